@@ -43,8 +43,8 @@ import { WebhookDispatcher } from "./operations/webhooks/dispatcher.ts";
 import type { Machine } from "./records/alerts/alert-conditions.ts";
 import { countKeys } from "./records/clinics/keys.ts";
 
-// Composes the running server and holds it from its start to its end: data folder, database, application, ports, and what runs
-// beside the requests.
+// Composes the running server and holds it from its start to its end: data folder, database, application, ports, and what runs in
+// addition to requests.
 
 /** Time for requests under way after the signal to stop; connections that are open then are closed. */
 const CLOSE_WAIT_MS = 5000;
@@ -113,7 +113,10 @@ export async function runServer(settings: ServerSettings): Promise<void> {
   upgrades.stop();
   parts.drain.begin();
   if (settings.drainSeconds > 0) {
-    logger.info({ signal: cause, seconds: settings.drainSeconds }, "draining: /readyz says 503, requests are served");
+    logger.info(
+      { signal: cause, seconds: settings.drainSeconds },
+      "draining: /readyz responds 503, requests are served",
+    );
     await sleep(settings.drainSeconds * 1000);
   }
   logger.info({ signal: cause }, "closing");

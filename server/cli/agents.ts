@@ -16,7 +16,7 @@ const listCommand = new Command("list")
 
 const revokeCommand = new Command("revoke")
   .argument("<fp>", "agent that agents list shows", fpParser("agent"))
-  .description("end the access of a clinic PC at once; its results wait there until it is paired again")
+  .description("end the access of a clinic PC immediately; its results wait there until it is paired again")
   .addOption(dataOption())
   .action(revoke);
 
@@ -40,7 +40,7 @@ async function revoke(fp: string, { data }: DataOption): Promise<void> {
     const now = Date.now();
     await store.transaction(async (session) => {
       const agent = await findAgent(session, fp);
-      if (agent === undefined) throw new Error(`agent ${fp} does not exist, expected one that agents list shows`);
+      if (agent === undefined) throw new Error(`agent ${fp} does not exist, expected one of agents list`);
       await revokeKeyLine(session, agent.key, now);
       const actor = { by: userInfo().username, now, clinicId: agent.clinicId };
       await auditCommand(session, "agents revoke", [fp, agent.key], actor);

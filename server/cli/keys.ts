@@ -34,7 +34,7 @@ const listCommand = new Command("list")
 
 const revokeCommand = new Command("revoke")
   .argument("<id>")
-  .description("revoke a key at once")
+  .description("revoke a key immediately")
   .addOption(dataOption())
   .action(revoke);
 

@@ -22,7 +22,7 @@ export const rangesCommand = new Command("ranges")
       .addOption(ownerOption())
       .option("--low-quality", "also use published intervals of quality C and D")
       .option("--dry-run", "print the changes and store nothing")
-      .option("--yes", "replace or remove rows of the clinic without asking again")
+      .option("--yes", "replace or remove rows of the clinic without a confirmation")
       .addOption(dataOption())
       .action(importRanges),
   )
@@ -97,7 +97,7 @@ async function listRanges({ data, clinic, json }: RangesOptions & { json?: true 
     if (json) return printJson(ranges ?? null);
     if (ranges === undefined) return printError("the clinic has no intervals of its own");
     await printTable(rangeTable, ranges.rows);
-    const published = ranges.low_quality ? ", beside published ones of quality C and D" : "";
+    const published = ranges.low_quality ? ", in addition to published ones of quality C and D" : "";
     printError(`version ${ranges.version}, ${ranges.rows.length} rows${published}`);
   });
 }

@@ -11,7 +11,7 @@ import { storeLocation } from "./common/with-store.ts";
 import { type DataOption, dataOption } from "./common/options.ts";
 
 const addCommand = new Command("add")
-  .argument("<files...>", "archives, such as vetwire-agent-0.2.0-linux-x64.tar.gz, each with its .minisig beside it")
+  .argument("<files...>", "archives, such as vetwire-agent-0.2.0-linux-x64.tar.gz, each next to its .minisig")
   .description("offer releases to the agents, after a check of their signatures")
   .option("--public-key <file>", "minisign key that signed them; by default the one of this program")
   .addOption(dataOption())
@@ -54,7 +54,7 @@ async function list({ data, json }: DataOption & { json?: true }): Promise<void>
 function remove(version: string, { data }: DataOption): void {
   const removed = removeRelease(join(data, RELEASES), version);
   if (removed.length === 0) {
-    throw new Error(`version ${version} is not here, expected one that releases list shows`);
+    throw new Error(`version ${version} is not here, expected one of releases list`);
   }
   for (const name of removed) printLine(`${name} is removed`);
 }

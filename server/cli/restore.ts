@@ -25,7 +25,7 @@ function restore(file: string, { data, check = false, force = false }: RestoreOp
   const manifest = checkBackup(file, SERVER_BACKUP, line.progress);
   line.end();
   const until = localTime(manifest.made_at);
-  printLine(`${file} is whole: version ${manifest.version}, everything up to ${until}`);
+  printLine(`${file} is complete: version ${manifest.version}, everything up to ${until}`);
   if (check) return;
 
   // The agents compare with their own clocks, which may be behind.

@@ -72,7 +72,7 @@ async function migrateNow(client: Client, migrations: readonly string[]): Promis
       });
     }
     if (!(error instanceof StoreUnavailable)) throw failedMigration(DATABASE, error);
-    const advice = "start again when PostgreSQL answers and its disk has room";
+    const advice = "start again when PostgreSQL responds and its disk has room";
     const sentence = `${DATABASE} could not be updated and stays as it was (${error.message}): ${advice}`;
     // The server waits for the database and starts the migration again.
     throw isConnectionLost(error)

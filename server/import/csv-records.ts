@@ -50,7 +50,7 @@ function faultOf({ code, lines }: CsvError & { lines?: unknown }, begin: number)
         problem: `a quote opens, and the next one, in line ${String(lines)}, is not at the end of a cell, expected "" for a quote in a text`,
       };
     case "INVALID_OPENING_QUOTE":
-      return { line: begin, problem: "a quote stands in the middle of a cell, expected the whole cell in quotes" };
+      return { line: begin, problem: "a quote is in the middle of a cell, expected the complete cell in quotes" };
     default:
       return { line: begin, problem: "the line is not CSV" };
   }

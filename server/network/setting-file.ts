@@ -48,6 +48,6 @@ function readJson(file: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Error(`${file} is damaged: remove it and choose the network anew at the dashboard`, { cause: error });
+    throw new Error(`${file} is damaged: remove it and choose the network again at the dashboard`, { cause: error });
   }
 }

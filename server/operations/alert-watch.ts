@@ -131,7 +131,7 @@ export class AlertWatch {
     const { logger, now } = this.#options;
     const { state, opened, closed } = stepAlerts(this.#machine, conditions, now());
     this.#machine = state;
-    const why = "only this log tells of it, because the server has several clinics";
+    const why = "only this log reports it, because the server has several clinics";
     for (const { kind, reason } of opened) logger.warn({ kind, reason }, `an alert of this machine opened: ${why}`);
     for (const { kind } of closed) logger.info({ kind }, "an alert of this machine closed");
   }
@@ -172,11 +172,11 @@ export class AlertWatch {
       const outcome = await deliver(batch, receiver, this.#teller(clinic), senders);
       await this.#change(clinic.id, (book) => settle(book, batch, outcome, now()));
       const facts = { channel: receiver.id, type: receiver.type, messages: batch.messages.length };
-      if (outcome.ok) logger.info(facts, "people were told of alerts");
+      if (outcome.ok) logger.info(facts, "people were notified of alerts");
       else
         logger.warn(
           { ...facts, reason: loggedReason(outcome.reason) },
-          "people could not be told of alerts: it is tried again",
+          "people could not be notified of alerts; it is tried again",
         );
     }
   }

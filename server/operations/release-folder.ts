@@ -39,7 +39,7 @@ export async function addRelease(folder: string, file: string, publicKey: string
     throw new Error(`${file} has no name of a release, expected one such as vetwire-agent-0.2.0-linux-x64.tar.gz`);
   }
   requireFile(file, ARCHIVE_BYTES_MAX, "make the package again");
-  requireFile(`${file}${SIGNATURE}`, SIGNATURE_BYTES_MAX, "copy the signature that minisign made beside the archive");
+  requireFile(`${file}${SIGNATURE}`, SIGNATURE_BYTES_MAX, "copy the signature that minisign made next to the archive");
   const signature = await readFile(`${file}${SIGNATURE}`);
   // A release never changes. An agent may have fetched the one file already, and would fetch another one with it.
   const stored = await readFile(join(folder, `${name}${SIGNATURE}`)).catch(() => null);
@@ -91,7 +91,7 @@ async function takeFiles(folder: string, file: string, verify: (copy: string) =>
 function isFolder(folder: string): boolean {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   if (found === undefined || found.isDirectory()) return found !== undefined;
-  throw new Error(`${folder} is no folder: remove it, then add the release again`);
+  throw new Error(`${folder} is not a folder: remove it, then add the release again`);
 }
 
 /** Makes the folder if it is missing. Root runs this in the folder of the server's user, who may put a link there. */
@@ -122,7 +122,7 @@ async function copyDurably(from: string, part: string): Promise<void> {
 
 function requireFile(file: string, bytesMax: number, advice: string): void {
   const found = lstatSync(file, { throwIfNoEntry: false });
-  if (found?.isFile() !== true) throw new Error(`${file} is missing, or is no regular file: ${advice}`);
+  if (found?.isFile() !== true) throw new Error(`${file} is missing, or is not a regular file: ${advice}`);
   if (found.size > bytesMax) throw new Error(`${file} has ${found.size} bytes, at most ${bytesMax}: ${advice}`);
 }
 

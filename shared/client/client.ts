@@ -73,7 +73,7 @@ export function createClient({
     const body = (await response.json().catch(() => null)) as ErrorEnvelope | null;
     // A proxy's response is not the server's.
     if (typeof body?.error?.code !== "string")
-      throw new Error(`expected an answer of the server, got status ${status}`);
+      throw new Error(`expected a response of the server, got status ${status}`);
     throw new ApiFailure(status, body, headers.get("retry-after"));
   }
 

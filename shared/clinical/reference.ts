@@ -293,7 +293,7 @@ export function intervalProblem(row: IntervalFields): string | null {
   if (row.critical_high !== undefined && !(Number(row.critical_high) >= Number(row.high))) {
     return `has the critical_high ${row.critical_high}, below the high ${row.high}`;
   }
-  return (row.age_min_days ?? 0) > (row.age_max_days ?? Infinity) ? "ends before the age it begins at" : null;
+  return (row.age_min_days ?? 0) > (row.age_max_days ?? Infinity) ? "ends before the age at which it starts" : null;
 }
 
 function checkOrigin(file: string, row: { id: string; source_id: string }): void {

@@ -94,7 +94,7 @@ function forbidden(place: string, who: Who): RightsFault {
   }
   if (isRoot) {
     const remedy = `look at its owner and attributes (ls -ld ${quoted(place)}; lsattr -d ${quoted(place)}), or use another folder`;
-    return { fault: `root may not use ${place}, as on a share, for a locked file or behind a link`, remedy };
+    return { fault: `root may not use ${place}, as on a share, for a locked file or through a link`, remedy };
   }
   const closed = foldersOf(place).find((folder) => fs.existsSync(folder) && !isAllowed(folder, fs.constants.X_OK));
   if (closed !== undefined) {

@@ -24,7 +24,7 @@ export function longLog(database: string, most = LOG_BYTES_MAX): LongLog | null 
   const bytes = fs.statSync(log, { throwIfNoEntry: false })?.size ?? 0;
   if (bytes <= most) return null;
   const fault = `${log} has ${Math.round(bytes / 1e6)} MB and grows, because a program reads the database without an end`;
-  const remedy = `end the program that reads it, of those that have it open: ${holderOfFile(log, "this program itself")}`;
+  const remedy = `end its reader, one of the programs that have it open: ${holderOfFile(log, "this program itself")}`;
   return { code: "database.log", bytes, fault, remedy };
 }
 

@@ -155,11 +155,11 @@ export function proxyRefusal(proxy: Proxy, target: string, status: number, heade
     case 503:
     case 504: {
       const remedy = "check that address, and whether the proxy reaches it";
-      return new ProxyError(`the proxy ${name} got no answer from ${target} (${status})`, remedy, true);
+      return new ProxyError(`the proxy ${name} got no response from ${target} (${status})`, remedy, true);
     }
     default:
       return new ProxyError(
-        `the proxy ${name} answered ${status} for ${target}`,
+        `the proxy ${name} responded ${status} for ${target}`,
         `check whether ${proxy.source} names a proxy`,
       );
   }
@@ -184,7 +184,7 @@ export function proxyFault({ name, source }: Proxy, error: Error, isSent: boolea
 /** Nothing came back. @param isSent the proxy had taken the request */
 export function proxySilence({ name, source }: Proxy, target: string, ms: number, isSent: boolean): ProxyError {
   const remedy = `check that it works and reaches that address, and its own address in ${source}`;
-  return new ProxyError(`the proxy ${name} brought no answer of ${target} within ${seconds(ms)} s`, remedy, isSent);
+  return new ProxyError(`the proxy ${name} brought no response of ${target} within ${seconds(ms)} s`, remedy, isSent);
 }
 
 function seconds(ms: number): number {

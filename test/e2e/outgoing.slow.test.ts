@@ -41,7 +41,7 @@ test.runIf(refused === 0)(
     expect(Object.keys(found).length).toBe(Object.keys(OUTGOING).length * 2 * Object.keys(HOSTS).length);
     const wordless = Object.entries(found).filter(([name, words]) => {
       const isPlainWebhook = name.startsWith("webhook http ");
-      return !(isPlainWebhook ? /enter a URL that begins with https/ : /no (way|route) (to|there)/i).test(words);
+      return !(isPlainWebhook ? /enter a URL that starts with https/ : /no (way|route) (to|there)/i).test(words);
     });
     expect(wordless).toEqual([]);
   },

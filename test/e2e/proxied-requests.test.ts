@@ -124,7 +124,7 @@ const FAULTS: readonly [string, ProxyBehaviour, string, RegExp][] = [
     "reaches no target",
     { refuse: { status: 502 } },
     user,
-    /got no answer from (cloud\.example|93\.184).*\(502\): check/,
+    /got no response from (cloud\.example|93\.184).*\(502\): check/,
   ],
   [
     "closes the connection",
@@ -167,7 +167,7 @@ test.each(["push", "download", "webhook"])("a request of %s whose proxy is silen
       vi.advanceTimersByTime(15_000);
     }
     expect(await failed).toMatch(
-      new RegExp(`he proxy 127.0.0.1:${port} brought no answer of .* within (1|15) s: check`),
+      new RegExp(`he proxy 127.0.0.1:${port} brought no response of .* within (1|15) s: check`),
     );
   }
 });

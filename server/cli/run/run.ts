@@ -9,7 +9,7 @@ import { storeLocation } from "../common/with-store.ts";
 import { type AlertOptions, dashboardOf, mailerOf, withAlertOptions } from "./alert-options.ts";
 import { type CareOptions, careOptions, logFileOf, startBackups } from "./care-options.ts";
 
-// The options of `run`. server.ts does what they say.
+// The options of `run`. server.ts carries them out.
 
 /** With the time for requests under way it stays below the 25 s after which service managers kill the process. */
 const DRAIN_S_MAX = 15;
@@ -52,7 +52,7 @@ export const runCommand = new Command("run")
   )
   .option(
     "--drain-seconds <seconds>",
-    `serve that long after the signal to stop, while /readyz says 503; at most ${DRAIN_S_MAX}`,
+    `serve that long after the signal to stop, while /readyz responds 503; at most ${DRAIN_S_MAX}`,
     parseDrain,
     0,
   )

@@ -11,7 +11,7 @@ import { clinicIdOf, withStore } from "../common/with-store.ts";
 
 export const explainCommand = new Command("explain")
   .argument("<fp>")
-  .description("print one time line of a study, and the interval behind the flag of each result")
+  .description("print one time line of a study, and the interval of each flag")
   .option("--json", "print JSON")
   .addOption(dataOption())
   .action(explain);

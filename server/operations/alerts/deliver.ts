@@ -58,7 +58,7 @@ export function loggedReason(reason: string): string {
 
 /** The receiver of a webhook drops a repeat by its id, so that no attempt is uncertain. */
 function told(outcome: WebhookOutcome): Delivery {
-  if (outcome.delivered) return { ok: true, said: `The receiver answered ${outcome.status}.` };
+  if (outcome.delivered) return { ok: true, said: `The receiver responded ${outcome.status}.` };
   return { ok: false, reason: outcome.reason, isUncertain: false };
 }
 

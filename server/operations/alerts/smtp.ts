@@ -42,7 +42,7 @@ export function readSmtpUrl(text: string): SmtpServer | string {
   if (!URL.canParse(text)) return `is "${text}", expected such as smtp://user@mail.example.com:587`;
   const url = new URL(text);
   if (url.protocol !== "smtp:" && url.protocol !== "smtps:") {
-    return `begins with ${url.protocol}//, expected smtp:// (STARTTLS) or smtps://`;
+    return `starts with ${url.protocol}//, expected smtp:// (STARTTLS) or smtps://`;
   }
   if (url.password !== "") return "holds a password: put the password into a file of its own";
   if (url.hostname === "" || !/^\/?$/.test(url.pathname) || url.search !== "") {
@@ -96,7 +96,7 @@ interface SmtpFault {
 function faultOf(error: unknown, place: string): Delivery {
   const { code = "", originalCode = "", command = "", response } = error as SmtpFault;
   const message = errorMessage(error);
-  const said = response === undefined ? originalCode || message : `it answered "${short(response)}"`;
+  const said = response === undefined ? originalCode || message : `it replied "${short(response)}"`;
   // Without a reply, the server may have taken the e-mail before the connection broke.
   const isBroken = response === undefined && ["ECONNECTION", "ESOCKET", "ETIMEDOUT"].includes(code);
   return {
@@ -114,7 +114,7 @@ function sentenceOf(code: string, command: string, place: string): string {
     case "EDNS":
       return `The name of the mail server ${place} is unknown: check the host, and this machine's DNS`;
     case "ETIMEDOUT":
-      return `The mail server ${place} does not answer: check the port and the firewall`;
+      return `The mail server ${place} does not respond: check the port and the firewall`;
     case "EAUTH":
     case "ENOAUTH":
       return `The mail server ${place} refuses the name or the password: check both, many providers want an app password`;

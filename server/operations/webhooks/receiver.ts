@@ -12,14 +12,14 @@ const URL_MAX = 2000;
 /** Checks the form of a receiver's URL. Its addresses are checked at each attempt, because a name may change them. */
 export function readReceiverUrl(text: string, allowPrivate: boolean): Checked<URL> {
   if (text.length > URL_MAX) return refused(`The URL has ${text.length} characters: enter one of at most ${URL_MAX}.`);
-  if (!URL.canParse(text)) return refused("This is no URL: enter one such as https://example.com/vetwire.");
+  if (!URL.canParse(text)) return refused("This is not a URL: enter one such as https://example.com/vetwire.");
   const url = new URL(text);
   if (url.username !== "" || url.password !== "") {
     return refused("The URL holds a user name or a password: remove it, because the signature proves the sender.");
   }
   if (url.hash !== "") return refused("The URL holds a part after #, which is never sent: remove it.");
   if (url.protocol !== "https:" && !(allowPrivate && url.protocol === "http:")) {
-    return refused(`The URL begins with ${url.protocol}//: enter one that begins with https://.`);
+    return refused(`The URL starts with ${url.protocol}//: enter one that starts with https://.`);
   }
   const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
   // Lower ports are mail, file and shell services, not receivers.
@@ -47,14 +47,14 @@ export function checkAddresses(
   if (addresses.length === 0) return refused(`${host} has no address: check the name.`);
   for (const { address } of addresses) {
     const kind = addressKind(address);
-    if (kind === "refused") return refused(`${host} has an address which can be no receiver: enter another host.`);
+    if (kind === "refused") return refused(`${host} has an address which cannot be a receiver: enter another host.`);
     if (kind === "private" && !allowPrivate) {
       return refused(
         `${host} is in a private network: enter a public host, or start the program with --allow-private-webhooks.`,
       );
     }
     if (kind === "public" && url.protocol === "http:") {
-      return refused(`${host} is at the public address ${address}: enter a URL that begins with https://.`);
+      return refused(`${host} is at the public address ${address}: enter a URL that starts with https://.`);
     }
   }
   return { ok: true, value: addresses };

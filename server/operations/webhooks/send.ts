@@ -58,7 +58,9 @@ export async function sendWebhook(
     return outcomeOf(response.statusCode ?? 0);
   } catch (error) {
     if (deadline.aborted && !(error instanceof ProxyError)) {
-      return failed(`No answer came within ${deadlineMs / 1000} s: let the receiver answer first and work afterwards.`);
+      return failed(
+        `No response came within ${deadlineMs / 1000} s: let the receiver respond first and work afterwards.`,
+      );
     }
     return failed(faultText(error));
   }
@@ -70,7 +72,7 @@ function outcomeOf(status: number): WebhookOutcome {
     const reason = `The receiver redirects (${status}), which is not followed: enter the URL that it redirects to.`;
     return { delivered: false, status, reason };
   }
-  return { delivered: false, status, reason: `The receiver answered ${status}, expected 2xx: look into its log.` };
+  return { delivered: false, status, reason: `The receiver responded ${status}, expected 2xx: look into its log.` };
 }
 
 function failed(reason: string): WebhookOutcome {
@@ -116,7 +118,7 @@ async function lookupAll(host: string): Promise<readonly LookupAddress[]> {
 
 const FAULTS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "Nothing listens at the receiver's address: start the receiver, or check the port.",
-  ECONNRESET: "The receiver closed the connection without an answer: look into its log.",
+  ECONNRESET: "The receiver closed the connection without a response: look into its log.",
   ENOTFOUND: "The receiver's name is unknown: check the URL, and this machine's DNS.",
   EAI_AGAIN: "The receiver's name could not be looked up: check this machine's DNS.",
   ETIMEDOUT: "The receiver's machine does not respond: check that it runs, and its firewall.",
@@ -125,11 +127,11 @@ const FAULTS: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT:
     "The receiver's certificate is self-signed: use one of a known authority, or set NODE_EXTRA_CA_CERTS.",
   SELF_SIGNED_CERT_IN_CHAIN: "The authority of the receiver's certificate is unknown: set NODE_EXTRA_CA_CERTS.",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "The receiver's certificate lacks its chain: send the whole chain.",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "The receiver's certificate lacks its chain: send the complete chain.",
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "The authority of the receiver's certificate is unknown: set NODE_EXTRA_CA_CERTS.",
-  EPROTO: "The receiver speaks no TLS at this port: check the port.",
-  ERR_SSL_WRONG_VERSION_NUMBER: "The receiver speaks no TLS at this port: check the port.",
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: "The receiver speaks no TLS at this port: check the port.",
+  EPROTO: "The receiver has no TLS at this port: check the port.",
+  ERR_SSL_WRONG_VERSION_NUMBER: "The receiver has no TLS at this port: check the port.",
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: "The receiver has no TLS at this port: check the port.",
 };
 
 function faultText(error: unknown): string {
@@ -137,5 +139,5 @@ function faultText(error: unknown): string {
   const words = errorMessage(error);
   if (error instanceof ProxyError) return `${words[0]?.toUpperCase()}${words.slice(1)}.`;
   if (isNoWay(code)) return "There is no way to the receiver: check the network.";
-  return FAULTS[code] ?? `The receiver's answer is no HTTP: ${words}. Check the URL.`;
+  return FAULTS[code] ?? `The receiver did not respond with HTTP: ${words}. Check the URL.`;
 }

@@ -9,7 +9,7 @@ const END = Buffer.from("0000000049454e44ae426082", "hex");
 /** Reads the size of a PNG. @returns the reason if the bytes are not a PNG of an allowed size */
 export function readPngSize(bytes: Buffer): { width: number; height: number } | { problem: string } {
   const isPng = bytes.subarray(0, 8).equals(SIGNATURE) && bytes.subarray(8, 16).equals(HEADER);
-  if (!isPng || !bytes.subarray(-END.length).equals(END)) return { problem: "The body is no PNG." };
+  if (!isPng || !bytes.subarray(-END.length).equals(END)) return { problem: "The body is not a PNG." };
   const [width, height] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
   const isAllowed = [width, height].every((side) => side >= 1 && side <= PREVIEW_SIDE_MAX);
   if (isAllowed) return { width, height };

@@ -263,7 +263,7 @@ function unitProblem(analyte: Analyte, codes: ReadonlySet<string>): string | nul
     return canonical_unit === null && canonical === undefined ? null : "is not numeric and must have no unit";
   }
   if (canonical_unit === null || canonical?.unit !== canonical_unit || canonical.factor !== 1) {
-    return `must begin its units with ${canonical_unit}, factor 1`;
+    return `must start its units with ${canonical_unit}, factor 1`;
   }
   if (COUNTS.includes(canonical_unit) && in_unit["%"] === undefined) return "is a count and must name its percentage";
   const unknown = Object.values(in_unit).find((code) => code !== null && !codes.has(code));

@@ -90,7 +90,7 @@ export function readManifest(file: string): Manifest {
     const { size } = fs.fstatSync(descriptor);
     const footer = readAt(descriptor, Math.max(0, size - FOOTER_BYTES), Math.min(size, FOOTER_BYTES));
     if (footer.length < FOOTER_BYTES || !footer.subarray(0, MAGIC.length).equals(MAGIC)) {
-      throw new Error(`${file} is no whole backup: it is cut, or another program wrote it. Use another backup`);
+      throw new Error(`${file} is not a complete backup: it is cut, or another program wrote it. Use another backup`);
     }
     const length = Number(footer.readBigUInt64BE(MAGIC.length));
     const start = size - FOOTER_BYTES - length;

@@ -148,7 +148,7 @@ async function turn(to: "start" | "stop", program: ServiceProgram, options: Name
   requireRights();
   const name = nameOf(program, options);
   await switchService(name, to, thisMachine());
-  printLine(to === "start" ? `started ${name}: "vetwire service status" tells how it goes` : `stopped ${name}`);
+  printLine(to === "start" ? `started ${name}: "vetwire service status" shows how it runs` : `stopped ${name}`);
 }
 
 async function status(

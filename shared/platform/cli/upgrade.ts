@@ -25,10 +25,10 @@ interface UpgradeOptions {
 }
 
 export const upgradeCommand = new Command("upgrade")
-  .description("bring the service of this machine to a later version; one that fails goes back by itself")
+  .description("bring the service of this machine to a later version; a failed one goes back by itself")
   .addArgument(new Argument("[program]", "agent or server").choices(["agent", "server"]).default("agent"))
-  .option("--version <version>", "version to fetch from the agent's server, if it is not the one that the server wants")
-  .option("--from <file>", "archive of a release on this machine, with its .minisig beside it")
+  .option("--version <version>", "version to fetch from the agent's server, if not the one wanted by it")
+  .option("--from <file>", "archive of a release on this machine, next to its .minisig")
   .option("--dry-run", "fetch and check the release, and change nothing")
   .option("--name <name>", "name of the service, if it is not vetwire-agent or vetwire-server")
   .option("--versions <folder>", "folder of the versions, for a program that no service manager started")
@@ -43,7 +43,7 @@ async function upgrade(program: "agent" | "server", options: UpgradeOptions): Pr
   const to = await prepare(folder, version, from ?? null, dryRun);
   if (dryRun) return;
   const end = await poll(END_MS, () => readUpgrades(folder).find((each) => each.to === to && each.at > endedBefore));
-  if (end === undefined) throw new Error('the upgrade has no end yet: "vetwire service status" tells it');
+  if (end === undefined) throw new Error('the upgrade has not ended yet: "vetwire service status" shows it');
   if (end.outcome !== "done")
     throw new Error(`version ${end.to} was ${end.outcome}: ${end.reason ?? "no reason known"}`);
   printLine(`version ${end.to} runs`);
@@ -62,8 +62,8 @@ async function prepare(
   let answer = await poll(TAKEN_MS, next);
   if (answer === undefined && request.withdraw()) {
     throw new Error(
-      'the service does not run, or has another upgrade under way: "vetwire service status" tells it. ' +
-        'Start it with "vetwire service start", then ask again',
+      'the service does not run, or has another upgrade under way: "vetwire service status" shows it. ' +
+        'Start it with "vetwire service start", then try again',
     );
   }
   const taker = readRunning(folder)?.process;
@@ -77,10 +77,10 @@ async function prepare(
     if (answer?.is === "refused") throw new Error(sentences.join("; "));
     for (const sentence of sentences) printLine(sentence);
     if (answer?.is === "done") return answer.version;
-    if (running !== taker) throw new Error("the service started anew meanwhile: ask again");
+    if (running !== taker) throw new Error("the service restarted meanwhile: try again");
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
-  throw new Error('the upgrade is not prepared yet: "vetwire service status" tells how the service is');
+  throw new Error('the upgrade is not prepared yet: "vetwire service status" shows how the service runs');
 }
 
 async function folderOf(name: string): Promise<string> {
@@ -94,7 +94,7 @@ function versionOf(program: string, file: string): string {
   const name = path.basename(file);
   const version = readArchiveName(name.replace(/^vetwire-server-/, "vetwire-agent-"))?.version;
   if (version === undefined || !name.startsWith(`vetwire-${program}-`)) {
-    throw new Error(`${name} is no release: expected a name such as vetwire-${program}-0.2.0-linux-x64.tar.gz`);
+    throw new Error(`${name} is not a release: expected a name such as vetwire-${program}-0.2.0-linux-x64.tar.gz`);
   }
   for (const each of [file, `${file}.minisig`]) {
     if (!fs.existsSync(each)) throw new Error(`${each} is missing: an upgrade needs the archive and its signature`);

@@ -56,7 +56,7 @@ export function vetwireProgram(agent: ProgramDefinition): ProgramDefinition {
       agent: { summary: "the program on the clinic's PC: takes results from devices", examples: [] },
       server: { summary: "the read API and the dashboard, and their data", examples: [] },
       service: { summary: "install a program as a service of this machine, and watch it", examples: SERVICE_EXAMPLES },
-      upgrade: { summary: "bring a service to a later version; one that fails goes back", examples: UPGRADE_EXAMPLES },
+      upgrade: { summary: "bring a service to a later version; a failed one goes back", examples: UPGRADE_EXAMPLES },
     },
     examples: [
       ...short.map(([name]) => name),

@@ -103,7 +103,7 @@ function sentenceOf(name: string, program: ServiceProgram, state: ServiceState, 
       return `running${since === null ? "" : ` since ${since}`}`;
     }
     case "changing":
-      return "starting or stopping: ask again in a few seconds";
+      return "starting or stopping: try again in a few seconds";
     case "waiting":
       return `failed${codeText(state.code)}, starts again ${state.at === null ? "in a few seconds" : `at ${state.at}`}`;
     case "stopped":

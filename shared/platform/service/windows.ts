@@ -48,7 +48,7 @@ export const windows: Platform = {
   ],
   judge,
   needs: ({ node }) => [
-    { file: shawlFile(node), remedy: "install Vetwire by its .msi package, which carries shawl.exe beside node.exe" },
+    { file: shawlFile(node), remedy: "install Vetwire by its .msi package, which carries shawl.exe next to node.exe" },
   ],
   install: (service) => {
     const { name, program } = service;
@@ -96,7 +96,7 @@ function judge(name: string, [query, config]: readonly Answer[]): Found {
   if (query?.code == null) return { is: "no manager", reason: "sc.exe is missing" };
   if (query.code !== 0) {
     if (/\b1060\b/.test(query.text)) return { is: "not installed" };
-    return { is: "no manager", reason: `sc.exe does not answer: ${query.text.trim().slice(0, 200)}` };
+    return { is: "no manager", reason: `sc.exe gave no usable reply: ${query.text.trim().slice(0, 200)}` };
   }
   const lines = (config?.text ?? "").split(/\r?\n/);
   const line = lines.find((each) => each.includes("service run"))?.replace(/^.*?:\s+/, "") ?? "";

@@ -32,7 +32,7 @@ export function findParent(): Parent | null {
           unlisten();
           resolve(reason);
         };
-        const timer = setTimeout(() => end("the launcher does not answer: restart the service"), ANSWER_MS);
+        const timer = setTimeout(() => end("the launcher does not respond: restart the service"), ANSWER_MS);
         const unlisten = listen((message) => {
           if (message.is === "answer") end(message.reason);
         });

@@ -88,8 +88,7 @@ export async function checkVersion(draft: string, version: string): Promise<void
       );
     },
   );
-  if (found !== version)
-    throw new Error(`the program of version ${version} says "${found}" when asked for its version`);
+  if (found !== version) throw new Error(`the program of version ${version} prints "${found}" as its version`);
 }
 
 function requireRoom(folder: string, bytes: number): void {

@@ -117,7 +117,9 @@ async function answer(
     if (version === "") throw new Error("the server wants no version for this machine: name one with --version");
     // The upgrader would record it, and heartbeats would carry it: the server takes no such text.
     if (Number.isNaN(compareVersions(version, version))) {
-      throw new Error(`${version.slice(0, RELEASE_WORD_CHARS_MAX)} is no version: name three numbers, such as 0.2.0`);
+      throw new Error(
+        `${version.slice(0, RELEASE_WORD_CHARS_MAX)} is not a version: name three numbers, such as 0.2.0`,
+      );
     }
     await upgrader.upgrade(order, say);
     write("done");
@@ -161,7 +163,7 @@ export function askService(
     inVersions(folder, (place) => {
       if (fs.existsSync(path.join(place, REQUEST))) {
         throw new Error(
-          'another request waits: start the service with "vetwire service start", or ask again in a minute',
+          'another request waits: start the service with "vetwire service start", or try again in a minute',
         );
       }
       const incoming = path.join(place, `${INCOMING}${id}`);
@@ -203,7 +205,8 @@ function inVersions<Result>(versions: string, change: (place: string) => Result)
   // A slash at the end would follow a link.
   const folder = path.resolve(versions);
   const named = fs.lstatSync(folder, { throwIfNoEntry: false });
-  if (named?.isDirectory() !== true) throw new Error(`${folder} is no folder: remove it, and start the service again`);
+  if (named?.isDirectory() !== true)
+    throw new Error(`${folder} is not a folder: remove it, and start the service again`);
   return asOwner(folder, (place) => {
     const { dev, ino, uid } = fs.statSync(place);
     const isSame = dev === named.dev && ino === named.ino;

@@ -72,7 +72,7 @@ function readHeader(block: Buffer): Header {
   };
   // The sum counts its own field as spaces.
   const sum = block.reduce((all, byte, at) => all + (at >= 148 && at < 156 ? 0x20 : byte), 0);
-  if (text(257, 5) !== "ustar" || sum !== octal(text(148, 8))) throw new Error("the archive is no ustar file");
+  if (text(257, 5) !== "ustar" || sum !== octal(text(148, 8))) throw new Error("the archive is not a ustar file");
   const prefix = text(345, 155);
   const name = `${prefix === "" ? "" : `${prefix}/`}${text(0, 100)}`;
   const type = text(156, 1);

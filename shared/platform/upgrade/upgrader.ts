@@ -87,7 +87,7 @@ export class Upgrader {
     await prepareRelease({ program, version, folder, fetch, spareBytes }, !isDryRun);
     if (isDryRun) {
       say(
-        `version ${version} is signed, whole, and starts on this machine: it could replace ${running}. Nothing was changed`,
+        `version ${version} is signed, complete, and starts on this machine: it could replace ${running}. Nothing was changed`,
       );
       return;
     }

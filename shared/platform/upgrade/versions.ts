@@ -84,7 +84,7 @@ export function obstacle(own: string, versions: Versions, unpacked: readonly str
 /** @returns the reason why an upgrade is refused, or null */
 export function refusal(to: string, running: string, records: readonly UpgradeRecord[]): string | null {
   const difference = compareVersions(to, running);
-  if (Number.isNaN(difference)) return `${to} is no version: expected three numbers, such as 0.2.0`;
+  if (Number.isNaN(difference)) return `${to} is not a version: expected three numbers, such as 0.2.0`;
   if (difference === 0) return `version ${to} runs already`;
   if (difference < 0) return `version ${to} is older than ${running}, which runs: an upgrade never goes back`;
   const failed = records.findLast((record) => record.to === to && record.outcome === "rolled back");
@@ -130,7 +130,7 @@ export function fault(health: Health | null, { heartbeat, known }: Expectation):
   if (health === null) return "it did not become ready in time";
   const unknown = health.problems.find(({ what }) => !known.includes(what));
   if (unknown !== undefined) return `it was not ready: ${unknown.what}: ${unknown.reason}`;
-  if (heartbeat && !health.heartbeat) return "the server answered none of its heartbeats";
+  if (heartbeat && !health.heartbeat) return "the server responded to none of its heartbeats";
   return null;
 }
 

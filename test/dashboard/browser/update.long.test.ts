@@ -95,12 +95,12 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.getByRole("button", { name: "Skip Reception" }).waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
-    await beat("Reception", report("rolled back", "the server answered none of its heartbeats"));
+    await beat("Reception", report("rolled back", "the server responded to none of its heartbeats"));
     await says(
       page,
       "Did not work on one PC",
       "The update did not work. The PC works on with its old version.",
-      "the server answered none of its heartbeats",
+      "the server responded to none of its heartbeats",
       "Keeps its version.",
       "Otherwise wait for the next version.",
     );

@@ -55,7 +55,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await expectFitsPhone(page);
     await page.getByLabel("Address of the program").fill("https://169.254.169.254/");
     await page.getByRole("button", { name: "Create webhook" }).click();
-    await page.getByText("which can be no receiver: enter another host").waitFor();
+    await page.getByText("which cannot be a receiver: enter another host").waitFor();
     await page.getByLabel("Address of the program").fill(address);
     await page.getByRole("button", { name: "Create webhook" }).click();
     secret = await page.getByLabel("The secret that signs the messages").inputValue();
@@ -66,7 +66,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByText("There is no message yet").waitFor();
     expect(await page.content()).not.toContain(secret);
     await page.getByRole("button", { name: "Send a test" }).click();
-    await page.getByText("The receiver answered 500, expected 2xx: look into its log.").waitFor();
+    await page.getByText("The receiver responded 500, expected 2xx: look into its log.").waitFor();
     await page.getByText("Is tried again").waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);

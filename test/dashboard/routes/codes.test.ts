@@ -46,7 +46,7 @@ test("a mapping is not replaced unseen, and a wrong analyte and a foreign code a
     const { status, body } = await map(analyte, code);
     return `${status} ${body.error?.message}`;
   };
-  expect(await messages("NOSUCH")).toBe("400 analyte is none of the catalogue.");
+  expect(await messages("NOSUCH")).toBe("400 analyte is not in the catalogue.");
   expect(await messages("GLU", "999")).toBe("404 This code does not exist.");
   await map("GLU");
   expect(await messages("CREA")).toBe(`409 ${staff.name} mapped this code to GLU meanwhile.`);

@@ -47,10 +47,10 @@ describe("notifications of a clinic", () => {
   });
 
   test.each([
-    ["email", "nurse", "This is no e-mail address"],
-    ["email", "a@b.example\r\nBcc: c@d.example", "This is no e-mail address"],
-    ["webhook", "http://example.com/hook", "begins with https://"],
-    ["webhook", "https://169.254.169.254/latest", "can be no receiver"],
+    ["email", "nurse", "This is not an e-mail address"],
+    ["email", "a@b.example\r\nBcc: c@d.example", "This is not an e-mail address"],
+    ["webhook", "http://example.com/hook", "starts with https://"],
+    ["webhook", "https://169.254.169.254/latest", "cannot be a receiver"],
     ["webhook", "https://10.0.0.1/hook", "private network"],
   ])("%s %s is refused with what to enter instead", async (type, target, words) => {
     const { add, state } = await clinics();

@@ -46,8 +46,8 @@ test("the secret of a webhook is shown once, and neither a list nor the log cont
 test("an address in the private network, without https or with a password is refused with its remedy", async () => {
   const { make } = await world();
   for (const [given, reason] of [
-    ["http://example.com/", "enter one that begins with https://"],
-    ["https://169.254.169.254/latest/meta-data", "which can be no receiver: enter another host"],
+    ["http://example.com/", "enter one that starts with https://"],
+    ["https://169.254.169.254/latest/meta-data", "which cannot be a receiver: enter another host"],
     ["https://192.168.1.20/", "start the program with --allow-private-webhooks"],
     ["https://a:b@example.com/", "holds a user name or a password: remove it"],
   ]) {

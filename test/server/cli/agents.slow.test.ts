@@ -70,6 +70,6 @@ test("agents are listed as text and JSON, and a revoked one is refused by the ru
   const unknown = spawnSync(process.execPath, [SERVER, "agents", "revoke", newFp("agent"), "--data", data], {
     encoding: "utf8",
   });
-  expect([unknown.status, unknown.stderr]).toEqual([1, expect.stringContaining("expected one that agents list shows")]);
+  expect([unknown.status, unknown.stderr]).toEqual([1, expect.stringContaining("expected one of agents list")]);
   expect(fs.existsSync(path.join(data, "vetwire.db"))).toBe(true);
 });

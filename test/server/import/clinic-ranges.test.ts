@@ -172,7 +172,7 @@ test("a quote that never closes is refused with its line, wherever the next quot
   expect(refused(`${first}"kit`, `${second}old"`, `${third}`)).toEqual(
     problem(2, "a quote opens, and the cell takes in"),
   );
-  expect(refused(`${first}5" tube`)).toEqual(problem(2, "a quote stands in the middle of a cell"));
+  expect(refused(`${first}5" tube`)).toEqual(problem(2, "a quote is in the middle of a cell"));
 });
 
 test("a file that was not read as UTF-8 is refused in words, as a dashboard gets it from a Windows code page or UTF-16", () => {

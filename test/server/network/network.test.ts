@@ -119,7 +119,7 @@ test("a damaged setting is reported, and the address of this machine stays", asy
   fs.writeFileSync(path.join(server.folder, "network.json"), '{"way":"own');
   const damaged = await restarted(server, true);
   expect(damaged.state()).toMatchObject({ way: "this machine", fault: { code: "not saved" } });
-  expect(damaged.state().fault?.got).toContain("network.json is damaged: remove it and choose the network anew");
+  expect(damaged.state().fault?.got).toContain("network.json is damaged: remove it and choose the network again");
   expect(await get(`${server.here}/healthz`)).toBe(200);
 });
 

@@ -59,7 +59,7 @@ describe("the folder of releases", () => {
     fs.appendFileSync(file, "x");
     expect(await refusal(file)).toContain("does not match its signature");
     fs.rmSync(`${file}.minisig`);
-    expect(await refusal(file)).toContain("copy the signature that minisign made beside the archive");
+    expect(await refusal(file)).toContain("copy the signature that minisign made next to the archive");
     for (const strange of ["vetwire-agent-0.2.0.tar.gz", "vetwire-server-0.2.0-linux-x64.tar.gz", `..${name}`, "x"]) {
       fs.writeFileSync(path.join(from, strange), "x");
       expect(await refusal(path.join(from, strange))).toContain("expected one such as vetwire-agent-0.2.0");
@@ -88,9 +88,9 @@ describe("the folder of releases", () => {
     const file = key.write(from, release);
     const secret = temporaryFolder();
     fs.symlinkSync(secret, folder);
-    await expect(addRelease(folder, file, key.publicKey)).rejects.toThrow("is no folder: remove it");
+    await expect(addRelease(folder, file, key.publicKey)).rejects.toThrow("is not a folder: remove it");
     expect([modeOf(secret), fs.readdirSync(secret)]).toEqual([0o700, []]);
-    expect(() => removeRelease(folder, release.version)).toThrow("is no folder: remove it");
+    expect(() => removeRelease(folder, release.version)).toThrow("is not a folder: remove it");
     fs.rmSync(folder);
     fs.mkdirSync(folder, { mode: 0o700 });
     const other = path.join(secret, "other");

@@ -209,7 +209,7 @@ test("a response of another program than the server is not a failure of the serv
     fetch: async () => new Response("<h1>Bad gateway</h1>", { status: 502 }),
   });
   await expect(collect(client.changedStudies(null))).rejects.toThrow(
-    "expected an answer of the server, got status 502",
+    "expected a response of the server, got status 502",
   );
 });
 

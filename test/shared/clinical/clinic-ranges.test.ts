@@ -165,7 +165,7 @@ test.each<[Partial<ClinicRange>, string]>([
   [{ low: "90", high: "20" }, "has the low 90, not below the high 20"],
   [{ critical_low: "30" }, "has the critical_low 30, above the low 20"],
   [{ critical_high: "30" }, "has the critical_high 30, below the high 90"],
-  [{ age_min_days: 10, age_max_days: 9 }, "ends before the age it begins at"],
+  [{ age_min_days: 10, age_max_days: 9 }, "ends before the age at which it starts"],
   [{ effective_from: "2026-02-30" }, "has the day 2026-02-30, which does not exist"],
   [{ effective_until: "2026-01-01" }, "is in force until 2026-01-01, not after 2026-01-01"],
   [{ species: "cow", subgroup: "poodle" }, "has the subgroup poodle, expected none"],

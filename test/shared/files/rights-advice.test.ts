@@ -46,7 +46,7 @@ describe("a refusal of the system's rights names user, path and command", () => 
       "root",
       "agent.key",
       { isRoot: true },
-      "root may not use PLACE, as on a share, for a locked file or behind a link: look at its owner and attributes (ls -ld PLACE; lsattr -d PLACE), or use another folder",
+      "root may not use PLACE, as on a share, for a locked file or through a link: look at its owner and attributes (ls -ld PLACE; lsattr -d PLACE), or use another folder",
     ],
   ] as const)("%s", (_, name, who, expected) => {
     const place = path.join(root, name);

@@ -51,7 +51,7 @@ function mapRoute(app: FastifyInstance, { store, now }: DashboardContext): void 
   app.put(BASE, { config: { access: "staff" } }, async (request): Promise<CodeList> => {
     const { device_id, code, analyte } = mapBody(request.body);
     if (analyte !== null && analyteByCode(analyte) === undefined) {
-      throw new ApiError("REQUEST.INVALID_BODY", "analyte is none of the catalogue.");
+      throw new ApiError("REQUEST.INVALID_BODY", "analyte is not in the catalogue.");
     }
     const { name: by, userId } = userOf(request);
     const clinicId = clinicOf(request).id;

@@ -11,7 +11,7 @@ import type { DashboardContext } from "../../context.ts";
 // The clinic's patients, and one patient with its results.
 
 const listParameters = {
-  search: text("Words of the name or of an identifier, or a whole fp."),
+  search: text("Words of the name or of an identifier, or a complete fp."),
   species: choice(SPECIES, "Species of the patients."),
   page: pageParameters.page,
 };

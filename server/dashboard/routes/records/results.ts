@@ -51,7 +51,7 @@ const filters = {
   flag: choice(["critical", "outside"], "Worst flag."),
   from: day("First day."),
   to: day("Last day."),
-  q: text("Begin of a name, identifier or sample number."),
+  q: text("Start of a name, identifier or sample number."),
   after: position("The `next` of a page."),
   zone,
 };

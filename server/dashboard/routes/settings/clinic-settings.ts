@@ -23,7 +23,7 @@ export function clinicSettingsRoutes(app: FastifyInstance, { store, now }: Dashb
   app.put("/clinic/v1/clinics/:clinic/settings/clinic", { config: { access: "admin" } }, async (request) => {
     const settings: ClinicSettings = settingsBody(request.body);
     if (settings.time_zone !== null && !IANAZone.isValidZone(settings.time_zone)) {
-      throw new ApiError("REQUEST.INVALID_BODY", "time_zone is no IANA time zone, such as Europe/Istanbul.");
+      throw new ApiError("REQUEST.INVALID_BODY", "time_zone is not an IANA time zone, such as Europe/Istanbul.");
     }
     const { confirms_connections } = settings;
     await store.transaction(async (session) => {

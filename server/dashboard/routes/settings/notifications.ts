@@ -50,7 +50,7 @@ export function notificationRoutes(app: FastifyInstance, context: DashboardConte
   app.put(`${URL}/quiet-hours`, { config: { access: "admin" } }, async (request) => {
     const { quiet: chosen }: QuietHoursBody = quietBody(request.body);
     if (chosen !== null && chosen.from === chosen.until) {
-      throw new ApiError("REQUEST.INVALID_BODY", "Begin and end of the quiet hours are the same: choose two times.");
+      throw new ApiError("REQUEST.INVALID_BODY", "Start and end of the quiet hours are the same: choose two times.");
     }
     const quiet = chosen && { from: chosen.from, until: chosen.until, exemptCritical: chosen.exempt_critical };
     const clinicId = clinicOf(request).id;
@@ -129,7 +129,7 @@ function newReceiver({ type, target }: NewChannelBody, allowPrivate: boolean): R
   const text = target.trim();
   if (type === "email") {
     if (isMailAddress(text)) return { id, type, target: text, secret: "" };
-    throw new ApiError("REQUEST.INVALID_BODY", "This is no e-mail address: enter one such as nurse@example.com.");
+    throw new ApiError("REQUEST.INVALID_BODY", "This is not an e-mail address: enter one such as nurse@example.com.");
   }
   const url = readReceiverUrl(text, allowPrivate);
   if (!url.ok) throw new ApiError("REQUEST.INVALID_BODY", url.reason);

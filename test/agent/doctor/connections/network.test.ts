@@ -111,7 +111,7 @@ test.each<[string, ProxyBehaviour, RegExp, RegExp]>([
   [
     "reaches nothing",
     { refuse: { status: 502 } },
-    /got no answer from cloud\.example \(502\)/,
+    /got no response from cloud\.example \(502\)/,
     /whether the proxy reaches it/,
   ],
 ])("the doctor names a proxy of the environment that %s, and the remedy", async (_, behaviour, sentence, remedy) => {

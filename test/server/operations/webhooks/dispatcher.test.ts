@@ -193,7 +193,7 @@ test("after ten attempts in three days an event is given up and shown, and a res
   const [given] = await log();
   expect(given).toMatchObject({ state: "given-up" });
   expect(given?.attempts.map(({ status, reason }) => [status, reason])).toEqual(
-    Array.from({ length: 10 }, () => [500, "The receiver answered 500, expected 2xx: look into its log."]),
+    Array.from({ length: 10 }, () => [500, "The receiver responded 500, expected 2xx: look into its log."]),
   );
   receiver.answer = ok;
   const again = { ...webhook, deliveryId: given?.id ?? 0, now: clock.now };

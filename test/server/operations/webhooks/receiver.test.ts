@@ -39,9 +39,9 @@ test.each([
 test.each([
   ["https://example.com/hook?a=1", "fine"],
   ["https://example.com:8443/", "fine"],
-  ["http://example.com/", "The URL begins with http://"],
-  ["ftp://example.com/", "The URL begins with ftp://"],
-  ["example.com", "This is no URL"],
+  ["http://example.com/", "The URL starts with http://"],
+  ["ftp://example.com/", "The URL starts with ftp://"],
+  ["example.com", "This is not a URL"],
   ["https://user:pass@example.com/", "The URL holds a user name or a password"],
   ["https://example.com/#x", "The URL holds a part after #"],
   ["https://example.com:25/", "The URL has the port 25"],
@@ -51,11 +51,11 @@ test.each([
   ["https://127.1/", "127.0.0.1 is in a private network"],
   ["https://127.0.0.1./", "127.0.0.1 is in a private network"],
   ["https://１２７.0.0.1/", "127.0.0.1 is in a private network"],
-  ["https://0251.0376.0251.0376/", "169.254.169.254 has an address which can be no receiver"],
-  ["file:///etc/passwd", "The URL begins with file://"],
-  ["gopher://example.com:6379/_SET", "The URL begins with gopher://"],
-  ["javascript:alert(1)", "The URL begins with javascript:"],
-  ["https://[::ffff:7f00:1]/", "::ffff:7f00:1 has an address which can be no receiver"],
+  ["https://0251.0376.0251.0376/", "169.254.169.254 has an address which cannot be a receiver"],
+  ["file:///etc/passwd", "The URL starts with file://"],
+  ["gopher://example.com:6379/_SET", "The URL starts with gopher://"],
+  ["javascript:alert(1)", "The URL starts with javascript:"],
+  ["https://[::ffff:7f00:1]/", "::ffff:7f00:1 has an address which cannot be a receiver"],
   [`https://example.com/${"a".repeat(2000)}`, "The URL has 2020 characters"],
 ])("without private receivers %s: %s", (url, problem) => {
   const checked = readReceiverUrl(url, false);
@@ -65,8 +65,8 @@ test.each([
 test.each([
   ["http://192.168.1.20/hook", "fine"],
   ["http://127.0.0.1:3000/", "fine"],
-  ["http://169.254.169.254/latest", "169.254.169.254 has an address which can be no receiver"],
-  ["http://8.8.8.8/", "8.8.8.8 is at the public address 8.8.8.8: enter a URL that begins with https://"],
+  ["http://169.254.169.254/latest", "169.254.169.254 has an address which cannot be a receiver"],
+  ["http://8.8.8.8/", "8.8.8.8 is at the public address 8.8.8.8: enter a URL that starts with https://"],
   ["http://192.168.1.20:22/", "The URL has the port 22"],
 ])("with private receivers %s: %s", (url, problem) => {
   const checked = readReceiverUrl(url, true);

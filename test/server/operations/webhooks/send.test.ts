@@ -75,7 +75,7 @@ test("a response of 500 and a receiver that is down are failures with a reason",
   expect(await send(url)).toEqual({
     delivered: false,
     status: 500,
-    reason: "The receiver answered 500, expected 2xx: look into its log.",
+    reason: "The receiver responded 500, expected 2xx: look into its log.",
   });
   expect(await send("http://127.0.0.1:1025/")).toEqual({
     delivered: false,
@@ -89,7 +89,7 @@ test("a receiver that never responds ends at the deadline, and so does a look-up
   const late = {
     delivered: false,
     status: null,
-    reason: "No answer came within 0.3 s: let the receiver answer first and work afterwards.",
+    reason: "No response came within 0.3 s: let the receiver respond first and work afterwards.",
   };
   expect(await send(silent)).toEqual(late);
   const hanging = { lookup: async () => new Promise<never>(() => undefined) };
@@ -140,7 +140,7 @@ test("a public name that points into the private network gets no connection", as
     const outcome = await send(`https://evil.example:${port}/`, { allowPrivate: false, lookup });
     expect(outcome).toMatchObject({ delivered: false, status: null });
     expect(JSON.stringify(outcome)).toMatch(
-      /evil\.example (is in a private network|has an address which can be no receiver)/,
+      /evil\.example (is in a private network|has an address which cannot be a receiver)/,
     );
   }
   expect(connections).toBe(0);
@@ -160,7 +160,7 @@ test("a certificate of an unknown authority and a port without TLS are failures 
   expect(await send(plain.url.replace("http:", "https:"))).toEqual({
     delivered: false,
     status: null,
-    reason: "The receiver speaks no TLS at this port: check the port.",
+    reason: "The receiver has no TLS at this port: check the port.",
   });
   fs.rmSync(folder, { recursive: true });
 });

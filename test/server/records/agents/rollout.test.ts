@@ -61,7 +61,7 @@ describe("a roll-out", () => {
   });
 
   test("stops at the first PC that reports a rollback, and the rest keep their version", () => {
-    const failed = report("rolled back", { reason: "the server answered none of its heartbeats" });
+    const failed = report("rolled back", { reason: "the server responded to none of its heartbeats" });
     const rollout = after(started(), old("a"), now("a"), old("b"), old("b", failed), old("c"), old("b"));
     expect([states(rollout), endOf(rollout), wanted(rollout)]).toEqual([
       ["done", "rolled back", "waiting"],

@@ -167,7 +167,7 @@ describe("alerts of a server", () => {
     await passMinutes(1, shared);
     expect(logged).toEqual([
       [
-        "an alert of this machine opened: only this log tells of it, because the server has several clinics",
+        "an alert of this machine opened: only this log reports it, because the server has several clinics",
         "backup-failed",
       ],
       ["an alert of this machine closed", "backup-failed"],
@@ -240,7 +240,7 @@ describe("alerts of a server", () => {
     hook.status.code = 500;
     machine.now = failed(clock.now);
     for (let minute = 0; minute < 5; minute += 1) await passMinutes(1);
-    expect((await book()).health["hook"]?.fault?.reason).toContain("answered 500");
+    expect((await book()).health["hook"]?.fault?.reason).toContain("responded 500");
     hook.status.code = 200;
     for (let minute = 0; minute < 10; minute += 1) await passMinutes(1);
     expect([smtp.mails.length, hook.received.length]).toEqual([1, 1]);

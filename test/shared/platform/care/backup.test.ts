@@ -140,7 +140,7 @@ test("a cut, changed or foreign file is refused before anything is restored", as
       return (error as Error).message.replace(changed, "FILE");
     }
   };
-  const cut = "FILE is no whole backup: it is cut, or another program wrote it. Use another backup";
+  const cut = "FILE is not a complete backup: it is cut, or another program wrote it. Use another backup";
   for (const length of [0, 20, 4096, bytes.length - 49, bytes.length - 1]) {
     expect(problemOf(bytes.subarray(0, length))).toBe(cut);
   }

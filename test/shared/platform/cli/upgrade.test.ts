@@ -24,5 +24,5 @@ test("a service that ends while it prepares an upgrade ends the command", async 
   fs.writeFileSync(path.join(versions, "answer.json"), JSON.stringify(answer));
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   writeRunning(versions, { version: "0.1.0", started_at, process: 2 });
-  expect(await end).toBe("the service started anew meanwhile: ask again");
+  expect(await end).toBe("the service restarted meanwhile: try again");
 });

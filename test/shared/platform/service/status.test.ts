@@ -75,7 +75,7 @@ describe("a service that does not run reports what to do", () => {
       'failed with code 78 (the configuration is refused): correct the cause, then "vetwire service start agent"',
     ],
     [{ is: "waiting", code: null, at: null }, "vetwire-agent", "failed, starts again in a few seconds"],
-    [{ is: "changing" }, "vetwire-agent", "starting or stopping: ask again in a few seconds"],
+    [{ is: "changing" }, "vetwire-agent", "starting or stopping: try again in a few seconds"],
   ])("%j of %s", (state, name, sentence) => {
     expect(lines(state, NONE, name)[0]).toBe(`${name}: ${sentence}`);
   });

@@ -48,5 +48,5 @@ test("the launcher takes an order with long texts, and its response arrives", as
 test("a launcher that does not respond is given up", async () => {
   const child = startAsking();
   await next(child);
-  expect(await next(child)).toEqual({ learnt: "the launcher does not answer: restart the service", listeners: 0 });
+  expect(await next(child)).toEqual({ learnt: "the launcher does not respond: restart the service", listeners: 0 });
 });

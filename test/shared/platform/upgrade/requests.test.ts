@@ -49,8 +49,8 @@ describe("a request to a service", () => {
     fs.writeFileSync(path.join(valued, "incoming/kept"), "x");
     fs.rmSync(folder, { recursive: true });
     fs.symlinkSync(valued, folder);
-    expect(() => askService(folder, "0.2.0", archive, false)).toThrow("is no folder");
-    expect(() => askService(`${folder}/`, "0.2.0", archive, false)).toThrow("is no folder");
+    expect(() => askService(folder, "0.2.0", archive, false)).toThrow("is not a folder");
+    expect(() => askService(`${folder}/`, "0.2.0", archive, false)).toThrow("is not a folder");
     expect(fs.readFileSync(path.join(valued, "incoming/kept"), "utf8")).toBe("x");
     expect(fs.readdirSync(valued)).toEqual(["incoming"]);
   });
@@ -99,7 +99,7 @@ test("an invalid version reaches no upgrade and no record", async () => {
   look();
   const answer = await until("an answer", () => request.answer());
   expect(answer.is).toBe("refused");
-  expect(answer.sentences).toEqual([`${"0".repeat(64)} is no version: name three numbers, such as 0.2.0`]);
+  expect(answer.sentences).toEqual([`${"0".repeat(64)} is not a version: name three numbers, such as 0.2.0`]);
   expect(orders).toEqual([]);
 });
 

@@ -109,8 +109,8 @@ test.each<[string, string]>([
   ["0.2.0", "runs already"],
   ["0.1.9", "older than 0.2.0"],
   ["0.3.0", "was rolled back before (it crashed): take a later version"],
-  ["latest", "is no version: expected three numbers"],
-  ["../../etc", "is no version"],
+  ["latest", "is not a version: expected three numbers"],
+  ["../../etc", "is not a version"],
 ])("an upgrade to %s is refused", (to, reason) => {
   const records = [record({ to: "0.3.0", outcome: "rolled back", reason: "it crashed" })];
   expect(refusal(to, "0.2.0", records)).toContain(reason);
@@ -126,7 +126,7 @@ test("a new version passes if it lives, is as ready as the version before, and i
     "it was not ready: chem-1: cannot open: no such port",
   );
   expect(fault({ problems: [port], heartbeat: true }, { heartbeat: true, known: ["chem-1"] })).toBeNull();
-  expect(fault({ problems: [], heartbeat: false }, EXPECTS)).toBe("the server answered none of its heartbeats");
+  expect(fault({ problems: [], heartbeat: false }, EXPECTS)).toBe("the server responded to none of its heartbeats");
   // The server was away before the upgrade too.
   expect(fault({ problems: [], heartbeat: false }, { heartbeat: false, known: [] })).toBeNull();
 });
