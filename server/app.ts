@@ -67,7 +67,7 @@ export interface AppOptions {
   certificate?: Certificate | undefined;
   /** Sends the test messages of Settings, Notifications. By default there is no mail server. */
   alerts?: AlertTester;
-  /** The folder with the releases of the agent. Without it, no agent is updated from here. */
+  /** The folder with the releases of the agent. Without it, no agent is upgraded from here. */
   releaseFolder?: string | null;
   /** Measures the requests. By default nothing does. */
   metrics?: Metrics | undefined;

@@ -483,7 +483,7 @@ const dashboard = ({ id, orderedText }: Engine) => `
   create index done_write_by_time on done_write (done_at);
 `;
 
-// Agents of clinic PCs, the codes that pair them, the devices that users write for them, and the last update of the PCs.
+// Agents of clinic PCs, the codes that pair them, the devices that users write for them, and the last roll-out.
 const agents = ({ id, orderedText }: Engine) => `
   create table pairing_code (
     clinic_id bigint not null primary key references clinic (id),

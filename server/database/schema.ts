@@ -377,7 +377,7 @@ export interface StudyColumns {
   pushed_revision: number | null;
   /** Cause of this revision. */
   cause: StudyCause;
-  /** 1 after a user assigned, rejected, reopened or typed it. Only a user then moves it to another patient. */
+  /** 1 after a user placed, rejected, reopened or typed it. Only a user then moves it to another patient. */
   placed_by_user: number;
   /** Reason of the user who removed it from the list of unmatched studies. */
   rejected_reason: string | null;
@@ -412,7 +412,7 @@ export type StudyCause =
   | "flagged again"
   /** Its patient was deleted, or came back. */
   | ("patient deleted" | "patient restored")
-  /** A user filed it to a patient of another species than the device stated. */
+  /** A user placed it with a patient of another species than the device stated. */
   | "assigned despite species";
 
 export interface ConflictColumns {

@@ -11,7 +11,7 @@ import type { Store } from "../database/store.ts";
 
 const RETRY_MS = 500;
 
-/** Time in ms after which the port responds although the database is not open: an update of it may wait for other sessions. */
+/** Time in ms after which the port responds although the database is not open: a migration may wait for other sessions. */
 const PATIENCE_MS = 1500;
 
 export interface ServedStoreOptions {

@@ -32,7 +32,7 @@ export type OutcomeCode =
   | "MATCH.OTHER_SPECIES"
   /** The study is filed to another patient, and an agent moves no filed study. */
   | "STUDY.FILED_ELSEWHERE"
-  /** The same, where a person filed it. */
+  /** The same, where a person placed it. */
   | "STUDY.PLACED_ELSEWHERE"
   /** The fp is of another clinic's study. */
   | "STUDY.FP_TAKEN"
@@ -49,7 +49,7 @@ export type OutcomeCode =
   | "STUDY.AFTER_CLOCK"
   | "CLINIC.FULL";
 
-/** Why a study has no patient that an agent or a person filed it to before. */
+/** Why a study no longer has the patient that it was filed to. */
 export type TakenCode = "PERSON.TOOK_BACK" | "PERSON.REOPENED" | "PERSON.UNREJECTED" | "PATIENT.DELETED";
 
 export type FilingCode = MatchCode | OutcomeCode | TakenCode;

@@ -36,8 +36,8 @@ export function readCode(text: string): string | null {
 }
 
 /**
- * The body of `POST /agent/v1/pair`. An agent sends the code where it knows who listens: to a certificate that it trusts already, or
- * over plain http, which a person chose. To another certificate it sends the proof (shared/network/pairing-proof.ts).
+ * The body of `POST /agent/v1/pair`. An agent sends the code only to a known receiver: to a certificate that it trusts already,
+ * or over plain http, which a person chose. To another certificate it sends the proof (shared/network/pairing-proof.ts).
  */
 export const PairBody = ClosedObject({
   code: Type.Optional(Type.String({ maxLength: 40 })),

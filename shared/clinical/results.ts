@@ -8,8 +8,8 @@ import type { CodeSource, Comparator, Result, RowSnapshot, Snapshot, Study } fro
 import type { Signalment } from "./signalment.ts";
 import { readRange } from "./analytes/value.ts";
 
-// Turns measurements into the results of a study and their snapshot. The agent does so for each message, the server when a
-// user assigns a study.
+// Turns measurements into the results of a study and their snapshot. The agent does so for each message, the server when a user
+// places a study.
 
 /** One measured value, before an interval is chosen. */
 export interface Measurement {

@@ -4,8 +4,8 @@ import path from "node:path";
 // An administrator runs commands as root on the data folder of a service. The service's user can plant links in it.
 
 /**
- * Works on files of a folder with the rights of its owner if root calls it for the folder of another user: new files are the
- * owner's, and a planted link leads nowhere where the owner may not write. Not for a worker thread, which cannot change its user.
+ * Works on files of a folder with the rights of its owner, if root calls it for another user's folder. New files are the owner's,
+ * and a planted link leads only where the owner may write. Not for a worker thread, which cannot change its user.
  * @param work gets the path of the folder. The owner may not reach the full path (/var/lib/private), so that is "." then.
  */
 export function asOwner<Result>(folder: string, work: (folder: string) => Result): Result {

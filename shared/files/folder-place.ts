@@ -2,9 +2,9 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 
-// Places where a data folder does not belong. A program that copies a folder to a cloud copies half of a commit and brings old files
-// back, a network share does not keep SQLite's locks and its write-ahead log (sqlite.org/wal.html), and a memory disk is empty after a
-// restart.
+// Places where a data folder does not belong. A program that copies a folder to a cloud copies half of a commit and brings old
+// files back. A network share does not keep SQLite's locks and its write-ahead log (sqlite.org/wal.html). A memory disk is empty
+// after a restart.
 
 /** The code of a place, and its program or file system. */
 export interface FolderRisk {

@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 
 // Finds the files of the program. The sources, the build in dist/ and a package have the same folders agent, server and shared in
-// one code folder; in a build, a module may be in any chunk of it.
+// one code folder. In a build, a module may be in any chunk of it.
 
 /** The folder of the program, with its package.json. */
 export const PROGRAM_FOLDER = folderAbove(import.meta.dirname, "package.json");

@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { type Advised, advisedText } from "../runtime/advised.ts";
 
-// Refusals of the system's rights in words: who may not, which path, and the command that fixes it.
+// Refusals of the system's rights in words: the user, the path, and the command as remedy.
 
 export interface RightsFault extends Advised {
   /** What to do, with a command. */

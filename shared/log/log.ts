@@ -4,8 +4,8 @@ import { printable } from "../runtime/printable.ts";
 import { LogFile, type LogFileOptions } from "./log-file.ts";
 import type { RecentLog } from "./recent-log.ts";
 
-// A log whose destination may fail, such as a full disk or a pipe without a reader. pino's own destination then throws, blocks,
-// or retries without end when the process exits.
+// A log whose destination may fail, such as a full disk or a closed pipe. pino's own destination then throws, blocks, or retries
+// without end at the exit.
 
 /** Max characters in memory while the destination takes none. Beyond it lines are dropped and counted. */
 const KEPT_CHARS_MAX = 1024 * 1024;

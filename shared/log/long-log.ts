@@ -1,8 +1,8 @@
 import fs from "node:fs";
 import { holderOfFile } from "../network/port-holder.ts";
 
-// The write-ahead log of an SQLite database (WAL). A reader that never ends keeps SQLite from using the log again, so that each
-// commit makes it longer: 12 kB a commit, 380 MB after 30 000, until the disk is full.
+// The write-ahead log of an SQLite database (WAL). A reader that never ends keeps SQLite from using the log again. Each commit
+// then makes it longer: 12 kB a commit, 380 MB after 30 000, until the disk is full.
 
 /** Bytes that a log keeps when it is used again. Growing it makes commits slower. */
 export const LOG_KEPT_BYTES = 64 * 1024 * 1024;

@@ -7,9 +7,9 @@ import { promisify } from "node:util";
 // public key that it saw, under a key derived from the code, and the server returns a MAC of its own. A machine in the middle has
 // another public key, so it can pass on neither of them, and it cannot make one without the code.
 //
-// It can guess codes against the agent's MAC. A code has 60 bits, ends after 15 minutes, and each guess costs a scrypt of 16 MiB and
-// about 0.03 s: 15 minutes of a million cores find one with a chance of 1 in 30 million. After its end a code is worth nothing, and the
-// key that the agent made was not registered.
+// It can guess codes against the agent's MAC. A code has 60 bits and ends after 15 minutes, and each guess costs a scrypt of 16
+// MiB and about 0.03 s. A million cores find one in that time with a chance of 1 in 30 million. After its end a code is worth
+// nothing, and the key that the agent made was not registered.
 
 const derive = promisify<string, string, number, { N: number; r: number; p: number }, Buffer>(scrypt);
 

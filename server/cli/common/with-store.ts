@@ -90,8 +90,8 @@ async function beside(data: string, open: typeof openStore, work: StoreWork): Pr
 }
 
 /**
- * Returns the URL of PostgreSQL in DATABASE_URL, else the data folder with the SQLite file. systemd gives the service its variables
- * from a file: a command for the data folder of the service reads the URL there, if its user may.
+ * Returns the URL of PostgreSQL in DATABASE_URL, else the data folder with the SQLite file. systemd gives the service its
+ * variables from a file. A command for the service's data folder reads the URL there, if its user may.
  */
 export function storeLocation(data: string, service = SERVICE): string {
   const isOfService = path.resolve(data) === service.data;

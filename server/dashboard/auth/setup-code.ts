@@ -9,7 +9,7 @@ import { randomText } from "../../../shared/runtime/random-text.ts";
 // The one-time code with which the first admin proves access to the server's machine. It ends when a user exists.
 
 /**
- * 59 bits, so that tries need no limit that strangers could use up: 2000 tries a second, from addresses without number, find it in a
+ * 59 bits, so that tries need no limit that strangers could use up. 2000 tries a second from any number of addresses find it in a
  * year with a chance of one in 12 million.
  */
 const CODE_CHARS = 12;

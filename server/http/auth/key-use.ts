@@ -8,8 +8,8 @@ const WRITE_INTERVAL_MS = 60_000;
 export type KeyUse = (key: ApiKey, now: number) => Promise<void>;
 
 /**
- * Returns a function that stores when a key was used. It waits for the database at the first use only: imports stamp
- * their changes once a clinic has used a key, so the first use must be stored before any response.
+ * Returns a function that stores when a key was used. Only the first use waits for the database: imports stamp their changes once
+ * a clinic has used a key, so it must be stored before any response.
  */
 export function createKeyUse(store: Store, logger: Logger): KeyUse {
   /** Writes of first uses, by key id. Concurrent requests wait for the same write. */

@@ -6,7 +6,7 @@ const DAY_MS = 86_400_000;
 interface KindLimits {
   /** Time for which a condition lasts without a break before its alert opens. */
   readonly lastsMs: number;
-  /** Time for which it is gone before the alert closes, so that a cause that comes and goes is one alert. */
+  /** Time without the cause until the alert closes, so that a recurring cause is one alert. */
   readonly goneMs: number;
 }
 
@@ -18,7 +18,7 @@ export const kinds = {
   "device-silent": { lastsMs: 0, goneMs: 0 },
   /** The agent cannot use the line to a device. */
   "device-down": { lastsMs: 10 * MINUTE_MS, goneMs: 2 * MINUTE_MS },
-  /** Studies wait for a patient. */
+  /** Unmatched studies. */
   unmatched: { lastsMs: 0, goneMs: 0 },
   /** Messages of a device cannot be read or were refused. */
   quarantined: { lastsMs: 30 * MINUTE_MS, goneMs: 0 },

@@ -1,9 +1,8 @@
 import { query, type Session } from "../../database/query.ts";
 
 /**
- * Returns a text that differs whenever something that a clinic's dashboard shows may have changed: a record that the read API
- * serves, a study that waits for a patient, a heartbeat, a conflict, a study that a user saw, an alert, or the clinic's intervals.
- * Constant cost.
+ * Returns a text that differs when a clinic's dashboard may show something else: a record of the read API, an unmatched study, a
+ * heartbeat, a conflict, a seen study, an alert, or the clinic's intervals. Constant cost.
  */
 export async function changeMark(session: Session, clinicId: number): Promise<string> {
   const row = await session.first(mark, { clinicId });

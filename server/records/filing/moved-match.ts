@@ -18,8 +18,8 @@ export interface MatchFacts {
 }
 
 /**
- * Returns how the agent matched a study. Agents before `matched_by` send the typed identifier in the hint, which may be an fp or an
- * accession too: it must not name another patient, and need not name this one.
+ * Returns how the agent matched a study. Agents before `matched_by` send the typed identifier in the hint, also an fp or an
+ * accession. It must not name another patient, and need not name this one.
  */
 export function matchOf({
   matched_by,

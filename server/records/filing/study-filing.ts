@@ -22,7 +22,7 @@ export interface FilingInput {
     /** Whether its content is not as it was stored. */
     isDamaged: boolean;
     isUnmatched: boolean;
-    /** Whether a user assigned, rejected or reopened it. */
+    /** Whether a user placed, rejected or reopened it. */
     isPlacedByUser: boolean;
     patientFp: string | null;
     /** The agent's revision number. */

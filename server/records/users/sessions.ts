@@ -29,7 +29,7 @@ const SESSIONS_MAX = 100;
 
 /** A session that was used further ahead has ended: the clock was set back, and its end lies too far ahead as well. */
 const AHEAD_MS_MAX = 12 * 3_600_000;
-/** A session that was used still further ahead is removed, so that it does not work again at that time. */
+/** A session used still further ahead is removed, or it would work again at that time. */
 const REMOVED_AHEAD_MS = 30 * 24 * 3_600_000;
 
 /** Stores a session. Removes ended ones of all users, and those of this user that were unused for longest. @returns its id */

@@ -100,8 +100,8 @@ interface AnalyteChoice {
 
 /**
  * Finds the analyte of the first known name. The names are in order of trust: LOINC, then mnemonics as the device sent them.
- * @returns null if no name is known, if the known one contradicts the specimen or the unit, or if the names include a LOINC of
- * urine that the catalogue lacks: a mnemonic next to it would make it blood
+ * @returns null if no name is known, or the known one contradicts the specimen or the unit; also for a LOINC of urine that the
+ * catalogue lacks, since a mnemonic next to it would make it blood
  */
 export function findAnalyte(names: readonly string[], context: NameContext): AnalyteChoice | null {
   if (names.some((name) => urineLoinc.has(name.trim()))) return null;

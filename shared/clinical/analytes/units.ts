@@ -74,7 +74,7 @@ export function convert(analyte: Analyte, value: number, from: string, to: strin
   return numerator >= denominator ? value * (numerator / denominator) : value / (denominator / numerator);
 }
 
-/** Checks that units.json has each unit, and that an analyte of another unit accepts that unit. */
+/** Checks that units.json has each unit, and that each analyte of `in_unit` accepts its unit. */
 function checkUnits(): void {
   for (const analyte of analytes) {
     const { code, in_unit = {} } = analyte;

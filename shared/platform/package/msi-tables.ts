@@ -47,7 +47,7 @@ function queries(program: WindowsProgram): string[] {
   ]);
   return [
     // A package replaces a newer file too. The old package is removed before the files are copied, so a file that the installer
-    // does not copy would be missing: wixl gives no versions of files, and Windows keeps a file with a version.
+    // does not copy would be missing. wixl gives no versions of files, and Windows keeps a file with a version.
     "INSERT INTO `Property` (`Property`, `Value`) VALUES ('REINSTALLMODE', 'amus')",
     // The programs list offers to uninstall, and nothing to change.
     "INSERT INTO `Property` (`Property`, `Value`) VALUES ('ARPNOMODIFY', '1')",

@@ -8,7 +8,7 @@ import { ReleaseKey } from "../../support/signed-release.ts";
 import { clinic, temporaryFolder } from "../../server/harness.ts";
 import { startDashboard } from "../harness.ts";
 
-// Method: an admin updates three PCs at the real page; the test sends the heartbeats of their agents.
+// Method: an admin upgrades three PCs at the real page; the test sends the heartbeats of their agents.
 
 const problem = browserProblem();
 if (problem !== null) process.stderr.write(`the update of PCs is not tested in a browser: ${problem}\n`);
@@ -60,7 +60,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     browser = await sharedBrowser();
   });
 
-  test("an admin updates the PCs, follows each one, and reads why it stopped", async () => {
+  test("an admin upgrades the PCs, follows each one, and reads why it stopped", async () => {
     const { openAs, fp, beat, release } = await startUpdates("Lab PC", "Reception", "X-ray <b>PC</b>");
     await beat("Old PC", { platform: undefined } as never);
     await release("0.2.0");

@@ -51,7 +51,7 @@ async function start(...names: string[]) {
 const done = { version: "0.2.0", upgrade: { to: "0.2.0", state: "done", reason: null } };
 const failed = { upgrade: { to: "0.2.0", state: "rolled back", reason: "it did not become ready in time" } };
 
-describe("the update of the clinic PCs", () => {
+describe("the roll-out to the clinic PCs", () => {
   test("is offered to one PC after the other, each time in the response to its heartbeat", async () => {
     const { release, beat, read, call, states, store, fpOf } = await start("A", "B");
     expect(await read()).toEqual({ plan: null, rollout: null });
@@ -172,7 +172,7 @@ describe("the update of the clinic PCs", () => {
     for (const body of [{}, { version: 1 }, { version: "0.2.0", more: 1 }]) expect(await call("", body)).toBe(400);
   });
 
-  test("an agent that knows nothing of updates, or more than this server, is served as before", async () => {
+  test("an agent that knows nothing of upgrades, or more than this server, is served as before", async () => {
     const { release, beat, call, states } = await start("A");
     await release("0.2.0");
     await call("", { version: "0.2.0" });

@@ -132,7 +132,7 @@ describe("the files of a certificate", () => {
     expect(() => readCertificate(agent.certificate, agent.key)).toThrow(`may not use ${agent.key}: run this as`);
   });
 
-  test("a certificate that expired, that is not yet valid, or that expires soon is a warning", () => {
+  test("an expired, a not yet valid and a soon expiring certificate are a warning", () => {
     const { agent } = makeCertificates(temporaryFolder());
     const certificate = readCertificate(agent.certificate, agent.key);
     const [now, day] = [Date.now(), 86_400_000];

@@ -43,7 +43,7 @@ async function acceptedExtras(world: World): Promise<string[]> {
     const body = bodiesOf(world.ours)[row] ?? {};
     for (const [name, value] of tried().filter(([extra]) => !Object.hasOwn(body, extra))) {
       const { statusCode, body: text } = await answerTo(world, row, { ...body, [name]: value });
-      // A skip without an update under way is refused before its body is read.
+      // A skip without a roll-out under way is refused before its body is read.
       const isRefused = row.endsWith("/skip") ? statusCode === 409 : statusCode === 400 && text.includes(name);
       if (!isRefused) faults.push(`${row} with ${name}: ${statusCode} ${text}`);
     }

@@ -11,7 +11,7 @@ import { convert } from "../../../shared/clinical/analytes/units.ts";
 import { readRange } from "../../../shared/clinical/analytes/value.ts";
 import { soakCount } from "../../support/soak.ts";
 
-// Checks that refuse a study which contradicts itself, and no study that an agent can send.
+// Checks that refuse a contradictory study, and no study that an agent can send.
 
 const now = Date.parse("2026-11-21T12:00:00.000Z");
 const acquired_at = "2026-11-20T10:00:00.000Z";

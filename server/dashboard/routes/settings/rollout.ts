@@ -12,7 +12,7 @@ import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
 import { actorOf, refuse } from "../commands.ts";
 
-// The update of the clinic PCs: what can be updated, how far it is, and the commands of an admin.
+// The roll-out to the clinic PCs: what can be upgraded, its progress, and the commands of an admin.
 
 const startBody = bodyReader({ version: Type.String({ maxLength: 64 }) });
 const skipBody = bodyReader({ agent: Type.String({ maxLength: 64 }) });

@@ -93,7 +93,7 @@ describe("a roll-out", () => {
     expect(endOf(rollout)).toBe("rolled back");
   });
 
-  test("counts a PC that somebody updated by hand", () => {
+  test("counts a PC that somebody upgraded by hand", () => {
     const rollout = after(started(), now("a", null), {
       agent: "b",
       version: "0.3.0",
@@ -184,7 +184,7 @@ test("whatever the agents report, one PC at most is wanted, none after the end, 
   );
 });
 
-test("agents that all succeed are all updated, in their order", () => {
+test("agents that all succeed are all upgraded, in their order", () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...AGENTS), { minLength: 100, maxLength: 200 }), (turns) => {
       let rollout = started();
@@ -214,7 +214,7 @@ const pc = (name: string, changes: Partial<AgentShown> = {}): AgentShown => ({
   ...changes,
 });
 
-describe("the plan of an update", () => {
+describe("the plan of a roll-out", () => {
   const releases = ["0.1.9", "0.1.10"].flatMap((version) => [
     { version, platform: "linux-x64" },
     ...(version === "0.1.9" ? [{ version, platform: "win-x64" }] : []),

@@ -26,8 +26,8 @@ import {
 } from "../../harness.ts";
 import { assignStudy, historyOf, reopenStudy, viewStudy } from "../../study-commands.ts";
 
-// Goal: a result under the device's own code, a value in words and a value in doubt pass the server unchanged, and the desk
-// shows them with the device's own words and the identifiers of the sample.
+// Goal: results under the device's own code, in words or in doubt pass the server unchanged, and the desk shows them with the
+// device's own words and the sample's identifiers.
 
 const ours = newFp("clinic");
 const by = { by: "vet", now: noon };

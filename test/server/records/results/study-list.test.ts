@@ -81,7 +81,7 @@ class Reader {
   }
 }
 
-test("a study that a person files later is in the next run, and is no longer listed when taken back", async () => {
+test("a study that a person places later is in the next run, and is no longer listed when taken back", async () => {
   const { push, key, reader, store, clock } = await world();
   const [early, late] = [study({ patient_fp: single.fp }), study()];
   await push(key, late, early);

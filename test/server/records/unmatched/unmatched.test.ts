@@ -31,7 +31,7 @@ import {
   viewStudy,
 } from "../../study-commands.ts";
 
-// Goal: a user assigns unmatched studies and can undo it, and the history and the audit record each command.
+// Goal: a user places unmatched studies and can undo it, and the history and the audit record each command.
 
 const ours = newFp("clinic");
 const theirs = newFp("clinic");
@@ -148,7 +148,7 @@ describe("assigning", () => {
     expect((await viewStudy(store, sent.fp))?.snapshot?.rows[0]?.interval_id).toBe("clinic:then");
   });
 
-  test("an assigned study uses the patient's age on the day of the sample, not of today", async () => {
+  test("a placed study uses the patient's age on the day of the sample, not of today", async () => {
     // The patient is 365 days old on the day of the sample and 366 today.
     const young = patient({ date_of_birth: "2025-11-20" });
     const { push, assign, read, store, clinicId } = await startClinic(young, connection(young.fp, ours));
