@@ -5,11 +5,11 @@ import { writeId, wasAnswered } from "./write-ids.ts";
 
 const ROOT = location.pathname.startsWith("/dashboard") ? "/clinic/v1" : "/local/v1";
 
-/** An error that the server answered, or the lack of an answer. */
+/** An error response of the server, or the lack of a response. */
 export class RequestError extends Error {
-  /** HTTP status; 0 if the server did not answer. */
+  /** HTTP status; 0 without a response. */
   readonly status: number;
-  /** Code of the error table in server/http/errors.ts; "OFFLINE" without an answer. */
+  /** Code of the error table in server/http/errors.ts; "OFFLINE" without a response. */
   readonly code: string;
   readonly requestId: string | null;
   /** Code of the reason for which a command was refused; null without one. */
@@ -39,12 +39,12 @@ export const pageUser = signal<string | null>(null);
 /** Set to the server's sentence when another tab signed in somebody else. */
 export const otherUser = signal<string | null>(null);
 
-/** Whether the last call got no answer. */
+/** Whether the last call got no response. */
 export const isOffline = signal(false);
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Sends a request to a path below ROOT and returns the JSON of the answer. @throws RequestError */
+/** Sends a request to a path below ROOT and returns the JSON of the response. @throws RequestError */
 export async function call<T>(method: Method, path: string, body?: unknown): Promise<T> {
   const response = await send(method, path, body);
   return (await response.json()) as T;

@@ -3,8 +3,8 @@ import { useEffect, useState } from "preact/hooks";
 import { texts } from "./text.ts";
 
 /**
- * Makes a screen that is loaded when it is first shown. One that cannot be loaded says so and tries again when the user asks, while
- * the menu goes on; after an upgrade, which gave its files other names, the page is loaded again.
+ * Makes a screen that is loaded when it is first shown. A screen that cannot be loaded shows the fault and a button to try again,
+ * while the menu goes on; after an upgrade, which gave its files other names, the page is loaded again.
  */
 export function lazy<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
@@ -42,7 +42,7 @@ export function lazy<Props extends object>(
   };
 }
 
-/** Whether the server now serves another page than the one that runs. Its first script has another name then. */
+/** Whether the server now serves another page than this one. Its first script then has another name. */
 async function isUpgraded(): Promise<boolean> {
   const script = document.querySelector<HTMLScriptElement>('script[type="module"][src]');
   const response = await fetch(location.pathname, { cache: "no-store" }).catch(() => undefined);

@@ -9,17 +9,17 @@ import { texts } from "./text.ts";
 // Data of a screen, and the states that every screen has: loading, error, no permission. A screen adds its own for "empty".
 
 export interface Resource<T> {
-  /** The last answer. It stays while a newer one is loaded. */
+  /** The last response. It stays while a newer one is loaded. */
   readonly data: T | undefined;
   readonly error: RequestError | undefined;
   readonly isLoading: boolean;
-  /** Loads the data anew. */
+  /** Loads the data again. */
   readonly reload: () => Promise<void>;
 }
 
 /**
- * Loads `path` below the shown clinic, or below another place, and again at each change of the clinic's data. Null loads
- * nothing. An answer to an older request is dropped. Without `isLive` changes load nothing.
+ * Loads `path` below the shown clinic, or below another place, and again at each change of the clinic's data. Null loads nothing.
+ * A response to an older request is dropped. Without `isLive` changes load nothing.
  */
 export function useResource<T>(path: string | null, below = clinicPath(), isLive = true): Resource<T> {
   const data = useSignal<T | undefined>(undefined);
@@ -65,7 +65,7 @@ export function useLocal<T>(path: string | null): Resource<T> {
   return useResource<T>(path, "");
 }
 
-/** Loads `path` of the agent's own page when the screen is shown, and again only when the user asks. */
+/** Loads `path` of the agent's own page when the screen is shown, and again only on demand. */
 export function useLocalOnce<T>(path: string): Resource<T> {
   return useResource<T>(path, "", false);
 }
@@ -92,7 +92,7 @@ function Skeleton() {
   );
 }
 
-/** Says what failed: no permission, no answer, or the server's own sentence with the request's id. */
+/** Shows what failed: no permission, no response, or the server's own sentence with the request's id. */
 export function Problem({ error, retry }: { error: RequestError; retry?: () => unknown }) {
   const isForbidden = error.code === "SESSION.FORBIDDEN";
   return (
@@ -131,7 +131,7 @@ const sessionErrors = [
   "OFFLINE",
 ] as const;
 
-/** Says that a list has no rows, and what to do next. */
+/** Shows that a list has no rows, and what to do next. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">

@@ -7,7 +7,7 @@ import { remember, remembered } from "./browser-storage.ts";
 
 // The signed-in user, and the clinic that the page shows.
 
-/** Undefined until the server answered for the first time. */
+/** Undefined until the first response. */
 export const session = signal<SessionState | undefined>(undefined);
 
 const chosenClinic = signal(remembered("clinic"));
@@ -32,7 +32,7 @@ export async function refreshSession(): Promise<void> {
   session.value = state;
 }
 
-/** Without an answer the user stays signed in, and the banner of the frame says why. */
+/** Without a response the user stays signed in, and the banner of the frame shows the reason. */
 export async function signOut(): Promise<void> {
   try {
     await call("POST", "/sign-out", {});

@@ -15,7 +15,9 @@ interface AnswerProps {
   readonly reload: () => Promise<void>;
 }
 
-/** The buttons by which this clinic answers another one that asks for a patient or sees it. All but "seen" are asked about first. */
+/**
+ * The buttons by which this clinic decides on another one that requests a patient or sees it. All but "seen" need a confirmation.
+ */
 export function ConnectionAnswers({ fp, patient, clinic, answers, reload }: AnswerProps) {
   const [asked, setAsked] = useState<Exclude<ConnectionAnswer, "seen"> | null>(null);
   const { run, error, isRunning } = useAction();

@@ -1,6 +1,6 @@
 import { texts } from "../text.ts";
 
-/** Says that a list lacks damaged studies, because a shorter list looks like a complete one. */
+/** Shows that a list lacks damaged studies, because a shorter list looks like a complete one. */
 export function LeftOut({ count }: { count: number }) {
   if (count === 0) return null;
   return (

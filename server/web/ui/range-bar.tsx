@@ -3,8 +3,8 @@ import { place } from "./range-place.ts";
 
 /**
  * Draws where a value lies against its reference interval. The middle half of the bar is the interval; a value far outside
- * becomes an arrow at the end. The picture is hidden from screen readers, because the value, interval and flag stand in words
- * beside it.
+ * becomes an arrow at the end. The picture is hidden from screen readers, because the value, interval and flag are in words next
+ * to it.
  */
 export function RangeBar({
   value,

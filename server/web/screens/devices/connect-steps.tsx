@@ -3,7 +3,7 @@ import { timeZone } from "../../text.ts";
 import { agentYaml } from "./agent-yaml.ts";
 import { t } from "./texts.ts";
 
-/** Says how a clinic PC gets an agent. */
+/** Shows how a clinic PC gets an agent. */
 export function ConnectSteps() {
   const zone = timeZone.value ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
   return (

@@ -10,7 +10,7 @@ import { t } from "./texts.ts";
 import { Update } from "./update.tsx";
 import "./devices.css";
 
-/** A silent PC raises no change, so the page asks now and then. */
+/** A silent PC raises no change, so the page loads again now and then. */
 const RELOAD_MS = 30_000;
 
 /** The clinic PCs, each with its devices and with the unknown callers at its ports. */

@@ -3,7 +3,7 @@ import type { ManualPreview, PreviewRow, TypedRow, TypedStudy } from "../../../d
 import { call, RequestError } from "../../api.ts";
 import { clinicPath } from "../../session.ts";
 
-/** Pause in the typing after which the server is asked. */
+/** Pause in the typing before a request. */
 const PAUSE_MS = 200;
 
 interface Answer {
@@ -12,16 +12,16 @@ interface Answer {
 }
 
 export interface Preview {
-  /** The last answer about this animal and this kind of study. It may be about an older text. */
+  /** The last response about this animal and this kind of study. It may be about an older text. */
   readonly latest: ManualPreview | undefined;
   readonly error: RequestError | undefined;
-  /** The server's answer about this very row at this place; undefined until it came. */
+  /** The server's response about this very row at this place; undefined until it comes. */
   readonly of: (row: TypedRow, index: number) => PreviewRow | undefined;
-  /** Asks at once. */
+  /** Sends the request immediately. */
   readonly ask: () => Promise<ManualPreview | undefined>;
 }
 
-/** Asks the server for ranges, flags and faults while the user types. An answer to an older text is dropped. */
+/** Requests ranges, flags and faults while the user types. A response to an older text is dropped. */
 export function usePreview(study: TypedStudy | null): Preview {
   const [answer, setAnswer] = useState<Answer | undefined>(undefined);
   const [error, setError] = useState<RequestError | undefined>(undefined);
@@ -63,7 +63,7 @@ export function usePreview(study: TypedStudy | null): Preview {
   };
 }
 
-/** Everything that the ranges depend on, beside the row. */
+/** Everything that the ranges depend on, except the row. */
 function headOf({ results: _results, ...head }: TypedStudy): string {
   return JSON.stringify(head);
 }

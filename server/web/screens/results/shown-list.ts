@@ -18,7 +18,7 @@ export function withMore({ items, left_out }: ShownList, page: ResultsPage): Sho
 
 /**
  * Puts a newer first page above the rows that follow it. If its last row is not among the shown ones, rows may lie between them:
- * the list then begins anew with this page.
+ * the list then starts again with this page.
  */
 export function withNewFirstPage(shown: ShownList, page: ResultsPage): ShownList {
   const last = page.items.at(-1)?.fp;

@@ -6,11 +6,11 @@ import { timeZone } from "../../../text.ts";
 export function startOfDay(day: string, plusDays = 0): string {
   const midnight = new Date(`${day}T00:00:00Z`);
   midnight.setUTCDate(midnight.getUTCDate() + plusDays);
-  // The zone's clock at that instant tells how far the zone is from UTC.
+  // The zone's clock at that instant gives its distance from UTC.
   return new Date(midnight.getTime() * 2 - Date.parse(`${clock(midnight)}Z`)).toISOString();
 }
 
-/** Returns the day of an instant, or of one some days later. Empty for a text that is no instant. */
+/** Returns the day of an instant, or of one some days later. Empty for a text that is not an instant. */
 export function dayOf(instant: string, plusDays = 0): string {
   const time = new Date(instant);
   if (Number.isNaN(time.getTime())) return "";

@@ -1,6 +1,6 @@
 import { texts } from "../../../text.ts";
 
-/** Texts of the API keys. A permission stands under its name without `clinic.`, in short and in words. */
+/** Texts of the API keys. A permission is under its name without `clinic.`, in short and in words. */
 export const t = texts(
   {
     intro: "A key lets a program read this clinic's data or send results, without a person who signs in.",
