@@ -360,9 +360,7 @@ export const Heartbeat = Type.Object({
     Type.Object({
       depth: Count,
       oldest_at: Type.Optional(Instant),
-      /**
-       * Why the oldest study waits after the others: the server deferred it, or refuses requests with it; null if it does not.
-       */
+      /** Why the oldest study waits after the others: the server deferred it, or refuses requests with it; null if it does not. */
       reason: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
     }),
   ),

@@ -48,9 +48,7 @@ export function readArchiveName(name: string): Release | undefined {
   return version === undefined || platform === undefined ? undefined : { version, platform };
 }
 
-/**
- * Compares two versions of three numbers. @returns below 0 if `one` is the older one; NaN if one of them is not such a version
- */
+/** Compares two versions of three numbers. @returns below 0 if `one` is the older one; NaN if one of them is not such a version */
 export function compareVersions(one: string, other: string): number {
   const [a, b] = [numbersOf(one), numbersOf(other)];
   const differing = a.findIndex((number, index) => number !== b[index]);

@@ -47,9 +47,7 @@ export class ProxyError extends Error implements Advised {
   }
 }
 
-/**
- * Reads HTTP_PROXY, HTTPS_PROXY and NO_PROXY. As in curl, lower case goes before upper case, and an empty text counts as unset.
- */
+/** Reads HTTP_PROXY, HTTPS_PROXY and NO_PROXY. As in curl, lower case goes before upper case, and an empty text counts as unset. */
 export function environmentProxies(env: NodeJS.ProcessEnv): ProxySettings {
   const read = (name: string): ProxySetting | null => {
     const source = [name, name.toUpperCase()].find((each) => env[each]);

@@ -9,9 +9,7 @@ const DOGS = "/api/v1/patients?species=dog&page_size=20";
 /** Number of patients and of URLs: more than the cache holds, and more than one round requests. */
 const PATIENTS = 100_000;
 
-/**
- * Measures authenticated, rate-limited responses of the build under load, next to raw node:http with the same headers and body.
- */
+/** Measures authenticated, rate-limited responses of the build under load, next to raw node:http with the same headers and body. */
 export async function* api(quick: boolean): AsyncGenerator<Figure> {
   const clinic = await startClinic(PATIENTS);
   try {

@@ -64,9 +64,7 @@ function removeNew(data: string, { files, folder }: ReturnType<typeof existing>)
   }
 }
 
-/**
- * Runs a command while a server and other commands run, but not during a restore, which would move the command's changes aside.
- */
+/** Runs a command while a server and other commands run, but not during a restore, which would move the command's changes aside. */
 async function beside(data: string, open: typeof openStore, work: StoreWork): Promise<void> {
   const location = storeLocation(data);
   let release: (() => void) | null = null;

@@ -24,9 +24,7 @@ export interface CodeNews {
 /** Max characters of a value in the list. Words of results, such as `NOT DETECTED`, are shorter. */
 const VALUE_MAX = 32;
 
-/**
- * Returns what a study reveals about its device's codes, each once, in the order of the codes. `before`: the previous revision.
- */
+/** Returns what a study reveals about its device's codes, each once, in the order of the codes. `before`: the previous revision. */
 export function codeNews(
   { results, snapshot }: Pick<PushedStudy, "results" | "snapshot">,
   before: readonly Result[],
