@@ -136,7 +136,7 @@ export const syncBounds = query<{ clinicId: number; since: number }, SyncBounds>
   ]);
 });
 
-/** Makes complete commits news: a client was there before them, and they may have kept the times of a file. */
+/** Makes commits visible as changes, with rows that kept the times of a file: a client was there before them. */
 export const forgetFileTimes = uncachedWrite((db, p: { clinicId: number; since: number }) =>
   db
     .updateTable("clinic_commit")

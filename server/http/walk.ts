@@ -88,7 +88,7 @@ function link(request: FastifyRequest, reply: FastifyReply, changed: Readonly<Re
   reply.header("link", `<${pathname}?${searchParams.toString()}>; rel="next"`);
 }
 
-/** Sends the time of which the client's next request lists the changes. */
+/** Sends the start of the client's next list of changes. */
 export function setSyncCursor(reply: FastifyReply, next: number): void {
   reply.header("sync-cursor", new Date(next).toISOString());
 }

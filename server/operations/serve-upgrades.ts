@@ -40,7 +40,7 @@ export function serveUpgrades(app: FastifyInstance, data: string, location: stri
     expects: () => ({ heartbeat: false, known: [] }),
   });
   serveRequests(parent.folder, upgrader, {
-    fetch: () => Promise.reject(new Error("a server fetches from nowhere: name the release with --from")),
+    fetch: () => Promise.reject(new Error("this server has no release source: pass --from FILE")),
     wanted: () => null,
   });
   let isStopped = false;

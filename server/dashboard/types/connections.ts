@@ -36,7 +36,7 @@ export interface OwnRequest {
   /** Name of the requesting user. */
   by: string;
   ended_at: string | null;
-  /** The clinic that refused or ended it. Null before: the owner of the record is not revealed. */
+  /** The clinic that refused or ended it. Null before, so that nobody learns which clinics have the patient. */
   clinic: string | null;
 }
 

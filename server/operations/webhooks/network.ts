@@ -4,8 +4,8 @@ import { BlockList, isIPv4, isIPv6 } from "node:net";
 // it: without this rule the URL could reach the router, the cloud's metadata or a database.
 
 /**
- * Kind of an address. `private` are this machine, the local network and the provider's network. `refused` cannot receive for
- * anybody: link-local with the cloud's metadata, multicast, documentation, and IPv6 forms that carry an IPv4 address.
+ * Kind of an address. `private` are this machine, the local network and the provider's network. `refused` is closed to every
+ * receiver: link-local with the cloud's metadata, multicast, documentation, and IPv6 forms that carry an IPv4 address.
  */
 export type AddressKind = "public" | "private" | "refused";
 

@@ -176,7 +176,7 @@ const news = query((db, p: { clinicId: number; since: number }) =>
     .select(["patient.fp as patient_fp", "patient.name as patient_name", "patient.species"])
     .where("host.clinic_id", "=", p.clinicId)
     .where("link.listed", "=", 1)
-    // An open request informs, a waiting one needs a decision.
+    // An open request is news, a waiting one needs a decision.
     .where("host.state", "in", ["told", "waiting"])
     .where((where) => where.or([where("request.state", "=", "open"), where("host.state", "=", "waiting")]))
     .where(isLive(p.since))

@@ -34,7 +34,7 @@ test("the default timeouts and limits are those of each port of the HTTP server"
 
 test("a host that holds all connections gives way to another one", async () => {
   const { app } = await startServer(clinic(ours));
-  // The listener of the share alone: sockets of invented addresses have no HTTP.
+  // The listener of the share alone, without HTTP, since the sockets have invented addresses.
   const listener = app.server.listeners("connection").at(-1);
   let closed = 0;
   const join = (remoteAddress: string) => {
