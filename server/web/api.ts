@@ -30,7 +30,7 @@ interface ErrorBody {
   readonly details?: { readonly code?: string };
 }
 
-/** Set when the server says that the session is over. */
+/** Set when the server reports the end of the session. */
 export const isSignedOut = signal(false);
 
 /** The id of the user whose name the page shows; null before it shows one. */

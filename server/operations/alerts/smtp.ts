@@ -81,7 +81,7 @@ export function createMailer({ host, port, isTls, user, from, password }: SmtpSe
   };
 }
 
-/** Faults before a server could take anything. The library gives them words alone: their code is that of a lost answer. */
+/** Faults before a server could take anything. The library gives them words alone: their code is that of a lost reply. */
 const NOT_CONNECTED = /Connection timeout|Greeting never received/;
 
 interface SmtpFault {

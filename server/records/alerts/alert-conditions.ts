@@ -23,7 +23,7 @@ export interface ClinicFacts {
   /** Keys that nobody revoked. */
   readonly keys: readonly KeyEnd[];
   readonly unmatched: { readonly count: number; readonly oldest: number | null };
-  /** PCs on which the last update from here was rolled back. */
+  /** PCs on which the last upgrade from here was rolled back. */
   readonly failedUpdates: readonly Pick<RolloutPc, "agent" | "name" | "at" | "reason">[];
   /** Users whose password somebody else knows. */
   readonly knownPasswords: readonly { readonly public_id: string; readonly name: string; readonly since: number }[];

@@ -104,8 +104,8 @@ function patientOf({ fp, name, species, breed, sex, date_of_birth }: NonNullable
 }
 
 /**
- * Returns where each revision stood. A patient that the clinic may not see has no name, and the reasons of another clinic
- * may name one.
+ * Returns where each revision was. A patient that the clinic may not see has no name, and the reasons of another clinic may name
+ * one.
  */
 async function placesOf(
   session: Session,

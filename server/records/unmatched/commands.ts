@@ -66,7 +66,7 @@ export async function rejectStudy(
   return null;
 }
 
-/** Undoes an assignment or a rejection. The study is unmatched again, without ranges and flags. */
+/** Undoes a placement or a rejection. The study is unmatched again, without ranges and flags. */
 export async function reopenStudy(session: Session, stored: StoredStudy, actor: AuditActor): Promise<Refusal | null> {
   const isRejected = stored.rejected_reason !== null;
   if (stored.placed_by_user === 0 || (stored.patient_id === null && !isRejected)) return refusal("STUDY.NOT_PLACED");

@@ -92,7 +92,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.getByText("whose is it?").first().waitFor();
   });
 
-  test("a move asks for the species if the device contradicts the animal, and after no other refusal", async () => {
+  test("a move requires the species if the device contradicts the animal, and after no other refusal", async () => {
     const { server, ours, dog, push, open } = await startResults();
     const cat = patient({ name: "Minnoş", species: "cat" });
     await importEntities(server.store, cat, connection(cat.fp, ours));

@@ -104,7 +104,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await expectFitsPhone(page);
   });
 
-  test("the second user who files a study is told who was first", async () => {
+  test("the second user who places a study reads who was first", async () => {
     const dashboard = await startDashboard(...clinicEntities);
     const sent = waiting({ name: "Karabas" });
     await pushTo(dashboard, ours, sent);

@@ -155,7 +155,7 @@ describe("a study of the wrong animal", () => {
 });
 
 describe("a corrected animal", () => {
-  test("has its earlier studies offered for new flags, which say meanwhile for which species they are", async () => {
+  test("has its earlier studies offered for new flags, which meanwhile name their species", async () => {
     const { server, key, staff, command, page, queue } = await startClinic();
     const [sent, image] = [chemistry(dog), study({ patient_fp: dog.fp, results: [] })];
     await server.push(key, sent, image);
@@ -219,7 +219,7 @@ describe("a corrected animal", () => {
 });
 
 describe("a deleted animal", () => {
-  test("leaves its studies unmatched, and gets back those that still wait", async () => {
+  test("leaves its studies unmatched, and gets back what still waits", async () => {
     const { server, key, staff, page, queue, served, change } = await startClinic();
     const [sent, placed, moved] = [chemistry(dog), waiting(), waiting()];
     await server.push(key, sent, placed, moved);

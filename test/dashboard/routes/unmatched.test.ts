@@ -40,7 +40,7 @@ test("the list has the waiting studies in both orders, and the rejected ones apa
   expect(await fps("/to-place?rejected=1")).toEqual([1, 1, first.fp]);
 });
 
-test("a study shows what the device said, why it waits, and the candidates with their signs", async () => {
+test("a study shows what the device sent, why it waits, and the candidates with their signs", async () => {
   const { server, studyOf } = await startClinic();
   const sent = waiting({ name: "Karabas", species: "Köpek" });
   const reason = { code: "MATCH.UNKNOWN_IDENTIFIER", values: ["4711"] };
@@ -59,7 +59,7 @@ test("a study shows what the device said, why it waits, and the candidates with 
   });
 });
 
-test("an unmatched study shows all other text of the patient, and what the analyzer says of the sample", async () => {
+test("an unmatched study shows all other text of the patient, and the analyzer's words on the sample", async () => {
   const { server, studyOf } = await startClinic();
   const sent = waiting({ name: "Karabas" });
   const other = [{ field: "PID-13", text: "555 123" }];
@@ -108,7 +108,7 @@ test("a study of a cat goes to a dog only if the user types the dog's species", 
   expect((await studyOf(sent.fp)).history[0]).toMatchObject({ cause: "assigned despite species", by: staff.name });
 });
 
-test("an assignment and a rejection are undone, and the history names who did what", async () => {
+test("a placement and a rejection are undone, and the history names who did what", async () => {
   const { server, staff, studyOf } = await startClinic();
   const sent = waiting();
   await pushTo(server, ours, sent);
@@ -136,7 +136,7 @@ test("an assignment and a rejection are undone, and the history names who did wh
   ]);
 });
 
-test("the second of two users who place one study at once is told who was first", async () => {
+test("of two users who place one study simultaneously, the second reads who was first", async () => {
   const { server, staff, other } = await startClinic();
   const sent = waiting();
   await pushTo(server, ours, sent);

@@ -208,7 +208,7 @@ export interface StudyPage {
   time_line: TimeLineEvent[];
 }
 
-/** The body of `POST .../results/:fp/move`. `revision` is the one that the user saw; no patient makes it unmatched. */
+/** The body of `POST .../results/:fp/move`. `revision` is what the user saw; no patient makes it unmatched. */
 export interface MoveBody {
   revision: number;
   patient_fp: string | null;

@@ -24,7 +24,7 @@ export interface UnmatchedRow {
   rejected_reason: string | null;
 }
 
-/** The answer of `GET to-place`. */
+/** The response to `GET to-place`. */
 export interface UnmatchedList {
   waiting: number;
   rejected: number;
@@ -87,7 +87,7 @@ export interface UnmatchedStep {
   by: string | null;
 }
 
-/** The answer of `GET to-place/<fp>`. */
+/** The response to `GET to-place/<fp>`. */
 export interface UnmatchedDetails extends UnmatchedRow {
   revision: number;
   device_id: string | null;
@@ -119,7 +119,7 @@ export interface PreviewRow {
   reason: Reason | null;
 }
 
-/** The answer of `GET to-place/<fp>/preview/<patient>`. */
+/** The response to `GET to-place/<fp>/preview/<patient>`. */
 export interface AssignPreview {
   revision: number;
   patient: ShownPatient;
@@ -145,7 +145,7 @@ export interface ReopenBody {
   revision: number;
 }
 
-/** The answer of a command: the revision that it made, for its undo. */
+/** The response to a command: the revision that it made, for its undo. */
 export interface NewRevision {
   revision: number;
 }

@@ -32,7 +32,7 @@ export function PlacePanel({ desk, study, reject }: { desk: Desk; study: Unmatch
   );
 }
 
-/** Says where a placed study is, and offers the undo. */
+/** Shows where a placed study is, and offers the undo. */
 function Placed({ desk: { undo, action }, study }: { desk: Desk; study: UnmatchedDetails }) {
   const { fp, patient, rejected_reason } = study;
   return (

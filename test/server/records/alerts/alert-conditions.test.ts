@@ -193,7 +193,7 @@ describe("what is wrong for a clinic", () => {
     ]);
   });
 
-  test("studies wait for a patient from half an hour on, and each unseen critical study is one cause", () => {
+  test("unmatched studies are a cause after half an hour, and each unseen critical study is one", () => {
     expect(of({ unmatched: { count: 2, oldest: now - 29 * MINUTE } })).toEqual(["unmatched?"]);
     expect(of({ unmatched: { count: 2, oldest: now - 30 * MINUTE } })).toEqual(["unmatched"]);
     const critical = [{ fp: "cds_1", device_name: "VetScan", received_at: now }];

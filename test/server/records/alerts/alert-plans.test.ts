@@ -36,7 +36,7 @@ test("a critical study of an open alert is found by its fp", async () => {
   );
 });
 
-test("the studies that wait for a patient are counted in an index of the waiting ones", async () => {
+test("unmatched studies are counted in an index of their own", async () => {
   const plan = await planOf(FILL, unmatched, { clinicId: 1 });
   expect(plan).toMatch(
     /USING (COVERING )?INDEX study_to_place|(Index Only|Index|Bitmap Index) Scan (using|on) study_to_place/,

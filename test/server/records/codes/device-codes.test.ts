@@ -168,7 +168,7 @@ describe("the read API", () => {
     );
   });
 
-  test("a sample identifier is no part of the API, and another one is no other content", async () => {
+  test("a sample identifier is not part of the API, and another one does not change the content", async () => {
     const { push, server, key, dog } = await startClinic();
     const sent = { ...flaggedFor(dog, { source }), patient_fp: dog.fp };
     const again = { ...sent, source: { ...source, sample_ids: ["other"] } };
@@ -189,8 +189,8 @@ describe("the read API", () => {
   });
 });
 
-describe("assigning", () => {
-  test("an assigned study keeps the device's own codes and flags the other results for the patient", async () => {
+describe("placing", () => {
+  test("a placed study keeps the device's own codes and flags the other results for the patient", async () => {
     const { push, read, assign, reopen, view, dog, cat } = await startClinic();
     const sent = flaggedFor(null, { source });
     expect(await push(sent)).toEqual(["unmatched"]);

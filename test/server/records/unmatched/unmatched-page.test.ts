@@ -81,7 +81,7 @@ test("a preview stores nothing, and the history names the user of a command", as
   ]);
 });
 
-test("of two users who place one study at once, one does", async () => {
+test("of two users who place one study simultaneously, one does", async () => {
   const { server } = await startClinic();
   const users = await Promise.all([makeUser(server, "staff", ours), makeUser(server, "staff", ours)]);
   const sent = waiting();

@@ -89,8 +89,8 @@ async function startClinic(...more: Entity[]) {
   };
 }
 
-describe("assigning", () => {
-  test("an assigned study is readable by its fp, with the patient's ranges and flags, as a new revision", async () => {
+describe("placing", () => {
+  test("a placed study is readable by its fp, with the patient's ranges and flags, as a new revision", async () => {
     const { push, assign, read, list, store, dog, cat } = await startClinic();
     const [one, other] = [held([alt(100)]), held([alt(100)])];
     await push(one, other);
@@ -121,7 +121,7 @@ describe("assigning", () => {
     ]);
   });
 
-  test("an assigned study uses the device's range for the species, with LL and HH, as the agent does", async () => {
+  test("a placed study uses the device's range for the species, with LL and HH, as the agent does", async () => {
     const { push, assign, read, dog, cat } = await startClinic();
     const device_range = { low: 10, high: 50, text: "10-50", species: "dog" };
     const [ofDog, ofCat] = [alt(60, { device_range, device_flag: "HH" }), alt(60, { device_range })];
@@ -133,7 +133,7 @@ describe("assigning", () => {
     expect((await read(other.fp))?.results[0]).toMatchObject({ reference_range: "28-109", flag: "normal" });
   });
 
-  test("an assigned study uses the clinic's interval of the day of the sample, not of today", async () => {
+  test("a placed study uses the clinic's interval of the day of the sample, not of today", async () => {
     const { push, assign, read, store, clinicId, dog } = await startClinic();
     const range = { species: "dog" as const, analyte: "ALT", unit: "U/L", low: "20" };
     const rows = [
@@ -159,7 +159,7 @@ describe("assigning", () => {
     expect((await read(sent.fp))?.results[0]).toMatchObject({ reference_range: "20-90", flag: "high" });
   });
 
-  test("a study without a snapshot can be assigned, and an unknown analyte has no flag", async () => {
+  test("a study without a snapshot can be placed, and an unknown analyte has no flag", async () => {
     const { push, assign, read, dog } = await startClinic();
     const result = { analyte: "ALT", value: 150, unit: "U/L", reference_range: null, flag: null };
     const [known, unknown] = [study({ results: [result] }), study({ results: [{ ...result, analyte: "XYZ" }] })];
@@ -170,7 +170,7 @@ describe("assigning", () => {
     expect((await read(unknown.fp))?.results).toEqual([{ ...result, analyte: "XYZ" }]);
   });
 
-  test("an assigned study keeps the meaning of measurements in images, which have no intervals", async () => {
+  test("a placed study keeps the meaning of measurements in images, which have no intervals", async () => {
     const { push, assign, read, store, dog } = await startClinic();
     const result = { analyte: "LVIDd", value: 3.85, unit: "cm", reference_range: null, flag: null };
     const row = {
@@ -198,7 +198,7 @@ describe("assigning", () => {
     );
   });
 
-  test("an assignment to the patient that has the study is refused", async () => {
+  test("a placement with the patient that has the study is refused", async () => {
     const { push, assign, dog } = await startClinic();
     const sent = held([alt(100)]);
     await push(sent);
@@ -206,7 +206,7 @@ describe("assigning", () => {
     expect(await assign(sent.fp, dog.fp)).toEqual({ code: "STUDY.FILED_THERE", values: ["Karabaş"] });
   });
 
-  test("an assignment to a patient of another species than the device stated is refused, in any spelling", async () => {
+  test("a placement with a patient of another species than the device stated is refused, in any spelling", async () => {
     const { push, assign, read, list, dog, cat } = await startClinic();
     const stating = (species: string | null) =>
       held([alt(100)], { patient_hint: { ...study().patient_hint, species } });
@@ -223,7 +223,7 @@ describe("assigning", () => {
     expect(await read(feline.fp)).toBeNull();
   });
 
-  test("an assignment despite the species is in the cause, the notes and the audit, if the species differ", async () => {
+  test("a placement despite the species is in the cause, the notes and the audit, if the species differ", async () => {
     const { push, assign, read, store, dog, cat } = await startClinic();
     const patient_hint = { ...study().patient_hint, species: "Feline" };
     const [wrong, right] = [held([alt(100)], { patient_hint }), held([alt(100)], { patient_hint })];
@@ -246,7 +246,7 @@ describe("assigning", () => {
     expect(await told(right.fp)).toEqual(["assigned", ["a note"], ["unmatched assign"]]);
   });
 
-  test("a wrong assignment is reopened and repeated, and the audit has all three commands", async () => {
+  test("a wrong placement is reopened and repeated, and the audit has all three commands", async () => {
     const { push, assign, undo, read, list, store, dog, cat } = await startClinic();
     const sent = held([alt(100)]);
     await push(sent);
