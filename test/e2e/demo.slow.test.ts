@@ -79,6 +79,7 @@ test.skipIf(problem !== null)("the first user of npm start sees the analyzers' r
   await page.getByRole("button", { name: "Set up" }).click();
   await page.getByRole("heading", { name: "Today" }).waitFor();
   expect(fs.existsSync(path.join(folder, "data/demo/server/setup-code"))).toBe(false);
+  await page.locator(".top-user").click();
   await page.getByLabel("Clinic").selectOption({ label: "Kadıköy Animal Hospital" });
 
   await page.getByRole("link", { name: "Results", exact: true }).click();

@@ -56,6 +56,12 @@ export async function expectAccessible(page: Page): Promise<void> {
   await page.emulateMedia({ colorScheme: "light" });
 }
 
+/** Chooses the language in the menu of the header. */
+export async function chooseLanguage(page: Page, language: "en" | "tr"): Promise<void> {
+  await page.locator(".top-user").click();
+  await page.getByLabel(/^(Language|Dil)$/).selectOption(language);
+}
+
 interface AxeResults {
   violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
 }

@@ -42,9 +42,6 @@ function SignedIn() {
   }, [path]);
   return (
     <div class="frame">
-      <a class="skip" href="#main">
-        {t("skip")}
-      </a>
       <Menu />
       <main id="main" tabIndex={-1}>
         {clinic.value === undefined && path !== "/dashboard/account" ? (
@@ -89,16 +86,16 @@ function Banners() {
   const knownAt = session.value?.state === "signed in" ? session.value.user.password_known_at : null;
   return (
     <>
-      {knownAt !== null && <Banner kind="warning">{t("passwordKnown", { time: dateTime(knownAt) })}</Banner>}
-      {isPlain && <Banner kind="warning">{t("unencrypted")}</Banner>}
-      {(isOffline.value || isLiveLost.value) && <Banner kind="offline">{t("offline")}</Banner>}
+      {knownAt !== null && <Banner>{t("passwordKnown", { time: dateTime(knownAt) })}</Banner>}
+      {isPlain && <Banner>{t("unencrypted")}</Banner>}
+      {(isOffline.value || isLiveLost.value) && <Banner>{t("offline")}</Banner>}
     </>
   );
 }
 
-function Banner({ kind, children }: { kind: "warning" | "offline"; children: ComponentChildren }) {
+function Banner({ children }: { children: ComponentChildren }) {
   return (
-    <p class={`banner banner-${kind}`} role="status">
+    <p class="banner" role="status">
       {children}
     </p>
   );
@@ -106,7 +103,6 @@ function Banner({ kind, children }: { kind: "warning" | "offline"; children: Com
 
 const t = texts(
   {
-    skip: "Skip to the content",
     noClinic: "You belong to no clinic",
     noClinicNext: "An admin of a clinic can add you under Settings, Users.",
     otherUser: "Somebody else signed in with this browser. Nothing was written under that name.",
@@ -119,7 +115,6 @@ const t = texts(
     offline: "The server does not answer. This page shows what it knew last and tries again.",
   },
   {
-    skip: "İçeriğe geç",
     noClinic: "Hiçbir kliniğe bağlı değilsiniz",
     noClinicNext: "Bir klinik yöneticisi sizi Ayarlar, Kullanıcılar altında ekleyebilir.",
     otherUser: "Bu tarayıcıda başka biri oturum açtı. Onun adına hiçbir şey yazılmadı.",

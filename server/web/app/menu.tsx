@@ -1,51 +1,31 @@
-import { useLocation } from "preact-iso";
 import { chooseClinic, clinic, may, session, signOut } from "../session.ts";
 import { texts } from "../text.ts";
-import { PageChoices } from "../ui/page-choices.tsx";
+import { Field } from "../ui/form/field.tsx";
+import { Header } from "../ui/header/header.tsx";
 
-/** The header of every screen: screens, clinic, language, theme and sign-out. */
+/** The header of every screen. The menu of the user has the clinic, the account and the sign-out. */
 export function Menu() {
-  const { path } = useLocation();
   const state = session.value;
   if (state?.state !== "signed in") return null;
-  const shown = screens.filter(({ role }) => may(role ?? "reader"));
+  const shown = screens.filter(({ role }) => may(role ?? "reader")).map(({ href, name }) => ({ href, name: t(name) }));
   return (
-    <header class="menu">
-      <a class="brand" href="/dashboard">
-        Vetwire
-      </a>
-      <nav aria-label={t("screens")}>
-        <ul>
-          {shown.map(({ href, name }) => (
-            <li key={href}>
-              <a href={href} aria-current={isAt(path, href) ? "page" : undefined}>
-                {t(name)}
-              </a>
-            </li>
-          ))}
-        </ul>
-      </nav>
-      <div class="menu-end">
-        {state.clinics.length > 1 && (
-          <select
-            aria-label={t("clinic")}
-            value={clinic.value?.fp}
-            onChange={({ currentTarget }) => chooseClinic(currentTarget.value)}
-          >
+    <Header home="/dashboard" screens={shown} user={state.user.name}>
+      {state.clinics.length > 1 && (
+        <Field label={t("clinic")}>
+          <select value={clinic.value?.fp} onChange={({ currentTarget }) => chooseClinic(currentTarget.value)}>
             {state.clinics.map(({ fp, name }) => (
               <option key={fp} value={fp}>
                 {name}
               </option>
             ))}
           </select>
-        )}
-        <PageChoices />
-        <a href="/dashboard/account">{state.user.name}</a>
-        <button type="button" onClick={() => void signOut()}>
-          {t("signOut")}
-        </button>
-      </div>
-    </header>
+        </Field>
+      )}
+      <a href="/dashboard/account">{t("account")}</a>
+      <button type="button" onClick={() => void signOut()}>
+        {t("signOut")}
+      </button>
+    </Header>
   );
 }
 
@@ -68,13 +48,8 @@ type ScreenName =
   | ("today" | "results" | "patients" | "toPlace" | "manualStudy" | "records" | "calendar" | "stock")
   | ("devices" | "settings" | "help");
 
-function isAt(path: string, href: string): boolean {
-  return path === href || (href !== "/dashboard" && path.startsWith(`${href}/`));
-}
-
 const t = texts(
   {
-    screens: "Screens",
     today: "Today",
     results: "Results",
     patients: "Patients",
@@ -87,10 +62,10 @@ const t = texts(
     settings: "Settings",
     help: "Help",
     clinic: "Clinic",
+    account: "Your account",
     signOut: "Sign out",
   },
   {
-    screens: "Ekranlar",
     today: "Bugün",
     results: "Sonuçlar",
     patients: "Hastalar",
@@ -103,6 +78,7 @@ const t = texts(
     settings: "Ayarlar",
     help: "Yardım",
     clinic: "Klinik",
+    account: "Hesabınız",
     signOut: "Çıkış",
   },
 );

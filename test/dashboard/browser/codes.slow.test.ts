@@ -1,7 +1,13 @@
 import type { Browser } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { PushedStudy } from "../../../shared/api/study.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
+import {
+  browserProblem,
+  chooseLanguage,
+  expectAccessible,
+  expectFitsPhone,
+  sharedBrowser,
+} from "../../support/browser.ts";
 import { clinicEntities, ours, pushTo, unknownCode } from "../unmatched-clinic.ts";
 import { startDashboard } from "../harness.ts";
 
@@ -39,7 +45,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     const response = await dashboard.app.inject({ url: "/agent/v1/codes", headers: { "x-api-key": key } });
     expect(response.json()).toEqual({ success: true, data: [{ device_id: "chem-1", code: HOSTILE, analyte: "GLU" }] });
 
-    await page.getByLabel("Language").selectOption("tr");
+    await chooseLanguage(page, "tr");
     await page.getByRole("heading", { name: "Kliniğin eşledikleri" }).waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);

@@ -5,7 +5,13 @@ import type { Browser } from "playwright-core";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { Heartbeat } from "../../../shared/api/study.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
+import {
+  browserProblem,
+  chooseLanguage,
+  expectAccessible,
+  expectFitsPhone,
+  sharedBrowser,
+} from "../../support/browser.ts";
 import { freePort, until } from "../../support/processes.ts";
 import { TestAgent } from "../../support/running-agent.ts";
 import { clinic, study } from "../../server/harness.ts";
@@ -179,7 +185,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.getByText("profile: generic-poct1a, connection: { listen:").waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
-    await page.getByLabel("Language").selectOption("tr");
+    await chooseLanguage(page, "tr");
     await page.getByRole("heading", { name: "Cihazlar" }).waitFor();
     await says(agent("X-ray PC"), "Ses yok");
     await says(device("gas-1"), "Son iki haftadaki en uzun ara");

@@ -2,7 +2,13 @@ import type { Browser } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { helpPages } from "../../../server/web/screens/help/pages.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
+import {
+  browserProblem,
+  chooseLanguage,
+  expectAccessible,
+  expectFitsPhone,
+  sharedBrowser,
+} from "../../support/browser.ts";
 import { clinic } from "../../server/harness.ts";
 import { startDashboard } from "../harness.ts";
 
@@ -22,7 +28,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
       ["en", "Help pages"],
       ["tr", "Yardım sayfaları"],
     ] as const) {
-      await page.locator("select").filter({ hasText: "Türkçe" }).selectOption(chosen);
+      await chooseLanguage(page, chosen);
       const links = page.getByRole("navigation", { name: menu }).getByRole("link");
       const titles = await links.allTextContents();
       expect(titles).toHaveLength(helpPages.length);

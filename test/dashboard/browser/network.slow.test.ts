@@ -2,7 +2,13 @@ import type { Browser } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { issueCertificate, makeAuthority } from "../../../server/network/authority.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
+import {
+  browserProblem,
+  chooseLanguage,
+  expectAccessible,
+  expectFitsPhone,
+  sharedBrowser,
+} from "../../support/browser.ts";
 import { freePort } from "../../support/processes.ts";
 import { clinic } from "../../server/harness.ts";
 import { startDashboard } from "../harness.ts";
@@ -45,7 +51,7 @@ describe.skipIf(browserProblem() !== null)("the network in a browser", () => {
     await page.getByRole("link", { name: "Download the authority’s certificate" }).click();
     expect((await download).suggestedFilename()).toBe("vetwire-authority.crt");
 
-    await page.getByLabel("Language").selectOption("tr");
+    await chooseLanguage(page, "tr");
     await page.getByText("Bu sunucuya kim ulaşır").waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);

@@ -2,7 +2,13 @@ import type { Browser } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createMailer } from "../../../server/operations/alerts/smtp.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
+import {
+  browserProblem,
+  chooseLanguage,
+  expectAccessible,
+  expectFitsPhone,
+  sharedBrowser,
+} from "../../support/browser.ts";
 import { startSmtpReceiver } from "../../support/smtp-receiver.ts";
 import { clinic, keyPermissions, study } from "../../server/harness.ts";
 import { makeUser, startDashboard } from "../harness.ts";
@@ -58,7 +64,7 @@ describe.skipIf(browserProblem() !== null)("notifications in a browser", () => {
     await expect.poll(() => page.getByLabel("From").inputValue()).toBe("21:30");
     await expect.poll(() => page.getByLabel("Send critical values at once all the same").isChecked()).toBe(true);
 
-    await page.getByLabel("Language").selectOption("tr");
+    await chooseLanguage(page, "tr");
     await page.getByText("Kime haber verilir").waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
@@ -84,7 +90,7 @@ describe.skipIf(browserProblem() !== null)("notifications in a browser", () => {
     await card.getByRole("link", { name: "Studies without a patient: 1" }).click();
     await page.waitForURL("**/dashboard/to-place**");
     await page.goBack();
-    await page.getByLabel("Language").selectOption("tr");
+    await chooseLanguage(page, "tr");
     await page.getByText("Hastası belirsiz tetkik: 1").waitFor();
     const staff = await makeUser(server, "staff", fp);
     expect((await staff.call("POST", `/to-place/${waiting.fp}/reject`, { revision: 1, reason: "a test" })).status).toBe(

@@ -6,7 +6,13 @@ import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
+import {
+  browserProblem,
+  chooseLanguage,
+  expectAccessible,
+  expectFitsPhone,
+  sharedBrowser,
+} from "../../support/browser.ts";
 import { patiently } from "../../support/patience.ts";
 import { AGENT, freePort, until } from "../../support/processes.ts";
 import { TestAgent } from "../../support/running-agent.ts";
@@ -77,7 +83,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     const key = fs.readFileSync(keyFile, "utf8").trim();
     await until("the key ends", async () => (await get(key, "/agent/v1/ranges")).status === 401, 1000);
     await expect.poll(() => page.getByRole("button", { name: "End access" }).count()).toBe(0);
-    await page.getByLabel("Language").selectOption("tr");
+    await chooseLanguage(page, "tr");
     await page.getByText("Erişimi yok").waitFor();
     await page.getByRole("button", { name: "Klinik bilgisayarı ekle" }).click();
     await page.getByText("Kod bir kez ve 15 dakika daha geçerli.").waitFor();

@@ -6,7 +6,13 @@ import type { Result } from "../../../shared/api/study.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { clinic, connection, keyPermissions, patient } from "../../server/harness.ts";
 import { event, soap } from "../../server/records.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
+import {
+  browserProblem,
+  chooseLanguage,
+  expectAccessible,
+  expectFitsPhone,
+  sharedBrowser,
+} from "../../support/browser.ts";
 import { startDashboard } from "../harness.ts";
 
 // The screens of patients as a user sees them.
@@ -159,7 +165,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     // The single value in another unit has a table of its own, and no line.
     await expect.poll(() => page.locator(".chart canvas").count()).toBe(1);
     // The band of the interval, and the points of three flags.
-    for (const name of ["accent-soft", "normal", "low", "critical"]) {
+    for (const name of ["accent-soft", "text", "low", "critical"]) {
       expect([name, await isDrawn(page, name)]).toEqual([name, true]);
     }
     expect((await cellsOf(page, ".trend-values")).map((cells) => cells.slice(1))).toEqual([
@@ -171,7 +177,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await expectAccessible(page);
     await expectFitsPhone(page);
 
-    await page.getByLabel("Language").selectOption("tr");
+    await chooseLanguage(page, "tr");
     await page.getByRole("heading", { name: "Karabaş: CREA" }).waitFor();
     await expectAccessible(page);
     await page.getByRole("link", { name: "Karabaş" }).click();

@@ -6,7 +6,13 @@ import type { InventoryItem } from "../../../shared/api/inventory.ts";
 import type { RecordDetail } from "../../../server/dashboard/types/records.ts";
 import { clinic, connection, patient } from "../../server/harness.ts";
 import { batch, event, item, soap } from "../../server/records.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
+import {
+  browserProblem,
+  chooseLanguage,
+  expectAccessible,
+  expectFitsPhone,
+  sharedBrowser,
+} from "../../support/browser.ts";
 import { makeUser, startDashboard } from "../harness.ts";
 
 // Goal: the clinic writes its records, leads its appointments and moves its stock, and the read API shows each step.
@@ -30,7 +36,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
   const inDialog = (page: Page, name: string) =>
     page.getByRole("dialog").getByRole("button", { name, exact: true }).click();
   const heading = (page: Page, name: string | RegExp) => page.getByRole("heading", { name }).first().waitFor();
-  const turkish = (page: Page) => page.getByLabel("Language").selectOption("tr");
+  const turkish = (page: Page) => chooseLanguage(page, "tr");
 
   async function withRecords() {
     const dog = patient({ name: "Karabaş" });

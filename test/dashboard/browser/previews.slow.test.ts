@@ -5,7 +5,13 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { playModality } from "../../../agent/tools/simulator/modality.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { TodayState } from "../../../server/dashboard/types/results/today.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
+import {
+  browserProblem,
+  chooseLanguage,
+  expectAccessible,
+  expectFitsPhone,
+  sharedBrowser,
+} from "../../support/browser.ts";
 import { freePort, until } from "../../support/processes.ts";
 import { type TestAgent, useAgent } from "../../support/running-agent.ts";
 import { clinic, connection, patient } from "../../server/harness.ts";
@@ -70,7 +76,7 @@ describe.skipIf(browserProblem() !== null)("previews in a browser", () => {
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
     await page.locator("button:focus").waitFor();
-    await page.getByLabel("Language").selectOption("tr");
+    await chooseLanguage(page, "tr");
     await page.getByRole("img", { name: "Görüntü 1 / 3, tanı için değildir" }).first().waitFor();
     await expectFitsPhone(page);
   });

@@ -4,7 +4,13 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { Store } from "../../../server/database/store.ts";
 import { findClinic, listKeys } from "../../../server/records/clinics/keys.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
+import {
+  browserProblem,
+  chooseLanguage,
+  expectAccessible,
+  expectFitsPhone,
+  sharedBrowser,
+} from "../../support/browser.ts";
 import { clinic } from "../../server/harness.ts";
 import { startDashboard } from "../harness.ts";
 
@@ -57,7 +63,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     expect(Date.now() - revoking).toBeLessThan(1000);
     await row.getByText("Revoked").waitFor();
 
-    await page.getByLabel("Language").selectOption("tr");
+    await chooseLanguage(page, "tr");
     await page.getByRole("heading", { name: "API anahtarları" }).waitFor();
     await expectAccessible(page);
   });
@@ -122,7 +128,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByLabel("Filter by analyte").fill("cat crea");
     await page.getByText("<b>new</b> kit").waitFor();
     await expect.poll(() => page.getByRole("region", { name: "Intervals in use" }).getByRole("row").count()).toBe(2);
-    await page.getByLabel("Language").selectOption("tr");
+    await chooseLanguage(page, "tr");
     await page.getByRole("heading", { name: "Referans aralıkları" }).waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
@@ -169,7 +175,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await expectAccessible(page);
     await page.getByRole("link", { name: "Reset" }).click();
     await routes.waitFor();
-    await page.getByLabel("Language").selectOption("tr");
+    await chooseLanguage(page, "tr");
     await page.getByRole("heading", { name: "Denetim kaydı" }).waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);

@@ -1,7 +1,13 @@
 import type { Browser, Route } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
+import {
+  browserProblem,
+  chooseLanguage,
+  expectAccessible,
+  expectFitsPhone,
+  sharedBrowser,
+} from "../../support/browser.ts";
 import { clinic } from "../../server/harness.ts";
 import { makeUser, openPage, startDashboard } from "../harness.ts";
 
@@ -97,8 +103,9 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.getByRole("heading", { name: "Today" }).waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
-    await page.getByLabel("Language").selectOption("tr");
+    await chooseLanguage(page, "tr");
     await page.getByRole("heading", { name: "Bugün" }).waitFor();
+    await page.locator(".top-user").click();
     await page.getByRole("button", { name: "Çıkış" }).click();
     await page.getByRole("heading", { name: "Oturum aç" }).waitFor();
     await expect.poll(() => page.locator("html").getAttribute("lang")).toBe("tr");
@@ -112,6 +119,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     const banner = page.getByText("The server does not answer. This page shows what it knew last and tries again.");
     expect(await banner.count()).toBe(0);
     await page.context().setOffline(true);
+    await page.locator(".top-user").click();
     await page.getByRole("button", { name: "Sign out" }).click();
     await banner.waitFor();
     await expect.poll(() => page.getByRole("heading", { name: "Today" }).count()).toBe(1);

@@ -2,7 +2,13 @@ import type { Browser } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { PushedStudy } from "../../../shared/api/study.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
+import {
+  browserProblem,
+  chooseLanguage,
+  expectAccessible,
+  expectFitsPhone,
+  sharedBrowser,
+} from "../../support/browser.ts";
 import { clinic, connection, keyPermissions, patient, study } from "../../server/harness.ts";
 import { startDashboard } from "../harness.ts";
 
@@ -46,7 +52,7 @@ describe.skipIf(browserProblem() !== null)("Today in a browser", () => {
     await expect.poll(() => page.getByRole("status").first().textContent()).toContain("New result: <b>Karabaş</b>");
     await expectAccessible(page);
     await expectFitsPhone(page);
-    await page.getByLabel("Language").selectOption("tr");
+    await chooseLanguage(page, "tr");
     await page.getByText("Görülmemiş kritik değerler").waitFor();
     await server.push(key, criticalStudy());
     await page.getByText(/^Yeni sonuç: .*\. kritik/).waitFor({ state: "attached" });

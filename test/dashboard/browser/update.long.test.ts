@@ -3,7 +3,13 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { Heartbeat } from "../../../shared/api/study.ts";
 import { addRelease } from "../../../server/operations/release-folder.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
+import {
+  browserProblem,
+  chooseLanguage,
+  expectAccessible,
+  expectFitsPhone,
+  sharedBrowser,
+} from "../../support/browser.ts";
 import { ReleaseKey } from "../../support/signed-release.ts";
 import { clinic, temporaryFolder } from "../../server/harness.ts";
 import { startDashboard } from "../harness.ts";
@@ -107,7 +113,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     expect(await beat("X-ray <b>PC</b>")).toBeUndefined();
     await expectAccessible(page);
     await expectFitsPhone(page);
-    await page.getByLabel("Language").selectOption("tr");
+    await chooseLanguage(page, "tr");
     await says(page, "Bir bilgisayarda çalışmadı", "Sürümünü koruyor.");
     await expectAccessible(page);
     await expectFitsPhone(page);

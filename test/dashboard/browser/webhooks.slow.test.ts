@@ -7,7 +7,13 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { WebhookDispatcher } from "../../../server/operations/webhooks/dispatcher.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { sendWebhook } from "../../../server/operations/webhooks/send.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
+import {
+  browserProblem,
+  chooseLanguage,
+  expectAccessible,
+  expectFitsPhone,
+  sharedBrowser,
+} from "../../support/browser.ts";
 import { clinic } from "../../server/harness.ts";
 import { startDashboard } from "../harness.ts";
 
@@ -80,7 +86,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
 
     await page.getByRole("button", { name: "Pause" }).click();
     await page.getByText("Its messages wait until you resume it.").waitFor();
-    await page.getByLabel("Language").selectOption("tr");
+    await chooseLanguage(page, "tr");
     await page.getByText("Duraklatıldı").waitFor();
     await expectAccessible(page);
     await page.getByRole("button", { name: "Sil" }).click();

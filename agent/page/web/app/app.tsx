@@ -1,9 +1,9 @@
-import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from "preact-iso";
+import { ErrorBoundary, LocationProvider, Route, Router } from "preact-iso";
 import { isOffline, isSignedOut } from "../../../../server/web/api.ts";
 import { isLiveLost } from "../../../../server/web/live.ts";
 import { Empty } from "../../../../server/web/resource.tsx";
 import { language, texts } from "../../../../server/web/text.ts";
-import { PageChoices } from "../../../../server/web/ui/page-choices.tsx";
+import { Header } from "../../../../server/web/ui/header/header.tsx";
 import { Pin } from "./pin.tsx";
 import { screens } from "./screens.ts";
 
@@ -11,19 +11,17 @@ import { screens } from "./screens.ts";
 
 export function LocalApp() {
   if (isSignedOut.value) return <Pin key={language.value} />;
+  const shown = screens.flatMap(({ path, name }) => (name === null ? [] : [{ href: path, name: t(name) }]));
   // Screens read texts when they are drawn, so another language draws all of them again.
   return (
     <LocationProvider key={language.value}>
       {(isOffline.value || isLiveLost.value) && (
-        <p class="banner banner-offline" role="status">
+        <p class="banner" role="status">
           {t("offline")}
         </p>
       )}
       <div class="frame">
-        <a class="skip" href="#main">
-          {t("skip")}
-        </a>
-        <Menu />
+        <Header home="/" screens={shown} />
         <main id="main" tabIndex={-1}>
           <ErrorBoundary>
             <Router>
@@ -39,34 +37,6 @@ export function LocalApp() {
   );
 }
 
-function Menu() {
-  const { path: shown } = useLocation();
-  return (
-    <header class="menu">
-      <a class="brand" href="/">
-        Vetwire
-      </a>
-      <nav aria-label={t("screens")}>
-        <ul>
-          {screens.map(
-            ({ path, name }) =>
-              name !== null && (
-                <li key={path}>
-                  <a href={path} aria-current={shown === path ? "page" : undefined}>
-                    {t(name)}
-                  </a>
-                </li>
-              ),
-          )}
-        </ul>
-      </nav>
-      <div class="menu-end">
-        <PageChoices />
-      </div>
-    </header>
-  );
-}
-
 function Nowhere() {
   return (
     <Empty title={t("nowhere")}>
@@ -77,8 +47,6 @@ function Nowhere() {
 
 const t = texts(
   {
-    screens: "Screens",
-    skip: "Skip to the content",
     devices: "Devices",
     messages: "Messages",
     images: "Images",
@@ -92,8 +60,6 @@ const t = texts(
     offline: "The agent does not answer. This page shows what it knew last and tries again.",
   },
   {
-    screens: "Ekranlar",
-    skip: "İçeriğe geç",
     devices: "Cihazlar",
     messages: "İletiler",
     images: "Görüntüler",

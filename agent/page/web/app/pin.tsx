@@ -1,10 +1,10 @@
 import { call, isSignedOut, type RequestError } from "../../../../server/web/api.ts";
 import { Problem } from "../../../../server/web/resource.tsx";
 import { texts } from "../../../../server/web/text.ts";
-import { Field } from "../../../../server/web/ui/field.tsx";
-import { formValues } from "../../../../server/web/ui/form.ts";
-import { PageChoices } from "../../../../server/web/ui/page-choices.tsx";
-import { useAction } from "../../../../server/web/ui/use-action.ts";
+import { Field } from "../../../../server/web/ui/form/field.tsx";
+import { formValues } from "../../../../server/web/ui/form/form.ts";
+import { PageChoices } from "../../../../server/web/ui/header/page-choices.tsx";
+import { useAction } from "../../../../server/web/ui/form/use-action.ts";
 
 /** Prompts another machine for the PIN of the agent's page. */
 export function Pin() {
@@ -28,9 +28,7 @@ export function Pin() {
         </button>
       </form>
       {error !== undefined && faultOf(error) === null && <Problem error={error} />}
-      <div class="menu-end">
-        <PageChoices />
-      </div>
+      <PageChoices />
     </main>
   );
 }

@@ -2,8 +2,8 @@ import { useSignal } from "@preact/signals";
 import type { LocalApplied, LocalConfiguration } from "../../types/configuration.ts";
 import { call } from "../../../../server/web/api.ts";
 import { Empty, Loaded, Problem, useLocal } from "../../../../server/web/resource.tsx";
-import { DiffLines } from "../../../../server/web/ui/diff-lines.tsx";
-import { useAction } from "../../../../server/web/ui/use-action.ts";
+import { DiffLines } from "../../../../server/web/ui/list/diff-lines.tsx";
+import { useAction } from "../../../../server/web/ui/form/use-action.ts";
 import { Editor, Problems } from "./editor.tsx";
 import { t } from "./texts.ts";
 import { useCheck } from "./use-check.ts";
@@ -64,7 +64,7 @@ function Editing({ of: running, reload }: { of: Running; reload: () => Promise<v
     <>
       <p class="quiet">{t("file", { file: running.file })}</p>
       {running.mark !== base.value.mark && (
-        <p class="banner" role="status">
+        <p class="note" role="status">
           {t("otherText")}{" "}
           <button type="button" onClick={load}>
             {t("loadOther")}

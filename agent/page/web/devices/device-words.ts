@@ -8,7 +8,7 @@ const SILENT_MS = 3 * 24 * 60 * 60_000;
 const LONG_SILENT_MS = 14 * 24 * 60 * 60_000;
 
 export interface DeviceWords {
-  readonly tone: "good" | "bad" | "quiet";
+  readonly tone: "good" | "bad" | "plain";
   readonly state: string;
   /** The remedy; null if nothing is to do. */
   readonly next: string | null;
@@ -22,7 +22,7 @@ export function deviceWords(device: LocalDevice, now = Date.now()): DeviceWords 
   if (reason !== null) {
     const known = (["cannot open", "cannot listen", "cannot connect"] as const).find((word) => word === state);
     const word = may_be_off ? t("off") : known === undefined ? state : t(known);
-    return { tone: may_be_off ? "quiet" : "bad", state: word, next: reason, isEnglish: true };
+    return { tone: may_be_off ? "plain" : "bad", state: word, next: reason, isEnglish: true };
   }
   if (noise !== null) {
     const { bytes, protocol } = noise;
@@ -30,14 +30,14 @@ export function deviceWords(device: LocalDevice, now = Date.now()): DeviceWords 
       protocol === null ? t("foreignUnknown", { bytes, profile }) : t("foreignKnown", { bytes, protocol, profile });
     return { tone: "bad", state: t("foreign"), next };
   }
-  if (state === "connecting" || state === "opening") return { tone: "quiet", state: t(state), next: null };
+  if (state === "connecting" || state === "opening") return { tone: "plain", state: t(state), next: null };
   if (last_message_at === null) {
     const next = { serial: "waitsSerial", listen: "waitsListen", dial: "waitsDial" } as const;
     const isOpen = state === "connected" && way !== "serial";
-    return { tone: "quiet", state: isOpen ? t("connected") : t("waits"), next: t(next[way], { line }) };
+    return { tone: "plain", state: isOpen ? t("connected") : t("waits"), next: t(next[way], { line }) };
   }
   if (now - Date.parse(last_message_at) > SILENT_MS) {
-    const tone = now - Date.parse(last_message_at) > LONG_SILENT_MS ? "bad" : "quiet";
+    const tone = now - Date.parse(last_message_at) > LONG_SILENT_MS ? "bad" : "plain";
     return { tone, state: t("silent"), next: t("silentNext", { when: ago(last_message_at, now) }) };
   }
   if (state !== "connected") return { tone: "good", state: t("ready"), next: t("readyNext") };

@@ -2,6 +2,8 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { LocalDevice } from "../../types/overview.ts";
 import { ago } from "../../../../server/web/text.ts";
+import { Facts } from "../../../../server/web/ui/status/facts.tsx";
+import { StatusCard } from "../../../../server/web/ui/status/status-card.tsx";
 import { deviceWords } from "./device-words.ts";
 import { LiveBytes } from "./live-bytes.tsx";
 import { t } from "./texts.ts";
@@ -16,15 +18,19 @@ export function Device({ device }: { device: LocalDevice }) {
   const isLive = useSignal(false);
   const isHearing = useIsRecent(last_bytes_at);
   return (
-    <article class={`card local-device device-${tone}`}>
-      <h2>{id}</h2>
-      <p class="quiet">
-        {profile}, {line}
-      </p>
-      <p class={`state state-${tone}${isHearing ? " state-hearing" : ""}`}>
-        {state}
-        {isHearing && <span class="visually-hidden">, {t("hearing")}</span>}
-      </p>
+    <StatusCard
+      name={id}
+      level="h2"
+      origin={`${profile}, ${line}`}
+      tone={tone}
+      state={
+        <>
+          {state}
+          {isHearing && <span class="visually-hidden">, {t("hearing")}</span>}
+        </>
+      }
+      isBusy={isHearing}
+    >
       {next !== null && <p lang={isEnglish ? "en" : undefined}>{next}</p>}
       {noise !== null && (
         <details>
@@ -67,7 +73,7 @@ export function Device({ device }: { device: LocalDevice }) {
         )}
       </p>
       {isLive.value && <LiveBytes device={id} />}
-    </article>
+    </StatusCard>
   );
 }
 
@@ -91,10 +97,5 @@ function Today({ of: { received, filed, unmatched, quarantined, not_for_patients
     [t("quarantined"), quarantined],
     [t("notForPatients"), not_for_patients],
   ];
-  return (
-    <dl class="day">
-      <dt class="day-title">{t("today")}</dt>
-      <dd>{counts.map(([word, count]) => `${count} ${word}`).join(", ")}</dd>
-    </dl>
-  );
+  return <Facts of={[[t("today"), counts.map(([word, count]) => `${count} ${word}`).join(", ")]]} />;
 }

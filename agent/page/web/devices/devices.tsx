@@ -44,7 +44,7 @@ function Running({ agent }: { agent: LocalRunning }) {
     <>
       <Agent agent={agent} />
       {devices.length === 0 && <Empty title={t("none")}>{t("noneNext")}</Empty>}
-      <div class="local-devices">
+      <div class="tiles">
         {devices.map((device) => (
           <Device key={device.id} device={device} />
         ))}

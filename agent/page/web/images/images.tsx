@@ -3,6 +3,7 @@ import type { LocalForwards, LocalImage, LocalImages, LocalImageStudy } from "..
 import { Empty, Loaded, useLocal } from "../../../../server/web/resource.tsx";
 import { dateTime } from "../../../../server/web/text.ts";
 import { stateWord } from "../messages/texts.ts";
+import { NotForDiagnosis } from "../../../../server/web/ui/picture/picture-dialog.tsx";
 import { LargePicture, NotDrawn } from "./large-picture.tsx";
 import { t } from "./texts.ts";
 import { usePicture } from "./use-picture.ts";
@@ -20,9 +21,7 @@ export function Images() {
             <Empty title={t("none")}>{t("noneNext")}</Empty>
           ) : (
             <>
-              <p>
-                <strong class="not-for-diagnosis">{t("notForDiagnosis")}</strong> {t("originals")}
-              </p>
+              <NotForDiagnosis>{t("originals")}</NotForDiagnosis>
               {studies.map((study) => (
                 <Study key={study.study_uid} study={study} />
               ))}
@@ -56,7 +55,7 @@ function Study({ study }: { study: LocalImageStudy }) {
       {forwards.map((one) => (
         <Forwards key={one.destination} of={one} />
       ))}
-      <ul>
+      <ul class="plain-list pictures">
         {shown.map((one, index) => (
           <li key={one.id}>
             {one.is_removed ? (

@@ -1,7 +1,7 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { PICTURE_FAULTS } from "../../types/images.ts";
 import type { RequestError } from "../../../../server/web/api.ts";
-import { Dialog } from "../../../../server/web/ui/dialog.tsx";
+import { PictureDialog } from "../../../../server/web/ui/picture/picture-dialog.tsx";
 import { t } from "./texts.ts";
 import { usePicture } from "./use-picture.ts";
 
@@ -21,47 +21,25 @@ export function LargePicture(props: { id: string; number: number; count: number;
   const [frame, setFrame] = useState(1);
   const { url, frames, error } = usePicture(id, "large", frame, true);
   const turn = (by: number) => setFrame((now) => ((now - 1 + by + frames) % frames) + 1);
-  useEffect(() => {
-    const listen = ({ key }: KeyboardEvent) => {
-      if (key === "ArrowLeft") turn(-1);
-      if (key === "ArrowRight") turn(1);
-    };
-    addEventListener("keydown", listen);
-    return () => removeEventListener("keydown", listen);
-  }, [frames]);
   return (
-    <Dialog title={t("imageOf", { number, count })} close={close}>
-      <div class="large-image">
-        <div class="large-image-place">
-          {url !== null && <img src={url} alt={t("alt", { number, count })} />}
-          {url === null && error === null && <p role="status">{t("drawing")}</p>}
-          {error !== null && (
-            <p role="alert">
-              <NotDrawn error={error} />
-              {error.status === 422 && ` ${t("notDrawnNext")}`}
-            </p>
-          )}
-        </div>
-        <p>
-          <strong class="not-for-diagnosis">{t("notForDiagnosis")}</strong> <span class="quiet">{t("originals")}</span>
+    <PictureDialog
+      title={t("imageOf", { number, count })}
+      close={close}
+      count={frames}
+      turn={turn}
+      originals={t("originals")}
+      previous={t("previous")}
+      next={t("next")}
+      status={t("frameOf", { frame, frames })}
+    >
+      {url !== null && <img src={url} alt={t("alt", { number, count })} />}
+      {url === null && error === null && <p role="status">{t("drawing")}</p>}
+      {error !== null && (
+        <p role="alert">
+          <NotDrawn error={error} />
+          {error.status === 422 && ` ${t("notDrawnNext")}`}
         </p>
-        <div class="actions">
-          {frames > 1 && (
-            <>
-              <button type="button" onClick={() => turn(-1)}>
-                {t("previous")}
-              </button>
-              <span role="status">{t("frameOf", { frame, frames })}</span>
-              <button type="button" onClick={() => turn(1)}>
-                {t("next")}
-              </button>
-            </>
-          )}
-          <button type="button" onClick={close}>
-            {t("close")}
-          </button>
-        </div>
-      </div>
-    </Dialog>
+      )}
+    </PictureDialog>
   );
 }

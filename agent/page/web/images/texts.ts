@@ -5,7 +5,6 @@ export const t = texts(
     images: "Images",
     none: "No image yet",
     noneNext: "Send an image from an X-ray, ultrasound or endoscopy device. It appears here at once.",
-    notForDiagnosis: "Not for diagnosis",
     originals: "The original images are on this PC and in the archive.",
     older: "The newest {count} studies are shown. “vetwire agent images list” lists all images.",
     count: "Images: {count}.",
@@ -28,13 +27,11 @@ export const t = texts(
     previous: "Previous frame",
     next: "Next frame",
     frameOf: "Frame {frame} of {frames}",
-    close: "Close",
   },
   {
     images: "Görüntüler",
     none: "Henüz görüntü yok",
     noneNext: "Röntgen, ultrason veya endoskopi cihazından bir görüntü gönderin. Hemen burada görünür.",
-    notForDiagnosis: "Tanı için değildir",
     originals: "Özgün görüntüler bu bilgisayarda ve arşivdedir.",
     older: "En yeni {count} tetkik gösteriliyor. “vetwire agent images list” tüm görüntüleri listeler.",
     count: "Görüntü sayısı: {count}.",
@@ -57,6 +54,5 @@ export const t = texts(
     previous: "Önceki kare",
     next: "Sonraki kare",
     frameOf: "Kare {frame} / {frames}",
-    close: "Kapat",
   },
 );

@@ -3,7 +3,7 @@ import type { LocalFixture, LocalMessage } from "../../types/messages.ts";
 import { call } from "../../../../server/web/api.ts";
 import { Loaded, Problem, useLocal } from "../../../../server/web/resource.tsx";
 import { dateTime } from "../../../../server/web/text.ts";
-import { useAction } from "../../../../server/web/ui/use-action.ts";
+import { useAction } from "../../../../server/web/ui/form/use-action.ts";
 import { RawPane, ReportPane, StudyPane } from "./panes.tsx";
 import { Reprocess } from "./reprocess.tsx";
 import { stateWord, t } from "./texts.ts";

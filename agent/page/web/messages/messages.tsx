@@ -2,8 +2,9 @@ import { useLocation } from "preact-iso";
 import type { LocalMessageRow, LocalMessages } from "../../types/messages.ts";
 import { Empty, Loaded, useLocal } from "../../../../server/web/resource.tsx";
 import { dateTime } from "../../../../server/web/text.ts";
-import { DataTable } from "../../../../server/web/ui/data-table.tsx";
-import { Field } from "../../../../server/web/ui/field.tsx";
+import { DataTable } from "../../../../server/web/ui/list/data-table.tsx";
+import { Field } from "../../../../server/web/ui/form/field.tsx";
+import "../../../../server/web/ui/list/list-bar.css";
 import { messageStates, stateWord, t } from "./texts.ts";
 import "./messages.css";
 
@@ -16,7 +17,7 @@ export function Messages() {
   return (
     <>
       <h1>{t("messages")}</h1>
-      <div class="message-filters">
+      <div class="list-bar">
         <Field label={t("device")}>
           <select value={device} onChange={({ currentTarget }) => show({ state, device: currentTarget.value })}>
             <option value="">{t("anyDevice")}</option>

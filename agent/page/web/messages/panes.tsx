@@ -2,9 +2,9 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChild } from "preact";
 import type { LocalMessage } from "../../types/messages.ts";
 import { dateTime } from "../../../../server/web/text.ts";
-import { DataTable } from "../../../../server/web/ui/data-table.tsx";
-import { flagReason } from "../../../../server/web/ui/reasons.ts";
-import { Flag } from "../../../../server/web/ui/flag.tsx";
+import { DataTable } from "../../../../server/web/ui/list/data-table.tsx";
+import { ResultRow, ResultTable } from "../../../../server/web/ui/result-row/result-row.tsx";
+import { Facts } from "../../../../server/web/ui/status/facts.tsx";
 import { stateWord, t } from "./texts.ts";
 
 // The three panes of a message. Every text of a device is shown as text.
@@ -49,6 +49,7 @@ export function ReportPane({ report, isImage }: { report: LocalMessage["report"]
       {report.reports.map((one, index) => (
         <div key={index}>
           <Facts
+            inColumn
             of={[
               [t("device"), `${one.device_name}, ${one.modality}`],
               [t("measured"), dateTime(one.acquired_at)],
@@ -97,27 +98,20 @@ export function StudyPane({ studies }: { studies: LocalMessage["studies"] }) {
             {reason !== null && <span lang="en">: {reason}</span>}
           </p>
           <Facts
+            inColumn
             of={[
               [t("patient"), patient_fp ?? t("noPatient")],
               [t("studyName"), `${modality}, ${fp}, ${t("revision", { revision })}`],
               [t("measured"), dateTime(acquired_at)],
             ]}
           />
-          <Table
-            label={labelOf(t("study"), index)}
-            head={[t("analyte"), t("value"), t("unit"), t("range"), t("flag")]}
-            rows={results.map(({ analyte, text, unit, reference_range, flag, abnormal, reason: why }) => [
-              analyte,
-              text,
-              unit,
-              reference_range,
-              flag === null && abnormal !== true ? (
-                why && flagReason(why)
-              ) : (
-                <Flag key="flag" flag={flag} abnormal={abnormal} />
-              ),
-            ])}
-          />
+          {results.length > 0 && (
+            <ResultTable label={labelOf(t("study"), index)} class="dense">
+              {results.map(({ text, ...result }, place) => (
+                <ResultRow key={place} of={{ ...result, value: text }} />
+              ))}
+            </ResultTable>
+          )}
         </div>
       ))}
     </section>
@@ -129,25 +123,10 @@ function labelOf(label: string, index: number): string {
   return index === 0 ? label : `${label} (${index + 1})`;
 }
 
-function Facts({ of }: { of: readonly (readonly [string, string | null])[] }) {
-  return (
-    <dl class="message-facts">
-      {of.map(([name, value]) =>
-        value === null || value === "" ? null : (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ),
-      )}
-    </dl>
-  );
-}
-
 function Table({ label, head, rows }: { label: string; head: string[]; rows: readonly (readonly ComponentChild[])[] }) {
   if (rows.length === 0) return null;
   return (
-    <DataTable label={label} class="pane-table" columns={head}>
+    <DataTable label={label} class="dense" columns={head}>
       {rows.map(([first, ...cells], index) => (
         <tr key={index}>
           <th scope="row">{first}</th>

@@ -2,9 +2,9 @@ import { useSignal } from "@preact/signals";
 import type { LocalReprocessing } from "../../types/messages.ts";
 import { call } from "../../../../server/web/api.ts";
 import { Loaded, Problem, useLocal } from "../../../../server/web/resource.tsx";
-import { Dialog } from "../../../../server/web/ui/dialog.tsx";
-import { DiffLines } from "../../../../server/web/ui/diff-lines.tsx";
-import { useAction } from "../../../../server/web/ui/use-action.ts";
+import { DiffLines } from "../../../../server/web/ui/list/diff-lines.tsx";
+import { useAction } from "../../../../server/web/ui/form/use-action.ts";
+import { CloseButton, Dialog } from "../../../../server/web/ui/form-dialog/dialog.tsx";
 import { t } from "./texts.ts";
 
 /** Shows what a message would become now. It is stored only after the user saw it. */
@@ -20,7 +20,7 @@ export function Reprocess({ id, close, stored }: { id: string; close: () => void
       await stored();
     });
   return (
-    <Dialog title={t("reprocessTitle")} close={close}>
+    <Dialog title={t("reprocessTitle")} close={close} foot={<CloseButton />}>
       <p>{t("reprocessWhy")}</p>
       {isStored.value ? (
         <p role="status">{t("stored")}</p>
@@ -44,11 +44,6 @@ export function Reprocess({ id, close, stored }: { id: string; close: () => void
           )}
         </Loaded>
       )}
-      <p class="actions">
-        <button type="button" onClick={close}>
-          {t("close")}
-        </button>
-      </p>
     </Dialog>
   );
 }

@@ -3,10 +3,10 @@ import type { LocalApplied } from "../../types/configuration.ts";
 import type { LocalCode, LocalCodes } from "../../types/queue.ts";
 import { call } from "../../../../server/web/api.ts";
 import { Empty, Loaded, useLocal } from "../../../../server/web/resource.tsx";
-import { ActionForm } from "../../../../server/web/ui/action-form.tsx";
-import { DataTable } from "../../../../server/web/ui/data-table.tsx";
-import { Dialog } from "../../../../server/web/ui/dialog.tsx";
-import { Field } from "../../../../server/web/ui/field.tsx";
+import { DataTable } from "../../../../server/web/ui/list/data-table.tsx";
+import { Field } from "../../../../server/web/ui/form/field.tsx";
+import { CloseButton, Dialog } from "../../../../server/web/ui/form-dialog/dialog.tsx";
+import { FormDialog } from "../../../../server/web/ui/form-dialog/form-dialog.tsx";
 import { t } from "./codes-texts.ts";
 
 /** The codes of devices that the catalogue lacks, with an example of each. Mapping one changes the configuration. */
@@ -82,44 +82,37 @@ function MapDialog({
   };
   if (outcome.value?.outcome === "applied") {
     return (
-      <Dialog title={t("map", { code })} close={close}>
+      <Dialog title={t("map", { code })} close={close} foot={<CloseButton />}>
         <p role="status">{t("applied")}</p>
-        <p class="actions">
-          <a href="/messages?state=unmatched">{t("again")}</a>
-          <button type="button" onClick={close}>
-            {t("close")}
-          </button>
-        </p>
+        <a href="/messages?state=unmatched">{t("again")}</a>
       </Dialog>
     );
   }
   return (
-    <Dialog title={t("map", { code })} close={close}>
-      <ActionForm act={map} button={t("apply")} leave={t("close")}>
-        <Field label={t("analyte")} hint={t("hint")}>
-          <input
-            value={analyte.value}
-            required
-            maxLength={200}
-            autocomplete="off"
-            onInput={({ currentTarget }) => (analyte.value = currentTarget.value)}
-          />
-        </Field>
-        {suggestions.length > 0 && (
-          <p class="actions">
-            {t("perhaps")}
-            {suggestions.map((name) => (
-              <button key={name} type="button" onClick={() => (analyte.value = name)}>
-                {name}
-              </button>
-            ))}
-          </p>
-        )}
-        <p>{t("line", { device })}</p>
-        <pre>{`codes: { ${JSON.stringify(code)}: ${analyte.value.trim() || "…"} }`}</pre>
-        {outcome.value !== null && <NotApplied of={outcome.value} />}
-      </ActionForm>
-    </Dialog>
+    <FormDialog title={t("map", { code })} close={close} act={map} button={t("apply")} leave={t("close")} staysOpen>
+      <Field label={t("analyte")} hint={t("hint")}>
+        <input
+          value={analyte.value}
+          required
+          maxLength={200}
+          autocomplete="off"
+          onInput={({ currentTarget }) => (analyte.value = currentTarget.value)}
+        />
+      </Field>
+      {suggestions.length > 0 && (
+        <p class="actions">
+          {t("perhaps")}
+          {suggestions.map((name) => (
+            <button key={name} type="button" onClick={() => (analyte.value = name)}>
+              {name}
+            </button>
+          ))}
+        </p>
+      )}
+      <p>{t("line", { device })}</p>
+      <pre>{`codes: { ${JSON.stringify(code)}: ${analyte.value.trim() || "…"} }`}</pre>
+      {outcome.value !== null && <NotApplied of={outcome.value} />}
+    </FormDialog>
   );
 }
 

@@ -1,7 +1,7 @@
 import type { DoctorBody, TitledFinding } from "../../types/doctor.ts";
 import { Empty, Loaded, useLocalOnce } from "../../../../server/web/resource.tsx";
 import { texts } from "../../../../server/web/text.ts";
-import { Badge } from "../../../../server/web/ui/badge.tsx";
+import { Badge } from "../../../../server/web/ui/status/badge.tsx";
 import "./doctor.css";
 
 /** Shows the faults of this machine's set-up, each with its remedy. */
@@ -30,7 +30,7 @@ function Findings({ findings }: { findings: readonly TitledFinding[] }) {
   return (
     <>
       {wrong.length === 0 && <Empty title={t("allRight")} />}
-      <ul class="doctor-list" aria-label={t("found")}>
+      <ul class="plain-list doctor-list" aria-label={t("found")}>
         {wrong.map((finding, index) => (
           <Wrong key={index} finding={finding} />
         ))}

@@ -3,7 +3,7 @@ import { useEffect } from "preact/hooks";
 import type { LocalLogLine } from "../../types/queue.ts";
 import { Empty, Loaded, useLocal } from "../../../../server/web/resource.tsx";
 import { texts } from "../../../../server/web/text.ts";
-import { Badge } from "../../../../server/web/ui/badge.tsx";
+import { Badge } from "../../../../server/web/ui/status/badge.tsx";
 import "./log.css";
 
 /** A line of the log raises no change of the agent, so the page polls. */
@@ -40,7 +40,7 @@ export function Log() {
 function Lines({ lines }: { lines: readonly LocalLogLine[] }) {
   if (lines.length === 0) return <Empty title={t("none")}>{t("noneNext")}</Empty>;
   return (
-    <ol class="log" lang="en">
+    <ol class="plain-list log" lang="en">
       {lines.toReversed().map(({ time, level, message, fields }, index) => (
         <li key={index}>
           <span class="quiet">{time === "" ? "" : new Date(time).toLocaleTimeString("sv-SE")}</span>{" "}

@@ -1,7 +1,7 @@
 import type { LocalOutbox } from "../../types/queue.ts";
 import { Empty, Loaded, useLocal } from "../../../../server/web/resource.tsx";
 import { ago, texts } from "../../../../server/web/text.ts";
-import { DataTable } from "../../../../server/web/ui/data-table.tsx";
+import { DataTable } from "../../../../server/web/ui/list/data-table.tsx";
 
 /** The results that the server does not have yet, the oldest first, and why they wait. */
 export function Outbox() {

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { LineStep, SetupLine } from "../../types/setup.ts";
-import { Field } from "../../../../server/web/ui/field.tsx";
-import { formValues } from "../../../../server/web/ui/form.ts";
+import { Field } from "../../../../server/web/ui/form/field.tsx";
+import { formValues } from "../../../../server/web/ui/form/form.ts";
 import type { Say } from "./say.ts";
 import { t } from "./texts.ts";
 
@@ -26,7 +26,7 @@ export function ChooseLine({ step, say }: { step: LineStep; say: Say }) {
       <fieldset>
         <legend>{t("howConnected")}</legend>
         {KINDS.map((one) => (
-          <label key={one} class="choice">
+          <label key={one} class="check">
             <input type="radio" name="kind" value={one} checked={kind === one} onChange={() => setKind(one)} />
             {t(one)}: {t(`${one}What`)}
           </label>

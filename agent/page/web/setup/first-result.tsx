@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { FirstStep } from "../../types/setup.ts";
-import { Field } from "../../../../server/web/ui/field.tsx";
+import { Field } from "../../../../server/web/ui/form/field.tsx";
 import type { Say } from "./say.ts";
 import { Studies } from "./studies.tsx";
 import { t } from "./texts.ts";

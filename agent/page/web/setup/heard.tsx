@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { HeardStep } from "../../types/setup.ts";
-import { DataTable } from "../../../../server/web/ui/data-table.tsx";
-import { Field } from "../../../../server/web/ui/field.tsx";
+import { DataTable } from "../../../../server/web/ui/list/data-table.tsx";
+import { Field } from "../../../../server/web/ui/form/field.tsx";
 import { Bytes } from "./bytes.tsx";
 import type { Say } from "./say.ts";
 import { t } from "./texts.ts";
@@ -84,7 +84,7 @@ function Candidates({
         {candidates.map(({ profile, name, protocol, setting, caller, score, reasons }, index) => (
           <tr key={`${profile} ${setting} ${caller}`}>
             <th scope="row">
-              <label class="choice">
+              <label class="check">
                 <input type="radio" name="candidate" checked={chosen === index} onChange={() => choose(index)} />
                 {name} ({profile})
               </label>

@@ -1,6 +1,6 @@
 import type { DeviceStep } from "../../types/setup.ts";
-import { Field } from "../../../../server/web/ui/field.tsx";
-import { formValues } from "../../../../server/web/ui/form.ts";
+import { Field } from "../../../../server/web/ui/form/field.tsx";
+import { formValues } from "../../../../server/web/ui/form/form.ts";
 import type { Say } from "./say.ts";
 import { Studies } from "./studies.tsx";
 import { t } from "./texts.ts";

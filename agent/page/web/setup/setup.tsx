@@ -3,7 +3,7 @@ import { useLocation } from "preact-iso";
 import type { SetupStep, SetupView } from "../../types/setup.ts";
 import { call } from "../../../../server/web/api.ts";
 import { Loaded, Problem, useLocal } from "../../../../server/web/resource.tsx";
-import { useAction } from "../../../../server/web/ui/use-action.ts";
+import { useAction } from "../../../../server/web/ui/form/use-action.ts";
 import { ChooseLine } from "./choose-line.tsx";
 import { FirstResult } from "./first-result.tsx";
 import { Heard } from "./heard.tsx";

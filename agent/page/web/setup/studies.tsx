@@ -1,8 +1,7 @@
 import type { Result } from "../../../../shared/api/study.ts";
 import type { SetupStudy } from "../../types/setup.ts";
 import { dateTime } from "../../../../server/web/text.ts";
-import { DataTable } from "../../../../server/web/ui/data-table.tsx";
-import { Flag } from "../../../../server/web/ui/flag.tsx";
+import { ResultRow, ResultTable } from "../../../../server/web/ui/result-row/result-row.tsx";
 import { t } from "./texts.ts";
 
 /** Studies as they would be filed: the patient, the values with their units, and the flags for the animal. */
@@ -31,18 +30,11 @@ function hintOf({ hint: { identifier, name, species, owner } }: SetupStudy): str
 
 function Results({ results }: { results: readonly Result[] }) {
   return (
-    <DataTable label={t("results")} columns={[t("analyte"), [t("value"), "number"], t("unit"), t("range"), t("flag")]}>
-      {results.map(({ analyte, value, value_text, comparator = "", unit, reference_range, flag, abnormal }) => (
-        <tr key={analyte}>
-          <th scope="row">{analyte}</th>
-          <td class="number">{value_text ?? (value === null ? "" : `${comparator}${value}`)}</td>
-          <td>{unit}</td>
-          <td>{reference_range}</td>
-          <td>
-            <Flag flag={flag} abnormal={abnormal} />
-          </td>
-        </tr>
-      ))}
-    </DataTable>
+    <ResultTable label={t("results")}>
+      {results.map(({ value, value_text, comparator = "", ...result }) => {
+        const text = value_text ?? (value === null ? "" : `${comparator}${value}`);
+        return <ResultRow key={result.analyte} of={{ ...result, value: text }} />;
+      })}
+    </ResultTable>
   );
 }

@@ -115,11 +115,6 @@ export const t = texts(
     noPatient: "No animal yet:",
     patient: "Animal:",
     results: "Results",
-    analyte: "Test",
-    value: "Value",
-    unit: "Unit",
-    range: "Range",
-    flag: "Flag",
   },
   {
     cable: "Kablonun iki ucunun da tam oturduğuna ve doğru bağlantı noktası olduğuna bakın.",
@@ -241,10 +236,5 @@ export const t = texts(
     noPatient: "Henüz hayvan yok:",
     patient: "Hayvan:",
     results: "Sonuçlar",
-    analyte: "Test",
-    value: "Değer",
-    unit: "Birim",
-    range: "Aralık",
-    flag: "İşaret",
   },
 );

@@ -3,9 +3,9 @@ import { PASSWORD_CHARS_MIN } from "../../../dashboard/types/settings/session.ts
 import { useState } from "preact/hooks";
 import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
-import { Field } from "../../ui/field.tsx";
-import { formValues } from "../../ui/form.ts";
-import { useAction } from "../../ui/use-action.ts";
+import { Field } from "../../ui/form/field.tsx";
+import { formValues } from "../../ui/form/form.ts";
+import { useAction } from "../../ui/form/use-action.ts";
 import { t } from "./texts.ts";
 
 export function PasswordForm({ name, changed }: { name: string; changed: () => Promise<void> }) {

@@ -8,13 +8,11 @@ import type {
 import { useState } from "preact/hooks";
 import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
-import { ActionForm } from "../../ui/action-form.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Field } from "../../ui/field.tsx";
-import { formValues } from "../../ui/form.ts";
-import { useAction } from "../../ui/use-action.ts";
-import { QrCode } from "../../ui/qr-code.tsx";
-import { RecoveryCodeList } from "./recovery-codes.tsx";
+import { Field } from "../../ui/form/field.tsx";
+import { useAction } from "../../ui/form/use-action.ts";
+import { QrCode } from "../../ui/picture/qr-code.tsx";
+import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
+import { RecoveryCodeDialog } from "./recovery-codes.tsx";
 import { t } from "./texts.ts";
 
 type Factor = Pick<AccountState, "has_second_factor" | "recovery_codes_left">;
@@ -54,55 +52,46 @@ export function SecondFactor({ of: factor, changed }: { of: Factor; changed: () 
 }
 
 function OnDialog({ factor: { secret, uri }, close }: { factor: NewSecondFactor; close: () => void }) {
-  const { run, error, isRunning } = useAction();
   const [made, setMade] = useState<RecoveryCodes | null>(null);
-  const submit = (event: SubmitEvent) => {
-    const { code = "", password = "" } = formValues(event);
+  const switchOn = async ({ code = "", password = "" }: Record<string, string>) => {
     const body = { secret, code, password } satisfies SecondFactorBody;
-    void run(async () => setMade(await call("POST", "/account/second-factor/on", body)));
+    setMade(await call("POST", "/account/second-factor/on", body));
   };
-  const isCodeWrong = error?.code === "RECORD.REFUSED";
-  if (made !== null) return <MadeDialog of={made} close={close} />;
+  if (made !== null) return <RecoveryCodeDialog codes={made.recovery_codes} close={close} />;
   return (
-    <Dialog title={t("switchFactorOn")} close={close}>
-      <form onSubmit={submit}>
-        <p>{t("scan")}</p>
-        <QrCode of={uri} label={t("qrCode")} />
-        <p>
-          {t("orType")} <code class="secret">{secret.replaceAll(/(.{4})(?=.)/g, "$1 ")}</code>
-        </p>
-        <Field label={t("password")} hint={t("onWhy")}>
-          <input name="password" type="password" autocomplete="current-password" required />
-        </Field>
-        <Field label={t("code")} hint={t("codeHint")} fault={isCodeWrong ? t("wrongCode") : null}>
-          <input name="code" inputMode="numeric" autocomplete="one-time-code" maxLength={20} required />
-        </Field>
-        {error !== undefined && !isCodeWrong && <Problem error={error} />}
-        <p class="actions">
-          <button type="submit" class="primary" disabled={isRunning}>
-            {t("switchOn")}
-          </button>
-          <button type="button" onClick={close}>
-            {t("cancel")}
-          </button>
-        </p>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={t("switchFactorOn")}
+      close={close}
+      act={switchOn}
+      button={t("switchOn")}
+      staysOpen
+      sentences={{ "RECORD.REFUSED": t("wrongCode") }}
+    >
+      <p>{t("scan")}</p>
+      <QrCode of={uri} label={t("qrCode")} />
+      <p>
+        {t("orType")} <code class="secret">{secret.replaceAll(/(.{4})(?=.)/g, "$1 ")}</code>
+      </p>
+      <Field label={t("password")} hint={t("onWhy")}>
+        <input name="password" type="password" autocomplete="current-password" required />
+      </Field>
+      <Field label={t("code")} hint={t("codeHint")}>
+        <input name="code" inputMode="numeric" autocomplete="one-time-code" maxLength={20} required />
+      </Field>
+    </FormDialog>
   );
 }
 
+async function switchOff({ password = "", code = "" }: Record<string, string>): Promise<void> {
+  await call("POST", "/account/second-factor/off", { password, code } satisfies ProvenBody);
+}
+
 function OffDialog({ close }: { close: () => void }) {
-  const switchOff = async ({ password = "", code = "" }: Record<string, string>) => {
-    await call("POST", "/account/second-factor/off", { password, code } satisfies ProvenBody);
-    close();
-  };
   return (
-    <Dialog title={t("switchFactorOff")} close={close}>
-      <ActionForm act={switchOff} button={t("switchOff")} isDangerous>
-        <p>{t("offWhy")}</p>
-        <ProofFields />
-      </ActionForm>
-    </Dialog>
+    <FormDialog title={t("switchFactorOff")} close={close} act={switchOff} button={t("switchOff")} isDangerous>
+      <p>{t("offWhy")}</p>
+      <ProofFields />
+    </FormDialog>
   );
 }
 
@@ -110,23 +99,12 @@ function NewCodesDialog({ close }: { close: () => void }) {
   const [made, setMade] = useState<RecoveryCodes | null>(null);
   const make = async ({ password = "", code = "" }: Record<string, string>) =>
     setMade(await call("POST", "/account/second-factor/recovery-codes", { password, code } satisfies ProvenBody));
-  if (made !== null) return <MadeDialog of={made} close={close} />;
+  if (made !== null) return <RecoveryCodeDialog codes={made.recovery_codes} close={close} />;
   return (
-    <Dialog title={t("newCodes")} close={close}>
-      <ActionForm act={make} button={t("newCodes")}>
-        <p>{t("newCodesWhy")}</p>
-        <ProofFields />
-      </ActionForm>
-    </Dialog>
-  );
-}
-
-/** A dialog of its own, so that a screen reader reads its title. */
-function MadeDialog({ of: { recovery_codes }, close }: { of: RecoveryCodes; close: () => void }) {
-  return (
-    <Dialog key="made" title={t("recoveryCodes")} close={close}>
-      <RecoveryCodeList codes={recovery_codes} close={close} />
-    </Dialog>
+    <FormDialog title={t("newCodes")} close={close} act={make} button={t("newCodes")} staysOpen>
+      <p>{t("newCodesWhy")}</p>
+      <ProofFields />
+    </FormDialog>
   );
 }
 

@@ -3,7 +3,8 @@ import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
 import { refreshSession } from "../../session.ts";
 import { ago, dateTime } from "../../text.ts";
-import { useAction } from "../../ui/use-action.ts";
+import { DataTable } from "../../ui/list/data-table.tsx";
+import { useAction } from "../../ui/form/use-action.ts";
 import { browserName } from "./browser-name.ts";
 import { t } from "./texts.ts";
 
@@ -22,44 +23,30 @@ export function Sessions({ sessions, changed }: { sessions: SessionOfUser[]; cha
     });
   return (
     <section>
-      <h2 id="sessions">{t("sessions")}</h2>
+      <h2>{t("sessions")}</h2>
       <p class="quiet">{t("sessionsWhy")}</p>
       {error !== undefined && <Problem error={error} />}
-      <div class="table-frame" tabIndex={0} role="region" aria-labelledby="sessions">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{t("browser")}</th>
-              <th scope="col" class="detail">
-                {t("address")}
-              </th>
-              <th scope="col">{t("lastUse")}</th>
-              <th scope="col" class="detail">
-                {t("started")}
-              </th>
-              <th scope="col">{t("action")}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {sessions.map((session) => (
-              <tr key={session.id}>
-                <th scope="row">
-                  {session.browser === null ? t("unknown") : browserName(session.browser)}
-                  {session.is_this && <div class="quiet this-session">{t("thisSession")}</div>}
-                </th>
-                <td class="detail">{session.address}</td>
-                <td>{ago(session.last_used_at)}</td>
-                <td class="detail">{dateTime(session.started_at)}</td>
-                <td>
-                  <button type="button" disabled={isRunning} onClick={() => end(session)}>
-                    {session.is_this ? t("signOut") : t("end")}
-                  </button>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DataTable
+        label={t("sessions")}
+        columns={[t("browser"), [t("address"), "detail"], t("lastUse"), [t("started"), "detail"], t("action")]}
+      >
+        {sessions.map((session) => (
+          <tr key={session.id}>
+            <th scope="row">
+              {session.browser === null ? t("unknown") : browserName(session.browser)}
+              {session.is_this && <div class="quiet this-session">{t("thisSession")}</div>}
+            </th>
+            <td class="detail">{session.address}</td>
+            <td>{ago(session.last_used_at)}</td>
+            <td class="detail">{dateTime(session.started_at)}</td>
+            <td>
+              <button type="button" disabled={isRunning} onClick={() => end(session)}>
+                {session.is_this ? t("signOut") : t("end")}
+              </button>
+            </td>
+          </tr>
+        ))}
+      </DataTable>
       <p>
         <button type="button" class="danger" disabled={isRunning} onClick={endAll}>
           {t("everywhere")}

@@ -5,9 +5,9 @@ import { call, isSignedOut, RequestError } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
 import { refreshSession } from "../../session.ts";
 import { texts } from "../../text.ts";
-import { formValues } from "../../ui/form.ts";
-import { Field } from "../../ui/field.tsx";
-import { useAction } from "../../ui/use-action.ts";
+import { formValues } from "../../ui/form/form.ts";
+import { Field } from "../../ui/form/field.tsx";
+import { useAction } from "../../ui/form/use-action.ts";
 
 /** Signs a user in, or makes the first admin with the set-up code. */
 export function SignIn({ state }: { state: Exclude<SessionState, { state: "signed in" }> }) {

@@ -8,7 +8,7 @@ import { locale, timeZone } from "../../text.ts";
 import { EventRow } from "./event-row.tsx";
 import { NewEvent } from "./new-event.tsx";
 import { t } from "./texts.ts";
-import "../../ui/list-bar.css";
+import "../../ui/list/list-bar.css";
 import "./calendar.css";
 
 type View = "day" | "week";
@@ -60,7 +60,7 @@ function Toolbar({ view, chosen, today, add }: { view: View; chosen: string; tod
     </a>
   );
   return (
-    <div class="actions list-bar">
+    <div class="list-bar">
       <nav class="calendar-views" aria-label={t("range")}>
         {link("day")}
         {link("week")}

@@ -6,10 +6,10 @@ import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
 import { clinicPath, may } from "../../session.ts";
 import { timeZone } from "../../text.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { Confirm } from "../../ui/confirm.tsx";
-import { studyWord } from "../../ui/study-word.ts";
-import { useAction } from "../../ui/use-action.ts";
+import { Badge } from "../../ui/status/badge.tsx";
+import { studyWord } from "../../ui/words/study-word.ts";
+import { useAction } from "../../ui/form/use-action.ts";
+import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
 import { statusName, stepName, t, typeName } from "./texts.ts";
 
 /** One event of a day, with its next step. */
@@ -66,15 +66,16 @@ export function EventRow({ event, reload }: { event: ListedEvent; reload: () => 
       )}
       {error !== undefined && <Problem error={error} />}
       {isCancelling && (
-        <Confirm
+        <FormDialog
           title={t("cancelTitle")}
           button={stepName("CANCELLED")}
           isDangerous
           act={() => move("CANCELLED")}
           close={() => setCancelling(false)}
+          leave={t("back")}
         >
           <p>{t("cancelText", { title, time: start?.time ?? "" })}</p>
-        </Confirm>
+        </FormDialog>
       )}
     </li>
   );

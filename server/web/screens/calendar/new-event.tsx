@@ -6,10 +6,9 @@ import { instantOf, wallTime } from "../../../dashboard/types/wall-time.ts";
 import { call } from "../../api.ts";
 import { clinicPath } from "../../session.ts";
 import { timeZone } from "../../text.ts";
-import { ActionForm } from "../../ui/action-form.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Field } from "../../ui/field.tsx";
-import { PatientPicker } from "../../ui/patient-picker.tsx";
+import { Field } from "../../ui/form/field.tsx";
+import { PatientPicker } from "../../ui/form/patient-picker.tsx";
+import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
 import { t, typeName, types } from "./texts.ts";
 
 const LENGTH_MS = 30 * 60_000;
@@ -35,10 +34,7 @@ export function NewEvent({
   const [times, setTimes] = useState<Times>({ start: `${day}T09:00`, end: `${day}T09:30` });
   const [isChecked, setChecked] = useState(false);
   const fault = faultOf(times);
-  const add = async (
-    { title = "", type = "", assigned_user_fp = "" }: Record<string, string>,
-    form: HTMLFormElement,
-  ) => {
+  const add = async ({ title = "", type = "", assigned_user_fp = "" }: Record<string, string>) => {
     setChecked(true);
     const [start, end] = [read(times.start), read(times.end)];
     if (start === null || end === null || fault !== null) return;
@@ -48,38 +44,36 @@ export function NewEvent({
       assigned_user_fp: assigned_user_fp === "" ? null : assigned_user_fp,
     };
     await call("POST", `${clinicPath()}/calendar`, body);
-    form.closest("dialog")?.close();
+    close();
     await reload();
   };
   return (
-    <Dialog title={t("newEvent")} close={close}>
-      <ActionForm act={add} button={t("add")} leave={t("back")}>
-        <Field label={t("title")}>
-          <input name="title" required maxLength={500} autocomplete="off" />
-        </Field>
-        <Field label={t("type")}>
-          <select name="type">
-            {types.map((type) => (
-              <option key={type} value={type}>
-                {typeName(type)}
-              </option>
-            ))}
-          </select>
-        </Field>
-        <Span times={times} set={setTimes} fault={isChecked ? fault : null} />
-        <PatientPicker chosen={patient} choose={choosePatient} />
-        <Field label={t("assigned")}>
-          <select name="assigned_user_fp">
-            <option value="">{t("nobody")}</option>
-            {users.map(({ fp, name }) => (
-              <option key={fp} value={fp}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </Field>
-      </ActionForm>
-    </Dialog>
+    <FormDialog title={t("newEvent")} close={close} act={add} button={t("add")} staysOpen leave={t("back")}>
+      <Field label={t("title")}>
+        <input name="title" required maxLength={500} autocomplete="off" />
+      </Field>
+      <Field label={t("type")}>
+        <select name="type">
+          {types.map((type) => (
+            <option key={type} value={type}>
+              {typeName(type)}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Span times={times} set={setTimes} fault={isChecked ? fault : null} />
+      <PatientPicker chosen={patient} choose={choosePatient} />
+      <Field label={t("assigned")}>
+        <select name="assigned_user_fp">
+          <option value="">{t("nobody")}</option>
+          {users.map(({ fp, name }) => (
+            <option key={fp} value={fp}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </Field>
+    </FormDialog>
   );
 }
 

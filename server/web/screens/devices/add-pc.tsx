@@ -3,8 +3,8 @@ import type { AgentShown, PairingCode } from "../../../dashboard/types/devices.t
 import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
-import { Dialog } from "../../ui/dialog.tsx";
-import { useAction } from "../../ui/use-action.ts";
+import { useAction } from "../../ui/form/use-action.ts";
+import { CloseButton, Dialog } from "../../ui/form-dialog/dialog.tsx";
 import { Lines } from "./connect-steps.tsx";
 import { t } from "./texts.ts";
 
@@ -27,15 +27,10 @@ export function AddPc({ agents }: { agents: readonly AgentShown[] }) {
       </p>
       {error !== undefined && made === null && <Problem error={error} />}
       {made !== null && (
-        <Dialog title={t("addPc")} close={() => setMade(null)}>
+        <Dialog title={t("addPc")} close={() => setMade(null)} foot={<CloseButton />}>
           <div role="status">{added !== undefined && <p class="note">{t("added", { name: added.key.name })}</p>}</div>
           {added === undefined && <Code of={made.code} renew={make} />}
           {error !== undefined && <Problem error={error} />}
-          <p class="actions">
-            <button type="button" onClick={({ currentTarget }) => currentTarget.closest("dialog")?.close()}>
-              {t("close")}
-            </button>
-          </p>
         </Dialog>
       )}
     </>

@@ -3,7 +3,9 @@ import { type AgentShown, CLOCK_OFFSET_S_MAX } from "../../../dashboard/types/de
 import { call } from "../../api.ts";
 import { clinicPath, may } from "../../session.ts";
 import { ago, dateTime } from "../../text.ts";
-import { Confirm } from "../../ui/confirm.tsx";
+import { Facts } from "../../ui/status/facts.tsx";
+import { State } from "../../ui/status/status-card.tsx";
+import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
 import { Callers } from "./callers.tsx";
 import { Device } from "./device.tsx";
 import { EditDevices } from "./edit-devices.tsx";
@@ -16,20 +18,18 @@ export function Agent({ agent, reload }: { agent: AgentShown; reload: () => Prom
   const id = `agent-${key.id}`;
   return (
     <section class="card" aria-labelledby={id}>
-      <header class="agent-head">
+      <header class="between">
         <h2 id={id}>{key.name}</h2>
-        <strong class={`state state-${agent.is_revoked ? "plain" : tones[is]}`}>{stateWords(agent)}</strong>
+        <State tone={agent.is_revoked ? "plain" : tones[is]}>{stateWords(agent)}</State>
       </header>
       <NextStep agent={agent} />
-      {is !== "never heard" && <Facts agent={agent} />}
+      {is !== "never heard" && <AgentFacts agent={agent} />}
       {devices.length > 0 ? (
-        <ul class="devices">
+        <div class="tiles">
           {devices.map((device) => (
-            <li key={device.id}>
-              <Device device={device} />
-            </li>
+            <Device key={device.id} device={device} />
           ))}
-        </ul>
+        </div>
       ) : (
         is !== "never heard" && <p class="quiet">{t("noDevices")}</p>
       )}
@@ -77,7 +77,7 @@ function Manage({ agent, reload }: { agent: AgentShown; reload: () => Promise<vo
       </button>
       {isEditing && <EditDevices agent={agent} close={() => setEditing(false)} />}
       {isAsking && (
-        <Confirm
+        <FormDialog
           title={t("revokeTitle", { name: key.name })}
           button={t("revokeNow")}
           isDangerous
@@ -85,13 +85,13 @@ function Manage({ agent, reload }: { agent: AgentShown; reload: () => Promise<vo
           close={() => setAsking(false)}
         >
           <p>{t("revokeWhy")}</p>
-        </Confirm>
+        </FormDialog>
       )}
     </p>
   );
 }
 
-const tones = { running: "good", silent: "bad", "never heard": "plain" };
+const tones = { running: "good", silent: "bad", "never heard": "plain" } as const;
 
 function stateWords({ is, is_revoked }: AgentShown): string {
   if (is_revoked) return t("revoked");
@@ -108,30 +108,28 @@ function FailedUpdate({ of: upgrade }: { of: AgentShown["upgrade"] }) {
   return <p class="quiet">{updateText(`failed ${state}`, { version, reason: reason ?? state })}</p>;
 }
 
-function Facts({ agent: { last_seen_at, version, clock_offset_s, outbox, upgrade } }: { agent: AgentShown }) {
+function AgentFacts({ agent: { last_seen_at, version, clock_offset_s, outbox, upgrade } }: { agent: AgentShown }) {
   const isClockWrong = Math.abs(clock_offset_s ?? 0) > CLOCK_OFFSET_S_MAX;
   return (
     <>
-      <dl class="agent-facts">
-        <div>
-          <dt>{t("lastSeen")}</dt>
-          <dd title={last_seen_at === null ? undefined : dateTime(last_seen_at)}>
-            {last_seen_at === null ? t("unknown") : ago(last_seen_at)}
-          </dd>
-        </div>
-        <div>
-          <dt>{t("version")}</dt>
-          <dd>{version ?? t("unknown")}</dd>
-        </div>
-        <div>
-          <dt>{t("clock")}</dt>
-          <dd class={isClockWrong ? "bad" : undefined}>{clockWords(clock_offset_s)}</dd>
-        </div>
-        <div>
-          <dt>{t("outbox")}</dt>
-          <dd>{outboxWords(outbox)}</dd>
-        </div>
-      </dl>
+      <Facts
+        of={[
+          [
+            t("lastSeen"),
+            <span key="seen" title={last_seen_at === null ? undefined : dateTime(last_seen_at)}>
+              {last_seen_at === null ? t("unknown") : ago(last_seen_at)}
+            </span>,
+          ],
+          [t("version"), version ?? t("unknown")],
+          [
+            t("clock"),
+            <span key="clock" class={isClockWrong ? "bad" : undefined}>
+              {clockWords(clock_offset_s)}
+            </span>,
+          ],
+          [t("outbox"), outboxWords(outbox)],
+        ]}
+      />
       <FailedUpdate of={upgrade} />
       {isClockWrong && <p class="note note-bad">{t("clockWrong")}</p>}
     </>

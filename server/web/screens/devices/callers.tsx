@@ -12,7 +12,7 @@ export function Callers({ callers, devices }: { callers: CallerShown[]; devices:
       <p class="quiet">
         {t("callersWhy")} {t("strangerNext")}
       </p>
-      <ul class="callers">
+      <ul class="plain-list callers">
         {callers.map((caller) => (
           <li key={`${caller.device} ${caller.address} ${caller.why}`}>
             <Caller caller={caller} devices={devices} />

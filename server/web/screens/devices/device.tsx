@@ -1,5 +1,7 @@
 import type { DayCounts, DeviceShown, DeviceState } from "../../../dashboard/types/devices.ts";
 import { ago, dateTime } from "../../text.ts";
+import { Facts } from "../../ui/status/facts.tsx";
+import { StatusCard, type Tone } from "../../ui/status/status-card.tsx";
 import { t } from "./texts.ts";
 
 /** One device: its state in words with what to do, its last message, and its day. */
@@ -8,13 +10,18 @@ export function Device({ device }: { device: DeviceShown }) {
   const { word, next, tone } = stateWords(state, connection);
   const reason = "reason" in state ? state.reason : null;
   return (
-    <article class={`device device-${tone}`}>
-      <h3>{name ?? id}</h3>
-      <p class="quiet origin">{[...new Set([id, profile, protocol, connection])].filter(Boolean).join(" · ")}</p>
-      <p class="device-state">
-        <strong class={`state state-${tone}`}>{word}</strong> {next}{" "}
-        {reason !== null && <span lang="en">{reason}</span>}
-      </p>
+    <StatusCard
+      name={name ?? id}
+      level="h3"
+      origin={[...new Set([id, profile, protocol, connection])].filter(Boolean).join(" · ")}
+      tone={tone}
+      state={word}
+    >
+      {(next !== "" || reason !== null) && (
+        <p>
+          {next} {reason !== null && <span lang="en">{reason}</span>}
+        </p>
+      )}
       <p title={last_message_at === null ? undefined : dateTime(last_message_at)}>
         {last_message_at === null ? t("noMessage") : t("lastMessage", { ago: ago(last_message_at) })}
       </p>
@@ -25,7 +32,7 @@ export function Device({ device }: { device: DeviceShown }) {
       )}
       {today !== null && (
         <>
-          <p class="quiet day-title">{t("today")}</p>
+          <p class="quiet">{t("today")}</p>
           <Day today={today} />
         </>
       )}
@@ -34,26 +41,14 @@ export function Device({ device }: { device: DeviceShown }) {
           {t("results", { device: name ?? id })}
         </a>
       )}
-    </article>
+    </StatusCard>
   );
 }
 
 function Day({ today }: { today: DayCounts }) {
-  return (
-    <dl class="day">
-      {(["received", "filed", "unmatched", "quarantined", "not_for_patients"] as const).map((count) =>
-        today[count] === null ? null : (
-          <div key={count}>
-            <dt>{t(count)}</dt>
-            <dd class={count === "quarantined" && today[count] > 0 ? "bad" : undefined}>{today[count]}</dd>
-          </div>
-        ),
-      )}
-    </dl>
-  );
+  const counts = ["received", "filed", "unmatched", "quarantined", "not_for_patients"] as const;
+  return <Facts of={counts.map((count) => [t(count), today[count] === 0 ? "0" : today[count]])} />;
 }
-
-type Tone = "good" | "bad" | "plain";
 
 function stateWords(state: DeviceState, connection: string | null): { word: string; next: string; tone: Tone } {
   switch (state.is) {

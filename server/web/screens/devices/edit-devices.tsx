@@ -3,31 +3,33 @@ import type { AgentDevices, AgentShown } from "../../../dashboard/types/devices.
 import { call } from "../../api.ts";
 import { Loaded, useResource } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
-import { ActionForm } from "../../ui/action-form.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Field } from "../../ui/field.tsx";
+import { Field } from "../../ui/form/field.tsx";
+import { CloseButton, Dialog } from "../../ui/form-dialog/dialog.tsx";
+import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
 import { t } from "./texts.ts";
 
 /** Edits the devices of a PC as lines of YAML. The PC itself checks them, and says why it refuses some. */
 export function EditDevices({ agent, close }: { agent: AgentShown; close: () => void }) {
   const path = `/agents/${agent.fp}/devices`;
   const resource = useResource<AgentDevices>(path);
-  return (
-    <Dialog title={t("editTitle", { name: agent.key.name })} close={close}>
-      <Loaded of={resource}>
-        {({ state, devices, problems }) =>
-          devices === null ? (
-            <p>{t(state === "local" ? "localNext" : "unknownConfiguration")}</p>
-          ) : (
-            <Editor path={path} state={state} edited={devices} problems={problems} reload={resource.reload} />
-          )
-        }
-      </Loaded>
-    </Dialog>
-  );
+  const { data, reload } = resource;
+  const title = t("editTitle", { name: agent.key.name });
+  if (data?.devices == null) {
+    return (
+      <Dialog title={title} close={close} foot={<CloseButton />}>
+        <Loaded of={resource}>
+          {({ state }) => <p>{t(state === "local" ? "localNext" : "unknownConfiguration")}</p>}
+        </Loaded>
+      </Dialog>
+    );
+  }
+  const { state, devices, problems } = data;
+  return <Editor {...{ title, close, path, state, problems, reload }} edited={devices} />;
 }
 
 interface EditorProps {
+  title: string;
+  close: () => void;
   path: string;
   state: AgentDevices["state"];
   /** The text of the server. It changes while the editor is open; the user's own text stays. */
@@ -36,7 +38,7 @@ interface EditorProps {
   reload: () => Promise<void>;
 }
 
-function Editor({ path, state, edited, problems, reload }: EditorProps) {
+function Editor({ title, close, path, state, edited, problems, reload }: EditorProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const [text, setText] = useState(edited);
   const save = async () => {
@@ -45,7 +47,15 @@ function Editor({ path, state, edited, problems, reload }: EditorProps) {
   };
   const isSaved = text === edited;
   return (
-    <ActionForm act={save} button={t("save")} isReady={!isSaved || state === "refused"} leave={t("close")}>
+    <FormDialog
+      title={title}
+      close={close}
+      act={save}
+      button={t("save")}
+      isReady={!isSaved || state === "refused"}
+      staysOpen
+      leave={t("close")}
+    >
       <Field label={t("devicesText")} hint={t("devicesHint")}>
         <textarea
           class="devices-text"
@@ -75,7 +85,7 @@ function Editor({ path, state, edited, problems, reload }: EditorProps) {
           ))}
         </ul>
       )}
-    </ActionForm>
+    </FormDialog>
   );
 }
 

@@ -10,8 +10,9 @@ import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
 import { clinicPath, may } from "../../session.ts";
 import { ago } from "../../text.ts";
-import { Confirm } from "../../ui/confirm.tsx";
-import { useAction } from "../../ui/use-action.ts";
+import { useAction } from "../../ui/form/use-action.ts";
+import { State } from "../../ui/status/status-card.tsx";
+import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
 import { t } from "./update-texts.ts";
 
 /** The update of the clinic PCs: how far the last one is, and the button that starts one. */
@@ -40,7 +41,7 @@ function Start({ plan, reload }: { plan: UpdatePlan; reload: () => Promise<void>
       </button>
       <span class="quiet">{t("available", { version })}</span>
       {isAsking && (
-        <Confirm title={t("title", { version })} button={button} act={start} close={() => setAsking(false)}>
+        <FormDialog title={t("title", { version })} button={button} act={start} close={() => setAsking(false)}>
           <p>
             {t("how")} <a href="/dashboard/help/updates">{t("help")}</a>
           </p>
@@ -52,7 +53,7 @@ function Start({ plan, reload }: { plan: UpdatePlan; reload: () => Promise<void>
             ))}
           </ul>
           {left.length > 0 && <Left plan={plan} />}
-        </Confirm>
+        </FormDialog>
       )}
     </p>
   );
@@ -85,13 +86,14 @@ function Progress({ rollout, reload }: { rollout: RolloutShown; reload: () => Pr
   const [done, all] = [pcs.filter(({ state }) => state === "done").length, pcs.length];
   return (
     <section class="card" aria-labelledby="update">
-      <header class="agent-head">
+      <header class="between">
         <h2 id="update">{t("title", { version })}</h2>
-        <strong class={`state state-${tones[is]}`}>{t(is)}</strong>
+        <State tone={tones[is]}>{t(is)}</State>
       </header>
       <p role="status">
         {t("count", { done, all })} {t(`${is} next`)}
       </p>
+      <progress max={all} value={done} aria-label={t("count", { done, all })} />
       <p class="quiet">{t("startedBy", { by, ago: ago(started_at) })}</p>
       <ol class="update-pcs">
         {pcs.map((pc) => (
@@ -155,4 +157,4 @@ function canSkip({ is, pcs }: RolloutShown, pc: RolloutPcShown): boolean {
   return is === "running" && pc === current && pc.state !== "preparing" && pc.state !== "trying";
 }
 
-const tones = { running: "good", done: "good", stopped: "plain", "rolled back": "bad" };
+const tones = { running: "good", done: "good", stopped: "plain", "rolled back": "bad" } as const;

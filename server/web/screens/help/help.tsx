@@ -16,8 +16,8 @@ export function Help({ page }: { page?: string }) {
   const shown = page === undefined ? undefined : pageOf(page);
   return (
     <div class="help">
-      <nav aria-label={t("pages")} class="help-menu no-print">
-        <ul>
+      <nav aria-label={t("pages")} class="side-menu help-menu no-print">
+        <ul class="plain-list">
           {helpPages.map((name) => (
             <li key={name}>
               <a href={`/dashboard/help/${name}`} aria-current={name === page ? "page" : undefined}>

@@ -1,5 +1,6 @@
 import type { Result } from "../../../../shared/api/study.ts";
 import type { ManualPreview } from "../../../dashboard/types/results/manual-study.ts";
+import { Facts } from "../../ui/status/facts.tsx";
 import { t } from "./texts.ts";
 
 type Column = Exclude<keyof Result, "code_source" | "comment">;
@@ -14,16 +15,14 @@ export function ApiPreview({ study, fp }: { study: ManualPreview["study"]; fp: s
   return (
     <section aria-label={t("asApi")} class="api-preview">
       <h2>{t("asApi")}</h2>
-      <dl>
-        <Fact name="fp">
-          {fp === null ? <span class="quiet">{t("fpLater")}</span> : <code>{JSON.stringify(fp)}</code>}
-        </Fact>
-        {Object.entries(head).map(([name, value]) => (
-          <Fact key={name} name={name}>
-            <code>{JSON.stringify(value)}</code>
-          </Fact>
-        ))}
-      </dl>
+      <Facts
+        of={[
+          ["fp", fp === null ? t("fpLater") : <code key="fp">{JSON.stringify(fp)}</code>],
+          ...Object.entries(head).map(
+            ([name, value]) => [name, <code key={name}>{JSON.stringify(value)}</code>] as const,
+          ),
+        ]}
+      />
       <div class="table-frame" tabIndex={0} role="region" aria-label="results">
         <table>
           <thead>
@@ -50,16 +49,5 @@ export function ApiPreview({ study, fp }: { study: ManualPreview["study"]; fp: s
         {results.length === 0 && <p class="quiet no-rows">{t("noResults")}</p>}
       </div>
     </section>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: preact.ComponentChildren }) {
-  return (
-    <div>
-      <dt>
-        <code>{name}</code>
-      </dt>
-      <dd>{children}</dd>
-    </div>
   );
 }

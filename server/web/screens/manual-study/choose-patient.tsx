@@ -1,9 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ListedPatient, PatientList } from "../../../dashboard/types/patients.ts";
 import { Problem, useResource } from "../../resource.tsx";
-import { Field } from "../../ui/field.tsx";
-import { studyWord } from "../../ui/study-word.ts";
-import { plainDate, word } from "../../ui/words.ts";
+import { Field } from "../../ui/form/field.tsx";
+import { studyWord } from "../../ui/words/study-word.ts";
+import { plainDate, word } from "../../ui/words/words.ts";
 import { t } from "./texts.ts";
 
 /** Pause in the typing after which the server is asked. */
@@ -20,7 +20,7 @@ export function ChoosePatient({
 }) {
   if (patient === null) return <Search choose={choose} />;
   return (
-    <div class="chosen-patient">
+    <div class="between">
       <p>
         <strong>{patient.name}</strong> <span class="quiet">{describe(patient)}</span>
       </p>

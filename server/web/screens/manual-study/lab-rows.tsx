@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import type { PreviewRow, TypedAnalyte, TypedRow } from "../../../dashboard/types/results/manual-study.ts";
-import { Field } from "../../ui/field.tsx";
-import { Flag } from "../../ui/flag.tsx";
-import { RangeBar } from "../../ui/range-bar.tsx";
+import { Field } from "../../ui/form/field.tsx";
+import { ResultRow, ResultTable } from "../../ui/result-row/result-row.tsx";
+import "../../ui/list/list-bar.css";
 import { rememberUnit } from "./draft.ts";
 import { t } from "./texts.ts";
 import type { Preview } from "./use-preview.ts";
@@ -37,7 +37,7 @@ export function LabRows({
   });
   return (
     <>
-      <div class="rows-filter">
+      <div class="list-bar">
         <Field label={t("findAnalyte")}>
           <input type="search" value={wanted} onInput={({ currentTarget }) => setWanted(currentTarget.value)} />
         </Field>
@@ -52,27 +52,12 @@ export function LabRows({
       </div>
       <p class="hint">{t("enterHint")}</p>
       <Suggestions />
-      <div class="table-frame" tabIndex={0} role="region" aria-label={t("values")}>
-        <table class="typed-rows">
-          <thead>
-            <tr>
-              <th scope="col">{t("analyte")}</th>
-              <th scope="col" class="value-head">
-                {t("value")}
-              </th>
-              <th scope="col">{t("unit")}</th>
-              <th scope="col">{t("range")}</th>
-              <th scope="col">{t("flag")}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map(({ row, analyte, said }) => (
-              <LabRow key={row.analyte} row={row} analyte={analyte} preview={said} change={change} />
-            ))}
-          </tbody>
-        </table>
-        {shown.length === 0 && <p class="quiet no-rows">{t("noAnalyte")}</p>}
-      </div>
+      <ResultTable label={t("values")} class="typed-rows">
+        {shown.map(({ row, analyte, said }) => (
+          <LabRow key={row.analyte} row={row} analyte={analyte} preview={said} change={change} />
+        ))}
+      </ResultTable>
+      {shown.length === 0 && <p class="quiet no-rows">{t("noAnalyte")}</p>}
     </>
   );
 }
@@ -94,71 +79,52 @@ function LabRow({
     fault !== null && (fault.field === field || fault.field === "analyte")
       ? { "aria-invalid": true, "aria-describedby": faultId }
       : {};
-  return (
-    <tr>
-      <th scope="row">
-        {analyte.api_code} <span class="quiet typed-name">{analyte.name}</span>
-      </th>
-      <td>
-        <input
-          class="typed-value"
-          data-value
-          autocomplete="off"
-          maxLength={200}
-          list={analyte.value_type === "numeric" ? undefined : analyte.value_type === "ordinal" ? "grades" : "words"}
-          aria-label={t("valueOf", { analyte: analyte.name })}
-          value={row.value}
-          onInput={({ currentTarget }) => change({ ...row, value: currentTarget.value })}
-          onKeyDown={toNextValue}
-          {...described("value")}
-        />
-        {fault !== null && (
-          <p class="fault" id={faultId} role="alert">
-            {t(fault.kind)}
-          </p>
-        )}
-      </td>
-      <td>
-        {analyte.units.length > 0 && (
-          <select
-            aria-label={t("unitOf", { analyte: analyte.name })}
-            value={row.unit ?? ""}
-            onChange={({ currentTarget }) => {
-              rememberUnit(row.analyte, currentTarget.value);
-              change({ ...row, unit: currentTarget.value });
-            }}
-            {...described("unit")}
-          >
-            {analyte.units.map((unit) => (
-              <option key={unit} value={unit}>
-                {unit}
-              </option>
-            ))}
-          </select>
-        )}
-      </td>
-      <Range preview={preview} />
-      <FlagCell preview={preview} />
-    </tr>
+  const field = (
+    <>
+      <input
+        class="typed-value"
+        data-value
+        autocomplete="off"
+        maxLength={200}
+        list={analyte.value_type === "numeric" ? undefined : analyte.value_type === "ordinal" ? "grades" : "words"}
+        aria-label={t("valueOf", { analyte: analyte.name })}
+        value={row.value}
+        onInput={({ currentTarget }) => change({ ...row, value: currentTarget.value })}
+        onKeyDown={toNextValue}
+        {...described("value")}
+      />
+      {fault !== null && (
+        <p class="fault" id={faultId} role="alert">
+          {t(fault.kind)}
+        </p>
+      )}
+    </>
   );
-}
-
-function Range({ preview }: { preview: PreviewRow | undefined }) {
-  const { reference_range = null, number = null, low = null, high = null, source = null } = preview ?? {};
-  return (
-    <td class="typed-range">
-      {reference_range === null ? <span class="quiet">{preview === undefined ? "" : "-"}</span> : reference_range}
-      {source === "clinic" && <span class="quiet"> {t("ownRange")}</span>}
-      {number !== null && <RangeBar value={number} low={low} high={high} />}
-    </td>
+  const unit = analyte.units.length > 0 && (
+    <select
+      aria-label={t("unitOf", { analyte: analyte.name })}
+      value={row.unit ?? ""}
+      onChange={({ currentTarget }) => {
+        rememberUnit(row.analyte, currentTarget.value);
+        change({ ...row, unit: currentTarget.value });
+      }}
+      {...described("unit")}
+    >
+      {analyte.units.map((each) => (
+        <option key={each} value={each}>
+          {each}
+        </option>
+      ))}
+    </select>
   );
-}
-
-function FlagCell({ preview }: { preview: PreviewRow | undefined }) {
-  if (preview?.abnormal === true) return <td>{<Flag flag={null} abnormal />}</td>;
-  if (preview === undefined || preview.value === null) return <td>{""}</td>;
-  const { flag, side } = preview;
-  return <td>{flag === null ? <span class="quiet">{t("noFlag")}</span> : <Flag flag={flag} side={side} />}</td>;
+  const { flag = null, reference_range, number, low, high, side, abnormal, source } = preview ?? {};
+  const judged = { flag, reference_range, number, low, high, side, abnormal };
+  return (
+    <ResultRow
+      of={{ analyte: analyte.api_code, name: analyte.name, value: field, unit, ...judged }}
+      source={source === "clinic" && ` ${t("ownRange")}`}
+    />
+  );
 }
 
 /** Usual values of pads and of rapid tests. */

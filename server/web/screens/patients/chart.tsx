@@ -133,7 +133,7 @@ function drawPoints(chart: uPlot, values: readonly RowValue[]): void {
   for (const value of values) {
     const x = chart.valToPos(secondsOf(value), "x", true);
     const y = chart.valToPos(value.value ?? 0, "y", true);
-    const own = colour(value.flag ?? "quiet");
+    const own = colour(value.flag === "normal" ? "text" : (value.flag ?? "quiet"));
     ctx.beginPath();
     ctx.arc(x, y, 4.5 * size, 0, 2 * Math.PI);
     ctx.fillStyle = value.comparator === undefined ? own : colour("surface");

@@ -4,9 +4,8 @@ import type { AskedConnection, OpenConnectionBody } from "../../../dashboard/typ
 import { call } from "../../api.ts";
 import { clinicPath } from "../../session.ts";
 import { texts } from "../../text.ts";
-import { ActionForm } from "../../ui/action-form.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Field } from "../../ui/field.tsx";
+import { Field } from "../../ui/form/field.tsx";
+import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
 
 /** A sentence that the list says once, after a connection was asked for or closed. */
 export const notice = signal<string | null>(null);
@@ -17,28 +16,25 @@ export const notice = signal<string | null>(null);
  */
 export function OpenConnection({ close }: { close: () => void }) {
   const { route } = useLocation();
-  const open = async (fields: Record<string, string>) => {
-    const fp = (fields["fp"] ?? "").trim();
+  const open = async ({ fp: typed = "" }: Record<string, string>) => {
+    const fp = typed.trim();
     const body: OpenConnectionBody = { consent: true };
     const { name } = await call<AskedConnection>("PUT", connectionPath(fp), body);
     if (name !== null) return route(`/dashboard/patients/${fp}`);
     notice.value = t("asked");
-    close();
   };
   return (
-    <Dialog title={t("open")} close={close}>
-      <ActionForm act={open} button={t("openButton")}>
-        <p>{t("openWhy")}</p>
-        <Field label={t("fp")} hint={t("fpHint")}>
-          <input name="fp" autocomplete="off" autocapitalize="off" spellcheck={false} maxLength={40} required />
-        </Field>
-        <p>
-          <label class="check">
-            <input type="checkbox" required /> <span>{t("consent")}</span>
-          </label>
-        </p>
-      </ActionForm>
-    </Dialog>
+    <FormDialog title={t("open")} close={close} act={open} button={t("openButton")}>
+      <p>{t("openWhy")}</p>
+      <Field label={t("fp")} hint={t("fpHint")}>
+        <input name="fp" autocomplete="off" autocapitalize="off" spellcheck={false} maxLength={40} required />
+      </Field>
+      <p>
+        <label class="check">
+          <input type="checkbox" required /> <span>{t("consent")}</span>
+        </label>
+      </p>
+    </FormDialog>
   );
 }
 
@@ -51,14 +47,12 @@ export function CloseConnection({ fp, name, close }: { fp: string; name: string;
     route("/dashboard/patients");
   };
   return (
-    <Dialog title={t("close", { name })} close={close}>
-      <ActionForm act={end} button={t("closeButton")} isDangerous>
-        <p>{t("closeWhy")}</p>
-        <p>
-          {t("fp")}: <code>{fp}</code>
-        </p>
-      </ActionForm>
-    </Dialog>
+    <FormDialog title={t("close", { name })} close={close} act={end} button={t("closeButton")} isDangerous>
+      <p>{t("closeWhy")}</p>
+      <p>
+        {t("fp")}: <code>{fp}</code>
+      </p>
+    </FormDialog>
   );
 }
 

@@ -4,8 +4,9 @@ import type { SoapStatus } from "../../../../shared/api/soap.ts";
 import type { PatientOverview, PatientStudy } from "../../../dashboard/types/patients.ts";
 import { may } from "../../session.ts";
 import { date, dateTime, texts } from "../../text.ts";
-import { ConnectionAnswers } from "../../ui/connection-answer.tsx";
-import { studyWord } from "../../ui/study-word.ts";
+import { ConnectionAnswers } from "../../ui/form-dialog/connection-answer.tsx";
+import { studyWord } from "../../ui/words/study-word.ts";
+import { Timeline } from "../../ui/status/timeline.tsx";
 
 // The lists below the results of a patient.
 
@@ -16,7 +17,7 @@ export function ImagingStudies({ studies }: { studies: readonly PatientStudy[] }
   return (
     <>
       <h3 class="imaging">{t("imaging")}</h3>
-      <ul class="entries">
+      <ul class="plain-list entries">
         {imaging.map(({ fp, modality, device_name, acquired_at }) => (
           <li key={fp}>
             <a href={`/dashboard/results/${fp}`}>
@@ -78,14 +79,19 @@ export function Appointments({ appointments }: Pick<PatientOverview, "appointmen
 /** Lists the openings and ends of the clinic's connection. Connections that came with a file have none. */
 export function ConnectionHistory({ changes }: { changes: PatientOverview["connection_changes"] }) {
   return (
-    <Section id="connection" title={t("connection")} empty={t("noChanges")} isEmpty={changes.length === 0}>
-      {changes.map(({ active, changed_at, by }) => (
-        <li key={changed_at}>
-          {by === null ? t("endedByOther") : t(active ? "opened" : "closedBy", { by })}{" "}
-          <span class="quiet">{dateTime(changed_at)}</span>
-        </li>
-      ))}
-    </Section>
+    <section aria-labelledby="connection">
+      <h2 id="connection">{t("connection")}</h2>
+      {changes.length === 0 ? (
+        <p class="quiet">{t("noChanges")}</p>
+      ) : (
+        <Timeline
+          of={changes.map(({ active, changed_at, by }) => ({
+            at: changed_at,
+            text: by === null ? t("endedByOther") : t(active ? "opened" : "closedBy", { by }),
+          }))}
+        />
+      )}
+    </section>
   );
 }
 
@@ -137,7 +143,7 @@ function Section({
   return (
     <section aria-labelledby={id}>
       <h2 id={id}>{title}</h2>
-      {isEmpty ? <p class="quiet">{empty}</p> : <ul class="entries">{children}</ul>}
+      {isEmpty ? <p class="quiet">{empty}</p> : <ul class="plain-list entries">{children}</ul>}
       {more !== undefined && <p class="no-print">{more}</p>}
     </section>
   );

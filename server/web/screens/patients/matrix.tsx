@@ -8,9 +8,9 @@ import {
 } from "../../../dashboard/types/results/result-rows.ts";
 import { sideOf, valueText } from "../../../dashboard/types/results/result-value.ts";
 import { texts } from "../../text.ts";
-import { Flag } from "../../ui/flag.tsx";
-import { studyWord } from "../../ui/study-word.ts";
-import { clockTime, dayOf, plainDate } from "../../ui/words.ts";
+import { Flag } from "../../ui/result-row/flag.tsx";
+import { studyWord } from "../../ui/words/study-word.ts";
+import { clockTime, dayOf, plainDate } from "../../ui/words/words.ts";
 
 /** Analytes by days, the newest day first. Values of one row compare with each other. */
 export function Matrix({ fp, results }: { fp: string; results: PatientResults }) {
@@ -118,7 +118,7 @@ function Value({ value }: { value: RowValue }) {
       <span class="mark" aria-hidden="true" title={comment}>
         {mark}
       </span>
-      {meaning !== "" && <span class="hidden"> {meaning}</span>}
+      {meaning !== "" && <span class="visually-hidden"> {meaning}</span>}
     </span>
   );
 }

@@ -3,7 +3,7 @@ import { call } from "../../api.ts";
 import { Problem, useResource } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { dateTime, texts } from "../../text.ts";
-import { useAction } from "../../ui/use-action.ts";
+import { useAction } from "../../ui/form/use-action.ts";
 import { connectionPath } from "./connection.tsx";
 
 /** The connections that this clinic asked for and does not have: those that wait, and those refused or ended of late. */
@@ -14,7 +14,7 @@ export function OwnRequests() {
   return (
     <section class="card" aria-labelledby="asked">
       <h2 id="asked">{t("title")}</h2>
-      <ul class="entries">
+      <ul class="plain-list entries">
         {requests.map((request) => (
           <Row key={request.patient_fp} request={request} reload={reload} />
         ))}

@@ -2,14 +2,15 @@ import { useRoute } from "preact-iso";
 import { useState } from "preact/hooks";
 import type { PatientOverview, PatientResults } from "../../../dashboard/types/patients.ts";
 import { Empty, Loaded, useResource } from "../../resource.tsx";
-import { LeftOut } from "../../ui/left-out.tsx";
+import { LeftOut } from "../../ui/list/left-out.tsx";
 import { may } from "../../session.ts";
 import { texts } from "../../text.ts";
 import { Appointments, ConnectionHistory, ImagingStudies, OtherClinics, Records } from "./lists.tsx";
 import { CloseConnection } from "./connection.tsx";
 import { Matrix } from "./matrix.tsx";
 import "./patients.css";
-import { age, plainDate, word } from "../../ui/words.ts";
+import { age, plainDate, word } from "../../ui/words/words.ts";
+import { Facts } from "../../ui/status/facts.tsx";
 
 /** One patient: who it is, its results by days, records, appointments, and the clinic's connection to it. */
 export function PatientPage() {
@@ -52,7 +53,7 @@ function Header({ overview: { patient, identifiers } }: { overview: PatientOverv
   ];
   return (
     <header class="card">
-      <div class="heading">
+      <div class="between">
         <h1>{name === "" ? "—" : name}</h1>
         {may("staff") && (
           <button type="button" class="no-print" onClick={() => setClosing(true)}>
@@ -60,14 +61,7 @@ function Header({ overview: { patient, identifiers } }: { overview: PatientOverv
           </button>
         )}
       </div>
-      <dl class="signalment">
-        {facts.map(([label, fact]) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd>{fact}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts of={facts} />
       {isClosing && <CloseConnection fp={fp} name={name} close={() => setClosing(false)} />}
     </header>
   );

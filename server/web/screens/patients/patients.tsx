@@ -4,12 +4,14 @@ import { type ListedPatient, type PatientList, SPECIES } from "../../../dashboar
 import { Empty, Loaded, type Resource, useResource } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { date, texts } from "../../text.ts";
-import { DataTable } from "../../ui/data-table.tsx";
-import { Field } from "../../ui/field.tsx";
+import { DataTable } from "../../ui/list/data-table.tsx";
+import { Field } from "../../ui/form/field.tsx";
 import { notice, OpenConnection } from "./connection.tsx";
 import { OwnRequests } from "./own-requests.tsx";
 import "./patients.css";
-import { age, word } from "../../ui/words.ts";
+import { age, word } from "../../ui/words/words.ts";
+import { Pager } from "../../ui/list/pager.tsx";
+import "../../ui/list/list-bar.css";
 
 const TYPING_MS = 250;
 
@@ -26,7 +28,7 @@ export function Patients() {
   }
   return (
     <div class="patients-screen">
-      <div class="heading">
+      <div class="between">
         <h1>{t("patients")}</h1>
         {may("staff") && (
           <button type="button" onClick={() => setConnecting(true)}>
@@ -35,7 +37,7 @@ export function Patients() {
         )}
       </div>
       {notice.value !== null && (
-        <p class="notice" role="status">
+        <p class="note note-good" role="status">
           {notice.value}
         </p>
       )}
@@ -51,7 +53,10 @@ export function Patients() {
                 {t("found", { count: total })}
               </p>
               <PatientTable patients={patients} />
-              <Pages page={Number(page)} last={Math.ceil(total / page_size)} show={show} />
+              <Pager
+                of={{ page: Number(page), page_size, total, has_more: Number(page) * page_size < total }}
+                open={(next) => show({ page: String(next) })}
+              />
             </>
           )
         }
@@ -85,7 +90,7 @@ function Filters({
   const typing = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => () => clearTimeout(typing.current), []);
   return (
-    <form class="patient-filters" role="search" onSubmit={(event) => event.preventDefault()}>
+    <form class="list-bar" role="search" onSubmit={(event) => event.preventDefault()}>
       <Field label={t("search")}>
         <input
           type="search"
@@ -138,21 +143,6 @@ function PatientTable({ patients }: { patients: ListedPatient[] }) {
   );
 }
 
-function Pages({ page, last, show }: { page: number; last: number; show: (changes: { page: string }) => void }) {
-  if (last <= 1) return null;
-  return (
-    <nav class="actions pages" aria-label={t("pages")}>
-      <button type="button" disabled={page <= 1} onClick={() => show({ page: String(page - 1) })}>
-        {t("previous")}
-      </button>
-      <span>{t("pageOf", { page, last })}</span>
-      <button type="button" disabled={page >= last} onClick={() => show({ page: String(page + 1) })}>
-        {t("next")}
-      </button>
-    </nav>
-  );
-}
-
 function NoPatients({ isFiltered }: { isFiltered: boolean }) {
   if (isFiltered) return <Empty title={t("noneFound")}>{t("noneFoundNext")}</Empty>;
   return <Empty title={t("none")}>{t("noneNext")}</Empty>;
@@ -172,10 +162,6 @@ const t = texts(
     age: "Age",
     identifiers: "Identifiers",
     lastStudy: "Last study",
-    pages: "Pages",
-    previous: "Previous",
-    next: "Next",
-    pageOf: "Page {page} of {last}",
     noneFound: "No patient fits",
     noneFoundNext: "Try fewer words, or the whole microchip number.",
     none: "This clinic has no patients yet",
@@ -194,10 +180,6 @@ const t = texts(
     age: "Yaş",
     identifiers: "Kimlikler",
     lastStudy: "Son tetkik",
-    pages: "Sayfalar",
-    previous: "Önceki",
-    next: "Sonraki",
-    pageOf: "Sayfa {page} / {last}",
     noneFound: "Uyan hasta yok",
     noneFoundNext: "Daha az sözcük ya da mikroçip numarasının tamamını deneyin.",
     none: "Bu kliniğin henüz hastası yok",

@@ -4,9 +4,9 @@ import { type ResultRow, resultRows } from "../../../dashboard/types/results/res
 import { sideOf, valueText } from "../../../dashboard/types/results/result-value.ts";
 import { Empty, Loaded, useResource } from "../../resource.tsx";
 import { dateTime, texts } from "../../text.ts";
-import { DataTable } from "../../ui/data-table.tsx";
-import { Flag } from "../../ui/flag.tsx";
-import { studyWord } from "../../ui/study-word.ts";
+import { DataTable } from "../../ui/list/data-table.tsx";
+import { Flag } from "../../ui/result-row/flag.tsx";
+import { studyWord } from "../../ui/words/study-word.ts";
 import { Chart } from "./chart.tsx";
 import "./patients.css";
 

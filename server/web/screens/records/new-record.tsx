@@ -3,10 +3,9 @@ import { useState } from "preact/hooks";
 import type { NamedPatient, NewRecord as NewRecordBody, RecordDetail } from "../../../dashboard/types/records.ts";
 import { call } from "../../api.ts";
 import { clinicPath } from "../../session.ts";
-import { ActionForm } from "../../ui/action-form.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Field } from "../../ui/field.tsx";
-import { PatientPicker } from "../../ui/patient-picker.tsx";
+import { Field } from "../../ui/form/field.tsx";
+import { PatientPicker } from "../../ui/form/patient-picker.tsx";
+import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
 import { t } from "./texts.ts";
 import { asType } from "./use-draft.ts";
 
@@ -24,18 +23,16 @@ export function NewRecord({ patient, close }: { patient: NamedPatient | null; cl
     route(`/dashboard/records/${fp}`);
   };
   return (
-    <Dialog title={t("newRecord")} close={close}>
-      <ActionForm act={write} button={t("write")}>
-        <PatientPicker chosen={chosen} choose={choose} />
-        {isMissing && chosen === null && (
-          <p class="fault" role="alert">
-            {t("choosePatient")}
-          </p>
-        )}
-        <Field label={t("type")} hint={t("typeHint")}>
-          <input name="soap_type" defaultValue="EXAMINATION" required maxLength={64} autocomplete="off" />
-        </Field>
-      </ActionForm>
-    </Dialog>
+    <FormDialog title={t("newRecord")} close={close} act={write} button={t("write")} staysOpen>
+      <PatientPicker chosen={chosen} choose={choose} />
+      {isMissing && chosen === null && (
+        <p class="fault" role="alert">
+          {t("choosePatient")}
+        </p>
+      )}
+      <Field label={t("type")} hint={t("typeHint")}>
+        <input name="soap_type" defaultValue="EXAMINATION" required maxLength={64} autocomplete="off" />
+      </Field>
+    </FormDialog>
   );
 }

@@ -1,6 +1,6 @@
 import { isOpen, type RecordContent, type RecordDetail } from "../../../dashboard/types/records.ts";
 import { Problem } from "../../resource.tsx";
-import { Field } from "../../ui/field.tsx";
+import { Field } from "../../ui/form/field.tsx";
 import { t } from "./texts.ts";
 import type { Draft } from "./use-draft.ts";
 

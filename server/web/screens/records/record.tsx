@@ -5,10 +5,11 @@ import { call } from "../../api.ts";
 import { Loaded, Problem, useResource } from "../../resource.tsx";
 import { clinicPath, may } from "../../session.ts";
 import { dateTime } from "../../text.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { Confirm } from "../../ui/confirm.tsx";
-import { studyWord } from "../../ui/study-word.ts";
-import { useAction } from "../../ui/use-action.ts";
+import { Badge } from "../../ui/status/badge.tsx";
+import { studyWord } from "../../ui/words/study-word.ts";
+import { useAction } from "../../ui/form/use-action.ts";
+import { Facts } from "../../ui/status/facts.tsx";
+import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
 import { RecordText, WrittenText } from "./record-text.tsx";
 import { statusName, t, typeName } from "./texts.ts";
 import { type Draft, useDraft } from "./use-draft.ts";
@@ -58,22 +59,13 @@ function RecordHead({ record }: { record: RecordDetail }) {
         <span>{typeName(record.soap_type)}</span>
         <a href={`/dashboard/patients/${patient.fp}`}>{t("toPatient")}</a>
       </p>
-      <dl class="record-facts">
-        <div>
-          <dt>{t("clinic")}</dt>
-          <dd>{clinic.name}</dd>
-        </div>
-        <div>
-          <dt>{t("written")}</dt>
-          <dd>{dateTime(record.created_at)}</dd>
-        </div>
-        {record.signed_at !== null && (
-          <div>
-            <dt>{t("signed")}</dt>
-            <dd>{dateTime(record.signed_at)}</dd>
-          </div>
-        )}
-      </dl>
+      <Facts
+        of={[
+          [t("clinic"), clinic.name],
+          [t("written"), dateTime(record.created_at)],
+          [t("signed"), record.signed_at && dateTime(record.signed_at)],
+        ]}
+      />
       {amends_fp !== null && (
         <p>
           {t("amends")} <a href={`/dashboard/records/${amends_fp}`}>{t("anEarlier")}</a>
@@ -137,14 +129,14 @@ function Moves({ record, draft, reload }: { record: RecordDetail; draft: Draft; 
         )}
       </p>
       {asked !== null && (
-        <Confirm
+        <FormDialog
           title={t(asked === "SIGNED" ? "signTitle" : "lockTitle")}
           button={t(asked === "SIGNED" ? "sign" : "lock")}
           act={() => move(asked)}
           close={() => ask(null)}
         >
           <p>{t(asked === "SIGNED" ? "signText" : "lockText")}</p>
-        </Confirm>
+        </FormDialog>
       )}
     </>
   );

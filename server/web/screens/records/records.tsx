@@ -5,16 +5,16 @@ import { isOpen, type RecordList, type RecordSummary } from "../../../dashboard/
 import { Empty, Loaded, useResource } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { date } from "../../text.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { DataTable } from "../../ui/data-table.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Field } from "../../ui/field.tsx";
-import { Pager } from "../../ui/pager.tsx";
-import { PatientPicker } from "../../ui/patient-picker.tsx";
-import { studyWord } from "../../ui/study-word.ts";
+import { Badge } from "../../ui/status/badge.tsx";
+import { DataTable } from "../../ui/list/data-table.tsx";
+import { Dialog } from "../../ui/form-dialog/dialog.tsx";
+import { Field } from "../../ui/form/field.tsx";
+import { Pager } from "../../ui/list/pager.tsx";
+import { PatientPicker } from "../../ui/form/patient-picker.tsx";
+import { studyWord } from "../../ui/words/study-word.ts";
 import { NewRecord } from "./new-record.tsx";
 import { statusName, t, typeName } from "./texts.ts";
-import "../../ui/list-bar.css";
+import "../../ui/list/list-bar.css";
 import "./records.css";
 
 const PAGE_SIZE = 50;
@@ -36,7 +36,7 @@ export function Records() {
   return (
     <>
       <h1>{t("records")}</h1>
-      <div class="actions list-bar">
+      <div class="list-bar">
         <Field label={t("status")}>
           <select value={status} onChange={({ currentTarget }) => show({ status: currentTarget.value })}>
             <option value="">{t("everyStatus")}</option>

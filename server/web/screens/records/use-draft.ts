@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { RecordContent, RecordDetail, RecordEdit } from "../../../dashboard/types/records.ts";
 import { call, RequestError } from "../../api.ts";
 import { clinicPath, session } from "../../session.ts";
-import { useAction } from "../../ui/use-action.ts";
+import { useAction } from "../../ui/form/use-action.ts";
 
 const fields = ["soap_type", "subjective", "objective", "assessment", "plan"] as const;
 type FieldName = (typeof fields)[number];

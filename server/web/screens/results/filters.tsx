@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { DeviceNames, ResultFilters } from "../../../dashboard/types/results/results.ts";
 import { useResource } from "../../resource.tsx";
-import { Field } from "../../ui/field.tsx";
+import { Field } from "../../ui/form/field.tsx";
 import { type FilterName } from "./query.ts";
-import { studyWord } from "../../ui/study-word.ts";
+import { studyWord } from "../../ui/words/study-word.ts";
 import { modalities, t } from "./texts.ts";
 
 /** Time without a key press after which the search begins. */

@@ -3,10 +3,11 @@ import type { ListedStudy, ResultFilters } from "../../../dashboard/types/result
 import { Empty, Loaded, Problem } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
 import { dateTime } from "../../text.ts";
-import { DataTable } from "../../ui/data-table.tsx";
-import { Flag } from "../../ui/flag.tsx";
-import { LeftOut } from "../../ui/left-out.tsx";
-import { studyWord } from "../../ui/study-word.ts";
+import { DataTable } from "../../ui/list/data-table.tsx";
+import { Flag } from "../../ui/result-row/flag.tsx";
+import { LeftOut } from "../../ui/list/left-out.tsx";
+import { studyWord } from "../../ui/words/study-word.ts";
+import { Badge } from "../../ui/status/badge.tsx";
 import { Filters } from "./filters.tsx";
 import { type FilterName, filtersOf, queryText } from "./query.ts";
 import type { ShownList } from "./shown-list.ts";
@@ -23,7 +24,7 @@ export function Results() {
     route(`/dashboard/results${queryText({ ...filters, [name]: value })}`, true);
   return (
     <>
-      <div class="screen-head">
+      <div class="between">
         <h1>{t("results")}</h1>
         <p class="results-news" role="status">
           {arrived.size > 0 && t("arrived", { count: arrived.size })}
@@ -37,7 +38,7 @@ export function Results() {
         </a>
       </div>
       <Filters filters={filters} patientName={page?.patient?.name} change={change} />
-      {page?.is_search_cut === true && <p class="banner">{t("searchCut")}</p>}
+      {page?.is_search_cut === true && <p class="note">{t("searchCut")}</p>}
       <Loaded of={list}>
         {(shown) => (
           <div aria-busy={isStale} class={isStale ? "stale" : undefined}>
@@ -75,7 +76,7 @@ function ResultsTable({ shown, arrived }: { shown: ShownList; arrived: ReadonlyS
   return (
     <DataTable
       label={t("results")}
-      class="results"
+      class="results cards"
       columns={[t("measured"), t("patient"), t("study"), t("outsideValues")]}
     >
       {shown.items.map((study) => (
@@ -92,9 +93,8 @@ function ResultRow({ study, isNew }: { study: ListedStudy; isNew: boolean }) {
       <th scope="row">
         <a href={`/dashboard/results/${fp}`}>
           <time dateTime={study.acquired_at}>{dateTime(study.acquired_at)}</time>
-        </a>
-        {isNew && <span class="tag tag-new">{t("new")}</span>}
-        {revision > 1 && <span class="tag">{t("revised", { revision })}</span>}
+        </a>{" "}
+        {isNew && <Badge tone="new">{t("new")}</Badge>} {revision > 1 && <Badge>{t("revised", { revision })}</Badge>}
       </th>
       <td>
         {patient === null ? (
@@ -123,7 +123,7 @@ function Outside({ study: { outside, outside_total, results } }: { study: Listed
   if (results === 0) return <span class="quiet">{t("noValues")}</span>;
   if (outside_total === 0) return <span class="quiet">{t("noneOutside", { count: results })}</span>;
   return (
-    <ul class="outside-values">
+    <ul class="plain-list outside-values">
       {outside.map(({ analyte, text, flag, side }, index) => (
         <li key={index}>
           <strong>{analyte}</strong> {text} <Flag flag={flag} side={side} abnormal={flag === null} />

@@ -7,8 +7,9 @@ import type {
   TimeLineEvent,
 } from "../../../dashboard/types/results/results.ts";
 import { dateTime } from "../../text.ts";
-import { DataTable } from "../../ui/data-table.tsx";
-import { filingReason } from "../../ui/reasons.ts";
+import { DataTable } from "../../ui/list/data-table.tsx";
+import { filingReason } from "../../ui/words/reasons.ts";
+import { Timeline } from "../../ui/status/timeline.tsx";
 import { t } from "./study-texts.ts";
 
 /** The revisions of a study, the newest first, with the rows that each one changed. */
@@ -17,7 +18,7 @@ export function Revisions({ study: { revisions } }: { study: StudyPage }) {
   return (
     <section aria-labelledby="revisions">
       <h2 id="revisions">{t("revisions")}</h2>
-      <ol class="revisions" reversed>
+      <ol class="plain-list revisions" reversed>
         {revisions.map((entry) => (
           <li key={entry.revision}>
             <p>
@@ -94,13 +95,7 @@ export function TimeLine({ study: { time_line } }: { study: StudyPage }) {
   return (
     <section aria-labelledby="time-line">
       <h2 id="time-line">{t("timeLine")}</h2>
-      <ol class="time-line">
-        {time_line.map((event, index) => (
-          <li key={index}>
-            <time dateTime={event.at}>{dateTime(event.at)}</time> <span>{eventText(event)}</span>
-          </li>
-        ))}
-      </ol>
+      <Timeline of={time_line.map((event) => ({ at: event.at, text: eventText(event) }))} />
     </section>
   );
 }

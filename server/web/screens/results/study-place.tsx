@@ -7,13 +7,12 @@ import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
 import { clinicPath, may } from "../../session.ts";
 import { language } from "../../text.ts";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Field } from "../../ui/field.tsx";
-import { formValues } from "../../ui/form.ts";
-import { PatientPicker } from "../../ui/patient-picker.tsx";
-import { studyWord } from "../../ui/study-word.ts";
-import { useAction } from "../../ui/use-action.ts";
-import { word } from "../../ui/words.ts";
+import { Field } from "../../ui/form/field.tsx";
+import { PatientPicker } from "../../ui/form/patient-picker.tsx";
+import { studyWord } from "../../ui/words/study-word.ts";
+import { useAction } from "../../ui/form/use-action.ts";
+import { word } from "../../ui/words/words.ts";
+import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
 import { t } from "./study-texts.ts";
 
 // Where a study is filed, and for which animal it was flagged: what a person corrects on its page.
@@ -23,46 +22,38 @@ interface PlaceProps {
   readonly reload: () => Promise<void>;
 }
 
-function useCommand({ study, reload }: PlaceProps) {
-  const action = useAction();
-  const send = (name: string, body: MoveBody | ReopenBody) =>
-    action.run(async () => {
-      try {
-        await call<NewRevision>("POST", `${clinicPath()}/results/${study.fp}/${name}`, body);
-      } finally {
-        await reload();
-      }
-    });
-  return { action, send };
+/** Sends a command on the study, and reads the study again, also after a refusal. */
+async function command({ study, reload }: PlaceProps, name: string, body: MoveBody | ReopenBody): Promise<void> {
+  try {
+    await call<NewRevision>("POST", `${clinicPath()}/results/${study.fp}/${name}`, body);
+  } finally {
+    await reload();
+  }
 }
 
 /** Says what a person may have to correct: flags for other facts of the animal, and a move that can be undone. */
 export function PlaceNotices(props: PlaceProps) {
   const { study } = props;
-  const { action, send } = useCommand(props);
+  const action = useAction();
+  const send = (name: string) => void action.run(async () => command(props, name, { revision }));
   const { flagged_for: before, patient, can, revision } = study;
   const mayAct = may("staff");
   return (
     <>
       {before !== null && patient !== null && (
-        <div class="banner" role="status">
+        <div class="note" role="status">
           {t("flaggedFor", { before: factsText(before), now: factsText(patient) })}{" "}
           {can.flag && mayAct && (
-            <button
-              type="button"
-              class="no-print"
-              disabled={action.isRunning}
-              onClick={() => void send("flag-again", { revision })}
-            >
+            <button type="button" class="no-print" disabled={action.isRunning} onClick={() => send("flag-again")}>
               {t("flagAgain")}
             </button>
           )}
         </div>
       )}
       {can.undo && mayAct && (
-        <p class="banner no-print">
+        <p class="note no-print">
           {study.place.kind === "unmatched" ? t("wasTakenBack") : t("wasMoved")}{" "}
-          <button type="button" disabled={action.isRunning} onClick={() => void send("undo-move", { revision })}>
+          <button type="button" disabled={action.isRunning} onClick={() => send("undo-move")}>
             {t("undo")}
           </button>
         </p>
@@ -96,42 +87,38 @@ function MoveDialog({ close, ...props }: PlaceProps & { close: () => void }) {
   // The revision that the user saw when the dialog opened.
   const [revision] = useState(study.revision);
   const [chosen, choose] = useState<NamedPatient | null>(null);
-  const { action, send } = useCommand(props);
   const { route } = useLocation();
-
-  async function submit(event: SubmitEvent): Promise<void> {
-    const { reason = "", species } = formValues(event);
-    const typed =
-      chosen === null || species === undefined || species === "" ? {} : typedSpecies(species, chosen.species);
-    if (!(await send("move", { revision, patient_fp: chosen?.fp ?? null, reason, ...typed }))) return;
+  const move = async ({ reason = "", species = "" }: Record<string, string>) => {
+    const typed = chosen === null || species === "" ? {} : typedSpecies(species, chosen.species);
+    await command(props, "move", { revision, patient_fp: chosen?.fp ?? null, reason, ...typed });
     close();
     if (chosen === null) route(`/dashboard/to-place/${study.fp}`);
-  }
+  };
   const stated = study.hint?.species ?? null;
   return (
-    <Dialog title={t("wrongAnimal")} close={close}>
-      <form onSubmit={(event) => void submit(event)}>
-        <p>{t("moveWhy", { name: study.patient?.name ?? "" })}</p>
-        <PatientPicker chosen={chosen} choose={choose} />
-        <Field label={t("moveReason")} hint={t("moveReasonHint")}>
-          <input name="reason" required maxLength={200} autocomplete="off" />
-        </Field>
-        {chosen !== null && stated !== null && action.error?.reason === "MATCH.OTHER_SPECIES" && (
-          <Field label={t("moveSpecies", { stated, species: studyWord(chosen.species) })}>
-            <input name="species" maxLength={100} autocomplete="off" autocapitalize="none" spellcheck={false} />
+    <FormDialog
+      title={t("wrongAnimal")}
+      close={close}
+      act={move}
+      button={chosen === null ? t("takeBack") : t("moveTo", { name: chosen.name })}
+      isDangerous
+      staysOpen
+    >
+      {(error) => (
+        <>
+          <p>{t("moveWhy", { name: study.patient?.name ?? "" })}</p>
+          <PatientPicker chosen={chosen} choose={choose} />
+          <Field label={t("moveReason")} hint={t("moveReasonHint")}>
+            <input name="reason" required maxLength={200} autocomplete="off" />
           </Field>
-        )}
-        {action.error !== undefined && <Problem error={action.error} />}
-        <div class="actions">
-          <button type="submit" class="danger" disabled={action.isRunning}>
-            {chosen === null ? t("takeBack") : t("moveTo", { name: chosen.name })}
-          </button>
-          <button type="button" onClick={close}>
-            {t("cancel")}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+          {chosen !== null && stated !== null && error?.reason === "MATCH.OTHER_SPECIES" && (
+            <Field label={t("moveSpecies", { stated, species: studyWord(chosen.species) })}>
+              <input name="species" maxLength={100} autocomplete="off" autocapitalize="none" spellcheck={false} />
+            </Field>
+          )}
+        </>
+      )}
+    </FormDialog>
   );
 }
 

@@ -2,10 +2,8 @@ import type { StudyPage, StudyRow } from "../../../dashboard/types/results/resul
 import { Empty } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { dateTime } from "../../text.ts";
-import { DataTable } from "../../ui/data-table.tsx";
-import { flagReason } from "../../ui/reasons.ts";
-import { Flag } from "../../ui/flag.tsx";
-import { RangeBar } from "../../ui/range-bar.tsx";
+import { Badge } from "../../ui/status/badge.tsx";
+import { ResultRow, ResultTable } from "../../ui/result-row/result-row.tsx";
 import { t } from "./study-texts.ts";
 
 /** The results of a study with ours and the device's interval, and below it the sources of the intervals. */
@@ -14,85 +12,50 @@ export function StudyTable({ study }: { study: StudyPage }) {
   const sources = [...new Set(study.rows.flatMap((row) => sourceKey(row) ?? []))];
   return (
     <>
-      <DataTable
-        label={t("results")}
-        class="study-table"
-        columns={[t("analyte"), [t("value"), "number"], t("unit"), t("range"), t("flag"), t("deviceOwn")]}
-      >
+      <ResultTable label={t("results")} class="study-table" more={t("deviceOwn")}>
         {study.rows.map((row, index) => (
           <Row key={index} row={row} source={sources.indexOf(sourceKey(row) ?? "") + 1} />
         ))}
-      </DataTable>
+      </ResultTable>
       <Sources study={study} sources={sources} />
     </>
   );
 }
 
 function Row({ row, source }: { row: StudyRow; source: number }) {
-  const { value, number, flag, low, high } = row;
+  const { printed, measured_at, reference_range, device_range, device_flag, device_species } = row;
   return (
-    <tr class={flag === "critical" ? "critical" : undefined}>
-      <th scope="row">
-        <Analyte row={row} />
-      </th>
-      <td class="number">
-        <strong class={markClass(row)}>{value}</strong>
-        {row.printed !== null && <span class="under">{t("printedAs", { text: row.printed })}</span>}
-        {row.measured_at !== null && <span class="under">{dateTime(row.measured_at)}</span>}
-      </td>
-      <td class="unit">{row.unit}</td>
-      <td class="range">
-        {row.reference_range === null ? (
-          <span class="quiet">{row.reason === null ? t("noRange") : flagReason(row.reason)}</span>
-        ) : (
-          <>
-            <span class="range-text">
-              {row.reference_range}
-              {source > 0 && <sup>{source}</sup>}
-            </span>
-            {row.source?.text != null && <span class="under">{t("fromRange", { text: row.source.text })}</span>}
-            {number !== null && <RangeBar value={number} low={low} high={high} flag={flag} />}
-          </>
-        )}
-      </td>
-      <td class="flag-cell">
-        <Flag flag={flag} side={row.side} abnormal={row.abnormal} />
-        {row.reference_range !== null && row.reason !== null && <span class="quiet">{flagReason(row.reason)}</span>}
-      </td>
-      <td class="device-own">
-        {[row.device_range, row.device_flag].filter((text) => text !== null && text !== "").join(" ")}
-        {row.device_species !== null && <span class="under">{t("forSpecies", { species: row.device_species })}</span>}
-      </td>
-    </tr>
+    <ResultRow
+      of={row}
+      about={<CodeSource row={row} />}
+      source={source > 0 && <sup>{source}</sup>}
+      doubt={row.comment}
+      notes={[
+        printed && t("printedAs", { text: printed }),
+        measured_at && dateTime(measured_at),
+        reference_range !== null && row.source?.text != null ? t("fromRange", { text: row.source.text }) : null,
+      ]}
+      more={[device_range, device_flag, device_species && t("forSpecies", { species: device_species })]
+        .filter(Boolean)
+        .join(" ")}
+    />
   );
 }
 
-function markClass({ flag, abnormal }: StudyRow): string | undefined {
-  if (abnormal === true) return "flag-abnormal";
-  return flag === null || flag === "normal" ? undefined : `flag-${flag}`;
-}
-
-function Analyte({ row }: { row: StudyRow }) {
-  const { analyte, name, code_source, device_code, comment } = row;
+/** Says that a code is the device's own, or that the clinic mapped it. */
+function CodeSource({ row: { code_source, device_code } }: { row: StudyRow }) {
+  if (code_source === "clinic") {
+    return <Badge>{device_code === null ? t("mapped") : t("mappedFrom", { code: device_code })}</Badge>;
+  }
+  if (code_source !== "device") return null;
   return (
     <>
-      <strong>{analyte}</strong> {name !== null && <span class="quiet">{name}</span>}
-      {code_source === "device" && (
-        <span class="under">
-          <span class="tag">{t("ownCode")}</span>{" "}
-          {may("staff") && (
-            <a class="no-print" href="/dashboard/to-place/codes">
-              {t("map")}
-            </a>
-          )}
-        </span>
+      <Badge>{t("ownCode")}</Badge>{" "}
+      {may("staff") && (
+        <a class="no-print" href="/dashboard/to-place/codes">
+          {t("map")}
+        </a>
       )}
-      {code_source === "clinic" && (
-        <span class="under">
-          <span class="tag">{device_code === null ? t("mapped") : t("mappedFrom", { code: device_code })}</span>
-        </span>
-      )}
-      {comment !== null && <span class="under">{t("inDoubt", { comment })}</span>}
     </>
   );
 }

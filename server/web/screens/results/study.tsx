@@ -4,10 +4,11 @@ import type { StudyPage } from "../../../dashboard/types/results/results.ts";
 import { Loaded, useResource } from "../../resource.tsx";
 import { clinic, clinicPath } from "../../session.ts";
 import { dateTime, language } from "../../text.ts";
-import { studyWord } from "../../ui/study-word.ts";
-import { word } from "../../ui/words.ts";
-import { filingReason } from "../../ui/reasons.ts";
+import { studyWord } from "../../ui/words/study-word.ts";
+import { word } from "../../ui/words/words.ts";
+import { filingReason } from "../../ui/words/reasons.ts";
 import { markSeen } from "../today/seen.ts";
+import { Facts } from "../../ui/status/facts.tsx";
 import { Previews } from "./previews.tsx";
 import { queryText } from "./query.ts";
 import { PlaceNotices, WrongAnimal } from "./study-place.tsx";
@@ -33,18 +34,16 @@ function Whole({ study, reload }: { study: StudyPage; reload: () => Promise<void
       <Head study={study} reload={reload} />
       <PlaceNotices study={study} reload={reload} />
       {study.place.kind === "unmatched" && (
-        <p class="banner">
+        <p class="note">
           {t("unplacedWhy", { reason: study.place.reason === null ? "" : filingReason(study.place.reason) })}{" "}
           <a class="no-print" href={`/dashboard/to-place/${study.fp}`}>
             {t("placeIt")}
           </a>
         </p>
       )}
-      {study.place.kind === "rejected" && (
-        <p class="banner">{t("rejectedWhy", { reason: study.place.reason ?? "" })}</p>
-      )}
+      {study.place.kind === "rejected" && <p class="note">{t("rejectedWhy", { reason: study.place.reason ?? "" })}</p>}
       {study.conflicts.length > 0 && (
-        <p class="banner no-print">
+        <p class="note no-print">
           <a href="#conflicts">{t("hasConflicts", { count: study.conflicts.length })}</a>
         </p>
       )}
@@ -92,7 +91,7 @@ function Head({ study, reload }: { study: StudyPage; reload: () => Promise<void>
   return (
     <>
       <p class="print-only">{clinic.value?.name}</p>
-      <div class="screen-head">
+      <div class="between">
         <h1>
           {patient === null ? (
             [t("unplaced"), hint?.name].filter(Boolean).join(": ")
@@ -119,12 +118,12 @@ function Head({ study, reload }: { study: StudyPage; reload: () => Promise<void>
           <WrongAnimal study={study} reload={reload} />
         </p>
       </div>
-      <Facts study={study} />
+      <StudyFacts study={study} />
     </>
   );
 }
 
-function Facts({ study }: { study: StudyPage }) {
+function StudyFacts({ study }: { study: StudyPage }) {
   const { patient, hint, source } = study;
   const animal =
     patient === null
@@ -140,15 +139,8 @@ function Facts({ study }: { study: StudyPage }) {
     [t("zone"), zoneName()],
   ];
   return (
-    <dl class="study-facts card">
-      {facts.map(([name, value]) =>
-        value === null || value === "" ? null : (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ),
-      )}
-    </dl>
+    <div class="card study-facts">
+      <Facts of={facts} />
+    </div>
   );
 }

@@ -5,7 +5,7 @@ import { call } from "../../api.ts";
 import { type Resource, useResource } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
 import { timeZone } from "../../text.ts";
-import { useAction } from "../../ui/use-action.ts";
+import { useAction } from "../../ui/form/use-action.ts";
 import { queryText } from "./query.ts";
 import { arrivedSince, type ShownList, withMore, withNewFirstPage } from "./shown-list.ts";
 

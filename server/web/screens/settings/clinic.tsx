@@ -6,10 +6,11 @@ import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
 import { clinic, clinicPath, refreshSession } from "../../session.ts";
 import { texts } from "../../text.ts";
-import { Field } from "../../ui/field.tsx";
-import { formValues } from "../../ui/form.ts";
-import { useAction } from "../../ui/use-action.ts";
+import { Field } from "../../ui/form/field.tsx";
+import { formValues } from "../../ui/form/form.ts";
+import { useAction } from "../../ui/form/use-action.ts";
 import { SettingsFrame } from "./frame.tsx";
+import { Facts } from "../../ui/status/facts.tsx";
 import "./clinic.css";
 
 /** Settings, Clinic: language, time zone, and whether other clinics wait for its confirmation. */
@@ -38,14 +39,12 @@ function SettingsForm({ of: { name, fp, language, time_zone, confirms_connection
   };
   return (
     <>
-      <dl class="clinic-facts">
-        <dt>{t("name")}</dt>
-        <dd>{name}</dd>
-        <dt>{t("id")}</dt>
-        <dd>
-          <code>{fp}</code>
-        </dd>
-      </dl>
+      <Facts
+        of={[
+          [t("name"), name],
+          [t("id"), <code key="id">{fp}</code>],
+        ]}
+      />
       <form class="clinic-form" onSubmit={submit}>
         <Field label={t("language")} hint={t("languageHint")}>
           <select name="language">

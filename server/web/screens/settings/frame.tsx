@@ -28,8 +28,8 @@ export function SettingsFrame({ part, children }: { part: Part; children: Compon
   const isAllowed = parts.some((one) => one.part === part && may(one.role));
   return (
     <div class="settings">
-      <nav aria-label={t("settings")} class="settings-menu no-print">
-        <ul>
+      <nav aria-label={t("settings")} class="side-menu settings-menu no-print">
+        <ul class="plain-list">
           {shownParts().map((shown) => (
             <li key={shown}>
               <a href={hrefOf(shown)} aria-current={shown === part ? "page" : undefined}>

@@ -5,10 +5,10 @@ import { call } from "../../api.ts";
 import { Empty, Loaded, Problem, useResource } from "../../resource.tsx";
 import { clinicPath, may } from "../../session.ts";
 import { date } from "../../text.ts";
-import { DataTable } from "../../ui/data-table.tsx";
-import { Field } from "../../ui/field.tsx";
-import { formValues } from "../../ui/form.ts";
-import { useAction } from "../../ui/use-action.ts";
+import { DataTable } from "../../ui/list/data-table.tsx";
+import { Field } from "../../ui/form/field.tsx";
+import { formValues } from "../../ui/form/form.ts";
+import { useAction } from "../../ui/form/use-action.ts";
 import { ItemState } from "./stock.tsx";
 import { categoryName, dayName, t } from "./texts.ts";
 

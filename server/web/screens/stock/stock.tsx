@@ -2,12 +2,12 @@ import { useLocation } from "preact-iso";
 import type { InventoryItem } from "../../../../shared/api/inventory.ts";
 import type { ItemList } from "../../../dashboard/types/stock.ts";
 import { Empty, Loaded, useResource } from "../../resource.tsx";
-import { Badge } from "../../ui/badge.tsx";
-import { DataTable } from "../../ui/data-table.tsx";
-import { Field } from "../../ui/field.tsx";
-import { Pager } from "../../ui/pager.tsx";
+import { Badge } from "../../ui/status/badge.tsx";
+import { DataTable } from "../../ui/list/data-table.tsx";
+import { Field } from "../../ui/form/field.tsx";
+import { Pager } from "../../ui/list/pager.tsx";
 import { categoryName, t } from "./texts.ts";
-import "../../ui/list-bar.css";
+import "../../ui/list/list-bar.css";
 import "./stock.css";
 
 const PAGE_SIZE = 100;
@@ -26,7 +26,7 @@ export function Stock() {
   return (
     <>
       <h1>{t("stock")}</h1>
-      <div class="actions list-bar">
+      <div class="list-bar">
         <Field label={t("category")}>
           <select value={category} onChange={({ currentTarget }) => show({ category: currentTarget.value })}>
             <option value="">{t("everyCategory")}</option>
@@ -37,7 +37,7 @@ export function Stock() {
             ))}
           </select>
         </Field>
-        <label class="actions stock-low">
+        <label class="check">
           <input
             type="checkbox"
             checked={low === "true"}

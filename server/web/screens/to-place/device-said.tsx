@@ -1,12 +1,15 @@
+import type { ComponentChildren } from "preact";
 import type { UnmatchedDetails } from "../../../dashboard/types/results/unmatched.ts";
 import { dateTime } from "../../text.ts";
-import { filingReason } from "../../ui/reasons.ts";
+import { filingReason } from "../../ui/words/reasons.ts";
+import { DataTable } from "../../ui/list/data-table.tsx";
+import { Facts } from "../../ui/status/facts.tsx";
 import { t } from "./texts.ts";
 
 /** The left side: what the device said about the animal, and its results. */
 export function DeviceSaid({ study }: { study: UnmatchedDetails }) {
   const { hint, reason, results, comments } = study;
-  const facts: [string, string | null | undefined][] = [
+  const facts: [string, ComponentChildren][] = [
     [t("name"), hint?.name],
     [t("number"), hint?.identifier],
     [t("species"), hint?.species],
@@ -21,34 +24,13 @@ export function DeviceSaid({ study }: { study: UnmatchedDetails }) {
     [t("received"), dateTime(study.received_at)],
     // The field of the device's message names its other text.
     ...(hint?.other ?? []).map(({ field, text }): [string, string] => [field, text]),
+    [t("comments"), comments.length === 0 ? null : comments.map((comment, index) => <div key={index}>{comment}</div>)],
+    [t("why"), reason === null ? null : filingReason(reason)],
   ];
   return (
     <section class="card" aria-labelledby="desk-said">
       <h2 id="desk-said">{t("said")}</h2>
-      <dl class="desk-facts">
-        {facts.map(([name, value], index) =>
-          value == null ? null : (
-            <div key={index}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ),
-        )}
-        {comments.length > 0 && (
-          <div>
-            <dt>{t("comments")}</dt>
-            {comments.map((comment, index) => (
-              <dd key={index}>{comment}</dd>
-            ))}
-          </div>
-        )}
-        {reason !== null && (
-          <div>
-            <dt>{t("why")}</dt>
-            <dd>{filingReason(reason)}</dd>
-          </div>
-        )}
-      </dl>
+      <Facts of={facts} inColumn />
       {results.length === 0 ? <p class="quiet">{t("noResults")}</p> : <DeviceResults study={study} />}
     </section>
   );
@@ -57,38 +39,26 @@ export function DeviceSaid({ study }: { study: UnmatchedDetails }) {
 function DeviceResults({ study: { results } }: { study: UnmatchedDetails }) {
   const hasOwn = results.some(({ device_range, device_flag }) => device_range !== null || device_flag !== null);
   return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label={t("results")}>
-      <table class="desk-table">
-        <caption>{t("results")}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{t("analyte")}</th>
-            <th scope="col" class="number">
-              {t("value")}
-            </th>
-            <th scope="col">{t("unit")}</th>
-            {hasOwn && <th scope="col">{t("deviceRange")}</th>}
-            {hasOwn && <th scope="col">{t("deviceFlag")}</th>}
-          </tr>
-        </thead>
-        <tbody>
-          {results.map(({ analyte, label, value, unit, device_range, device_flag, comment }, index) => (
-            <tr key={index}>
-              <th scope="row">
-                {analyte}
-                {label !== null && <span class="quiet"> {label}</span>}
-              </th>
-              <td class="number">
-                {value}
-                {comment !== null && <span class="quiet desk-doubt">{comment}</span>}
-              </td>
-              <td>{unit}</td>
-              {hasOwn && <td>{device_range}</td>}
-              {hasOwn && <td>{device_flag}</td>}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable
+      label={t("results")}
+      class="dense desk-table"
+      columns={[t("analyte"), [t("value"), "number"], t("unit"), hasOwn && t("deviceRange"), hasOwn && t("deviceFlag")]}
+    >
+      {results.map(({ analyte, label, value, unit, device_range, device_flag, comment }, index) => (
+        <tr key={index}>
+          <th scope="row">
+            {analyte}
+            {label !== null && <span class="quiet"> {label}</span>}
+          </th>
+          <td class="number">
+            {value}
+            {comment !== null && <span class="quiet desk-doubt">{comment}</span>}
+          </td>
+          <td>{unit}</td>
+          {hasOwn && <td>{device_range}</td>}
+          {hasOwn && <td>{device_flag}</td>}
+        </tr>
+      ))}
+    </DataTable>
   );
 }

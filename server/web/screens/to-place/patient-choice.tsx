@@ -3,10 +3,10 @@ import { useState } from "preact/hooks";
 import type { CandidateSign } from "../../../../shared/clinical/candidates.ts";
 import type { Candidate, ShownPatient, UnmatchedDetails } from "../../../dashboard/types/results/unmatched.ts";
 import { Loaded, useResource } from "../../resource.tsx";
-import { Field } from "../../ui/field.tsx";
-import { word } from "../../ui/words.ts";
+import { Field } from "../../ui/form/field.tsx";
+import { word } from "../../ui/words/words.ts";
 import { patientFacts } from "./patient-facts.ts";
-import { studyWord } from "../../ui/study-word.ts";
+import { studyWord } from "../../ui/words/study-word.ts";
 import { sign, t } from "./texts.ts";
 import type { Desk } from "./use-desk.ts";
 

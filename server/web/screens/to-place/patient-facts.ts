@@ -1,5 +1,5 @@
 import type { ShownPatient } from "../../../dashboard/types/results/unmatched.ts";
-import { word } from "../../ui/words.ts";
+import { word } from "../../ui/words/words.ts";
 
 /** Prints the facts of a patient that tell namesakes apart. */
 export function patientFacts({ breed, sex, date_of_birth, weight_kg }: ShownPatient): string {

@@ -2,12 +2,10 @@ import { useEffect, useRef } from "preact/hooks";
 import type { AssignPreview, PreviewRow } from "../../../dashboard/types/results/unmatched.ts";
 import { may } from "../../session.ts";
 import { language } from "../../text.ts";
-import { DataTable } from "../../ui/data-table.tsx";
-import { Field } from "../../ui/field.tsx";
-import { flagReason } from "../../ui/reasons.ts";
-import { Flag } from "../../ui/flag.tsx";
-import { formValues } from "../../ui/form.ts";
-import { studyWord } from "../../ui/study-word.ts";
+import { Field } from "../../ui/form/field.tsx";
+import { ResultRow, ResultTable } from "../../ui/result-row/result-row.tsx";
+import { formValues } from "../../ui/form/form.ts";
+import { studyWord } from "../../ui/words/study-word.ts";
 import { t } from "./texts.ts";
 import type { Desk } from "./use-desk.ts";
 
@@ -66,26 +64,10 @@ function Contradiction({ preview: { patient }, said }: { preview: AssignPreview;
 function PreviewTable({ results, name }: { results: readonly PreviewRow[]; name: string }) {
   if (results.length === 0) return <p class="quiet">{t("noResults")}</p>;
   return (
-    <DataTable
-      label={t("previewTable", { name })}
-      class="desk-table"
-      columns={[t("analyte"), [t("value"), "number"], t("unit"), t("range"), t("flag")]}
-    >
-      {results.map(({ analyte, value, unit, reference_range, flag, side, reason, abnormal = false }, index) => (
-        <tr key={index}>
-          <th scope="row">{analyte}</th>
-          <td class="number">{value}</td>
-          <td>{unit}</td>
-          <td>{reference_range}</td>
-          <td>
-            {flag === null && !abnormal ? (
-              <span class="quiet">{reason === null ? "–" : flagReason(reason)}</span>
-            ) : (
-              <Flag flag={flag} side={side} abnormal={abnormal} />
-            )}
-          </td>
-        </tr>
+    <ResultTable label={t("previewTable", { name })} class="dense">
+      {results.map((result, index) => (
+        <ResultRow key={index} of={result} />
       ))}
-    </DataTable>
+    </ResultTable>
   );
 }

@@ -9,7 +9,7 @@ import {
 import { Empty, Loaded } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { ago } from "../../text.ts";
-import { studyWord } from "../../ui/study-word.ts";
+import { studyWord } from "../../ui/words/study-word.ts";
 import { DeviceSaid } from "./device-said.tsx";
 import { KeyHelp, keysAreOn } from "./key-help.tsx";
 import { PlacePanel } from "./place-panel.tsx";
@@ -107,7 +107,7 @@ function Toolbar({ desk: { queue, isRejected, showRejected, order, setOrder } }:
 function Notice({ desk: { last, undo, action } }: { desk: Desk }) {
   if (last === undefined) return null;
   return (
-    <p class="desk-notice" role="status">
+    <p class="note note-good between" role="status">
       <span>{last.name === null ? t("rejectedNotice") : t("filedNotice", { name: last.name })}</span>
       <button type="button" disabled={action.isRunning} onClick={() => void undo()}>
         {t("undo")}

@@ -14,7 +14,7 @@ import type {
 import { call } from "../../api.ts";
 import { useResource } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
-import { useAction } from "../../ui/use-action.ts";
+import { useAction } from "../../ui/form/use-action.ts";
 
 /** The last placement of this page, for its undo. */
 interface LastPlacement {
@@ -71,20 +71,21 @@ export function useDesk() {
   const action = useAction();
 
   /** Sends a command on a study, and then does the rest. After a refusal the study is read anew, because it may have changed. */
-  function send(
+  async function command(
     of: string,
     name: string,
     body: AssignBody | RejectBody | ReopenBody,
     then: (placed: NewRevision) => void,
-  ) {
-    return action.run(async () => {
-      try {
-        then(await call<NewRevision>("POST", `${clinicPath()}/to-place/${of}/${name}`, body));
-      } finally {
-        await Promise.all([queue.reload(), study.reload()]);
-      }
-    });
+  ): Promise<void> {
+    try {
+      then(await call<NewRevision>("POST", `${clinicPath()}/to-place/${of}/${name}`, body));
+    } finally {
+      await Promise.all([queue.reload(), study.reload()]);
+    }
   }
+
+  /** Sends a command, and keeps the reason of a refusal for the page. */
+  const send = (...sent: Parameters<typeof command>) => action.run(async () => command(...sent));
 
   /** Selects the study after the placed one, and offers the undo. */
   function goOn(placed: string, { revision }: NewRevision, name: string | null): void {
@@ -116,7 +117,7 @@ export function useDesk() {
     },
     /** Rejects the study in the revision for which the user gave the reason. */
     reject: ({ fp: rejected, revision }: UnmatchedDetails, reason: string) =>
-      send(rejected, "reject", { revision, reason }, (placed) => goOn(rejected, placed, null)),
+      command(rejected, "reject", { revision, reason }, (placed) => goOn(rejected, placed, null)),
     /** Takes the selected study back to the queue, or the last placed one if the selected one waits. */
     undo: async () => {
       const undone = study.data?.can_undo === true ? study.data : last;

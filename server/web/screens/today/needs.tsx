@@ -14,9 +14,9 @@ import {
 import { Problem } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { ago, date, dateTime, language } from "../../text.ts";
-import { ConnectionAnswers } from "../../ui/connection-answer.tsx";
-import { useAction } from "../../ui/use-action.ts";
-import { filingReason } from "../../ui/reasons.ts";
+import { ConnectionAnswers } from "../../ui/form-dialog/connection-answer.tsx";
+import { useAction } from "../../ui/form/use-action.ts";
+import { filingReason } from "../../ui/words/reasons.ts";
 import { markSeen } from "./seen.ts";
 import { t } from "./texts.ts";
 

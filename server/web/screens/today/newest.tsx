@@ -2,9 +2,10 @@ import { useRef } from "preact/hooks";
 import type { NewResult } from "../../../dashboard/types/results/today.ts";
 import { Empty } from "../../resource.tsx";
 import { dateTime } from "../../text.ts";
-import { DataTable } from "../../ui/data-table.tsx";
-import { Flag, flagWord } from "../../ui/flag.tsx";
-import { studyWord } from "../../ui/study-word.ts";
+import { DataTable } from "../../ui/list/data-table.tsx";
+import { Flag, flagWord } from "../../ui/result-row/flag.tsx";
+import { studyWord } from "../../ui/words/study-word.ts";
+import { Badge } from "../../ui/status/badge.tsx";
 import { linkOf, nameOf } from "./needs.tsx";
 import { t } from "./texts.ts";
 
@@ -38,8 +39,7 @@ function Row({ result, isNew }: { result: NewResult; isNew: boolean }) {
   return (
     <tr class={isNew ? "new-row" : undefined}>
       <th scope="row">
-        <a href={linkOf(result)}>{nameOf(result)}</a>
-        {isNew && <span class="new-mark">{t("new")}</span>}
+        <a href={linkOf(result)}>{nameOf(result)}</a> {isNew && <Badge tone="new">{t("new")}</Badge>}
         {patient === null && (
           <>
             {" "}

@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
 import type { TodayState } from "../../../dashboard/types/results/today.ts";
 import { Loaded, useResource } from "../../resource.tsx";
-import { LeftOut } from "../../ui/left-out.tsx";
+import { LeftOut } from "../../ui/list/left-out.tsx";
 import { Needs } from "./needs.tsx";
 import { Newest } from "./newest.tsx";
 import { t } from "./texts.ts";

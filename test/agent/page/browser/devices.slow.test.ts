@@ -1,6 +1,12 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../../support/browser.ts";
+import {
+  browserProblem,
+  chooseLanguage,
+  expectAccessible,
+  expectFitsPhone,
+  sharedBrowser,
+} from "../../../support/browser.ts";
 import { hl7Result, send, settled, takingServer } from "../../../support/local-page.ts";
 import { freePort } from "../../../support/processes.ts";
 import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
@@ -31,7 +37,7 @@ describe.skipIf(browserProblem() !== null)("the agent's page in a browser", () =
     await page.getByText(`refused by 127.0.0.1:${closed}: switch the device on`).waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
-    await page.getByLabel("Language").selectOption("tr");
+    await chooseLanguage(page, "tr");
     await page.getByRole("heading", { name: "Cihazlar" }).waitFor();
     await expect.poll(() => page.title()).toBe("Vetwire agent");
     await page.close();

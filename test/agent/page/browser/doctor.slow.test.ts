@@ -3,7 +3,13 @@ import path from "node:path";
 import { unzipSync } from "fflate";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../../support/browser.ts";
+import {
+  browserProblem,
+  chooseLanguage,
+  expectAccessible,
+  expectFitsPhone,
+  sharedBrowser,
+} from "../../../support/browser.ts";
 import { freePort } from "../../../support/processes.ts";
 import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
 import { vetwireAnswer } from "../../../support/wrong-setups/bench.ts";
@@ -48,7 +54,7 @@ describe.skipIf(browserProblem() !== null)("the doctor on the agent's page", () 
     await found.getByText(/line 1: devices\[0\]\.id .*/).waitFor({ timeout: 60_000 });
     await expect.poll(() => found.innerText()).not.toContain("chmod 600");
 
-    await page.getByLabel("Language").selectOption("tr");
+    await chooseLanguage(page, "tr");
     await page.getByRole("heading", { name: "Kurulum denetimi" }).waitFor();
     await page.close();
   });

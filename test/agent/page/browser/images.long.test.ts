@@ -5,7 +5,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { playModality } from "../../../../agent/tools/simulator/modality.ts";
 import { generateInstance } from "../../../../agent/tools/simulator/generated-study.ts";
 import type { LocalImages } from "../../../../agent/page/types/images.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../../support/browser.ts";
+import {
+  browserProblem,
+  chooseLanguage,
+  expectAccessible,
+  expectFitsPhone,
+  sharedBrowser,
+} from "../../../support/browser.ts";
 import { dcmtk, run } from "../../../support/dcmtk.ts";
 import { generatedFile } from "../../../support/generated-file.ts";
 import { takingServer } from "../../../support/local-page.ts";
@@ -96,7 +102,7 @@ describe.skipIf(browserProblem() !== null)("images in the agent's page", () => {
     await expect.poll(() => dialog.getByRole("button").allTextContents()).toEqual(["Close"]);
     await expectAccessible(page);
     await page.getByRole("button", { name: "Close" }).click();
-    await page.getByLabel("Language").selectOption("tr");
+    await chooseLanguage(page, "tr");
     await page.getByRole("img", { name: "Görüntü 2 / 3, tanı için değildir" }).waitFor();
     await expectFitsPhone(page);
     await page.close();

@@ -1,7 +1,13 @@
 import fs from "node:fs";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../../support/browser.ts";
+import {
+  browserProblem,
+  chooseLanguage,
+  expectAccessible,
+  expectFitsPhone,
+  sharedBrowser,
+} from "../../../support/browser.ts";
 import { hl7Result, send, settled, takingServer } from "../../../support/local-page.ts";
 import { freePort, until } from "../../../support/processes.ts";
 import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
@@ -58,7 +64,7 @@ describe.skipIf(browserProblem() !== null)("messages in the agent's page", () =>
     expect(await page.locator("img").count()).toBe(0);
     await expectAccessible(page);
     await expectFitsPhone(page);
-    await page.getByLabel("Language").selectOption("tr");
+    await chooseLanguage(page, "tr");
     await page.getByRole("heading", { name: "2. Okunan" }).waitFor();
     await page.close();
   });

@@ -1,6 +1,12 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../../support/browser.ts";
+import {
+  browserProblem,
+  chooseLanguage,
+  expectAccessible,
+  expectFitsPhone,
+  sharedBrowser,
+} from "../../../support/browser.ts";
 import { hl7Result, send, settled, takingServer } from "../../../support/local-page.ts";
 import { freePort } from "../../../support/processes.ts";
 import { emptyServer, type TestAgent, useAgent } from "../../../support/running-agent.ts";
@@ -77,7 +83,7 @@ describe.skipIf(browserProblem() !== null)("the queue, the codes and the log in 
     await page.getByLabel("Faults only").check();
     await page.getByText("devices 1").waitFor({ state: "detached" });
     await expect.poll(() => page.getByText("studies <i>cannot</i> be sent").count()).toBe(1);
-    await page.getByLabel("Language").selectOption("tr");
+    await chooseLanguage(page, "tr");
     await page.getByRole("heading", { name: "Günlük" }).waitFor();
     await page.close();
   });

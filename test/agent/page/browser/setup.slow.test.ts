@@ -9,7 +9,13 @@ import { remoteDevices } from "../../../../agent/remote/remote-devices.ts";
 import { playDevice } from "../../../../agent/tools/simulator/analyzer.ts";
 import { openLine } from "../../../../agent/tools/simulator/line.ts";
 import { fixturesFolder } from "../../../support/fixtures.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../../support/browser.ts";
+import {
+  browserProblem,
+  chooseLanguage,
+  expectAccessible,
+  expectFitsPhone,
+  sharedBrowser,
+} from "../../../support/browser.ts";
 import { freePort, temporaryFolder } from "../../../support/processes.ts";
 import { emptyServer, type TestAgent, useAgent } from "../../../support/running-agent.ts";
 import { scriptedServer } from "../../../support/scripted-server.ts";
@@ -124,7 +130,7 @@ describe.skipIf(browserProblem() !== null)("the set-up in a browser", () => {
     await page.getByText("The first result arrived:").waitFor();
     await page.getByRole("cell", { name: "U/L" }).first().waitFor();
     await checked(page);
-    await page.getByLabel("Language").selectOption("tr");
+    await chooseLanguage(page, "tr");
     await page.getByRole("heading", { name: "İlk sonuç" }).waitFor();
     await page.getByRole("button", { name: "Bitti" }).click();
     await page.getByRole("heading", { name: "vetscan" }).waitFor();

@@ -5,10 +5,11 @@ import { useLocation } from "preact-iso";
 import { Empty, Loaded, useResource } from "../../../resource.tsx";
 import { clinicPath } from "../../../session.ts";
 import { dateTime } from "../../../text.ts";
-import { DataTable } from "../../../ui/data-table.tsx";
-import { Field } from "../../../ui/field.tsx";
-import { formValues } from "../../../ui/form.ts";
+import { DataTable } from "../../../ui/list/data-table.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { formValues } from "../../../ui/form/form.ts";
 import { SettingsFrame } from "../frame.tsx";
+import "../../../ui/list/list-bar.css";
 import { dayOf, startOfDay } from "./days.ts";
 import { t } from "./texts.ts";
 import "./audit.css";
@@ -92,7 +93,7 @@ function Filter({
   };
   const text = (name: string) => query[name] ?? "";
   return (
-    <form class="audit-filter no-print" role="search" onSubmit={submit}>
+    <form class="list-bar no-print" role="search" onSubmit={submit}>
       <Field label={t("from")}>
         <input type="date" name="from" defaultValue={dayOf(text("since"))} />
       </Field>
@@ -132,7 +133,7 @@ function Entries({ entries, nameOfKey }: { entries: readonly AuditEntry[]; nameO
   return (
     <DataTable
       label={t("entries")}
-      frame="audit-table"
+      class="dense audit-table"
       columns={[t("time"), t("who"), [t("status"), "number"], t("what"), t("record"), t("address")]}
     >
       {entries.map((entry, index) => (

@@ -4,10 +4,9 @@ import { call } from "../../../api.ts";
 import { Empty, Loaded, useResource } from "../../../resource.tsx";
 import { clinicPath } from "../../../session.ts";
 import { ago, date, dateTime } from "../../../text.ts";
-import { ActionForm } from "../../../ui/action-form.tsx";
-import { DataTable } from "../../../ui/data-table.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
+import { DataTable } from "../../../ui/list/data-table.tsx";
 import { SettingsFrame } from "../frame.tsx";
+import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
 import { NewKeyDialog, RollDialog } from "./make-key.tsx";
 import { t } from "./texts.ts";
 import "./keys.css";
@@ -108,7 +107,7 @@ function LastUse({ at }: { at: string }) {
 
 function Permissions({ of: { permissions } }: { of: KeyEntry }) {
   return (
-    <ul class="key-permissions">
+    <ul class="plain-list">
       {permissions.map((permission) => (
         <li key={permission}>{permissionName(permission)}</li>
       ))}
@@ -141,17 +140,20 @@ function endsSoon(expiresAt: string): boolean {
 function RevokeDialog({ of: key, close }: { of: KeyEntry; close: () => void }) {
   const revoke = async () => {
     await call("POST", `${clinicPath()}/keys/${key.id}/revoke`, {});
-    close();
   };
   return (
-    <Dialog title={t("revokeTitle", { name: key.name })} close={close}>
-      <ActionForm act={revoke} button={t("revoke")} isDangerous>
-        <p>{t("revokeWhy")}</p>
-        <p>
-          <code>{key.key}</code> ·{" "}
-          {key.last_used_at === null ? t("never") : t("usedAgo", { time: ago(key.last_used_at) })}
-        </p>
-      </ActionForm>
-    </Dialog>
+    <FormDialog
+      title={t("revokeTitle", { name: key.name })}
+      close={close}
+      act={revoke}
+      button={t("revoke")}
+      isDangerous
+    >
+      <p>{t("revokeWhy")}</p>
+      <p>
+        <code>{key.key}</code> ·{" "}
+        {key.last_used_at === null ? t("never") : t("usedAgo", { time: ago(key.last_used_at) })}
+      </p>
+    </FormDialog>
   );
 }

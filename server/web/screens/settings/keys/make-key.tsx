@@ -10,10 +10,9 @@ import { agentPermissions, keyPermissions } from "../../../../dashboard/types/se
 import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
 import { clinicPath } from "../../../session.ts";
-import { CheckList } from "../../../ui/check-list.tsx";
-import { ActionForm } from "../../../ui/action-form.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
-import { Field } from "../../../ui/field.tsx";
+import { CheckList } from "../../../ui/form/check-list.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
 import { opened } from "./opened.ts";
 import { Secret } from "./secret.tsx";
 import { t } from "./texts.ts";
@@ -30,38 +29,44 @@ export function NewKeyDialog({ close }: { close: () => void }) {
     setType(holder);
     setChosen(holder === "device" ? agentPermissions : []);
   };
+  if (made !== null) return <MadeKeyDialog of={made} close={close} />;
   return (
-    <Dialog title={t(made === null ? "newKey" : "made")} close={close}>
-      {made !== null ? (
-        <Secret of={made} label={t("theKey")} note={t("copyNow")} />
-      ) : (
-        <ActionForm act={create} button={t("create")} isReady={chosen.length > 0}>
-          <Field label={t("name")} hint={t("nameHint")}>
-            <input name="name" maxLength={100} autocomplete="off" required />
-          </Field>
-          <Field label={t("type")}>
-            <select value={type} onChange={({ currentTarget }) => choose(currentTarget.value as KeyHolder)}>
-              {(["integration", "device", "partner"] as const).map((holder) => (
-                <option key={holder} value={holder}>
-                  {t(holder)}
-                </option>
-              ))}
-            </select>
-          </Field>
-          <CheckList
-            legend={t("opens")}
-            values={keyPermissions.map((permission) => {
-              const name = shortName(permission);
-              return { value: permission, name: t(name), words: openedText(permission) };
-            })}
-            chosen={chosen}
-            choose={setChosen}
-          />
-          <EndChoice />
-        </ActionForm>
-      )}
-    </Dialog>
+    <FormDialog
+      title={t("newKey")}
+      close={close}
+      act={create}
+      button={t("create")}
+      isReady={chosen.length > 0}
+      staysOpen
+    >
+      <Field label={t("name")} hint={t("nameHint")}>
+        <input name="name" maxLength={100} autocomplete="off" required />
+      </Field>
+      <Field label={t("type")}>
+        <select value={type} onChange={({ currentTarget }) => choose(currentTarget.value as KeyHolder)}>
+          {(["integration", "device", "partner"] as const).map((holder) => (
+            <option key={holder} value={holder}>
+              {t(holder)}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <CheckList
+        legend={t("opens")}
+        values={keyPermissions.map((permission) => {
+          const name = shortName(permission);
+          return { value: permission, name: t(name), words: openedText(permission) };
+        })}
+        chosen={chosen}
+        choose={setChosen}
+      />
+      <EndChoice />
+    </FormDialog>
   );
+}
+
+function MadeKeyDialog({ of: key, close }: { of: string; close: () => void }) {
+  return <Secret title={t("made")} of={key} label={t("theKey")} note={t("copyNow")} close={close} />;
 }
 
 function openedText(permission: KeyPermission): string {
@@ -99,28 +104,23 @@ export function RollDialog({ of: key, close }: { of: KeyEntry; close: () => void
   const { made, make } = useMadeKey();
   const roll = ({ grace = "", days = "" }: Record<string, string>) =>
     make(`/keys/${key.id}/roll`, { grace_hours: Number(grace), expires_in_days: daysOf(days) } satisfies RollBody);
+  if (made !== null) return <MadeKeyDialog of={made} close={close} />;
   return (
-    <Dialog title={made === null ? t("rollTitle", { name: key.name }) : t("made")} close={close}>
-      {made !== null ? (
-        <Secret of={made} label={t("theKey")} note={t("copyNow")} />
-      ) : (
-        <ActionForm act={roll} button={t("roll")}>
-          <p>{t("rollWhy")}</p>
-          <Field label={t("grace")} hint={t("graceHint")}>
-            <select name="grace">
-              <option value="0">{t("grace0")}</option>
-              <option value="1">{t("grace1")}</option>
-              <option value="24" selected>
-                {t("grace24")}
-              </option>
-              <option value="168">{t("grace168")}</option>
-              <option value="720">{t("grace720")}</option>
-            </select>
-          </Field>
-          <EndChoice />
-        </ActionForm>
-      )}
-    </Dialog>
+    <FormDialog title={t("rollTitle", { name: key.name })} close={close} act={roll} button={t("roll")} staysOpen>
+      <p>{t("rollWhy")}</p>
+      <Field label={t("grace")} hint={t("graceHint")}>
+        <select name="grace">
+          <option value="0">{t("grace0")}</option>
+          <option value="1">{t("grace1")}</option>
+          <option value="24" selected>
+            {t("grace24")}
+          </option>
+          <option value="168">{t("grace168")}</option>
+          <option value="720">{t("grace720")}</option>
+        </select>
+      </Field>
+      <EndChoice />
+    </FormDialog>
   );
 }
 

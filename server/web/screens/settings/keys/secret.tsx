@@ -1,17 +1,25 @@
 import { useRef, useState } from "preact/hooks";
-import { closeDialog } from "../../../ui/action-form.tsx";
-import { copyText } from "../../../ui/copy-text.ts";
+import { copyText } from "../../../ui/form/copy-text.ts";
+import { CloseButton, Dialog } from "../../../ui/form-dialog/dialog.tsx";
 import { t } from "./texts.ts";
 
+interface SecretProps {
+  readonly title: string;
+  readonly of: string;
+  readonly label: string;
+  readonly note: string;
+  readonly close: () => void;
+}
+
 /** Shows a new key or secret, once, with a button that copies it. */
-export function Secret({ of: secret, label, note }: { of: string; label: string; note: string }) {
+export function Secret({ of: secret, label, note, ...dialog }: SecretProps) {
   const field = useRef<HTMLInputElement>(null);
   const [outcome, setOutcome] = useState<"copied" | "copyYourself" | null>(null);
   const copy = async () => {
     if (field.current !== null) setOutcome((await copyText(field.current)) ? "copied" : "copyYourself");
   };
   return (
-    <>
+    <Dialog {...dialog} foot={<CloseButton>{t("done")}</CloseButton>}>
       <p>
         <strong>{note}</strong>
       </p>
@@ -24,11 +32,6 @@ export function Secret({ of: secret, label, note }: { of: string; label: string;
       <p role="status" class="quiet">
         {outcome !== null && t(outcome)}
       </p>
-      <p class="actions">
-        <button type="button" onClick={closeDialog}>
-          {t("done")}
-        </button>
-      </p>
-    </>
+    </Dialog>
   );
 }

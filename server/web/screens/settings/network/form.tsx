@@ -7,9 +7,9 @@ import type {
 import { LAN_PORT } from "../../../../dashboard/types/settings/network.ts";
 import { useState } from "preact/hooks";
 import { Problem } from "../../../resource.tsx";
-import { Field } from "../../../ui/field.tsx";
-import { formValues } from "../../../ui/form.ts";
-import { useAction } from "../../../ui/use-action.ts";
+import { Field } from "../../../ui/form/field.tsx";
+import { formValues } from "../../../ui/form/form.ts";
+import { useAction } from "../../../ui/form/use-action.ts";
 import { t } from "./texts.ts";
 
 const WAYS: readonly NetworkWay[] = ["this machine", "own authority", "own certificate", "proxy"];
@@ -35,7 +35,7 @@ export function NetworkForm({ state, outcome, apply }: Props) {
       <fieldset>
         <legend>{t("choose")}</legend>
         {WAYS.map((one) => (
-          <label key={one} class="choice">
+          <label key={one} class="check">
             <input type="radio" name="way" value={one} checked={way === one} onChange={() => setWay(one)} />
             <span>
               {t(one)}
@@ -107,7 +107,7 @@ function ProxyFields({ of: proxy }: { of: NetworkState["proxy"] }) {
       <Field label={t("proxies")} hint={t("proxiesHint")}>
         <input name="proxies" required spellcheck={false} defaultValue={proxy?.proxies.join(" ") ?? "127.0.0.1"} />
       </Field>
-      <label class="choice">
+      <label class="check">
         <input
           type="checkbox"
           checked={isElsewhere}

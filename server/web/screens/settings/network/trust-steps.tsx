@@ -1,4 +1,4 @@
-import { QrCode } from "../../../ui/qr-code.tsx";
+import { QrCode } from "../../../ui/picture/qr-code.tsx";
 import { t } from "./texts.ts";
 
 const PATH = "/clinic/v1/authority.crt";

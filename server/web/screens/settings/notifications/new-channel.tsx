@@ -2,9 +2,9 @@ import type { MadeChannel, NewChannelBody } from "../../../../dashboard/types/se
 import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
 import { clinicPath } from "../../../session.ts";
-import { ActionForm } from "../../../ui/action-form.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
-import { Field } from "../../../ui/field.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { Dialog } from "../../../ui/form-dialog/dialog.tsx";
+import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
 import { t } from "./texts.ts";
 
 /** Adds an e-mail address or a webhook. The secret of a webhook is shown once. */
@@ -18,45 +18,40 @@ export function NewChannelDialog({ close }: { close: () => void }) {
     else setSecret(made.secret);
   };
   const choose = (event: Event) => setType((event.currentTarget as HTMLSelectElement).value as NewChannelBody["type"]);
+  if (secret !== null) return <MadeSecret secret={secret} close={close} />;
   return (
-    <Dialog title={t("addTitle")} close={close}>
-      {secret !== null ? (
-        <MadeSecret secret={secret} close={close} />
+    <FormDialog title={t("addTitle")} close={close} act={add} button={t("save")} staysOpen>
+      <Field label={t("kind")}>
+        <select value={type} onChange={choose}>
+          <option value="email">{t("email")}</option>
+          <option value="webhook">{t("webhook")}</option>
+        </select>
+      </Field>
+      {type === "email" ? (
+        <Field key="email" label={t("address")}>
+          <input name="target" type="email" maxLength={250} autocomplete="off" required />
+        </Field>
       ) : (
-        <ActionForm act={add} button={t("save")}>
-          <Field label={t("kind")}>
-            <select value={type} onChange={choose}>
-              <option value="email">{t("email")}</option>
-              <option value="webhook">{t("webhook")}</option>
-            </select>
-          </Field>
-          {type === "email" ? (
-            <Field key="email" label={t("address")}>
-              <input name="target" type="email" maxLength={250} autocomplete="off" required />
-            </Field>
-          ) : (
-            <Field key="webhook" label={t("url")} hint={t("urlHint")}>
-              <input name="target" type="url" maxLength={2000} autocomplete="off" required />
-            </Field>
-          )}
-        </ActionForm>
+        <Field key="webhook" label={t("url")} hint={t("urlHint")}>
+          <input name="target" type="url" maxLength={2000} autocomplete="off" required />
+        </Field>
       )}
-    </Dialog>
+    </FormDialog>
   );
 }
 
 function MadeSecret({ secret, close }: { secret: string; close: () => void }) {
+  const done = (
+    <button type="button" class="primary" onClick={close}>
+      {t("done")}
+    </button>
+  );
   return (
-    <>
+    <Dialog title={t("addTitle")} close={close} foot={done}>
       <p role="status">{t("secretOnce")}</p>
       <p class="channel-secret">
         <code>{secret}</code>
       </p>
-      <p class="actions">
-        <button type="button" class="primary" onClick={close}>
-          {t("done")}
-        </button>
-      </p>
-    </>
+    </Dialog>
   );
 }

@@ -8,9 +8,9 @@ import { call } from "../../../api.ts";
 import { Empty, Loaded, Problem, useResource } from "../../../resource.tsx";
 import { clinicPath } from "../../../session.ts";
 import { ago } from "../../../text.ts";
-import { Confirm } from "../../../ui/confirm.tsx";
-import { useAction } from "../../../ui/use-action.ts";
+import { useAction } from "../../../ui/form/use-action.ts";
 import { SettingsFrame } from "../frame.tsx";
+import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
 import { NewChannelDialog } from "./new-channel.tsx";
 import { QuietHoursForm } from "./quiet-hours.tsx";
 import { t } from "./texts.ts";
@@ -102,7 +102,7 @@ function Channel({ channel, reload }: { channel: ChannelShown; reload: () => Pro
       </p>
       {error !== undefined && <Problem error={error} />}
       {isRemoving && (
-        <Confirm
+        <FormDialog
           title={t("removeTitle")}
           button={t("remove")}
           isDangerous
@@ -110,7 +110,7 @@ function Channel({ channel, reload }: { channel: ChannelShown; reload: () => Pro
           close={() => setRemoving(false)}
         >
           <p>{t("removeWhat", { target })}</p>
-        </Confirm>
+        </FormDialog>
       )}
     </li>
   );

@@ -3,9 +3,9 @@ import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
 import { Problem } from "../../../resource.tsx";
 import { clinic, clinicPath } from "../../../session.ts";
-import { Field } from "../../../ui/field.tsx";
-import { formValues } from "../../../ui/form.ts";
-import { useAction } from "../../../ui/use-action.ts";
+import { Field } from "../../../ui/form/field.tsx";
+import { formValues } from "../../../ui/form/form.ts";
+import { useAction } from "../../../ui/form/use-action.ts";
 import { t } from "./texts.ts";
 
 /** The hours in which the clinic wants no messages. */

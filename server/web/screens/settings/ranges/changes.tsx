@@ -1,5 +1,5 @@
 import type { ChangedRange, RangeChanges } from "../../../../dashboard/types/settings/ranges.ts";
-import { DataTable } from "../../../ui/data-table.tsx";
+import { DataTable } from "../../../ui/list/data-table.tsx";
 import { RangeTable } from "./range-table.tsx";
 import { t } from "./texts.ts";
 

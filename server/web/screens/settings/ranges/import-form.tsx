@@ -8,8 +8,8 @@ import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
 import { Problem } from "../../../resource.tsx";
 import { clinicPath } from "../../../session.ts";
-import { Field } from "../../../ui/field.tsx";
-import { useAction } from "../../../ui/use-action.ts";
+import { Field } from "../../../ui/form/field.tsx";
+import { useAction } from "../../../ui/form/use-action.ts";
 import { Changes } from "./changes.tsx";
 import { t } from "./texts.ts";
 

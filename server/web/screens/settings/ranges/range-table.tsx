@@ -1,5 +1,5 @@
 import type { ClinicRange } from "../../../../../shared/clinical/clinic-ranges.ts";
-import { DataTable } from "../../../ui/data-table.tsx";
+import { DataTable } from "../../../ui/list/data-table.tsx";
 import { t } from "./texts.ts";
 
 /** Shows intervals with the digits of their file. */

@@ -2,7 +2,7 @@ import type { RangesInUse } from "../../../../dashboard/types/settings/ranges.ts
 import { useState } from "preact/hooks";
 import { Empty, Loaded, useResource } from "../../../resource.tsx";
 import { clinicPath, may } from "../../../session.ts";
-import { Field } from "../../../ui/field.tsx";
+import { Field } from "../../../ui/form/field.tsx";
 import { SettingsFrame } from "../frame.tsx";
 import { ImportForm } from "./import-form.tsx";
 import { RangeTable, rangeWords } from "./range-table.tsx";

@@ -5,10 +5,11 @@ import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
 import { Problem } from "../../../resource.tsx";
 import { clinicPath } from "../../../session.ts";
-import { Dialog } from "../../../ui/dialog.tsx";
-import { Field } from "../../../ui/field.tsx";
-import { formValues } from "../../../ui/form.ts";
-import { useAction } from "../../../ui/use-action.ts";
+import { Field } from "../../../ui/form/field.tsx";
+import { formValues } from "../../../ui/form/form.ts";
+import { useAction } from "../../../ui/form/use-action.ts";
+import { CloseButton, Dialog } from "../../../ui/form-dialog/dialog.tsx";
+import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
 import { Given, sessionsOf } from "./parts.tsx";
 import { t } from "./texts.ts";
 
@@ -17,51 +18,52 @@ type Change = "reset" | "end-sessions" | "disable" | "enable" | "remove";
 
 /** Changes one user of the clinic. */
 export function ManageDialog({ user, close }: { user: UserOfClinic; close: () => void }) {
-  const { run, error, isRunning } = useAction();
+  const { run, error } = useAction();
   const [wanted, setWanted] = useState<Change | null>(null);
   const [given, setGiven] = useState<GivenPassword | null>(null);
   const path = `${clinicPath()}/users/${user.id}`;
-  const confirm = (change: Change) =>
-    void run(async () => {
-      if (change === "remove") await call("DELETE", path);
-      else if (change === "reset") return setGiven(await call<GivenPassword>("POST", `${path}/reset`, {}));
-      else await call("POST", `${path}/${change}`, {});
-      close();
-    });
+  const change = async (to: Change) => {
+    if (to === "remove") await call("DELETE", path);
+    else if (to === "reset") return setGiven(await call<GivenPassword>("POST", `${path}/reset`, {}));
+    else await call("POST", `${path}/${to}`, {});
+    close();
+  };
   const setRole = (role: Role) =>
     void run(async () => {
       await call("PATCH", path, { role } satisfies RoleBody);
       close();
     });
+  if (given !== null) return <Given title={user.name} of={given} close={close} />;
+  if (wanted !== null) {
+    return (
+      <FormDialog
+        key={wanted}
+        title={user.name}
+        close={() => setWanted(null)}
+        act={() => change(wanted)}
+        button={t(wanted)}
+        isDangerous={isDanger(wanted)}
+        staysOpen
+        leave={t("back")}
+      >
+        <p>{t(`${wanted} why`, { name: user.name })}</p>
+      </FormDialog>
+    );
+  }
   return (
-    <Dialog title={user.name} close={close}>
+    <Dialog title={user.name} close={close} foot={<CloseButton />}>
       {error !== undefined && <Problem error={error} />}
-      {given !== null ? (
-        <Given of={given} close={close} />
-      ) : wanted !== null ? (
-        <Confirmation
-          change={wanted}
-          user={user}
-          isRunning={isRunning}
-          confirm={() => confirm(wanted)}
-          back={() => setWanted(null)}
-        />
-      ) : (
-        <>
-          <p class="quiet">
-            {t("secondFactor")}: {user.has_second_factor ? t("on") : t("off")} · {t("sessions")}: {sessionsOf(user)}
-          </p>
-          {user.is_last_admin ? <p>{t("lastAdmin")}</p> : <RoleForm user={user} save={setRole} />}
-          <Changes user={user} choose={setWanted} />
-          <p class="actions">
-            <button type="button" onClick={close}>
-              {t("close")}
-            </button>
-          </p>
-        </>
-      )}
+      <p class="quiet">
+        {t("secondFactor")}: {user.has_second_factor ? t("on") : t("off")} · {t("sessions")}: {sessionsOf(user)}
+      </p>
+      {user.is_last_admin ? <p>{t("lastAdmin")}</p> : <RoleForm user={user} save={setRole} />}
+      <Changes user={user} choose={setWanted} />
     </Dialog>
   );
+}
+
+function isDanger(change: Change): boolean {
+  return change === "remove" || change === "disable";
 }
 
 function RoleForm({ user, save }: { user: UserOfClinic; save: (role: Role) => void }) {
@@ -101,39 +103,12 @@ function Changes({ user, choose }: { user: UserOfClinic; choose: (change: Change
       <ul class="user-changes">
         {changes.map((change) => (
           <li key={change}>
-            <button
-              type="button"
-              class={change === "remove" || change === "disable" ? "danger" : undefined}
-              onClick={() => choose(change)}
-            >
+            <button type="button" class={isDanger(change) ? "danger" : undefined} onClick={() => choose(change)}>
               {t(change)}
             </button>
           </li>
         ))}
       </ul>
-    </>
-  );
-}
-
-function Confirmation(of: {
-  change: Change;
-  user: UserOfClinic;
-  isRunning: boolean;
-  confirm: () => void;
-  back: () => void;
-}) {
-  const { change, user, isRunning, confirm, back } = of;
-  return (
-    <>
-      <p>{t(`${change} why`, { name: user.name })}</p>
-      <p class="actions">
-        <button type="button" class="primary" disabled={isRunning} onClick={confirm}>
-          {t(change)}
-        </button>
-        <button type="button" onClick={back}>
-          {t("back")}
-        </button>
-      </p>
     </>
   );
 }

@@ -4,9 +4,8 @@ import type { AddUserBody, GivenPassword, NewUserBody } from "../../../../dashbo
 import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
 import { clinicPath } from "../../../session.ts";
-import { ActionForm } from "../../../ui/action-form.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
-import { Field } from "../../../ui/field.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
 import { Given } from "./parts.tsx";
 import { t } from "./texts.ts";
 
@@ -21,42 +20,42 @@ export function NewUserDialog({ close }: { close: () => void }) {
     if (answer.password === null) close();
     else setGiven(answer);
   };
+  if (given !== null) return <Given title={t("newUser")} of={given} close={close} />;
   return (
-    <Dialog title={t("newUser")} close={close}>
-      {given !== null ? (
-        <Given of={given} close={close} />
-      ) : (
-        <ActionForm act={create} button={t("create")} sentences={{ "RECORD.REFUSED": t("taken") }}>
-          <Field label={t("name")} hint={t("nameHint")}>
-            <input name="name" maxLength={100} autocomplete="off" required />
-          </Field>
-          <RoleField />
-          <Field label={t("firstPassword")} hint={t("firstPasswordHint", { count: PASSWORD_CHARS_MIN })}>
-            <input name="password" minLength={PASSWORD_CHARS_MIN} autocomplete="off" />
-          </Field>
-        </ActionForm>
-      )}
-    </Dialog>
+    <FormDialog
+      title={t("newUser")}
+      close={close}
+      act={create}
+      button={t("create")}
+      staysOpen
+      sentences={{ "RECORD.REFUSED": t("taken") }}
+    >
+      <Field label={t("name")} hint={t("nameHint")}>
+        <input name="name" maxLength={100} autocomplete="off" required />
+      </Field>
+      <RoleField />
+      <Field label={t("firstPassword")} hint={t("firstPasswordHint", { count: PASSWORD_CHARS_MIN })}>
+        <input name="password" minLength={PASSWORD_CHARS_MIN} autocomplete="off" />
+      </Field>
+    </FormDialog>
   );
+}
+
+async function add({ name = "", role }: Record<string, string>): Promise<void> {
+  await call("POST", `${clinicPath()}/users/add`, { name, role: role as Role } satisfies AddUserBody);
 }
 
 /** Gives a user of another clinic a role in this one. */
 export function AddUserDialog({ close }: { close: () => void }) {
-  const add = async ({ name = "", role }: Record<string, string>) => {
-    await call("POST", `${clinicPath()}/users/add`, { name, role: role as Role } satisfies AddUserBody);
-    close();
-  };
   const sentences = { "RECORD.NOT_FOUND": t("nobody"), "RECORD.REFUSED": t("already") };
   return (
-    <Dialog title={t("addUser")} close={close}>
-      <ActionForm act={add} button={t("add")} sentences={sentences}>
-        <p>{t("addWhy")}</p>
-        <Field label={t("name")}>
-          <input name="name" maxLength={100} autocomplete="off" required />
-        </Field>
-        <RoleField />
-      </ActionForm>
-    </Dialog>
+    <FormDialog title={t("addUser")} close={close} act={add} button={t("add")} sentences={sentences}>
+      <p>{t("addWhy")}</p>
+      <Field label={t("name")}>
+        <input name="name" maxLength={100} autocomplete="off" required />
+      </Field>
+      <RoleField />
+    </FormDialog>
   );
 }
 

@@ -1,5 +1,6 @@
 import type { GivenPassword, UserOfClinic } from "../../../../dashboard/types/settings/users.ts";
 import { ago } from "../../../text.ts";
+import { Dialog } from "../../../ui/form-dialog/dialog.tsx";
 import { t } from "./texts.ts";
 
 /** Prints in how many browsers a user is signed in, and the last use. */
@@ -8,19 +9,19 @@ export function sessionsOf({ sessions, last_used_at }: UserOfClinic): string {
 }
 
 /** Shows a password that the server made, once. */
-export function Given({ of: { name, password }, close }: { of: GivenPassword; close: () => void }) {
+export function Given({ of: { name, password }, ...dialog }: { of: GivenPassword; title: string; close: () => void }) {
+  const done = (
+    <button type="button" class="primary" onClick={dialog.close}>
+      {t("done")}
+    </button>
+  );
   return (
-    <>
+    <Dialog {...dialog} foot={done}>
       <p role="status">{t("givenTo", { name })}</p>
       <p class="given-password">
         <code>{password}</code>
       </p>
       <p class="quiet">{t("givenOnce")}</p>
-      <p class="actions">
-        <button type="button" class="primary" onClick={close}>
-          {t("done")}
-        </button>
-      </p>
-    </>
+    </Dialog>
   );
 }

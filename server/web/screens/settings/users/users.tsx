@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { Loaded, useResource } from "../../../resource.tsx";
 import { refreshSession } from "../../../session.ts";
 import { SettingsFrame } from "../frame.tsx";
-import { DataTable } from "../../../ui/data-table.tsx";
+import { DataTable } from "../../../ui/list/data-table.tsx";
 import { ManageDialog } from "./manage-user.tsx";
 import { sessionsOf } from "./parts.tsx";
 import { AddUserDialog, NewUserDialog } from "./new-user.tsx";
@@ -57,7 +57,7 @@ function UserTable({ users, manage }: { users: UserOfClinic[]; manage: (user: Us
   return (
     <DataTable
       label={t("users")}
-      frame="users"
+      class="users"
       columns={[t("name"), t("role"), [t("secondFactor"), "detail"], [t("sessions"), "detail"], t("action")]}
     >
       {users.map((user) => (

@@ -10,12 +10,12 @@ import { call } from "../../../api.ts";
 import { Empty, Loaded, Problem, useResource } from "../../../resource.tsx";
 import { clinicPath } from "../../../session.ts";
 import { dateTime } from "../../../text.ts";
-import { Badge } from "../../../ui/badge.tsx";
-import { Confirm } from "../../../ui/confirm.tsx";
-import { DataTable } from "../../../ui/data-table.tsx";
-import { Pager } from "../../../ui/pager.tsx";
-import { useAction } from "../../../ui/use-action.ts";
+import { Badge } from "../../../ui/status/badge.tsx";
+import { DataTable } from "../../../ui/list/data-table.tsx";
+import { Pager } from "../../../ui/list/pager.tsx";
+import { useAction } from "../../../ui/form/use-action.ts";
 import { SettingsFrame } from "../frame.tsx";
+import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
 import { t } from "./texts.ts";
 import { WebhookState } from "./webhooks.tsx";
 import "./webhooks.css";
@@ -112,7 +112,7 @@ function Commands({ of: { id, url, paused }, reload }: { of: WebhookRow; reload:
       </p>
       {error !== undefined && <Problem error={error} />}
       {isDeleting && (
-        <Confirm
+        <FormDialog
           title={t("deleteTitle")}
           button={t("delete")}
           isDangerous
@@ -123,7 +123,7 @@ function Commands({ of: { id, url, paused }, reload }: { of: WebhookRow; reload:
             <code>{url}</code>
           </p>
           <p>{t("deleteWhy")}</p>
-        </Confirm>
+        </FormDialog>
       )}
     </>
   );
@@ -160,7 +160,7 @@ function Log({
               <DeliveryState of={delivery} />
             </td>
             <td>
-              <ol class="webhook-attempts">
+              <ol class="plain-list webhook-attempts">
                 {delivery.attempts.map((attempt) => (
                   <li key={attempt.number}>
                     {t("attempt", {

@@ -10,16 +10,15 @@ import { call } from "../../../api.ts";
 import { Empty, Loaded, useResource } from "../../../resource.tsx";
 import { clinicPath } from "../../../session.ts";
 import { ago } from "../../../text.ts";
-import { Badge } from "../../../ui/badge.tsx";
-import { CheckList } from "../../../ui/check-list.tsx";
-import { ActionForm } from "../../../ui/action-form.tsx";
-import { DataTable } from "../../../ui/data-table.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
-import { Field } from "../../../ui/field.tsx";
+import { Badge } from "../../../ui/status/badge.tsx";
+import { CheckList } from "../../../ui/form/check-list.tsx";
+import { DataTable } from "../../../ui/list/data-table.tsx";
+import { Field } from "../../../ui/form/field.tsx";
 import { SettingsFrame } from "../frame.tsx";
 import { Secret } from "../keys/secret.tsx";
 import { t } from "./texts.ts";
 import "../keys/keys.css";
+import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
 import "./webhooks.css";
 
 /** Settings, Developer, Webhooks. */
@@ -73,7 +72,7 @@ function WebhookTable({ webhooks }: { webhooks: readonly WebhookRow[] }) {
             <a href={`/dashboard/settings/webhooks/${webhook.id}`}>{webhook.url}</a>
           </th>
           <td>
-            <ul class="webhook-types">
+            <ul class="plain-list">
               {webhook.types.map((type) => (
                 <li key={type}>{t(type)}</li>
               ))}
@@ -106,23 +105,27 @@ function NewWebhookDialog({ isPrivateAllowed, close }: { isPrivateAllowed: boole
     const made = await call<NewWebhook>("POST", `${clinicPath()}/webhooks`, { url, types: [...chosen] });
     setSecret(made.secret);
   };
+  if (secret !== null) {
+    return <Secret title={t("made")} of={secret} label={t("theSecret")} note={t("copyNow")} close={close} />;
+  }
   return (
-    <Dialog title={t(secret === null ? "newWebhook" : "made")} close={close}>
-      {secret !== null ? (
-        <Secret of={secret} label={t("theSecret")} note={t("copyNow")} />
-      ) : (
-        <ActionForm act={create} button={t("create")} isReady={chosen.length > 0}>
-          <Field label={t("url")} hint={isPrivateAllowed ? t("urlPrivateHint") : t("urlHint")}>
-            <input name="url" type="url" maxLength={2000} autocomplete="off" required />
-          </Field>
-          <CheckList
-            legend={t("types")}
-            values={webhookTypes.map((type) => ({ value: type, name: t(type), words: t(`${type} words`) }))}
-            chosen={chosen}
-            choose={setChosen}
-          />
-        </ActionForm>
-      )}
-    </Dialog>
+    <FormDialog
+      title={t("newWebhook")}
+      close={close}
+      act={create}
+      button={t("create")}
+      isReady={chosen.length > 0}
+      staysOpen
+    >
+      <Field label={t("url")} hint={isPrivateAllowed ? t("urlPrivateHint") : t("urlHint")}>
+        <input name="url" type="url" maxLength={2000} autocomplete="off" required />
+      </Field>
+      <CheckList
+        legend={t("types")}
+        values={webhookTypes.map((type) => ({ value: type, name: t(type), words: t(`${type} words`) }))}
+        chosen={chosen}
+        choose={setChosen}
+      />
+    </FormDialog>
   );
 }

@@ -1,9 +1,8 @@
 import { useState } from "preact/hooks";
 import type { AnalyteChoice, DeviceCode, MapCodeBody } from "../../../../dashboard/types/results/codes.ts";
 import { Loaded, useResource } from "../../../resource.tsx";
-import { ActionForm } from "../../../ui/action-form.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
-import { Field } from "../../../ui/field.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
 import { t } from "./codes-texts.ts";
 import { printedValue } from "../printed-value.ts";
 
@@ -23,27 +22,30 @@ export function MapDialog({ code: seen, map, close }: MapDialogProps) {
   const save = async () => {
     if (analyte === undefined) return;
     await map({ device_id, code, analyte });
-    close();
   };
   const button = analyte === undefined ? t("choose") : t("save", { analyte });
   return (
-    <Dialog title={t("mapTitle", { code })} close={close}>
-      <ActionForm act={save} button={button} isReady={analyte !== undefined}>
-        <p>{t("lastSeen", { device: device_id, value: printedValue(seen) })}</p>
-        <Field label={t("search")}>
-          <input
-            type="search"
-            autocomplete="off"
-            autofocus
-            value={text}
-            onInput={({ currentTarget }) => setText(currentTarget.value)}
-          />
-        </Field>
-        <Loaded of={choices}>
-          {({ analytes }) => <Choices analytes={found(analytes, text)} chosen={analyte} choose={setAnalyte} />}
-        </Loaded>
-      </ActionForm>
-    </Dialog>
+    <FormDialog
+      title={t("mapTitle", { code })}
+      close={close}
+      act={save}
+      button={button}
+      isReady={analyte !== undefined}
+    >
+      <p>{t("lastSeen", { device: device_id, value: printedValue(seen) })}</p>
+      <Field label={t("search")}>
+        <input
+          type="search"
+          autocomplete="off"
+          autofocus
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+      </Field>
+      <Loaded of={choices}>
+        {({ analytes }) => <Choices analytes={found(analytes, text)} chosen={analyte} choose={setAnalyte} />}
+      </Loaded>
+    </FormDialog>
   );
 }
 

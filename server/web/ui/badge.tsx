@@ -1,7 +1,0 @@
-import type { ComponentChildren } from "preact";
-import "./badge.css";
-
-/** A state in words. The colour repeats the words and adds nothing. */
-export function Badge({ tone, children }: { tone: "active" | "warning" | "done"; children: ComponentChildren }) {
-  return <span class={`badge badge-${tone}`}>{children}</span>;
-}

@@ -1,0 +1,87 @@
+import { useState } from "preact/hooks";
+import type { ConnectionAnswer } from "../../../dashboard/types/connections.ts";
+import { call } from "../../api.ts";
+import { Problem } from "../../resource.tsx";
+import { clinicPath } from "../../session.ts";
+import { texts } from "../../text.ts";
+import { FormDialog } from "./form-dialog.tsx";
+import { useAction } from "../form/use-action.ts";
+
+interface AnswerProps {
+  readonly fp: string;
+  readonly patient: string;
+  readonly clinic: { readonly fp: string; readonly name: string };
+  readonly answers: readonly ConnectionAnswer[];
+  readonly reload: () => Promise<void>;
+}
+
+/**
+ * The buttons by which this clinic decides on another one that requests a patient or sees it. All but "seen" need a confirmation.
+ */
+export function ConnectionAnswers({ fp, patient, clinic, answers, reload }: AnswerProps) {
+  const [asked, setAsked] = useState<Exclude<ConnectionAnswer, "seen"> | null>(null);
+  const { run, error, isRunning } = useAction();
+  const names = { patient, clinic: clinic.name };
+  async function send(answer: ConnectionAnswer): Promise<void> {
+    const path = `/patients/${encodeURIComponent(fp)}/other-clinics/${encodeURIComponent(clinic.fp)}/${answer}`;
+    await call("POST", clinicPath() + path);
+    await reload();
+  }
+  return (
+    <>
+      <span class="actions">
+        {answers.map((answer) => (
+          <button
+            key={answer}
+            type="button"
+            disabled={isRunning}
+            aria-label={`${t(answer)}: ${names.clinic}, ${patient}`}
+            onClick={() => (answer === "seen" ? void run(() => send(answer)) : setAsked(answer))}
+          >
+            {t(answer)}
+          </button>
+        ))}
+      </span>
+      {error !== undefined && <Problem error={error} />}
+      {asked !== null && (
+        <FormDialog
+          title={t(`${asked}Title`, names)}
+          button={t(asked)}
+          isDangerous={asked !== "confirm"}
+          act={() => send(asked)}
+          close={() => setAsked(null)}
+        >
+          <p>{t(`${asked}Why`, names)}</p>
+        </FormDialog>
+      )}
+    </>
+  );
+}
+
+const t = texts(
+  {
+    confirm: "Confirm",
+    confirmTitle: "Let {clinic} see {patient}?",
+    confirmWhy: "{clinic} then sees the patient with all its studies and records. It says that the owner agreed.",
+    refuse: "Refuse",
+    refuseTitle: "Refuse {clinic} the connection to {patient}?",
+    refuseWhy: "{clinic} sees nothing of the patient, and is told that this clinic refused.",
+    end: "End the connection",
+    endTitle: "End the connection of {clinic} to {patient}?",
+    endWhy: "{clinic} then no longer sees the patient, its studies and records, and is told that this clinic ended it.",
+    seen: "Seen",
+  },
+  {
+    confirm: "Onayla",
+    confirmTitle: "{clinic} {patient} hastasını görsün mü?",
+    confirmWhy: "{clinic} hastayı tüm tetkik ve kayıtlarıyla görür. Hasta sahibinin kabul ettiğini bildiriyor.",
+    refuse: "Reddet",
+    refuseTitle: "{clinic} için {patient} bağlantısı reddedilsin mi?",
+    refuseWhy: "{clinic} hastanın hiçbir bilgisini görmez; bu kliniğin reddettiği kendisine bildirilir.",
+    end: "Bağlantıyı sonlandır",
+    endTitle: "{clinic} kliniğinin {patient} bağlantısı sonlandırılsın mı?",
+    endWhy:
+      "{clinic} artık hastayı, tetkiklerini ve kayıtlarını görmez; bu kliniğin sonlandırdığı kendisine bildirilir.",
+    seen: "Gördüm",
+  },
+);

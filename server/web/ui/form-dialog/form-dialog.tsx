@@ -1,0 +1,69 @@
+import type { ComponentChildren } from "preact";
+import type { RequestError } from "../../api.ts";
+import { Problem } from "../../resource.tsx";
+import { texts } from "../../text.ts";
+import { formValues } from "../form/form.ts";
+import { useAction } from "../form/use-action.ts";
+import { CloseButton, Dialog, type DialogProps } from "./dialog.tsx";
+
+interface FormDialogProps extends Omit<DialogProps, "children"> {
+  /** Runs with the fields of the form as text. */
+  readonly act: (fields: Record<string, string>) => Promise<unknown>;
+  /** Label of the button that submits the form: it names what happens. */
+  readonly button: string;
+  readonly isDangerous?: boolean;
+  /** Whether the form can be submitted. */
+  readonly isReady?: boolean;
+  /** Whether the dialog is still open after the action, because `act` closes it or shows more. */
+  readonly staysOpen?: boolean;
+  /** Sentences for errors of these codes, in place of the server's. */
+  readonly sentences?: Readonly<Record<string, string>>;
+  /** Label of the button that closes the dialog. */
+  readonly leave?: string;
+  /** The fields; a function gets the error of the last attempt. */
+  readonly children?: ComponentChildren | ((error: RequestError | undefined) => ComponentChildren);
+}
+
+/** Asks before one action, with the fields that it needs. It closes after the action, and shows why one failed. */
+export function FormDialog({
+  title,
+  close,
+  act,
+  button,
+  isDangerous = false,
+  isReady = true,
+  staysOpen = false,
+  sentences = {},
+  leave = t("cancel"),
+  children,
+}: FormDialogProps) {
+  const { run, error, isRunning } = useAction();
+  const submit = (event: SubmitEvent) => {
+    const dialog = (event.currentTarget as HTMLFormElement).closest("dialog");
+    const fields = formValues(event);
+    // The browser gives the focus back if the dialog closes before it is removed.
+    void run(() => act(fields)).then((isDone) => isDone && !staysOpen && dialog?.close());
+  };
+  const sentence = error && sentences[error.code];
+  const foot = (
+    <>
+      <CloseButton>{leave}</CloseButton>
+      <button type="submit" class={isDangerous ? "danger" : "primary"} disabled={isRunning || !isReady}>
+        {button}
+      </button>
+    </>
+  );
+  return (
+    <Dialog title={title} close={close} submit={submit} foot={foot}>
+      {typeof children === "function" ? children(error) : children}
+      {sentence !== undefined && (
+        <p class="fault" role="alert">
+          {sentence}
+        </p>
+      )}
+      {error !== undefined && sentence === undefined && <Problem error={error} />}
+    </Dialog>
+  );
+}
+
+const t = texts({ cancel: "Cancel" }, { cancel: "Vazgeç" });

@@ -1,0 +1,115 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { PatientList } from "../../../dashboard/types/patients.ts";
+import type { NamedPatient } from "../../../dashboard/types/records.ts";
+import { Problem, useResource } from "../../resource.tsx";
+import { texts } from "../../text.ts";
+import { studyWord } from "../words/study-word.ts";
+import "./patient-picker.css";
+
+const TYPING_MS = 200;
+const SHOWN_MAX = 12;
+
+/** Chooses a patient of the clinic by a part of its name, or by its microchip or card number. */
+export function PatientPicker({
+  chosen,
+  choose,
+}: {
+  chosen: NamedPatient | null;
+  choose: (patient: NamedPatient | null) => void;
+}) {
+  const change = useRef<HTMLButtonElement>(null);
+  const search = useRef<HTMLInputElement>(null);
+  const wasUsed = useRef(false);
+  // The button that had the focus is gone after a choice.
+  useEffect(() => {
+    if (wasUsed.current) (change.current ?? search.current)?.focus();
+  }, [chosen?.fp]);
+  const pick = (patient: NamedPatient | null) => {
+    wasUsed.current = true;
+    choose(patient);
+  };
+  return (
+    <fieldset class="picker">
+      <legend>{t("patient")}</legend>
+      {chosen === null ? (
+        <Search input={search} pick={pick} />
+      ) : (
+        <p class="actions">
+          <strong>{chosen.name}</strong> <span class="quiet">{studyWord(chosen.species)}</span>
+          <button ref={change} type="button" onClick={() => pick(null)}>
+            {t("change")}
+          </button>
+        </p>
+      )}
+    </fieldset>
+  );
+}
+
+function Search({
+  input,
+  pick,
+}: {
+  input: { current: HTMLInputElement | null };
+  pick: (patient: NamedPatient) => void;
+}) {
+  const [typed, setTyped] = useState("");
+  const [asked, setAsked] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(typed.trim()), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  const { data, error } = useResource<PatientList>(`/patients?search=${encodeURIComponent(asked)}`);
+  // The last matches stay while newer ones are loaded.
+  const shown = useRef<PatientList["patients"]>([]);
+  if (data !== undefined) shown.current = data.patients;
+  return (
+    <>
+      <input
+        ref={input}
+        type="search"
+        aria-label={t("search")}
+        placeholder={t("search")}
+        autocomplete="off"
+        maxLength={100}
+        value={typed}
+        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        // Enter would send the form around the picker.
+        onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
+      />
+      {error !== undefined && <Problem error={error} />}
+      {data?.patients.length === 0 && (
+        <p class="quiet" role="status">
+          {t("none")}
+        </p>
+      )}
+      {shown.current.length > 0 && (
+        <ul aria-label={t("matches")}>
+          {shown.current.slice(0, SHOWN_MAX).map((patient) => (
+            <li key={patient.fp}>
+              <button type="button" onClick={() => pick(patient)}>
+                {patient.name} <span class="quiet">{studyWord(patient.species)}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+const t = texts(
+  {
+    patient: "Patient",
+    search: "Name, microchip or card number",
+    matches: "Patients found",
+    none: "No patient of the clinic has this name or number.",
+    change: "Change",
+  },
+  {
+    patient: "Hasta",
+    search: "Ad, mikroçip veya kart numarası",
+    matches: "Bulunan hastalar",
+    none: "Klinikte bu ad veya numarayla bir hasta yok.",
+    change: "Değiştir",
+  },
+);

@@ -1,0 +1,22 @@
+import { texts } from "../../text.ts";
+
+/** Shows that a list lacks damaged studies, because a shorter list looks like a complete one. */
+export function LeftOut({ count }: { count: number }) {
+  if (count === 0) return null;
+  return (
+    <p class="note" role="status">
+      {t("leftOut", { count })}
+    </p>
+  );
+}
+
+const t = texts(
+  {
+    leftOut:
+      "Studies missing from this list, because the database has damaged them: {count}. Ask the operator of the server to restore them.",
+  },
+  {
+    leftOut:
+      "Veritabanında bozulduğu için bu listede olmayan tetkik sayısı: {count}. Sunucuyu işleten kişiden geri yüklemesini isteyin.",
+  },
+);

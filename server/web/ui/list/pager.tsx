@@ -1,0 +1,31 @@
+import { texts } from "../../text.ts";
+import "./pager.css";
+
+/** Leads through the pages of a list, with the place of the shown page among all rows. */
+export function Pager({
+  of: { page, page_size, total, has_more },
+  open,
+}: {
+  of: { page: number; page_size: number; total: number; has_more: boolean };
+  open: (page: number) => void;
+}) {
+  if (page === 1 && !has_more) return null;
+  return (
+    <nav class="actions pager" aria-label={t("pages")}>
+      <span class="quiet">
+        {t("shown", { from: (page - 1) * page_size + 1, to: Math.min(page * page_size, total), total })}
+      </span>
+      <button type="button" disabled={page === 1} onClick={() => open(page - 1)}>
+        {t("previous")}
+      </button>
+      <button type="button" disabled={!has_more} onClick={() => open(page + 1)}>
+        {t("next")}
+      </button>
+    </nav>
+  );
+}
+
+const t = texts(
+  { pages: "Pages", previous: "Previous", next: "Next", shown: "{from} to {to} of {total}" },
+  { pages: "Sayfalar", previous: "Önceki", next: "Sonraki", shown: "{total} satırdan {from}-{to}" },
+);

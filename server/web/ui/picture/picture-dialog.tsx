@@ -1,0 +1,78 @@
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import { texts } from "../../text.ts";
+import { CloseButton, Dialog } from "../form-dialog/dialog.tsx";
+import "./picture.css";
+
+interface PictureDialogProps {
+  /** Which picture it is. */
+  readonly title: string;
+  readonly close: () => void;
+  /** Number of the pictures, or frames of a clip, through which the buttons and the arrow keys lead. */
+  readonly count: number;
+  /** Shows the picture that is `by` places further on. */
+  readonly turn: (by: number) => void;
+  readonly previous: string;
+  readonly next: string;
+  /** The place among the frames of a clip. */
+  readonly status?: string;
+  /** Where the original is. */
+  readonly originals: string;
+  /** The picture, or why there is none. */
+  readonly children: ComponentChildren;
+}
+
+/** A picture as large as the window allows. */
+export function PictureDialog({
+  title,
+  close,
+  count,
+  turn,
+  previous,
+  next,
+  status,
+  originals,
+  children,
+}: PictureDialogProps) {
+  useEffect(() => {
+    const listen = ({ key }: KeyboardEvent) => {
+      if (key === "ArrowLeft") turn(-1);
+      if (key === "ArrowRight") turn(1);
+    };
+    addEventListener("keydown", listen);
+    return () => removeEventListener("keydown", listen);
+  }, [count]);
+  const foot = (
+    <>
+      {count > 1 && (
+        <>
+          <button type="button" onClick={() => turn(-1)}>
+            {previous}
+          </button>
+          {status !== undefined && <span role="status">{status}</span>}
+          <button type="button" onClick={() => turn(1)}>
+            {next}
+          </button>
+        </>
+      )}
+      <CloseButton />
+    </>
+  );
+  return (
+    <Dialog title={title} close={close} foot={foot} class="picture-dialog">
+      <div class="picture-place">{children}</div>
+      <NotForDiagnosis>{originals}</NotForDiagnosis>
+    </Dialog>
+  );
+}
+
+/** Says that a picture is a preview alone, and where the original is. */
+export function NotForDiagnosis({ children }: { children: string }) {
+  return (
+    <p class="quiet">
+      <strong class="not-for-diagnosis">{t("notForDiagnosis")}</strong> {children}
+    </p>
+  );
+}
+
+const t = texts({ notForDiagnosis: "Not for diagnosis" }, { notForDiagnosis: "Tanı için değildir" });

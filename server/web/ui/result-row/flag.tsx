@@ -1,0 +1,55 @@
+import type { Flag as FlagValue } from "../../../../shared/api/study.ts";
+import type { Side } from "../../../dashboard/types/results/results.ts";
+import { texts } from "../../text.ts";
+import "./flag.css";
+
+/**
+ * A flag in word, arrow and colour. `critical` has no direction of its own, so the caller gives the side of the interval; the
+ * word then names it too. A word that is not the expected one has no flag, and is `abnormal`.
+ */
+export function Flag({
+  flag,
+  side,
+  abnormal = false,
+}: {
+  flag: FlagValue | null;
+  side?: Side | null | undefined;
+  abnormal?: boolean | undefined;
+}) {
+  if (flag === null) return abnormal ? <span class="flag flag-abnormal">{t("abnormal")}</span> : null;
+  const direction = flag === "low" || flag === "high" ? flag : flag === "critical" ? (side ?? null) : null;
+  const arrow = direction === null ? "" : direction === "low" ? "↓" : "↑";
+  const word = flag !== "critical" || direction === null ? flag : direction === "low" ? "criticalLow" : "criticalHigh";
+  return (
+    <span class={`flag flag-${flag}`}>
+      {arrow !== "" && <span aria-hidden="true">{flag === "critical" ? arrow.repeat(2) : arrow}</span>}
+      {t(word)}
+    </span>
+  );
+}
+
+/** The word for a flag without its direction, or for an abnormal word. */
+export function flagWord(flag: FlagValue | "abnormal"): string {
+  return t(flag);
+}
+
+const t = texts(
+  {
+    low: "low",
+    high: "high",
+    normal: "normal",
+    critical: "critical",
+    criticalLow: "critical low",
+    criticalHigh: "critical high",
+    abnormal: "abnormal",
+  },
+  {
+    low: "düşük",
+    high: "yüksek",
+    normal: "normal",
+    critical: "kritik",
+    criticalLow: "kritik düşük",
+    criticalHigh: "kritik yüksek",
+    abnormal: "anormal",
+  },
+);

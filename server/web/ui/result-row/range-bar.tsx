@@ -1,0 +1,35 @@
+import type { Flag } from "../../../../shared/api/study.ts";
+import { place } from "./range-place.ts";
+
+/**
+ * Draws where a value lies against its reference interval. The middle half of the bar is the interval; a value far outside
+ * becomes an arrow at the end. The picture is hidden from screen readers, because the value, interval and flag are in words next
+ * to it.
+ */
+export function RangeBar({
+  value,
+  low,
+  high,
+  flag,
+}: {
+  value: number;
+  low: number | null;
+  high: number | null;
+  flag?: Flag | null;
+}) {
+  if (low === null && high === null) return null;
+  const { at, from, to, end } = place(value, low, high);
+  const isOutside = (low !== null && value < low) || (high !== null && value > high);
+  const kind = flag ?? (isOutside ? "outside" : "normal");
+  return (
+    <svg class="range-bar" viewBox="0 0 100 14" aria-hidden="true" focusable="false">
+      <rect class="range-track" x="0" y="6" width="100" height="2" rx="1" />
+      <rect class="range-interval" x={from} y="3.5" width={to - from} height="7" rx="1.5" />
+      {end === null ? (
+        <rect class={`range-value ${kind}`} x={at - 2} y="0" width="4" height="14" rx="2" />
+      ) : (
+        <path class={`range-value ${kind}`} d={end === "low" ? "M8 0 L0 7 L8 14 Z" : "M92 0 L100 7 L92 14 Z"} />
+      )}
+    </svg>
+  );
+}

@@ -1,0 +1,150 @@
+import type { ComponentChildren } from "preact";
+import type { Reason } from "../../../../shared/api/reason.ts";
+import type { Flag as FlagValue } from "../../../../shared/api/study.ts";
+import type { Side } from "../../../dashboard/types/results/results.ts";
+import { texts } from "../../text.ts";
+import { DataTable } from "../list/data-table.tsx";
+import { flagReason } from "../words/reasons.ts";
+import { Flag } from "./flag.tsx";
+import { RangeBar } from "./range-bar.tsx";
+import "./result-row.css";
+
+interface ResultTableProps {
+  readonly label: string;
+  /** Class of the table. */
+  readonly class?: string;
+  /** The heading of a last column of the screen's own. */
+  readonly more?: string;
+  /** `ResultRow`s. */
+  readonly children: ComponentChildren;
+}
+
+/** Values of a study, each with its flag and its place in the interval. */
+export function ResultTable({ label, class: ofTable = "", more, children }: ResultTableProps) {
+  return (
+    <DataTable
+      label={label}
+      class={`results-table cards ${ofTable}`.trimEnd()}
+      columns={[t("analyte"), [t("value"), "value"], t("flag"), t("range"), more ?? false]}
+    >
+      {children}
+    </DataTable>
+  );
+}
+
+interface Result {
+  readonly analyte: string;
+  /** Null or absent if the code says enough. */
+  readonly name?: string | null;
+  /** The value, or the field in which it is typed. */
+  readonly value: ComponentChildren;
+  readonly unit: ComponentChildren;
+  /** Null if no interval applies; undefined while none is known. */
+  readonly reference_range: string | null | undefined;
+  readonly number?: number | null | undefined;
+  readonly low?: number | null | undefined;
+  readonly high?: number | null | undefined;
+  readonly flag: FlagValue | null;
+  readonly side?: Side | null | undefined;
+  readonly abnormal?: boolean | undefined;
+  /** Why there is no interval or no flag. */
+  readonly reason?: Reason | null;
+}
+
+interface ResultRowProps {
+  readonly of: Result;
+  /** Stands after the name. */
+  readonly about?: ComponentChildren;
+  /** Stands after the interval. */
+  readonly source?: ComponentChildren;
+  /** Why the device doubts the value. */
+  readonly doubt?: string | null;
+  /** Further words on the value. */
+  readonly notes?: readonly (string | null)[];
+  /** The cell of the last column. */
+  readonly more?: ComponentChildren;
+}
+
+/** One value, read from left to right: name, value with unit, flag, place in the interval. Doubt stands below it, in words. */
+export function ResultRow({ of, about, source, doubt = null, notes = [], more }: ResultRowProps) {
+  const { analyte, name, value, unit, flag, abnormal = false } = of;
+  const shown = notes.filter((note) => note !== null);
+  const hasNotes = doubt !== null || shown.length > 0;
+  const kind = flag === "critical" ? "critical" : "";
+  const mark = [
+    abnormal ? "flag-abnormal" : flag === null || flag === "normal" ? "" : `flag-${flag}`,
+    doubt === null ? "" : "doubted",
+  ];
+  return (
+    <>
+      <tr class={`${kind} ${hasNotes ? "has-notes" : ""}`.trim()}>
+        <th scope="row" class="analyte">
+          <strong>{analyte}</strong> {name != null && <span class="quiet">{name}</span>} {about}
+        </th>
+        <td class="value">
+          {typeof value === "string" ? <strong class={mark.join(" ").trim()}>{value}</strong> : value}{" "}
+          <span class="unit">{unit}</span>
+        </td>
+        <td class="flag-cell">
+          <Flag flag={flag} side={of.side} abnormal={abnormal} />
+          {flag === null && !abnormal && of.reference_range != null && of.reason != null && (
+            <span class="quiet">{flagReason(of.reason)}</span>
+          )}
+        </td>
+        <td>
+          <Place of={of} source={source} />
+        </td>
+        {more !== undefined && <td class="more-cell">{more}</td>}
+      </tr>
+      {hasNotes && (
+        <tr class={`note-row ${kind}`.trimEnd()}>
+          <td colSpan={more === undefined ? 4 : 5}>
+            {doubt !== null && (
+              <span class="doubt">
+                <b aria-hidden="true">?</b> {t("inDoubt", { comment: doubt })}
+              </span>
+            )}
+            {shown.map((note) => (
+              <span key={note}>{note}</span>
+            ))}
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}
+
+function Place({ of, source }: { of: Result; source: ComponentChildren }) {
+  const { reference_range, number = null, low = null, high = null, flag, reason } = of;
+  if (reference_range === undefined) return null;
+  if (reference_range === null)
+    return <span class="in-interval">{reason == null ? t("noRange") : flagReason(reason)}</span>;
+  return (
+    <span class="in-interval">
+      {number !== null && <RangeBar value={number} low={low} high={high} flag={flag} />}
+      <span>
+        {reference_range}
+        {source}
+      </span>
+    </span>
+  );
+}
+
+const t = texts(
+  {
+    analyte: "Analyte",
+    value: "Value",
+    flag: "Flag",
+    range: "Reference interval",
+    noRange: "no interval",
+    inDoubt: "in doubt: {comment}",
+  },
+  {
+    analyte: "Analit",
+    value: "Değer",
+    flag: "İşaret",
+    range: "Referans aralığı",
+    noRange: "aralık yok",
+    inDoubt: "şüpheli: {comment}",
+  },
+);

@@ -1,0 +1,18 @@
+import "./icon.css";
+
+/** Drawings of 16 by 16 units. A word beside each one says the same. */
+const paths = {
+  menu: "M2 4h12M2 8h12M2 12h12",
+  choices: "M2 5h7M13 5h1M2 11h1M7 11h7M11 5a1.5 1.5 0 1 0 0 .1zM5 11a1.5 1.5 0 1 0 0 .1z",
+  bad: "M8 1.8L15 14H1zM8 6.2v3.6M8 12v.1",
+  wait: "M8 14.5A6.5 6.5 0 1 0 8 1.5a6.5 6.5 0 0 0 0 13zM8 4.5V8l2.5 1.5",
+  good: "M8 14.5A6.5 6.5 0 1 0 8 1.5a6.5 6.5 0 0 0 0 13zM5 8.2l2.2 2.2L11 6",
+};
+
+export function Icon({ of: name }: { of: keyof typeof paths }) {
+  return (
+    <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+      <path d={paths[name]} />
+    </svg>
+  );
+}

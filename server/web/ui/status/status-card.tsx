@@ -1,0 +1,45 @@
+import type { ComponentChildren } from "preact";
+import { Icon } from "./icon.tsx";
+import "./status.css";
+
+export type Tone = "good" | "bad" | "plain";
+
+const icons = { good: "good", bad: "bad", plain: "wait" } as const;
+
+/** A state in words. Icon and colour repeat them: red needs a person, green works. */
+export function State({ tone, children }: { tone: Tone; children: ComponentChildren }) {
+  return (
+    <strong class={`state state-${tone}`}>
+      <Icon of={icons[tone]} />
+      <span>{children}</span>
+    </strong>
+  );
+}
+
+interface StatusCardProps {
+  readonly name: string;
+  /** Level of the heading. */
+  readonly level: "h2" | "h3";
+  /** What identifies the thing besides its name. */
+  readonly origin: string;
+  readonly tone: Tone;
+  readonly state: ComponentChildren;
+  /** Whether something happens at this moment. */
+  readonly isBusy?: boolean;
+  /** What to do, and what is known. */
+  readonly children: ComponentChildren;
+}
+
+/** A thing that works or does not, such as a device. */
+export function StatusCard({ name, level: Heading, origin, tone, state, isBusy = false, children }: StatusCardProps) {
+  return (
+    <article class={`card status-card status-${tone}${isBusy ? " status-busy" : ""}`}>
+      <div class="between">
+        <Heading>{name}</Heading>
+        <State tone={tone}>{state}</State>
+      </div>
+      <p class="quiet">{origin}</p>
+      {children}
+    </article>
+  );
+}

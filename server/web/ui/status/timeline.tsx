@@ -1,0 +1,16 @@
+import type { ComponentChildren } from "preact";
+import { dateTime } from "../../text.ts";
+import "./timeline.css";
+
+/** What happened, in the order of the entries, each with its time. */
+export function Timeline({ of }: { of: readonly { readonly at: string; readonly text: ComponentChildren }[] }) {
+  return (
+    <ol class="plain-list time-line">
+      {of.map(({ at, text }, index) => (
+        <li key={index}>
+          <time dateTime={at}>{dateTime(at)}</time> <span>{text}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}

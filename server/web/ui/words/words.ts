@@ -1,0 +1,65 @@
+import { ageOn } from "../../../dashboard/types/patients.ts";
+import { locale, texts, timeZone } from "../../text.ts";
+
+// Facts of an animal, and days and times, in the page's language.
+
+/** The word for a stored species or sex. An unknown word of a file stays as it is. */
+export function word(stored: string): string {
+  return Object.hasOwn(english, stored) ? t(stored as keyof typeof english) : stored;
+}
+
+/** The day of an instant in the clinic's time zone, like `2026-11-21`. */
+export function dayOf(instant: string): string {
+  const zone = timeZone.value === undefined ? {} : { timeZone: timeZone.value };
+  const format = new Intl.DateTimeFormat("en", { year: "numeric", month: "2-digit", day: "2-digit", ...zone });
+  const parts = Object.fromEntries(format.formatToParts(new Date(instant)).map(({ type, value }) => [type, value]));
+  return `${parts["year"]}-${parts["month"]}-${parts["day"]}`;
+}
+
+/** Prints a day without a time, which no time zone may move. */
+export function plainDate(day: string): string {
+  return new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeZone: "UTC" }).format(new Date(day));
+}
+
+/** Prints the clock time of an instant. */
+export function clockTime(instant: string): string {
+  const zone = timeZone.value === undefined ? {} : { timeZone: timeZone.value };
+  return new Intl.DateTimeFormat(locale(), { timeStyle: "short", ...zone }).format(new Date(instant));
+}
+
+/** Prints the age today; empty for a birth in the future. */
+export function age(dateOfBirth: string): string {
+  return ageOn(dayOf(new Date().toISOString()), dateOfBirth)
+    .map(({ unit, count }) =>
+      new Intl.NumberFormat(locale(), { style: "unit", unit, unitDisplay: "long" }).format(count),
+    )
+    .join(" ");
+}
+
+const english = {
+  dog: "Dog",
+  cat: "Cat",
+  rabbit: "Rabbit",
+  bird: "Bird",
+  reptile: "Reptile",
+  exotic: "Exotic",
+  male: "male",
+  female: "female",
+  male_neutered: "male, neutered",
+  female_spayed: "female, spayed",
+  unknown: "sex unknown",
+} as const;
+
+const t = texts(english, {
+  dog: "Köpek",
+  cat: "Kedi",
+  rabbit: "Tavşan",
+  bird: "Kuş",
+  reptile: "Sürüngen",
+  exotic: "Egzotik",
+  male: "erkek",
+  female: "dişi",
+  male_neutered: "erkek, kısırlaştırılmış",
+  female_spayed: "dişi, kısırlaştırılmış",
+  unknown: "cinsiyeti bilinmiyor",
+});
