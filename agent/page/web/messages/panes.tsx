@@ -5,6 +5,7 @@ import { dateTime } from "../../../../server/web/text.ts";
 import { DataTable } from "../../../../server/web/ui/list/data-table.tsx";
 import { ResultRow, ResultTable } from "../../../../server/web/ui/result-row/result-row.tsx";
 import { Facts } from "../../../../server/web/ui/status/facts.tsx";
+import { studyWord } from "../../../../server/web/ui/words/study-word.ts";
 import { stateWord, t } from "./texts.ts";
 
 // The three panes of a message. Every text of a device is shown as text.
@@ -51,7 +52,7 @@ export function ReportPane({ report, isImage }: { report: LocalMessage["report"]
           <Facts
             inColumn
             of={[
-              [t("device"), `${one.device_name}, ${one.modality}`],
+              [t("device"), `${one.device_name}, ${studyWord(one.modality)}`],
               [t("measured"), dateTime(one.acquired_at)],
               [t("identifier"), one.identifier],
               [t("name"), one.name],
@@ -101,7 +102,7 @@ export function StudyPane({ studies }: { studies: LocalMessage["studies"] }) {
             inColumn
             of={[
               [t("patient"), patient_fp ?? t("noPatient")],
-              [t("studyName"), `${modality}, ${fp}, ${t("revision", { revision })}`],
+              [t("studyName"), `${studyWord(modality)}, ${fp}, ${t("revision", { revision })}`],
               [t("measured"), dateTime(acquired_at)],
             ]}
           />

@@ -2,6 +2,7 @@ import type { LocalOutbox } from "../../types/queue.ts";
 import { Empty, Loaded, useLocal } from "../../../../server/web/resource.tsx";
 import { ago, texts } from "../../../../server/web/text.ts";
 import { DataTable } from "../../../../server/web/ui/list/data-table.tsx";
+import { studyWord } from "../../../../server/web/ui/words/study-word.ts";
 
 /** The results that the server does not have yet, the oldest first, and why they wait. */
 export function Outbox() {
@@ -40,7 +41,7 @@ function Waiting({ outbox: { depth, studies, server } }: { outbox: LocalOutbox }
           <tr key={`${fp} ${revision}`}>
             <th scope="row">{ago(created_at)}</th>
             <td>{device}</td>
-            <td>{modality}</td>
+            <td>{studyWord(modality)}</td>
             <td class="number">{send_attempts}</td>
             <td>
               <a href={`/messages/${encodeURIComponent(message)}`}>{t("show", { id: message.slice(-6) })}</a>

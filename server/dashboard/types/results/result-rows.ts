@@ -1,17 +1,8 @@
 import type { Modality } from "../../../../shared/api/study.ts";
 import type { PatientResults, PatientStudy, ResultValue } from "../patients.ts";
+import { MODALITIES } from "./study-words.ts";
 
 // Turns the studies of a patient into rows of one analyte, and rows into a matrix of analytes by days.
-
-/** Modalities in the order of the matrix. */
-const MODALITIES: readonly Modality[] = [
-  "HEMATOLOGY",
-  "BIOCHEMISTRY",
-  "URINALYSIS",
-  "RADIOLOGY",
-  "ULTRASOUND",
-  "ENDOSCOPY",
-];
 
 /** Values that compare with each other: one analyte in one unit. A device's own code is comparable on that device alone. */
 export interface ResultRow {

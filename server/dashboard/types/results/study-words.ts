@@ -42,3 +42,14 @@ export const studyTurkish: Record<StudyWord, string> = {
 export function isStudyWord(stored: string): stored is StudyWord {
   return Object.hasOwn(studyEnglish, stored);
 }
+
+/** The kinds of a study in the order of every list, those of the laboratory first. */
+export const MODALITIES: readonly Modality[] = [
+  ...(["HEMATOLOGY", "BIOCHEMISTRY", "URINALYSIS"] as const),
+  ...(["RADIOLOGY", "ULTRASOUND", "ENDOSCOPY"] as const),
+];
+
+/** Whether a study consists of images. Its results, if any, are measurements in them, which have a free name. */
+export function isOfImages(modality: Modality): boolean {
+  return MODALITIES.indexOf(modality) >= 3;
+}

@@ -1,20 +1,11 @@
 import type { Modality } from "../../../../shared/api/study.ts";
 import type { ListedPatient } from "../../../dashboard/types/patients.ts";
 import type { TypedAnalyte, TypedRow, TypedStudy } from "../../../dashboard/types/results/manual-study.ts";
+import { MODALITIES } from "../../../dashboard/types/results/study-words.ts";
 import { instantOf, wallTime } from "../../../dashboard/types/wall-time.ts";
 import { remember, remembered } from "../../browser-storage.ts";
 
 // The text that the user typed so far.
-
-export const modalities: readonly Modality[] = [
-  ...(["HEMATOLOGY", "BIOCHEMISTRY", "URINALYSIS"] as const),
-  ...(["RADIOLOGY", "ULTRASOUND", "ENDOSCOPY"] as const),
-];
-
-/** Whether the results of a kind of study are measurements in images, which have a free name. */
-export function isOfImages(modality: Modality): boolean {
-  return modalities.indexOf(modality) >= 3;
-}
 
 export interface Draft {
   patient: ListedPatient | null;
@@ -32,7 +23,7 @@ export function emptyRows(catalogue: readonly TypedAnalyte[]): Record<Modality, 
     catalogue
       .filter((analyte) => analyte.modality === modality)
       .map(({ code, units }) => ({ analyte: code, value: "", unit: rememberedUnit(code, units) }));
-  return Object.fromEntries(modalities.map((modality) => [modality, rowsOf(modality)])) as Draft["rows"];
+  return Object.fromEntries(MODALITIES.map((modality) => [modality, rowsOf(modality)])) as Draft["rows"];
 }
 
 /** The study that the draft asks the server about; null without an animal. */

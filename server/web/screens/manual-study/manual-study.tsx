@@ -6,6 +6,7 @@ import type {
   TypedAnalyte,
   TypedRow,
 } from "../../../dashboard/types/results/manual-study.ts";
+import { isOfImages, MODALITIES } from "../../../dashboard/types/results/study-words.ts";
 import { call } from "../../api.ts";
 import { Empty, Loaded, Problem, useResource } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
@@ -15,7 +16,7 @@ import { studyWord } from "../../ui/words/study-word.ts";
 import { useAction } from "../../ui/form/use-action.ts";
 import { ApiPreview } from "./api-preview.tsx";
 import { ChoosePatient } from "./choose-patient.tsx";
-import { type Draft, emptyRows, filledRows, isOfImages, modalities, timeNow, typedStudy } from "./draft.ts";
+import { type Draft, emptyRows, filledRows, timeNow, typedStudy } from "./draft.ts";
 import { ImageRows } from "./image-rows.tsx";
 import { useKeptDraft } from "./kept-draft.ts";
 import { LabRows } from "./lab-rows.tsx";
@@ -137,7 +138,7 @@ function Head({
           value={modality}
           onChange={({ currentTarget }) => change({ modality: currentTarget.value as Modality })}
         >
-          {modalities.map((each) => (
+          {MODALITIES.map((each) => (
             <option key={each} value={each}>
               {studyWord(each)}
             </option>

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { EventStatus, EventType } from "../../../../shared/api/calendar.ts";
 import type { SoapStatus } from "../../../../shared/api/soap.ts";
 import type { PatientOverview, PatientStudy } from "../../../dashboard/types/patients.ts";
+import { isOfImages } from "../../../dashboard/types/results/study-words.ts";
 import { may } from "../../session.ts";
 import { date, dateTime, texts } from "../../text.ts";
 import { ConnectionAnswers } from "../../ui/form-dialog/connection-answer.tsx";
@@ -12,7 +13,7 @@ import { Timeline } from "../../ui/status/timeline.tsx";
 
 /** Studies with images. Their measurements stand in the matrix. */
 export function ImagingStudies({ studies }: { studies: readonly PatientStudy[] }) {
-  const imaging = studies.filter(({ modality }) => ["RADIOLOGY", "ULTRASOUND", "ENDOSCOPY"].includes(modality));
+  const imaging = studies.filter(({ modality }) => isOfImages(modality));
   if (imaging.length === 0) return null;
   return (
     <>

@@ -1,10 +1,11 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { DeviceNames, ResultFilters } from "../../../dashboard/types/results/results.ts";
+import { MODALITIES } from "../../../dashboard/types/results/study-words.ts";
 import { useResource } from "../../resource.tsx";
 import { Field } from "../../ui/form/field.tsx";
 import { type FilterName } from "./query.ts";
 import { studyWord } from "../../ui/words/study-word.ts";
-import { modalities, t } from "./texts.ts";
+import { t } from "./texts.ts";
 
 /** Time without a key press after which the search begins. */
 const TYPING_MS = 250;
@@ -33,7 +34,7 @@ export function Filters({
       </Choice>
       <Choice label={t("modality")} name="modality" filters={filters} change={change}>
         <option value="">{t("all")}</option>
-        {modalities.map((modality) => (
+        {MODALITIES.map((modality) => (
           <option key={modality} value={modality}>
             {studyWord(modality)}
           </option>

@@ -78,5 +78,3 @@ export const t = texts(
     others: "ve {count} tane daha",
   },
 );
-
-export const modalities = ["BIOCHEMISTRY", "HEMATOLOGY", "URINALYSIS", "RADIOLOGY", "ULTRASOUND", "ENDOSCOPY"] as const;

@@ -1,11 +1,16 @@
+import { isStudyWord } from "../../../dashboard/types/results/study-words.ts";
 import { ageOn } from "../../../dashboard/types/patients.ts";
-import { locale, texts, timeZone } from "../../text.ts";
+import { language, locale, texts, timeZone } from "../../text.ts";
+import { studyWord } from "./study-word.ts";
 
 // Facts of an animal, and days and times, in the page's language.
 
 /** The word for a stored species or sex. An unknown word of a file stays as it is. */
 export function word(stored: string): string {
-  return Object.hasOwn(english, stored) ? t(stored as keyof typeof english) : stored;
+  if (Object.hasOwn(english, stored)) return t(stored as keyof typeof english);
+  if (!isStudyWord(stored)) return stored;
+  const species = studyWord(stored);
+  return species.slice(0, 1).toLocaleUpperCase(language.value) + species.slice(1);
 }
 
 /** The day of an instant in the clinic's time zone, like `2026-11-21`. */
@@ -37,12 +42,6 @@ export function age(dateOfBirth: string): string {
 }
 
 const english = {
-  dog: "Dog",
-  cat: "Cat",
-  rabbit: "Rabbit",
-  bird: "Bird",
-  reptile: "Reptile",
-  exotic: "Exotic",
   male: "male",
   female: "female",
   male_neutered: "male, neutered",
@@ -51,12 +50,6 @@ const english = {
 } as const;
 
 const t = texts(english, {
-  dog: "Köpek",
-  cat: "Kedi",
-  rabbit: "Tavşan",
-  bird: "Kuş",
-  reptile: "Sürüngen",
-  exotic: "Egzotik",
   male: "erkek",
   female: "dişi",
   male_neutered: "erkek, kısırlaştırılmış",

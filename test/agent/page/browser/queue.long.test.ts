@@ -42,7 +42,7 @@ describe.skipIf(browserProblem() !== null)("the queue, the codes and the log in 
     await page.getByText("Every result is sent").waitFor();
     await send(port, hl7Result("Zeytin"));
     await page.getByText("1 results wait for the server.").waitFor();
-    await page.getByRole("cell", { name: "HEMATOLOGY" }).waitFor();
+    await page.getByRole("cell", { name: "Hematology" }).waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
     await page.getByRole("link", { name: /^Message …/ }).click();
