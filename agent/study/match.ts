@@ -2,7 +2,7 @@ import type { MatchCode } from "../../shared/api/filing-code.ts";
 import type { Patient } from "../../shared/api/patient.ts";
 import { type ReasonOf, reasonOf } from "../../shared/api/reason.ts";
 import { readSex } from "../../shared/clinical/sex.ts";
-import { fold } from "../../shared/clinical/species.ts";
+import { fold, servedSpecies } from "../../shared/clinical/species.ts";
 import type { Report } from "../report/report.ts";
 import type { TestOrder } from "../spool/queries/orders/orders.ts";
 
@@ -58,7 +58,7 @@ export function match(
         : reasonOf("MATCH.ACCESSION_OF_OTHER", order.accession);
     return { patient: null, reason, candidates };
   }
-  if (report.species !== null && report.species !== patient.species) {
+  if (report.species !== null && servedSpecies(report.species) !== patient.species) {
     return { patient: null, reason: reasonOf("MATCH.SPECIES", report.species, patient.species), candidates };
   }
   return { patient, reason: null, candidates: [] };

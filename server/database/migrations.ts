@@ -556,6 +556,42 @@ const webhooks = ({ id, orderedText }: Engine) => `
   );
 `;
 
+// Animals and owners that practice software sends.
+const practiceSoftware = ({ orderedText }: Engine) => `
+  alter table customer add column name text;
+  alter table customer add column phone text;
+  alter table customer add column email text;
+  alter table patient add column precise_species text;
+  alter table patient add column deceased_at bigint;
+  alter table patient_identifier add column type text;
+  create table patient_source (
+    clinic_id bigint not null references clinic (id),
+    source ${orderedText} not null,
+    external_id ${orderedText} not null,
+    patient_id bigint references patient (id),
+    source_updated_at bigint,
+    removed integer not null,
+    primary key (clinic_id, source, external_id)
+  );
+  create table customer_source (
+    clinic_id bigint not null references clinic (id),
+    source ${orderedText} not null,
+    external_id ${orderedText} not null,
+    customer_id bigint not null references customer (id),
+    source_updated_at bigint,
+    primary key (clinic_id, source, external_id)
+  );
+  create table sync_answer (
+    api_key_id bigint not null references api_key (id),
+    id_digest ${orderedText} not null,
+    request_digest text not null,
+    answer text not null,
+    answered_at bigint not null,
+    primary key (api_key_id, id_digest)
+  );
+  create index sync_answer_by_time on sync_answer (answered_at);
+`;
+
 const soapContent = [
   "id",
   "fp",
@@ -572,7 +608,7 @@ const soapContent = [
 ];
 
 /** The baseline, then what each later version changes. A released entry never changes. */
-const versions: readonly ((engine: Engine) => string)[] = [baseline];
+const versions: readonly ((engine: Engine) => string)[] = [baseline, practiceSoftware];
 
 /** Version of the schema that this program knows. */
 export const SCHEMA_VERSION = versions.length;

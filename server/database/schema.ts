@@ -23,12 +23,23 @@ export interface Tables {
     stamp: Generated<number>;
   };
   user: { id: Generated<number>; fp: string; name: string; clinic_id: number };
-  customer: { id: Generated<number>; fp: string; time_zone: string | null };
+  /** Owners. Name, phone and e-mail are for people of the clinic: neither /api/v1 nor a log has them. */
+  customer: {
+    id: Generated<number>;
+    fp: string;
+    time_zone: string | null;
+    name: Generated<string | null>;
+    phone: Generated<string | null>;
+    email: Generated<string | null>;
+  };
   patient: {
     id: Generated<number>;
     fp: string;
     name: string;
+    /** The word that the API serves. */
     species: string;
+    /** The animal itself where `species` names a group, such as `horse` or `ferret`. */
+    precise_species: string | null;
     breed: string | null;
     sex: string | null;
     date_of_birth: string | null;
@@ -36,13 +47,43 @@ export interface Tables {
     owner_customer_id: number;
     created_at: number;
     updated_at: number;
+    deceased_at: number | null;
     deleted_at: number | null;
   };
   patient_identifier: {
     patient_id: number;
     identifier: string;
+    /** Null if the door did not say it. */
+    type: string | null;
     /** Index in the list of the import file. */
     position: number;
+  };
+  /** Names of patients in the practice software of a clinic. */
+  patient_source: {
+    clinic_id: number;
+    source: string;
+    external_id: string;
+    /** Null for a patient that was removed before it came. */
+    patient_id: number | null;
+    /** Time of the last change in the software, ms since 1970; null if it never said one. */
+    source_updated_at: number | null;
+    removed: number;
+  };
+  /** Names of owners in the practice software of a clinic. */
+  customer_source: {
+    clinic_id: number;
+    source: string;
+    external_id: string;
+    customer_id: number;
+    source_updated_at: number | null;
+  };
+  /** Answers to requests of practice software, for their repetitions. */
+  sync_answer: {
+    api_key_id: number;
+    id_digest: string;
+    request_digest: string;
+    answer: string;
+    answered_at: number;
   };
   /** Connections of clinics to patients. */
   clinic_patient: {

@@ -1,4 +1,5 @@
 import { query, type Session, uncachedWrite } from "../database/query.ts";
+import { customerByFp } from "../records/registry/owners.ts";
 import { type Change, missing } from "./context.ts";
 import type { ClinicLine, CustomerLine, UserLine } from "./lines.ts";
 
@@ -51,10 +52,6 @@ const upsertUser = uncachedWrite((db, p: { fp: string; name: string; clinicId: n
     .insertInto("user")
     .values({ fp: p.fp, name: p.name, clinic_id: p.clinicId })
     .onConflict((conflict) => conflict.column("fp").doUpdateSet({ name: p.name, clinic_id: p.clinicId })),
-);
-
-export const customerByFp = query((db, p: { fp: string }) =>
-  db.selectFrom("customer").select(["id", "time_zone"]).where("fp", "=", p.fp),
 );
 
 const upsertCustomer = uncachedWrite((db, p: { fp: string; timeZone: string }) =>

@@ -1,4 +1,4 @@
-export type Change = "new" | "changed" | "unchanged";
+export type { Change } from "../records/registry/animals.ts";
 
 /** State of one import. */
 export interface ImportContext {

@@ -8,7 +8,8 @@ import { toPatient } from "../records/patients/patients.ts";
 import { markOutdatedFlags } from "../records/filing/outdated-flags.ts";
 import { importSoap, storedAmendmentProblem } from "../records/soap/soap.ts";
 import { importBatch, importItem } from "../records/inventory/stock.ts";
-import { patientByFp, storeConnection, storePatient } from "./patients.ts";
+import { patientByFp } from "../records/registry/animals.ts";
+import { storeConnection, storePatient } from "./patients.ts";
 
 // Stores the entities of an import.
 

@@ -71,7 +71,9 @@ async function* patientsOf(session: Session): AsyncGenerator<Entity> {
     for (const row of page) {
       const external_ids = identifiers.get(row.fp) ?? [];
       const deleted_at = row.deleted_at === null ? null : timestampOf(row.deleted_at);
-      yield { type: "patient", ...toPatient(row), external_ids, deleted_at };
+      // The import reads the precise word, and finds the one that the API serves.
+      const species = row.precise_species?.replaceAll("_", " ") ?? row.species;
+      yield { type: "patient", ...toPatient(row), species, external_ids, deleted_at };
     }
     for (const { patient_fp, clinic_fp, active } of await session.all(connectionsIn, rangeOf(page))) {
       yield { type: "connection", patient_fp, clinic_fp, active: active === 1 };

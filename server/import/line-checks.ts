@@ -2,10 +2,8 @@ import { IANAZone } from "luxon";
 import { Compile } from "typebox/compile";
 import { textProblems, problems, shown } from "../../shared/schema/problems.ts";
 import { isRealDate, isRealInstant, timestampProblem } from "../../shared/schema/timestamp.ts";
-import { patientSex } from "../../shared/clinical/sex.ts";
-import { PATIENT_SEXES } from "../../shared/clinical/sex.ts";
-import { API_SPECIES, apiSpecies } from "../../shared/clinical/species.ts";
 import { studyProblems } from "../../shared/clinical/study-checks.ts";
+import { animalFaults } from "../records/registry/animal-checks.ts";
 import { signedAtProblem } from "../records/soap/soap-rules.ts";
 import {
   CalendarEventLine,
@@ -67,14 +65,6 @@ function faultyTexts(entity: Entity): string[] {
   return [...textProblems({ device_name }), ...textProblems(others, { asJson: true })];
 }
 
-/** Weight of the heaviest bulls and draught horses. A larger value is in grams or mistyped. */
-const WEIGHT_KG_MAX = 1500;
-
-const BORN_FROM = "1950-01-01";
-
-/** Offset of the easternmost time zone, where it is already the next day. */
-const EAST_MS = 14 * 3_600_000;
-
 // Finds well-formed values that are invalid (30 February, unknown time zone) or contradict each other.
 function unrealValues(entity: Entity, now: number): string[] {
   const unreal: string[] = [];
@@ -105,8 +95,7 @@ function unrealValues(entity: Entity, now: number): string[] {
       break;
     }
     case "patient":
-      expectWords("name", entity.name);
-      unreal.push(...unrealPatient(entity, now));
+      unreal.push(...animalFaults(entity, now).map(({ message }) => message));
       expectPast("created_at", entity.created_at);
       expectPast("updated_at", entity.updated_at);
       expectPast("deleted_at", entity.deleted_at);
@@ -136,29 +125,6 @@ function unrealValues(entity: Entity, now: number): string[] {
       break;
     case "connection":
       break;
-  }
-  return unreal;
-}
-
-function unrealPatient({ species, sex, date_of_birth, weight_kg, deleted_at }: PatientLine, now: number): string[] {
-  const unreal: string[] = [];
-  if (apiSpecies(species) === null) {
-    unreal.push(`species is ${shown(species)}, expected a word for one of ${API_SPECIES.join(", ")}`);
-  }
-  if (sex !== null && patientSex(sex) === null) {
-    unreal.push(`sex is ${shown(sex)}, expected a word for one of ${PATIENT_SEXES.join(", ")}, or null`);
-  }
-  if (weight_kg !== null && !(weight_kg > 0 && weight_kg <= WEIGHT_KG_MAX)) {
-    unreal.push(`weight_kg is ${weight_kg}, expected more than 0 and at most ${WEIGHT_KG_MAX}, or null`);
-  }
-  if (date_of_birth !== null) {
-    const end = deleted_at && isRealInstant(deleted_at) ? Date.parse(deleted_at) : now;
-    const last = new Date(end + EAST_MS).toISOString().slice(0, 10);
-    if (!isRealDate(date_of_birth)) {
-      unreal.push(`date_of_birth is ${shown(date_of_birth)}, expected a day that exists`);
-    } else if (date_of_birth < BORN_FROM || date_of_birth > last) {
-      unreal.push(`date_of_birth is ${shown(date_of_birth)}, expected a day from ${BORN_FROM} to ${last}`);
-    }
   }
   return unreal;
 }

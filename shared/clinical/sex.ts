@@ -52,12 +52,46 @@ const UNKNOWN_SEX = ["unknown", "u", "bilinmiyor"].map(fold);
 
 const SEX_WORDS = new Set([...MALE, ...FEMALE, ...NEUTERED, ...INTACT, fold("not")]);
 
+/**
+ * Words of practice software in English, Turkish, German, French and Spanish, each the complete text of a field. Devices do not send
+ * them. `C` and `S` are the castrated and spayed of OpenVPMS and IDEXX.
+ */
+const PRACTICE_WORDS: readonly (readonly [PatientSex, string])[] = [
+  ["male", "männlich, rüde, kater, hengst, stallion, mâle, étalon, macho, aygır, male entire"],
+  [
+    "male_neutered",
+    "c, castrated, gelding, mk, m kastr, m kastriert, männlich kastriert, kastriert männlich, rüde kastriert, kater kastriert, " +
+      "wallach, castré, mâle castré, hongre, castrado, macho castrado, iğdiş",
+  ],
+  ["female", "w, weiblich, hündin, kätzin, stute, mare, femelle, jument, hembra, yegua, kısrak"],
+  [
+    "female_spayed",
+    "s, spayed, wk, w kastr, w kastriert, weiblich kastriert, kastriert weiblich, weiblich sterilisiert, hündin kastriert, " +
+      "stérilisée, femelle stérilisée, femelle castrée, esterilizada, hembra esterilizada, castrada, hembra castrada",
+  ],
+  ["unknown", "unbekannt, inconnu, desconocido, unspecified"],
+];
+
+const practiceWords = new Map(
+  PRACTICE_WORDS.flatMap(([sex, words]) => words.split(", ").map((word) => [fold(word), sex] as const)),
+);
+
+/** Sex and alteration of HL7 PID-8 in the form of dcm4chee: `M^Y` is a neutered male. */
+const HL7_SEXES: ReadonlyMap<string, PatientSex> = new Map([
+  ["M^Y", "male_neutered"],
+  ["M^N", "male"],
+  ["F^Y", "female_spayed"],
+  ["F^N", "female"],
+]);
+
 /** Reads a clinic's words for the sex ("FS", "kısır dişi"). @returns null for no sex, both, or any other word */
 export function patientSex(words: string): PatientSex | null {
-  const stored = PATIENT_SEXES.find((each) => each === words);
+  const stored = PATIENT_SEXES.find((each) => each === words) ?? HL7_SEXES.get(words.trim().toUpperCase());
   if (stored !== undefined) return stored;
   const text = fold(words);
   if (UNKNOWN_SEX.includes(text)) return "unknown";
+  const ofPractice = practiceWords.get(text);
+  if (ofPractice !== undefined) return ofPractice;
   const isKnown = text
     .trim()
     .split(" ")

@@ -59,9 +59,69 @@ export function readSpecies(words: string): string | null {
   return onlyOne((animals.length > 0 ? animals : found).map((one) => one.species));
 }
 
-/** Reads the API's species in a clinic's words ("Canine", "kedi"). @returns null for no species, several, or one that the API lacks */
-export function apiSpecies(words: string): ApiSpecies | null {
-  return ofApi(words) ?? ofApi(readSpecies(words));
+/** The species of a patient: the word that the API serves, and the animal itself where that word names a group. */
+export interface AnimalSpecies {
+  readonly served: ApiSpecies;
+  /** Such as `horse` or `ferret`, which have intervals of their own; null if `served` is all that is known. */
+  readonly precise: string | null;
+}
+
+/** Species that the API serves as `exotic`. */
+const SERVED_AS_EXOTIC: readonly string[] = ["horse", "cow"];
+
+/**
+ * Words and codes of practice software beside those of the devices: German, French, Spanish and Turkish words, SNOMED CT codes, and
+ * animals without intervals. Each is the complete text of a field, and stands for a word that is read.
+ */
+const PRACTICE_WORDS: readonly (readonly [string, string])[] = [
+  ["dog", "hündin, rüde, 448771007"],
+  ["cat", "fel, kater, kätzin, chatte, gata, 448169003"],
+  ["rabbit", "lapin, conejo, hase, zwergkaninchen, leporine"],
+  ["bird", "oiseau, pájaro, ave, psittacine, papagei, wellensittich, kanarienvogel, papağan, muhabbet kuşu, kanarya"],
+  [
+    "reptile",
+    "reptil, eidechse, schlange, schildkröte, serpent, tortue, lézard, serpiente, tortuga, lagarto, kaplumbağa, yılan",
+  ],
+  ["exotic", "egzotik, exot, heimtier, nac, exotique, exótico, monkey, maymun, affe, singe, mono, fish, balık, fisch"],
+  ["ferret", "frettchen, furet, hurón, dağ gelinciği"],
+  ["hamster", "goldhamster, zwerghamster, hámster"],
+  ["horse", "at, pony, cheval, caballo, 35354009"],
+  ["cow", "sığır, kuh, vache, vaca, bovin, dana, buzağı, 34618005"],
+  ["donkey", "âne, asno"],
+  ["pig", "cochon, porc, cerdo"],
+];
+
+const practiceWords = new Map(
+  PRACTICE_WORDS.flatMap(([word, others]) => others.split(", ").map((other) => [fold(other), word] as const)),
+);
+
+/** Reads the species of a patient in a clinic's words ("Canine", "kedi", "Frettchen"). @returns null for no species or several */
+export function animalSpecies(words: string): AnimalSpecies | null {
+  const read = practiceWords.get(fold(words)) ?? words;
+  const exact = ofApi(read);
+  if (exact !== null) return { served: exact, precise: null };
+  const found = readSpecies(read);
+  if (found === null) return null;
+  const subgroup = SPECIES_OF_BREEDS.includes(found) ? null : subgroupOf(found, read);
+  const served = ofApi(found);
+  return served !== null ? { served, precise: subgroup } : { served: "exotic", precise: subgroup ?? found };
+}
+
+/** Returns the word that the API serves for a species that was read: `exotic` for a horse. */
+export function servedSpecies(animal: string): string {
+  return SERVED_AS_EXOTIC.includes(animal) ? "exotic" : animal;
+}
+
+/** Returns the species and breed that select the intervals of a patient whose precise species is known. */
+export function intervalFacts<Facts extends { readonly species: string; readonly breed: string | null }>(
+  facts: Facts,
+  precise: string | null,
+): Facts {
+  if (precise === null) return facts;
+  const word = precise.replaceAll("_", " ");
+  const own = readSpecies(word) ?? facts.species;
+  const isNamedByBreed = precise === own || subgroupOf(own, facts.breed) !== null;
+  return { ...facts, species: own, breed: isNamedByBreed ? facts.breed : word };
 }
 
 function ofApi(name: string | null): ApiSpecies | null {

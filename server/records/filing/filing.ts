@@ -13,7 +13,7 @@ import { query, type Session } from "../../database/query.ts";
 import type { StudyColumns } from "../../database/schema.ts";
 import { findPatient } from "../patients/patients.ts";
 import { storeConflict } from "../studies/conflicts.ts";
-import { flagForPatient } from "../studies/flags.ts";
+import { flagForPatient, intervalAnimal } from "../studies/flags.ts";
 import { findMatchFacts } from "./match-facts.ts";
 import {
   findForPush,
@@ -256,7 +256,8 @@ async function reflagged(
   pushed: PushedStudy,
   patient: Patient,
 ): Promise<Partial<Pick<StudyColumns, "results" | "snapshot">>> {
-  const note = pushed.results.length === 0 ? null : flagMismatchNote(pushed, patient);
+  const note =
+    pushed.results.length === 0 ? null : flagMismatchNote(pushed, await intervalAnimal(session, patient), patient);
   if (note === null) return {};
   const { results, snapshot } = await flagForPatient(session, row, patient);
   // Without a snapshot some analyte is unknown, and the rows describe intervals of another patient.

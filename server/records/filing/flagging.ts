@@ -8,10 +8,14 @@ import { flaggedPatient, type Signalment, signalmentAt } from "../../../shared/c
 /** Prefix of the note in a study that the server flagged again. */
 const FLAGGED_ANEW = "flagged anew: ";
 
-/** @returns the reason to flag the results again, as a note; null if the agent flagged them for the same facts */
+/**
+ * `served` is the patient as agents read it, whose species may be a group of animals. @returns the reason to flag the results again,
+ * as a note; null if the agent flagged them for the same facts
+ */
 export function flagMismatchNote(
   { patient_fp, acquired_at, snapshot }: Pick<PushedStudy, "patient_fp" | "acquired_at" | "snapshot">,
   patient: Patient,
+  served = patient,
 ): string | null {
   const animal = snapshot?.animal;
   // Older agents report a missing patient in the rows alone.
@@ -23,7 +27,7 @@ export function flagMismatchNote(
   }
   if (animal === undefined) return null;
   // Without a breed in the snapshot, assume that the agent used the patient's subgroup.
-  const taken = { ...animal, breed: animal.breed ?? patient.breed };
+  const taken = { ...animal, breed: animal.breed ?? served.breed };
   const [before, now] = [signalmentAt(taken, acquired_at), signalmentAt(patient, acquired_at)];
   const differing = facts.filter(({ decides }) => decides.some((name) => String(before[name]) !== String(now[name])));
   if (differing.length === 0) return null;

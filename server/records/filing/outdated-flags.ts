@@ -3,7 +3,7 @@ import type { Snapshot } from "../../../shared/api/study.ts";
 import { flagMismatchNote } from "./flagging.ts";
 import { announceStudy } from "../changes/clinic-studies.ts";
 import { query, type Session } from "../../database/query.ts";
-import { flagForPatient } from "../studies/flags.ts";
+import { flagForPatient, intervalAnimal } from "../studies/flags.ts";
 import { findIntactStudy } from "../studies/studies.ts";
 import { parseStored, timestampOf } from "../studies/study-content.ts";
 
@@ -22,6 +22,7 @@ export async function markOutdatedFlags(
   only: string | null = null,
 ): Promise<void> {
   const fps = only === null ? (await session.all(flaggedOf, { patientId })).map(({ fp }) => fp) : [only];
+  const facts = fps.length === 0 ? patient : await intervalAnimal(session, patient);
   for (const fp of fps) {
     const study = await findIntactStudy(session, fp);
     if (study?.patient_id !== patientId) continue;
@@ -30,7 +31,7 @@ export async function markOutdatedFlags(
     if (snapshot === null || animal === null) continue;
     const flagged = { patient_fp: patient.fp, acquired_at: timestampOf(study.acquired_at), snapshot };
     const isOutdated =
-      flagMismatchNote(flagged, patient) !== null &&
+      flagMismatchNote(flagged, facts, patient) !== null &&
       (await flagForPatient(session, study, patient)).results !== study.results;
     const species = isOutdated ? animal.species : null;
     if (species === study.flagged_species) continue;

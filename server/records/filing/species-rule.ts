@@ -1,7 +1,7 @@
 import type { Patient } from "../../../shared/api/patient.ts";
 import { type ReasonOf, reasonOf } from "../../../shared/api/reason.ts";
 import type { PatientHint } from "../../../shared/api/study.ts";
-import { fold, readSpecies } from "../../../shared/clinical/species.ts";
+import { fold, readSpecies, servedSpecies } from "../../../shared/clinical/species.ts";
 
 // The one rule about species: a study of a device that states another species than the patient's waits for a person.
 
@@ -14,7 +14,7 @@ export function speciesContradiction(
   { species }: Pick<Patient, "species">,
 ): ReasonOf<"MATCH.OTHER_SPECIES"> | null {
   const stated = readSpecies(hint?.species ?? "");
-  if (stated === null || stated === (readSpecies(species) ?? species)) return null;
+  if (stated === null || servedSpecies(stated) === (readSpecies(species) ?? species)) return null;
   return reasonOf("MATCH.OTHER_SPECIES", stated, species);
 }
 

@@ -2,8 +2,9 @@ import type { Patient } from "../../../shared/api/patient.ts";
 import type { Result, Snapshot, Study } from "../../../shared/api/study.ts";
 import { flaggedPatient } from "../../../shared/clinical/signalment.ts";
 import { signalmentAt } from "../../../shared/clinical/signalment.ts";
+import { intervalFacts } from "../../../shared/clinical/species.ts";
 import { measurementsOf, resultsOf } from "../../../shared/clinical/results.ts";
-import type { Session } from "../../database/query.ts";
+import { query, type Session } from "../../database/query.ts";
 import type { StudyColumns } from "../../database/schema.ts";
 import { currentRanges } from "../clinics/ranges.ts";
 import { canonical } from "./study-content.ts";
@@ -29,13 +30,24 @@ export async function flagForPatient(
     const isOfImages = before?.rows.every(({ meaning }) => meaning !== undefined) ?? false;
     return { results: canonical(bare), snapshot: isOfImages ? study.snapshot : null };
   }
+  const animal = patient === null ? null : await intervalAnimal(session, patient);
   const context = {
-    signalment: patient === null ? null : signalmentAt(patient, acquired_at),
+    signalment: animal === null ? null : signalmentAt(animal, acquired_at),
     instrument: before?.instrument ?? device_name,
     acquired_at,
     ranges: (clinic_id === null ? null : await currentRanges(session, clinic_id)) ?? null,
   };
   const flagged = resultsOf(measurements, context, before?.notes);
-  const snapshot = { ...flagged.snapshot, animal: patient === null ? null : flaggedPatient(patient) };
+  const snapshot = { ...flagged.snapshot, animal: animal === null ? null : flaggedPatient(animal) };
   return { results: canonical(flagged.results), snapshot: JSON.stringify(snapshot) };
 }
+
+/** Returns the patient with the species and breed that select its intervals: a horse, which the API serves as `exotic`. */
+export async function intervalAnimal(session: Session, patient: Patient): Promise<Patient> {
+  const row = await session.first(preciseSpecies, { fp: patient.fp });
+  return intervalFacts(patient, row?.precise_species ?? null);
+}
+
+const preciseSpecies = query((db, p: { fp: string }) =>
+  db.selectFrom("patient").select("precise_species").where("fp", "=", p.fp),
+);

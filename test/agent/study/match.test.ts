@@ -56,6 +56,13 @@ test("another species than the patient's is a contradiction with the patient as 
   expect(match(ofCat, [cat]).patient).toEqual(cat);
 });
 
+test("a horse matches a patient that the API serves as exotic, and a dog does not", () => {
+  const exotic = { ...dog, species: "exotic" };
+  const ofSpecies = (species: string) => match(vetscanReport(species, resultRecord("1742-6", "52", "U/L")), [exotic]);
+  expect(ofSpecies("Equine").patient).toEqual(exotic);
+  expect(ofSpecies("Dog").patient).toBeNull();
+});
+
 test.each(["", "General", "Child", "Dog or Cat"])("the label %j states no species and contradicts none", (label) => {
   expect(match(vetscanReport(label, resultRecord("1742-6", "52", "U/L")), [dog]).patient).toEqual(dog);
 });

@@ -175,7 +175,7 @@ describe("an import", () => {
       patient({ date_of_birth: "2026-11-03", deleted_at: "2026-11-01T12:00:00.000Z" }),
       patient({ species: "unicorn" }),
       patient({ species: "" }),
-      patient({ species: "horse" }),
+      patient({ species: "horse or cow" }),
       patient({ sex: "whatever" }),
       patient({ sex: "" }),
       patient({ created_at: day, updated_at: day, deleted_at: day, date_of_birth: null }),
@@ -186,7 +186,7 @@ describe("an import", () => {
     ].map((line) => JSON.stringify(line));
     const { problems } = await problemsOf(text.join("\n"));
     const ahead = "expected at most a day after the clock's 2026-11-21T12:00:00.000Z";
-    const six = "expected a word for one of dog, cat, rabbit, bird, reptile, exotic";
+    const six = "expected a word for one of dog, cat, rabbit, bird, reptile, exotic, horse, cow";
     const five = "expected a word for one of male, female, male_neutered, female_spayed, unknown, or null";
     expect(problems.map(({ line, problem }) => `${line} ${problem}`)).toEqual([
       "1 weight_kg is -5, expected more than 0 and at most 1500, or null",
@@ -197,7 +197,7 @@ describe("an import", () => {
       '6 date_of_birth is "2026-11-03", expected a day from 1950-01-01 to 2026-11-02',
       `7 species is "unicorn", ${six}`,
       `8 species is "", ${six}`,
-      `9 species is "horse", ${six}`,
+      `9 species is "horse or cow", ${six}`,
       `10 sex is "whatever", ${five}`,
       `11 sex is "", ${five}`,
       `12 created_at is "${day}", ${ahead}`,
@@ -217,6 +217,7 @@ describe("an import", () => {
       ["Canine", "MN"],
       ["FERRET", null],
       ["dog", "male_neutered"],
+      ["Pferd", "Wallach"],
     ] as const;
     const patients = given.map(([species, sex]) => patient({ species, sex }));
     const server = await startServer(clinic(ours), patients);
@@ -228,8 +229,9 @@ describe("an import", () => {
       ["dog", "male_neutered"],
       ["exotic", null],
       ["dog", "male_neutered"],
+      ["exotic", "male_neutered"],
     ]);
-    expect(await importEntities(server.store, ...patients)).toEqual({ new: 0, changed: 0, unchanged: 4 });
+    expect(await importEntities(server.store, ...patients)).toEqual({ new: 0, changed: 0, unchanged: 5 });
     expect((await server.get(key, "/api/v1/patients?species=cat")).body.data.total).toBe(1);
   });
 

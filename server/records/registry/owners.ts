@@ -1,0 +1,23 @@
+import { query, type Session, uncachedWrite } from "../../database/query.ts";
+
+// Owners of animals. Responses of /api/v1 show the fp alone, so that a write changes no cached response.
+
+/** @returns the id of the owner with this fp, who is created without a name if nobody is known */
+export async function ownerId(session: Session, fp: string): Promise<number> {
+  const stored = (await session.first(customerByFp, { fp })) ?? (await session.first(insertCustomer, { fp }));
+  if (stored === undefined) throw new Error("an insert returned no row");
+  return stored.id;
+}
+
+export const customerByFp = query((db, p: { fp: string }) =>
+  db.selectFrom("customer").select(["id", "time_zone"]).where("fp", "=", p.fp),
+);
+
+// A concurrent line may have created the customer in the meantime.
+const insertCustomer = uncachedWrite((db, p: { fp: string }) =>
+  db
+    .insertInto("customer")
+    .values({ fp: p.fp })
+    .onConflict((conflict) => conflict.column("fp").doUpdateSet({ fp: p.fp }))
+    .returning("id"),
+);
