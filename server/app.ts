@@ -17,7 +17,7 @@ import { createKeyLookup } from "./http/auth/key-lookup.ts";
 import { createKeyUse } from "./http/auth/key-use.ts";
 import { createPairingLimit } from "./http/auth/pairing-limit.ts";
 import { memoryCounters } from "./http/rate-limit/memory-counters.ts";
-import { collectOperations } from "./http/openapi/document.ts";
+import { collectOperations, READ_API, SYNC_API } from "./http/openapi/document.ts";
 import { reportIgnoredParameters } from "./http/query-parameters.ts";
 import { limitRequests } from "./http/rate-limit/rate-limit.ts";
 import { defaultLimits, type Limits, RateLimiter } from "./http/rate-limit/rate-limiter.ts";
@@ -34,6 +34,7 @@ import { pairingRoutes } from "./api/pairing.ts";
 import { inventoryRoutes } from "./api/inventory.ts";
 import { patientRoutes } from "./api/patients.ts";
 import type { RouteContext } from "./api/context.ts";
+import { syncRoutes } from "./api/sync.ts";
 import { soapRoutes } from "./api/soap.ts";
 import { type SharedCounters, storeCounters } from "./records/clinics/rate-limit-counters.ts";
 import { SyncPoints } from "./records/changes/sync-point.ts";
@@ -101,7 +102,8 @@ export function buildApp(
   const app = createHttpServer({ logger, timeouts, trustProxy: network?.trusts ?? trustProxy, certificate });
   store.damaged.report = ({ message, table, subject }, count) =>
     logger.error({ table, fp: subject, damaged: count }, `${message}; restore it from a backup, or send it again`);
-  const operations = collectOperations(app);
+  const operations = collectOperations(app, READ_API);
+  const syncOperations = collectOperations(app, SYNC_API);
   const audit = new AuditQueue(store, logger, now, new SteadyTime({ wall: now }));
   const cache = { hits: 0, misses: 0, bytes: 0 };
   const trail = startAuditTrail(app, audit);
@@ -121,6 +123,7 @@ export function buildApp(
   const guards = { trail, keys, limiter, cache, now };
   app.register((api) => readApi(api, guards, context));
   app.register((agent) => agentApi(agent, guards, context));
+  app.register((sync) => syncApi(sync, guards, context));
   app.register(async (pairing) => {
     auditRequests(pairing, trail, now);
     pairingRoutes(pairing, { store, now, pepper, network, countTry: createPairingLimit(counters) });
@@ -140,7 +143,8 @@ export function buildApp(
   };
   app.register(dashboardRoutes, { trail, context: forDashboard });
   app.register((pages) => webFiles(pages));
-  app.register((docs) => docsRoutes(docs, operations, limits));
+  app.register((docs) => docsRoutes(docs, READ_API, operations, limits));
+  app.register((docs) => docsRoutes(docs, SYNC_API, syncOperations, limits));
   healthRoutes(app, store, drain);
   return app;
 }
@@ -174,4 +178,12 @@ async function agentApi(agent: FastifyInstance, { trail, keys, limiter, now }: G
   limitRequests(agent, limiter, now);
   authorizeRequests(agent);
   agentRoutes(agent, context);
+}
+
+async function syncApi(sync: FastifyInstance, { trail, keys, limiter, now }: Guards, context: RouteContext) {
+  auditRequests(sync, trail, now);
+  authenticateRequests(sync, keys);
+  limitRequests(sync, limiter, now);
+  authorizeRequests(sync);
+  syncRoutes(sync, context);
 }

@@ -3,16 +3,17 @@ import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyError, FastifyInstance } from "fastify";
 import { ApiError } from "../http/errors.ts";
 import type { Limits } from "../http/rate-limit/rate-limiter.ts";
-import { type collectOperations, describeApi } from "../http/openapi/document.ts";
+import { type ApiPart, type collectOperations, describeApi } from "../http/openapi/document.ts";
 
-// The API document, and a page that shows it. Both need no key. The page's files come from this server, not the internet.
+// The document of a part of the API, and a page that shows it. Both need no key. The page's files come from this server, not the internet.
 
 export async function docsRoutes(
   app: FastifyInstance,
+  part: ApiPart,
   routes: ReturnType<typeof collectOperations>,
   limits: Limits,
 ): Promise<void> {
-  const document = describeApi(routes, limits);
+  const document = describeApi(part, routes, limits);
   const json = JSON.stringify(document);
 
   // Gives the errors of the file server (a range past the end, a NUL in a name) the envelope of the API.
@@ -22,13 +23,13 @@ export async function docsRoutes(
       : error;
   });
 
-  app.get("/openapi.json", (_request, reply) => reply.type("application/json; charset=utf-8").send(json));
+  app.get(part.documentUrl, (_request, reply) => reply.type("application/json; charset=utf-8").send(json));
 
   await app.register(swagger, { mode: "static", specification: { document } as StaticDocumentSpec });
   await app.register(swaggerUi, {
-    routePrefix: "/docs",
+    routePrefix: part.pageUrl,
     staticCSP: CSP,
-    theme: { title: "Vetwire read API" },
+    theme: { title: part.title },
     // Omits the bar that loads other documents.
     uiConfig: { layout: "BaseLayout" },
   });

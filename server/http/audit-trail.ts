@@ -101,9 +101,13 @@ function subjectOf(request: FastifyRequest, payload: unknown = {}): Subject {
   };
 }
 
-/** Number of records in a list response: items of a page, a bare array, or outcomes of a push. Null for other responses. */
+/** Number of records in a list response: items of a page or a sync, a bare array, or outcomes of a push. Null for other responses. */
 function countItems(payload: unknown): number | null {
   if (Array.isArray(payload)) return payload.length;
-  const { data, outcomes } = payload as { data?: { items?: unknown[] }; outcomes?: unknown[] };
-  return (data?.items ?? outcomes)?.length ?? null;
+  const { data, outcomes, items } = payload as {
+    data?: { items?: unknown[] };
+    outcomes?: unknown[];
+    items?: unknown[];
+  };
+  return (data?.items ?? outcomes ?? items)?.length ?? null;
 }

@@ -41,6 +41,23 @@ const ParameterFault = Type.Object(
   { ...closed, description: "The invalid parameter." },
 );
 
+const BodyFaults = Type.Object(
+  {
+    errors: Type.Array(
+      Type.Object(
+        {
+          field: Type.String({ description: "The field of the body; empty for the body itself." }),
+          code: Type.String({ description: "Name of the fault, for programs." }),
+          message: Type.String({ description: "A sentence for people." }),
+        },
+        closed,
+      ),
+      { description: "The faults of the body, at most ten." },
+    ),
+  },
+  { ...closed, description: "What is wrong around the items." },
+);
+
 const RangeFault = Type.Object(
   { max_days: Type.Integer({ description: "Greatest number of days in a range." }) },
   { ...closed, description: "The limit of a range." },
@@ -91,6 +108,15 @@ const errorDefinitions = {
     (what) => `The stored ${what} is damaged. It is not shown until it is restored.`,
     RequestId,
   ),
+  "SYNC.INVALID_BODY": error(400, (problems) => `${problems}.`, BodyFaults),
+  "SYNC.FULL_NOT_SUPPORTED": error(
+    422,
+    () =>
+      'mode is "full", which this version does not support. Send "partial", and removed patients with deleted: true.',
+  ),
+  "SYNC.STATE_MOVED": error(409, () => "The outcomes would differ from those of the dry run. Do a dry run again."),
+  "SYNC.ID_REUSED": error(422, () => "This Idempotency-Key was used for another request."),
+  "SYNC.TOO_MANY_ITEMS": error(413, (count) => `The request has ${count} items, expected at most 500.`),
   "REQUEST.ID_REUSED": error(422, () => "The id of this request was used for another one: load the page again."),
   "REQUEST.INVALID_PARAMETER": error(400, (problem) => problem, ParameterFault),
   "REQUEST.INVALID_BODY": error(400, (problem) => problem),

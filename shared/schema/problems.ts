@@ -47,6 +47,39 @@ export function faults(validator: Validator, value: unknown, faultsMax = FAULTS_
 
 const ROOT = { steps: [], place: "the value" };
 
+/** A fault of a validation for programs: its path such as `results/0/value`, the rule, and what was expected. */
+export interface RuleFault {
+  readonly path: string;
+  /** Keyword of JSON Schema. */
+  readonly rule: string;
+  readonly expected: string;
+  readonly got: string;
+}
+
+/** Returns the faults of a value, one for each path: the rule of its type only if no other one is broken. */
+export function ruleFaults(validator: Validator, value: unknown, faultsMax = FAULTS_MAX): RuleFault[] {
+  Settings.Set({ maxErrors: faultsMax });
+  const found = new Map<string, RuleFault>();
+  const note = (steps: readonly string[], rule: string, expected: string) => {
+    const path = steps.join("/");
+    const before = found.get(path);
+    if (before !== undefined && (before.rule !== "type" || rule === "type")) return;
+    found.set(path, { path, rule, expected, got: shown(at(steps, value)) });
+  };
+  for (const error of validator.Errors(value)) {
+    const { instancePath, keyword } = error;
+    const steps = stepsOf(instancePath);
+    if (keyword === "required") {
+      for (const name of error.params.requiredProperties) note([...steps, name], keyword, "a value");
+    } else if (keyword === "additionalProperties") {
+      for (const name of error.params.additionalProperties) note([...steps, name], keyword, "no such field");
+    } else if (keyword !== "boolean" && keyword !== "anyOf") {
+      note(steps, keyword, expectation(error));
+    }
+  }
+  return [...found.values()];
+}
+
 /**
  * Returns one sentence for each text and name that a database would not give back as it is. `asJson`: the value is stored as JSON,
  * which escapes NUL.

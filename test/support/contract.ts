@@ -15,7 +15,7 @@ type HeaderValue = string | string[] | number | undefined;
 /** The checked part of an OpenAPI document. */
 export interface ApiDocument {
   readonly info: { readonly description: string };
-  readonly paths: Record<string, { get: { responses: Record<string, Response | Reference> } }>;
+  readonly paths: Record<string, Record<"get" | "post", { responses: Record<string, Response | Reference> }>>;
   readonly components: {
     readonly responses: Record<string, Response>;
     readonly headers: Record<string, { readonly required?: boolean }>;
@@ -48,6 +48,9 @@ interface Described {
 export class Contract {
   readonly #document: ApiDocument;
   readonly #ajv: Ajv2020;
+  /** The method of all operations, and the first part of their paths. */
+  readonly #method: "get" | "post";
+  readonly #part: string;
   /** Documented statuses without a response yet, such as `/api/v1/patients 200`. */
   readonly #missing: Set<string>;
   /** Documented headers without a response yet, such as `/api/v1/patients 200 ETag`. */
@@ -59,10 +62,13 @@ export class Contract {
     this.#ajv = new Ajv2020({ strict: true, allErrors: true, validateFormats: false })
       .addVocabulary(Object.keys(document))
       .addSchema(closed(document), "api");
+    const [[path = "", operations] = []] = Object.entries(document.paths);
+    this.#method = operations !== undefined && "post" in operations ? "post" : "get";
+    this.#part = path.split("/")[1] ?? "";
     // `default` documents statuses that no endpoint returns.
-    const statuses = Object.entries(document.paths).flatMap(([path, { get }]) =>
-      Object.entries(get.responses).flatMap(([status, response]) =>
-        status === "default" ? [] : [{ name: `${path} ${status}`, headers: this.#resolved(response).headers }],
+    const statuses = Object.entries(document.paths).flatMap(([url, { [this.#method]: operation }]) =>
+      Object.entries(operation.responses).flatMap(([status, response]) =>
+        status === "default" ? [] : [{ name: `${url} ${status}`, headers: this.#resolved(response).headers }],
       ),
     );
     this.#missing = new Set(statuses.map(({ name }) => name));
@@ -101,30 +107,32 @@ export class Contract {
     for (const one of all) yield* this.#faultsOf(`${pointer}/schema`, one, pointer);
   }
 
-  /** @returns the deviations of a response from the document; none for a URL outside /api/v1 */
+  /** @returns the deviations of a response from the document; none for a URL outside its part, such as /api/v1 */
   problems({ method, url, status, headers, text }: Answer): string[] {
     const requested = url.split("?", 1)[0] ?? "";
-    if (!/^\/api\/v1(\/|$)/.test(requested)) return [];
+    if (!new RegExp(`^/${this.#part}/v1(/|$)`).test(requested)) return [];
     const faults = [...this.#faults(method, requested, status, new Map(headers), text)];
     return faults.map((fault) => `${method} ${requested.slice(0, 100)} is ${status}: ${fault}`);
   }
 
   *#faults(method: string, requested: string, status: number, headers: Map<string, HeaderValue>, text: string) {
-    const path = ["GET", "HEAD"].includes(method) ? this.#pathOf(requested) : undefined;
+    const known = this.#method === "get" ? ["GET", "HEAD"] : ["POST"];
+    const path = known.includes(method) ? this.#pathOf(requested) : undefined;
     if (path === undefined) {
       if (![400, 404, 405].includes(status)) yield `no path is documented, expected 400, 404 or 405, got ${status}`;
       if (method !== "HEAD") yield* this.#faultsOfBody("#/components/schemas/Error", headers, text);
       return;
     }
 
-    const documented = this.#document.paths[path]?.get.responses[status];
+    const documented = this.#document.paths[path]?.[this.#method].responses[status];
     if (documented === undefined) {
       yield "the status is not documented";
       return;
     }
-    const pointer = "$ref" in documented ? documented.$ref : `#/paths/${escaped(path)}/get/responses/${status}`;
+    const pointer =
+      "$ref" in documented ? documented.$ref : `#/paths/${escaped(path)}/${this.#method}/responses/${status}`;
     const response = this.#resolved(documented);
-    if (method === "GET") {
+    if (method !== "HEAD") {
       const met = Object.keys(response.headers).filter((name) => headers.has(name.toLowerCase()));
       this.#missing.delete(`${path} ${status}`);
       for (const name of met) this.#missingHeaders.delete(`${path} ${status} ${name}`);

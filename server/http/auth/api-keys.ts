@@ -21,6 +21,7 @@ export const permissions = [
   "clinic.soap.view",
   "clinic.lab.view",
   "clinic.lab.ingest",
+  "clinic.sync.write",
 ] as const;
 
 export type Permission = (typeof permissions)[number];

@@ -11,11 +11,12 @@ const areaWords: Readonly<Record<KeyArea, string>> = {
   stock: "items of the inventory",
   sending:
     "sending results, and what an agent reads for it: numbers of patients, intervals, codes, its devices and releases",
+  entering: "sending patients and their owners from practice software",
 };
 
 /** Returns what a permission opens: `patients, results, SOAP records`, or `results alone`. */
 export function permissionWords(permission: Permission): string {
   const areas = keyAreas[permission];
   const words = areas.map((area) => areaWords[area]).join(", ");
-  return areas.length === 1 && areas[0] !== "sending" ? `${words} alone` : words;
+  return areas.length === 1 && !words.startsWith("sending") ? `${words} alone` : words;
 }

@@ -4,14 +4,23 @@ import { type FpKind, fpPattern } from "../../../shared/api/fp.ts";
 import { DATE_PATTERN, TIMESTAMP_PATTERN } from "../../../shared/schema/schema.ts";
 import type { KeyHeader, Permission } from "../auth/api-keys.ts";
 import { type ErrorCode, errorSchema, statusOf } from "../errors.ts";
-import { errorExamples, exampleFp } from "./examples.ts";
-import { budgetHeaders, type Header, headers, headersOfErrors, ifNoneMatch, handlerHeaders } from "./headers.ts";
-import { introduce, tags, WHERE_KEYS_COME_FROM } from "./introduction.ts";
+import { type ErrorExamples, errorExamples, exampleFp, syncErrorExamples } from "./examples.ts";
+import {
+  budgetHeaders,
+  handlerHeaders,
+  type Header,
+  headers,
+  headersOfErrors,
+  idempotencyKey,
+  ifNoneMatch,
+  writeHeaders,
+} from "./headers.ts";
+import { introduce, introduceSync, syncTags, tags, WHERE_KEYS_COME_FROM } from "./introduction.ts";
 import type { Parameters } from "../query-parameters.ts";
 import { RATE_CODES } from "../rate-limit/rate-limit.ts";
 import type { Limits } from "../rate-limit/rate-limiter.ts";
 
-// The API document (OpenAPI 3.1). Its sources are the schemas, parameters and permissions of the routes, the table of errors
+// The API documents (OpenAPI 3.1), of /api/v1 and of /sync/v1. Their sources are the schemas, parameters and permissions of the routes, the table of errors
 // and the rate limits.
 
 /** The `config` of a public route: its part of the document, except its schema. */
@@ -26,6 +35,11 @@ export interface Operation {
   /** The kind of the path parameter `fp`. */
   readonly fp?: FpKind;
   readonly parameters?: Parameters;
+  /** The body of a POST and a made-up one. The handler checks it. */
+  readonly body?: Type.TSchema;
+  readonly bodyExample?: unknown;
+  /** Whether an `Idempotency-Key` repeats the answer. */
+  readonly idempotencyKey?: true;
   /** Headers of a success, in addition to those of every route. */
   readonly headers?: readonly Header[];
   /** Whether the response depends on which of the permissions the key has. */
@@ -46,11 +60,46 @@ interface PublicRoute {
   readonly response: Type.TSchema;
 }
 
-/** Collects the public routes that are registered after this call. */
-export function collectOperations(app: FastifyInstance): readonly PublicRoute[] {
+/** A part of the HTTP interface that has a document of its own. */
+export interface ApiPart {
+  readonly path: string;
+  readonly method: "get" | "post";
+  readonly title: string;
+  readonly introduce: (limits: Limits) => string;
+  readonly tags: readonly object[];
+  readonly errors: ErrorExamples;
+  /** Where the document and its page are. */
+  readonly documentUrl: string;
+  readonly pageUrl: string;
+}
+
+export const READ_API: ApiPart = {
+  path: "/api/v1/",
+  method: "get",
+  title: "Vetwire read API",
+  introduce,
+  tags,
+  errors: errorExamples,
+  documentUrl: "/openapi.json",
+  pageUrl: "/docs",
+};
+
+export const SYNC_API: ApiPart = {
+  path: "/sync/v1/",
+  method: "post",
+  title: "Vetwire sync API",
+  introduce: introduceSync,
+  tags: syncTags,
+  errors: syncErrorExamples,
+  documentUrl: "/sync/openapi.json",
+  pageUrl: "/sync/docs",
+};
+
+/** Collects the routes of a part that are registered after this call. */
+export function collectOperations(app: FastifyInstance, part: ApiPart): readonly PublicRoute[] {
   const routes: PublicRoute[] = [];
   app.addHook("onRoute", ({ method, url, config, schema }) => {
-    if (method !== "GET" || !url.startsWith("/api/v1/")) return;
+    if (method !== part.method.toUpperCase() || !url.startsWith(part.path)) return;
     const { response } = schema as { response: { 200: Type.TSchema } };
     routes.push({ url, operation: config as Operation, response: response[200] });
   });
@@ -58,26 +107,28 @@ export function collectOperations(app: FastifyInstance): readonly PublicRoute[] 
 }
 
 /** Makes the document as plain JSON. */
-export function describeApi(routes: readonly PublicRoute[], limits: Limits): object {
+export function describeApi(part: ApiPart, routes: readonly PublicRoute[], limits: Limits): object {
   const schemas: Record<string, object> = {};
-  const published = <T>(part: T): T => publish(part, schemas);
+  const published = <T>(piece: T): T => publish(piece, schemas);
   return {
     openapi: "3.1.0",
     info: {
-      title: "Vetwire read API",
+      title: part.title,
       version: "1",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
-      description: introduce(limits),
+      description: part.introduce(limits),
     },
     servers: [{ url: "/", description: "The server that serves this document." }],
-    tags,
-    paths: Object.fromEntries(routes.map((route) => [pathOf(route), { get: published(describeOperation(route)) }])),
+    tags: part.tags,
+    paths: Object.fromEntries(
+      routes.map((route) => [pathOf(route), { [part.method]: published(describeOperation(part, route)) }]),
+    ),
     components: {
-      responses: published(describeErrors(routes)),
-      parameters: published({ IfNoneMatch: ifNoneMatch }),
-      headers: published(headers),
-      examples: Object.fromEntries(errorExamples),
-      securitySchemes,
+      responses: published(describeErrors(part, routes)),
+      parameters: published(part.method === "get" ? { IfNoneMatch: ifNoneMatch } : { IdempotencyKey: idempotencyKey }),
+      headers: published(part.method === "get" ? headers : writeHeaders),
+      examples: Object.fromEntries(part.errors),
+      securitySchemes: part.method === "get" ? securitySchemes : { ApiKey: syncScheme },
       schemas,
     },
   };
@@ -101,8 +152,9 @@ const outerErrors: readonly ErrorCode[] = [
   "REQUEST.HEADERS_TOO_LARGE",
 ];
 
-const errorSchemas = new Map([...errorExamples].map(([code, { summary }]) => [code, errorSchema(code, summary)]));
-const AnyError = envelopeOf([...errorExamples.keys()], { title: "Error", description: "An error." });
+const errorSchemas = new Map(
+  [...errorExamples, ...syncErrorExamples].map(([code, { summary }]) => [code, errorSchema(code, summary)]),
+);
 
 /** Formats by pattern. The schemas of the routes have none, since Fastify serializes a string with a format differently. */
 const formats: ReadonlyMap<unknown, string> = new Map([
@@ -150,11 +202,19 @@ const securitySchemes = {
   },
 };
 
+const syncScheme = {
+  ...securitySchemes.ApiKey,
+  description: `A key with the permission \`clinic.sync.write\`. ${WHERE_KEYS_COME_FROM}`,
+};
+
 const statuses: Readonly<Record<number, string>> = {
   400: "A parameter, or the request itself, is invalid.",
   401: "The key is missing, unknown, expired or revoked.",
   403: "The key may not read this.",
   404: "The record does not exist.",
+  409: "The state is another one than the request expects.",
+  413: "The body is too large.",
+  422: "The request cannot be done as it is.",
   414: "The fingerprint is too long.",
   429: "Too many requests of this key, or from this address.",
   500: "A fault of the server.",
@@ -165,7 +225,7 @@ function pathOf({ url }: PublicRoute): string {
   return url.replaceAll(/:(\w+)/g, "{$1}");
 }
 
-function describeOperation({ url, operation, response }: PublicRoute) {
+function describeOperation(part: ApiPart, { url, operation, response }: PublicRoute) {
   const { operationId, summary, description, header, permissions } = operation;
   return {
     operationId,
@@ -174,11 +234,17 @@ function describeOperation({ url, operation, response }: PublicRoute) {
     description: `${description}\n\nPermission: ${permissions.map((name) => `\`${name}\``).join(" or ")}.`,
     security: permissions.map((permission) => ({ [schemeNames[header]]: [permission] })),
     parameters: describeParameters(operation),
-    responses: describeResponses(operation, response),
+    ...(operation.body && {
+      requestBody: {
+        required: true,
+        content: { "application/json": { schema: operation.body, example: operation.bodyExample } },
+      },
+    }),
+    responses: describeResponses(part, operation, response),
   };
 }
 
-function describeParameters({ fp, parameters = {} }: Operation) {
+function describeParameters({ fp, body, idempotencyKey: repeats, parameters = {} }: Operation) {
   const path = fp && {
     name: "fp",
     in: "path",
@@ -191,22 +257,33 @@ function describeParameters({ fp, parameters = {} }: Operation) {
     const { description, ...rest } = schema as Type.TSchema & { description: string };
     return { name, in: "query", description, schema: rest };
   });
-  return [...(path ? [path] : []), ...query, { $ref: "#/components/parameters/IfNoneMatch" }];
+  const headerNames = [...(body === undefined ? ["IfNoneMatch"] : []), ...(repeats ? ["IdempotencyKey"] : [])];
+  const ofHeaders = headerNames.map((name) => ({ $ref: `#/components/parameters/${name}` }));
+  return [...(path ? [path] : []), ...query, ...ofHeaders];
 }
 
-function describeResponses(operation: Operation, schema: Type.TSchema) {
+function describeResponses({ method }: ApiPart, operation: Operation, schema: Type.TSchema) {
   const content = { schema, example: operation.example };
+  const own = operation.headers ?? [];
+  const unchanged = "The response that `If-None-Match` names has not changed.";
+  const successes =
+    method === "get"
+      ? [
+          [200, describeResponse("Success.", ["ETag", ...own, ...handlerHeaders], content)] as const,
+          [304, describeResponse(unchanged, ["ETag", ...budgetHeaders])] as const,
+        ]
+      : [[200, describeResponse("Success.", [...own, ...handlerHeaders], content)] as const];
   return Object.fromEntries([
-    [200, describeResponse("Success.", ["ETag", ...(operation.headers ?? []), ...handlerHeaders], content)],
-    [304, describeResponse("The response that `If-None-Match` names has not changed.", ["ETag", ...budgetHeaders])],
+    ...successes,
     ...errorsOf(operation).map(({ status, name }) => [status, { $ref: `#/components/responses/${name}` }] as const),
     ["default", { $ref: "#/components/responses/Error" }],
   ]);
 }
 
 /** The error responses of all routes. Routes share them. */
-function describeErrors(routes: readonly PublicRoute[]) {
+function describeErrors(part: ApiPart, routes: readonly PublicRoute[]) {
   const all = routes.flatMap(({ operation }) => errorsOf(operation));
+  const anyError = envelopeOf([...part.errors.keys()], { title: "Error", description: "An error." });
   const outer = "Another error, of a request that reaches no endpoint.";
   return {
     ...Object.fromEntries(
@@ -217,7 +294,7 @@ function describeErrors(routes: readonly PublicRoute[]) {
         return [name, describeResponse(description, names, errorContent(codes, envelopeOf(codes)))];
       }),
     ),
-    Error: describeResponse(outer, [], errorContent(outerErrors, AnyError)),
+    Error: describeResponse(outer, [], errorContent(outerErrors, anyError)),
   };
 }
 

@@ -147,7 +147,30 @@ interface ErrorExample {
   readonly value: ErrorEnvelope;
 }
 
+export type ErrorExamples = ReadonlyMap<ErrorCode, ErrorExample>;
+
 /** The errors that a client of the read API meets. */
-export const errorExamples: ReadonlyMap<ErrorCode, ErrorExample> = new Map(
-  errors.map(([summary, { code, envelope }]) => [code, { summary, value: envelope }]),
-);
+export const errorExamples: ErrorExamples = examplesOf(errors);
+
+const badSource = 'source is "a b", expected 1 to 64 letters, digits, dots, - or _';
+
+/** The errors that practice software meets at /sync/v1. */
+export const syncErrorExamples: ErrorExamples = examplesOf([
+  ...errors.filter(([, { code }]) => !/^(PATIENT|CALENDAR)\.|URL_TOO_LONG|^AUTH.RATE/.test(code)),
+  [
+    "A part of the body around the items is invalid.",
+    new ApiError("SYNC.INVALID_BODY", badSource, {
+      details: { errors: [{ field: "source", code: "invalid", message: badSource }] },
+    }),
+  ],
+  ["The body is not JSON.", new ApiError("REQUEST.INVALID_BODY", "The body is not UTF-8.")],
+  ["The mode is full.", new ApiError("SYNC.FULL_NOT_SUPPORTED")],
+  ["The state is another one than at the dry run.", new ApiError("SYNC.STATE_MOVED")],
+  ["The Idempotency-Key belongs to another request.", new ApiError("SYNC.ID_REUSED")],
+  ["The request has too many items.", new ApiError("SYNC.TOO_MANY_ITEMS", "501")],
+  ["The body is too large.", new ApiError("REQUEST.TOO_LARGE", "The body is too large.")],
+]);
+
+function examplesOf(list: typeof errors): ErrorExamples {
+  return new Map(list.map(([summary, { code, envelope }]) => [code, { summary, value: envelope }]));
+}

@@ -15,6 +15,16 @@ export const ifNoneMatch = {
   example: exampleETag,
 };
 
+export const idempotencyKey = {
+  name: "Idempotency-Key",
+  in: "header",
+  description:
+    "An id of the request, 16 to 64 letters, digits, `-` or `_`, such as a UUID. The same request with the same id within 24 hours " +
+    "gets its first answer again, with `Idempotency-Replayed: true`.",
+  schema: Type.String({ pattern: "^[\\w-]{16,64}$" }),
+  example: "3f0c2a52-9a51-4b0e-8a3d-0c6f6a1d2b7e",
+};
+
 const wholeNumber = Type.String({ pattern: "^\\d+$" });
 
 const seconds = Type.String({ pattern: "^[1-9]\\d*$" });
@@ -76,6 +86,11 @@ export const headers = {
   },
 } as const;
 
+const { ETag: _etag, Link: _link, "Sync-Cursor": _cursor, ...others } = headers;
+
+/** The headers of responses to writes. */
+export const writeHeaders = others;
+
 export type Header = keyof typeof headers;
 
 export const budgetHeaders: readonly Header[] = [
@@ -102,6 +117,13 @@ export const headersOfErrors: Readonly<Partial<Record<ErrorCode, readonly Header
   "PATIENT.ACCESS_DENIED": handlerHeaders,
   "CALENDAR.INVALID_RANGE": handlerHeaders,
   "REQUEST.INVALID_PARAMETER": handlerHeaders,
+  "REQUEST.INVALID_BODY": budgetHeaders,
+  "REQUEST.TOO_LARGE": budgetHeaders,
+  "SYNC.INVALID_BODY": handlerHeaders,
+  "SYNC.TOO_MANY_ITEMS": handlerHeaders,
+  "SYNC.FULL_NOT_SUPPORTED": handlerHeaders,
+  "SYNC.STATE_MOVED": handlerHeaders,
+  "SYNC.ID_REUSED": handlerHeaders,
   "SERVER.INTERNAL": handlerHeaders,
   "RECORD.DAMAGED": handlerHeaders,
   "SERVER.UNAVAILABLE": ["Retry-After", ...handlerHeaders],

@@ -18,7 +18,7 @@ A key has at least one permission. Each opens exactly this:
 
 | Permission | Opens |
 |---|---|
-${permissions.map((permission) => `| \`${permission}\` | ${permissionWords(permission)} |`).join("\n")}
+${readPermissions.map((permission) => `| \`${permission}\` | ${permissionWords(permission)} |`).join("\n")}
 
 ## Rate limits
 
@@ -47,6 +47,45 @@ Every error is an \`Error\`. So is the response to a request that reaches no end
 ## Versions
 
 Within /api/v1, fields, parameters and endpoints are added, never changed or removed. A client ignores those that it does not know.`;
+
+export const introduceSync = (
+  limits: Limits,
+) => `Practice software sends the patients of a veterinary clinic and their owners. The clinic is always the key's. Reading them back is \`/api/v1\`, with a key that may read.
+
+## Keys
+
+Every request carries an API key of the clinic in \`X-API-Key\`. ${WHERE_KEYS_COME_FROM} Its permission is \`clinic.sync.write\`, "Send patients" in the dashboard.
+
+## Items
+
+A patient is known by the name of your software at this clinic (\`source\`) and its id there (\`external_id\`). An item is the complete state of one patient: a field that is absent or null is unknown. A patient that is not among the items stays as it is; \`deleted: true\` removes one.
+
+Send \`updated_at\`: an item that is older than the stored state changes nothing, so that requests may arrive twice and in any order. The facts of an owner go by the newest item that names it.
+
+Each item has its own outcome. The valid ones are stored together, in one transaction; a rejected one is named with its fields. Of items with one \`external_id\` in a request, all are rejected.
+
+Species and sex are read in English, Turkish, German, French and Spanish and in the codes of practice software. A species that \`/api/v1\` has no word for is stored precisely, flagged by its own intervals and served as \`exotic\`.
+
+## Owners
+
+Name, phone and e-mail of an owner are for people of the clinic. They are in no response of \`/api/v1\` and in no log.
+
+## Repetitions
+
+Sending an item again changes nothing. With an \`Idempotency-Key\` the same request also gets the same answer again, for 24 hours.
+
+## Rate limits
+
+A key of the type integration may send ${limits.integration.minute} requests a minute and ${limits.integration.hour} an hour here, apart from what it reads: ${limits.integration.minute * 500} patients a minute. The headers \`X-RateLimit-*\`, \`RateLimit\` and \`RateLimit-Policy\` report the budget. A request beyond it returns 429, and \`Retry-After\` the seconds to wait.
+
+## Errors
+
+An error of the whole request is an \`Error\`, and nothing was stored. After 429 and 503 send the same request again, once the time in \`Retry-After\` is over.`;
+
+export const syncTags = [{ name: "patients", description: "Patients of the key's clinic and their owners." }];
+
+/** The permissions of this document and of agents. That of practice software is in its own document. */
+const readPermissions = permissions.filter((permission) => permission !== "clinic.sync.write");
 
 const keyTypes = ["integration", "device", "partner"] as const;
 

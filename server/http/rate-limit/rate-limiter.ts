@@ -33,9 +33,9 @@ const SESSION_MINUTE = 1200;
 
 /**
  * The budget that a request spends. The agent's directory sync and its pictures have their own, so that they cannot delay
- * results. `ingest` has its own limits, the others have those of the key's type.
+ * results, and so has practice software that sends patients. `ingest` has its own limits, the others have those of the key's type.
  */
-export type Budget = "api" | "directory" | "ingest" | "preview";
+export type Budget = "api" | "directory" | "ingest" | "preview" | "sync";
 
 /** The windows of a budget, and the constant parts of its headers. */
 interface RateBudget {

@@ -75,6 +75,16 @@ export async function storeAnimal(
   return { id, change: "changed" };
 }
 
+/** Removes an animal, which returns when a door stores it with `deleted_at: null`. Run it in a transaction. */
+export async function removeAnimal(session: Session, fp: string, context: StoreContext): Promise<void> {
+  const found = await session.first(patientByFp, { fp });
+  if (found === undefined || found.deleted_at !== null) return;
+  const { id, owner_customer_fp, ...stored } = found;
+  const row = { ...stored, deleted_at: context.now };
+  await session.all(updatePatient, { ...row, id });
+  await followChange(session, { id, stored, row, owner_customer_fp }, context);
+}
+
 function rowOf(
   animal: Omit<Animal, "owner_customer_fp" | "identifiers">,
   stored: PatientRow | undefined,

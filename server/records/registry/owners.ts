@@ -21,3 +21,27 @@ const insertCustomer = uncachedWrite((db, p: { fp: string }) =>
     .onConflict((conflict) => conflict.column("fp").doUpdateSet({ fp: p.fp }))
     .returning("id"),
 );
+
+/** What people of the clinic know of an owner. */
+export interface OwnerFacts {
+  readonly name: string;
+  readonly phone: string | null;
+  readonly email: string | null;
+}
+
+/** Stores the facts of an owner. @returns whether they changed */
+export async function storeOwnerFacts(session: Session, id: number, facts: OwnerFacts): Promise<boolean> {
+  const stored = await session.first(ownerFacts, { id });
+  const { name, phone, email } = facts;
+  if (stored?.name === name && stored.phone === phone && stored.email === email) return false;
+  await session.all(updateFacts, { id, name, phone, email });
+  return true;
+}
+
+const ownerFacts = query((db, p: { id: number }) =>
+  db.selectFrom("customer").select(["name", "phone", "email"]).where("id", "=", p.id),
+);
+
+const updateFacts = uncachedWrite((db, p: OwnerFacts & { id: number }) =>
+  db.updateTable("customer").set({ name: p.name, phone: p.phone, email: p.email }).where("id", "=", p.id),
+);

@@ -35,6 +35,9 @@ const table: Readonly<Record<string, Demand>> = {
   "GET /openapi.json": "nothing",
   "GET /docs": "nothing",
   "GET /docs/*": "nothing",
+  "GET /sync/openapi.json": "nothing",
+  "GET /sync/docs": "nothing",
+  "GET /sync/docs/*": "nothing",
 
   "GET /api/v1/patients": patients,
   "GET /api/v1/patients/:fp": patients,
@@ -44,6 +47,8 @@ const table: Readonly<Record<string, Demand>> = {
   "GET /api/v1/calendar/events": ["x-api-key", "clinic.calendar.view"],
   "GET /api/v1/inventory": ["x-api-key", "clinic.inventory.view"],
   "GET /api/v1/changes": ["x-api-key", "clinic.patient.view", "clinic.lab.view"],
+
+  "POST /sync/v1/patients": ["x-api-key", "clinic.sync.write"],
 
   "POST /agent/v1/pair": "code",
   "POST /agent/v1/studies": agent,
@@ -108,7 +113,7 @@ function ofClinic(role: Role, routes: readonly string[]): Record<string, Role> {
 
 /** A HEAD request requires what its GET does, and so do the files of the pages. */
 function rowOf({ method, url }: Route): string {
-  const files = url.replace(/^\/(assets|docs)\/.*/, "/$1/*");
+  const files = url.replace(/^\/(assets|docs|sync\/docs)\/.*/, "/$1/*");
   return `${method === "HEAD" ? "GET" : method} ${files}`;
 }
 

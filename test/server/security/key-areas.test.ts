@@ -19,6 +19,7 @@ const areas: readonly (readonly [path: RegExp, area: KeyArea])[] = [
   [/^\/api\/v1\/calendar\//, "calendar"],
   [/^\/api\/v1\/inventory/, "stock"],
   [/^\/agent\/v1\//, "sending"],
+  [/^\/sync\/v1\//, "entering"],
 ];
 
 const areaOf = (url: string) => areas.find(([path]) => path.test(url))?.[1];
@@ -26,7 +27,9 @@ const areaOf = (url: string) => areas.find(([path]) => path.test(url))?.[1];
 test("each permission opens every route of its areas, and no other route", async () => {
   const server = await startServer(clinic(ours));
   await server.app.ready();
-  const routes = routesOf(server.app).filter(({ url }) => /^\/(api|agent)\/v1\//.test(url) && url !== "/agent/v1/pair");
+  const routes = routesOf(server.app).filter(
+    ({ url }) => /^\/(api|agent|sync)\/v1\//.test(url) && url !== "/agent/v1/pair",
+  );
   expect(routes.filter(({ url }) => areaOf(url) === undefined).map(rowOf)).toEqual([]);
   for (const permission of permissions) {
     const headers = asKey(await server.makeKey(ours, [permission]));
@@ -51,5 +54,6 @@ test("the page, the command line and the document offer the same permissions, in
     "clinic.soap.view: SOAP records alone",
     "clinic.lab.view: results alone",
     "clinic.lab.ingest: sending results, and what an agent reads for it: numbers of patients, intervals, codes, its devices and releases",
+    "clinic.sync.write: sending patients and their owners from practice software",
   ]);
 });

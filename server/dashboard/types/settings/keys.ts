@@ -32,6 +32,7 @@ export const keyPermissions = [
   "clinic.calendar.view",
   "clinic.inventory.view",
   "clinic.lab.ingest",
+  "clinic.sync.write",
 ] as const;
 
 /** The permissions that the agent of a clinic PC needs: the clinic's patients, their appointments, and sending results. */
@@ -39,8 +40,8 @@ export const agentPermissions = ["clinic.patient.view", "clinic.calendar.view", 
 
 export type KeyPermission = (typeof keyPermissions)[number];
 
-/** A part of a clinic's data that a key opens. `sending` is the work of an agent. */
-export type KeyArea = "patients" | "results" | "records" | "calendar" | "stock" | "sending";
+/** A part of a clinic's data that a key opens. `sending` is the work of an agent, `entering` that of practice software. */
+export type KeyArea = "patients" | "results" | "records" | "calendar" | "stock" | "sending" | "entering";
 
 /**
  * All that each permission opens. The published specification names no permission for results and records, so that
@@ -53,6 +54,7 @@ export const keyAreas: Readonly<Record<KeyPermission, readonly KeyArea[]>> = {
   "clinic.calendar.view": ["calendar"],
   "clinic.inventory.view": ["stock"],
   "clinic.lab.ingest": ["sending"],
+  "clinic.sync.write": ["entering"],
 };
 
 export const KEY_DAYS_MAX = 3650;

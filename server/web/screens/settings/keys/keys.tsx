@@ -117,7 +117,15 @@ function Permissions({ of: { permissions } }: { of: KeyEntry }) {
 
 /** Returns a permission in words; its own name if a newer server has one that the page does not know. */
 function permissionName(permission: string): string {
-  const known = ["patient.view", "lab.view", "soap.view", "calendar.view", "inventory.view", "lab.ingest"] as const;
+  const known = [
+    "patient.view",
+    "lab.view",
+    "soap.view",
+    "calendar.view",
+    "inventory.view",
+    "lab.ingest",
+    "sync.write",
+  ] as const;
   const name = known.find((one) => permission === `clinic.${one}`);
   return name === undefined ? permission : t(name);
 }

@@ -9,6 +9,6 @@ export interface Opened {
 /** Returns all that a permission opens, for the box with which a person grants it. */
 export function opened(permission: KeyPermission): Opened {
   const areas = keyAreas[permission];
-  if (areas.includes("sending")) return { sentence: "sends", areas };
+  if (areas.includes("sending") || areas.includes("entering")) return { sentence: "sends", areas };
   return { sentence: areas.length === 1 ? "readsAlone" : "reads", areas };
 }

@@ -3,7 +3,7 @@ import { texts } from "../../../text.ts";
 /** Texts of the API keys. A permission is under its name without `clinic.`, in short and in words. */
 export const t = texts(
   {
-    intro: "A key lets a program read this clinic's data or send results, without a person who signs in.",
+    intro: "A key lets a program read this clinic's data, or send results or patients, without a person who signs in.",
     help: "How keys work",
     newKey: "New key",
     count: "{active} of at most {max} active keys",
@@ -23,6 +23,7 @@ export const t = texts(
     "calendar.view": "Calendar",
     "inventory.view": "Stock",
     "lab.ingest": "Send results",
+    "sync.write": "Send patients",
     patients: "patients: name, species, breed, sex, birth date, weight",
     results: "results with intervals and flags",
     records: "SOAP records of visits",
@@ -30,6 +31,8 @@ export const t = texts(
     stock: "items and their quantities",
     sending:
       "results of analyzers; the agent needs it, and reads numbers of patients, intervals, codes and its own settings with it",
+    entering:
+      "patients and their owners (name, phone, e-mail) from your practice software, and changes and removes them",
     reads: "reads {what}",
     readsAlone: "reads {what}, and nothing else",
     sends: "sends {what}",
@@ -73,7 +76,7 @@ export const t = texts(
   },
   {
     intro:
-      "Bir anahtar, kimse oturum açmadan bir programın bu kliniğin verilerini okumasını veya sonuç göndermesini sağlar.",
+      "Bir anahtar, kimse oturum açmadan bir programın bu kliniğin verilerini okumasını, sonuç veya hasta göndermesini sağlar.",
     help: "Anahtarlar nasıl çalışır",
     newKey: "Yeni anahtar",
     count: "En fazla {max} anahtardan {active} tanesi etkin",
@@ -93,6 +96,7 @@ export const t = texts(
     "calendar.view": "Takvim",
     "inventory.view": "Stok",
     "lab.ingest": "Sonuç gönderme",
+    "sync.write": "Hasta gönderme",
     patients: "hastalar: ad, tür, ırk, cinsiyet, doğum tarihi, kilo",
     results: "referans aralıkları ve işaretleriyle sonuçlar",
     records: "muayenelerin SOAP kayıtları",
@@ -100,6 +104,7 @@ export const t = texts(
     stock: "ürünler ve miktarları",
     sending:
       "cihaz sonuçları; ajan için gereklidir, ajan bununla hasta numaralarını, referans aralıklarını, kodları ve kendi ayarlarını da okur",
+    entering: "muayenehane yazılımınızdaki hastalar ve sahipleri (ad, telefon, e-posta); onları değiştirir ve kaldırır",
     reads: "okur: {what}",
     readsAlone: "yalnızca şunu okur: {what}",
     sends: "gönderir: {what}",
