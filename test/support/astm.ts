@@ -13,7 +13,7 @@ export function frames(records: readonly string[]): Uint8Array[] {
 export interface VetScanResult {
   /** As typed at the device. */
   readonly patient: string;
-  readonly species: "Dog" | "Cat";
+  readonly species: "Dog" | "Cat" | "Equine";
   /** Device time, YYYYMMDDHHMMSS. */
   readonly collected: string;
   readonly alt: number;
