@@ -209,6 +209,25 @@ describe("practice software", () => {
     expect(facts(await list()).map((row) => JSON.parse(row)[0])).toEqual(["Pamuk", "Two"]);
   });
 
+  test("the newest item of a request decides the facts of its owner, and a client of the clinic finds the change", async () => {
+    const { server, reader, send } = await pimsServer();
+    const named = (external_id: string, name: string, updated_at: string) => {
+      return { ...pamuk, external_id, updated_at, owner: { ...ada, name } };
+    };
+    const [newer, older] = ["2026-11-21T06:00:00Z", "2026-11-21T05:00:00Z"];
+    await send(named("1", "New", newer), named("2", "Old", older));
+    const nameOf = async () => (await server.store.all(owners, {})).map(({ name }) => name);
+    expect(await nameOf()).toEqual(["New"]);
+    await send(named("3", "Old", older), named("4", "Newest", "2026-11-21T07:00:00Z"));
+    expect(await nameOf()).toEqual(["Newest"]);
+    await server.get(reader, "/api/v1/patients");
+    server.clock.now += 60_000;
+    const since = new Date(server.clock.now).toISOString();
+    await send({ ...named("2", "Newest", "2026-11-21T08:00:00Z"), weight_kg: 5 });
+    const { body } = await server.get(reader, `/api/v1/patients?updated_since=${since}`);
+    expect(body.data.items).toMatchObject([{ weight_kg: 5 }]);
+  });
+
   test("a horse and a ferret are stored as they are, and served as exotic", async () => {
     const { server, send, list } = await pimsServer();
     await send({ ...pamuk, species: "Pferd", sex: "Wallach" }, { ...pamuk, external_id: "2", species: "FERRET" });
@@ -278,7 +297,8 @@ describe("a request", () => {
     const { server, reader, post, send, list } = await pimsServer();
     const { items } = await send(pamuk);
     await send({ ...pamuk, weight_kg: 5 });
-    await send(pamuk, { ...pamuk, external_id: "2", owner: { ...ada, phone: "9".repeat(41) } });
+    const long = await send(pamuk, { ...pamuk, external_id: "2", owner: { ...ada, phone: "9".repeat(41) } });
+    expect(faults(long)).toEqual(["owner/phone too_long"]);
     const [patient] = await list();
     const rows = [];
     for await (const row of listRows(server.store, { since: 0, until: noon * 2 })) rows.push(row);
@@ -296,7 +316,7 @@ describe("a request", () => {
     const read = JSON.stringify([patient, (await server.get(reader, `/api/v1/patients/${patient?.fp}`)).body]);
     for (const secret of [ada.name, ada.phone, ada.email, "9999999"]) {
       expect(
-        [server.log.join("\n"), read, JSON.stringify([wrong.answer, rows])].map((text) => text.includes(secret)),
+        [server.log.join("\n"), read, JSON.stringify([wrong.answer, long, rows])].map((text) => text.includes(secret)),
       ).toEqual([false, false, false]);
     }
   });
