@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { SYNC_ITEMS_MAX, SyncAnswer, syncOutcomes, SyncPatients } from "../records/registry/sync-messages.ts";
 import { printable } from "../../shared/runtime/printable.ts";
 import { ruleFaults } from "../../shared/schema/problems.ts";
 import { ApiError } from "../http/errors.ts";
@@ -13,8 +12,18 @@ import { readParameters, text, yesOrNo } from "../http/query-parameters.ts";
 import { keyOf } from "../http/request-context.ts";
 import type { Session } from "../database/query.ts";
 import { findAnswer, keepAnswer } from "../records/registry/sync-answers.ts";
-import { readItems } from "../records/registry/sync-items.ts";
+import { readOwners, readPatients } from "../records/registry/sync-items.ts";
+import {
+  SYNC_ITEMS_MAX,
+  SyncAnswer,
+  syncOutcomes,
+  SyncOwners,
+  SyncOwnersAnswer,
+  SyncPatients,
+} from "../records/registry/sync-messages.ts";
+import { syncOwners } from "../records/registry/sync-owners.ts";
 import { syncPatients } from "../records/registry/sync-patients.ts";
+import type { SyncRequest, SyncResult } from "../records/registry/sync-request.ts";
 import type { RouteContext } from "./context.ts";
 
 // /sync/v1: practice software sends the clinic's patients and their owners. A request is stored completely or not at all; an item
@@ -62,13 +71,8 @@ const example = {
   } satisfies SyncAnswer,
 };
 
-const patients = {
-  operationId: "syncPatients",
-  summary: "Send patients and their owners",
-  description:
-    "Creates, updates and removes patients of the key's clinic. A patient is known by `source` and `external_id`, so that sending " +
-    "an item again changes nothing. The items that are valid are stored together; each item has its own outcome. Results of " +
-    "analyzers that wait for a patient are filed to it by the clinic's agent within a minute.",
+/** What the operations share. */
+const common = {
   header: "x-api-key",
   permissions: ["clinic.sync.write"],
   parameters: {
@@ -77,10 +81,7 @@ const patients = {
       "The `commit_token` of a dry run of the same body. Refused if the outcomes would differ by now.",
     ),
   },
-  body: SyncPatients,
-  bodyExample: example.body,
   idempotencyKey: true,
-  example: example.answer,
   errors: [
     "SYNC.INVALID_BODY",
     "SYNC.FULL_NOT_SUPPORTED",
@@ -90,35 +91,85 @@ const patients = {
     "REQUEST.INVALID_BODY",
     "REQUEST.TOO_LARGE",
   ],
+} satisfies Partial<Operation>;
+
+const patients = {
+  ...common,
+  operationId: "syncPatients",
+  summary: "Send patients and their owners",
+  description:
+    "Creates, updates and removes patients of the key's clinic. A patient is known by `source` and `external_id`, so that sending " +
+    "an item again changes nothing. The items that are valid are stored together; each item has its own outcome. Results of " +
+    "analyzers that wait for a patient are filed to it by the clinic's agent within a minute.",
+  body: SyncPatients,
+  bodyExample: example.body,
+  example: example.answer,
 } satisfies Operation;
 
-export function syncRoutes(app: FastifyInstance, { store, now }: Pick<RouteContext, "store" | "now">): void {
+const owners = {
+  ...common,
+  operationId: "syncOwners",
+  summary: "Send owners",
+  description:
+    "Creates and updates owners, as they change without their patients. The items of patients name their owners too; the newest " +
+    "item of either kind counts.",
+  body: SyncOwners,
+  bodyExample: {
+    source: "example-pims",
+    mode: "partial",
+    items: [{ external_id: "3001", name: "Ada Örnek", phone: "+90 555 000 00 00" }],
+  },
+  example: {
+    dry_run: false,
+    commit_token: null,
+    counts: { created: 0, updated: 1, unchanged: 0, deleted: 0, rejected: 0 },
+    items: [{ index: 0, external_id: "3001", fp: exampleFp("customer"), outcome: "updated", errors: [] }],
+  } satisfies SyncAnswer,
+} satisfies Operation;
+
+/** How the items of a route are read and stored. */
+interface Door<Item> {
+  readonly read: (items: readonly unknown[], now: number) => Item[];
+  readonly store: (session: Session, request: SyncRequest<Item>) => Promise<SyncResult>;
+}
+
+type Context = Pick<RouteContext, "store" | "now">;
+
+export function syncRoutes(app: FastifyInstance, context: Context): void {
   parseJsonBodies(app);
   app.post(
     "/sync/v1/patients",
     { schema: { response: { 200: SyncAnswer } }, config: { ...patients, budget: "sync" } },
-    async (request, reply) => {
-      const asked = readRequest(request, now());
-      const answer = asked.dryRun
-        ? await rolledBack(
-            (work) => store.transaction(work),
-            async (session) => answerOf(session, asked),
-          )
-        : await store.transaction((session) => answerOnce(session, asked), { repeatable: true });
-      return send(reply, answer);
-    },
+    handler({ read: readPatients, store: syncPatients }, context),
   );
+  app.post(
+    "/sync/v1/owners",
+    { schema: { response: { 200: SyncOwnersAnswer } }, config: { ...owners, budget: "sync" } },
+    handler({ read: readOwners, store: syncOwners }, context),
+  );
+}
+
+function handler<Item>(door: Door<Item>, { store, now }: Context) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<SyncAnswer> => {
+    const asked = readRequest(request, now());
+    const read = { ...asked, items: door.read(asked.items, asked.now) };
+    const work = async (session: Session) => answerOf(await door.store(session, read), asked);
+    const answer = asked.dryRun
+      ? await rolledBack((dry) => store.transaction(dry), work)
+      : await store.transaction((session) => answerOnce(session, asked, work), { repeatable: true });
+    return send(reply, answer);
+  };
 }
 
 type Asked = ReturnType<typeof readRequest>;
 
 function readRequest(request: FastifyRequest, now: number) {
-  const { dry_run: dryRun, commit_token: token } = readParameters(request, patients.parameters);
+  const { dry_run: dryRun, commit_token: token } = readParameters(request, common.parameters);
   const { source, items } = readBody(request.body);
   const { id: keyId, clinic_id: clinicId } = keyOf(request);
   return {
     ...{ dryRun, token, source, clinicId, now, keyId },
-    items: readItems(items, now),
+    items,
     clock: () => now,
     by: { requestId: request.id, keyId, address: request.ip },
     bodyDigest: digestOf(JSON.stringify(request.body)),
@@ -160,24 +211,26 @@ function idOf({ headers }: FastifyRequest): string | null {
   throw new ApiError("REQUEST.MALFORMED", `Idempotency-Key is ${got}, expected 16 to 64 letters, digits, - or _.`);
 }
 
-async function answerOnce(session: Session, asked: Asked): Promise<Answer> {
-  const { id, keyId, requestDigest, now } = asked;
-  if (id === null) return answerOf(session, asked);
+async function answerOnce(
+  session: Session,
+  { id, keyId, requestDigest, now }: Asked,
+  work: (session: Session) => Promise<SyncAnswer>,
+): Promise<Answer> {
+  if (id === null) return work(session);
   const idDigest = digestOf(id);
   const kept = await findAnswer(session, { keyId, idDigest, now });
   if (kept !== undefined) {
     if (kept.requestDigest !== requestDigest) throw new ApiError("SYNC.ID_REUSED");
     return { ...(JSON.parse(kept.answer) as SyncAnswer), isRepeated: true };
   }
-  const answer = await answerOf(session, asked);
+  const answer = await work(session);
   await keepAnswer(session, { keyId, idDigest, requestDigest, answer: JSON.stringify(answer) }, now);
   return answer;
 }
 
 type Answer = SyncAnswer & { isRepeated?: true };
 
-async function answerOf(session: Session, asked: Asked): Promise<Answer> {
-  const { items, stateDigest } = await syncPatients(session, asked);
+function answerOf({ items, stateDigest }: SyncResult, asked: Asked): SyncAnswer {
   const token = digestOf(asked.bodyDigest, stateDigest);
   if (asked.token !== null && asked.token !== token) throw new ApiError("SYNC.STATE_MOVED");
   const countOf = (wanted: string) => items.filter(({ outcome }) => outcome === wanted).length;

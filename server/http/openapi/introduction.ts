@@ -82,7 +82,10 @@ A key of the type integration may send ${limits.integration.minute} requests a m
 
 An error of the whole request is an \`Error\`, and nothing was stored. After 429 and 503 send the same request again, once the time in \`Retry-After\` is over.`;
 
-export const syncTags = [{ name: "patients", description: "Patients of the key's clinic and their owners." }];
+export const syncTags = [
+  { name: "patients", description: "Patients of the key's clinic and their owners." },
+  { name: "owners", description: "Owners of these patients." },
+];
 
 /** The permissions of this document and of agents. That of practice software is in its own document. */
 const readPermissions = permissions.filter((permission) => permission !== "clinic.sync.write");

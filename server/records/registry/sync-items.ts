@@ -1,5 +1,5 @@
 import { type Validator, Compile } from "typebox/compile";
-import { RemovedSyncPatient, SyncPatient, type SyncFault } from "./sync-messages.ts";
+import { RemovedSyncPatient, SyncOwner, SyncPatient, type SyncFault } from "./sync-messages.ts";
 import { storedText } from "../../../shared/runtime/stored-text.ts";
 import { ruleFaults } from "../../../shared/schema/problems.ts";
 import { readInstant, timestampProblem } from "../../../shared/schema/timestamp.ts";
@@ -32,12 +32,19 @@ export interface SyncedPatient {
   readonly owner: SyncedOwner;
 }
 
-export interface ReadItem {
+interface ReadItem {
   readonly externalId: string;
   /** Milliseconds since 1970; null if the item does not say it. */
   readonly updatedAt: number | null;
+}
+
+export interface ReadPatient extends ReadItem {
   /** Null for a patient that is removed. */
   readonly patient: SyncedPatient | null;
+}
+
+export interface ReadOwner extends ReadItem {
+  readonly owner: SyncedOwner;
 }
 
 export interface RefusedItem {
@@ -48,9 +55,18 @@ export interface RefusedItem {
 
 const patientItem = Compile(SyncPatient);
 const removedItem = Compile(RemovedSyncPatient);
+const ownerItem = Compile(SyncOwner);
+
+export function readPatients(items: readonly unknown[], now: number): (ReadPatient | RefusedItem)[] {
+  return readEach(items, (item) => readPatientItem(item, now));
+}
+
+export function readOwners(items: readonly unknown[], now: number): (ReadOwner | RefusedItem)[] {
+  return readEach(items, (item) => readOwnerItem(item, now));
+}
 
 /** Reads the items of one request. Of items with one external_id, all are refused: nobody knows which is meant. */
-export function readItems(items: readonly unknown[], now: number): (ReadItem | RefusedItem)[] {
+function readEach<Read>(items: readonly unknown[], readItem: (item: unknown) => Read): (Read | RefusedItem)[] {
   const times = new Map<string, number>();
   for (const item of items) {
     const id = externalIdOf(item);
@@ -58,8 +74,8 @@ export function readItems(items: readonly unknown[], now: number): (ReadItem | R
   }
   return items.map((item) => {
     const id = externalIdOf(item);
-    if (id === null || times.get(id) === 1) return readItem(item, now);
-    const message = "external_id is in this request more than once, expected each patient once";
+    if (id === null || times.get(id) === 1) return readItem(item);
+    const message = "external_id is in this request more than once, expected it once";
     return { externalId: id, faults: [{ field: "external_id", code: "duplicate", message }] };
   });
 }
@@ -69,9 +85,9 @@ function externalIdOf(item: unknown): string | null {
   return typeof id === "string" && id.length <= 64 && storedText(id) === id ? id : null;
 }
 
-function readItem(item: unknown, now: number): ReadItem | RefusedItem {
+function readPatientItem(item: unknown, now: number): ReadPatient | RefusedItem {
   const isRemoved = (item as { deleted?: unknown } | null)?.deleted === true;
-  const faults = isRemoved ? formFaults(removedItem, item) : formFaults(patientItem, item);
+  const faults = isRemoved ? formFaults(removedItem, item, isOfOwner) : formFaults(patientItem, item, isOfOwner);
   if (faults.length > 0) return { externalId: externalIdOf(item), faults };
   const given = item as SyncPatient | RemovedSyncPatient;
   const noted: SyncFault[] = [];
@@ -80,6 +96,20 @@ function readItem(item: unknown, now: number): ReadItem | RefusedItem {
   const externalId = given.external_id;
   return noted.length > 0 ? { externalId, faults: noted.slice(0, FAULTS_MAX) } : { externalId, updatedAt, patient };
 }
+
+function readOwnerItem(item: unknown, now: number): ReadOwner | RefusedItem {
+  const faults = formFaults(ownerItem, item, () => true);
+  if (faults.length > 0) return { externalId: externalIdOf(item), faults };
+  const given = item as SyncOwner;
+  const noted: SyncFault[] = [];
+  const updatedAt = readTime("updated_at", given.updated_at ?? null, now, noted);
+  const owner = readOwner(given, "", noted);
+  const externalId = given.external_id;
+  return noted.length > 0 ? { externalId, faults: noted } : { externalId, updatedAt, owner };
+}
+
+/** Whether a field of a patient is one of its owner. */
+const isOfOwner = (field: string): boolean => field.startsWith("owner");
 
 /** Codes of the rules of JSON Schema. */
 const CODES: Readonly<Record<string, string>> = {
@@ -94,26 +124,36 @@ const CODES: Readonly<Record<string, string>> = {
   pattern: "wrong_form",
 };
 
-function formFaults(validator: Validator, item: unknown): SyncFault[] {
-  const faults = ruleFaults(validator, item, FAULTS_MAX).map(({ path, rule, expected, got }) => ({
-    field: path,
-    code: CODES[rule] ?? "invalid",
-    message: sentence(path, rule === "required" ? "missing" : got, expected),
-  }));
+/**
+ * Returns the faults of the form. The values of an owner stay out of the sentences, because answers are kept: `isConcealed` says
+ * which fields have them.
+ */
+function formFaults(validator: Validator, item: unknown, isConcealed: (field: string) => boolean): SyncFault[] {
+  const faults = ruleFaults(validator, item, FAULTS_MAX).map(({ path, rule, expected, got }) => {
+    const state = rule === "required" ? "missing" : isConcealed(path) ? "invalid" : got;
+    return { field: shortened(path), code: CODES[rule] ?? "invalid", message: sentence(path, state, expected) };
+  });
   return [...faults, ...textFaults(item, "")].slice(0, FAULTS_MAX);
 }
 
-/** Says what is wrong with a field. The values of an owner stay out of it, because answers are kept. */
 function sentence(field: string, got: string, expected: string): string {
-  const isOwners = field.startsWith("owner") && got !== "missing";
-  return `${field || "the item"} is ${isOwners ? "invalid" : got}, expected ${expected}`;
+  return `${shortened(field) || "the item"} is ${got}, expected ${expected}`;
+}
+
+/** Bounds the name of a field that the sender made up. */
+function shortened(field: string): string {
+  return field.slice(0, 100);
 }
 
 /** Finds text that a database would not give back as it is. */
 function textFaults(value: unknown, path: string): SyncFault[] {
   if (typeof value === "string" && storedText(value) !== value) {
     return [
-      { field: path, code: "bad_text", message: sentence(path, "invalid", "text without NUL or half of a pair") },
+      {
+        field: shortened(path),
+        code: "bad_text",
+        message: sentence(path, "invalid", "text without NUL or half of a pair"),
+      },
     ];
   }
   if (typeof value !== "object" || value === null) return [];
@@ -134,20 +174,24 @@ function readPatient(item: SyncPatient, now: number, faults: SyncFault[]): Synce
   const { owner, sex = null, breed = null, date_of_birth = null, weight_kg = null } = item;
   const facts = { name: item.name.trim(), species: item.species, sex: sex?.trim() || null, date_of_birth, weight_kg };
   faults.push(...animalFaults(facts, now));
-  if (owner.name.trim() === "") {
-    faults.push({ field: "owner/name", code: "blank", message: sentence("owner/name", "invalid", "a name") });
-  }
   return {
     ...facts,
     breed: breed?.trim() || null,
     deceasedAt: readTime("deceased_at", item.deceased_at ?? null, now, faults),
     identifiers: readIdentifiers(item.identifiers ?? [], faults),
-    owner: {
-      externalId: owner.external_id,
-      name: owner.name.trim(),
-      phone: owner.phone?.trim() || null,
-      email: owner.email?.trim() || null,
-    },
+    owner: readOwner(owner, "owner/", faults),
+  };
+}
+
+function readOwner(given: SyncPatient["owner"], path: string, faults: SyncFault[]): SyncedOwner {
+  const name = given.name.trim();
+  const field = `${path}name`;
+  if (name === "") faults.push({ field, code: "blank", message: sentence(field, "invalid", "a name") });
+  return {
+    externalId: given.external_id,
+    name,
+    phone: given.phone?.trim() || null,
+    email: given.email?.trim() || null,
   };
 }
 

@@ -22,19 +22,37 @@ const ExternalId = text(
   "The id in your software. It never changes, and is compared as text: `00417` is not `417`.",
 );
 
-const Owner = Type.Object(
-  {
-    external_id: text(64, "The id of the owner in your software."),
-    name: text(200, "Name of the owner."),
-    phone: optional(40, "Phone number, as people write it."),
-    email: optional(254, "E-mail address."),
-  },
+const ownerFacts = {
+  external_id: text(64, "The id of the owner in your software."),
+  name: text(200, "Name of the owner."),
+  phone: optional(40, "Phone number, as people write it."),
+  email: optional(254, "E-mail address."),
+};
+
+const Owner = Type.Object(ownerFacts, {
+  additionalProperties: false,
+  title: "OwnerOfSyncPatient",
+  description: "The owner, for people of the clinic. `/api/v1` shows only a fingerprint.",
+});
+
+const updatedAt = Type.Optional(
+  Type.String({
+    pattern: ZONED_TIME,
+    description:
+      "Time of the last change in your software. An item that is older than the stored one changes nothing. Without it, the " +
+      "item that arrives last counts.",
+  }),
+);
+
+export const SyncOwner = Type.Object(
+  { ...ownerFacts, updated_at: updatedAt },
   {
     additionalProperties: false,
     title: "SyncOwner",
-    description: "The owner, for people of the clinic. `/api/v1` shows only a fingerprint.",
+    description: "All facts of an owner. A field that is absent or null is unknown; it does not keep its old value.",
   },
 );
+export type SyncOwner = Static<typeof SyncOwner>;
 
 const identifierTypes = ["microchip", "card", "tattoo", "other"] as const;
 
@@ -61,14 +79,7 @@ const optionalFacts = {
         "`external_id` is not one: send it as a `card` if staff type it.",
     }),
   ),
-  updated_at: Type.Optional(
-    Type.String({
-      pattern: ZONED_TIME,
-      description:
-        "Time of the last change in your software. An item that is older than the stored one changes nothing. Without it, the " +
-        "item that arrives last counts.",
-    }),
-  ),
+  updated_at: updatedAt,
   deceased_at: Type.Optional(
     Nullable(Type.String({ maxLength: 40, description: "Day or time of death. Null or absent if the patient lives." })),
   ),
@@ -114,21 +125,31 @@ export const RemovedSyncPatient = Type.Object(
 );
 export type RemovedSyncPatient = Static<typeof RemovedSyncPatient>;
 
-export const SyncPatients = Type.Object(
-  {
-    source: Type.String({
-      pattern: textForm("^[\\w.-]{1,64}$", "1 to 64 letters, digits, dots, - or _"),
-      description: "Name of your software at this clinic. An `external_id` is an id of its source.",
-    }),
-    mode: Type.Enum(["partial", "full"], {
-      type: "string",
-      description:
-        "`partial`: patients that are not among the items stay as they are. `full` is refused in this version.",
-    }),
-    items: Type.Array(Type.Union([SyncPatient, RemovedSyncPatient]), { maxItems: SYNC_ITEMS_MAX }),
-  },
-  { additionalProperties: false, title: "SyncPatients", description: "Patients of one source." },
+function bodyOf<Item extends Type.TSchema>(item: Item, title: string, description: string) {
+  return Type.Object(
+    {
+      source: Type.String({
+        pattern: textForm("^[\\w.-]{1,64}$", "1 to 64 letters, digits, dots, - or _"),
+        description: "Name of your software at this clinic. An `external_id` is an id of its source.",
+      }),
+      mode: Type.Enum(["partial", "full"], {
+        type: "string",
+        description:
+          "`partial`: records that are not among the items stay as they are. `full` is refused in this version.",
+      }),
+      items: Type.Array(item, { maxItems: SYNC_ITEMS_MAX, description: "At most 500 items." }),
+    },
+    { additionalProperties: false, title, description },
+  );
+}
+
+export const SyncPatients = bodyOf(
+  Type.Union([SyncPatient, RemovedSyncPatient]),
+  "SyncPatients",
+  "Patients of one source.",
 );
+
+export const SyncOwners = bodyOf(SyncOwner, "SyncOwners", "Owners of one source.");
 
 export const syncOutcomes = ["created", "updated", "unchanged", "deleted", "rejected"] as const;
 export type SyncOutcome = (typeof syncOutcomes)[number];
@@ -142,42 +163,47 @@ const SyncFault = ClosedObject({
 });
 export type SyncFault = Static<typeof SyncFault>;
 
-export const SyncAnswer = Type.Object(
-  {
-    dry_run: Type.Boolean({ description: "True if nothing was stored." }),
-    commit_token: Nullable(
-      Type.String({
-        description:
-          "Of a dry run: send it in `commit_token` with the same body, and the request is refused if its outcomes would differ. " +
-          "Null otherwise.",
-      }),
-    ),
-    counts: ClosedObject({
-      created: count("Items with this outcome."),
-      updated: count("Items with this outcome."),
-      unchanged: count("Items with this outcome."),
-      deleted: count("Items with this outcome."),
-      rejected: count("Items with this outcome."),
-    }),
-    items: Type.Array(
-      ClosedObject({
-        index: count("Position in the request, from 0."),
-        external_id: Nullable(Type.String({ description: "The id of the item; null if it has none." })),
-        fp: Nullable(
-          Type.String({
-            pattern: fpPattern("patient"),
-            description:
-              "Fingerprint of the patient in `/api/v1`; null if nothing is stored, and for a new one in a dry run.",
-          }),
-        ),
-        outcome: Type.Enum([...syncOutcomes], { type: "string", description: "What became of the item." }),
-        errors: Type.Array(SyncFault, {
-          description: "Why the item was rejected. Of an unchanged item: `older`, if a newer state is stored.",
+function answerOf(kind: "patient" | "customer", title: string) {
+  return Type.Object(
+    {
+      dry_run: Type.Boolean({ description: "True if nothing was stored." }),
+      commit_token: Nullable(
+        Type.String({
+          description:
+            "Of a dry run: send it in `commit_token` with the same body, and the request is refused if its outcomes would differ. " +
+            "Null otherwise.",
         }),
+      ),
+      counts: ClosedObject({
+        created: count("Items with this outcome."),
+        updated: count("Items with this outcome."),
+        unchanged: count("Items with this outcome."),
+        deleted: count("Items with this outcome."),
+        rejected: count("Items with this outcome."),
       }),
-      { description: "One outcome for each item, in order." },
-    ),
-  },
-  { additionalProperties: false, title: "SyncAnswer", description: "What became of each item." },
-);
+      items: Type.Array(
+        ClosedObject({
+          index: count("Position in the request, from 0."),
+          external_id: Nullable(Type.String({ description: "The id of the item; null if it has none." })),
+          fp: Nullable(
+            Type.String({
+              pattern: fpPattern(kind),
+              description:
+                "Fingerprint of the record in `/api/v1`; null if nothing is stored, and for a new one in a dry run.",
+            }),
+          ),
+          outcome: Type.Enum([...syncOutcomes], { type: "string", description: "What became of the item." }),
+          errors: Type.Array(SyncFault, {
+            description: "Why the item was rejected. Of an unchanged item: `older`, if a newer state is stored.",
+          }),
+        }),
+        { description: "One outcome for each item, in order." },
+      ),
+    },
+    { additionalProperties: false, title, description: "What became of each item." },
+  );
+}
+
+export const SyncAnswer = answerOf("patient", "SyncAnswer");
+export const SyncOwnersAnswer = answerOf("customer", "SyncOwnersAnswer");
 export type SyncAnswer = Static<typeof SyncAnswer>;

@@ -1,65 +1,45 @@
-import { createHash } from "node:crypto";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { newFp } from "../../../shared/api/fp.ts";
-import type { SyncAnswer, SyncFault, SyncOutcome } from "./sync-messages.ts";
 import { query, type Session } from "../../database/query.ts";
-import { insertRow } from "../audit/audit.ts";
 import { setConnection, stampAndRelist } from "../patients/connections.ts";
 import { storedWords } from "./animal-checks.ts";
 import { removeAnimal, type StoreContext, storeAnimal } from "./animals.ts";
-import { ownerId, storeOwnerFacts } from "./owners.ts";
-import { findNamed, findNamedOwner, nameOwner, type NamedPatient, namePatient, type SourceName } from "./sources.ts";
-import type { ReadItem, RefusedItem, SyncedOwner, SyncedPatient } from "./sync-items.ts";
+import { findNamed, type NamedPatient, namePatient, type SourceName } from "./sources.ts";
+import type { ReadPatient, RefusedItem, SyncedOwner, SyncedPatient } from "./sync-items.ts";
+import type { SyncOutcome } from "./sync-messages.ts";
+import { storeOwner } from "./sync-owners.ts";
+import {
+  auditItem,
+  isOlder,
+  laterOf,
+  olderItem,
+  storeEach,
+  type StoredItem,
+  type SyncRequest,
+  type SyncResult,
+} from "./sync-request.ts";
 
 // Stores the patients of practice software under their names there. Every item is the complete state of its patient, and the newest
 // one counts, so that batches may arrive twice and in any order.
 
-/** Items that are stored in one turn of the event loop. */
-const ITEMS_PER_TURN = 10;
-
-/** The request that brings the items. */
-export interface SyncRequest {
-  readonly clinicId: number;
-  readonly source: string;
-  readonly items: readonly (ReadItem | RefusedItem)[];
-  readonly now: number;
-  readonly clock: () => number;
-  readonly by: { readonly requestId: string; readonly keyId: number; readonly address: string };
-}
-
-type ItemAnswer = SyncAnswer["items"][number];
-
-/** Stores the items. Run it in a transaction. @returns the outcomes, and a digest that is the same while they would be the same */
+/** Stores the items. Run it in a transaction. */
 export async function syncPatients(
   session: Session,
-  request: SyncRequest,
-): Promise<{ items: ItemAnswer[]; stateDigest: string }> {
+  request: SyncRequest<ReadPatient | RefusedItem>,
+): Promise<SyncResult> {
   const owners = await storeOwners(session, request);
-  const items: ItemAnswer[] = [];
-  const state = createHash("sha256");
-  for (const [index, item] of request.items.entries()) {
-    const { before, ...stored } = await storeItem(session, item, owners, request);
-    items.push({ index, external_id: item.externalId, ...stored });
-    const fp = stored.outcome === "created" ? null : stored.fp;
-    state.update(JSON.stringify([item.externalId, stored.outcome, fp, before ?? null]));
-    // On SQLite no query gives up the turn, and other requests would wait for all items.
-    if (index % ITEMS_PER_TURN === ITEMS_PER_TURN - 1) await nextTurn();
-  }
-  return { items, stateDigest: state.digest("hex") };
+  return storeEach(request.items, async (item) => storeItem(session, item, owners, request));
 }
 
-/** An owner of the request, stored. */
-interface StoredOwner {
-  readonly id: number;
-  readonly fp: string;
-  readonly isChanged: boolean;
-}
+type StoredOwner = Awaited<ReturnType<typeof storeOwner>>;
 
 /** The time of an item without one, which counts when it arrives. */
 const ALWAYS = Number.POSITIVE_INFINITY;
 
 /** Stores each owner once, with the newest facts that an item of the request has. */
-async function storeOwners(session: Session, request: SyncRequest): Promise<ReadonlyMap<string, StoredOwner>> {
+async function storeOwners(
+  session: Session,
+  request: SyncRequest<ReadPatient | RefusedItem>,
+): Promise<ReadonlyMap<string, StoredOwner>> {
   const newest = new Map<string, { owner: SyncedOwner; updatedAt: number | null }>();
   for (const item of request.items) {
     if ("faults" in item || item.patient === null) continue;
@@ -69,65 +49,29 @@ async function storeOwners(session: Session, request: SyncRequest): Promise<Read
     newest.set(owner.externalId, { owner, updatedAt: item.updatedAt });
   }
   const stored = new Map<string, StoredOwner>();
-  for (const [externalId, { owner, updatedAt }] of newest) {
-    stored.set(externalId, await storeOwner(session, owner, updatedAt, request));
-  }
+  for (const [externalId, named] of newest) stored.set(externalId, await storeOwner(session, named, request));
   return stored;
-}
-
-async function storeOwner(
-  session: Session,
-  owner: SyncedOwner,
-  updatedAt: number | null,
-  { clinicId, source }: SyncRequest,
-): Promise<StoredOwner> {
-  const name = { clinicId, source, externalId: owner.externalId };
-  const known = await findNamedOwner(session, name);
-  const fp = known?.fp ?? newFp("customer");
-  const id = known?.customer_id ?? (await ownerId(session, fp));
-  if (known !== undefined && isOlder(updatedAt, known.source_updated_at)) return { id, fp, isChanged: false };
-  const isChanged = await storeOwnerFacts(session, id, owner);
-  const time = laterOf(updatedAt, known?.source_updated_at ?? null);
-  if (known === undefined || time !== known.source_updated_at) {
-    await nameOwner(session, { ...name, customerId: id, updatedAt: time });
-  }
-  return { id, fp, isChanged };
-}
-
-function isOlder(updatedAt: number | null, stored: number | null): boolean {
-  return updatedAt !== null && stored !== null && updatedAt < stored;
-}
-
-function laterOf(one: number | null, other: number | null): number | null {
-  return one === null || other === null ? (one ?? other) : Math.max(one, other);
-}
-
-interface Stored {
-  readonly fp: string | null;
-  readonly outcome: SyncOutcome;
-  readonly errors: SyncFault[];
-  readonly before?: NamedPatient | undefined;
 }
 
 async function storeItem(
   session: Session,
-  item: ReadItem | RefusedItem,
+  item: ReadPatient | RefusedItem,
   owners: ReadonlyMap<string, StoredOwner>,
-  request: SyncRequest,
-): Promise<Stored> {
+  request: SyncRequest<unknown>,
+): Promise<StoredItem> {
   if ("faults" in item) return { fp: null, outcome: "rejected", errors: [...item.faults] };
   const name = { clinicId: request.clinicId, source: request.source, externalId: item.externalId };
   const before = await findNamed(session, name);
-  if (before !== undefined && isOlder(item.updatedAt, before.source_updated_at)) {
-    const message = `updated_at is older than the stored ${new Date(before.source_updated_at ?? 0).toISOString()}`;
-    return { fp: before.fp, outcome: "unchanged", errors: [{ field: "updated_at", code: "older", message }], before };
+  const storedAt = before?.source_updated_at ?? null;
+  if (before !== undefined && storedAt !== null && isOlder(item.updatedAt, storedAt)) {
+    return olderItem(storedAt, before.fp, before);
   }
-  const updatedAt = laterOf(item.updatedAt, before?.source_updated_at ?? null);
+  const updatedAt = laterOf(item.updatedAt, storedAt);
   const { fp, outcome } =
     item.patient === null
       ? await remove(session, name, { before, updatedAt }, request)
       : await store(session, name, { before, updatedAt, patient: item.patient, owners }, request);
-  if (outcome !== "unchanged" && fp !== null) await note(session, `sync: patient ${outcome}`, fp, request);
+  if (outcome !== "unchanged" && fp !== null) await auditItem(session, `sync: patient ${outcome}`, fp, request);
   return { fp, outcome, errors: [], before };
 }
 
@@ -135,7 +79,7 @@ async function store(
   session: Session,
   name: SourceName,
   { before, updatedAt, patient, owners }: PatientToStore,
-  { now, clock, clinicId }: SyncRequest,
+  { now, clock, clinicId }: SyncRequest<unknown>,
 ): Promise<{ fp: string; outcome: SyncOutcome }> {
   const owner = owners.get(patient.owner.externalId);
   if (owner === undefined) throw new Error("the owner of an item is missing");
@@ -168,7 +112,7 @@ async function store(
     await namePatient(session, { ...name, patientId: id, updatedAt, removed: false });
   }
   if (isNew) return { fp, outcome: "created" };
-  return { fp, outcome: change === "changed" || isBack || owner.isChanged ? "updated" : "unchanged" };
+  return { fp, outcome: change === "changed" || isBack || owner.outcome === "updated" ? "updated" : "unchanged" };
 }
 
 interface PatientToStore {
@@ -183,7 +127,7 @@ async function remove(
   session: Session,
   name: SourceName,
   { before, updatedAt }: { before: NamedPatient | undefined; updatedAt: number | null },
-  { now, clock, clinicId }: SyncRequest,
+  { now, clock, clinicId }: SyncRequest<unknown>,
 ): Promise<{ fp: string | null; outcome: SyncOutcome }> {
   // The name of an unknown patient stays, so that an older item that comes later does not bring it back.
   const isNews =
@@ -199,15 +143,6 @@ async function remove(
     await stampAndRelist(session, patientId, clock());
   }
   return { fp, outcome: "deleted" };
-}
-
-/** Adds what the key changed to the audit. */
-async function note(session: Session, route: string, fp: string, { now, by }: SyncRequest): Promise<void> {
-  const request = { request_id: by.requestId, api_key_id: by.keyId, address: by.address };
-  const nobody = { user_id: null, clinic_id: null };
-  await insertRow(session, {
-    ...{ at: now, method: "COMMAND", route, fp, count: null, status: null, times: 1, ...request, ...nobody },
-  });
 }
 
 const otherClinic = query((db, p: { clinicId: number; patientId: number }) =>

@@ -49,6 +49,7 @@ const table: Readonly<Record<string, Demand>> = {
   "GET /api/v1/changes": ["x-api-key", "clinic.patient.view", "clinic.lab.view"],
 
   "POST /sync/v1/patients": ["x-api-key", "clinic.sync.write"],
+  "POST /sync/v1/owners": ["x-api-key", "clinic.sync.write"],
 
   "POST /agent/v1/pair": "code",
   "POST /agent/v1/studies": agent,

@@ -46,7 +46,7 @@ async function pimsServer() {
   const key = await server.makeKey(ours, ["clinic.sync.write"]);
   const reader = await server.makeKey(ours, ["clinic.patient.view", "clinic.lab.ingest"]);
   const post = async (payload: unknown, parameters = "", headers: Record<string, string> = {}, by = key) => {
-    const url = `/sync/v1/patients${parameters}`;
+    const url = `/sync/v1/${parameters === "owners" ? parameters : `patients${parameters}`}`;
     const sent = { method: "POST" as const, url, headers: { "x-api-key": by, ...headers }, payload: payload as object };
     const response = await server.app.inject(sent);
     contract ??= new Contract((await server.app.inject("/sync/openapi.json")).json<ApiDocument>());
@@ -226,6 +226,26 @@ describe("practice software", () => {
     await send({ ...named("2", "Newest", "2026-11-21T08:00:00Z"), weight_kg: 5 });
     const { body } = await server.get(reader, `/api/v1/patients?updated_since=${since}`);
     expect(body.data.items).toMatchObject([{ weight_kg: 5 }]);
+  });
+
+  test("owners change without their patients, by the time of the newest item, and a fault does not repeat their data", async () => {
+    const { server, post, send } = await pimsServer();
+    const sendOwners = async (...items: unknown[]) => (await post(batch(...items), "owners")).answer;
+    const at = (hour: number, name: string) => ({ ...ada, name, updated_at: `2026-11-21T0${hour}:00:00Z` });
+    const created = await sendOwners(at(5, "First"));
+    expect([outcomes(created), created.items[0]?.fp]).toEqual([["created"], expect.stringMatching(/^customer_/)]);
+    expect(outcomes(await send({ ...pamuk, updated_at: "2026-11-21T06:00:00Z" }))).toEqual(["created"]);
+    const older = await sendOwners(at(5, "Old"));
+    expect([outcomes(older), faults(older)]).toEqual([["unchanged"], ["updated_at older"]]);
+    const next = await sendOwners(at(7, "Next"), { ...ada, external_id: "2", phone: "9".repeat(41) }, { name: "x" });
+    expect([outcomes(next), faults(next)]).toEqual([
+      ["updated", "rejected", "rejected"],
+      ["phone too_long", "external_id missing"],
+    ]);
+    expect(JSON.stringify(next)).not.toContain("9999999");
+    expect(await server.store.all(owners, {})).toEqual([
+      { external_id: "3001", name: "Next", phone: ada.phone, email: ada.email },
+    ]);
   });
 
   test("a horse and a ferret are stored as they are, and served as exotic", async () => {

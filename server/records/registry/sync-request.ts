@@ -1,0 +1,81 @@
+import { createHash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Session } from "../../database/query.ts";
+import { insertRow } from "../audit/audit.ts";
+import type { SyncAnswer, SyncFault, SyncOutcome } from "./sync-messages.ts";
+
+// A request of practice software: its items one after the other, each with an outcome.
+
+/** Items that are stored in one turn of the event loop. */
+const ITEMS_PER_TURN = 10;
+
+export interface SyncRequest<Item> {
+  readonly clinicId: number;
+  readonly source: string;
+  readonly items: readonly Item[];
+  readonly now: number;
+  readonly clock: () => number;
+  readonly by: { readonly requestId: string; readonly keyId: number; readonly address: string };
+}
+
+/** What became of an item. */
+export interface StoredItem {
+  readonly fp: string | null;
+  readonly outcome: SyncOutcome;
+  readonly errors: SyncFault[];
+  /** What was stored before, on which the outcome depends. */
+  readonly before?: object | undefined;
+}
+
+/** The outcomes of a request, and a digest that is the same while they would be the same. */
+export interface SyncResult {
+  readonly items: SyncAnswer["items"];
+  readonly stateDigest: string;
+}
+
+/** Stores the items in their order. */
+export async function storeEach<Item extends { readonly externalId: string | null }>(
+  items: readonly Item[],
+  storeItem: (item: Item) => Promise<StoredItem>,
+): Promise<SyncResult> {
+  const answers: SyncAnswer["items"] = [];
+  const state = createHash("sha256");
+  for (const [index, item] of items.entries()) {
+    const { before, ...stored } = await storeItem(item);
+    answers.push({ index, external_id: item.externalId, ...stored });
+    const fp = stored.outcome === "created" ? null : stored.fp;
+    state.update(JSON.stringify([item.externalId, stored.outcome, fp, before ?? null]));
+    // On SQLite no query gives up the turn, and other requests would wait for all items.
+    if (index % ITEMS_PER_TURN === ITEMS_PER_TURN - 1) await nextTurn();
+  }
+  return { items: answers, stateDigest: state.digest("hex") };
+}
+
+/** The outcome of an item that is older than what is stored. */
+export function olderItem(stored: number, fp: string | null, before: object): StoredItem {
+  const message = `updated_at is older than the stored ${new Date(stored).toISOString()}`;
+  return { fp, outcome: "unchanged", errors: [{ field: "updated_at", code: "older", message }], before };
+}
+
+/** Whether an item is older than what is stored. One without a time is never older: it counts when it arrives. */
+export function isOlder(updatedAt: number | null, stored: number | null): boolean {
+  return updatedAt !== null && stored !== null && updatedAt < stored;
+}
+
+export function laterOf(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.max(one, other);
+}
+
+/** Adds what the key changed to the audit. */
+export async function auditItem(
+  session: Session,
+  route: string,
+  fp: string,
+  { now, by }: Pick<SyncRequest<unknown>, "now" | "by">,
+): Promise<void> {
+  const request = { request_id: by.requestId, api_key_id: by.keyId, address: by.address };
+  const nobody = { user_id: null, clinic_id: null };
+  await insertRow(session, {
+    ...{ at: now, method: "COMMAND", route, fp, count: null, status: null, times: 1, ...request, ...nobody },
+  });
+}
