@@ -62,8 +62,8 @@ export class Contract {
     this.#ajv = new Ajv2020({ strict: true, allErrors: true, validateFormats: false })
       .addVocabulary(Object.keys(document))
       .addSchema(closed(document), "api");
-    const [[path = "", operations] = []] = Object.entries(document.paths);
-    this.#method = operations !== undefined && "post" in operations ? "post" : "get";
+    const [path, operations] = Object.entries(document.paths)[0] ?? ["", {}];
+    this.#method = "post" in operations ? "post" : "get";
     this.#part = path.split("/")[1] ?? "";
     // `default` documents statuses that no endpoint returns.
     const statuses = Object.entries(document.paths).flatMap(([url, { [this.#method]: operation }]) =>

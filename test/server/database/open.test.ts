@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { query, StoreUnavailable, uncachedWrite } from "../../../server/database/query.ts";
 import { openExistingStore, openStore } from "../../../server/database/open.ts";
+import { patientByFp } from "../../../server/records/registry/animals.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { connectTo, heldWriteLock, temporaryDatabase, temporaryFolder } from "../harness.ts";
 
@@ -31,6 +32,36 @@ describe("the store", () => {
     await (await openStore(database)).close();
     const store = await openExistingStore(database);
     expect(await store.all(clinics, {})).toEqual([]);
+    await store.close();
+  });
+
+  test("a database of the first schema gets the columns and tables of practice software, and keeps its patients", async () => {
+    const database = await temporaryDatabase();
+    await (await openStore(database)).close();
+    const other = await connectTo(database);
+    for (const table of ["patient_source", "customer_source", "sync_answer"]) await other.run(`drop table ${table}`);
+    const added = [
+      "customer name",
+      "customer phone",
+      "customer email",
+      "patient precise_species",
+      "patient deceased_at",
+    ];
+    for (const column of [...added, "patient_identifier type"]) {
+      const [table, name] = column.split(" ");
+      await other.run(`alter table ${table} drop column ${name}`);
+    }
+    await other.run("delete from migration where version > 1");
+    const fp = newFp("patient");
+    await other.run(`insert into customer (fp) values ('${newFp("customer")}')`);
+    await other.run(
+      "insert into patient (fp, name, species, owner_customer_id, created_at, updated_at) " +
+        `select '${fp}', 'Pamuk', 'cat', id, 0, 0 from customer`,
+    );
+    await other.close();
+    const store = await openStore(database);
+    const stored = await store.first(patientByFp, { fp });
+    expect(stored).toMatchObject({ name: "Pamuk", species: "cat", precise_species: null, deceased_at: null });
     await store.close();
   });
 
