@@ -2,6 +2,7 @@ import type { Patient } from "../../../shared/api/patient.ts";
 import type { PushedStudy } from "../../../shared/api/study.ts";
 import { isNearName } from "../../../shared/clinical/candidates.ts";
 import { type MatchFacts, matchOf } from "./moved-match.ts";
+import { preciseSpeciesOf } from "../studies/flags.ts";
 import { query, type Session } from "../../database/query.ts";
 
 /** Reads the facts of the clinic's directory about the match of a pushed study. */
@@ -16,13 +17,14 @@ export async function findMatchFacts(
   for (const identifier of identifiers) {
     for (const { patient_fp } of await session.all(namedBy, { clinicId, identifier })) named.add(patient_fp);
   }
-  if (by !== "name" || day === undefined) return { named: [...named], namesakes: [], isAppointed: false };
+  const precise = await preciseSpeciesOf(session, patient.fp);
+  if (by !== "name" || day === undefined) return { named: [...named], namesakes: [], isAppointed: false, precise };
   const name = pushed.patient_hint.name ?? "";
   const all = await session.all(ofSpecies, { clinicId, species: patient.species });
   const namesakes = all.filter((each) => isNearName(each.name, name)).map(({ fp }) => fp);
   const period = { from: Date.parse(day.from), to: Date.parse(day.to) };
   const event = await session.first(appointment, { clinicId, patientId: id, ...period });
-  return { named: [...named], namesakes, isAppointed: event !== undefined };
+  return { named: [...named], namesakes, isAppointed: event !== undefined, precise };
 }
 
 const namedBy = query((db, p: { clinicId: number; identifier: string }) =>

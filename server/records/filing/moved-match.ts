@@ -15,6 +15,8 @@ export interface MatchFacts {
   readonly namesakes: readonly string[];
   /** Whether the patient has an appointment on that day; false unless the match is by name. */
   readonly isAppointed: boolean;
+  /** The patient's species where the API's word names a group, such as `ferret`; null if it is not known. */
+  readonly precise: string | null;
 }
 
 /**
@@ -32,7 +34,7 @@ export function matchOf({
 export function movedMatch(
   pushed: Pick<PushedStudy, "matched_by" | "patient_hint">,
   patient: Patient,
-  { named, namesakes, isAppointed }: MatchFacts,
+  { named, namesakes, isAppointed, precise }: MatchFacts,
 ): Unmatched | null {
   const { by, identifiers } = matchOf(pushed);
   const others = named.filter((fp) => fp !== patient.fp);
@@ -46,5 +48,5 @@ export function movedMatch(
       return reasonOf("MATCH.NAME_MOVED", patient.fp, isOnly ? "" : String(namesakes.length));
     }
   }
-  return speciesContradiction(pushed.patient_hint, patient);
+  return speciesContradiction(pushed.patient_hint, patient, precise);
 }

@@ -6,16 +6,19 @@ import { fold, readSpecies, servedSpecies } from "../../../shared/clinical/speci
 // The one rule about species: a study of a device that states another species than the patient's waits for a person.
 
 /**
- * Compares the species that the device states with the patient's.
+ * Compares the species that the device states with the patient's. `precise` is the animal itself, such as a ferret, if it is known: a
+ * cow's result contradicts a horse, and neither contradicts an animal of which no more than `exotic` is known.
  * @returns null if they agree, or the device states none, or words that the species map does not contain
  */
 export function speciesContradiction(
   hint: Pick<PatientHint, "species"> | null,
   { species }: Pick<Patient, "species">,
+  precise: string | null,
 ): ReasonOf<"MATCH.OTHER_SPECIES"> | null {
   const stated = readSpecies(hint?.species ?? "");
-  if (stated === null || servedSpecies(stated) === (readSpecies(species) ?? species)) return null;
-  return reasonOf("MATCH.OTHER_SPECIES", stated, species);
+  const own = readSpecies(precise ?? species) ?? species;
+  if (stated === null || stated === own || (precise === null && servedSpecies(stated) === own)) return null;
+  return reasonOf("MATCH.OTHER_SPECIES", stated, precise ?? species);
 }
 
 /** Whether a text names the patient's species, in any language that devices use. Who types it confirms a contradiction. */

@@ -44,8 +44,12 @@ export async function flagForPatient(
 
 /** Returns the patient with the species and breed that select its intervals: a horse, which the API serves as `exotic`. */
 export async function intervalAnimal(session: Session, patient: Patient): Promise<Patient> {
-  const row = await session.first(preciseSpecies, { fp: patient.fp });
-  return intervalFacts(patient, row?.precise_species ?? null);
+  return intervalFacts(patient, await preciseSpeciesOf(session, patient.fp));
+}
+
+/** Returns the animal that the API's word stands for, such as `ferret`; null if the API's word is all that is known. */
+export async function preciseSpeciesOf(session: Session, fp: string): Promise<string | null> {
+  return (await session.first(preciseSpecies, { fp }))?.precise_species ?? null;
 }
 
 const preciseSpecies = query((db, p: { fp: string }) =>

@@ -7,7 +7,7 @@ import { type AuditActor, auditCommand } from "../audit/audit.ts";
 import type { Session } from "../../database/query.ts";
 import type { StudyColumns } from "../../database/schema.ts";
 import { findPatient } from "../patients/patients.ts";
-import { flagForPatient } from "../studies/flags.ts";
+import { flagForPatient, preciseSpeciesOf } from "../studies/flags.ts";
 import { historyOf } from "../studies/history.ts";
 import { reviseStudy, type StoredStudy, type StudyWrite } from "../studies/studies.ts";
 import { parseStored } from "../studies/study-content.ts";
@@ -164,7 +164,8 @@ async function placeAt(
   Refusal | (Pick<StudyColumns, "patient_id" | "unmatched_reason" | "results" | "snapshot"> & { isDespite: boolean })
 > {
   if (stored.patient_id === id) return refusal("STUDY.FILED_THERE", patient.name);
-  const contradiction = speciesContradiction(parseStored(stored.patient_hint) as PatientHint | null, patient);
+  const hint = parseStored(stored.patient_hint) as PatientHint | null;
+  const contradiction = speciesContradiction(hint, patient, await preciseSpeciesOf(session, patient.fp));
   if (contradiction !== null && !namesSpecies(typedSpecies, patient)) return contradiction;
   const flagged = await flagForPatient(session, stored, patient);
   const placed = { ...flagged, patient_id: id, unmatched_reason: null };

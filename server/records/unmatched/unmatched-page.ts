@@ -25,7 +25,7 @@ import { query, type Session } from "../../database/query.ts";
 import type { StudyColumns } from "../../database/schema.ts";
 import { findPatient } from "../patients/patients.ts";
 import { candidatesFor } from "./candidates.ts";
-import { flagForPatient } from "../studies/flags.ts";
+import { flagForPatient, preciseSpeciesOf } from "../studies/flags.ts";
 import { historyOf } from "../studies/history.ts";
 import type { OwnPatient } from "./commands.ts";
 import { findStoredStudy, type StoredStudy } from "../studies/studies.ts";
@@ -107,10 +107,11 @@ export async function previewAssignment(
   const snapshot = parseStored(flagged.snapshot) as Snapshot | null;
   const results = JSON.parse(flagged.results) as Result[];
   const hint = parseStored(stored.patient_hint) as PatientHint | null;
+  const contradiction = speciesContradiction(hint, patient, await preciseSpeciesOf(session, patient.fp));
   return {
     revision: stored.revision,
     patient: shownPatient(patient),
-    contradicted_species: speciesContradiction(hint, patient) === null ? null : (hint?.species ?? null),
+    contradicted_species: contradiction === null ? null : (hint?.species ?? null),
     results: results.map((result, index): PreviewRow => {
       const row = snapshot?.rows[index];
       return {

@@ -75,23 +75,29 @@ describe("a pushed study", () => {
   });
 
   test.each([
-    ["Horse", null, { species: "horse" }],
-    ["Frettchen", null, { breed: "ferret" }],
-    ["Frettchen", "Iltis", { breed: "ferret" }],
+    ["Horse", null, { species: "horse" }, "Equine", "Bovine"],
+    ["Frettchen", null, { breed: "ferret" }, "Ferret", "Equine"],
+    ["Frettchen", "Iltis", { breed: "ferret" }, "Ferret", "Equine"],
   ])(
-    "a study of a %s, of which the API says exotic, has the intervals of that animal",
-    async (species, breed, facts) => {
+    "a study of a %s, of which the API says exotic, has the intervals of that animal, and one of another animal waits",
+    async (species, breed, facts, stated, other) => {
       const line = patient({ species, breed, sex: "female", date_of_birth: "2020-01-01" });
       const server = await startServer(clinic(ours), line, connection(line.fp, ours));
       const key = await server.makeKey(ours, keyPermissions);
       const served = (await server.get(key, `/api/v1/patients/${line.fp}`)).body.data;
       expect(served).toEqual({ ...published(line), species: "exotic" });
       const measured = [alt(105, { code: "AST" }), alt(9, { code: "RBC", unit: "10*12/L" })];
-      const equine = { device_name, acquired_at, patient_hint: { ...study().patient_hint, species: "Equine" } };
-      const sent = study({ ...equine, patient_fp: line.fp, ...flaggedFor(served, ...measured) });
+      const sentAs = (word: string) =>
+        study({
+          ...{ device_name, acquired_at, patient_hint: { ...study().patient_hint, species: word } },
+          ...{ patient_fp: line.fp, ...flaggedFor(served, ...measured) },
+        });
+      const sent = sentAs(stated);
       const right = flaggedFor({ ...served, ...facts }, ...measured);
       expect(right.results).not.toEqual(sent.results);
       expect((await server.push(key, sent))[0]?.outcome).toBe("filed");
+      const [waits] = await server.push(key, sentAs(other));
+      expect([waits?.outcome, waits?.code]).toEqual(["unmatched", "MATCH.OTHER_SPECIES"]);
       const url = `/api/v1/lab/diagnostics/${sent.fp}`;
       expect((await server.get(key, url)).body.data.results).toEqual(right.results);
       await importEntities(server.store, { ...line, name: "Other name" });
