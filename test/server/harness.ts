@@ -61,8 +61,8 @@ export async function temporaryDatabase(folder = temporaryFolder(), template?: s
   if (postgres === undefined) return folder;
   const database = (template === undefined ? undefined : spare.pop()) ?? (await createDatabase(postgres, template));
   onTestFinished(async () => {
-    if (template === undefined || changedByHand.has(database)) return dropDatabase(database);
-    await resetDatabase(database);
+    const isLeft = template !== undefined && !changedByHand.has(database) && (await resetDatabase(database));
+    if (!isLeft) return dropDatabase(database);
     spare.push(database);
   });
   return database;
