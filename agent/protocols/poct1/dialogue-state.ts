@@ -1,6 +1,11 @@
 import type { OutgoingTopics } from "./outgoing-topics.ts";
 
 // States of a POCT1-A dialogue, from the agent's (data manager's) side, and its timers.
+//
+//   new --data--> await-hello --HELLO--> await-status --STATUS--> running --continuous mode accepted--> continuous
+//
+//   HELLO in any open state: await-status. The agent sends END: ending, until its ACK, a refusal or a timeout: ended.
+//   END of the device, or a reply that stays out: ended. The connection closes: closed.
 
 /** Max time from connecting to HELLO; then the connection is closed. */
 export const HELLO_TIMEOUT_MS = 60_000;
