@@ -35,7 +35,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     // A name that holds markup is shown as text.
     const name = "<img src=x onerror=alert(1)> practice";
     await page.getByLabel("Name").fill(name);
-    await page.getByLabel("Patients").check();
+    await page.getByRole("checkbox", { name: /^Patients/ }).check();
     await page.getByRole("button", { name: "Create key" }).click();
     const first = await page.getByLabel("The new key", { exact: true }).inputValue();
     expect(await statusOf(first)).toBe(200);
