@@ -43,8 +43,8 @@ const onSqliteOnly = "test/server/database/sqlite.test.ts";
 export default defineConfig({
   test: {
     pool: "forks",
-    // Two cores: the slow tests wait for programs and disks half of their time.
-    maxWorkers: 4,
+    // Two cores: the slow tests wait for programs and disks half of their time. Long ones use whole systems (wine, clusters).
+    maxWorkers: withLong ? 3 : 4,
     // Test files share modules, since importing them again for every file takes longer than the tests.
     isolate: false,
     testTimeout: WAIT_MS,
