@@ -16,7 +16,7 @@ import { straceProblem, writeTree } from "./traced-program.ts";
 // reported as done stays. Method: as in power-cut.slow.test.ts. `SEED=7` repeats the cuts.
 
 const SEED = Number(process.env["SEED"] ?? 1);
-const CUTS = soakCount(300);
+const CUTS = soakCount(1_000);
 const problem = straceProblem();
 if (problem !== null) process.stderr.write(`no power cuts: strace cannot record (${problem})\n`);
 

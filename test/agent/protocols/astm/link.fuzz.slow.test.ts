@@ -224,7 +224,7 @@ test.each([
   const before = process.memoryUsage().arrayBuffers;
   link.receive(bytes(`<ENQ>${begin}`));
   const chunk = bytes(typeof endless === "string" ? endless.repeat(Math.ceil(60_000 / bytes(endless).length)) : "");
-  for (let sent = 0; sent < 2 * MESSAGE_BYTES_MAX; ) {
+  for (let sent = 0; sent < 3 * MESSAGE_BYTES_MAX; ) {
     const next = typeof endless === "string" ? chunk : (endless.next().value as Uint8Array);
     sent += next.length;
     expect(fault(link.receive(next))).toBe(null);
