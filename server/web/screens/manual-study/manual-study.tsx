@@ -101,7 +101,6 @@ function Entry({ catalogue, done }: { catalogue: readonly TypedAnalyte[]; done: 
               change={(row) => setRows(rows.map((other) => (other.analyte === row.analyte ? row : other)))}
             />
           )}
-          {preview.latest !== undefined && <ApiPreview study={preview.latest.study} fp={null} />}
           {preview.error !== undefined && <Problem error={preview.error} />}
           {isEmpty && (
             <p class="fault" role="alert">
@@ -114,6 +113,8 @@ function Entry({ catalogue, done }: { catalogue: readonly TypedAnalyte[]; done: 
               {t("save")}
             </button>
           </p>
+          {/* Below the button, which would move under the pointer each time the server responds. */}
+          {preview.latest !== undefined && <ApiPreview study={preview.latest.study} fp={null} />}
         </>
       )}
     </div>
