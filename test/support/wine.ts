@@ -23,7 +23,7 @@ function isInstalled(program: string, word: string): boolean {
 }
 
 /** A command ends within this time, also on a machine with other work. */
-const COMMAND_MS = 180_000;
+const COMMAND_MS = 120_000;
 
 export interface WineResult {
   /** The exit code, of which Linux keeps eight bits. */
@@ -47,10 +47,11 @@ export class Windows {
 
   static async start(): Promise<Windows> {
     const windows = new Windows();
+    // The server of wine starts the services. Debian's script gives it -p0: it would end with the last command, and the next one
+    // would start every service again, also a stopped one. The server of a command stays as it is, so this one comes first.
+    execFileSync("wineserver", ["-p"], { env: windows.#env, stdio: "ignore", timeout: COMMAND_MS });
     const made = await windows.run("winecfg", "-v", "win10");
     if (made.code !== 0) throw new Error(`wine made no Windows folder: ${made.output}`);
-    // The server of wine starts the services. It would end with the last command, and start them again with the next one.
-    spawn("wineserver", ["-p"], { env: windows.#env, stdio: "ignore" });
     return windows;
   }
 
@@ -68,11 +69,17 @@ export class Windows {
     // Node under wine cannot write to a pipe of Linux, so the output goes to a file.
     const file = path.join(this.#folder, `output-${(this.#commands += 1)}.txt`);
     const output = fs.openSync(file, "w");
-    const child = spawn("wine", words, { env: this.#env, timeout: COMMAND_MS, stdio: ["ignore", output, "ignore"] });
+    const child = spawn("wine", words, {
+      env: this.#env,
+      timeout: COMMAND_MS,
+      killSignal: "SIGKILL",
+      stdio: ["ignore", output, "ignore"],
+    });
     fs.closeSync(output);
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       child.once("close", (code) => {
-        resolve({ code: code ?? -1, output: fs.readFileSync(file, "utf8").replaceAll("\r", "") });
+        if (code === null) reject(new Error(`wine ${words.join(" ")} did not end within ${COMMAND_MS} ms`));
+        else resolve({ code, output: fs.readFileSync(file, "utf8").replaceAll("\r", "") });
       });
     });
   }
