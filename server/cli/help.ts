@@ -44,6 +44,15 @@ export const serverHelp: Readonly<Record<string, CommandHelp>> = {
       "releases remove 0.2.0",
     ],
   },
+  clinics: {
+    summary: "clinics of the server",
+    examples: [
+      'clinics create --name "Example clinic"',
+      "clinics list --json",
+      `clinics suspend ${CLINIC}`,
+      `clinics resume ${CLINIC}`,
+    ],
+  },
   users: {
     summary: "users of the dashboard",
     examples: [

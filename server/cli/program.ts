@@ -13,6 +13,7 @@ const commands = new Map<string, () => Promise<Command>>([
   ["unmatched", async () => (await import("./studies/unmatched.ts")).unmatchedCommand],
   ["explain", async () => (await import("./studies/explain.ts")).explainCommand],
   ["keys", async () => (await import("./keys.ts")).keysCommand],
+  ["clinics", async () => (await import("./clinics.ts")).clinicsCommand],
   ["users", async () => (await import("./users.ts")).usersCommand],
   ["backup", async () => (await import("./backup.ts")).backupCommand],
   ["restore", async () => (await import("./restore.ts")).restoreCommand],

@@ -21,6 +21,8 @@ export interface Tables {
     lists_version: Generated<number>;
     /** Stamp of the last change of its lists of patients and studies; see stamps.ts. */
     stamp: Generated<number>;
+    /** When the operator suspended it; null while it is served. */
+    suspended_at: Generated<number | null>;
   };
   user: { id: Generated<number>; fp: string; name: string; clinic_id: number };
   /** Owners. Name, phone and e-mail are for people of the clinic: neither /api/v1 nor a log has them. */

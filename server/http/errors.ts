@@ -66,6 +66,7 @@ const RangeFault = Type.Object(
 const errorDefinitions = {
   "AUTH.UNAUTHORIZED": error(401, () => "Authentication required.", ExpectedHeader),
   "AUTH.FORBIDDEN": error(403, () => "Insufficient permissions.", MissingPermission),
+  "CLINIC.SUSPENDED": error(403, () => "The operator of this server has suspended the clinic."),
   "AUTH.RATE_LIMITED": { status: 429, severity: "warning", message: (wait) => `Too many requests. Wait ${wait}.` },
   "API_KEY.RATE_LIMIT_EXCEEDED": error(429, (wait) => `Rate limit exceeded. Retry after ${wait}.`),
   "PATIENT.NOT_FOUND": error(404, (what) => `${what} does not exist.`, ParameterFault),

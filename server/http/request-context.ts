@@ -16,6 +16,8 @@ interface RequestContext {
   readonly route: RouteConfig;
   /** The active key of the request, set by authentication. Null without one. */
   key: ApiKey | null;
+  /** Whether the operator suspended the clinic of `key`. */
+  isClinicSuspended: boolean;
   /** The presented key, if it is revoked or expired. The audit trail names it. */
   inactiveKey: ApiKey | null;
   /** The user of the dashboard, set by the guard of its routes. Null for all other requests. */
@@ -62,6 +64,7 @@ export function startRequestContext(app: FastifyInstance, drain = new Drain()): 
     request.context = {
       route: request.routeOptions.config,
       key: null,
+      isClinicSuspended: false,
       inactiveKey: null,
       signedIn: null,
       versions: null,

@@ -128,6 +128,7 @@ const sessionErrors = [
   "SESSION.SECOND_FACTOR",
   "SESSION.SECOND_FACTOR_ENDED",
   "SESSION.FORBIDDEN",
+  "CLINIC.SUSPENDED",
   "OFFLINE",
 ] as const;
 
@@ -159,6 +160,8 @@ const t = texts(
       "Ten wrong codes followed the right password: somebody else knows it, and codes of the app end here. Use a recovery code or a " +
       "browser in which you signed in before, and change the password, or ask an admin for a new one.",
     "SESSION.FORBIDDEN": "An admin of the clinic can change your role.",
+    "CLINIC.SUSPENDED":
+      "The operator of this server has suspended the clinic. Results of its devices are kept meanwhile. Ask the operator.",
     OFFLINE: "Check the network. The page tries again.",
   },
   {
@@ -178,6 +181,8 @@ const t = texts(
       "Doğru parolanın ardından on yanlış kod girildi: parolayı başka biri biliyor ve uygulamanın kodları burada artık geçmiyor. Bir " +
       "kurtarma kodu ya da daha önce oturum açtığınız bir tarayıcı kullanıp parolanızı değiştirin veya yöneticiden yeni parola isteyin.",
     "SESSION.FORBIDDEN": "Rolünüzü kliniğin bir yöneticisi değiştirebilir.",
+    "CLINIC.SUSPENDED":
+      "Sunucunun işleticisi kliniği askıya aldı. Cihazlarınızın sonuçları bu sırada saklanır. İşleticiye başvurun.",
     OFFLINE: "Ağ bağlantısını denetleyin. Sayfa yeniden deniyor.",
   },
 );

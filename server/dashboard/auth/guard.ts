@@ -76,6 +76,7 @@ export function guardRoutes(scope: FastifyInstance, { store, now, limiter, peppe
     const { clinic: fp } = request.params as { clinic: string };
     const membership = (await clinicsOfUser(store, signedIn.userId)).find((clinic) => clinic.fp === fp);
     if (membership === undefined) throw new ApiError("RECORD.NOT_FOUND", "This clinic");
+    if (membership.suspended_at !== null) throw new ApiError("CLINIC.SUSPENDED");
     const { clinic_id: id, role } = membership;
     signedIn.clinic = { id, fp, role, timeZone: membership.time_zone, language: membership.language };
     if (!includesRole(role, access)) throw new ApiError("SESSION.FORBIDDEN", access);

@@ -53,7 +53,11 @@ async function sessionState(request: FastifyRequest, { store }: DashboardContext
     has_second_factor: signedIn.hasSecondFactor,
     password_known_at: endedAt === null ? null : new Date(endedAt).toISOString(),
   };
-  return { state: "signed in", user, clinics: clinics.map(({ clinic_id: _id, ...clinic }) => clinic) };
+  return {
+    state: "signed in",
+    user,
+    clinics: clinics.map(({ clinic_id: _id, suspended_at: _at, ...clinic }) => clinic),
+  };
 }
 
 /** The first admin gets all clinics of the server. A server without clinics gets its first one. */

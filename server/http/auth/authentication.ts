@@ -23,6 +23,7 @@ export function authenticateRequests(scope: FastifyInstance, { findKey, noteUse,
     }
     context.key = found.key;
     context.versions = found.versions;
+    context.isClinicSuspended = found.isClinicSuspended;
     await noteUse(found.key, at);
   });
 }

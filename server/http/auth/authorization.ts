@@ -2,7 +2,8 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { KeyHeader } from "./api-keys.ts";
 import { ApiError } from "../errors.ts";
 
-// Plugin: refuses requests without an active key (401) and keys without a permission of the route (403).
+// Plugin: refuses requests without an active key (401), keys without a permission of the route, and readers of a suspended clinic
+// (403).
 
 /** The WWW-Authenticate header of a 401. */
 export const CHALLENGES: Record<KeyHeader, string> = {
@@ -25,6 +26,10 @@ export function authorizeRequests(scope: FastifyInstance): void {
     if (request.context.key === null) throw unauthorized(header);
     if (!isPermitted(request)) {
       throw new ApiError("AUTH.FORBIDDEN", "", { details: { required: permissions } });
+    }
+    // Agents of a suspended clinic go on, so that no result is lost.
+    if (request.context.isClinicSuspended && request.context.key.type !== "device") {
+      throw new ApiError("CLINIC.SUSPENDED");
     }
     done();
   });

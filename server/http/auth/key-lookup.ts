@@ -1,15 +1,8 @@
 import crypto from "node:crypto";
 import { isWellFormedKey } from "../../../shared/runtime/api-key.ts";
-import type { Versions } from "../../database/cache-versions.ts";
-import { type ApiKey, findKey } from "../../records/clinics/keys.ts";
+import { findKey, type FoundKey } from "../../records/clinics/keys.ts";
 import type { Store } from "../../database/store.ts";
 import { digest } from "./api-keys.ts";
-
-/** A stored key, and its clinic's versions at the same instant. */
-interface FoundKey {
-  readonly key: ApiKey;
-  readonly versions: Versions;
-}
 
 /** Max keys in memory. Beyond it the oldest entry is evicted. */
 const KEYS_CACHED_MAX = 10_000;

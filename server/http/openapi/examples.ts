@@ -108,6 +108,7 @@ const errors: readonly (readonly [when: string, error: ApiError])[] = [
     "The key lacks the permission of this endpoint.",
     new ApiError("AUTH.FORBIDDEN", "", { details: { required: ["clinic.patient.view"] } }),
   ],
+  ["The operator of the server has suspended the key's clinic.", new ApiError("CLINIC.SUSPENDED")],
   ["The key's budget is spent.", new ApiError("API_KEY.RATE_LIMIT_EXCEEDED", "12 seconds")],
   ["The key's budget is spent.", new ApiError("AUTH.RATE_LIMITED", "12 seconds")],
   ["No record has this fingerprint.", new ApiError("PATIENT.NOT_FOUND", `Patient ${patient.fp}`)],

@@ -111,6 +111,7 @@ export const syncHeaders = ["Link", "Sync-Cursor"] as const satisfies readonly H
 export const headersOfErrors: Readonly<Partial<Record<ErrorCode, readonly Header[]>>> = {
   "AUTH.UNAUTHORIZED": ["WWW-Authenticate"],
   "AUTH.FORBIDDEN": budgetHeaders,
+  "CLINIC.SUSPENDED": budgetHeaders,
   "AUTH.RATE_LIMITED": ["Retry-After", ...budgetHeaders],
   "API_KEY.RATE_LIMIT_EXCEEDED": ["Retry-After", ...budgetHeaders],
   "PATIENT.NOT_FOUND": handlerHeaders,

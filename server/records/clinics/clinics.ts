@@ -2,12 +2,22 @@ import type { ClinicSettings } from "../../dashboard/types/settings/clinic-setti
 import type { Language } from "../../../shared/api/language.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 
-// The clinics of the server, for the set-up of the dashboard, and their settings.
+// The clinics of the server and their settings. The set-up of the dashboard and the operator make, list and suspend them.
 
 interface Clinic {
   id: number;
   fp: string;
   name: string;
+}
+
+/** A clinic in the output of `clinics list`. */
+export interface ClinicDescription {
+  fp: string;
+  name: string;
+  patients: number;
+  users: number;
+  agents: number;
+  suspended_at: string | null;
 }
 
 export async function listClinics(session: Session): Promise<Clinic[]> {
@@ -20,6 +30,26 @@ export async function insertClinic(session: Session, { fp, name }: { fp: string;
   return { id: row.id, fp, name };
 }
 
+/** Lists the clinics by name, with what belongs to each. */
+export async function describeClinics(session: Session): Promise<ClinicDescription[]> {
+  const rows = await session.all(described, {});
+  return rows.map(({ fp, name, patients, users, agents, suspended_at }) => ({
+    ...{ fp, name, patients: patients ?? 0, users: users ?? 0, agents: agents ?? 0 },
+    suspended_at: suspended_at === null ? null : new Date(suspended_at).toISOString(),
+  }));
+}
+
+/**
+ * Suspends a clinic, or serves it again with `at` null. Nobody reads a suspended clinic; its agents still push, so that no result is
+ * lost. A second suspension keeps the first time. @returns false if the clinic is unknown
+ */
+export async function setSuspended(session: Session, fp: string, at: number | null): Promise<boolean> {
+  const clinic = await session.first(byFp, { fp });
+  if (clinic === undefined) return false;
+  await session.all(suspend, { id: clinic.id, at: at === null ? null : (clinic.suspended_at ?? at) });
+  return true;
+}
+
 /** Stores what an admin chose for a clinic. */
 export async function setClinicSettings(session: Session, clinicId: number, settings: ClinicSettings): Promise<void> {
   const { language, time_zone: timeZone, confirms_connections: confirms } = settings;
@@ -28,6 +58,45 @@ export async function setClinicSettings(session: Session, clinicId: number, sett
 }
 
 const all = query((db) => db.selectFrom("clinic").select(["id", "fp", "name"]).orderBy("name").orderBy("fp"));
+
+const described = query((db) =>
+  db
+    .selectFrom("clinic")
+    .select(["fp", "name", "suspended_at"])
+    .select((from) => [
+      from
+        .selectFrom("clinic_patient")
+        .select((count) => count.fn.countAll<number>().as("total"))
+        .whereRef("clinic_patient.clinic_id", "=", "clinic.id")
+        .where("clinic_patient.listed", "=", 1)
+        .as("patients"),
+      from
+        .selectFrom("dashboard_user_clinic")
+        .select((count) => count.fn.countAll<number>().as("total"))
+        .whereRef("dashboard_user_clinic.clinic_id", "=", "clinic.id")
+        .as("users"),
+      from
+        .selectFrom("agent")
+        .innerJoin("api_key", "api_key.id", "agent.api_key_id")
+        .select((count) => count.fn.countAll<number>().as("total"))
+        .whereRef("agent.clinic_id", "=", "clinic.id")
+        .where("api_key.revoked_at", "is", null)
+        .as("agents"),
+    ])
+    .orderBy("name")
+    .orderBy("fp"),
+);
+
+const byFp = query((db, p: { fp: string }) =>
+  db.selectFrom("clinic").select(["id", "suspended_at"]).where("fp", "=", p.fp),
+);
+
+// Cached keys and responses of the clinic end with its version.
+const suspend = query(
+  (db, p: { id: number; at: number | null }) =>
+    db.updateTable("clinic").set({ suspended_at: p.at }).where("id", "=", p.id),
+  ({ id }) => ({ clinics: [id] }),
+);
 
 const insert = query(
   (db, p: { fp: string; name: string }) => db.insertInto("clinic").values({ fp: p.fp, name: p.name }).returning("id"),

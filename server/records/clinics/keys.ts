@@ -52,17 +52,22 @@ export async function insertKey(session: Session, key: NewKey): Promise<void> {
   await session.all(insert, { ...key, permissions: JSON.stringify(key.permissions) });
 }
 
-/** Finds a key by digest, revoked and expired keys included. Reads the versions of its clinic in the same statement. */
-export async function findKey(
-  session: Session,
-  digest: string,
-): Promise<{ key: ApiKey; versions: Versions } | undefined> {
+/** A key with what its clinic is at the same instant. */
+export interface FoundKey {
+  readonly key: ApiKey;
+  readonly versions: Versions;
+  readonly isClinicSuspended: boolean;
+}
+
+/** Finds a key by digest, revoked and expired keys included. Reads its clinic in the same statement. */
+export async function findKey(session: Session, digest: string): Promise<FoundKey | undefined> {
   const row = await session.first(byDigest, { digest });
   if (row === undefined) return undefined;
-  const { version, lists_version, ...key } = row;
+  const { version, lists_version, suspended_at, ...key } = row;
   return {
     key: { ...key, permissions: JSON.parse(key.permissions) as string[] },
     versions: { answers: version, lists: lists_version },
+    isClinicSuspended: suspended_at !== null,
   };
 }
 
@@ -186,7 +191,7 @@ const byDigest = query((db, p: { digest: string }) =>
     .selectFrom("api_key")
     .innerJoin("clinic", "clinic.id", "api_key.clinic_id")
     .select(columns)
-    .select(["clinic.version", "clinic.lists_version"])
+    .select(["clinic.version", "clinic.lists_version", "clinic.suspended_at"])
     .where("digest", "=", p.digest),
 );
 

@@ -113,6 +113,8 @@ export async function describeUsers(session: Session): Promise<UserDescription[]
 
 export interface Membership extends ClinicOfUser {
   clinic_id: number;
+  /** When the operator suspended the clinic; null while it is served. */
+  suspended_at: number | null;
 }
 
 /** Lists the clinics of a user by name. */
@@ -183,7 +185,7 @@ const memberships = query((db, p: { userId: number }) =>
     .innerJoin("clinic", "clinic.id", "membership.clinic_id")
     .leftJoin("clinic_settings as settings", "settings.clinic_id", "clinic.id")
     .select(["membership.clinic_id", "clinic.fp", "clinic.name", "membership.role"])
-    .select(["settings.language", "settings.time_zone", confirms.as("confirms")])
+    .select(["clinic.suspended_at", "settings.language", "settings.time_zone", confirms.as("confirms")])
     .where("membership.user_id", "=", p.userId)
     .orderBy("clinic.name")
     .orderBy("clinic.fp"),

@@ -155,3 +155,30 @@ test("a user of the command line ends the set-up code of a running server", asyn
   const { state } = (await (await fetch(`${running.address}/clinic/v1/session`)).json()) as { state: string };
   expect(state).toBe("signed out");
 });
+
+test("clinics that the operator makes are listed, suspended and served again, and the audit has each command", async () => {
+  const data = ["--data", join(temporaryFolder(), "data")];
+  const made = await server("clinics", "create", "--name", " Example clinic ", ...data);
+  expect(made).toEqual({ code: 0, stderr: "", stdout: expect.stringMatching(/^clinic_\w{26}\n$/) as string });
+  const clinicFp = made.stdout.trim();
+  const listed = async () => JSON.parse((await server("clinics", "list", "--json", ...data)).stdout) as unknown;
+  const described = { fp: clinicFp, name: "Example clinic", patients: 0, users: 1, agents: 0, suspended_at: null };
+  expect(
+    await server("users", "create", "--clinic", clinicFp, "--role", "admin", "--name", "a", ...data),
+  ).toMatchObject({
+    code: 0,
+  });
+  expect(await listed()).toEqual([described]);
+  expect((await server("clinics", "suspend", clinicFp, ...data)).stdout).toBe(`${clinicFp} is suspended\n`);
+  expect(await listed()).toEqual([{ ...described, suspended_at: expect.stringMatching(/^\d{4}-/) as string }]);
+  expect((await server("clinics", "resume", clinicFp, ...data)).stdout).toBe(`${clinicFp} is served again\n`);
+  expect(await listed()).toEqual([described]);
+  expect(await server("clinics", "suspend", fp, ...data)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("does not exist, expected an fp that clinics list shows") as string,
+  });
+  expect(await server("clinics", "create", "--name", " ", ...data)).toMatchObject({ code: 1, stdout: "" });
+  const audit = await server("audit", "--format", "json", ...data);
+  for (const command of ["clinics create", "clinics suspend", "clinics resume"])
+    expect(audit.stdout).toContain(command);
+});

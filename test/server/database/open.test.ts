@@ -41,6 +41,7 @@ describe("the store", () => {
     const other = await connectTo(database);
     for (const table of ["patient_source", "customer_source", "sync_answer"]) await other.run(`drop table ${table}`);
     const added = [
+      "clinic suspended_at",
       "customer name",
       "customer phone",
       "customer email",

@@ -12,6 +12,7 @@ import { defaultLimits } from "../../../../server/http/rate-limit/rate-limiter.t
 import { DamagedRecord } from "../../../../server/database/damaged-records.ts";
 import { StoreUnavailable } from "../../../../server/database/query.ts";
 import type { Store } from "../../../../server/database/store.ts";
+import { setSuspended } from "../../../../server/records/clinics/clinics.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { type Answer, type ApiDocument, Contract } from "../../../support/contract.ts";
 import {
@@ -258,6 +259,8 @@ describe("the API document", () => {
     const stranger = patient({ fp: exampleFp("patient") });
     const server = await startServer(...entities, stranger);
     const apart = await startServer(...entities);
+    const suspended = await startServer(...entities);
+    await suspended.store.transaction((session) => setSuspended(session, ours, noon));
     const limited = await startLimitedServer(onceEach, ...entities);
     const key = await server.makeKey(ours, reads);
     const limitedKey = await limited.makeKey(ours, reads);
@@ -275,6 +278,7 @@ describe("the API document", () => {
       [limited.app, "GET", `/api/v1/soap/${record.fp}`, holding(limitedKey)],
       [server.app, "GET", `/api/v1/patients/${stranger.fp}`, holding(key)],
       [apart.app, "GET", `/api/v1/patients/${stranger.fp}`, holding(await apart.makeKey(ours, reads))],
+      [suspended.app, "GET", "/api/v1/patients", holding(await suspended.makeKey(ours, reads))],
       [server.app, "GET", "/api/v1/patients?page_size=500", holding(key)],
       [server.app, "GET", "/api/v1/calendar/events?start_date=2026-01-01&end_date=2026-12-31", holding(key)],
       [server.app, "GET", "/api/v1/patients/%zz", holding(key)],

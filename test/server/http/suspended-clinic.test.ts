@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { newFp } from "../../../shared/api/fp.ts";
+import { describeClinics, setSuspended } from "../../../server/records/clinics/clinics.ts";
+import { makeUser } from "../../dashboard/harness.ts";
+import { clinic, connection, patient, startServer, study } from "../harness.ts";
+
+// The operator suspends a clinic while its users, integrations and agents work.
+
+const [ours, theirs] = [newFp("clinic"), newFp("clinic")];
+
+test("nobody reads a suspended clinic until it is served again, and its agents push meanwhile", async () => {
+  const dog = patient();
+  const server = await startServer(
+    clinic(ours),
+    clinic(theirs),
+    dog,
+    connection(dog.fp, ours),
+    connection(dog.fp, theirs),
+  );
+  const [reader, agent, other] = [
+    await server.makeKey(ours, ["clinic.patient.view", "clinic.sync.write"]),
+    await server.makeFreshKey(ours, ["clinic.lab.ingest", "clinic.patient.view"], { type: "device" }),
+    await server.makeKey(theirs, ["clinic.patient.view"]),
+  ];
+  const user = await makeUser(server, "admin", ours, theirs);
+  const read = async (key: string) => {
+    const response = await server.app.inject({ url: "/api/v1/patients", headers: { "x-api-key": key } });
+    const { error } = response.json<{ error?: { code: string } }>();
+    return error?.code ?? response.statusCode;
+  };
+  const suspend = async (at: number | null) => server.store.transaction((session) => setSuspended(session, ours, at));
+  const dashboard = async (fp: string) => {
+    const url = `/clinic/v1/clinics/${fp}/results`;
+    const response = await server.app.inject({ url, headers: { cookie: user.cookie } });
+    return response.json<{ error?: { code: string } }>().error?.code ?? response.statusCode;
+  };
+  const readAll = async () => [await read(reader), await read(agent), await read(other)];
+
+  expect(await readAll()).toEqual([200, 200, 200]);
+  expect(await suspend(server.clock.now)).toBe(true);
+  expect(await readAll()).toEqual(["CLINIC.SUSPENDED", 200, 200]);
+  expect([await dashboard(ours), await dashboard(theirs)]).toEqual(["CLINIC.SUSPENDED", 200]);
+  const sent = study({ patient_fp: dog.fp });
+  await server.push(agent, sent);
+  expect(await suspend(null)).toBe(true);
+  expect(await readAll()).toEqual([200, 200, 200]);
+  expect(await dashboard(ours)).toBe(200);
+  expect((await user.call("GET", `/results/${sent.fp}`)).status).toBe(200);
+});
+
+test("a repeated suspension keeps the first time, and an unknown clinic is reported", async () => {
+  const { store } = await startServer(clinic(ours));
+  const suspend = (fp: string, at: number) => store.transaction((session) => setSuspended(session, fp, at));
+  await suspend(ours, 1000);
+  await suspend(ours, 2000);
+  expect(await describeClinics(store)).toEqual([
+    {
+      fp: ours,
+      name: expect.any(String) as string,
+      patients: 0,
+      users: 0,
+      agents: 0,
+      suspended_at: "1970-01-01T00:00:01.000Z",
+    },
+  ]);
+  expect(await suspend(theirs, 1000)).toBe(false);
+});
