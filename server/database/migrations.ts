@@ -559,6 +559,7 @@ const webhooks = ({ id, orderedText }: Engine) => `
 // Animals and owners that practice software sends.
 const practiceSoftware = ({ orderedText }: Engine) => `
   alter table clinic add column suspended_at bigint;
+  alter table clinic_settings add column skipped_steps text;
   alter table customer add column name text;
   alter table customer add column phone text;
   alter table customer add column email text;

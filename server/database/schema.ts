@@ -206,6 +206,8 @@ export interface Tables {
     time_zone: string | null;
     /** Whether connections of other clinics to its patients wait for its confirmation. */
     confirms_connections: Generated<number>;
+    /** First steps that an admin skipped, separated by spaces. */
+    skipped_steps: Generated<string | null>;
   };
   /** Analytes that a clinic chose for codes of its devices. Agents fetch them. */
   code_mapping: {

@@ -18,6 +18,7 @@ import { leftOut } from "../../database/damaged-records.ts";
 import { query, type Session } from "../../database/query.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { readAlertBook } from "./alerts.ts";
+import { openFirstSteps } from "./first-steps.ts";
 import { connectionNews } from "../patients/connection-answers.ts";
 import { readHeardAgents } from "../agents/devices.ts";
 import type { Tables } from "../../database/schema.ts";
@@ -48,6 +49,7 @@ export async function readToday(
   const newestRows = await session.all(newest, { clinicId, since: now - NEWEST_DAYS * 24 * HOUR_MS });
   const { agents } = await readHeardAgents(session, { clinicId, timeZone, now });
   return {
+    first_steps: isAdmin ? await openFirstSteps(session, clinicId) : [],
     to_place: { count: waiting?.count ?? 0, oldest_at: timestampOrNull(waiting?.oldest ?? null) },
     unknown_codes: codes?.count ?? 0,
     critical: criticalRows.map(toCritical),

@@ -1,7 +1,15 @@
 import { expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { TodayState } from "../../../server/dashboard/types/results/today.ts";
-import { clinic, connection, keyPermissions, patient, startServer, study } from "../../server/harness.ts";
+import {
+  clinic,
+  connection,
+  importEntities,
+  keyPermissions,
+  patient,
+  startServer,
+  study,
+} from "../../server/harness.ts";
 import { makeUser } from "../harness.ts";
 
 const ours = newFp("clinic");
@@ -34,4 +42,24 @@ test("staff and admins mark a study as seen, a reader does not", async () => {
   const status = async (role: "reader" | "staff" | "admin") =>
     (await (await makeUser(server, role, ours)).call("POST", `/results/${fp}/seen`, { revision: 1 })).status;
   expect([await status("reader"), await status("staff"), await status("admin")]).toEqual([403, 200, 200]);
+});
+
+test("the first steps of a clinic go one by one as they are done or skipped, and only admins see them", async () => {
+  const server = await startServer(clinic(ours));
+  const admin = await makeUser(server, "admin", ours);
+  const steps = async (user = admin) => (await user.call<TodayState>("GET", "/today")).body.first_steps;
+  expect(await steps()).toEqual(["animals", "pc", "team", "notifications", "ranges"]);
+  expect((await admin.call("POST", "/today/skipped-steps", { step: "ranges" })).status).toBe(200);
+  expect(await steps()).toEqual(["animals", "pc", "team", "notifications"]);
+  const dog = patient();
+  await importEntities(server.store, dog, connection(dog.fp, ours));
+  expect(await steps()).toEqual(["pc", "team", "notifications"]);
+  const reader = await makeUser(server, "reader", ours);
+  expect(await steps()).toEqual(["pc", "notifications"]);
+  expect(await steps(reader)).toEqual([]);
+  expect((await reader.call("POST", "/today/skipped-steps", { step: "pc" })).status).toBe(403);
+  expect((await admin.call("POST", "/today/skipped-steps", { step: "other" })).status).toBe(400);
+  await admin.call("POST", "/today/skipped-steps", { step: "pc" });
+  await admin.call("POST", "/today/skipped-steps", { step: "notifications" });
+  expect(await steps()).toEqual([]);
 });

@@ -42,6 +42,7 @@ describe("the store", () => {
     for (const table of ["patient_source", "customer_source", "sync_answer"]) await other.run(`drop table ${table}`);
     const added = [
       "clinic suspended_at",
+      "clinic_settings skipped_steps",
       "customer name",
       "customer phone",
       "customer email",

@@ -2,13 +2,16 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { ApiError } from "../../../http/errors.ts";
 import { markSeen } from "../../../records/results/seen-studies.ts";
+import { skipFirstStep } from "../../../records/alerts/first-steps.ts";
 import { readToday } from "../../../records/alerts/today.ts";
+import { firstSteps } from "../../types/results/today.ts";
 import { clinicOf, userOf } from "../../auth/guard.ts";
 import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
 
-// The work that needs a person today, and the mark that somebody saw a study.
+// The work that needs a person today, the first steps of a new clinic, and the mark that somebody saw a study.
 
+const stepBody = bodyReader({ step: Type.Enum([...firstSteps]) });
 const seenBody = bodyReader({ revision: Type.Integer({ minimum: 1 }) });
 
 export function todayRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
@@ -16,6 +19,15 @@ export function todayRoutes(app: FastifyInstance, { store, now }: DashboardConte
     const { id: clinicId, timeZone, role } = clinicOf(request);
     return readToday(store, { clinicId, timeZone, isAdmin: role === "admin", now: now() });
   });
+  app.post(
+    "/clinic/v1/clinics/:clinic/today/skipped-steps",
+    { config: { access: "admin", repeats: "a step that was skipped stays skipped" } },
+    async (request) => {
+      const { step } = stepBody(request.body);
+      await store.transaction((session) => skipFirstStep(session, clinicOf(request).id, step));
+      return {};
+    },
+  );
   app.post<{ Params: { fp: string } }>(
     "/clinic/v1/clinics/:clinic/results/:fp/seen",
     { config: { access: "staff", repeats: "a study that was seen stays seen" } },

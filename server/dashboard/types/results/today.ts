@@ -14,8 +14,15 @@ export const KEY_END_DAYS = 30;
 /** Rows of the newest results. */
 export const NEWEST_MAX = 20;
 
+/** What a new clinic does before its first result, in this order. */
+export const firstSteps = ["animals", "pc", "team", "notifications", "ranges"] as const;
+
+export type FirstStep = (typeof firstSteps)[number];
+
 /** The response to `GET today`. */
 export interface TodayState {
+  /** The first steps that are neither done nor skipped, for admins. */
+  first_steps: FirstStep[];
   /** Studies without a patient, and the receipt of the oldest. */
   to_place: { count: number; oldest_at: string | null };
   /** Codes of devices that neither the catalogue nor the clinic knows. */

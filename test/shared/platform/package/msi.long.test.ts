@@ -141,6 +141,13 @@ describe.skipIf(!wine || !wixl)("the agent as a Windows service", { timeout: STE
     expect(world.serverStudies()).toHaveLength(1);
   });
 
+  test("a launcher whose service process was killed ends with its agent", async () => {
+    for (const id of windows.processes("C:\\Program Files\\Vetwire Agent\\runtime\\shawl.exe"))
+      process.kill(id, "SIGKILL");
+    await until("the launcher and the agent end", () => nodes().length === 0, STEP_MS / 4, 200);
+    // wine, unlike Windows, does not start the service again: the next test does.
+  });
+
   test("a higher version installs in place, and keeps configuration and data", async () => {
     const config = fs.readFileSync(dataFolder("agent.yaml"), "utf8");
     expect(await install("/i", "0.2.0")).toBe(0);
