@@ -6,10 +6,10 @@ import { changes } from "./live.ts";
 import { clinicPath } from "./session.ts";
 import { texts } from "./text.ts";
 
-// Data of a screen, and the states that every screen has: loading, error, no permission. A screen adds its own for "empty".
+// Data of a screen and its common states: loading, error, no permission. Each screen adds its own state for an empty list.
 
 export interface Resource<T> {
-  /** The last response. It stays while a newer one is loaded. */
+  /** The last response. It remains while a newer one is loaded. */
   readonly data: T | undefined;
   readonly error: RequestError | undefined;
   readonly isLoading: boolean;
@@ -18,8 +18,8 @@ export interface Resource<T> {
 }
 
 /**
- * Loads `path` below the shown clinic, or below another place, and again at each change of the clinic's data. Null loads nothing.
- * A response to an older request is dropped. Without `isLive` changes load nothing.
+ * Loads `path` below the shown clinic or another address, and again after each change of the clinic's data. Null loads nothing.
+ * Late responses to older requests are discarded. Without `isLive` changes are ignored.
  */
 export function useResource<T>(path: string | null, below = clinicPath(), isLive = true): Resource<T> {
   const data = useSignal<T | undefined>(undefined);
@@ -60,17 +60,19 @@ export function useResource<T>(path: string | null, below = clinicPath(), isLive
   return { data: data.value, error: error.value, isLoading: isLoading.value, reload: load };
 }
 
-/** Loads `path` of the agent's own page, and again at each change of the agent. Null loads nothing. */
+/** Loads `path` of the agent's page, and again after each change of the agent. Null loads nothing. */
 export function useLocal<T>(path: string | null): Resource<T> {
   return useResource<T>(path, "");
 }
 
-/** Loads `path` of the agent's own page when the screen is shown, and again only on demand. */
+/** Loads `path` of the agent's page when the screen is shown, and again only on demand. */
 export function useLocalOnce<T>(path: string): Resource<T> {
   return useResource<T>(path, "", false);
 }
 
-/** Shows the data of a resource, or why there is none. With older data and a new error it shows both. */
+/**
+ * Shows the data of a resource, or the reason for missing data. After a failed reload it shows the error and the older data.
+ */
 export function Loaded<T>({ of, children }: { of: Resource<T>; children: (data: T) => ComponentChildren }) {
   const { data, error } = of;
   if (data === undefined) return error === undefined ? <Skeleton /> : <Problem error={error} retry={of.reload} />;
@@ -92,7 +94,7 @@ function Skeleton() {
   );
 }
 
-/** Shows what failed: no permission, no response, or the server's own sentence with the request's id. */
+/** Shows the error: no permission, no response, or the server's sentence with the id of the request. */
 export function Problem({ error, retry }: { error: RequestError; retry?: () => unknown }) {
   const isForbidden = error.code === "SESSION.FORBIDDEN";
   return (
@@ -113,7 +115,7 @@ export function Problem({ error, retry }: { error: RequestError; retry?: () => u
   );
 }
 
-/** Returns the sentence in the page's language if it is the same at each error of that code, else the server's own sentence. */
+/** Returns the translated sentence of an error code with one fixed sentence; otherwise the server's own sentence. */
 function sentenceOf({ code, message }: RequestError): string {
   const known = sessionErrors.find((one) => one === code);
   return known === undefined ? message : t(known);

@@ -5,17 +5,16 @@ import { remember, remembered } from "./browser-storage.ts";
 // Texts in English and Turkish. Each screen has its own table; a missing Turkish text is a type error. Values of results are
 // never localised: they stay as the analyzer printed them.
 
-/** The language of the page. */
 export const language = signal<Language>(chosenLanguage());
 
-/** Changes the language and remembers it in this browser. */
+/** Changes the language and stores it in this browser. */
 export function chooseLanguage(chosen: Language): void {
   remember("language", chosen);
   language.value = chosen;
   document.documentElement.lang = chosen;
 }
 
-/** Takes the clinic's language, unless the user chose one in this browser. */
+/** Uses the clinic's language, unless the user chose one in this browser. */
 export function adoptLanguage(ofClinic: Language | null): void {
   if (ofClinic === null || remembered("language") !== null) return;
   language.value = ofClinic;
@@ -55,7 +54,7 @@ export function texts<const English extends Record<string, string>>(
 /** The time zone in which the page prints times: the clinic's, else the browser's. */
 export const timeZone = signal<string | undefined>(undefined);
 
-/** The browser's variety of the page's language, such as en-GB. Dates differ between varieties. */
+/** The browser's variant of the page's language, such as en-GB. Formats of dates differ between variants. */
 export function locale(): string {
   const own = navigator.languages.find((name) => name.startsWith(language.value));
   return own ?? { en: "en-GB", tr: "tr-TR" }[language.value];

@@ -10,14 +10,14 @@ import { Empty } from "../resource.tsx";
 import { clinic, refreshSession, session } from "../session.ts";
 import { dateTime, language, texts } from "../text.ts";
 
-// The frame of the dashboard: who may see which screen, the menu, and banners. Each screen is loaded when it is first shown.
+// The frame of the dashboard: the screens that the user may see, the menu and the banners.
 
 const SignIn = lazy(async () => (await import("../screens/account/sign-in.tsx")).SignIn);
 
 export function App() {
   useEffect(() => void refreshSession().catch(() => undefined), []);
   const state = session.value;
-  // Screens read texts when they are drawn, so another language draws all of them anew.
+  // Screens read texts while they are drawn, so a change of the language draws all of them again.
   return (
     <LocationProvider scope="/dashboard" key={language.value}>
       <Banners />
@@ -47,7 +47,7 @@ function SignedIn() {
         {clinic.value === undefined && path !== "/dashboard/account" ? (
           <Empty title={t("noClinic")}>{t("noClinicNext")}</Empty>
         ) : (
-          // A screen keeps no data of another clinic.
+          // A key of the clinic: without it a screen would keep its state, which holds data of the clinic shown before.
           <Router key={clinic.value?.fp}>
             {screens.map(({ path: each, Screen }) => (
               <Route key={each} path={each} component={Screen} />
@@ -60,7 +60,7 @@ function SignedIn() {
   );
 }
 
-/** Replaces the page, whose words and half-filled forms are the earlier user's. */
+/** Replaces the page, because its texts and half-filled forms belong to the earlier user. */
 function OtherUser() {
   return (
     <main class="alone">

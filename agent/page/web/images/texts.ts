@@ -4,7 +4,7 @@ export const t = texts(
   {
     images: "Images",
     none: "No image yet",
-    noneNext: "Send an image from an X-ray, ultrasound or endoscopy device. It appears here at once.",
+    noneNext: "Send an image from an X-ray, ultrasound or endoscopy device. It appears here immediately.",
     originals: "The original images are on this PC and in the archive.",
     older: "The newest {count} studies are shown. “vetwire agent images list” lists all images.",
     count: "Images: {count}.",

@@ -17,7 +17,7 @@ export const t = texts(
     sample: "Sample",
     reason: "Reason",
     none: "No message yet",
-    noneNext: "Press “send” on a device. Its message appears here at once.",
+    noneNext: "Press “send” on a device. Its message appears here immediately.",
     noMatch: "No message fits",
     noMatchNext: "Choose another device or state, or look at older messages.",
     older: "Older messages",

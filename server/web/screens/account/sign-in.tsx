@@ -9,7 +9,7 @@ import { formValues } from "../../ui/form/form.ts";
 import { Field } from "../../ui/form/field.tsx";
 import { useAction } from "../../ui/form/use-action.ts";
 
-/** Signs a user in, or makes the first admin with the set-up code. */
+/** Signs a user in, or creates the first admin with the set-up code. */
 export function SignIn({ state }: { state: Exclude<SessionState, { state: "signed in" }> }) {
   return (
     <main class="sign-in">
@@ -78,7 +78,7 @@ function CodeField({ of: kind, choose }: { of: CodeKind; choose: (kind: CodeKind
   );
 }
 
-/** Tells how many recovery codes are left, before the first screen is shown. */
+/** Shows the number of remaining recovery codes before the first screen. */
 function RecoveryCodeUsed({ left }: { left: number }) {
   const { run, error, isRunning } = useAction();
   return (

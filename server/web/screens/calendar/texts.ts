@@ -20,7 +20,7 @@ export const statusName = texts(
   },
 );
 
-/** Names the step to a status, for its button. */
+/** Labels the button that sets a status. */
 export const stepName = texts(
   {
     SCHEDULED: "Schedule",

@@ -49,7 +49,7 @@ export const t = texts(
     foreignUnknown: "Its last bytes are not of the protocol that it is set up for. Choose its profile on the PC.",
     results: "Results of {device}",
     callers: "Unknown callers",
-    callersWhy: "These addresses connected to this PC and are no device of it.",
+    callersWhy: "These addresses connected to this PC and are not among its devices.",
     "not allowed": "Not in the allow list",
     "not understood": "Speaks another protocol",
     looksLike: "looks like {protocol}",

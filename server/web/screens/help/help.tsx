@@ -3,7 +3,7 @@ import { language, texts } from "../../text.ts";
 import { helpPages } from "./pages.ts";
 import "./help.css";
 
-/** A Markdown file, as the plugin in vite.config.ts makes it when the pages are built. */
+/** A Markdown file that the plugin in vite.config.ts converts at build time. */
 interface HelpPage {
   title: string;
   html: string;
@@ -40,7 +40,7 @@ export function Help({ page }: { page?: string }) {
           </Empty>
         </div>
       ) : (
-        // The one place where HTML is set: it comes from our own Markdown files at build time, never from data.
+        // The only place that sets HTML. It comes from our own Markdown files at build time.
         <article key={shown.title} dangerouslySetInnerHTML={{ __html: shown.html }} />
       )}
     </div>

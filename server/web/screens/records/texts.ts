@@ -1,12 +1,11 @@
 import type { SoapStatus } from "../../../../shared/api/soap.ts";
 import { texts } from "../../text.ts";
 
-/** Prints a status of a record in words. */
 export function statusName(status: SoapStatus): string {
   return names(status);
 }
 
-/** Prints a type of records. The clinic may use types of its own; they stay as they are. */
+/** Translates a type of records. Types that the clinic defined are shown unchanged. */
 export function typeName(type: string): string {
   return type === "EXAMINATION" ? names("EXAMINATION") : type;
 }

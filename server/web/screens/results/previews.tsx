@@ -5,7 +5,7 @@ import { clinicPath } from "../../session.ts";
 import { texts } from "../../text.ts";
 import { NotForDiagnosis, PictureDialog } from "../../ui/picture/picture-dialog.tsx";
 
-/** Small pictures of the images of a study; nothing for a study without any. */
+/** Thumbnails of the images of a study; nothing without images. */
 export function Previews({ fp }: { fp: string }) {
   const { data } = useResource<{ previews: StudyPreview[] }>(`/results/${fp}/previews`);
   const [shown, setShown] = useState<number | null>(null);
@@ -45,7 +45,7 @@ function LargePicture({
 }) {
   const count = previews.length;
   const preview = previews[shown];
-  // From the image shown now: a key that comes before the last change is drawn still counts.
+  // Starts from the current image, so that a key pressed before the next drawing counts.
   const turn = (by: number) => show((now) => ((now ?? 0) + by + count) % count);
   if (preview === undefined) return null;
   return (

@@ -1,7 +1,5 @@
 import { texts } from "../../text.ts";
 
-// Texts of the page of one study.
-
 export const t = texts(
   {
     unplaced: "Not placed yet",

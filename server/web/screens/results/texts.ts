@@ -1,6 +1,6 @@
 import { texts } from "../../text.ts";
 
-// Texts of the list, and words that the list and a study share.
+// Texts of the list, and those shared with the page of a study.
 
 export const t = texts(
   {

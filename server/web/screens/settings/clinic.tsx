@@ -13,7 +13,7 @@ import { SettingsFrame } from "./frame.tsx";
 import { Facts } from "../../ui/status/facts.tsx";
 import "./clinic.css";
 
-/** Settings, Clinic: language, time zone, and whether other clinics wait for its confirmation. */
+/** Settings, Clinic: language, time zone, and whether the clinic confirms connections of other clinics. */
 export function ClinicSettings() {
   return (
     <SettingsFrame part="clinic">{clinic.value !== undefined && <SettingsForm of={clinic.value} />}</SettingsFrame>
@@ -89,7 +89,7 @@ function SettingsForm({ of: { name, fp, language, time_zone, confirms_connection
   );
 }
 
-/** Lists the zones that the browser knows, and the chosen one if it does not. */
+/** Lists the time zones of the browser, plus the chosen one if the browser lacks it. */
 function timeZones(chosen: string | null): string[] {
   const known = Intl.supportedValuesOf("timeZone");
   return chosen === null || known.includes(chosen) ? known : [chosen, ...known];

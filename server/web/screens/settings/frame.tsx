@@ -7,11 +7,11 @@ import { may } from "../../session.ts";
 import { texts } from "../../text.ts";
 import "./frame.css";
 
-// The frame of the settings: a menu of the parts, which each part shows beside its content.
+// The frame of the settings: the menu and the content of the chosen part.
 
 type Part = "clinic" | "users" | "keys" | "webhooks" | "ranges" | "audit" | "notifications" | "network";
 
-/** The parts in the order of their menu, and the role that a part needs. */
+/** The parts in the order of the menu, with the role that each requires. */
 const parts: readonly { part: Part; role: Role }[] = [
   { part: "clinic", role: "admin" },
   { part: "users", role: "admin" },
@@ -23,7 +23,7 @@ const parts: readonly { part: Part; role: Role }[] = [
   { part: "network", role: "admin" },
 ];
 
-/** Shows a part of the settings under its heading, beside the menu of the parts. A role without rights sees why it is empty. */
+/** Shows a part of the settings with its heading and the menu. A role without the right sees the reason instead. */
 export function SettingsFrame({ part, children }: { part: Part; children: ComponentChildren }) {
   const isAllowed = parts.some((one) => one.part === part && may(one.role));
   return (
@@ -48,7 +48,7 @@ export function SettingsFrame({ part, children }: { part: Part; children: Compon
   );
 }
 
-/** Goes on to the first part that the role may see. */
+/** Redirects to the first part that the role may see. */
 export function SettingsHome() {
   const { route } = useLocation();
   const [first] = shownParts();

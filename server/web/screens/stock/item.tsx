@@ -12,7 +12,7 @@ import { useAction } from "../../ui/form/use-action.ts";
 import { ItemState } from "./stock.tsx";
 import { categoryName, dayName, t } from "./texts.ts";
 
-/** One item: its batches in the order of use, deliveries and consumption. */
+/** One item: its batches in the order of use, its deliveries and its consumption. */
 export function StockItem() {
   const { fp = "" } = useRoute().params;
   const stock = useResource<ItemDetail>(`/stock/${fp}`);
@@ -187,7 +187,7 @@ function Quantity({ unit }: { unit: string }) {
   );
 }
 
-/** Says from which batches a quantity was taken, so that the right boxes leave the fridge. */
+/** Lists the batches from which a quantity was taken, so that the user takes the right boxes from the fridge. */
 function Taken({ consumed: { taken, taken_without_batch } }: { consumed: Consumed }) {
   return (
     <>

@@ -1,6 +1,6 @@
 import { locale, texts } from "../../text.ts";
 
-/** Prints a category of the API in words. Any other category stays as it is. */
+/** Translates a category of the API. Other categories are shown unchanged. */
 export function categoryName(category: string): string {
   return Object.hasOwn(categories, category) ? named(category as keyof typeof categories) : category;
 }

@@ -1,6 +1,5 @@
 import { texts } from "../../text.ts";
 
-/** The texts of the desk. */
 export const t = texts(
   {
     title: "To place",
@@ -182,7 +181,7 @@ export const t = texts(
   },
 );
 
-/** Signs that speak for or against a candidate. */
+/** Evidence for or against a candidate. */
 export const sign = texts(
   {
     identifier: "has the number {number}",

@@ -15,9 +15,7 @@ interface AnswerProps {
   readonly reload: () => Promise<void>;
 }
 
-/**
- * The buttons by which this clinic decides on another one that requests a patient or sees it. All but "seen" need a confirmation.
- */
+/** The buttons for a connection of another clinic that requests or sees a patient. All but "seen" need a confirmation. */
 export function ConnectionAnswers({ fp, patient, clinic, answers, reload }: AnswerProps) {
   const [asked, setAsked] = useState<Exclude<ConnectionAnswer, "seen"> | null>(null);
   const { run, error, isRunning } = useAction();

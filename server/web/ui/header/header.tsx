@@ -12,15 +12,15 @@ interface HeaderProps {
   readonly screens: readonly { readonly href: string; readonly name: string }[];
   /** The name of the user; absent on a page without users. */
   readonly user?: string;
-  /** What the menu of the user holds besides the choices of the page. */
+  /** Content of the user's menu before the choices of the page. */
   readonly children?: ComponentChildren;
 }
 
-/** The one row above every screen. On a narrow page the screens fold into a menu. */
+/** The row above every screen. On a narrow page the screens fold into a menu. */
 export function Header({ home, screens, user, children }: HeaderProps) {
   const { path } = useLocation();
   const header = useRef<HTMLElement>(null);
-  // The page stays when it changes its screen, and an open menu would stay over it.
+  // A change of the screen keeps the page, so an open menu would stay open above it.
   useEffect(() => {
     for (const menu of header.current?.querySelectorAll<HTMLElement>(":popover-open") ?? []) menu.hidePopover();
   }, [path]);

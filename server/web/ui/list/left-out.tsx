@@ -1,6 +1,6 @@
 import { texts } from "../../text.ts";
 
-/** Shows that a list lacks damaged studies, because a shorter list looks like a complete one. */
+/** Reports that a list omits damaged studies, because the list would otherwise look complete. */
 export function LeftOut({ count }: { count: number }) {
   if (count === 0) return null;
   return (

@@ -1,7 +1,7 @@
 import { texts } from "../../text.ts";
 import "./pager.css";
 
-/** Leads through the pages of a list, with the place of the shown page among all rows. */
+/** Links to the pages of a list, with the range of the shown rows. */
 export function Pager({
   of: { page, page_size, total, has_more },
   open,

@@ -4,8 +4,8 @@ import { texts } from "../../text.ts";
 import "./flag.css";
 
 /**
- * A flag in word, arrow and colour. `critical` has no direction of its own, so the caller gives the side of the interval; the
- * word then names it too. A word that is not the expected one has no flag, and is `abnormal`.
+ * A flag as word, arrow and colour. The flag `critical` has no direction, so the caller passes the side of the interval. A
+ * value in words has no flag; an unexpected one is `abnormal`.
  */
 export function Flag({
   flag,

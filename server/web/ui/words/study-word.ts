@@ -1,7 +1,7 @@
 import { isStudyWord, studyEnglish, studyTurkish } from "../../../dashboard/types/results/study-words.ts";
 import { texts } from "../../text.ts";
 
-/** The kind of a study or the species of a patient in the words of the page. An unknown one stays as it is. */
+/** Translates the kind of a study or the species of a patient. Unknown ones are shown unchanged. */
 export function studyWord(stored: string): string {
   return isStudyWord(stored) ? t(stored) : stored;
 }

@@ -5,7 +5,7 @@ import { studyWord } from "./study-word.ts";
 
 // Facts of an animal, and days and times, in the page's language.
 
-/** The word for a stored species or sex. An unknown word of a file stays as it is. */
+/** Translates a stored species or sex. Unknown words of an imported file are shown unchanged. */
 export function word(stored: string): string {
   if (Object.hasOwn(english, stored)) return t(stored as keyof typeof english);
   if (!isStudyWord(stored)) return stored;
@@ -21,12 +21,12 @@ export function dayOf(instant: string): string {
   return `${parts["year"]}-${parts["month"]}-${parts["day"]}`;
 }
 
-/** Prints a day without a time, which no time zone may move. */
+/** Prints a calendar day, which no time zone may shift. */
 export function plainDate(day: string): string {
   return new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeZone: "UTC" }).format(new Date(day));
 }
 
-/** Prints the clock time of an instant. */
+/** Prints the time of day of an instant. */
 export function clockTime(instant: string): string {
   const zone = timeZone.value === undefined ? {} : { timeZone: timeZone.value };
   return new Intl.DateTimeFormat(locale(), { timeStyle: "short", ...zone }).format(new Date(instant));

@@ -65,14 +65,14 @@ export const t = texts(
     rollWhy: "This makes a new key with the same rights. Give it to the program before the old key ends.",
     grace: "The old key still works for",
     graceHint: "It never works longer than it would have without this.",
-    grace0: "no time, it ends at once",
+    grace0: "no time, it ends immediately",
     grace1: "1 hour",
     grace24: "24 hours",
     grace168: "7 days",
     grace720: "30 days",
     revoke: "Revoke",
     revokeTitle: "Revoke the key “{name}”?",
-    revokeWhy: "Programs that use this key are refused at once. This cannot be undone.",
+    revokeWhy: "Programs that use this key are refused immediately. This cannot be undone.",
   },
   {
     intro:

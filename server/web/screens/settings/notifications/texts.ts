@@ -37,7 +37,7 @@ export const t = texts(
     quietOn: "We have quiet hours",
     from: "From",
     until: "Until",
-    exempt: "Send critical values at once all the same",
+    exempt: "Send critical values immediately all the same",
     save: "Save",
     saved: "Saved.",
   },

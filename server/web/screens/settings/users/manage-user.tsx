@@ -83,7 +83,7 @@ function RoleForm({ user, save }: { user: UserOfClinic; save: (role: Role) => vo
   );
 }
 
-/** Offers the changes that the server would not refuse, and says why others are missing. */
+/** Offers the changes that the server accepts, and shows why others are missing. */
 function Changes({ user, choose }: { user: UserOfClinic; choose: (change: Change) => void }) {
   const changes: Change[] = [
     ...(user.is_manageable

@@ -3,12 +3,12 @@ import { texts } from "../../../text.ts";
 export const t = texts(
   {
     intro:
-      "A webhook tells another program at once that a result or a patient changed. The program then asks for the record with its API key.",
+      "A webhook notifies another program immediately when a result or a patient changes. The program then asks for the record with its API key.",
     help: "How webhooks work",
     newWebhook: "New webhook",
     webhooks: "Webhooks",
     none: "There is no webhook yet",
-    noneNext: "Make one if another program should hear of new results at once.",
+    noneNext: "Make one if another program should be notified of new results immediately.",
     url: "Address of the program",
     urlHint: "It begins with https://. The program's maker tells you the address.",
     urlPrivateHint: "This server also sends to the local network, and then http:// is allowed.",

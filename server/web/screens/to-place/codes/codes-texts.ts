@@ -1,6 +1,5 @@
 import { texts } from "../../../text.ts";
 
-/** The texts of the unknown codes. */
 export const t = texts(
   {
     title: "Unknown codes",
