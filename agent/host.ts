@@ -200,7 +200,7 @@ export class Host {
     const address = this.#addressOf(config);
     if (!isSame(address, this.#local?.address ?? null)) {
       const last = this.#local;
-      // A port has no second listener, not even at another address.
+      // The old listener is closed first, because a second listener on its port fails even at another address.
       if (last !== null && last.address.port === address?.port) {
         last.release();
         this.#local = null;

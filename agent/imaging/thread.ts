@@ -101,7 +101,7 @@ export class DicomThread {
       get connected() {
         return entry.open > 0;
       },
-      // A modality opens an association to send.
+      // An open association counts as a message, because a modality opens one only to send.
       get isWithinMessage() {
         return entry.open > 0;
       },

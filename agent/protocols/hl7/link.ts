@@ -74,7 +74,7 @@ export class Hl7Link implements Link {
     return this.#state === "between-frames" ? 0 : this.#frame.length;
   }
 
-  /** Only the end of a frame is acknowledged. */
+  /** Whether the chunk may complete a frame: only complete frames are acknowledged. */
   mayAccept(chunk: Uint8Array): boolean {
     return this.#state === "frame-end" || chunk.includes(FS);
   }

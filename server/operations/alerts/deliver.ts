@@ -62,7 +62,10 @@ function told(outcome: WebhookOutcome): Delivery {
   return { ok: false, reason: outcome.reason, isUncertain: false };
 }
 
-/** Names the kind, the device, the count and the page; never a patient or an owner. A repeat has the same body. */
+/**
+ * Names the kind, the device, the count and the page, but no patient or owner, because e-mails pass through foreign servers. A
+ * repeat has the same body.
+ */
 function webhookBody({ event, alert, at }: AlertMessage, { dashboard, name }: Teller): object {
   const { kind, subject, count, since, openedAt } = alert;
   return {

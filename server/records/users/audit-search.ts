@@ -52,7 +52,7 @@ export async function searchAudit(session: Session, search: AuditSearch, before?
     if (newest === undefined || newest.at < since - DISORDER_MS) return { rows, next: null };
     const start = newest.id - SLICE;
     const older = await session.first(rowBefore, { id: start + 1 });
-    // A slice that is completely too new costs two look-ups.
+    // Skips slices that are too new, for the price of two look-ups.
     if (older === undefined || older.at < until + DISORDER_MS) {
       const limit = ROWS_MAX - rows.length;
       const found: FoundRow[] = await session.all(slice, { ...search, ...words, start, end, limit });

@@ -18,7 +18,8 @@ import { commitPlan, finishRestore, type RestorePlan, STAGING } from "./restore-
 import { storedSchema } from "./sqlite-schema.ts";
 import { storageAdvice } from "./storage-advice.ts";
 
-// Checks a backup and restores it into a data folder. The old files are moved aside and never deleted.
+// Checks a backup and restores it into a data folder. The old files are moved aside and not deleted, because the backup may
+// turn out to be the wrong one.
 
 /** The folder of images, in the data folder, and a query for the names that a database knows. */
 export interface KnownImages {
@@ -229,7 +230,7 @@ export function restoreConfig(file: string, { members }: Manifest, configFolder:
     for (const member of members.filter(({ name }) => name.startsWith(CONFIG_PREFIX)).toReversed()) {
       const place = path.resolve(root, member.name.slice(CONFIG_PREFIX.length));
       const to = path.join(here, path.relative(root, place));
-      // A changed backup must not write elsewhere.
+      // Skips members outside the folder, which only a changed backup has.
       if (!place.startsWith(root + path.sep) || fs.existsSync(to)) continue;
       write(backup, member, to);
       written.push(place);

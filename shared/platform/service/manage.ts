@@ -65,7 +65,7 @@ async function requireOwnFolder({ config }: ServiceDescription, { platform, root
   const folder = path.join(root, folderOf(config));
   if (!fs.existsSync(folder)) return;
   const problem = configProblem(config, fs.readdirSync(folder), platform.folder);
-  // An administrator gave that folder to the service.
+  // A folder that its user already owns was given by an administrator.
   const isGiven = platform.user !== null && (await isOwnedBy(folder, platform.user));
   if (problem !== null && !isGiven) throw new Error(problem);
 }

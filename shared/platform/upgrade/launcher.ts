@@ -214,7 +214,7 @@ export class Launcher {
     try {
       await checkVersion(versionFolder(this.#launch.folder, version), version);
     } catch (error) {
-      // A service manager may have ended the check.
+      // If the service manager stopped the check, the version has not failed.
       if (!this.#isStopping) this.#goBack(leave(this.#versions), version, errorMessage(error));
     }
   }
