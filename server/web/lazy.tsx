@@ -1,6 +1,6 @@
 import { type ComponentType, createElement, type FunctionComponent } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { texts } from "./text.ts";
+import { translations } from "./text.ts";
 
 /**
  * Makes a screen that is loaded when it is first shown. If loading fails, the screen shows the error and a button to try again,
@@ -50,15 +50,11 @@ async function isUpgraded(): Promise<boolean> {
   return !(await response.text()).includes(new URL(script.src).pathname);
 }
 
-const t = texts(
-  {
-    title: "Not loaded",
-    notLoaded: "This part of the page could not be loaded. The server may be away, or the network.",
-    tryAgain: "Try again",
-  },
-  {
-    title: "Yüklenemedi",
-    notLoaded: "Sayfanın bu bölümü yüklenemedi. Sunucuya ya da ağa ulaşılamıyor olabilir.",
-    tryAgain: "Yeniden dene",
-  },
-);
+const t = translations({
+  title: ["Not loaded", "Yüklenemedi"],
+  notLoaded: [
+    "This part of the page could not be loaded. The server may be away, or the network.",
+    "Sayfanın bu bölümü yüklenemedi. Sunucuya ya da ağa ulaşılamıyor olabilir.",
+  ],
+  tryAgain: ["Try again", "Yeniden dene"],
+});

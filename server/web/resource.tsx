@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { call, RequestError } from "./api.ts";
 import { changes } from "./live.ts";
 import { clinicPath } from "./session.ts";
-import { texts } from "./text.ts";
+import { translations } from "./text.ts";
 
 // Data of a screen and its common states: loading, error, no permission. Each screen adds its own state for an empty list.
 
@@ -143,43 +143,34 @@ export function Empty({ title, children }: { title: string; children?: Component
   );
 }
 
-const t = texts(
-  {
-    loading: "Loading",
-    forbidden: "Your role does not allow this",
-    offline: "The server does not answer",
-    failed: "This did not work",
-    requestId: "Request",
-    retry: "Try again",
-    "SESSION.REQUIRED": "Your session is over. Sign in again.",
-    "SESSION.SIGN_IN_FAILED": "The name or the password is wrong.",
-    "SESSION.WRONG_PASSWORD": "The password is wrong.",
-    "SESSION.SETUP_CODE": "The set-up code is wrong, or a user exists already.",
-    "SESSION.TOO_MANY_ATTEMPTS": "Too many attempts. Wait 15 minutes.",
-    "SESSION.SECOND_FACTOR": "The code is wrong or was used already. Wait for the next one.",
-    "SESSION.SECOND_FACTOR_ENDED":
-      "Ten wrong codes followed the right password: somebody else knows it, and codes of the app end here. Use a recovery code or a " +
+const t = translations({
+  loading: ["Loading", "Yükleniyor"],
+  forbidden: ["Your role does not allow this", "Rolünüz buna izin vermiyor"],
+  offline: ["The server does not answer", "Sunucu yanıt vermiyor"],
+  failed: ["This did not work", "İşlem başarısız oldu"],
+  requestId: ["Request", "İstek"],
+  retry: ["Try again", "Yeniden dene"],
+  "SESSION.REQUIRED": ["Your session is over. Sign in again.", "Oturumunuz sona erdi. Yeniden oturum açın."],
+  "SESSION.SIGN_IN_FAILED": ["The name or the password is wrong.", "Ad veya parola yanlış."],
+  "SESSION.WRONG_PASSWORD": ["The password is wrong.", "Parola yanlış."],
+  "SESSION.SETUP_CODE": [
+    "The set-up code is wrong, or a user exists already.",
+    "Kurulum kodu yanlış veya zaten bir kullanıcı var.",
+  ],
+  "SESSION.TOO_MANY_ATTEMPTS": ["Too many attempts. Wait 15 minutes.", "Çok fazla deneme yapıldı. 15 dakika bekleyin."],
+  "SESSION.SECOND_FACTOR": [
+    "The code is wrong or was used already. Wait for the next one.",
+    "Kod yanlış veya daha önce kullanıldı. Sonraki kodu bekleyin.",
+  ],
+  "SESSION.SECOND_FACTOR_ENDED": [
+    "Ten wrong codes followed the right password: somebody else knows it, and codes of the app end here. Use a recovery code or a " +
       "browser in which you signed in before, and change the password, or ask an admin for a new one.",
-    "SESSION.FORBIDDEN": "An admin of the clinic can change your role.",
-    OFFLINE: "Check the network. The page tries again.",
-  },
-  {
-    loading: "Yükleniyor",
-    forbidden: "Rolünüz buna izin vermiyor",
-    offline: "Sunucu yanıt vermiyor",
-    failed: "İşlem başarısız oldu",
-    requestId: "İstek",
-    retry: "Yeniden dene",
-    "SESSION.REQUIRED": "Oturumunuz sona erdi. Yeniden oturum açın.",
-    "SESSION.SIGN_IN_FAILED": "Ad veya parola yanlış.",
-    "SESSION.WRONG_PASSWORD": "Parola yanlış.",
-    "SESSION.SETUP_CODE": "Kurulum kodu yanlış veya zaten bir kullanıcı var.",
-    "SESSION.TOO_MANY_ATTEMPTS": "Çok fazla deneme yapıldı. 15 dakika bekleyin.",
-    "SESSION.SECOND_FACTOR": "Kod yanlış veya daha önce kullanıldı. Sonraki kodu bekleyin.",
-    "SESSION.SECOND_FACTOR_ENDED":
-      "Doğru parolanın ardından on yanlış kod girildi: parolayı başka biri biliyor ve uygulamanın kodları burada artık geçmiyor. Bir " +
+    "Doğru parolanın ardından on yanlış kod girildi: parolayı başka biri biliyor ve uygulamanın kodları burada artık geçmiyor. Bir " +
       "kurtarma kodu ya da daha önce oturum açtığınız bir tarayıcı kullanıp parolanızı değiştirin veya yöneticiden yeni parola isteyin.",
-    "SESSION.FORBIDDEN": "Rolünüzü kliniğin bir yöneticisi değiştirebilir.",
-    OFFLINE: "Ağ bağlantısını denetleyin. Sayfa yeniden deniyor.",
-  },
-);
+  ],
+  "SESSION.FORBIDDEN": [
+    "An admin of the clinic can change your role.",
+    "Rolünüzü kliniğin bir yöneticisi değiştirebilir.",
+  ],
+  OFFLINE: ["Check the network. The page tries again.", "Ağ bağlantısını denetleyin. Sayfa yeniden deniyor."],
+});

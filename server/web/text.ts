@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import type { Language } from "../../shared/api/language.ts";
 import { remember, remembered } from "./browser-storage.ts";
 
-// Texts in English and Turkish. Each screen has its own table; a missing Turkish text is a type error. Values of results are
+// Texts in English and Turkish. Each screen has its own table; a missing language is a type error. Values of results are
 // never localised: they stay as the analyzer printed them.
 
 export const language = signal<Language>(chosenLanguage());
@@ -30,10 +30,30 @@ function chosenLanguage(): Language {
 
 type Gaps<T extends string> = T extends `${string}{${infer Name}}${infer Rest}` ? Name | Gaps<Rest> : never;
 
+/** Each text by its key, in English and in Turkish. */
+export type Words<Key extends string = string> = Readonly<Record<Key, Text>>;
+
+type Text = readonly [english: string, turkish: string];
+
 /**
  * Makes the function that returns a text of a table in the page's language. `{name}` in a text is filled from the second
  * argument: `t("found", { count: 3 })`.
  */
+export function translations<const Table extends Words>(table: Table) {
+  return <Key extends keyof Table>(
+    key: Key,
+    ...[values]: Gaps<Table[Key][0]> extends never ? [] : [Record<Gaps<Table[Key][0]>, string | number>]
+  ): string => {
+    const [english, turkish] = table[key] as Text;
+    const text = language.value === "tr" ? turkish : english;
+    if (values === undefined) return text;
+    return text.replaceAll(/\{(\w+)\}/g, (gap, name: string) =>
+      String((values as Record<string, string | number>)[name] ?? gap),
+    );
+  };
+}
+
+/** The same from a table for each language, as the screens of patients still have them. */
 export function texts<const English extends Record<string, string>>(
   english: English,
   turkish: Record<keyof English, string>,

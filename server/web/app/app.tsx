@@ -8,7 +8,7 @@ import { Menu } from "./menu.tsx";
 import { screens } from "./screens.ts";
 import { Empty } from "../resource.tsx";
 import { clinic, refreshSession, session } from "../session.ts";
-import { dateTime, language, texts } from "../text.ts";
+import { dateTime, language, translations } from "../text.ts";
 
 // The frame of the dashboard: the screens that the user may see, the menu and the banners.
 
@@ -101,29 +101,29 @@ function Banner({ children }: { children: ComponentChildren }) {
   );
 }
 
-const t = texts(
-  {
-    noClinic: "You belong to no clinic",
-    noClinicNext: "An admin of a clinic can add you under Settings, Users.",
-    otherUser: "Somebody else signed in with this browser. Nothing was written under that name.",
-    loadAgain: "Go on with the new sign-in",
-    nowhere: "There is no such page",
-    home: "Go to Today",
-    passwordKnown:
-      "Somebody else knows your password: on {time}, ten wrong codes followed it. Click your name and change the password.",
-    unencrypted: "This connection is not encrypted: others in the network can read passwords and results.",
-    offline: "The server does not answer. This page shows what it knew last and tries again.",
-  },
-  {
-    noClinic: "Hiçbir kliniğe bağlı değilsiniz",
-    noClinicNext: "Bir klinik yöneticisi sizi Ayarlar, Kullanıcılar altında ekleyebilir.",
-    otherUser: "Bu tarayıcıda başka biri oturum açtı. Onun adına hiçbir şey yazılmadı.",
-    loadAgain: "Yeni oturumla devam et",
-    nowhere: "Böyle bir sayfa yok",
-    home: "Bugün sayfasına git",
-    passwordKnown:
-      "Parolanızı başka biri biliyor: {time}, parolanın ardından on yanlış kod girildi. Adınıza tıklayıp parolayı değiştirin.",
-    unencrypted: "Bu bağlantı şifreli değil: ağdaki başkaları parolaları ve sonuçları okuyabilir.",
-    offline: "Sunucu yanıt vermiyor. Bu sayfa son bildiğini gösteriyor ve yeniden deniyor.",
-  },
-);
+const t = translations({
+  noClinic: ["You belong to no clinic", "Hiçbir kliniğe bağlı değilsiniz"],
+  noClinicNext: [
+    "An admin of a clinic can add you under Settings, Users.",
+    "Bir klinik yöneticisi sizi Ayarlar, Kullanıcılar altında ekleyebilir.",
+  ],
+  otherUser: [
+    "Somebody else signed in with this browser. Nothing was written under that name.",
+    "Bu tarayıcıda başka biri oturum açtı. Onun adına hiçbir şey yazılmadı.",
+  ],
+  loadAgain: ["Go on with the new sign-in", "Yeni oturumla devam et"],
+  nowhere: ["There is no such page", "Böyle bir sayfa yok"],
+  home: ["Go to Today", "Bugün sayfasına git"],
+  passwordKnown: [
+    "Somebody else knows your password: on {time}, ten wrong codes followed it. Click your name and change the password.",
+    "Parolanızı başka biri biliyor: {time}, parolanın ardından on yanlış kod girildi. Adınıza tıklayıp parolayı değiştirin.",
+  ],
+  unencrypted: [
+    "This connection is not encrypted: others in the network can read passwords and results.",
+    "Bu bağlantı şifreli değil: ağdaki başkaları parolaları ve sonuçları okuyabilir.",
+  ],
+  offline: [
+    "The server does not answer. This page shows what it knew last and tries again.",
+    "Sunucu yanıt vermiyor. Bu sayfa son bildiğini gösteriyor ve yeniden deniyor.",
+  ],
+});

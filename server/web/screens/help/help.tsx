@@ -1,5 +1,5 @@
 import { Empty } from "../../resource.tsx";
-import { language, texts } from "../../text.ts";
+import { language, translations } from "../../text.ts";
 import { helpPages } from "./pages.ts";
 import "./help.css";
 
@@ -51,19 +51,13 @@ function pageOf(name: string): HelpPage | undefined {
   return files[`../../help/${language.value}/${name}.md`];
 }
 
-const t = texts(
-  {
-    pages: "Help pages",
-    help: "Help",
-    choose: "Choose a page. They are part of this program, so they work without the internet.",
-    nowhere: "There is no such help page",
-    home: "All help pages",
-  },
-  {
-    pages: "Yardım sayfaları",
-    help: "Yardım",
-    choose: "Bir sayfa seçin. Sayfalar bu programın parçasıdır, internet olmadan da çalışır.",
-    nowhere: "Böyle bir yardım sayfası yok",
-    home: "Bütün yardım sayfaları",
-  },
-);
+const t = translations({
+  pages: ["Help pages", "Yardım sayfaları"],
+  help: ["Help", "Yardım"],
+  choose: [
+    "Choose a page. They are part of this program, so they work without the internet.",
+    "Bir sayfa seçin. Sayfalar bu programın parçasıdır, internet olmadan da çalışır.",
+  ],
+  nowhere: ["There is no such help page", "Böyle bir yardım sayfası yok"],
+  home: ["All help pages", "Bütün yardım sayfaları"],
+});

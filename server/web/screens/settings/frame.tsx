@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { Empty } from "../../resource.tsx";
 import { may } from "../../session.ts";
-import { texts } from "../../text.ts";
+import { translations } from "../../text.ts";
 import "./frame.css";
 
 // The frame of the settings: the menu and the content of the chosen part.
@@ -70,33 +70,17 @@ function hrefOf(part: Part): string {
   return `/dashboard/settings/${part}`;
 }
 
-const t = texts(
-  {
-    settings: "Settings",
-    developer: "Developer ›",
-    clinic: "Clinic",
-    users: "Users",
-    keys: "API keys",
-    webhooks: "Webhooks",
-    ranges: "Reference ranges",
-    audit: "Audit",
-    notifications: "Notifications",
-    network: "Network",
-    forbidden: "Your role does not allow this",
-    forbiddenNext: "An admin of the clinic can open this part.",
-  },
-  {
-    settings: "Ayarlar",
-    developer: "Geliştirici ›",
-    clinic: "Klinik",
-    users: "Kullanıcılar",
-    keys: "API anahtarları",
-    webhooks: "Webhook'lar",
-    ranges: "Referans aralıkları",
-    audit: "Denetim kaydı",
-    notifications: "Bildirimler",
-    network: "Ağ",
-    forbidden: "Rolünüz buna izin vermiyor",
-    forbiddenNext: "Bu bölümü kliniğin bir yöneticisi açabilir.",
-  },
-);
+const t = translations({
+  settings: ["Settings", "Ayarlar"],
+  developer: ["Developer ›", "Geliştirici ›"],
+  clinic: ["Clinic", "Klinik"],
+  users: ["Users", "Kullanıcılar"],
+  keys: ["API keys", "API anahtarları"],
+  webhooks: ["Webhooks", "Webhook'lar"],
+  ranges: ["Reference ranges", "Referans aralıkları"],
+  audit: ["Audit", "Denetim kaydı"],
+  notifications: ["Notifications", "Bildirimler"],
+  network: ["Network", "Ağ"],
+  forbidden: ["Your role does not allow this", "Rolünüz buna izin vermiyor"],
+  forbiddenNext: ["An admin of the clinic can open this part.", "Bu bölümü kliniğin bir yöneticisi açabilir."],
+});

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
-import { texts } from "../../text.ts";
+import { translations } from "../../text.ts";
 import "./dialog.css";
 
 export interface DialogProps {
@@ -63,4 +63,6 @@ export function CloseButton({ children = t("close") }: { children?: string }) {
   );
 }
 
-const t = texts({ close: "Close" }, { close: "Kapat" });
+const t = translations({
+  close: ["Close", "Kapat"],
+});

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { RequestError } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
-import { texts } from "../../text.ts";
+import { translations } from "../../text.ts";
 import { formValues } from "../form/form.ts";
 import { useAction } from "../form/use-action.ts";
 import { CloseButton, Dialog, type DialogProps } from "./dialog.tsx";
@@ -66,4 +66,6 @@ export function FormDialog({
   );
 }
 
-const t = texts({ cancel: "Cancel" }, { cancel: "Vazgeç" });
+const t = translations({
+  cancel: ["Cancel", "Vazgeç"],
+});

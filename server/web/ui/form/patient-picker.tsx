@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { PatientList } from "../../../dashboard/types/patients.ts";
 import type { NamedPatient } from "../../../dashboard/types/records.ts";
 import { Problem, useResource } from "../../resource.tsx";
-import { texts } from "../../text.ts";
+import { translations } from "../../text.ts";
 import { studyWord } from "../words/study-word.ts";
 import "./patient-picker.css";
 
@@ -97,19 +97,10 @@ function Search({
   );
 }
 
-const t = texts(
-  {
-    patient: "Patient",
-    search: "Name, microchip or card number",
-    matches: "Patients found",
-    none: "No patient of the clinic has this name or number.",
-    change: "Change",
-  },
-  {
-    patient: "Hasta",
-    search: "Ad, mikroçip veya kart numarası",
-    matches: "Bulunan hastalar",
-    none: "Klinikte bu ad veya numarayla bir hasta yok.",
-    change: "Değiştir",
-  },
-);
+const t = translations({
+  patient: ["Patient", "Hasta"],
+  search: ["Name, microchip or card number", "Ad, mikroçip veya kart numarası"],
+  matches: ["Patients found", "Bulunan hastalar"],
+  none: ["No patient of the clinic has this name or number.", "Klinikte bu ad veya numarayla bir hasta yok."],
+  change: ["Change", "Değiştir"],
+});

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { texts } from "../../text.ts";
+import { translations } from "../../text.ts";
 import { Icon } from "../status/icon.tsx";
 import { PageChoices } from "./page-choices.tsx";
 import "./header.css";
@@ -77,7 +77,8 @@ function initials(name: string): string {
   return (words.length > 1 ? [words[0], words.at(-1)] : words).map((word) => Array.from(word ?? "")[0] ?? "").join("");
 }
 
-const t = texts(
-  { skip: "Skip to the content", screens: "Screens", choices: "Language, colours" },
-  { skip: "İçeriğe geç", screens: "Ekranlar", choices: "Dil, renkler" },
-);
+const t = translations({
+  skip: ["Skip to the content", "İçeriğe geç"],
+  screens: ["Screens", "Ekranlar"],
+  choices: ["Language, colours", "Dil, renkler"],
+});

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import { texts } from "../../text.ts";
+import { translations } from "../../text.ts";
 import { CloseButton, Dialog } from "../form-dialog/dialog.tsx";
 import "./picture.css";
 
@@ -75,4 +75,6 @@ export function NotForDiagnosis({ children }: { children: string }) {
   );
 }
 
-const t = texts({ notForDiagnosis: "Not for diagnosis" }, { notForDiagnosis: "Tanı için değildir" });
+const t = translations({
+  notForDiagnosis: ["Not for diagnosis", "Tanı için değildir"],
+});

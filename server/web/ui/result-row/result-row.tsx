@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { Reason } from "../../../../shared/api/reason.ts";
 import type { Flag as FlagValue } from "../../../../shared/api/study.ts";
 import type { Side } from "../../../dashboard/types/results/results.ts";
-import { texts } from "../../text.ts";
+import { translations } from "../../text.ts";
 import { DataTable } from "../list/data-table.tsx";
 import { flagReason } from "../words/reasons.ts";
 import { Flag } from "./flag.tsx";
@@ -130,21 +130,11 @@ function Place({ of, source }: { of: Result; source: ComponentChildren }) {
   );
 }
 
-const t = texts(
-  {
-    analyte: "Analyte",
-    value: "Value",
-    flag: "Flag",
-    range: "Reference interval",
-    noRange: "no interval",
-    inDoubt: "in doubt: {comment}",
-  },
-  {
-    analyte: "Analit",
-    value: "Değer",
-    flag: "İşaret",
-    range: "Referans aralığı",
-    noRange: "aralık yok",
-    inDoubt: "şüpheli: {comment}",
-  },
-);
+const t = translations({
+  analyte: ["Analyte", "Analit"],
+  value: ["Value", "Değer"],
+  flag: ["Flag", "İşaret"],
+  range: ["Reference interval", "Referans aralığı"],
+  noRange: ["no interval", "aralık yok"],
+  inDoubt: ["in doubt: {comment}", "şüpheli: {comment}"],
+});

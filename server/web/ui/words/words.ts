@@ -1,13 +1,13 @@
 import { isStudyWord } from "../../../dashboard/types/results/study-words.ts";
 import { ageOn } from "../../../dashboard/types/patients.ts";
-import { language, locale, texts, timeZone } from "../../text.ts";
+import { language, locale, translations, timeZone } from "../../text.ts";
 import { studyWord } from "./study-word.ts";
 
 // Facts of an animal, and days and times, in the page's language.
 
 /** Translates a stored species or sex. Unknown words of an imported file are shown unchanged. */
 export function word(stored: string): string {
-  if (Object.hasOwn(english, stored)) return t(stored as keyof typeof english);
+  if (Object.hasOwn(sexes, stored)) return t(stored as keyof typeof sexes);
   if (!isStudyWord(stored)) return stored;
   const species = studyWord(stored);
   return species.slice(0, 1).toLocaleUpperCase(language.value) + species.slice(1);
@@ -41,18 +41,12 @@ export function age(dateOfBirth: string): string {
     .join(" ");
 }
 
-const english = {
-  male: "male",
-  female: "female",
-  male_neutered: "male, neutered",
-  female_spayed: "female, spayed",
-  unknown: "sex unknown",
+const sexes = {
+  male: ["male", "erkek"],
+  female: ["female", "dişi"],
+  male_neutered: ["male, neutered", "erkek, kısırlaştırılmış"],
+  female_spayed: ["female, spayed", "dişi, kısırlaştırılmış"],
+  unknown: ["sex unknown", "cinsiyeti bilinmiyor"],
 } as const;
 
-const t = texts(english, {
-  male: "erkek",
-  female: "dişi",
-  male_neutered: "erkek, kısırlaştırılmış",
-  female_spayed: "dişi, kısırlaştırılmış",
-  unknown: "cinsiyeti bilinmiyor",
-});
+const t = translations(sexes);
