@@ -39,7 +39,6 @@ export interface HostSettings {
   readonly log: Logger;
   /** The last lines of the log. */
   readonly recentLog?: RecentLog;
-  /** Makes the handler of the page. */
   readonly page: (host: Host) => RequestListener;
   /** The page's address while no configuration names one. */
   readonly setUpAddress?: Address;
@@ -117,7 +116,6 @@ export class Host {
     return this.#pin;
   }
 
-  /** The text of the configuration file, or null. */
   text(): string | null {
     return readText(this.file);
   }

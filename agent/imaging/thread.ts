@@ -28,7 +28,6 @@ export interface DicomDeviceHandler extends DicomEvents {
 
 interface DeviceEntry {
   readonly handler: DicomDeviceHandler;
-  /** Number of open associations. */
   open: number;
   /** Associations that accept reports of storage commitment, by the number of their channel. */
   readonly associations: Map<number, AssociationHandle>;

@@ -134,7 +134,6 @@ export function usesLine({ connection: { serial, listen } }: DeviceConfig, line:
   return line.kind !== "dial" && listen !== undefined && parseAddress(listen)?.port === line.port;
 }
 
-/** Returns the place of a line in words. */
 function placeOf(line: SetupLine): string {
   return line.kind === "serial" ? line.path : line.kind === "dial" ? line.address : `port ${line.port}`;
 }

@@ -47,7 +47,6 @@ export interface Assessment {
   readonly reason: ReasonOf<FlagCode> | null;
 }
 
-/** Settings of the clinic. */
 export interface ClinicChoices {
   /** Returns the clinic's own interval, or null. It takes precedence over the device's and the catalogue's. */
   readonly interval?: (analyte: Analyte, signalment: Signalment, device: string | null) => Interval | null;

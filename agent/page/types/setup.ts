@@ -113,7 +113,6 @@ export interface SetupCandidate {
   readonly protocol: string;
   /** Serial settings. */
   readonly setting: string | null;
-  /** Address of the caller. */
   readonly caller: string | null;
   readonly score: number;
   readonly reasons: readonly string[];

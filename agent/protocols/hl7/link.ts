@@ -42,7 +42,6 @@ export class Hl7Link implements Link {
   /** Content of the current frame. A frame that will be refused keeps only the head, for its acknowledgement. */
   #frame = new Uint8Array(FRAME_BYTES_INITIAL);
   #frameLength = 0;
-  /** Outcome of the current frame. */
   #outcome: Outcome = "stored";
   /** Bytes received up to the end of the current chunk, and up to the start of the frame. */
   #received = 0;

@@ -82,7 +82,6 @@ export function guardRoutes(scope: FastifyInstance, { store, now, limiter, peppe
   });
 }
 
-/** The signed-in user of a guarded request. */
 export function userOf({ context: { signedIn } }: FastifyRequest): SignedIn {
   if (signedIn === null) throw new Error("expected a guarded request, got one without a session");
   return signedIn;

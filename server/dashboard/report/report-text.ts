@@ -53,7 +53,6 @@ const words = {
 
 export type ReportWord = keyof typeof words;
 
-/** Returns the word in a language. */
 export function reportWord(language: Language, word: ReportWord): string {
   return words[word][language === "tr" ? 1 : 0];
 }

@@ -4,7 +4,6 @@ import { alertMail, type Teller, testMail } from "./email-text.ts";
 import type { SendMail } from "./smtp.ts";
 import { alertPath } from "./texts.ts";
 
-/** A channel with its address. */
 export interface Receiver extends Channel {
   /** An e-mail address, or the URL of a webhook. */
   readonly target: string;

@@ -14,7 +14,6 @@ export interface Request {
   readonly id: number;
   readonly state: RequestState;
   readonly clinic: AskingClinic;
-  /** The requesting user. */
   readonly userId: number;
 }
 

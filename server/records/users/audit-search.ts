@@ -13,7 +13,6 @@ const SLICE = 20_000;
 /** Slices that one call reads at most. The caller goes on with `next`. */
 const SLICES_MAX = 10;
 
-/** Max rows of a response. */
 const ROWS_MAX = 100;
 
 /** Rows are written in the order of time, but for the rows of one flush and a database that was locked for a while. */

@@ -37,7 +37,6 @@ export interface RestoreTarget {
   readonly database: string;
   /** Further files that the backup may have: it was made only with all that its database needs. */
   readonly files: readonly string[];
-  /** The images; null if the program has none. */
   readonly images: KnownImages | null;
   /** Changes the restored database before it is used. */
   readonly prepare?: (db: Database.Database) => void;
@@ -46,7 +45,6 @@ export interface RestoreTarget {
 export interface RestoreReport {
   /** The folder with the files that were there before; null if there were none. */
   readonly aside: string | null;
-  /** Number of written images. */
   readonly images: number;
   /** Number of images that the backup does not know. They are with the old files. */
   readonly later: number;

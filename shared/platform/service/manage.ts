@@ -21,7 +21,6 @@ export function thisMachine(): Machine {
   return { platform, root: "" };
 }
 
-/** Finds a service by its name. */
 export async function findService(name: string, { platform }: Machine): Promise<Found> {
   return platform.judge(name, await answersOf(platform.questions(name)));
 }

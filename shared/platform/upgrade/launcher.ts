@@ -40,11 +40,8 @@ import {
 
 export interface Launch {
   readonly program: "agent" | "server";
-  /** The options of `run`. */
   readonly options: readonly string[];
-  /** The versions folder. */
   readonly folder: string;
-  /** The version of the package. */
   readonly version: string;
   readonly probationMs: number;
   readonly log: Logger;

@@ -95,7 +95,6 @@ export function refusal(to: string, running: string, records: readonly UpgradeRe
   return `version ${to} was rolled back before (${failed.reason ?? "no reason known"}): take a later version`;
 }
 
-/** Orders an upgrade. */
 export function order(versions: Versions, version: string, expects: Expectation): Versions {
   return { ...versions, pending: { version, starts: 0, expects }, rolledBack: false };
 }

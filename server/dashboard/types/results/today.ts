@@ -68,7 +68,6 @@ export interface NewResult {
 }
 
 export interface CriticalStudy extends NewResult {
-  /** Its critical results. */
   values: Result[];
 }
 

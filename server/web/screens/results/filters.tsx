@@ -17,7 +17,6 @@ export function Filters({
   change,
 }: {
   filters: ResultFilters;
-  /** Name of the filter's patient. */
   patientName: string | undefined;
   change: (name: FilterName, value: string) => void;
 }) {

@@ -5,7 +5,6 @@ import { CloseButton, Dialog } from "../form-dialog/dialog.tsx";
 import "./picture.css";
 
 interface PictureDialogProps {
-  /** Title of the picture. */
   readonly title: string;
   readonly close: () => void;
   /** Number of pictures or frames that the buttons and the arrow keys step through. */

@@ -11,7 +11,6 @@ import "./result-row.css";
 
 interface ResultTableProps {
   readonly label: string;
-  /** Class of the table. */
   readonly class?: string;
   /** Heading of an additional last column. */
   readonly more?: string;

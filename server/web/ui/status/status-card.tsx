@@ -18,7 +18,6 @@ export function State({ tone, children }: { tone: Tone; children: ComponentChild
 
 interface StatusCardProps {
   readonly name: string;
-  /** Level of the heading. */
   readonly level: "h2" | "h3";
   /** Further identification of the thing. */
   readonly origin: string;

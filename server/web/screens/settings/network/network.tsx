@@ -90,7 +90,6 @@ function Now({ state: { way, addresses, certificate, fault } }: { state: Network
   );
 }
 
-/** The sentence of a refusal. */
 export function Refusal({ of: { code, got } }: { of: NetworkRefusal }) {
   return <>{t(code, { got })}</>;
 }

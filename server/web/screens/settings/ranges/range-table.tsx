@@ -65,7 +65,6 @@ function animalsOf(row: ClinicRange): string {
     .join(", ");
 }
 
-/** All words of a row, for the filter. */
 export function rangeWords(row: ClinicRange): string {
   return [row.id, row.analyte, row.unit, animalsOf(row), row.note].join(" ");
 }

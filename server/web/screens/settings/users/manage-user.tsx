@@ -16,7 +16,6 @@ import { t } from "./texts.ts";
 /** A change that the admin confirms before it happens. */
 type Change = "reset" | "end-sessions" | "disable" | "enable" | "remove";
 
-/** Changes one user of the clinic. */
 export function ManageDialog({ user, close }: { user: UserOfClinic; close: () => void }) {
   const { run, error } = useAction();
   const [wanted, setWanted] = useState<Change | null>(null);
