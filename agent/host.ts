@@ -39,7 +39,6 @@ export interface HostSettings {
   readonly log: Logger;
   /** The last lines of the log. */
   readonly recentLog?: RecentLog;
-  /** Makes the handler of the page. */
   readonly page: (host: Host) => RequestListener;
   /** The page's address while no configuration names one. */
   readonly setUpAddress?: Address;
@@ -117,7 +116,6 @@ export class Host {
     return this.#pin;
   }
 
-  /** The text of the configuration file, or null. */
   text(): string | null {
     return readText(this.file);
   }
@@ -200,7 +198,7 @@ export class Host {
     const address = this.#addressOf(config);
     if (!isSame(address, this.#local?.address ?? null)) {
       const last = this.#local;
-      // A port has no second listener, not even at another address.
+      // The old listener is closed first, because a second listener on its port fails even at another address.
       if (last !== null && last.address.port === address?.port) {
         last.release();
         this.#local = null;

@@ -33,7 +33,7 @@ const REMATCH_EVERY_MS = 5_000;
 const COUNTERS_EVERY_MS = 1_000;
 /** Interval between checks for a reason to send a heartbeat. */
 const HEARTBEAT_CHECK_MS = 15_000;
-/** A new version of the agent has a minute to get a response. */
+/** A new version of the agent must get a response within a minute, or it is rolled back; this allows two retries. */
 const HEARTBEAT_RETRY_MS = 20_000;
 const PRUNE_EVERY_MS = 6 * 60 * 60_000;
 /** Interval between checks whether old rows or images may be removed: the clocks may agree only now. */

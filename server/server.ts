@@ -58,7 +58,6 @@ const DATA_FILES = [
 ];
 
 export interface ServerSettings {
-  /** The data folder. */
   readonly data: string;
   /** Returns the data folder, or the URL of PostgreSQL. @throws Error for another URL */
   readonly location: () => string;

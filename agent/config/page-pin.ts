@@ -11,7 +11,6 @@ import { randomText } from "../../shared/runtime/random-text.ts";
  */
 const PIN_CHARS = 12;
 
-/** Returns the PIN in a data folder, or null. */
 export function readPin(folder: string): string | null {
   const file = pinFile(folder);
   const text = fs.existsSync(file) ? fs.readFileSync(file, "utf8").trim() : "";

@@ -8,7 +8,6 @@ type LinkTimerState =
 
 const OFF: LinkTimerState = { is: "off" };
 
-/** The timer of one link. */
 export class LinkTimer {
   readonly #setTimer: SetTimer;
   readonly #isWaiting: () => boolean;

@@ -136,7 +136,7 @@ export class SessionRecorder {
 
   /** Lets the session end, because the link is idle. A short session may continue: opening one costs as much as a message. */
   idle(session: Session): void {
-    // A gap ends with its session.
+    // After a gap or many messages the next bytes start a session of their own.
     if (session.phase === "gap" || session.deliveredMessages >= SESSION_MESSAGES_MAX) this.#session = null;
     session.phase = "idle";
     this.#endIfDone(session);

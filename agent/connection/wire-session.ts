@@ -233,7 +233,7 @@ export class WireSession {
   #noteRefusal({ session, kind }: SessionEvent, error: StorageError): void {
     session.phase = "gap";
     this.#context.events.refusal(`the spool refused a ${kind}: ${error.message}`);
-    // The link must not receive a timeout that a replay does not find.
+    // A replay reads only stored events, so a timeout that is not stored must not reach the link.
     if (kind === "timeout") this.#timer.set(TIMEOUT_RETRY_MS);
   }
 

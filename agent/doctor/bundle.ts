@@ -22,7 +22,6 @@ import { createScrubber, type Scrubber } from "./scrub.ts";
 /** Bytes of the log's end. */
 const LOG_BYTES = 256 * 1024;
 
-/** Makes the zip. */
 export function makeBundle(context: DoctorContext, found: readonly TitledFinding[]): Uint8Array {
   const { config } = readFacts(context);
   const scrubber = createScrubber(config);

@@ -41,7 +41,6 @@ export interface ImagingWorkerData extends DicomThreadOptions {
   readonly spool: MessagePort;
 }
 
-/** Functions of the imaging thread. */
 export interface ImagingThreadFunctions {
   /** Settles when the device's port listens or cannot be opened; the transport then retries. */
   open(device: string): Promise<void>;
@@ -58,7 +57,6 @@ export interface ImagingThreadFunctions {
   stop(): Promise<void>;
 }
 
-/** Functions of the main thread. */
 export interface MainThreadFunctions {
   handleRequest(device: string, request: ServiceRequest, number: number): Promise<DimseOutcome>;
   join(device: string, callingAe: string, encoding: Encoding, channel: number): void;

@@ -27,7 +27,6 @@ import {
 // The imaging thread uses synchronous file calls, because a round trip through the thread pool costs as much as the call.
 // Only syncs of long instances are asynchronous.
 
-/** Bytes per write. */
 const WRITE_BYTES = 256 * 1024;
 /**
  * Bytes of a long instance between two syncs, which run while the next bytes arrive. Other commits wait for a sync. The

@@ -28,7 +28,6 @@ export interface DicomDeviceHandler extends DicomEvents {
 
 interface DeviceEntry {
   readonly handler: DicomDeviceHandler;
-  /** Number of open associations. */
   open: number;
   /** Associations that accept reports of storage commitment, by the number of their channel. */
   readonly associations: Map<number, AssociationHandle>;
@@ -101,7 +100,7 @@ export class DicomThread {
       get connected() {
         return entry.open > 0;
       },
-      // A modality opens an association to send.
+      // An open association counts as a message, because a modality opens one only to send.
       get isWithinMessage() {
         return entry.open > 0;
       },

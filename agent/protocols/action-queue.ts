@@ -10,7 +10,6 @@ export class ActionQueue {
     return this.#actions.length === 0 && this.#timerMs === undefined;
   }
 
-  /** Ignores null. */
   push(action: LinkAction | null): void {
     if (action !== null) this.#actions.push(action);
   }

@@ -59,7 +59,6 @@ export function crc16Of(bytes: Uint8Array): number {
   return crc;
 }
 
-/** Returns the XOR of all bytes, 0 for none. */
 export function xorOf(bytes: Uint8Array): number {
   return bytes.reduce((xor, byte) => xor ^ byte, 0);
 }

@@ -30,8 +30,8 @@ export function isControlName(text: string): boolean {
 }
 
 /**
- * Returns the typed text that names control material; null without any, or if a text about the patient names anyone else.
- * A typed number alone never hides a named patient's result.
+ * Returns the typed text that names control material; null without any, or if a text about the patient names anyone else. A
+ * number typed for a control does not hide the result of a named patient.
  */
 export function controlName(patient: readonly string[], samples: readonly string[]): string | null {
   if (patient.some((text) => identifier(text) !== "" && !isControlName(text))) return null;

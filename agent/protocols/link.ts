@@ -30,7 +30,6 @@ export type LinkAction =
   | { readonly do: "close" };
 
 export interface NoiseRun {
-  /** Length of the run. */
   readonly bytes: number;
   /** First bytes of the run. */
   readonly head: Uint8Array;

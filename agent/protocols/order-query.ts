@@ -29,7 +29,6 @@ export interface QueriedSample {
   readonly rackPosition?: readonly string[];
 }
 
-/** Orders of one patient. */
 export interface OrderReply {
   /** null for an unknown patient. `asked`: the identifier that the device sent. */
   readonly patient: Patient | null;

@@ -8,7 +8,6 @@ type OtherTexts = NonNullable<PatientHint["other"]>;
 
 /** A record or a segment. Fields and components count from 1. */
 interface Fields {
-  /** Number of the last field. */
   readonly length: number;
   field(number: number): string;
   components(number: number): readonly string[];
@@ -43,7 +42,6 @@ export function otherTexts(
   return found;
 }
 
-/** Returns the field of the hint, or none. */
 export function otherField(texts: OtherTexts): Pick<PatientHint, "other"> {
   return texts.length === 0 ? {} : { other: texts.slice(0, OTHER_TEXTS_MAX) };
 }

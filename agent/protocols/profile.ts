@@ -1,7 +1,7 @@
 import type { Modality } from "../../shared/api/study.ts";
 
-// A profile is a table that describes one device model. Each protocol adds its own columns. `link` declares the
-// framing; the agent never guesses it.
+// A profile is a table that describes one device model. Each protocol adds its own columns. `link` declares the framing: a
+// guess could acknowledge half a message, which the device would then delete.
 
 /** Columns of every protocol's profiles. */
 export interface ProfileBase {

@@ -11,7 +11,6 @@ export interface TranscriptLine {
   readonly bytes: Uint8Array;
 }
 
-/** Peer that a transcript is played to. */
 export interface TranscriptPeer {
   send(bytes: Uint8Array): void;
   /** Resolves to the peer's next byte, or to null after `ms` milliseconds of silence. */

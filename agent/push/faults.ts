@@ -54,7 +54,7 @@ export function pairingFault(error: SendError, server: string, now: Date): Pairi
   return new PairingError("server", `${message}: ${remedy}`);
 }
 
-/** A wrong path of a proxy and an older server respond alike. */
+/** A proxy with a wrong path and a server without pairing both respond 404, so the sentence names both remedies. */
 function notForAgents(server: string): PairingError {
   const address = "compare the address with the one that opens the dashboard, without the part after the host and port";
   const older =

@@ -37,7 +37,6 @@ export interface ConfigurationLink {
 
 /** The way on which an admin at the dashboard upgrades this program. */
 export interface UpgradeLink {
-  /** Reports the last upgrade, or null. */
   report(): UpgradeReport | null;
   /** Notes an acknowledged heartbeat, with the version that the server wants; null for none. */
   answered(version: string | null): void;

@@ -22,7 +22,6 @@ interface PairingWish {
   readonly code: string;
   /** The name by which people know this PC. */
   readonly name: string;
-  /** The file that gets the key. */
   readonly keyFile: string;
 }
 
@@ -31,7 +30,6 @@ export interface Pairing {
   readonly serverUrl: string;
   /** The public key of its certificate for `server.pin`; undefined if an authority of this PC vouches for it. */
   readonly pin: string | undefined;
-  /** The fp of this agent. */
   readonly agent: string;
   readonly clinic: { readonly fp: string; readonly name: string };
   /** Sentences about settings that work, and should be corrected. */

@@ -124,7 +124,7 @@ export class Push {
       outcomes = await this.#post(batch);
     } catch (error) {
       if (!(error instanceof SendError)) throw error;
-      // One study must not block the others.
+      // If the error may be of one study, the studies are sent one by one, so that it does not block the others.
       const [study, ...others] = batch;
       const isAnswered = !isUnanswered(error);
       if (isAnswered) await this.#spool.call("noteAnswered", batch);

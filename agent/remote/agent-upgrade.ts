@@ -101,10 +101,10 @@ export class AgentUpgrade implements UpgradeLink {
   answered(version: string | null): void {
     this.#answeredAt = performance.now();
     this.#wanted = version;
-    // A wish that comes back later is a person's new decision: the cause may be gone.
+    // The server withdrew the version. If it names it again, a person decided so, and earlier failures do not count.
     if (version === null) this.#failed = { version: "", times: 0, until: 0 };
     const isTooEarly = version === this.#failed.version && performance.now() < this.#failed.until;
-    // A heartbeat may be acknowledged before the start is complete. The next response repeats the version.
+    // A heartbeat may be acknowledged before the start is complete; the server's next response then repeats the version.
     if (version === null || version === this.#version || isTooEarly || this.#host === null) return;
     const last = this.report();
     // The server requests it each minute, until it has the outcome.

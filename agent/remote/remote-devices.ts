@@ -18,7 +18,7 @@ import { bounded, openedBy, readDocument } from "./read-document.ts";
 import { devicesText, withDevices } from "./with-devices.ts";
 
 // The devices that an admin writes at the dashboard. The agent pulls them after a heartbeat that named a newer version, and
-// reports the outcome with the next one. The server never reaches into the clinic.
+// reports the outcome with the next one. It pulls, because the router of a clinic admits no connection from outside.
 
 /** The last version that this agent tried. */
 interface Tried {

@@ -81,7 +81,6 @@ function quoteCodes(document: Document.Parsed): void {
   });
 }
 
-/** Returns a key as it is written. */
 function nameOf(key: unknown): string {
   if (!isScalar(key)) return String(key);
   return typeof key.value === "string" ? key.value : (key.source ?? String(key.value));

@@ -1,4 +1,3 @@
-/** Report of a device on itself. */
 export interface DeviceReport {
   /** Name that the device gives itself. */
   readonly device: string;

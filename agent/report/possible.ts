@@ -17,7 +17,6 @@ const Row = Type.Object({
   source_id: Type.String(),
 });
 
-/** The rows of data/possible-values.json. */
 export const possibleValues = readData("possible-values.json", Type.Array(Row));
 
 const byAnalyte = new Map(possibleValues.map((row) => [row.analyte, row]));

@@ -24,7 +24,7 @@ export interface Report {
   readonly rows: readonly Measurement[];
   /** Analytes, by API name, whose earlier results are withdrawn unless a row replaces them. */
   readonly withdrawn?: readonly string[];
-  /** Codes whose rows have the device's own code; the agent never guesses an analyte. */
+  /** Codes whose rows have the device's own code. A guessed analyte would get the interval and the flag of another test. */
   readonly unmapped: readonly string[];
   /** Results without a row, each with its reason. */
   readonly leftOut: readonly string[];

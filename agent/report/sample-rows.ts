@@ -28,7 +28,7 @@ export interface SampleRows {
   readonly comments: string[];
 }
 
-/** An ALP of 1,234 U/L is thousands to one laboratory; a specific gravity of 1,025 is not. */
+/** A comma that may separate thousands: 1,234 U/L of ALP is thousands for one laboratory, 1,025 of specific gravity is not. */
 const THOUSANDS = /^\D*[1-9],\d{3}\D*$/;
 
 /** Max characters of a device's code and name for a test. */
@@ -79,7 +79,7 @@ function readResult(
   const value = valueFor(printed, result, match?.analyte);
   const modality = match === null ? profile.modality : (profile.modality ?? match.analyte.modality);
   if (result.withdraws === true) {
-    // A word sent before may be a row under the device's code.
+    // The withdrawn value may be stored under the device's own code, if it was a word.
     const codes = [deviceCode(result), ...(match === null ? [] : [match.analyte.api_code])];
     rows.withdrawn.push(...codes.map((analyte) => ({ modality, analyte })));
   }

@@ -11,7 +11,6 @@ export interface DeliveryEvents {
 
 export interface DeliveryTiming {
   readonly setTimer: SetTimer;
-  /** Returns a number from 0 to 1 for the jitter. */
   readonly random: () => number;
   /** Milliseconds since 1970; by default this machine's clock. */
   readonly now?: () => number;

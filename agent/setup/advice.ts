@@ -1,5 +1,4 @@
-import type { SetupLine } from "../page/types/setup.ts";
-import type { SetupAdvice } from "../page/types/setup-advice.ts";
+import type { SetupAdvice, SetupLine } from "../page/types/setup.ts";
 
 /** Returns what to check after listening without a candidate, the likeliest first. */
 export function adviceFor({ kind }: SetupLine, isSilent: boolean): readonly SetupAdvice[] {

@@ -109,7 +109,6 @@ const GENERAL_NAMES: Readonly<Record<string, string>> = {
   "generic-poct1a": "Any analyzer with POCT1-A",
 };
 
-/** Returns the profiles of analyzers by name. */
 export function analyzerNames(): ProfileName[] {
   return profiles.map(({ id }) => nameOf(id)).toSorted((one, other) => one.name.localeCompare(other.name, "en"));
 }

@@ -87,7 +87,7 @@ export class Listening {
       this.#setting = line;
       const end = await this.#receive(serialTransport({ path, rtscts: false, ...line }), line, signal);
       if (end === "unread") this.#unread.push(line);
-      // A driver that lacks one of the settings refuses it. Every driver has the first settings.
+      // Some drivers refuse one of the later settings; the first settings work with every driver.
       else if (end !== "refused" || line === SETTINGS[0]) return;
     }
   }

@@ -134,7 +134,6 @@ export function usesLine({ connection: { serial, listen } }: DeviceConfig, line:
   return line.kind !== "dial" && listen !== undefined && parseAddress(listen)?.port === line.port;
 }
 
-/** Returns the place of a line in words. */
 function placeOf(line: SetupLine): string {
   return line.kind === "serial" ? line.path : line.kind === "dial" ? line.address : `port ${line.port}`;
 }
@@ -182,7 +181,7 @@ export function deviceOf(state: At<"device">, id: string, allow: readonly string
     return { id, profile, connection: { serial: { path: line.path, ...candidate?.serial } } };
   }
   if (line.kind === "dial") return { id, profile, connection: { dial: line.address } };
-  // A listener for programs of this PC alone is closed to the network.
+  // If all callers are programs of this PC, the listener is not opened to the network.
   const host = allow.length > 0 && allow.every(isLoopback) ? "127.0.0.1" : "0.0.0.0";
   const device = { id, profile, connection: { listen: `${host}:${line.port}` }, allow: [...allow] };
   if (profile !== DICOM) return device;

@@ -1,4 +1,3 @@
-/** The state of the connection to the server. */
 export interface ServerState {
   readonly is:
     | "not asked yet"
@@ -7,7 +6,6 @@ export interface ServerState {
     | "wrong key"
     | "key lacks permission"
     | "does not work";
-  /** The problem, or null. */
   readonly reason: string | null;
   /** The key lacks only the permission for appointments, so that only worklists and host queries are affected. */
   readonly isMinor: boolean;

@@ -181,7 +181,7 @@ function evidenceOf(
   nameZone: string | null,
 ): MatchedBy {
   const texts = [...(identifier === null ? [] : [identifier]), ...sampleNumbers];
-  // A longer text is not a card number: the import takes none.
+  // Longer texts are omitted, because the import refuses card numbers of that length.
   const identifiers = texts.filter((text) => text.length <= IDENTIFIER_CHARS_MAX);
   const isFp = [...texts, ...otherIdentifiers].some((text) => asPatientFp(text) === fp);
   if (isOrdered || isFp) return { by: isOrdered ? "accession" : "fp", identifiers };

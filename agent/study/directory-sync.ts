@@ -7,7 +7,7 @@ import type { ServerPages } from "./server-pages.ts";
 // Keeps the patients in the spool in step with the server. A full sync reads all patients once a day. An incremental sync
 // reads the changes since the last one.
 
-// A later server may add fields to a patient.
+// Additional fields are allowed, because a later server may add fields to a patient.
 const KnownPatient = Type.Object({ ...Patient.properties });
 const KnownIdentifiers = Type.Object({ patient_fp: Type.String(), identifiers: Type.Array(Type.String()) });
 const RemovedPatient = Type.Object({ patient_fp: Type.String(), updated_at: Patient.properties.updated_at });

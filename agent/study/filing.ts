@@ -62,7 +62,7 @@ export class Filing {
   /** Files again, after newer messages, the messages of these devices whose awaited patient was added or changed. */
   async rematch(devices: readonly string[]): Promise<void> {
     for (;;) {
-      // A device with a long backlog would delay the rematch of the others.
+      // Devices with a backlog are skipped: their messages would delay the rematch of the others.
       const free = devices.filter((device) => !this.#backlog.has(device));
       const messages = await this.#spool.call("dueMessages", free, BATCH);
       await Promise.all(messages.map((message) => this.#enqueue(message, true)));

@@ -25,7 +25,7 @@ export class LiveChanges {
   listen(clinicId: number, listener: Listener): () => void {
     const listeners = this.#listeners.get(clinicId) ?? new Set();
     this.#listeners.set(clinicId, listeners.add(listener));
-    // A page that read its data before the check may have missed a change.
+    // Without a mark the next check notifies all pages: this page may have missed a change after it read its data.
     this.#marks.delete(clinicId);
     this.#timer ??= setInterval(() => void this.#check(), CHECK_MS).unref();
     return () => {

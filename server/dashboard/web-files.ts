@@ -12,7 +12,8 @@ const HSTS_S = 31_536_000;
 export async function webFiles(app: FastifyInstance, folder = builtPages()): Promise<void> {
   app.addHook("onSend", (request, reply, _payload, done) => {
     reply.headers(PAGE_HEADERS);
-    // A name of the local network promises nothing: a person may have to install its certificate again.
+    // Names of the local network get no HSTS: after a new certificate of the clinic, browsers would lock their users out for a
+    // year.
     if (request.protocol === "https" && !isLoopback(request.hostname) && !isLocalName(request.hostname)) {
       reply.header("strict-transport-security", `max-age=${HSTS_S}`);
     }

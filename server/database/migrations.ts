@@ -609,7 +609,10 @@ const soapContent = [
   "amends_fp",
 ];
 
-/** The baseline, then what each later version changes. A released entry never changes. */
+/**
+ * The baseline, then what each later version changes. Released entries stay as they are, because databases of clinics have run
+ * them.
+ */
 const versions: readonly ((engine: Engine) => string)[] = [baseline, practiceSoftware];
 
 /** Version of the schema that this program knows. */

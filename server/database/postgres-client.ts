@@ -191,7 +191,7 @@ export async function commit(client: ClientBase, statement = "commit"): Promise<
   client.on("notice", onNotice);
   let results: QueryResult[];
   try {
-    // A primary that was cut off from its standbys never responds.
+    // Bounded, because a primary that is cut off from its synchronous standbys waits for them without end.
     const bounded = { text: statement, query_timeout: RESPONSE_WAIT_MS };
     results = [await execute(client, bounded)].flat();
   } catch (error) {

@@ -6,7 +6,6 @@ import type { Tables } from "./schema.ts";
 // Queries are written once with Kysely, compiled once for an engine, and run as prepared statements. They use the SQL that
 // SQLite and PostgreSQL share.
 
-/** A query with named parameters. */
 export interface Query<Parameters, Row> {
   readonly compile: (builder: Kysely<Tables>) => { sql: string; values: readonly unknown[] };
   /** For a write: the cached responses that it invalidates. */

@@ -87,7 +87,6 @@ export interface Tables {
     answer: string;
     answered_at: number;
   };
-  /** Connections of clinics to patients. */
   clinic_patient: {
     clinic_id: number;
     patient_id: number;
@@ -420,7 +419,6 @@ export interface StudyColumns {
   received_at: number;
   /** The agent's revision number, which commands of a user do not raise. Null if no agent sent the study. */
   pushed_revision: number | null;
-  /** Cause of this revision. */
   cause: StudyCause;
   /** 1 after a user placed, rejected, reopened or typed it. Only a user then moves it to another patient. */
   placed_by_user: number;
@@ -461,7 +459,6 @@ export type StudyCause =
   | "assigned despite species";
 
 export interface ConflictColumns {
-  /** The contradicted study. */
   study_id: number;
   /** The clinic whose agent sent it. */
   clinic_id: number;

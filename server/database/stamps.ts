@@ -29,7 +29,6 @@ const ROWS_AT_ONCE = 5000;
 /** A clinic whose version a transaction has raised, and its last stamp. */
 export interface LockedClinic {
   readonly id: number;
-  /** Its new version. */
   readonly version: number;
   readonly stamp: number;
 }

@@ -158,7 +158,6 @@ export function errorSchema(code: ErrorCode, description: string): Type.TObject 
   );
 }
 
-/** The HTTP status of an error with this code. */
 export function statusOf(code: ErrorCode): number {
   return errorDefinitions[code].status;
 }

@@ -7,7 +7,6 @@ import { ApiError } from "./errors.ts";
 // Query parameters. They are read strictly: an invalid filter is an error, since ignoring it would return all records. Each
 // parameter has one definition, with its reader and its schema for the API document.
 
-/** One query parameter. */
 export interface Parameter<Value> {
   readonly schema: Type.TSchema;
   /** `given` is null if the request lacks the parameter. */
@@ -48,7 +47,6 @@ export const PAGE_SIZE_MAX = 100;
 const PAGE_SIZE_DEFAULT = 20;
 const PAGE_MAX = 999_999_999;
 
-/** `page` and `page_size`. */
 export const pageParameters = {
   page: positiveInteger({ otherwise: 1, max: PAGE_MAX, description: "Page number; the first page is 1." }),
   page_size: positiveInteger({

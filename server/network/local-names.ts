@@ -32,7 +32,6 @@ function rankOf({ adapter, address, family }: { adapter: string; address: string
   return (isUnlikely ? 2 : 0) + (family === "IPv4" ? 0 : 1);
 }
 
-/** Reads the names of this machine. */
 export function ownNames(): OwnNames {
   const full = hostname().toLowerCase();
   const [host = ""] = full.split(".");

@@ -39,7 +39,6 @@ export interface NetworkOptions {
   readonly proxies: readonly string[];
   /** The address of the dashboard that the command line names; null without one. */
   readonly publicUrl: string | null;
-  /** Reads the names of this machine. */
   readonly own?: () => OwnNames;
 }
 

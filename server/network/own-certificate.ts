@@ -57,7 +57,7 @@ function keyOf(pem: string): KeyObject | "encrypted" | null {
   }
 }
 
-/** A key pasted in the wrong field must not come back: a header alone does. */
+/** Only the header of a pasted text is quoted: it may be a private key in the wrong field. */
 function firstLine(text: string): string {
   return /-----BEGIN [A-Z0-9 ]{1,40}-----/.exec(text)?.[0] ?? "";
 }

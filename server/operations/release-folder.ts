@@ -134,7 +134,7 @@ export async function openReleaseFile(
   const archive = name.endsWith(SIGNATURE) ? name.slice(0, -SIGNATURE.length) : name;
   if (folder === null || readArchiveName(archive) === undefined) return undefined;
   const path = join(folder, name);
-  // A link could lead out of the folder.
+  // Only regular files: a link could lead out of the folder.
   if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
   const file = await open(path, "r");
   return { file, bytes: (await file.stat()).size };

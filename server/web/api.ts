@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { writeId, wasAnswered } from "./write-ids.ts";
 
-// Calls of the program that serves the page: the server under /dashboard, else the agent.
+// Calls of the pages: below /dashboard to the server, elsewhere to the agent.
 
 const ROOT = location.pathname.startsWith("/dashboard") ? "/clinic/v1" : "/local/v1";
 
@@ -30,13 +30,13 @@ interface ErrorBody {
   readonly details?: { readonly code?: string };
 }
 
-/** Set when the server reports the end of the session. */
+/** Set when the server reports that the session has ended. */
 export const isSignedOut = signal(false);
 
-/** The id of the user whose name the page shows; null before it shows one. */
+/** The id of the user whose name the page shows; null before that. */
 export const pageUser = signal<string | null>(null);
 
-/** Set to the server's sentence when another tab signed in somebody else. */
+/** The server's sentence after another user signed in from another tab of this browser; null before that. */
 export const otherUser = signal<string | null>(null);
 
 /** Whether the last call got no response. */
@@ -50,7 +50,7 @@ export async function call<T>(method: Method, path: string, body?: unknown): Pro
   return (await response.json()) as T;
 }
 
-/** Loads a file from a path below ROOT. @throws RequestError, also when `end` gives it up */
+/** Loads a file from a path below ROOT. @throws RequestError, also if `end` aborts the request */
 export function loadFile(path: string, end: AbortSignal): Promise<Response> {
   return send("GET", path, undefined, end);
 }
@@ -75,7 +75,7 @@ async function send(method: Method, path: string, body: unknown, end?: AbortSign
     throw new RequestError("The server does not answer.", 0, "OFFLINE", null);
   }
   isOffline.value = false;
-  // After a 5xx nobody knows whether the write is done.
+  // A server that fails with a 5xx may have done the write.
   if (write !== undefined && response.status < 500) wasAnswered(write);
   if (response.ok) return response;
   const requestId = response.headers.get("x-request-id");

@@ -1,9 +1,9 @@
-// What this browser remembers of a person's choices. A browser that blocks site data throws at each access: the choices then last as
-// long as the page.
+// Stores the user's choices in this browser. A browser that blocks site data throws at each access; the choices then last until
+// the page is closed.
 
 const held = new Map<string, string>();
 
-/** Returns a remembered value; null if there is none. */
+/** Returns a stored value; null if there is none. */
 export function remembered(key: string): string | null {
   try {
     return localStorage.getItem(key);

@@ -1,16 +1,16 @@
 import { type ComponentType, createElement, type FunctionComponent } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { texts } from "./text.ts";
+import { translations } from "./text.ts";
 
 /**
- * Makes a screen that is loaded when it is first shown. A screen that cannot be loaded shows the fault and a button to try again,
- * while the menu goes on; after an upgrade, which gave its files other names, the page is loaded again.
+ * Makes a screen that is loaded when it is first shown. If loading fails, the screen shows the error and a button to try again,
+ * and the menu keeps working. An upgrade renames the files, so the page itself is then loaded again.
  */
 export function lazy<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
 ): FunctionComponent<Partial<Props>> {
   let Screen: ComponentType<Props> | undefined;
-  // The router passes the parameters of the path on, so that no caller names them.
+  // The router passes the parameters of the path, so callers omit them.
   return function LazyScreen(props: Partial<Props>) {
     const [state, setState] = useState<"loading" | "loaded" | "failed">(Screen === undefined ? "loading" : "loaded");
 
@@ -42,7 +42,7 @@ export function lazy<Props extends object>(
   };
 }
 
-/** Whether the server now serves another page than this one. Its first script then has another name. */
+/** Whether the server now serves another build of the page: its first script then has another name. */
 async function isUpgraded(): Promise<boolean> {
   const script = document.querySelector<HTMLScriptElement>('script[type="module"][src]');
   const response = await fetch(location.pathname, { cache: "no-store" }).catch(() => undefined);
@@ -50,15 +50,11 @@ async function isUpgraded(): Promise<boolean> {
   return !(await response.text()).includes(new URL(script.src).pathname);
 }
 
-const t = texts(
-  {
-    title: "Not loaded",
-    notLoaded: "This part of the page could not be loaded. The server may be away, or the network.",
-    tryAgain: "Try again",
-  },
-  {
-    title: "Yüklenemedi",
-    notLoaded: "Sayfanın bu bölümü yüklenemedi. Sunucuya ya da ağa ulaşılamıyor olabilir.",
-    tryAgain: "Yeniden dene",
-  },
-);
+const t = translations({
+  title: ["Not loaded", "Yüklenemedi"],
+  notLoaded: [
+    "This part of the page could not be loaded. The server may be away, or the network.",
+    "Sayfanın bu bölümü yüklenemedi. Sunucuya ya da ağa ulaşılamıyor olabilir.",
+  ],
+  tryAgain: ["Try again", "Yeniden dene"],
+});

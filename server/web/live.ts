@@ -1,23 +1,23 @@
 import { effect, signal } from "@preact/signals";
 
-// News from the program that serves the page: a number that grows with each change of its data.
+// Notices of changes from the program that serves the page.
 
-/** Grows when the data changed. A screen that reads it loads its data again. */
+/** A counter of the changes. A screen that reads it loads its data again. */
 export const changes = signal(0);
 
-/** Whether the connection for news is lost. */
+/** Whether the connection for notices is lost. */
 export const isLiveLost = signal(false);
 
-/** A hidden tab does not listen: a browser opens six connections to a host over HTTP/1.1, and a stream keeps one. */
+/** Hidden tabs close their stream, because a browser opens at most six connections to a host over HTTP/1.1. */
 const isShown = signal(!document.hidden);
 document.addEventListener("visibilitychange", () => {
   isShown.value = !document.hidden;
 });
 
-/** Pause before a new connection after a response other than 200, as a proxy gives while the server starts. */
+/** Pause before a new connection after a status other than 200. A proxy sends one while the server starts. */
 const RETRY_MS = 5000;
 
-/** Listens for news at a path of this host while the page is shown. Null does not listen. @returns a function that ends it */
+/** Receives notices from a path of this host while the page is shown; null receives none. @returns a function that stops it */
 export function followNews(url: () => string | null): () => void {
   return effect(() => {
     const wanted = url();
@@ -25,13 +25,13 @@ export function followNews(url: () => string | null): () => void {
   });
 }
 
-/** Keeps one connection for news open. @returns a function that ends it */
+/** Keeps one connection for notices open. @returns a function that closes it */
 function listen(url: string): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let source = open();
 
   function open(): EventSource {
-    // The server also notifies each new connection once, because something may have changed before it.
+    // The server sends a notice on each new connection, because data may have changed before it.
     const opened = new EventSource(url);
     opened.addEventListener("ready", () => {
       isLiveLost.value = false;
@@ -39,7 +39,7 @@ function listen(url: string): () => void {
     opened.addEventListener("changed", () => (changes.value += 1));
     opened.addEventListener("error", () => {
       isLiveLost.value = true;
-      // The browser itself connects again after a broken connection, but gives up after a wrong response.
+      // EventSource reconnects after a broken connection, but not after a response of another status or type.
       if (opened.readyState !== EventSource.CLOSED) return;
       timer = setTimeout(() => {
         source = open();

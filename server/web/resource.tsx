@@ -4,12 +4,12 @@ import { useEffect, useRef } from "preact/hooks";
 import { call, RequestError } from "./api.ts";
 import { changes } from "./live.ts";
 import { clinicPath } from "./session.ts";
-import { texts } from "./text.ts";
+import { translations } from "./text.ts";
 
-// Data of a screen, and the states that every screen has: loading, error, no permission. A screen adds its own for "empty".
+// Data of a screen and its common states: loading, error, no permission. Each screen adds its own state for an empty list.
 
 export interface Resource<T> {
-  /** The last response. It stays while a newer one is loaded. */
+  /** The last response. It remains while a newer one is loaded. */
   readonly data: T | undefined;
   readonly error: RequestError | undefined;
   readonly isLoading: boolean;
@@ -18,8 +18,8 @@ export interface Resource<T> {
 }
 
 /**
- * Loads `path` below the shown clinic, or below another place, and again at each change of the clinic's data. Null loads nothing.
- * A response to an older request is dropped. Without `isLive` changes load nothing.
+ * Loads `path` below the shown clinic or another address, and again after each change of the clinic's data. Null loads nothing.
+ * Late responses to older requests are discarded. Without `isLive` changes are ignored.
  */
 export function useResource<T>(path: string | null, below = clinicPath(), isLive = true): Resource<T> {
   const data = useSignal<T | undefined>(undefined);
@@ -60,17 +60,19 @@ export function useResource<T>(path: string | null, below = clinicPath(), isLive
   return { data: data.value, error: error.value, isLoading: isLoading.value, reload: load };
 }
 
-/** Loads `path` of the agent's own page, and again at each change of the agent. Null loads nothing. */
+/** Loads `path` of the agent's page, and again after each change of the agent. Null loads nothing. */
 export function useLocal<T>(path: string | null): Resource<T> {
   return useResource<T>(path, "");
 }
 
-/** Loads `path` of the agent's own page when the screen is shown, and again only on demand. */
+/** Loads `path` of the agent's page when the screen is shown, and again only on demand. */
 export function useLocalOnce<T>(path: string): Resource<T> {
   return useResource<T>(path, "", false);
 }
 
-/** Shows the data of a resource, or why there is none. With older data and a new error it shows both. */
+/**
+ * Shows the data of a resource, or the reason for missing data. After a failed reload it shows the error and the older data.
+ */
 export function Loaded<T>({ of, children }: { of: Resource<T>; children: (data: T) => ComponentChildren }) {
   const { data, error } = of;
   if (data === undefined) return error === undefined ? <Skeleton /> : <Problem error={error} retry={of.reload} />;
@@ -92,7 +94,7 @@ function Skeleton() {
   );
 }
 
-/** Shows what failed: no permission, no response, or the server's own sentence with the request's id. */
+/** Shows the error: no permission, no response, or the server's sentence with the id of the request. */
 export function Problem({ error, retry }: { error: RequestError; retry?: () => unknown }) {
   const isForbidden = error.code === "SESSION.FORBIDDEN";
   return (
@@ -113,7 +115,7 @@ export function Problem({ error, retry }: { error: RequestError; retry?: () => u
   );
 }
 
-/** Returns the sentence in the page's language if it is the same at each error of that code, else the server's own sentence. */
+/** Returns the translated sentence of an error code with one fixed sentence; otherwise the server's own sentence. */
 function sentenceOf({ code, message }: RequestError): string {
   const known = sessionErrors.find((one) => one === code);
   return known === undefined ? message : t(known);
@@ -142,47 +144,38 @@ export function Empty({ title, children }: { title: string; children?: Component
   );
 }
 
-const t = texts(
-  {
-    loading: "Loading",
-    forbidden: "Your role does not allow this",
-    offline: "The server does not answer",
-    failed: "This did not work",
-    requestId: "Request",
-    retry: "Try again",
-    "SESSION.REQUIRED": "Your session is over. Sign in again.",
-    "SESSION.SIGN_IN_FAILED": "The name or the password is wrong.",
-    "SESSION.WRONG_PASSWORD": "The password is wrong.",
-    "SESSION.SETUP_CODE": "The set-up code is wrong, or a user exists already.",
-    "SESSION.TOO_MANY_ATTEMPTS": "Too many attempts. Wait 15 minutes.",
-    "SESSION.SECOND_FACTOR": "The code is wrong or was used already. Wait for the next one.",
-    "SESSION.SECOND_FACTOR_ENDED":
-      "Ten wrong codes followed the right password: somebody else knows it, and codes of the app end here. Use a recovery code or a " +
+const t = translations({
+  loading: ["Loading", "Yükleniyor"],
+  forbidden: ["Your role does not allow this", "Rolünüz buna izin vermiyor"],
+  offline: ["The server does not answer", "Sunucu yanıt vermiyor"],
+  failed: ["This did not work", "İşlem başarısız oldu"],
+  requestId: ["Request", "İstek"],
+  retry: ["Try again", "Yeniden dene"],
+  "SESSION.REQUIRED": ["Your session is over. Sign in again.", "Oturumunuz sona erdi. Yeniden oturum açın."],
+  "SESSION.SIGN_IN_FAILED": ["The name or the password is wrong.", "Ad veya parola yanlış."],
+  "SESSION.WRONG_PASSWORD": ["The password is wrong.", "Parola yanlış."],
+  "SESSION.SETUP_CODE": [
+    "The set-up code is wrong, or a user exists already.",
+    "Kurulum kodu yanlış veya zaten bir kullanıcı var.",
+  ],
+  "SESSION.TOO_MANY_ATTEMPTS": ["Too many attempts. Wait 15 minutes.", "Çok fazla deneme yapıldı. 15 dakika bekleyin."],
+  "SESSION.SECOND_FACTOR": [
+    "The code is wrong or was used already. Wait for the next one.",
+    "Kod yanlış veya daha önce kullanıldı. Sonraki kodu bekleyin.",
+  ],
+  "SESSION.SECOND_FACTOR_ENDED": [
+    "Ten wrong codes followed the right password: somebody else knows it, and codes of the app end here. Use a recovery code or a " +
       "browser in which you signed in before, and change the password, or ask an admin for a new one.",
-    "SESSION.FORBIDDEN": "An admin of the clinic can change your role.",
-    "CLINIC.SUSPENDED":
-      "The operator of this server has suspended the clinic. Results of its devices are kept meanwhile. Ask the operator.",
-    OFFLINE: "Check the network. The page tries again.",
-  },
-  {
-    loading: "Yükleniyor",
-    forbidden: "Rolünüz buna izin vermiyor",
-    offline: "Sunucu yanıt vermiyor",
-    failed: "İşlem başarısız oldu",
-    requestId: "İstek",
-    retry: "Yeniden dene",
-    "SESSION.REQUIRED": "Oturumunuz sona erdi. Yeniden oturum açın.",
-    "SESSION.SIGN_IN_FAILED": "Ad veya parola yanlış.",
-    "SESSION.WRONG_PASSWORD": "Parola yanlış.",
-    "SESSION.SETUP_CODE": "Kurulum kodu yanlış veya zaten bir kullanıcı var.",
-    "SESSION.TOO_MANY_ATTEMPTS": "Çok fazla deneme yapıldı. 15 dakika bekleyin.",
-    "SESSION.SECOND_FACTOR": "Kod yanlış veya daha önce kullanıldı. Sonraki kodu bekleyin.",
-    "SESSION.SECOND_FACTOR_ENDED":
-      "Doğru parolanın ardından on yanlış kod girildi: parolayı başka biri biliyor ve uygulamanın kodları burada artık geçmiyor. Bir " +
+    "Doğru parolanın ardından on yanlış kod girildi: parolayı başka biri biliyor ve uygulamanın kodları burada artık geçmiyor. Bir " +
       "kurtarma kodu ya da daha önce oturum açtığınız bir tarayıcı kullanıp parolanızı değiştirin veya yöneticiden yeni parola isteyin.",
-    "SESSION.FORBIDDEN": "Rolünüzü kliniğin bir yöneticisi değiştirebilir.",
-    "CLINIC.SUSPENDED":
-      "Sunucunun işleticisi kliniği askıya aldı. Cihazlarınızın sonuçları bu sırada saklanır. İşleticiye başvurun.",
-    OFFLINE: "Ağ bağlantısını denetleyin. Sayfa yeniden deniyor.",
-  },
-);
+  ],
+  "SESSION.FORBIDDEN": [
+    "An admin of the clinic can change your role.",
+    "Rolünüzü kliniğin bir yöneticisi değiştirebilir.",
+  ],
+  "CLINIC.SUSPENDED": [
+    "The operator of this server has suspended the clinic. Results of its devices are kept meanwhile. Ask the operator.",
+    "Sunucunun işleticisi kliniği askıya aldı. Cihazlarınızın sonuçları bu sırada saklanır. İşleticiye başvurun.",
+  ],
+  OFFLINE: ["Check the network. The page tries again.", "Ağ bağlantısını denetleyin. Sayfa yeniden deniyor."],
+});

@@ -12,7 +12,7 @@ export const session = signal<SessionState | undefined>(undefined);
 
 const chosenClinic = signal(remembered("clinic"));
 
-/** The clinic that the page shows; undefined without a session or a clinic. */
+/** The shown clinic; undefined without a session or a clinic. */
 export const clinic = computed<ClinicOfUser | undefined>(() => {
   if (session.value?.state !== "signed in") return undefined;
   const { clinics } = session.value;
@@ -32,7 +32,7 @@ export async function refreshSession(): Promise<void> {
   session.value = state;
 }
 
-/** Without a response the user stays signed in, and the banner of the frame shows the reason. */
+/** Without a response the user stays signed in, and a banner shows the reason. */
 export async function signOut(): Promise<void> {
   try {
     await call("POST", "/sign-out", {});
@@ -42,7 +42,10 @@ export async function signOut(): Promise<void> {
   }
 }
 
-/** Whether the user has the rights of a role in the shown clinic. The server decides; the page hides what it would refuse. */
+/**
+ * Whether the user has the rights of a role in the shown clinic. The server checks them; the page only hides what it would
+ * refuse.
+ */
 export function may(role: Role): boolean {
   return clinic.value !== undefined && includesRole(clinic.value.role, role);
 }

@@ -2,20 +2,19 @@ import { signal } from "@preact/signals";
 import type { Language } from "../../shared/api/language.ts";
 import { remember, remembered } from "./browser-storage.ts";
 
-// Texts in English and Turkish. Each screen has its own table; a missing Turkish text is a type error. Values of results are
+// Texts in English and Turkish. Each screen has its own table; a missing language is a type error. Values of results are
 // never localised: they stay as the analyzer printed them.
 
-/** The language of the page. */
 export const language = signal<Language>(chosenLanguage());
 
-/** Changes the language and remembers it in this browser. */
+/** Changes the language and stores it in this browser. */
 export function chooseLanguage(chosen: Language): void {
   remember("language", chosen);
   language.value = chosen;
   document.documentElement.lang = chosen;
 }
 
-/** Takes the clinic's language, unless the user chose one in this browser. */
+/** Uses the clinic's language, unless the user chose one in this browser. */
 export function adoptLanguage(ofClinic: Language | null): void {
   if (ofClinic === null || remembered("language") !== null) return;
   language.value = ofClinic;
@@ -31,10 +30,30 @@ function chosenLanguage(): Language {
 
 type Gaps<T extends string> = T extends `${string}{${infer Name}}${infer Rest}` ? Name | Gaps<Rest> : never;
 
+/** Each text by its key, in English and in Turkish. */
+export type Words<Key extends string = string> = Readonly<Record<Key, Text>>;
+
+type Text = readonly [english: string, turkish: string];
+
 /**
  * Makes the function that returns a text of a table in the page's language. `{name}` in a text is filled from the second
  * argument: `t("found", { count: 3 })`.
  */
+export function translations<const Table extends Words>(table: Table) {
+  return <Key extends keyof Table>(
+    key: Key,
+    ...[values]: Gaps<Table[Key][0]> extends never ? [] : [Record<Gaps<Table[Key][0]>, string | number>]
+  ): string => {
+    const [english, turkish] = table[key] as Text;
+    const text = language.value === "tr" ? turkish : english;
+    if (values === undefined) return text;
+    return text.replaceAll(/\{(\w+)\}/g, (gap, name: string) =>
+      String((values as Record<string, string | number>)[name] ?? gap),
+    );
+  };
+}
+
+/** The same from a table for each language, as the screens of patients still have them. */
 export function texts<const English extends Record<string, string>>(
   english: English,
   turkish: Record<keyof English, string>,
@@ -55,7 +74,7 @@ export function texts<const English extends Record<string, string>>(
 /** The time zone in which the page prints times: the clinic's, else the browser's. */
 export const timeZone = signal<string | undefined>(undefined);
 
-/** The browser's variety of the page's language, such as en-GB. Dates differ between varieties. */
+/** The browser's variant of the page's language, such as en-GB. Formats of dates differ between variants. */
 export function locale(): string {
   const own = navigator.languages.find((name) => name.startsWith(language.value));
   return own ?? { en: "en-GB", tr: "tr-TR" }[language.value];

@@ -17,7 +17,7 @@ darkSystem.addEventListener("change", () => {
   isSystemDark.value = darkSystem.matches;
 });
 
-/** The colours that the page has now. */
+/** The colours in use. */
 export const shownTheme = computed<"light" | "dark">(() => {
   if (theme.value !== "auto") return theme.value;
   return isSystemDark.value ? "dark" : "light";

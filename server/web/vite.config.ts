@@ -6,7 +6,7 @@ import { defineConfig, type Plugin } from "vite";
 // `npm run build` makes the pages in dist/server/web, where server and agent find them: index.html is the dashboard,
 // local-app/index.html the page of the agent, whose sources are in agent/page/web: vite writes no page from outside its root.
 
-/** Makes a module with `title` and `html` out of a Markdown file. The files are our own, so their HTML is trusted. */
+/** Makes a module with `title` and `html` out of a Markdown file. The HTML is trusted, because the files are our own. */
 function markdown(): Plugin {
   return {
     name: "markdown",
@@ -21,7 +21,7 @@ function markdown(): Plugin {
   };
 }
 
-/** Lists the files of node_modules that the pages hold, in dist/pages.json. A package of ours names their licenses. */
+/** Lists the packages of node_modules in the pages in dist/pages.json. Our packages include their licenses. */
 function carriedFiles(): Plugin {
   const root = path.join(import.meta.dirname, "../..");
   return {
@@ -34,7 +34,7 @@ function carriedFiles(): Plugin {
   };
 }
 
-// The same sources give the same pages. In another environment vite would write paths of this machine into them.
+// Makes the build reproducible: in another environment vite writes paths of this machine into the files.
 process.env["NODE_ENV"] = "production";
 
 export default defineConfig({

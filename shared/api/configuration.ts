@@ -31,7 +31,6 @@ export const ConfigurationReport = Type.Object({
 });
 export type ConfigurationReport = Static<typeof ConfigurationReport>;
 
-/** The response to a heartbeat. */
 export const HeartbeatAnswer = Type.Object({
   /** The version of the devices that the agent should have. Absent if nobody wrote any. */
   configuration_version: Type.Optional(Type.Integer({ minimum: 1 })),

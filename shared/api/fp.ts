@@ -87,7 +87,6 @@ function increment(number: Buffer): void {
   }
 }
 
-/** Returns a new fp. */
 export function newFp(kind: FpKind): string {
   return `${kind}_${newUlid()}`;
 }

@@ -8,7 +8,6 @@ export const PREVIEWS_MAX = 12;
 /** Max pixels of a side. */
 export const PREVIEW_SIDE_MAX = 1024;
 
-/** Max bytes of a picture. */
 export const PREVIEW_BYTES_MAX = 1024 * 1024;
 
 /** Path to which an agent sends the picture of an image, by its position in the study from 1. */

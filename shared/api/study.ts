@@ -287,7 +287,6 @@ const Instant = Nullable(Type.String({ maxLength: 64 }));
 const HeardDevice = Type.Object({
   id: Type.String({ maxLength: 64 }),
   profile: Type.Optional(Type.String({ maxLength: 64 })),
-  /** Name of the model. */
   name: Type.Optional(Nullable(Type.String({ maxLength: 200 }))),
   protocol: Type.Optional(Type.String({ maxLength: 64 })),
   /** Address or serial port as in agent.yaml. */

@@ -4,31 +4,22 @@
 export interface Patient {
   /** Fingerprint of the patient. */
   fp: string;
-
   /** Name of the patient. */
   name: string;
-
   /** Species in lower case: `dog`, `cat`, `rabbit`, `bird`, `reptile` or `exotic`. */
   species: string;
-
   /** Breed, in the clinic's words; null if unknown. */
   breed: string | null;
-
   /** Sex, in the clinic's words; null if unknown. */
   sex: string | null;
-
   /** Date of birth, without a time; null if unknown. */
   date_of_birth: string | null;
-
   /** Weight in kilograms; null if unknown. */
   weight_kg: number | null;
-
   /** Fingerprint of the owner. */
   owner_customer_fp: string;
-
   /** Time at which the patient was created. */
   created_at: string;
-
   /** Time of the last change, or of the last connection to a clinic. `updated_since` compares it. */
   updated_at: string;
 }
@@ -37,19 +28,14 @@ export interface Patient {
 export interface PatientPage {
   /** The records of this page. */
   items: Patient[];
-
   /** Number of all matches, not only of those on this page. */
   total: number;
-
   /** Number of this page. */
   page: number;
-
   /** Greatest number of records on a page. */
   page_size: number;
-
   /** True if more pages follow. */
   has_more: boolean;
-
   /** An addition to the published specification. Number of records of this page that are damaged in the database, and therefore not in `items`. Absent if there are none. */
   left_out?: number;
 }
@@ -59,7 +45,6 @@ export interface PatientPageEnvelope {
   /** True in every success, false in every error. */
   success: true;
   data: PatientPage;
-
   /** A word for people; programs read `success`. */
   message: string;
 }
@@ -69,7 +54,6 @@ export interface PatientEnvelope {
   /** True in every success, false in every error. */
   success: true;
   data: Patient;
-
   /** A word for people; programs read `success`. */
   message: string;
 }
@@ -78,34 +62,24 @@ export interface PatientEnvelope {
 export interface SoapRecord {
   /** Fingerprint of the record. */
   fp: string;
-
   /** Fingerprint of the patient. */
   patient_fp: string;
-
   /** Type of the record in upper case, such as `EXAMINATION`. */
   soap_type: string;
-
   /** Stage of the record, in this order. A `SIGNED` or `LOCKED` record is immutable. */
   status: "DRAFT" | "IN_PROGRESS" | "SIGNED" | "LOCKED";
-
   /** The owner's report, as free text; null if not recorded. */
   subjective: string | null;
-
   /** Findings of the examination, as free text; null if not recorded. */
   objective: string | null;
-
   /** Assessment of the findings, as free text; null if not recorded. */
   assessment: string | null;
-
   /** Summary of the plan, as free text, without the structured plan items; null if not recorded. */
   plan: string | null;
-
   /** Fingerprint of the clinic that owns the record. */
   performed_by_clinic_fp: string;
-
   /** Time of the signature; null until `SIGNED`. */
   signed_at: string | null;
-
   /** Time at which the record was created. */
   created_at: string;
 }
@@ -121,31 +95,22 @@ export interface SoapEnvelope {
 export interface AnalyteResult {
   /** Short code of the analyte, such as `GLU`; the device's own code if `code_source` is `device`. */
   analyte: string;
-
   /** The measured value, in `unit`; null for a value in words, which stands in `value_text`. */
   value: number | null;
-
   /** Unit of `value`; null if it has none. */
   unit: string | null;
-
   /** Lower and upper bound with an ASCII hyphen, such as `3.3-6.1`; null if no interval applies. */
   reference_range: string | null;
-
   /** The value against the reference interval of the patient's species at `acquired_at`. A bound is `normal`, a value beyond a critical limit `critical`; null if no interval applies, which does not mean normal. */
   flag: "normal" | "low" | "high" | "critical" | null;
-
   /** Present if `value` is a bound: a printed `<0.2` is the value 0.2 with the comparator `<`. */
   comparator?: "<" | "<=" | ">" | ">=";
-
   /** The value as printed: the words if `value` is null, such as `Positive`, or the grade if `value` is the rank of an ordinal result, such as `2+`. */
   value_text?: string;
-
   /** Origin of `analyte`; absent for a code that the catalogue found. `device`: the device's own code, so that `reference_range` and `flag` are null. `clinic`: the clinic mapped the device's code to this analyte. */
   code_source?: "device" | "clinic";
-
   /** Present if the words of `value_text` are not the expected ones, such as `Positive` of a test for an infection. `flag` is null, because it compares numbers. */
   abnormal?: true;
-
   /** Present if the device doubts the value: its reason, in words. `flag` is then null. */
   comment?: string;
 }
@@ -154,31 +119,22 @@ export interface AnalyteResult {
 export interface ListedStudy {
   /** Fingerprint of the study. */
   fp: string;
-
   /** Fingerprint of the patient. */
   patient_fp: string;
-
   /** Kind of the study: the first three are lab studies, the others imaging studies. */
   modality: "HEMATOLOGY" | "BIOCHEMISTRY" | "URINALYSIS" | "RADIOLOGY" | "ULTRASOUND" | "ENDOSCOPY";
-
   /** Name of the instrument. */
   device_name: string;
-
   /** Every study is completed. */
   status: "COMPLETED";
-
   /** Time of the measurement or of the images. */
   acquired_at: string;
-
   /** Empty for an imaging study without measurements. */
   results: AnalyteResult[];
-
   /** Present if the patient's species, breed, sex or date of birth was corrected after the results were flagged: the species whose intervals they have. A person flags them again. */
   flagged_species?: string;
-
   /** The analyzer's words on the sample, such as indices of hemolysis. Absent without any. */
   comments?: string[];
-
   /** Time since which the clinic reads this revision: of the filing, of a correction, or of the connection to the patient. `updated_since` compares it. */
   updated_at: string;
 }
@@ -187,19 +143,14 @@ export interface ListedStudy {
 export interface StudyPage {
   /** The records of this page. */
   items: ListedStudy[];
-
   /** Number of all matches, not only of those on this page. */
   total: number;
-
   /** Number of this page. */
   page: number;
-
   /** Greatest number of records on a page. */
   page_size: number;
-
   /** True if more pages follow. */
   has_more: boolean;
-
   /** An addition to the published specification. Number of records of this page that are damaged in the database, and therefore not in `items`. Absent if there are none. */
   left_out?: number;
 }
@@ -215,28 +166,20 @@ export interface StudyPageEnvelope {
 export interface DiagnosticStudy {
   /** Fingerprint of the study. */
   fp: string;
-
   /** Fingerprint of the patient. */
   patient_fp: string;
-
   /** Kind of the study: the first three are lab studies, the others imaging studies. */
   modality: "HEMATOLOGY" | "BIOCHEMISTRY" | "URINALYSIS" | "RADIOLOGY" | "ULTRASOUND" | "ENDOSCOPY";
-
   /** Name of the instrument. */
   device_name: string;
-
   /** Every study is completed. */
   status: "COMPLETED";
-
   /** Time of the measurement or of the images. */
   acquired_at: string;
-
   /** Empty for an imaging study without measurements. */
   results: AnalyteResult[];
-
   /** Present if the patient's species, breed, sex or date of birth was corrected after the results were flagged: the species whose intervals they have. A person flags them again. */
   flagged_species?: string;
-
   /** The analyzer's words on the sample, such as indices of hemolysis. Absent without any. */
   comments?: string[];
 }
@@ -252,25 +195,18 @@ export interface StudyEnvelope {
 export interface CalendarEvent {
   /** Fingerprint of the event. */
   fp: string;
-
   /** Title of the event. */
   title: string;
-
   /** Type of the event. */
   type: "APPOINTMENT" | "SURGERY" | "VACCINATION" | "CHECKUP" | "EMERGENCY" | "SALE";
-
   /** Stage of the event, in this order; `CANCELLED` is an end of its own. */
   status: "SCHEDULED" | "CHECKED_IN" | "IN_PROGRESS" | "PENDING_CHECKOUT" | "CLOSED" | "CANCELLED";
-
   /** Start of the event. `start_date` and `end_date` compare it. */
   start_at: string;
-
   /** End of the event. */
   end_at: string;
-
   /** Fingerprint of the patient; null if there is none. */
   patient_fp: string | null;
-
   /** Fingerprint of the assigned user; null if there is none. */
   assigned_user_fp: string | null;
 }
@@ -282,31 +218,22 @@ export type CalendarEventList = CalendarEvent[];
 export interface InventoryItem {
   /** Fingerprint of the item. */
   fp: string;
-
   /** Name of the item. */
   name: string;
-
   /** Category in upper case: `MEDICATION`, `VACCINE`, `CONSUMABLE`, `SERVICE` and others. */
   category: string;
-
   /** Stock keeping unit; null if the item has none. */
   sku: string | null;
-
   /** Unit of stock, such as `vial`. */
   unit: string;
-
   /** Quantity in stock, in `unit`. */
   quantity_on_hand: number;
-
   /** A quantity below it is low stock; an equal one is not. */
   low_stock_threshold: number;
-
   /** Unit price in the smallest unit of the currency: 45000 is 450.00. */
   unit_price_cents: number;
-
   /** Currency of the price (ISO 4217). */
   currency: "TRY" | "USD" | "EUR" | "GBP";
-
   /** True if the item has no physical stock: a fee, a procedure. */
   is_virtual: boolean;
 }
@@ -315,19 +242,14 @@ export interface InventoryItem {
 export interface InventoryItemPage {
   /** The records of this page. */
   items: InventoryItem[];
-
   /** Number of all matches, not only of those on this page. */
   total: number;
-
   /** Number of this page. */
   page: number;
-
   /** Greatest number of records on a page. */
   page_size: number;
-
   /** True if more pages follow. */
   has_more: boolean;
-
   /** An addition to the published specification. Number of records of this page that are damaged in the database, and therefore not in `items`. Absent if there are none. */
   left_out?: number;
 }
@@ -343,7 +265,6 @@ export interface InventoryItemPageEnvelope {
 export interface RemovedRecord {
   /** Fingerprint of the patient or of the diagnostic study. */
   fp: string;
-
   /** Time at which it left. It never falls from one change of the clinic to the next. */
   removed_at: string;
 }
@@ -352,19 +273,14 @@ export interface RemovedRecord {
 export interface RemovedPage {
   /** The records of this page. */
   items: RemovedRecord[];
-
   /** Number of all matches, not only of those on this page. */
   total: number;
-
   /** Number of this page. */
   page: number;
-
   /** Greatest number of records on a page. */
   page_size: number;
-
   /** True if more pages follow. */
   has_more: boolean;
-
   /** An addition to the published specification. Number of records of this page that are damaged in the database, and therefore not in `items`. Absent if there are none. */
   left_out?: number;
 }
@@ -398,212 +314,145 @@ export type ErrorCode =
   | "ROUTE.METHOD_NOT_ALLOWED";
 
 /** The envelope of every error. */
-
 export interface ErrorEnvelope {
   success: false;
   error: { code: ErrorCode; message: string; severity: "error" | "warning"; details?: Record<string, unknown> };
 }
 
-/** The operations by their paths. */
+/** A GET with its query or the parameter of its path, in the form that openapi-fetch takes. */
+interface Get<Body, Place> {
+  parameters: Record<string, never>;
+  get: {
+    parameters: Place & { header?: { "If-None-Match"?: string } };
+    responses: { 200: Answer<Body>; default: Answer<ErrorEnvelope> };
+  };
+}
 
+interface Answer<Body> {
+  headers: Record<string, unknown>;
+  content: { "application/json": Body };
+}
+
+/** The operations by their paths. */
 export interface paths {
   /** List patients. */
-  "/api/v1/patients": {
-    parameters: Record<string, never>;
-    get: {
-      parameters: {
-        query?: {
-          /** Page number; the first page is 1. */
-          page?: number;
-
-          /** Greatest number of records on a page. */
-          page_size?: number;
-
-          /** Only this species: `dog`, `cat`, `rabbit`, `bird`, `reptile` or `exotic`. Another value matches nothing. */
-          species?: string;
-
-          /** Only patients whose last change became visible at or after this time. A date alone is its first instant, a time without a zone is UTC. */
-          updated_since?: string;
-
-          /** Continues a walk: the value that the `Link` header of the page before has. Other parameters stay as they were, and `page` is left out. No record that stays on the list is missing or comes twice, whatever leaves it meanwhile. */
-          after?: string;
-        };
-        path?: never;
-        header?: { "If-None-Match"?: string };
+  "/api/v1/patients": Get<
+    PatientPageEnvelope,
+    {
+      query?: {
+        /** Page number; the first page is 1. */
+        page?: number;
+        /** Greatest number of records on a page. */
+        page_size?: number;
+        /** Only this species: `dog`, `cat`, `rabbit`, `bird`, `reptile` or `exotic`. Another value matches nothing. */
+        species?: string;
+        /** Only patients whose last change became visible at or after this time. A date alone is its first instant, a time without a zone is UTC. */
+        updated_since?: string;
+        /** Continues a walk: the value that the `Link` header of the page before has. Other parameters stay as they were, and `page` is left out. No record that stays on the list is missing or comes twice, whatever leaves it meanwhile. */
+        after?: string;
       };
-      responses: {
-        200: { headers: Record<string, unknown>; content: { "application/json": PatientPageEnvelope } };
-        default: { headers: Record<string, unknown>; content: { "application/json": ErrorEnvelope } };
-      };
-    };
-  };
-
+      path?: never;
+    }
+  >;
   /** Get a patient. */
-  "/api/v1/patients/{fp}": {
-    parameters: Record<string, never>;
-    get: {
-      parameters: {
-        query?: never;
-        path: {
-          /** Fingerprint of the record, `patient_` and a ULID. */
-          fp: string;
-        };
-        header?: { "If-None-Match"?: string };
+  "/api/v1/patients/{fp}": Get<
+    PatientEnvelope,
+    {
+      query?: never;
+      path: {
+        /** Fingerprint of the record, `patient_` and a ULID. */
+        fp: string;
       };
-      responses: {
-        200: { headers: Record<string, unknown>; content: { "application/json": PatientEnvelope } };
-        default: { headers: Record<string, unknown>; content: { "application/json": ErrorEnvelope } };
-      };
-    };
-  };
-
+    }
+  >;
   /** Get a SOAP record. */
-  "/api/v1/soap/{fp}": {
-    parameters: Record<string, never>;
-    get: {
-      parameters: {
-        query?: never;
-        path: {
-          /** Fingerprint of the record, `soap_` and a ULID. */
-          fp: string;
-        };
-        header?: { "If-None-Match"?: string };
+  "/api/v1/soap/{fp}": Get<
+    SoapEnvelope,
+    {
+      query?: never;
+      path: {
+        /** Fingerprint of the record, `soap_` and a ULID. */
+        fp: string;
       };
-      responses: {
-        200: { headers: Record<string, unknown>; content: { "application/json": SoapEnvelope } };
-        default: { headers: Record<string, unknown>; content: { "application/json": ErrorEnvelope } };
-      };
-    };
-  };
-
+    }
+  >;
   /** List diagnostic studies. */
-  "/api/v1/lab/diagnostics": {
-    parameters: Record<string, never>;
-    get: {
-      parameters: {
-        query?: {
-          /** Page number; the first page is 1. */
-          page?: number;
-
-          /** Greatest number of records on a page. */
-          page_size?: number;
-
-          /** Only studies of this patient. One without an active connection to the clinic has none. */
-          patient_fp?: string;
-
-          /** Only studies whose last change became visible at or after this time. A date alone is its first instant, a time without a zone is UTC. */
-          updated_since?: string;
-
-          /** Continues a walk: the value that the `Link` header of the page before has. Other parameters stay as they were, and `page` is left out. No record that stays on the list is missing or comes twice, whatever leaves it meanwhile. */
-          after?: string;
-        };
-        path?: never;
-        header?: { "If-None-Match"?: string };
+  "/api/v1/lab/diagnostics": Get<
+    StudyPageEnvelope,
+    {
+      query?: {
+        /** Page number; the first page is 1. */
+        page?: number;
+        /** Greatest number of records on a page. */
+        page_size?: number;
+        /** Only studies of this patient. One without an active connection to the clinic has none. */
+        patient_fp?: string;
+        /** Only studies whose last change became visible at or after this time. A date alone is its first instant, a time without a zone is UTC. */
+        updated_since?: string;
+        /** Continues a walk: the value that the `Link` header of the page before has. Other parameters stay as they were, and `page` is left out. No record that stays on the list is missing or comes twice, whatever leaves it meanwhile. */
+        after?: string;
       };
-      responses: {
-        200: { headers: Record<string, unknown>; content: { "application/json": StudyPageEnvelope } };
-        default: { headers: Record<string, unknown>; content: { "application/json": ErrorEnvelope } };
-      };
-    };
-  };
-
+      path?: never;
+    }
+  >;
   /** Get a diagnostic study. */
-  "/api/v1/lab/diagnostics/{fp}": {
-    parameters: Record<string, never>;
-    get: {
-      parameters: {
-        query?: never;
-        path: {
-          /** Fingerprint of the record, `cds_` and a ULID. */
-          fp: string;
-        };
-        header?: { "If-None-Match"?: string };
+  "/api/v1/lab/diagnostics/{fp}": Get<
+    StudyEnvelope,
+    {
+      query?: never;
+      path: {
+        /** Fingerprint of the record, `cds_` and a ULID. */
+        fp: string;
       };
-      responses: {
-        200: { headers: Record<string, unknown>; content: { "application/json": StudyEnvelope } };
-        default: { headers: Record<string, unknown>; content: { "application/json": ErrorEnvelope } };
-      };
-    };
-  };
-
+    }
+  >;
   /** List calendar events. */
-  "/api/v1/calendar/events": {
-    parameters: Record<string, never>;
-    get: {
-      parameters: {
-        query?: {
-          /** First instant of the range; by default the start of today in UTC. A date alone is its first instant, a time without a zone is UTC. */
-          start_date?: string;
-
-          /** First instant after the range, at most 90 days after `start_date`; by default 30 days from today, or from a later `start_date`. A date alone is its first instant, a time without a zone is UTC. */
-          end_date?: string;
-
-          /** Only events of this type. */
-          type?: "APPOINTMENT" | "SURGERY" | "VACCINATION" | "CHECKUP" | "EMERGENCY" | "SALE";
-
-          /** Only events in this status. */
-          status?: "SCHEDULED" | "CHECKED_IN" | "IN_PROGRESS" | "PENDING_CHECKOUT" | "CLOSED" | "CANCELLED";
-        };
-        path?: never;
-        header?: { "If-None-Match"?: string };
+  "/api/v1/calendar/events": Get<
+    CalendarEventList,
+    {
+      query?: {
+        /** First instant of the range; by default the start of today in UTC. A date alone is its first instant, a time without a zone is UTC. */
+        start_date?: string;
+        /** First instant after the range, at most 90 days after `start_date`; by default 30 days from today, or from a later `start_date`. A date alone is its first instant, a time without a zone is UTC. */
+        end_date?: string;
+        /** Only events of this type. */
+        type?: "APPOINTMENT" | "SURGERY" | "VACCINATION" | "CHECKUP" | "EMERGENCY" | "SALE";
+        /** Only events in this status. */
+        status?: "SCHEDULED" | "CHECKED_IN" | "IN_PROGRESS" | "PENDING_CHECKOUT" | "CLOSED" | "CANCELLED";
       };
-      responses: {
-        200: { headers: Record<string, unknown>; content: { "application/json": CalendarEventList } };
-        default: { headers: Record<string, unknown>; content: { "application/json": ErrorEnvelope } };
-      };
-    };
-  };
-
+      path?: never;
+    }
+  >;
   /** List inventory items. */
-  "/api/v1/inventory": {
-    parameters: Record<string, never>;
-    get: {
-      parameters: {
-        query?: {
-          /** Page number; the first page is 1. */
-          page?: number;
-
-          /** Greatest number of records on a page. */
-          page_size?: number;
-
-          /** Only this category: `MEDICATION`, `VACCINE`, `CONSUMABLE`, `SERVICE` or another, in upper case. */
-          category?: string;
-
-          /** If true, only items below their `low_stock_threshold`. */
-          low_stock_only?: boolean;
-
-          /** Continues a walk: the value that the `Link` header of the page before has. Other parameters stay as they were, and `page` is left out. No record that stays on the list is missing or comes twice, whatever leaves it meanwhile. */
-          after?: string;
-        };
-        path?: never;
-        header?: { "If-None-Match"?: string };
+  "/api/v1/inventory": Get<
+    InventoryItemPageEnvelope,
+    {
+      query?: {
+        /** Page number; the first page is 1. */
+        page?: number;
+        /** Greatest number of records on a page. */
+        page_size?: number;
+        /** Only this category: `MEDICATION`, `VACCINE`, `CONSUMABLE`, `SERVICE` or another, in upper case. */
+        category?: string;
+        /** If true, only items below their `low_stock_threshold`. */
+        low_stock_only?: boolean;
+        /** Continues a walk: the value that the `Link` header of the page before has. Other parameters stay as they were, and `page` is left out. No record that stays on the list is missing or comes twice, whatever leaves it meanwhile. */
+        after?: string;
       };
-      responses: {
-        200: { headers: Record<string, unknown>; content: { "application/json": InventoryItemPageEnvelope } };
-        default: { headers: Record<string, unknown>; content: { "application/json": ErrorEnvelope } };
-      };
-    };
-  };
-
+      path?: never;
+    }
+  >;
   /** List what left the lists. */
-  "/api/v1/changes": {
-    parameters: Record<string, never>;
-    get: {
-      parameters: {
-        query?: {
-          /** Greatest number of records on a page. */
-          page_size?: number;
-
-          /** What left after it: the `Sync-Cursor` of the last request or of another list, a time, or the value in the `Link` header of the page before. By default everything. */
-          after?: string;
-        };
-        path?: never;
-        header?: { "If-None-Match"?: string };
+  "/api/v1/changes": Get<
+    RemovedPageEnvelope,
+    {
+      query?: {
+        /** Greatest number of records on a page. */
+        page_size?: number;
+        /** What left after it: the `Sync-Cursor` of the last request or of another list, a time, or the value in the `Link` header of the page before. By default everything. */
+        after?: string;
       };
-      responses: {
-        200: { headers: Record<string, unknown>; content: { "application/json": RemovedPageEnvelope } };
-        default: { headers: Record<string, unknown>; content: { "application/json": ErrorEnvelope } };
-      };
-    };
-  };
+      path?: never;
+    }
+  >;
 }

@@ -47,7 +47,6 @@ export interface Assessment {
   readonly reason: ReasonOf<FlagCode> | null;
 }
 
-/** Settings of the clinic. */
 export interface ClinicChoices {
   /** Returns the clinic's own interval, or null. It takes precedence over the device's and the catalogue's. */
   readonly interval?: (analyte: Analyte, signalment: Signalment, device: string | null) => Interval | null;
@@ -121,7 +120,7 @@ export function assess(
   if (signalment === null) return none("PATIENT.NONE");
   if (result.comment != null) return none("VALUE.DOUBTFUL");
   if (result.ordinal !== (analyte.value_type === "ordinal")) {
-    // A range applies to the rank of a pad or to a concentration, never to both.
+    // A rank of a pad has no place in a range of concentrations, nor a concentration in a range of ranks.
     return none(result.ordinal ? "VALUE.NOT_A_NUMBER" : "VALUE.NOT_AN_ORDINAL", analyte.code);
   }
   if (!result.ordinal && (unit === null || factorOf(analyte, unit) === null)) return none("UNIT.UNKNOWN");

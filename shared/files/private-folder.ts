@@ -40,7 +40,7 @@ export function makePrivateFolder(folder: string): void {
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (let name = path.resolve(folder); ; name = path.dirname(name)) {
     const parent = path.dirname(name);
-    // A folder that this user cannot write has no name that this program made.
+    // This program cannot have made a name in a folder that its user cannot write.
     if (parent === name || !isWritable(parent)) return;
     syncFolder(parent);
   }

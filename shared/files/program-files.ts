@@ -10,7 +10,6 @@ export const PROGRAM_FOLDER = folderAbove(import.meta.dirname, "package.json");
 /** The folder with the code and its data: agent, server, shared. */
 export const CODE_FOLDER = folderAbove(import.meta.dirname, "shared/data");
 
-/** The version in package.json. */
 export const VERSION = (
   JSON.parse(fs.readFileSync(path.join(PROGRAM_FOLDER, "package.json"), "utf8")) as { version: string }
 ).version;

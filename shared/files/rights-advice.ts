@@ -60,7 +60,6 @@ export function portFault(port: number, program: string, { user, platform } = wh
   return { fault: `no permission for port ${port}, which the user ${user} may not open`, remedy };
 }
 
-/** Describes this process. */
 function whoRuns(): Who {
   const isRoot = process.geteuid?.() === 0;
   return { user: userName(), isRoot, platform: process.platform, isUnit: process.env["INVOCATION_ID"] !== undefined };

@@ -33,7 +33,6 @@ export function proofOf(party: Party, key: Buffer, { pin, apiKey }: ProvenPairin
   return createHmac("sha256", key).update(`${party}\n${pin}\n${apiKey}`).digest("base64");
 }
 
-/** Whether a text is the proof of a party. */
 export function isProof(text: string, party: Party, key: Buffer, of: ProvenPairing): boolean {
   const [given, expected] = [Buffer.from(text), Buffer.from(proofOf(party, key, of))];
   return given.length === expected.length && timingSafeEqual(given, expected);

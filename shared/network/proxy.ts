@@ -22,7 +22,6 @@ export interface ProxySettings {
   readonly password: (() => string) | null;
 }
 
-/** The proxy of a request. */
 export interface Proxy {
   readonly url: URL;
   /** Host and port, for sentences. */

@@ -14,7 +14,6 @@ const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 const KEY = new RegExp(`^${KEY_PREFIX}[0-9A-Za-z]{${SECRET_CHARS + CHECKSUM_CHARS}}$`);
 
-/** Makes a new key. */
 export function newKey(): string {
   let key = KEY_PREFIX;
   for (let count = 0; count < SECRET_CHARS; count += 1) key += BASE62.charAt(randomInt(BASE62.length));

@@ -179,7 +179,7 @@ export const accessChecks: readonly ApiCheck[] = [
 export const changingAccessChecks: readonly ApiCheck[] = [
   {
     number: 134,
-    title: "several keys of a clinic are active at once, and revoking one leaves the others",
+    title: "a clinic has several active keys, and revoking one leaves the others",
     async run(api) {
       const [one, other] = [await api.operator.makeKey(keyPlan.ours), await api.operator.makeKey(keyPlan.ours)];
       const statuses = async () => Promise.all([one, other].map(async ({ key }) => (await readPage(api, key)).status));

@@ -25,10 +25,10 @@ test("the README lists every check with its number, title and file", async () =>
   await expect(`# Conformance: the numbered checks of the read API
 
 \`npm run conformance\` runs ${checks.length - shown} checks over HTTP, on SQLite and on PostgreSQL. Tests show the other ${shown}, since no public route
-can. A number never changes. A new check takes the next number.
+can. A number stays with its check, because reports of earlier runs cite it. A new check takes the next number.
 
 \`main.ts\` starts the servers and counts. \`data.ts\` holds the records that the checks expect, \`shapes.ts\` the documented shapes,
-independent of the server's schemas. \`checks.test.ts\` compares this file with the checks; delete the file to write it anew.
+independent of the server's schemas. \`checks.test.ts\` compares this file with the checks; delete the file to write it again.
 
 | number | title | shown in |
 |---|---|---|

@@ -40,11 +40,18 @@ export function typesOf({ paths, components: { schemas } }: TypedDocument): stri
     "// Types of the read API, made from its OpenAPI document: npm run contract.",
     ...records.map((name) => `${comment(schemas[name])}export ${declaration(name, schemas[name] ?? {})}`),
     `/** Codes of the errors. A later server may have more. */\nexport type ErrorCode = ${codes.map(literal).join("|")};`,
-    "/** The envelope of every error. */",
-    "export interface ErrorEnvelope { success: false; error: { code: ErrorCode; message: string; " +
+    "/** The envelope of every error. */\nexport interface ErrorEnvelope { success: false; error: { code: ErrorCode; message: string; " +
       'severity: "error" | "warning"; details?: Record<string, unknown> } }',
-    "/** The operations by their paths. */",
-    `export interface paths { ${Object.entries(paths)
+    `/** A GET with its query or the parameter of its path, in the form that openapi-fetch takes. */
+    interface Get<Body, Place> {
+      parameters: Record<string, never>;
+      get: {
+        parameters: Place & { header?: { "If-None-Match"?: string } };
+        responses: { 200: Answer<Body>; default: Answer<ErrorEnvelope> };
+      };
+    }`,
+    'interface Answer<Body> { headers: Record<string, unknown>; content: { "application/json": Body } }',
+    `/** The operations by their paths. */\nexport interface paths { ${Object.entries(paths)
       .map(([path, { get }]) => `${comment({ description: `${get.summary}.` })}${literal(path)}: ${operation(get)};`)
       .join("\n")} }`,
   ].join("\n\n");
@@ -62,19 +69,12 @@ function operation({ parameters, responses }: Operation): string {
     );
   const query = fields("query", "?");
   const path = fields("path", "");
-  const content = responses["200"]?.content?.["application/json"].schema ?? {};
-  const answer = (type: string) => `{ headers: Record<string, unknown>; content: { "application/json": ${type} } }`;
-  return `{
-    parameters: Record<string, never>;
-    get: {
-      parameters: {
-        query?: ${query.length === 0 ? "never" : `{ ${query.join("\n")} }`};
-        ${path.length === 0 ? "path?: never" : `path: { ${path.join("\n")} }`};
-        header?: { "If-None-Match"?: string };
-      };
-      responses: { 200: ${answer(typeOf(content))}; default: ${answer("ErrorEnvelope")} };
-    };
-  }`;
+  const body = typeOf(responses["200"]?.content?.["application/json"].schema ?? {});
+  const place =
+    path.length === 0
+      ? `{ query?: {\n${query.join("\n")} }; path?: never }`
+      : `{ query?: never; path: {\n${path.join("\n")} } }`;
+  return `Get<${body}, ${place}>`;
 }
 
 function typeOf(schema: Schema): string {
@@ -86,7 +86,7 @@ function typeOf(schema: Schema): string {
     case "array":
       return `Array<${typeOf(schema.items ?? {})}>`.replace(/^Array<(\w+)>$/, "$1[]");
     case "object":
-      return `{ ${Object.entries(schema.properties ?? {})
+      return `{\n${Object.entries(schema.properties ?? {})
         .map(([name, field]) => {
           const mark = schema.required?.includes(name) === true ? "" : "?";
           return `${comment(field)}${name}${mark}: ${typeOf(field)};`;
@@ -109,5 +109,5 @@ function literal(value: unknown): string {
 }
 
 function comment(schema: { readonly description?: string | undefined } | undefined): string {
-  return schema?.description === undefined ? "" : `\n/** ${schema.description.replaceAll("*/", "* /")} */\n`;
+  return schema?.description === undefined ? "" : `/** ${schema.description.replaceAll("*/", "* /")} */\n`;
 }

@@ -17,7 +17,7 @@ export const captureCommand = new Command("capture")
     const { bytes, notes } = readSpool(config.data, (db) =>
       capture(db, config.data, id, (device) => devices.get(device), options.raw ?? false),
     );
-    // A terminal carries out control characters; a file or a program gets the bytes themselves.
+    // A terminal would execute control characters of the device; a file or a program gets the bytes themselves.
     process.stdout.write(process.stdout.isTTY ? printableLines(Buffer.from(bytes).toString("latin1")) : bytes);
     for (const note of notes) printError(`note: ${note}`);
   });

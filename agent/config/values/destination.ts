@@ -20,7 +20,6 @@ export interface StowTarget {
   readonly authorizationFile: string | null;
 }
 
-/** The files with secrets that a destination names. */
 export function secretFilesOf(destination: Destination): string[] {
   switch (destination.way) {
     case "store":

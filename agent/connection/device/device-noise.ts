@@ -5,7 +5,6 @@ import type { NoiseState } from "../../states/noise-state.ts";
 
 /** Bytes kept to detect a protocol. A device that waits for ACK sends one ENQ per run. */
 const NEWEST_BYTES = 512;
-/** Bytes of the sample. */
 const SAMPLE_BYTES = 64;
 
 /** Noise of one device: sums up its runs, which may have one byte each. */

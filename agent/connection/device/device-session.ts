@@ -7,13 +7,11 @@ import type { LineState } from "../../states/line-state.ts";
 
 // The interfaces between a device's connection and the rest of the agent.
 
-/** Reports of a connection. */
 export interface ConnectionEvents {
   connected(peer: string): void;
   disconnected(): void;
   /** The transport's state while no wire is open. */
   lineChanged(state: LineState): void;
-  /** Counts received bytes. */
   bytes(count: number): void;
   /** Reports a fault of the device or its line. `noise` is the run of bytes outside any message, sent by `peer`. */
   warning(reason: string, noise?: NoiseRun, peer?: string): void;

@@ -12,7 +12,6 @@ export interface DeviceFacts {
   readonly lastMessageAt: number | null;
   /** Null for a device that the agent has not served yet. */
   readonly state: StoredDeviceState | null;
-  /** The latest messages. */
   readonly messages: { readonly count: number; readonly quarantined: number };
   readonly results: { readonly count: number; readonly unknown: number };
   /** The sender in its latest message: H-5, or MSH-3 and MSH-4. Null without a message that has a header. */

@@ -5,7 +5,6 @@ import { ok, skipped, warning } from "../check/finding.ts";
 /** Backups are daily, so an older success means that the agent did not run or failed since. */
 const AGE_MS_MAX = 3 * 86_400_000;
 
-/** Checks the last backup. */
 export const backups = configCheck("backup", "Backup", ({ backup, data }) => {
   if (backup === null) return [skipped("backup.none", "agent.yaml has no backup")];
   const state = readBackupState(data);

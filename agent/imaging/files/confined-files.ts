@@ -139,7 +139,7 @@ export class ConfinedFiles {
     clearTimeout(this.#timer);
     const current = this.#current;
     this.#current = null;
-    // A codec that failed may be damaged.
+    // Ends the process after a failed drawing, because the codec's memory may be damaged.
     if (current?.request.do === "draw" && !isPicture(result)) this.#end();
     current?.resolve(result);
     this.#readNext();

@@ -14,7 +14,7 @@ export type FileRequest = ({ readonly do: "header" } & HeaderLocation) | ({ read
 /** Bytes in physical memory at which the process ends. A JPEG of 20 million coloured pixels takes 0.9 GB. */
 const RESIDENT_BYTES_MAX = 1024 * 1024 * 1024;
 const HEAP_MB_MAX = 512;
-/** A codec fills about 2 MB in a millisecond. */
+/** At this interval a codec that fills 2 MB in a millisecond exceeds its limit by 20 MB at most. */
 const WATCH_EVERY_MS = 10;
 
 /** Without a wait for the other thread, which may be in native code. */

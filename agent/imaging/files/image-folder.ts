@@ -16,7 +16,6 @@ export const REMOVED_SUFFIX = ".gone";
 /** Name of the image folder in the data folder. */
 export const IMAGES_FOLDER = "images";
 
-/** Bytes per read. */
 export const READ_BYTES = 256 * 1024;
 
 /** Returns the folder of the instances in an agent's data folder. */

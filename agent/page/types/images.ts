@@ -6,7 +6,6 @@ export interface LocalImages {
   readonly has_older: boolean;
 }
 
-/** A study of a device. */
 export interface LocalImageStudy {
   readonly study_uid: string;
   readonly device: string;

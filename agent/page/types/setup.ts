@@ -1,6 +1,5 @@
 import { type Static, Type } from "typebox";
 import type { PatientHint, Result } from "../../../shared/api/study.ts";
-import type { SetupAdvice } from "./setup-advice.ts";
 
 // The set-up of the agent: `/local/v1/setup` of its page. A step is data: the page draws it and sends an answer.
 
@@ -114,7 +113,6 @@ export interface SetupCandidate {
   readonly protocol: string;
   /** Serial settings. */
   readonly setting: string | null;
-  /** Address of the caller. */
   readonly caller: string | null;
   readonly score: number;
   readonly reasons: readonly string[];
@@ -179,3 +177,18 @@ export interface SetupView {
   /** Whether the set-up works on the last answer. */
   readonly isBusy: boolean;
 }
+
+/** What to check when the set-up heard nothing, or nothing that it knows. */
+export type SetupAdvice =
+  | "cable"
+  | "nullModem"
+  | "sendingOff"
+  | "addressThere"
+  | "network"
+  | "firewall"
+  | "deviceOff"
+  | "aeTitle"
+  | "speed"
+  | "encryption"
+  | "unknown"
+  | "again";

@@ -7,8 +7,8 @@ import { Sender, type SenderOptions, type SenderState } from "./sender.ts";
 // the line is neutral, and the first side to send ENQ gets it (§6.2).
 
 /**
- * Role of the agent, and the device's departures from the standard. The link applies only declared departures; it never
- * tries one variant after another.
+ * Role of the agent, and the device's departures from the standard. The link applies only declared departures, because trying
+ * variants would refuse frames of a device, and devices give up after six refusals of a frame.
  */
 export type AstmLinkOptions = ReceiverOptions & SenderOptions;
 

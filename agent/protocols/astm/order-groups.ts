@@ -140,7 +140,7 @@ function isControlOrder(order: AstmRecord | null, patient: AstmRecord | null, pr
   if (patient === null && order !== null && profile.alwaysNamesPatient === true) return true;
   if (order !== null) {
     if (order.field(12).trim().toUpperCase() === "Q" || profile.skipOrder?.test(order.field(5)) === true) return true;
-    // A control among a patient's tests is a check of the device.
+    // If all tests of an order name a control, the run is a quality control.
     if (order.repeats(5).every((test) => saysControl(test.join(" ")))) return true;
     if ([4, 16].some((field) => order.components(field).some(isControlName))) return true;
   }

@@ -102,7 +102,7 @@ export class RawRecordsLink implements Link {
 
   #endLine(): void {
     const length = this.#message.bytes.length - this.#recordStart;
-    // A line with an H alone is not a header.
+    // An H alone on its line is noise: a header has delimiters.
     if (this.#recordStart === 0 && length === 1) this.#skipLine();
     else if (length > 0) this.#endRecord();
     this.#skipping = false;

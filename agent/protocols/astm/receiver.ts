@@ -65,11 +65,9 @@ export class Receiver {
   #frame = new ReceivedFrame();
   /** Last accepted frame, to detect repetitions. */
   #lastFrame = new ReceivedFrame();
-  /** Accepted frames of the session. */
   #acceptedFrames = 0;
   /** The last byte is an ENQ that may start a new session. */
   #isEnquired = false;
-  /** Sessions of the link. */
   #sessions = 0;
   /** Bytes are missing since the last accepted frame; EOT may be among them. */
   #hasGap = false;

@@ -39,17 +39,14 @@ export interface SenderOptions {
 }
 
 export type SenderState =
-  /** No message to send. */
   | "idle"
   /** A message waits for the line. */
   | "ready"
-  /** ENQ is sent. */
   | "establishing"
   /** ENQ got NAK: the other side cannot receive now. */
   | "busy"
   /** ENQ got ENQ: both sides want to send. */
   | "contention"
-  /** A frame is sent. */
   | "transferring"
   /** A frame is sent, and an invalid reply character was received. */
   | "garbled"
@@ -68,7 +65,6 @@ export class Sender {
 
   #message: Uint8Array | null = null;
   #enquiries = 0;
-  /** Accepted bytes of the message. */
   #acceptedBytes = 0;
   /** The current frame, its number, and the message bytes in it. */
   #frame: Uint8Array = new Uint8Array(0);

@@ -106,7 +106,6 @@ export class DatasetWalker {
     this.#offset += bytes.length;
   }
 
-  /** Ends the dataset. */
   end(): DatasetSummary {
     const text = (tag: number) => readUid(Uint8Array.from(this.#found.get(tag) ?? []));
     return {

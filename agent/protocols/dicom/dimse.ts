@@ -48,7 +48,6 @@ export interface Command {
   /** Type of an event or an action. */
   readonly typeId: number;
   readonly hasDataset: boolean;
-  /** Status of a response. */
   readonly status: number;
   readonly comment: string;
 }

@@ -2,7 +2,6 @@ import { type Attributes, isSequence, type Keyword, KEYWORDS, type TextKeyword, 
 
 // Matches query keys (PS3.4 §C.2.2.2) and selects the attributes of a response.
 
-/** Returns whether the entry matches the keys. */
 export function matches(keys: Attributes, entry: Attributes): boolean {
   return KEYWORDS.every((keyword) => {
     if (!(keyword in keys) || keyword === "SpecificCharacterSet") return true;

@@ -40,7 +40,6 @@ export function purposeOf(header: Segment, { patientProcessing }: Hl7Profile): s
   return Object.hasOwn(NOT_OF_PATIENTS, kind) ? `${NOT_OF_PATIENTS[kind]} (MSH-16 is ${kind})` : null;
 }
 
-/** Segments of one order. */
 interface OrderSegments {
   readonly header: Segment | null;
   readonly patient: Segment | null;

@@ -42,7 +42,6 @@ export class Hl7Link implements Link {
   /** Content of the current frame. A frame that will be refused keeps only the head, for its acknowledgement. */
   #frame = new Uint8Array(FRAME_BYTES_INITIAL);
   #frameLength = 0;
-  /** Outcome of the current frame. */
   #outcome: Outcome = "stored";
   /** Bytes received up to the end of the current chunk, and up to the start of the frame. */
   #received = 0;
@@ -74,7 +73,7 @@ export class Hl7Link implements Link {
     return this.#state === "between-frames" ? 0 : this.#frame.length;
   }
 
-  /** Only the end of a frame is acknowledged. */
+  /** Whether the chunk may complete a frame: only complete frames are acknowledged. */
   mayAccept(chunk: Uint8Array): boolean {
     return this.#state === "frame-end" || chunk.includes(FS);
   }

@@ -35,7 +35,6 @@ const LOCAL_SYSTEM = /^(99\w*|L)$/i;
 
 const LOINC = /^\d{1,7}-\d$/;
 
-/** An OBX and its notes. */
 export interface ObservationRow {
   readonly obx: Segment;
   readonly is: "result" | "remark" | "run" | "data";

@@ -136,7 +136,6 @@ class GroupCollector {
     (group.rows.at(-1)?.notes ?? group.comments).push(text);
   }
 
-  /** Returns the group of the current order. */
   #group(): OrderGroup {
     if (this.#current !== null) return this.#current;
     // Orders of one tube at one time are one study, though many analyzers send an OBR per test. A PID without any
@@ -180,7 +179,6 @@ export function orderTimes(order: Segment | null, specimen: Segment | null, { ru
 const URINE = /^(u|ur|urine?)$/i;
 const BLOOD = /^(ser(um)?|plas(ma)?|wb|bld[acv]?|(whole )?blood)$/i;
 
-/** Returns whether the order or its specimen declares urine. */
 export function isUrine(order: Segment | null, specimen: Segment | null): boolean {
   return specimenWords(order, specimen).some((word) => URINE.test(word));
 }

@@ -41,7 +41,6 @@ export function encodeReplies(
   }
 }
 
-/** An order and its patient. */
 interface PatientOrder {
   readonly patient: Patient;
   readonly order: RepliedOrder;

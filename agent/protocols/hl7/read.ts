@@ -17,7 +17,6 @@ import { Segment, STANDARD_DELIMITERS } from "./message/segment.ts";
 
 // Reads HL7 v2 segments into patients' samples. Other results are left out.
 
-/** Reads one message. */
 export function readHl7(bytes: Uint8Array, profile: Hl7Profile, context: ReadContext): Reading {
   const message = parseMessage(bytes, profile.link);
   if ("problem" in message) return { is: "quarantined", reason: message.problem };
@@ -168,7 +167,6 @@ function firsts(segment: Segment | null, field: number): string[] {
 /** Replaces a segment that the message lacks. */
 const NONE = new Segment("", STANDARD_DELIMITERS);
 
-/** Returns the fields of the patient that the profile reads. */
 function fieldsOf(patient: Segment | null, order: Segment | null, profile: Hl7Profile): PatientFields {
   return profile.patient?.(patient ?? NONE, order ?? NONE) ?? {};
 }

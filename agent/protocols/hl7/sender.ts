@@ -41,7 +41,7 @@ export class Sender {
     if (msa === undefined) return;
     const isAccepted = /^[AC]A$/i.test(msa.field(1).trim());
     const acknowledgedId = msa.field(2).trim();
-    // A device that cannot read the header refuses it without its id.
+    // A refusal without an id counts: a device that cannot read the header does not know the id.
     if (acknowledgedId !== this.#awaitedId && (isAccepted || acknowledgedId !== "")) return;
     if (isAccepted) {
       this.#awaitedId = null;

@@ -29,7 +29,6 @@ export type DialogueState =
   | "ending"
   /** The dialogue has ended; the connection is being closed. */
   | "ended"
-  /** The connection is closed. */
   | "closed";
 
 /** Reason of the running timer. The timer restarts when the reason changes, or when data of the device extends it. */

@@ -8,7 +8,6 @@ import { type OperatorBook, operatorParts } from "./topics.ts";
 /** Max difference between the device's clock and the agent's; then the agent sets the device's clock. */
 const CLOCK_SKEW_MAX_MS = 60_000;
 
-/** The HELLO of the device. */
 export interface Introduction {
   readonly hello: Hello;
   readonly document: Uint8Array;
@@ -52,7 +51,6 @@ export function operatorTopic(
   return all.length === 0 ? null : { is: "operators", all, left: all, list: current };
 }
 
-/** Returns the content of a status report. */
 export function statusContent(status: Status, now: string): object {
   const skewMs = clockSkewMs(status, now);
   return {

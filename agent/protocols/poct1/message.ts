@@ -31,7 +31,6 @@ export interface Status {
   readonly operatorsAt: string;
 }
 
-/** Event report of a device. */
 interface DeviceEvent {
   readonly at: string;
   readonly description: string;
@@ -49,7 +48,6 @@ export type Message = {
   | { readonly is: "status"; readonly status: Status }
   | { readonly is: "observations" }
   | { readonly is: "events"; readonly events: readonly DeviceEvent[] }
-  /** Query for a patient. */
   | { readonly is: "query"; readonly answer: "PTL.R01" | "PVR.R01"; readonly patient: string }
   | { readonly is: "end of topic"; readonly topic: string; readonly requestId: string }
   | { readonly is: "keep alive" }
@@ -82,7 +80,6 @@ export type ManagerMessage =
   | { readonly is: "KPA" }
   | { readonly is: "END"; readonly reason: "NRM" | "UNK" };
 
-/** Reads the message in a document. */
 export function readMessage(document: Uint8Array): Message | UnreadableDocument {
   const parsed = parseXml(document);
   if (parsed.problem !== null) return { is: "unreadable", problem: parsed.problem, controlId: parsed.controlId };

@@ -21,7 +21,6 @@ const TRIES_MAX = 6;
 const FIRST_OWN_ID = 90_001;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?([+-]\d\d:\d\d|Z)$/;
 
-/** Document of the recording. */
 interface RecordedDocument {
   readonly message: Message;
   readonly document: Uint8Array;
@@ -89,7 +88,6 @@ export class Poct1Device {
     );
   }
 
-  /** Returns the first documents. */
   begin(): Uint8Array[] {
     this.#enqueue(this.#introduction.map(({ document }) => document));
     return this.#drain();

@@ -25,7 +25,6 @@ export interface OperatorBook {
 export interface ListOffer {
   readonly full: boolean;
   readonly incremental: boolean;
-  /** null if unknown. */
   readonly bytesMax: number | null;
 }
 

@@ -90,7 +90,7 @@ export class CrcLinesLink implements Link {
       this.#bytes.push(byte);
       if (this.#bytes.length - this.#lineAt > LINE_BYTES_MAX) this.#ignore(this.#bytes.length);
     } else if (!isUsualBetweenMessages(byte)) {
-      // No line has a control character.
+      // A control character outside a frame is noise: no line has one.
       this.#bytes.push(byte);
       this.#ignore(this.#bytes.length);
     }

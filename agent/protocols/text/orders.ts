@@ -23,7 +23,6 @@ export interface TextOrderQuery {
 
 /** Order for the device in printable ASCII. */
 export interface TextOrder {
-  /** The accession. */
   readonly specimen: string;
   readonly name: string;
   readonly sex: "M" | "F" | null;

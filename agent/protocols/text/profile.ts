@@ -52,7 +52,6 @@ interface TextSample {
   readonly owner?: string;
   /** `YYYYMMDD`. */
   readonly dateOfBirth?: string;
-  /** The specimen is urine. */
   readonly urine?: boolean;
   /** Name of the instrument, if it differs from the profile's. */
   readonly device_name?: string;

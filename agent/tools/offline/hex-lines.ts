@@ -1,4 +1,3 @@
-/** Bytes of a line. */
 const LINE_BYTES = 16;
 
 /** Formats bytes in lines of hexadecimal with their text. A control character or a byte beyond ASCII is a dot. */

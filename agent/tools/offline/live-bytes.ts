@@ -14,7 +14,6 @@ import type { EventKind } from "../../spool/queries/events/event-log.ts";
 const EVENTS_MAX = 200;
 /** Max events of a reader's lag. It skips older ones, because a user looks at the present. */
 const BEHIND_MAX = 2_000;
-/** Characters of a line. */
 const LINE_CHARS = 400;
 
 interface EventRow {

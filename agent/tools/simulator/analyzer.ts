@@ -5,7 +5,6 @@ import { Station } from "./station.ts";
 
 // Plays a device that sends a fixture on an ASTM line, with the link of the agent.
 
-/** The outcome of playing a fixture. */
 export interface PlayOutcome {
   /** Whether every frame was acknowledged. */
   readonly accepted: boolean;

@@ -50,7 +50,6 @@ export async function playHl7Device(
   return { accepted: true, ...played, reason: null };
 }
 
-/** Returns the messages of a recording. */
 function messagesIn(fixture: Uint8Array): Uint8Array[] {
   const link = new Hl7Link(stamp);
   const actions = [...link.receive(fixture), ...link.close()];

@@ -4,7 +4,6 @@ import type { SimulatorLine } from "./line.ts";
 
 // Runs a link of the agent on the device's side of a line, with its timer.
 
-/** A received message. */
 export interface ReceivedMessage {
   readonly message: Uint8Array;
   /** Reason of an early end; null for a complete message. */
@@ -32,7 +31,6 @@ export class Station {
     this.#line = line;
   }
 
-  /** Number of acknowledged frames. */
   get frames(): number {
     const failedAtFrame = typeof this.#outcome === "string" && this.#lastFrame.length > 0;
     return this.#framesSent - (failedAtFrame ? 1 : 0);

@@ -57,7 +57,7 @@ function removeNew(data: string, { files, folder }: ReturnType<typeof existing>)
     if (!files.has(name) && /^(vetwire|lock)\.db/.test(name)) fs.rmSync(path.join(data, name));
   }
   try {
-    // A folder that is not empty stays.
+    // rmdir fails at the first folder that has other files, and leaves it.
     for (let made = path.resolve(data); made !== folder; made = path.dirname(made)) fs.rmdirSync(made);
   } catch {
     return;

@@ -12,7 +12,6 @@ export interface AlertOptions {
   readonly publicUrl?: string;
 }
 
-/** Adds the options to a command. */
 export function withAlertOptions(command: Command): Command {
   return command
     .option("--smtp <url>", "mail server for alerts, such as smtp://user@mail.example.com:587 or smtps://...")

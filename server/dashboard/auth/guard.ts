@@ -72,7 +72,7 @@ export function guardRoutes(scope: FastifyInstance, { store, now, limiter, peppe
     const { [PAGE_USER]: meant = signedIn.userPublicId } = request.headers;
     if (meant !== signedIn.userPublicId) throw new ApiError("SESSION.OTHER_USER", signedIn.name);
     if (access === "signed in") return;
-    // A clinic of others and a missing one get the same response.
+    // Both get the same response, so that nobody learns which clinics exist.
     const { clinic: fp } = request.params as { clinic: string };
     const membership = (await clinicsOfUser(store, signedIn.userId)).find((clinic) => clinic.fp === fp);
     if (membership === undefined) throw new ApiError("RECORD.NOT_FOUND", "This clinic");
@@ -83,7 +83,6 @@ export function guardRoutes(scope: FastifyInstance, { store, now, limiter, peppe
   });
 }
 
-/** The signed-in user of a guarded request. */
 export function userOf({ context: { signedIn } }: FastifyRequest): SignedIn {
   if (signedIn === null) throw new Error("expected a guarded request, got one without a session");
   return signedIn;

@@ -34,7 +34,6 @@ export function randomPassword(): string {
 
 /** Somebody who waits for a hash. */
 interface Waiting {
-  /** Whether the client has gone. */
   readonly isGone: () => boolean;
   /** Whether the request is of a session, or of a browser in which the user signed in before. */
   readonly isKnown: boolean;

@@ -185,7 +185,6 @@ export const studyCsvHeads: readonly CsvCell[] = [
   ...["study_comments", "flagged_species"],
 ];
 
-/** Returns a row for each result of a study. */
 export function studyCsvRows(study: StudyPage): CsvCell[][] {
   const { fp, patient, acquired_at, device_name } = study;
   return study.rows.map((row) => [

@@ -92,7 +92,7 @@ function signInRoutes(app: FastifyInstance, context: DashboardContext): void {
     const { name, password, totp } = signInBody(request.body);
     const attempt = await countAttempt(request, name);
     const user = await findUserByName(store, name);
-    // An unknown name takes the time of a wrong password, and gets the same response.
+    // An unknown name is checked like a wrong password, so that neither time nor response reveals which names exist.
     const who = { isGone: () => request.raw.socket.destroyed, isKnown: attempt.isKnown };
     const isRight = await isPassword(password, user?.password, who);
     if (user === undefined || !isRight || user.disabled_at !== null) throw new ApiError("SESSION.SIGN_IN_FAILED");

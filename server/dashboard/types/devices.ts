@@ -49,7 +49,6 @@ export interface AgentShown {
   version: string | null;
   /** The platform of its packages; null for an agent that does not report it, or cannot upgrade itself. */
   platform: string | null;
-  /** Its last upgrade. */
   upgrade: UpgradeReport | null;
   /** The PC's clock minus the server's in seconds. Null for an agent that does not report it. */
   clock_offset_s: number | null;
@@ -103,7 +102,6 @@ export type DeviceState =
   /** Working time since its last message, and its longest pause before; null if it is silent for more than 14 days. */
   | { is: "silent"; working_ms: number; longest_ms: number | null };
 
-/** Whether the state of a device needs a person. */
 export function needsPerson({ is }: DeviceState): boolean {
   return is === "faulty" || is === "silent" || is === "foreign";
 }

@@ -9,7 +9,6 @@ export interface NamedPatient {
   species: string;
 }
 
-/** A record in the list. */
 export interface RecordSummary extends Pick<Soap, "fp" | "soap_type" | "status" | "signed_at" | "created_at"> {
   patient: NamedPatient;
   /** The clinic that performed the examination and owns the record. */

@@ -29,7 +29,7 @@ export type Permission = (typeof permissions)[number];
 /** The header in which an endpoint takes its key. */
 export type KeyHeader = "x-api-key" | "authorization";
 
-// The store keeps an HMAC of a key, never the key.
+// The store keeps only an HMAC of a key, so that a stolen database opens nothing.
 
 /** Max active keys of a clinic, so that a faulty script cannot create keys without end. */
 export const ACTIVE_KEYS_MAX = 25;

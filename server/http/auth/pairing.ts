@@ -107,7 +107,7 @@ export async function pairAgent(
       case "right":
         // The right to pair ends with the right to make a code, and not a quarter of an hour later.
         if (!(await adminsOf(session, found.clinicId)).includes(found.userId)) return "ended";
-        // Only a forged request has a key of somebody else.
+        // The agent made the key just now, so a key of another clinic can only come from a forged request.
         if ((await findKey(session, keyDigest)) !== undefined) return "ended";
         return answered(await register(session, pepper, found, request), proof);
     }

@@ -18,7 +18,8 @@ export function loadPepper(folder: string, keysExist: boolean): Buffer {
     makePrivateFolder(folder);
     asOwner(folder, makePepper);
   }
-  // No key may outlive it. A process that was killed may have made it without a sync.
+  // Synced before the first key, because keys without their pepper are lost. A killed process may have made the file without a
+  // sync.
   syncFolder(folder);
   const pepper = kept ?? readFileSync(path);
   if (pepper.length !== PEPPER_BYTES) {
@@ -31,7 +32,7 @@ function makePepper(folder: string): void {
   const path = join(folder, "pepper");
   // The link is atomic: a process that starts at the same time reads the complete file.
   const draft = `${path}.${process.pid}`;
-  // A killed process with the same number may have left its draft.
+  // A killed process with the same pid may have left its draft.
   rmSync(draft, { force: true });
   writeFileSync(draft, randomBytes(PEPPER_BYTES), { mode: 0o600, flag: "wx", flush: true });
   try {

@@ -28,7 +28,6 @@ export interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
-  /** The header that carries the key. */
   readonly header: KeyHeader;
   /** Permissions, any one of which opens the endpoint. */
   readonly permissions: readonly Permission[];

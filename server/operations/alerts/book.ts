@@ -111,7 +111,7 @@ export function claim(
     !isQuiet(quiet, alert.kind, now, timeZone);
   for (const channel of channels) {
     const ofChannel = book.messages.filter((message) => message.channel === channel.id);
-    // The closing message never overtakes the opening one.
+    // A closing message waits for its opening one: a retried opening message after it would report a closed alert as open.
     const due = ofChannel.filter(
       (message) => isDue(message) && ofChannel.every((other) => isDue(other) || !isBeginOf(message, other)),
     );

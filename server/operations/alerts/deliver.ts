@@ -4,7 +4,6 @@ import { alertMail, type Teller, testMail } from "./email-text.ts";
 import type { SendMail } from "./smtp.ts";
 import { alertPath } from "./texts.ts";
 
-/** A channel with its address. */
 export interface Receiver extends Channel {
   /** An e-mail address, or the URL of a webhook. */
   readonly target: string;
@@ -62,7 +61,10 @@ function told(outcome: WebhookOutcome): Delivery {
   return { ok: false, reason: outcome.reason, isUncertain: false };
 }
 
-/** Names the kind, the device, the count and the page; never a patient or an owner. A repeat has the same body. */
+/**
+ * Names the kind, the device, the count and the page, but no patient or owner, because e-mails pass through foreign servers. A
+ * repeat has the same body.
+ */
 function webhookBody({ event, alert, at }: AlertMessage, { dashboard, name }: Teller): object {
   const { kind, subject, count, since, openedAt } = alert;
   return {

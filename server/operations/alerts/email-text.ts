@@ -12,7 +12,6 @@ export interface Mail {
 
 /** The sender of the text. */
 export interface Teller {
-  /** The clinic's name. */
   readonly name: string;
   /** Address of the dashboard, such as `https://vetwire.example.com/dashboard`; null if it is unknown. */
   readonly dashboard: string | null;

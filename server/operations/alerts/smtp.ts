@@ -17,7 +17,6 @@ export interface SmtpServer {
 }
 
 export interface SmtpSettings extends SmtpServer {
-  /** Sender of the e-mails. */
   readonly from: string;
   /** Reads the password for each e-mail, so that a changed one needs no restart. @throws Error if its file cannot be read */
   readonly password: () => string;

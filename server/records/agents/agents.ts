@@ -11,7 +11,6 @@ export interface AgentDescription {
   fp: string;
   clinic_fp: string;
   name: string;
-  /** The id of its key. */
   key: string;
   /** Null for an agent whose key a person made. */
   paired_at: string | null;

@@ -119,7 +119,7 @@ function deviceShown(
     last_warning = null,
     today = null,
   } = device;
-  // A new agent knows no message of its predecessor, and the server has its studies.
+  // The time of the last study counts too, because a newly installed agent has not heard the messages before it.
   const heardAt = Math.max(0, ...times, Date.parse(device.last_message_at ?? "") || 0);
   const last_message_at = heardAt === 0 ? null : new Date(heardAt).toISOString();
   const counts = today && { ...today, not_for_patients: today.not_for_patients ?? null };

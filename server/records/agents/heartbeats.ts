@@ -32,7 +32,6 @@ export async function stepWithHeartbeat(
   actor: AuditActor & { readonly clinicId: number },
 ): Promise<string | undefined> {
   const stored = await readRollout(session, actor.clinicId);
-  // A clinic without a roll-out is the usual case.
   if (stored === undefined) return undefined;
   const { rollout: before, userId } = stored;
   const rollout = stepRollout(before, heard, actor.now);

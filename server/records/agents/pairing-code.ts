@@ -15,7 +15,6 @@ export function selectorOf(code: string): string {
   return code.slice(0, SELECTOR_CHARS);
 }
 
-/** The stored part of a code. */
 export interface StoredCode {
   readonly expires_at: number;
   /** Digest of the key that the code was exchanged for; null for an unused code. */

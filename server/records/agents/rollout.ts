@@ -16,7 +16,6 @@ import type {
 const OTHER = "";
 
 export interface RolloutPc {
-  /** The fp of its agent. */
   readonly agent: string;
   readonly name: string;
   /** The version before the roll-out. */

@@ -52,7 +52,7 @@ function agentsAway({ agents, hours, keys }: ClinicFacts, now: number): Conditio
   return silentAgents(agents, keys).flatMap(({ shown: { key, last_seen_at }, line }): Condition[] => {
     if (last_seen_at === null) return [];
     const since = Date.parse(last_seen_at);
-    // A clinic switches its PC off for the night.
+    // With opening hours only these count, because clinics switch their PC off at night.
     const silentMs = hours.length === 0 ? now - since : workingMs(hours, since, now);
     const isLong = silentMs >= limits.agentSilentWorkingMs;
     return [{ key: `agent-silent ${line}`, kind: "agent-silent", subject: key.name, since, ...held(!isLong) }];
@@ -100,7 +100,7 @@ function downDevice({ id, reason = null, may_be_off = false, since }: Device, no
   return [{ key: `device-down ${id}`, kind: "device-down", subject: id, since: timeOf(since, now), reason }];
 }
 
-/** Only a person ends this alert. */
+/** Stays open until a person has processed the messages again. */
 function quarantined({ id, quarantined: messages }: Device, now: number): Condition[] {
   if (messages === undefined) return [];
   const isOld = now - timeOf(messages.last_at, now) > limits.quarantinedMs;

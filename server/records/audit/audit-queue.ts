@@ -35,7 +35,6 @@ export class AuditQueue {
   #removedAt = Number.NEGATIVE_INFINITY;
   #entries: AuditRow[] = [];
   readonly #refusals = new Map<string, Refusal>();
-  /** Number of dropped rows, as a row. */
   #lost: AuditRow | undefined;
   #dropped = 0;
   #flushing: Promise<void> | undefined;

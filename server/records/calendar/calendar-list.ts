@@ -23,7 +23,6 @@ export async function listNamedEvents(
   );
 }
 
-/** Whether the clinic has an event with this fp. */
 export async function hasEvent(session: Session, clinicId: number, fp: string): Promise<boolean> {
   return (await session.first(ofClinic, { clinicId, fp })) !== undefined;
 }

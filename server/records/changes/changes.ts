@@ -42,7 +42,7 @@ const mark = query((db, p: { clinicId: number }) =>
         .select("clinic_alerts.changed_at")
         .where("clinic_alerts.clinic_id", "=", p.clinicId)
         .as("alerts"),
-      // A preview of flags uses the intervals.
+      // Included, because an open preview of flags was computed with the intervals.
       select
         .selectFrom("clinic_reference_interval_set")
         .select((set) => set.fn.max("clinic_reference_interval_set.id").as("last"))

@@ -13,7 +13,6 @@ export interface CodeMapping {
   analyte: string;
 }
 
-/** Lists the mappings of a clinic, by device and code. */
 export async function listMappings(session: Session, clinicId: number): Promise<CodeMapping[]> {
   const rows = await session.all(mappings, { clinicId });
   return rows.map(({ device_id, code, analyte }) => ({ device_id, code, analyte }));

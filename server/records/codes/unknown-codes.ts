@@ -8,7 +8,6 @@ import { timestampOf } from "../studies/study-content.ts";
 /** An unknown code in the list for a user. */
 export interface ListedCode extends Omit<UnknownCode, "newStudies"> {
   readonly device_id: string;
-  /** Number of studies with the code. */
   readonly studies: number;
   readonly first_seen_at: string;
   readonly last_seen_at: string;

@@ -14,7 +14,6 @@ import {
   toStudy,
 } from "../studies/study-content.ts";
 
-/** A study of an import file. */
 export interface ImportedStudy extends Study {
   /** Absent in most files. The stored ones then stay. */
   source?: StudySource;

@@ -25,7 +25,6 @@ export interface FilingInput {
     /** Whether a user placed, rejected or reopened it. */
     isPlacedByUser: boolean;
     patientFp: string | null;
-    /** The agent's revision number. */
     revision: number;
     contentHash: string;
   } | null;

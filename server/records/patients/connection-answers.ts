@@ -15,7 +15,6 @@ import { type ConnectedPatient, type ConnectionActor, disconnect, REQUEST_MS, se
 
 // Lists the requests for a patient to its connected clinics, takes their decisions, and lists to a clinic its own requests.
 
-/** Rows of a list. */
 const LISTED_MAX = 100;
 
 /** Returns what a host may do. Once it has decided, it cannot decide again while the request waits for others. */

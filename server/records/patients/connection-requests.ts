@@ -14,7 +14,6 @@ export interface Request {
   readonly id: number;
   readonly state: RequestState;
   readonly clinic: AskingClinic;
-  /** The requesting user. */
   readonly userId: number;
 }
 
@@ -96,7 +95,7 @@ export async function hostIdsOf(session: Session, requestId: number): Promise<nu
   return (await session.all(hostIds, { requestId })).map(({ id }) => id);
 }
 
-/** A clinic without settings confirms. */
+/** The default of a clinic without settings is to confirm. */
 export const confirms = sql<number>`coalesce(settings.confirms_connections, 1)`;
 
 const confirmingClinic = query((db, p: { exceptClinicId: number }) =>

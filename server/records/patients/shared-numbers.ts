@@ -7,7 +7,6 @@ import type { Tables } from "../../database/schema.ts";
 export interface SharedNumber {
   clinic_fp: string;
   identifier: string;
-  /** Number of patients with the identifier. */
   patients: number;
   /** Smallest fp of these patients. */
   first_fp: string;

@@ -11,7 +11,6 @@ import { parseStored, timestampOf } from "../studies/study-content.ts";
 
 // The list of a clinic's studies: those of its connected patients, and its own unmatched ones.
 
-/** Rows of one page. */
 export const PAGE_ROWS = 50;
 
 /** Max patients whose name or identifier a search fits. */

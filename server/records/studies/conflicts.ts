@@ -4,7 +4,10 @@ import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { ConflictColumns } from "../../database/schema.ts";
 import { inPublishedOrder, timestampOf } from "./study-content.ts";
 
-/** A pushed study that contradicts a stored one. It is kept for a user and never filed. */
+/**
+ * A pushed study that contradicts a stored one. It is kept for a user and not filed, because a vet may have acted on the stored
+ * one.
+ */
 export interface Conflict {
   fp: string;
   at: string;

@@ -34,7 +34,6 @@ export type StoredStudy = StudyColumns &
   OptionalStudyColumns &
   StudyChecksum & { id: number; patient_fp: string | null };
 
-/** A study to write. */
 export type StudyWrite = StudyColumns & Partial<OptionalStudyColumns>;
 
 /** Finds a stored study, whichever clinic may read it. @throws DamagedRecord */

@@ -25,7 +25,7 @@ export function contentHash(
   dedupeKey: string | null,
   deviceId: string | null,
 ): string {
-  // A mark of ours is not content: a later catalogue may know more words.
+  // The server's own mark is left out: after an update of the catalogue a resend would otherwise be a contradiction.
   const results = canonical(study.results.map(({ abnormal: _abnormal, ...result }) => result));
   const content = {
     ...describeStudy(study),

@@ -21,7 +21,6 @@ export interface OwnPatient {
   readonly patient: Patient;
 }
 
-/** A user in a clinic. */
 export type ClinicActor = AuditActor & { readonly clinicId: number };
 
 /** Where a study goes. The typed species confirms a contradiction between the device and the patient. */

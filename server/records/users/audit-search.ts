@@ -13,7 +13,6 @@ const SLICE = 20_000;
 /** Slices that one call reads at most. The caller goes on with `next`. */
 const SLICES_MAX = 10;
 
-/** Max rows of a response. */
 const ROWS_MAX = 100;
 
 /** Rows are written in the order of time, but for the rows of one flush and a database that was locked for a while. */
@@ -52,7 +51,7 @@ export async function searchAudit(session: Session, search: AuditSearch, before?
     if (newest === undefined || newest.at < since - DISORDER_MS) return { rows, next: null };
     const start = newest.id - SLICE;
     const older = await session.first(rowBefore, { id: start + 1 });
-    // A slice that is completely too new costs two look-ups.
+    // Skips slices that are too new, for the price of two look-ups.
     if (older === undefined || older.at < until + DISORDER_MS) {
       const limit = ROWS_MAX - rows.length;
       const found: FoundRow[] = await session.all(slice, { ...search, ...words, start, end, limit });

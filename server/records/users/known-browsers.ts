@@ -27,7 +27,6 @@ export async function takeBrowserTry(
   return (await session.first(countTry, { digest, signInName, since: now - KNOWN_MS }))?.tries;
 }
 
-/** Forgets the browsers of a user. */
 export async function forgetBrowsersOf(session: Session, userId: number): Promise<void> {
   await session.all(forget, { userId });
 }

@@ -8,16 +8,16 @@ import { Menu } from "./menu.tsx";
 import { screens } from "./screens.ts";
 import { Empty } from "../resource.tsx";
 import { clinic, refreshSession, session } from "../session.ts";
-import { dateTime, language, texts } from "../text.ts";
+import { dateTime, language, translations } from "../text.ts";
 
-// The frame of the dashboard: who may see which screen, the menu, and banners. Each screen is loaded when it is first shown.
+// The frame of the dashboard: the screens that the user may see, the menu and the banners.
 
 const SignIn = lazy(async () => (await import("../screens/account/sign-in.tsx")).SignIn);
 
 export function App() {
   useEffect(() => void refreshSession().catch(() => undefined), []);
   const state = session.value;
-  // Screens read texts when they are drawn, so another language draws all of them anew.
+  // Screens read texts while they are drawn, so a change of the language draws all of them again.
   return (
     <LocationProvider scope="/dashboard" key={language.value}>
       <Banners />
@@ -47,7 +47,7 @@ function SignedIn() {
         {clinic.value === undefined && path !== "/dashboard/account" ? (
           <Empty title={t("noClinic")}>{t("noClinicNext")}</Empty>
         ) : (
-          // A screen keeps no data of another clinic.
+          // A key of the clinic: without it a screen would keep its state, which holds data of the clinic shown before.
           <Router key={clinic.value?.fp}>
             {screens.map(({ path: each, Screen }) => (
               <Route key={each} path={each} component={Screen} />
@@ -60,7 +60,7 @@ function SignedIn() {
   );
 }
 
-/** Replaces the page, whose words and half-filled forms are the earlier user's. */
+/** Replaces the page, because its texts and half-filled forms belong to the earlier user. */
 function OtherUser() {
   return (
     <main class="alone">
@@ -101,29 +101,29 @@ function Banner({ children }: { children: ComponentChildren }) {
   );
 }
 
-const t = texts(
-  {
-    noClinic: "You belong to no clinic",
-    noClinicNext: "An admin of a clinic can add you under Settings, Users.",
-    otherUser: "Somebody else signed in with this browser. Nothing was written under that name.",
-    loadAgain: "Go on with the new sign-in",
-    nowhere: "There is no such page",
-    home: "Go to Today",
-    passwordKnown:
-      "Somebody else knows your password: on {time}, ten wrong codes followed it. Click your name and change the password.",
-    unencrypted: "This connection is not encrypted: others in the network can read passwords and results.",
-    offline: "The server does not answer. This page shows what it knew last and tries again.",
-  },
-  {
-    noClinic: "Hiçbir kliniğe bağlı değilsiniz",
-    noClinicNext: "Bir klinik yöneticisi sizi Ayarlar, Kullanıcılar altında ekleyebilir.",
-    otherUser: "Bu tarayıcıda başka biri oturum açtı. Onun adına hiçbir şey yazılmadı.",
-    loadAgain: "Yeni oturumla devam et",
-    nowhere: "Böyle bir sayfa yok",
-    home: "Bugün sayfasına git",
-    passwordKnown:
-      "Parolanızı başka biri biliyor: {time}, parolanın ardından on yanlış kod girildi. Adınıza tıklayıp parolayı değiştirin.",
-    unencrypted: "Bu bağlantı şifreli değil: ağdaki başkaları parolaları ve sonuçları okuyabilir.",
-    offline: "Sunucu yanıt vermiyor. Bu sayfa son bildiğini gösteriyor ve yeniden deniyor.",
-  },
-);
+const t = translations({
+  noClinic: ["You belong to no clinic", "Hiçbir kliniğe bağlı değilsiniz"],
+  noClinicNext: [
+    "An admin of a clinic can add you under Settings, Users.",
+    "Bir klinik yöneticisi sizi Ayarlar, Kullanıcılar altında ekleyebilir.",
+  ],
+  otherUser: [
+    "Somebody else signed in with this browser. Nothing was written under that name.",
+    "Bu tarayıcıda başka biri oturum açtı. Onun adına hiçbir şey yazılmadı.",
+  ],
+  loadAgain: ["Go on with the new sign-in", "Yeni oturumla devam et"],
+  nowhere: ["There is no such page", "Böyle bir sayfa yok"],
+  home: ["Go to Today", "Bugün sayfasına git"],
+  passwordKnown: [
+    "Somebody else knows your password: on {time}, ten wrong codes followed it. Click your name and change the password.",
+    "Parolanızı başka biri biliyor: {time}, parolanın ardından on yanlış kod girildi. Adınıza tıklayıp parolayı değiştirin.",
+  ],
+  unencrypted: [
+    "This connection is not encrypted: others in the network can read passwords and results.",
+    "Bu bağlantı şifreli değil: ağdaki başkaları parolaları ve sonuçları okuyabilir.",
+  ],
+  offline: [
+    "The server does not answer. This page shows what it knew last and tries again.",
+    "Sunucu yanıt vermiyor. Bu sayfa son bildiğini gösteriyor ve yeniden deniyor.",
+  ],
+});

@@ -1,5 +1,5 @@
 import { chooseClinic, clinic, may, session, signOut } from "../session.ts";
-import { texts } from "../text.ts";
+import { translations } from "../text.ts";
 import { Field } from "../ui/form/field.tsx";
 import { Header } from "../ui/header/header.tsx";
 
@@ -48,37 +48,19 @@ type ScreenName =
   | ("today" | "results" | "patients" | "toPlace" | "manualStudy" | "records" | "calendar" | "stock")
   | ("devices" | "settings" | "help");
 
-const t = texts(
-  {
-    today: "Today",
-    results: "Results",
-    patients: "Patients",
-    toPlace: "To place",
-    manualStudy: "Manual study",
-    records: "Records",
-    calendar: "Calendar",
-    stock: "Stock",
-    devices: "Devices",
-    settings: "Settings",
-    help: "Help",
-    clinic: "Clinic",
-    account: "Your account",
-    signOut: "Sign out",
-  },
-  {
-    today: "Bugün",
-    results: "Sonuçlar",
-    patients: "Hastalar",
-    toPlace: "Yerleştirilecek",
-    manualStudy: "Elle giriş",
-    records: "Kayıtlar",
-    calendar: "Takvim",
-    stock: "Stok",
-    devices: "Cihazlar",
-    settings: "Ayarlar",
-    help: "Yardım",
-    clinic: "Klinik",
-    account: "Hesabınız",
-    signOut: "Çıkış",
-  },
-);
+const t = translations({
+  today: ["Today", "Bugün"],
+  results: ["Results", "Sonuçlar"],
+  patients: ["Patients", "Hastalar"],
+  toPlace: ["To place", "Yerleştirilecek"],
+  manualStudy: ["Manual study", "Elle giriş"],
+  records: ["Records", "Kayıtlar"],
+  calendar: ["Calendar", "Takvim"],
+  stock: ["Stock", "Stok"],
+  devices: ["Devices", "Cihazlar"],
+  settings: ["Settings", "Ayarlar"],
+  help: ["Help", "Yardım"],
+  clinic: ["Clinic", "Klinik"],
+  account: ["Your account", "Hesabınız"],
+  signOut: ["Sign out", "Çıkış"],
+});

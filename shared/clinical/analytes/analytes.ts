@@ -68,7 +68,6 @@ const COUNTS = ["10*9/L", "10*12/L"];
 /** LOINC codes of urine that the catalogue has no analyte for. `of` is the code of the same quantity in blood. */
 const UrineLoinc = Type.Object({ loinc: Loinc, of: Code, source_id: Type.String() });
 
-/** The analytes of data/analytes.json. */
 export const analytes: readonly Analyte[] = checked(readData("analytes.json", Type.Array(Analyte)));
 
 const byCode = new Map(analytes.map((analyte) => [analyte.code, analyte]));
@@ -76,7 +75,6 @@ const byLoinc = new Map(analytes.flatMap((analyte) => loincRead(analyte).map((lo
 const byName = namesOf(analytes);
 const urineLoinc = urineLoincOf(readData("urine-loinc.json", Type.Array(UrineLoinc)));
 
-/** Returns the LOINC codes that are read as the analyte. */
 function loincRead({ loinc, loinc_read_only = [] }: Analyte): readonly string[] {
   return [...loinc, ...loinc_read_only];
 }

@@ -37,7 +37,7 @@ export function readUnit(analyte: Analyte, spelling: string, value: number): Uni
 function missingUnit(analyte: Analyte, value: number): UnitReading {
   if (analyte.value_type !== "numeric") return { unit: null, warning: null };
   const problem = `no unit for ${analyte.code}, expected ${expected(analyte)}`;
-  // A value below 1 is not a percentage of cells in blood.
+  // A hematocrit below 1 is a fraction: no animal has less than 1 % of cells in its blood.
   if (analyte.code === "HCT" && value < 1) return { unit: "L/L", warning: null };
   const [only, ...others] = analyte.units;
   const isClear = others.length === 0 || unitsSpelled([only?.unit ?? ""], "").length > 0;

@@ -1,6 +1,7 @@
 import type { Comparator } from "../../api/study.ts";
 
-// Reads values and ranges as devices print them. Text without a value becomes a reason, never 0.
+// Reads values and ranges as devices print them. Text without a value becomes a reason, because a 0 in its place would be
+// flagged low.
 
 export type ReadValue =
   | {

@@ -131,7 +131,6 @@ export interface OpenBackup {
   readonly descriptor: number;
 }
 
-/** Opens a backup for some work. */
 export function withBackup<Result>(file: string, work: (backup: OpenBackup) => Result): Result {
   const descriptor = fs.openSync(file, "r");
   try {

@@ -19,7 +19,6 @@ export interface BackupSource {
   readonly version: string;
   /** Version of the schema that this program knows. */
   readonly schema: number;
-  /** The data folder. */
   readonly folder: string;
   /** Name of the database in the data folder. */
   readonly database: string;

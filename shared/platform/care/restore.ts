@@ -18,7 +18,8 @@ import { commitPlan, finishRestore, type RestorePlan, STAGING } from "./restore-
 import { storedSchema } from "./sqlite-schema.ts";
 import { storageAdvice } from "./storage-advice.ts";
 
-// Checks a backup and restores it into a data folder. The old files are moved aside and never deleted.
+// Checks a backup and restores it into a data folder. The old files are moved aside and not deleted, because the backup may
+// turn out to be the wrong one.
 
 /** The folder of images, in the data folder, and a query for the names that a database knows. */
 export interface KnownImages {
@@ -36,7 +37,6 @@ export interface RestoreTarget {
   readonly database: string;
   /** Further files that the backup may have: it was made only with all that its database needs. */
   readonly files: readonly string[];
-  /** The images; null if the program has none. */
   readonly images: KnownImages | null;
   /** Changes the restored database before it is used. */
   readonly prepare?: (db: Database.Database) => void;
@@ -45,7 +45,6 @@ export interface RestoreTarget {
 export interface RestoreReport {
   /** The folder with the files that were there before; null if there were none. */
   readonly aside: string | null;
-  /** Number of written images. */
   readonly images: number;
   /** Number of images that the backup does not know. They are with the old files. */
   readonly later: number;
@@ -229,7 +228,7 @@ export function restoreConfig(file: string, { members }: Manifest, configFolder:
     for (const member of members.filter(({ name }) => name.startsWith(CONFIG_PREFIX)).toReversed()) {
       const place = path.resolve(root, member.name.slice(CONFIG_PREFIX.length));
       const to = path.join(here, path.relative(root, place));
-      // A changed backup must not write elsewhere.
+      // Skips members outside the folder, which only a changed backup has.
       if (!place.startsWith(root + path.sep) || fs.existsSync(to)) continue;
       write(backup, member, to);
       written.push(place);

@@ -4,7 +4,7 @@ import type { BackupState } from "./backup-state.ts";
 
 /** A time of the day, `03:30`, in the time zone of this machine. */
 export const TIME_OF_DAY = "^([01]\\d|2[0-3]):[0-5]\\d$";
-/** An hour before most clinics open and after most have closed. */
+/** Before most clinics open and after most have closed. */
 export const DEFAULT_TIME = "03:30";
 export const DEFAULT_KEEP = 7;
 /** Time from a failure to the next attempt. */

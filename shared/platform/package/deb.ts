@@ -50,7 +50,7 @@ export const packDeb: Pack = async ({ program, platform, release, staged, work, 
   };
   write(`usr/lib/systemd/system/${name}.service`, systemdUnit(packagedService(program)));
   write(`usr/share/doc/${name}/copyright`, fs.readFileSync(path.join(staged, "LICENSE"), "utf8"));
-  // A password of the database may be in it.
+  // Mode 600, because DATABASE_URL in it may hold a password.
   write(`etc/default/${name}`, fs.readFileSync(path.join(FILES, `${program}.default`), "utf8"), 0o600);
   const size = kilobytes(tree);
   const sums = checksums(tree);

@@ -27,7 +27,6 @@ interface Kind {
 
 const BOTH = ["agent", "server"] as const;
 
-/** The kinds of packages. */
 const KINDS: Readonly<Record<string, Kind>> = {
   tar: { pack: packTar, platforms: ["linux-x64", "linux-arm64", "win-x64"] },
   deb: { pack: packDeb, platforms: ["linux-x64", "linux-arm64"], tools: { "dpkg-deb": "dpkg" } },

@@ -1,6 +1,5 @@
 import type { Platform, Release } from "./stage.ts";
 
-/** One package to make. */
 export interface PackOrder {
   readonly program: "agent" | "server";
   readonly platform: Platform;

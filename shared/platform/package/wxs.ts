@@ -85,7 +85,6 @@ function serviceElements(program: WindowsProgram): string {
   return `<ServiceInstall ${words.join(" ")}/><ServiceControl Id="ServiceControl" ${control}/>`;
 }
 
-/** Returns the elements of the files of a folder, and of the folders in it. */
 function folderElements(files: readonly string[], file: (name: string) => string, folder = ""): string {
   const inner = files.filter((name) => name.startsWith(folder)).map((name) => name.slice(folder.length));
   const own = inner.filter((name) => !name.includes("/")).map((name) => file(folder + name));

@@ -30,7 +30,6 @@ export function writtenFolders({ config, state, writable }: ServiceDescription):
   return [...(config === null ? [] : [folderOf(config)]), state, ...writable];
 }
 
-/** The folder of a file. */
 export function folderOf(file: string): string {
   return pathOf(file).dirname(file);
 }

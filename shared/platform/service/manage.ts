@@ -21,7 +21,6 @@ export function thisMachine(): Machine {
   return { platform, root: "" };
 }
 
-/** Finds a service by its name. */
 export async function findService(name: string, { platform }: Machine): Promise<Found> {
   return platform.judge(name, await answersOf(platform.questions(name)));
 }
@@ -65,7 +64,7 @@ async function requireOwnFolder({ config }: ServiceDescription, { platform, root
   const folder = path.join(root, folderOf(config));
   if (!fs.existsSync(folder)) return;
   const problem = configProblem(config, fs.readdirSync(folder), platform.folder);
-  // An administrator gave that folder to the service.
+  // A folder that its user already owns was given by an administrator.
   const isGiven = platform.user !== null && (await isOwnedBy(folder, platform.user));
   if (problem !== null && !isGiven) throw new Error(problem);
 }

@@ -17,7 +17,6 @@ export interface ServiceStatus {
   readonly data: string;
   /** The last starts that ended with an error, the newest first; null if this user may not read them. */
   readonly failures: readonly StartFailure[] | null;
-  /** The last upgrade; null if there was none. */
   readonly upgrade: LastUpgrade | null;
 }
 

@@ -31,7 +31,7 @@ export function systemdUnit(service: ServiceDescription): string {
     // DeviceAllow knows only drivers that are loaded when the service starts. An adapter may be plugged in later.
     ...(isAgent ? ["Wants=modprobe@usbserial.service modprobe@cdc_acm.service"] : []),
     ...(isAgent ? ["After=modprobe@usbserial.service modprobe@cdc_acm.service"] : []),
-    // An unattended machine tries for ever.
+    // Without a limit of starts, because nobody is there to start an unattended machine's service again.
     "StartLimitIntervalSec=0",
     "",
     "[Service]",

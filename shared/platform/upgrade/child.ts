@@ -14,7 +14,6 @@ import type { Health } from "./versions.ts";
 export interface ChildOrder {
   readonly program: "agent" | "server";
   readonly options: readonly string[];
-  /** The versions folder. */
   readonly folder: string;
   readonly version: string;
   /** Whether the version is that of the launcher's own program folder. */

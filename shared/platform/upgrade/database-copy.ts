@@ -13,7 +13,6 @@ export interface CopyOrder {
   readonly copy: string;
 }
 
-/** The name of the one copy next to a database. */
 export function copyName(database: string): string {
   return `${database}.before-upgrade`;
 }
@@ -34,7 +33,6 @@ export async function copyDatabase(database: string): Promise<void> {
   }
 }
 
-/** Returns the bytes that a copy needs. */
 export function copyBytes(database: string): number {
   return [database, `${database}-wal`].reduce(
     (sum, file) => sum + (fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0),

@@ -40,11 +40,8 @@ import {
 
 export interface Launch {
   readonly program: "agent" | "server";
-  /** The options of `run`. */
   readonly options: readonly string[];
-  /** The versions folder. */
   readonly folder: string;
-  /** The version of the package. */
   readonly version: string;
   readonly probationMs: number;
   readonly log: Logger;
@@ -214,7 +211,7 @@ export class Launcher {
     try {
       await checkVersion(versionFolder(this.#launch.folder, version), version);
     } catch (error) {
-      // A service manager may have ended the check.
+      // If the service manager stopped the check, the version has not failed.
       if (!this.#isStopping) this.#goBack(leave(this.#versions), version, errorMessage(error));
     }
   }

@@ -10,7 +10,6 @@ const ANSWER_MS = 30_000;
 const fromLauncher = Compile(FromLauncher);
 
 export interface Parent {
-  /** The versions folder. */
   readonly folder: string;
   tell(health: Health): void;
   /** Requests an upgrade. @returns why the launcher refuses it; null if the program has to stop now */

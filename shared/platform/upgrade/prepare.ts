@@ -20,7 +20,6 @@ export type FetchFile = (name: string, file: string, bytesMax: number) => Promis
 export interface ReleaseOrder {
   readonly program: "agent" | "server";
   readonly version: string;
-  /** The versions folder. */
   readonly folder: string;
   readonly fetch: FetchFile;
   /** Bytes that the upgrade needs on this disk in addition to the release, for the copy of the database. */

@@ -202,7 +202,7 @@ export function askService(
  * @throws Error if the folder is a link, or belongs to another user than the folder around it
  */
 function inVersions<Result>(versions: string, change: (place: string) => Result): Result {
-  // A slash at the end would follow a link.
+  // Resolved without a slash at the end, because lstat would follow a link with one.
   const folder = path.resolve(versions);
   const named = fs.lstatSync(folder, { throwIfNoEntry: false });
   if (named?.isDirectory() !== true)

@@ -11,7 +11,6 @@ import { type Expectation, refusal } from "./versions.ts";
 /** The steps that differ between agent and server. */
 export interface UpgradeSteps {
   readonly program: "agent" | "server";
-  /** The running version. */
   readonly version: string;
   readonly log: Logger;
   /** Bytes that copyDatabase() needs. */

@@ -72,7 +72,6 @@ export function writeRunning(folder: string, running: RunningProgram): void {
   writeJson(folder, FILES.running, running);
 }
 
-/** Returns the completely unpacked versions. */
 export function unpackedVersions(folder: string): string[] {
   return fs.existsSync(folder) ? fs.readdirSync(folder).filter((name) => compareVersions(name, name) === 0) : [];
 }

@@ -58,7 +58,10 @@ export interface Choice {
   readonly trial: Pending | null;
 }
 
-/** `own` is the version of the package, `unpacked` are those of the versions folder. A lower version is never chosen. */
+/**
+ * `own` is the version of the package, `unpacked` are those of the versions folder. A lower version than the package's is not
+ * chosen, because it could not open a database of a newer schema.
+ */
 export function choose(own: string, versions: Versions, unpacked: readonly string[]): Choice {
   const inForce = versionInForce(own, versions, unpacked);
   const { pending } = versions;
@@ -92,7 +95,6 @@ export function refusal(to: string, running: string, records: readonly UpgradeRe
   return `version ${to} was rolled back before (${failed.reason ?? "no reason known"}): take a later version`;
 }
 
-/** Orders an upgrade. */
 export function order(versions: Versions, version: string, expects: Expectation): Versions {
   return { ...versions, pending: { version, starts: 0, expects }, rolledBack: false };
 }

@@ -18,7 +18,7 @@ function machine() {
   return { clock, pass, set: (ms: number) => (wall += ms) };
 }
 
-test("a clock that is set back stamps no image as old, before and after the main thread knows of it", () => {
+test("a clock that is set back stamps no image as old, before and after the main thread notices it", () => {
   const { clock, pass, set } = machine();
   expect(clock.now()).toBe(NOON);
   clock.isAhead(0);

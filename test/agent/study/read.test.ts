@@ -271,7 +271,7 @@ describe("rows", () => {
     ]);
   });
 
-  test("the clinic's code of the device gives the analyte, also where the catalogue knows another one", () => {
+  test("the clinic's code of the device gives the analyte, also where the catalogue has another one", () => {
     const codes = new Map([
       ["413", "ALB"],
       ["alt", "AST"],

@@ -159,7 +159,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByText("Off. With a second factor").waitFor();
   });
 
-  test("a user whose password somebody else knows is warned on every page until it is changed, and admins see it", async () => {
+  test("a user whose password another person set is warned on every page until it is changed, and admins see it", async () => {
     const fp = newFp("clinic");
     const { openAs, ...server } = await startDashboard(clinic(fp));
     const admin = await makeUser(server, "admin", fp);

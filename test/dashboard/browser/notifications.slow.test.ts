@@ -62,7 +62,7 @@ describe.skipIf(browserProblem() !== null)("notifications in a browser", () => {
     await page.getByText("Saved.").waitFor();
     await page.reload();
     await expect.poll(() => page.getByLabel("From").inputValue()).toBe("21:30");
-    await expect.poll(() => page.getByLabel("Send critical values at once all the same").isChecked()).toBe(true);
+    await expect.poll(() => page.getByLabel("Send critical values immediately all the same").isChecked()).toBe(true);
 
     await chooseLanguage(page, "tr");
     await page.getByText("Kime haber verilir").waitFor();

@@ -22,7 +22,7 @@ const wanted: NewKeyBody = {
   expires_in_days: 365,
 };
 
-test("the page offers the permissions that the server knows", () => {
+test("the page offers the permissions of the server", () => {
   expect(keyPermissions.toSorted()).toEqual([...permissions].toSorted());
 });
 

@@ -172,7 +172,7 @@ describe("the roll-out to the clinic PCs", () => {
     for (const body of [{}, { version: 1 }, { version: "0.2.0", more: 1 }]) expect(await call("", body)).toBe(400);
   });
 
-  test("an agent that knows nothing of upgrades, or more than this server, is served as before", async () => {
+  test("an agent without upgrades, or with states that this server lacks, is served as before", async () => {
     const { release, beat, call, states } = await start("A");
     await release("0.2.0");
     await call("", { version: "0.2.0" });

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import type fs from "node:fs";
 import type { ObjectSource } from "./object-store.ts";
 
-/** Bytes per read. */
 const READ_BYTES = 1024 * 1024;
 
 /** Hashes an open file, which the caller keeps open and unchanged until it is stored. */

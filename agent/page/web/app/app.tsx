@@ -2,7 +2,7 @@ import { ErrorBoundary, LocationProvider, Route, Router } from "preact-iso";
 import { isOffline, isSignedOut } from "../../../../server/web/api.ts";
 import { isLiveLost } from "../../../../server/web/live.ts";
 import { Empty } from "../../../../server/web/resource.tsx";
-import { language, texts } from "../../../../server/web/text.ts";
+import { language, translations } from "../../../../server/web/text.ts";
 import { Header } from "../../../../server/web/ui/header/header.tsx";
 import { Pin } from "./pin.tsx";
 import { screens } from "./screens.ts";
@@ -45,31 +45,19 @@ function Nowhere() {
   );
 }
 
-const t = texts(
-  {
-    devices: "Devices",
-    messages: "Messages",
-    images: "Images",
-    configuration: "Configuration",
-    outbox: "To send",
-    codes: "Unknown codes",
-    log: "Log",
-    doctor: "Doctor",
-    nowhere: "There is no such page",
-    home: "Go to the devices",
-    offline: "The agent does not answer. This page shows what it knew last and tries again.",
-  },
-  {
-    devices: "Cihazlar",
-    messages: "İletiler",
-    images: "Görüntüler",
-    configuration: "Yapılandırma",
-    outbox: "Gönderilecek",
-    codes: "Bilinmeyen kodlar",
-    log: "Günlük",
-    doctor: "Denetim",
-    nowhere: "Böyle bir sayfa yok",
-    home: "Cihazlara git",
-    offline: "Aracı yanıt vermiyor. Bu sayfa son bildiğini gösteriyor ve yeniden deniyor.",
-  },
-);
+const t = translations({
+  devices: ["Devices", "Cihazlar"],
+  messages: ["Messages", "İletiler"],
+  images: ["Images", "Görüntüler"],
+  configuration: ["Configuration", "Yapılandırma"],
+  outbox: ["To send", "Gönderilecek"],
+  codes: ["Unknown codes", "Bilinmeyen kodlar"],
+  log: ["Log", "Günlük"],
+  doctor: ["Doctor", "Denetim"],
+  nowhere: ["There is no such page", "Böyle bir sayfa yok"],
+  home: ["Go to the devices", "Cihazlara git"],
+  offline: [
+    "The agent does not answer. This page shows what it knew last and tries again.",
+    "Aracı yanıt vermiyor. Bu sayfa son bildiğini gösteriyor ve yeniden deniyor.",
+  ],
+});

@@ -1,6 +1,6 @@
 import { call, isSignedOut, type RequestError } from "../../../../server/web/api.ts";
 import { Problem } from "../../../../server/web/resource.tsx";
-import { texts } from "../../../../server/web/text.ts";
+import { translations } from "../../../../server/web/text.ts";
 import { Field } from "../../../../server/web/ui/form/field.tsx";
 import { formValues } from "../../../../server/web/ui/form/form.ts";
 import { PageChoices } from "../../../../server/web/ui/header/page-choices.tsx";
@@ -38,21 +38,20 @@ function faultOf(error: RequestError | undefined): string | null {
   return error?.code === "SESSION.TOO_MANY_ATTEMPTS" ? t("wait") : null;
 }
 
-const t = texts(
-  {
-    title: "Vetwire agent",
-    pin: "PIN",
-    hint: "Type “vetwire agent status” on the clinic’s PC. It shows the PIN, 12 letters and digits.",
-    enter: "Enter",
-    wrong: "The PIN is wrong. “vetwire agent status” on the PC shows it.",
-    wait: "Too many wrong PINs. Wait 15 minutes, or use the page on the PC itself.",
-  },
-  {
-    title: "Vetwire aracısı",
-    pin: "PIN",
-    hint: "Klinik bilgisayarında “vetwire agent status” yazın. 12 harf ve rakamdan oluşan PIN’i gösterir.",
-    enter: "Gir",
-    wrong: "PIN yanlış. Bilgisayardaki “vetwire agent status” doğru PIN’i gösterir.",
-    wait: "Çok fazla yanlış PIN girildi. 15 dakika bekleyin veya sayfayı o bilgisayarda açın.",
-  },
-);
+const t = translations({
+  title: ["Vetwire agent", "Vetwire aracısı"],
+  pin: ["PIN", "PIN"],
+  hint: [
+    "Type “vetwire agent status” on the clinic’s PC. It shows the PIN, 12 letters and digits.",
+    "Klinik bilgisayarında “vetwire agent status” yazın. 12 harf ve rakamdan oluşan PIN’i gösterir.",
+  ],
+  enter: ["Enter", "Gir"],
+  wrong: [
+    "The PIN is wrong. “vetwire agent status” on the PC shows it.",
+    "PIN yanlış. Bilgisayardaki “vetwire agent status” doğru PIN’i gösterir.",
+  ],
+  wait: [
+    "Too many wrong PINs. Wait 15 minutes, or use the page on the PC itself.",
+    "Çok fazla yanlış PIN girildi. 15 dakika bekleyin veya sayfayı o bilgisayarda açın.",
+  ],
+});

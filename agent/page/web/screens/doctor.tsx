@@ -1,6 +1,6 @@
 import type { DoctorBody, TitledFinding } from "../../types/doctor.ts";
 import { Empty, Loaded, useLocalOnce } from "../../../../server/web/resource.tsx";
-import { texts } from "../../../../server/web/text.ts";
+import { translations } from "../../../../server/web/text.ts";
 import { Badge } from "../../../../server/web/ui/status/badge.tsx";
 import "./doctor.css";
 
@@ -76,33 +76,20 @@ function Wrong({ finding: { check, status, sentence, remedy } }: { finding: Titl
   );
 }
 
-const t = texts(
-  {
-    doctor: "Doctor",
-    again: "Check again",
-    checking: "Checking, up to a minute",
-    bundle: "File for the support",
-    bundleHint: "The file has no names of patients and owners, no keys and no results.",
-    found: "What needs you",
-    allRight: "Everything is right",
-    right: "{count} checks are right",
-    skipped: "{count} checks were skipped",
-    problem: "Problem",
-    warning: "Warning",
-    todo: "What to do:",
-  },
-  {
-    doctor: "Kurulum denetimi",
-    again: "Yeniden denetle",
-    checking: "Denetleniyor, bir dakika sürebilir",
-    bundle: "Destek dosyası",
-    bundleHint: "Dosyada hasta ve sahip adları, anahtarlar ve sonuçlar yoktur.",
-    found: "Sizi bekleyenler",
-    allRight: "Her şey yolunda",
-    right: "{count} denetim sorunsuz",
-    skipped: "{count} denetim atlandı",
-    problem: "Sorun",
-    warning: "Uyarı",
-    todo: "Yapılacak:",
-  },
-);
+const t = translations({
+  doctor: ["Doctor", "Kurulum denetimi"],
+  again: ["Check again", "Yeniden denetle"],
+  checking: ["Checking, up to a minute", "Denetleniyor, bir dakika sürebilir"],
+  bundle: ["File for the support", "Destek dosyası"],
+  bundleHint: [
+    "The file has no names of patients and owners, no keys and no results.",
+    "Dosyada hasta ve sahip adları, anahtarlar ve sonuçlar yoktur.",
+  ],
+  found: ["What needs you", "Sizi bekleyenler"],
+  allRight: ["Everything is right", "Her şey yolunda"],
+  right: ["{count} checks are right", "{count} denetim sorunsuz"],
+  skipped: ["{count} checks were skipped", "{count} denetim atlandı"],
+  problem: ["Problem", "Sorun"],
+  warning: ["Warning", "Uyarı"],
+  todo: ["What to do:", "Yapılacak:"],
+});

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { LocalLogLine } from "../../types/queue.ts";
 import { Empty, Loaded, useLocal } from "../../../../server/web/resource.tsx";
-import { texts } from "../../../../server/web/text.ts";
+import { translations } from "../../../../server/web/text.ts";
 import { Badge } from "../../../../server/web/ui/status/badge.tsx";
 import "./log.css";
 
@@ -52,21 +52,11 @@ function Lines({ lines }: { lines: readonly LocalLogLine[] }) {
   );
 }
 
-const t = texts(
-  {
-    log: "Log",
-    faultsOnly: "Faults only",
-    none: "No line",
-    noneNext: "The log begins when the agent starts.",
-    error: "fault",
-    warning: "warning",
-  },
-  {
-    log: "Günlük",
-    faultsOnly: "Yalnızca arızalar",
-    none: "Satır yok",
-    noneNext: "Günlük, aracı başladığında başlar.",
-    error: "arıza",
-    warning: "uyarı",
-  },
-);
+const t = translations({
+  log: ["Log", "Günlük"],
+  faultsOnly: ["Faults only", "Yalnızca arızalar"],
+  none: ["No line", "Satır yok"],
+  noneNext: ["The log begins when the agent starts.", "Günlük, aracı başladığında başlar."],
+  error: ["fault", "arıza"],
+  warning: ["warning", "uyarı"],
+});

@@ -1,6 +1,6 @@
 import type { LocalOutbox } from "../../types/queue.ts";
 import { Empty, Loaded, useLocal } from "../../../../server/web/resource.tsx";
-import { ago, texts } from "../../../../server/web/text.ts";
+import { ago, translations } from "../../../../server/web/text.ts";
 import { DataTable } from "../../../../server/web/ui/list/data-table.tsx";
 import { studyWord } from "../../../../server/web/ui/words/study-word.ts";
 
@@ -53,35 +53,21 @@ function Waiting({ outbox: { depth, studies, server } }: { outbox: LocalOutbox }
   );
 }
 
-const t = texts(
-  {
-    outbox: "To send",
-    none: "Every result is sent",
-    noneNext: "A new result goes to the server within seconds.",
-    waiting: "{count} results wait for the server.",
-    kept: "They stay on this PC until the server has them, so nothing is lost.",
-    soon: "The agent sends them now.",
-    oldest: "The oldest {count} are shown.",
-    since: "Waits since",
-    device: "Device",
-    study: "Kind",
-    tries: "Tries",
-    message: "Message",
-    show: "Message …{id}",
-  },
-  {
-    outbox: "Gönderilecek",
-    none: "Tüm sonuçlar gönderildi",
-    noneNext: "Yeni bir sonuç birkaç saniye içinde sunucuya gider.",
-    waiting: "{count} sonuç sunucuyu bekliyor.",
-    kept: "Sunucu alana kadar bu bilgisayarda kalırlar; hiçbir şey kaybolmaz.",
-    soon: "Aracı şimdi gönderiyor.",
-    oldest: "En eski {count} sonuç gösteriliyor.",
-    since: "Bekleme başlangıcı",
-    device: "Cihaz",
-    study: "Tür",
-    tries: "Deneme",
-    message: "İleti",
-    show: "İleti …{id}",
-  },
-);
+const t = translations({
+  outbox: ["To send", "Gönderilecek"],
+  none: ["Every result is sent", "Tüm sonuçlar gönderildi"],
+  noneNext: ["A new result goes to the server within seconds.", "Yeni bir sonuç birkaç saniye içinde sunucuya gider."],
+  waiting: ["{count} results wait for the server.", "{count} sonuç sunucuyu bekliyor."],
+  kept: [
+    "They stay on this PC until the server has them, so nothing is lost.",
+    "Sunucu alana kadar bu bilgisayarda kalırlar; hiçbir şey kaybolmaz.",
+  ],
+  soon: ["The agent sends them now.", "Aracı şimdi gönderiyor."],
+  oldest: ["The oldest {count} are shown.", "En eski {count} sonuç gösteriliyor."],
+  since: ["Waits since", "Bekleme başlangıcı"],
+  device: ["Device", "Cihaz"],
+  study: ["Kind", "Tür"],
+  tries: ["Tries", "Deneme"],
+  message: ["Message", "İleti"],
+  show: ["Message …{id}", "İleti …{id}"],
+});

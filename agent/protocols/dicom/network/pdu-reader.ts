@@ -50,7 +50,6 @@ export class PduReader {
   #gatheredLength = 0;
   #wholePdus = 0;
 
-  /** Number of completed PDUs. */
   get wholePdus(): number {
     return this.#wholePdus;
   }

@@ -124,7 +124,6 @@ export class Scp {
     return this.#apply(this.#association.closed());
   }
 
-  /** Aborts the association. */
   abort(reason: string): ScpAction[] {
     return this.#apply(this.#association.abort(reason));
   }

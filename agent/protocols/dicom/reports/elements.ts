@@ -28,7 +28,6 @@ export function binary(elements: Elements, tag: string): Uint8Array {
   return value instanceof ArrayBuffer ? new Uint8Array(value) : new Uint8Array();
 }
 
-/** Returns the items of a sequence. */
 export function items(elements: Elements, tag: string): Elements[] {
   return values(elements, tag).filter(isObject);
 }

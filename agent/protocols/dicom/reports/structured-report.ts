@@ -15,7 +15,6 @@ export interface Measurement {
   readonly unit: string | null;
 }
 
-/** Max measurements of a report; further ones are not read. */
 const MEASUREMENTS_MAX = 1_000;
 /** Max content items of a report; further ones are not read. */
 const CONTENT_ITEMS_MAX = 50_000;

@@ -29,7 +29,6 @@ const REPLY_TYPES: Readonly<Record<string, string>> = {
   "QCN^J01": "ACK^J01",
 };
 
-/** Returns MSH-9.1. */
 export function typeOf({ header }: Hl7Message): string {
   return header.component(9, 1).trim().toUpperCase();
 }

@@ -139,7 +139,6 @@ export function encodeSegment(name: string, fields: readonly Field[], delimiters
   return [name, ...encoded].join(field);
 }
 
-/** Escapes text for a field. */
 export function escapeField(text: string, { field, component, repetition, escape: mark, subcomponent }: Delimiters) {
   // No letter, digit or space is a delimiter, and an acknowledgement waits for its text.
   if (/^[A-Za-z0-9 ]*$/.test(text)) return text;

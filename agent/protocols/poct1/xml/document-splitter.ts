@@ -74,7 +74,6 @@ export class DocumentSplitter {
     return this.#state === "reading" && this.#scanner.isOutside && this.#scanner.size === 0;
   }
 
-  /** The unfinished document. */
   get partial(): Uint8Array {
     return this.#document.slice(0, this.#length);
   }

@@ -44,7 +44,7 @@ const catalogue: readonly TypedAnalyte[] = analytes.map(({ code, api_code, name,
 
 export function manualStudyRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
   const url = "/clinic/v1/clinics/:clinic/manual-study";
-  /** An animal of others and a missing one get the same response. */
+  /** Both get the same response, so that nobody learns which animals other clinics have. */
   async function patientOf(clinicId: number, fp: string) {
     const found = isFp("patient", fp) ? await findPatient(store, clinicId, fp) : undefined;
     if (found?.connected !== true) throw new ApiError("RECORD.NOT_FOUND", "This patient");

@@ -51,7 +51,7 @@ export function patientFp({ params }: FastifyRequest): string {
   return fp;
 }
 
-/** A patient of others, one without a connection, and a missing one get the same response. */
+/** All three get the same response, so that nobody learns which patients other clinics have. */
 export function found<T>(value: T | undefined): T {
   if (value === undefined) throw missing();
   return value;

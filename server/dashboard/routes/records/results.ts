@@ -106,7 +106,7 @@ async function* listLines(store: DashboardContext["store"], filter: ListFilter |
     damaged += page.leftOut;
     after = page.next;
   }
-  // A shorter file looks like a complete one.
+  // The last line names the omitted studies, because the file would otherwise look complete.
   if (damaged > 0) yield csvLine([`left out, because the database has damaged them: ${damaged}`]);
 }
 

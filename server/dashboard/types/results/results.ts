@@ -9,7 +9,6 @@ export const ROWS_MAX = 500;
 
 /** Filters of the list, as the query of the page and of `GET .../results` has them. An absent one lists all. */
 export interface ResultFilters {
-  /** Fp of a patient. */
   patient?: string;
   device?: string;
   modality?: string;
@@ -47,7 +46,6 @@ export interface ListedStudy {
   /** The device's name of the patient of an unmatched study. */
   hint_name: string | null;
   sample_ids: string[];
-  /** Number of results. */
   results: number;
   /** The first values outside their intervals and abnormal words, critical ones first. */
   outside: OutsideValue[];
@@ -113,7 +111,6 @@ export interface StudyRow {
   comment: string | null;
   /** Null for a code of the catalogue. */
   code_source: CodeSource | null;
-  /** The code that the device sent. */
   device_code: string | null;
   /** Time of the measurement, if the results of several messages are in one study. */
   measured_at: string | null;
@@ -164,7 +161,6 @@ export type TimeLineEvent =
   | { at: string; kind: "sample"; device: string; samples: string[] }
   | { at: string; kind: "revision"; revision: number; cause: RevisionCause; by: string | null; place: Place }
   | { at: string; kind: "conflict"; revision: number; reason: Reason }
-  /** A command of a user. */
   | { at: string; kind: "command"; command: string; by: string }
   /** Reads by one key or one user. `at` is the first of them. */
   | { at: string; kind: "read"; by: string; is_key: boolean; times: number; last_at: string };
@@ -217,7 +213,6 @@ export interface MoveBody {
   typed_species?: string;
 }
 
-/** The query of a printed report. */
 export interface ReportQuery {
   language: Language;
   /** IANA name of the time zone of its times. */

@@ -2,45 +2,28 @@ import type { Modality } from "../../../../shared/api/study.ts";
 
 // Words for the kind of a study and the species of its patient, in pages, reports and CSV files.
 
-export const studyEnglish = {
-  HEMATOLOGY: "Hematology",
-  BIOCHEMISTRY: "Biochemistry",
-  URINALYSIS: "Urinalysis",
-  RADIOLOGY: "Radiology",
-  ULTRASOUND: "Ultrasound",
-  ENDOSCOPY: "Endoscopy",
-  dog: "dog",
-  cat: "cat",
-  rabbit: "rabbit",
-  bird: "bird",
-  reptile: "reptile",
-  exotic: "exotic",
-  horse: "horse",
-  cow: "cow",
-} as const satisfies Record<Modality, string> & Record<string, string>;
+export const studyWords = {
+  HEMATOLOGY: ["Hematology", "Hematoloji"],
+  BIOCHEMISTRY: ["Biochemistry", "Biyokimya"],
+  URINALYSIS: ["Urinalysis", "İdrar tahlili"],
+  RADIOLOGY: ["Radiology", "Radyoloji"],
+  ULTRASOUND: ["Ultrasound", "Ultrason"],
+  ENDOSCOPY: ["Endoscopy", "Endoskopi"],
+  dog: ["dog", "köpek"],
+  cat: ["cat", "kedi"],
+  rabbit: ["rabbit", "tavşan"],
+  bird: ["bird", "kuş"],
+  reptile: ["reptile", "sürüngen"],
+  exotic: ["exotic", "egzotik"],
+  horse: ["horse", "at"],
+  cow: ["cow", "sığır"],
+} as const satisfies Record<Modality, readonly string[]> & Record<string, readonly string[]>;
 
-export type StudyWord = keyof typeof studyEnglish;
-
-export const studyTurkish: Record<StudyWord, string> = {
-  HEMATOLOGY: "Hematoloji",
-  BIOCHEMISTRY: "Biyokimya",
-  URINALYSIS: "İdrar tahlili",
-  RADIOLOGY: "Radyoloji",
-  ULTRASOUND: "Ultrason",
-  ENDOSCOPY: "Endoskopi",
-  dog: "köpek",
-  cat: "kedi",
-  rabbit: "tavşan",
-  bird: "kuş",
-  reptile: "sürüngen",
-  exotic: "egzotik",
-  horse: "at",
-  cow: "sığır",
-};
+export type StudyWord = keyof typeof studyWords;
 
 /** Whether a stored word has one here. Another word stays as it was written. */
 export function isStudyWord(stored: string): stored is StudyWord {
-  return Object.hasOwn(studyEnglish, stored);
+  return Object.hasOwn(studyWords, stored);
 }
 
 /** The kinds of a study in the order of every list, those of the laboratory first. */

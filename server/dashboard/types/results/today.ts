@@ -75,7 +75,6 @@ export interface NewResult {
 }
 
 export interface CriticalStudy extends NewResult {
-  /** Its critical results. */
   values: Result[];
 }
 

@@ -4,7 +4,6 @@
 export interface AccountState {
   name: string;
   has_second_factor: boolean;
-  /** Unused recovery codes. */
   recovery_codes_left: number;
   sessions: SessionOfUser[];
 }

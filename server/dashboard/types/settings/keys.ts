@@ -1,6 +1,5 @@
 // The API keys of a clinic, as the settings show them.
 
-/** Holder of a key. */
 export type KeyHolder = "integration" | "device" | "partner";
 
 export interface KeyEntry {
@@ -59,7 +58,6 @@ export const keyAreas: Readonly<Record<KeyPermission, readonly KeyArea[]>> = {
 
 export const KEY_DAYS_MAX = 3650;
 
-/** The body of `POST .../keys`. */
 export interface NewKeyBody {
   name: string;
   type: KeyHolder;

@@ -27,11 +27,9 @@ export interface ChannelShown {
   type: "email" | "webhook";
   /** The e-mail address or the URL. */
   target: string;
-  /** Last delivery. */
   sent_at: string | null;
   /** Why the last attempt failed, and what to do; null after a success. */
   fault: { at: string; reason: string } | null;
-  /** Messages that wait. */
   waiting: number;
 }
 

@@ -13,7 +13,6 @@ export function includesRole(role: Role, needed: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(needed);
 }
 
-/** A clinic of the signed-in user. */
 export interface ClinicOfUser {
   fp: string;
   name: string;

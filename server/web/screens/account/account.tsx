@@ -10,7 +10,7 @@ import "./account.css";
 /** The signed-in user's own account: password, second factor, sessions. */
 export function Account() {
   const account = useResource<AccountState>("/account", "");
-  // The banner about a known password ends with that password.
+  // The banner about a known password disappears with that password.
   const passwordChanged = async () => void (await Promise.all([account.reload(), refreshSession()]));
   return (
     <div class="account">

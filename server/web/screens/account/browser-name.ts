@@ -1,4 +1,5 @@
-// Names of browsers and systems in a User-Agent header. The order matters: most browsers also name the ones they descend from.
+// Names of browsers and systems in a User-Agent header. More specific names come first: Edge and Opera, for example, also
+// contain "Chrome" and "Safari".
 
 const browsers: readonly (readonly [RegExp, string])[] = [
   [/\bEdgA?\//, "Edge"],
@@ -21,7 +22,7 @@ const systems: readonly (readonly [RegExp, string])[] = [
 
 const LENGTH_MAX = 60;
 
-/** Returns such as `Firefox, Windows`; the header itself, cut, if no browser is known in it. */
+/** Returns a name such as `Firefox, Windows`; the shortened header if no browser is recognized. */
 export function browserName(header: string): string {
   const [browser, system] = [browsers, systems].map((names) => names.find(([pattern]) => pattern.test(header))?.[1]);
   if (browser === undefined) return header.slice(0, LENGTH_MAX);

@@ -34,7 +34,7 @@ export function SecondFactor({ of: factor, changed }: { of: Factor; changed: () 
       {isOn && <p>{t("codesLeft", { count: factor.recovery_codes_left })}</p>}
       {error !== undefined && <Problem error={error} />}
       <p class="actions">
-        {/* One button that stays, also enabled: the focus comes back to it after the dialog. */}
+        {/* One button for both states, so that the focus returns to it after the dialog. */}
         <button type="button" onClick={isOn ? () => setOpen("off") : start}>
           {isOn ? t("switchOff") : t("switchOn")}
         </button>

@@ -4,12 +4,12 @@ import { useState } from "preact/hooks";
 import { call, isSignedOut, RequestError } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
 import { refreshSession } from "../../session.ts";
-import { texts } from "../../text.ts";
+import { translations } from "../../text.ts";
 import { formValues } from "../../ui/form/form.ts";
 import { Field } from "../../ui/form/field.tsx";
 import { useAction } from "../../ui/form/use-action.ts";
 
-/** Signs a user in, or makes the first admin with the set-up code. */
+/** Signs a user in, or creates the first admin with the set-up code. */
 export function SignIn({ state }: { state: Exclude<SessionState, { state: "signed in" }> }) {
   return (
     <main class="sign-in">
@@ -78,7 +78,7 @@ function CodeField({ of: kind, choose }: { of: CodeKind; choose: (kind: CodeKind
   );
 }
 
-/** Tells how many recovery codes are left, before the first screen is shown. */
+/** Shows the number of remaining recovery codes before the first screen. */
 function RecoveryCodeUsed({ left }: { left: number }) {
   const { run, error, isRunning } = useAction();
   return (
@@ -126,49 +126,40 @@ function SetUpForm({ hasClinics }: { hasClinics: boolean }) {
   );
 }
 
-const t = texts(
-  {
-    ended: "Your session ended. Sign in again to go on.",
-    signIn: "Sign in",
-    name: "Name",
-    password: "Password",
-    totp: "Code of your second factor",
-    totpHint: "The six digits that your authenticator app shows now",
-    recovery: "Recovery code",
-    recoveryHint: "One of the ten codes that you printed or kept. Each works once.",
-    useRecovery: "Use a recovery code",
-    useApp: "Use the app",
-    recoveryUsed: "You used a recovery code",
-    recoveryLeft: "Codes left: {count}. You make new ones under “Your account”.",
-    goOn: "Go on",
-    setUp: "Set up the dashboard",
-    setUpWhy: "The first user becomes the admin. The set-up code proves that you have access to the server's machine.",
-    code: "Set-up code",
-    codeHint: "The server printed it when it started, and wrote it to the file setup-code in its data folder.",
-    clinicName: "Name of the clinic",
-    passwordHint: "At least {count} characters",
-    setUpButton: "Set up",
-  },
-  {
-    ended: "Oturumunuz sona erdi. Devam etmek için yeniden oturum açın.",
-    signIn: "Oturum aç",
-    name: "Ad",
-    password: "Parola",
-    totp: "İkinci adım kodunuz",
-    totpHint: "Doğrulama uygulamanızın şu anda gösterdiği altı rakam",
-    recovery: "Kurtarma kodu",
-    recoveryHint: "Yazdırdığınız ya da sakladığınız on koddan biri. Her biri bir kez geçerlidir.",
-    useRecovery: "Kurtarma kodu kullan",
-    useApp: "Uygulamayı kullan",
-    recoveryUsed: "Bir kurtarma kodu kullandınız",
-    recoveryLeft: "Kalan kod: {count}. Yenilerini “Hesabınız” altında oluşturursunuz.",
-    goOn: "Devam et",
-    setUp: "Paneli kurun",
-    setUpWhy: "İlk kullanıcı yönetici olur. Kurulum kodu, sunucunun makinesine erişiminiz olduğunu gösterir.",
-    code: "Kurulum kodu",
-    codeHint: "Sunucu başlarken yazdırdı ve veri klasöründeki setup-code dosyasına yazdı.",
-    clinicName: "Kliniğin adı",
-    passwordHint: "En az {count} karakter",
-    setUpButton: "Kur",
-  },
-);
+const t = translations({
+  ended: ["Your session ended. Sign in again to go on.", "Oturumunuz sona erdi. Devam etmek için yeniden oturum açın."],
+  signIn: ["Sign in", "Oturum aç"],
+  name: ["Name", "Ad"],
+  password: ["Password", "Parola"],
+  totp: ["Code of your second factor", "İkinci adım kodunuz"],
+  totpHint: [
+    "The six digits that your authenticator app shows now",
+    "Doğrulama uygulamanızın şu anda gösterdiği altı rakam",
+  ],
+  recovery: ["Recovery code", "Kurtarma kodu"],
+  recoveryHint: [
+    "One of the ten codes that you printed or kept. Each works once.",
+    "Yazdırdığınız ya da sakladığınız on koddan biri. Her biri bir kez geçerlidir.",
+  ],
+  useRecovery: ["Use a recovery code", "Kurtarma kodu kullan"],
+  useApp: ["Use the app", "Uygulamayı kullan"],
+  recoveryUsed: ["You used a recovery code", "Bir kurtarma kodu kullandınız"],
+  recoveryLeft: [
+    "Codes left: {count}. You make new ones under “Your account”.",
+    "Kalan kod: {count}. Yenilerini “Hesabınız” altında oluşturursunuz.",
+  ],
+  goOn: ["Go on", "Devam et"],
+  setUp: ["Set up the dashboard", "Paneli kurun"],
+  setUpWhy: [
+    "The first user becomes the admin. The set-up code proves that you have access to the server's machine.",
+    "İlk kullanıcı yönetici olur. Kurulum kodu, sunucunun makinesine erişiminiz olduğunu gösterir.",
+  ],
+  code: ["Set-up code", "Kurulum kodu"],
+  codeHint: [
+    "The server printed it when it started, and wrote it to the file setup-code in its data folder.",
+    "Sunucu başlarken yazdırdı ve veri klasöründeki setup-code dosyasına yazdı.",
+  ],
+  clinicName: ["Name of the clinic", "Kliniğin adı"],
+  passwordHint: ["At least {count} characters", "En az {count} karakter"],
+  setUpButton: ["Set up", "Kur"],
+});

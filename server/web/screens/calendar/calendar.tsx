@@ -13,7 +13,7 @@ import "./calendar.css";
 
 type View = "day" | "week";
 
-/** The events of a day or a week in the clinic's time zone; view and day stand in the address. */
+/** The events of a day or a week in the clinic's time zone. The view and the day are in the address. */
 export function Calendar() {
   const { query } = useLocation();
   const zone = timeZone.value;
@@ -124,7 +124,7 @@ function isDay(text: string | undefined): text is string {
   return text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
 }
 
-/** A day has no zone of its own. */
+/** A calendar day is formatted in UTC, because it has no zone. */
 function dayName(day: string): string {
   return new Intl.DateTimeFormat(locale(), { dateStyle: "full", timeZone: "UTC" }).format(new Date(day));
 }

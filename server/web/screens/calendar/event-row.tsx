@@ -21,7 +21,7 @@ export function EventRow({ event, reload }: { event: ListedEvent; reload: () => 
     try {
       await call("POST", `${clinicPath()}/calendar/${event.fp}/move`, { to } satisfies EventMove);
     } finally {
-      // After a refusal, too: another user was faster.
+      // Reload after a refusal too: another user has changed the event.
       await reload();
     }
   };

@@ -18,7 +18,7 @@ interface Times {
   end: string;
 }
 
-/** Adds an event. Its times are those of the clinic's clocks. */
+/** Adds an event. Its times are in the clinic's time zone. */
 export function NewEvent({
   day,
   users,
@@ -77,7 +77,7 @@ export function NewEvent({
   );
 }
 
-/** Start and end. A new start moves the end, so that the length stays. */
+/** Start and end. A change of the start moves the end, which keeps the length. */
 function Span({ times, set, fault }: { times: Times; set: (times: Times) => void; fault: string | null }) {
   const setStart = (start: string) => {
     const [from, to, next] = [read(times.start), read(times.end), read(start)];

@@ -1,117 +1,62 @@
 import type { EventStatus, EventType } from "../../../../shared/api/calendar.ts";
-import { texts } from "../../text.ts";
+import { translations, type Words } from "../../text.ts";
 
-export const statusName = texts(
-  {
-    SCHEDULED: "Scheduled",
-    CHECKED_IN: "Checked in",
-    IN_PROGRESS: "In progress",
-    PENDING_CHECKOUT: "To check out",
-    CLOSED: "Closed",
-    CANCELLED: "Cancelled",
-  } satisfies Record<EventStatus, string>,
-  {
-    SCHEDULED: "Planlandı",
-    CHECKED_IN: "Geldi",
-    IN_PROGRESS: "Muayenede",
-    PENDING_CHECKOUT: "Çıkış bekliyor",
-    CLOSED: "Kapandı",
-    CANCELLED: "İptal edildi",
-  },
-);
+export const statusName = translations({
+  SCHEDULED: ["Scheduled", "Planlandı"],
+  CHECKED_IN: ["Checked in", "Geldi"],
+  IN_PROGRESS: ["In progress", "Muayenede"],
+  PENDING_CHECKOUT: ["To check out", "Çıkış bekliyor"],
+  CLOSED: ["Closed", "Kapandı"],
+  CANCELLED: ["Cancelled", "İptal edildi"],
+} satisfies Words<EventStatus>);
 
-/** Names the step to a status, for its button. */
-export const stepName = texts(
-  {
-    SCHEDULED: "Schedule",
-    CHECKED_IN: "Check in",
-    IN_PROGRESS: "Begin",
-    PENDING_CHECKOUT: "To checkout",
-    CLOSED: "Close",
-    CANCELLED: "Cancel event",
-  } satisfies Record<EventStatus, string>,
-  {
-    SCHEDULED: "Planla",
-    CHECKED_IN: "Girişini yap",
-    IN_PROGRESS: "Başla",
-    PENDING_CHECKOUT: "Çıkışa gönder",
-    CLOSED: "Kapat",
-    CANCELLED: "İptal et",
-  },
-);
+/** Labels the button that sets a status. */
+export const stepName = translations({
+  SCHEDULED: ["Schedule", "Planla"],
+  CHECKED_IN: ["Check in", "Girişini yap"],
+  IN_PROGRESS: ["Begin", "Başla"],
+  PENDING_CHECKOUT: ["To checkout", "Çıkışa gönder"],
+  CLOSED: ["Close", "Kapat"],
+  CANCELLED: ["Cancel event", "İptal et"],
+} satisfies Words<EventStatus>);
 
-export const typeName = texts(
-  {
-    APPOINTMENT: "Appointment",
-    SURGERY: "Surgery",
-    VACCINATION: "Vaccination",
-    CHECKUP: "Check-up",
-    EMERGENCY: "Emergency",
-    SALE: "Sale",
-  } satisfies Record<EventType, string>,
-  {
-    APPOINTMENT: "Randevu",
-    SURGERY: "Ameliyat",
-    VACCINATION: "Aşı",
-    CHECKUP: "Kontrol",
-    EMERGENCY: "Acil",
-    SALE: "Satış",
-  },
-);
+export const typeName = translations({
+  APPOINTMENT: ["Appointment", "Randevu"],
+  SURGERY: ["Surgery", "Ameliyat"],
+  VACCINATION: ["Vaccination", "Aşı"],
+  CHECKUP: ["Check-up", "Kontrol"],
+  EMERGENCY: ["Emergency", "Acil"],
+  SALE: ["Sale", "Satış"],
+} satisfies Words<EventType>);
 
 export const types: readonly EventType[] = ["APPOINTMENT", "CHECKUP", "VACCINATION", "SURGERY", "EMERGENCY", "SALE"];
 
-export const t = texts(
-  {
-    calendar: "Calendar",
-    zone: "Times in {zone}",
-    newEvent: "New event",
-    range: "Range",
-    day: "Day",
-    week: "Week",
-    before: "Earlier",
-    today: "Today",
-    after: "Later",
-    date: "Date",
-    none: "No events",
-    noPatient: "no patient",
-    title: "Title",
-    type: "Type",
-    start: "Start",
-    end: "End",
-    assigned: "Assigned to",
-    nobody: "Nobody",
-    add: "Add",
-    back: "Back",
-    skipped: "Clocks skip this time: summer time begins.",
-    reversed: "The end is not after the start.",
-    cancelTitle: "Cancel this event?",
-    cancelText: "{title} at {time} will be cancelled. A cancelled event stays cancelled.",
-  },
-  {
-    calendar: "Takvim",
-    zone: "Saatler: {zone}",
-    newEvent: "Yeni etkinlik",
-    range: "Aralık",
-    day: "Gün",
-    week: "Hafta",
-    before: "Önceki",
-    today: "Bugün",
-    after: "Sonraki",
-    date: "Tarih",
-    none: "Etkinlik yok",
-    noPatient: "hasta yok",
-    title: "Başlık",
-    type: "Tür",
-    start: "Başlangıç",
-    end: "Bitiş",
-    assigned: "Sorumlu",
-    nobody: "Kimse",
-    add: "Ekle",
-    back: "Geri",
-    skipped: "Saatler bu zamanı atlıyor: yaz saati başlıyor.",
-    reversed: "Bitiş, başlangıçtan sonra değil.",
-    cancelTitle: "Bu etkinlik iptal edilsin mi?",
-    cancelText: "{time} saatindeki {title} iptal edilecek. İptal edilen etkinlik geri alınamaz.",
-  },
-);
+export const t = translations({
+  calendar: ["Calendar", "Takvim"],
+  zone: ["Times in {zone}", "Saatler: {zone}"],
+  newEvent: ["New event", "Yeni etkinlik"],
+  range: ["Range", "Aralık"],
+  day: ["Day", "Gün"],
+  week: ["Week", "Hafta"],
+  before: ["Earlier", "Önceki"],
+  today: ["Today", "Bugün"],
+  after: ["Later", "Sonraki"],
+  date: ["Date", "Tarih"],
+  none: ["No events", "Etkinlik yok"],
+  noPatient: ["no patient", "hasta yok"],
+  title: ["Title", "Başlık"],
+  type: ["Type", "Tür"],
+  start: ["Start", "Başlangıç"],
+  end: ["End", "Bitiş"],
+  assigned: ["Assigned to", "Sorumlu"],
+  nobody: ["Nobody", "Kimse"],
+  add: ["Add", "Ekle"],
+  back: ["Back", "Geri"],
+  skipped: ["Clocks skip this time: summer time begins.", "Saatler bu zamanı atlıyor: yaz saati başlıyor."],
+  reversed: ["The end is not after the start.", "Bitiş, başlangıçtan sonra değil."],
+  cancelTitle: ["Cancel this event?", "Bu etkinlik iptal edilsin mi?"],
+  cancelText: [
+    "{title} at {time} will be cancelled. A cancelled event stays cancelled.",
+    "{time} saatindeki {title} iptal edilecek. İptal edilen etkinlik geri alınamaz.",
+  ],
+});

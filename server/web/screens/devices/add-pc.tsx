@@ -8,7 +8,7 @@ import { CloseButton, Dialog } from "../../ui/form-dialog/dialog.tsx";
 import { Lines } from "./connect-steps.tsx";
 import { t } from "./texts.ts";
 
-/** Adds a clinic PC: shows a code, what to do with it, and the PC as soon as it has used the code. */
+/** Adds a clinic PC: shows a code with its instructions, then the PC once it has used the code. */
 export function AddPc({ agents }: { agents: readonly AgentShown[] }) {
   const { run, error, isRunning } = useAction();
   const [made, setMade] = useState<{ code: PairingCode; before: ReadonlySet<string> } | null>(null);
@@ -72,14 +72,14 @@ function Code({ of: { code, expires_at, server }, renew }: { of: PairingCode; re
   );
 }
 
-/** Whether an address leads to the machine on which it is typed. */
+/** Whether an address is a loopback address, which other machines cannot reach. */
 function isLoopback(address: string): boolean {
   return /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(address).hostname);
 }
 
 const MINUTE_MS = 60_000;
 
-/** Counts the minutes down. A clock of the browser that is wrong shows at most the whole time. */
+/** Counts down the remaining minutes. With a wrong browser clock it shows at most the full time. */
 function useMinutesUntil(end: string): number {
   const minutesLeft = () => Math.min(15, Math.ceil((Date.parse(end) - Date.now()) / MINUTE_MS));
   const [minutes, setMinutes] = useState(minutesLeft);

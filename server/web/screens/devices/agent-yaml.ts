@@ -1,8 +1,8 @@
 import type { CallerShown, DeviceShown } from "../../../dashboard/types/devices.ts";
 
-// Lines of agent.yaml that a user copies. Addresses come from the network, so they are quoted.
+// Lines of agent.yaml that a user copies. Addresses are quoted, because they come from the network.
 
-/** The file of a new clinic PC, with one device as a model. */
+/** The agent.yaml of a new clinic PC, with one device as an example. */
 export function agentYaml(serverUrl: string, timeZone: string): string {
   return [
     `server: { url: ${JSON.stringify(serverUrl)}, keyFile: ./agent.key }`,
@@ -12,7 +12,7 @@ export function agentYaml(serverUrl: string, timeZone: string): string {
   ].join("\n");
 }
 
-/** The profile for bytes that look like a protocol; null if none is sure. */
+/** The profiles of detected protocols. Other descriptions are uncertain. */
 const profiles: readonly [RegExp, string][] = [
   [/^HL7/, "generic-hl7"],
   [/^LIS01/, "generic-astm"],
@@ -22,8 +22,8 @@ const profiles: readonly [RegExp, string][] = [
 ];
 
 /**
- * The lines that make a caller a device: its address in `allow`, or a device of its own at the next free port. Null if its
- * bytes name no protocol.
+ * The lines that admit an unknown caller: its address in `allow`, or a new device at the next free port. Null for an unknown
+ * protocol.
  */
 export function callerYaml({ why, address, device, protocol }: CallerShown, devices: readonly DeviceShown[]) {
   if (why === "not allowed") return `    allow: [${JSON.stringify(address)}] # ${device}`;

@@ -12,7 +12,7 @@ import { EditDevices } from "./edit-devices.tsx";
 import { t } from "./texts.ts";
 import { t as updateText } from "./update-texts.ts";
 
-/** One clinic PC: its own state, its devices, and who else called it. */
+/** One clinic PC: its state, its devices and its unknown callers. */
 export function Agent({ agent, reload }: { agent: AgentShown; reload: () => Promise<void> }) {
   const { key, is, devices, callers } = agent;
   const id = `agent-${key.id}`;
@@ -47,7 +47,7 @@ function NextStep({ agent: { is, is_revoked, paired_at } }: { agent: AgentShown 
   return <p>{t(paired_at === null ? "neverHeardNext" : "pairedNext")}</p>;
 }
 
-/** Says what an admin should know of the devices that were saved here. */
+/** Shows the outcome of the devices that were saved here. */
 function ConfigurationNote({ agent: { configuration, is_revoked } }: { agent: AgentShown }) {
   if (is_revoked) return null;
   if (configuration === "refused") return <p class="note note-bad">{t("refusedNote")}</p>;
@@ -55,7 +55,7 @@ function ConfigurationNote({ agent: { configuration, is_revoked } }: { agent: Ag
   return configuration === "local" ? <p class="quiet">{t("localNext")}</p> : null;
 }
 
-/** Edits the devices of a PC, or ends its access after a question. The access is its key. */
+/** Edits the devices of a PC, or revokes its key after a confirmation. */
 function Manage({ agent, reload }: { agent: AgentShown; reload: () => Promise<void> }) {
   const { key, fp, configuration } = agent;
   const [isAsking, setAsking] = useState(false);
@@ -100,7 +100,7 @@ function stateWords({ is, is_revoked }: AgentShown): string {
 
 const FAILED = ["rolled back", "refused"] as const;
 
-/** Says why the last update of the PC did not work. */
+/** Shows the reason why the last update of the PC failed. */
 function FailedUpdate({ of: upgrade }: { of: AgentShown["upgrade"] }) {
   const state = FAILED.find((word) => word === upgrade?.state);
   if (upgrade === null || state === undefined) return null;
@@ -136,7 +136,7 @@ function AgentFacts({ agent: { last_seen_at, version, clock_offset_s, outbox, up
   );
 }
 
-/** The server tells times in whole seconds, so that smaller offsets mean nothing. */
+/** The Date header has whole seconds, so smaller offsets are noise. */
 const CLOCK_S_EXACT = 5;
 
 function clockWords(offset: number | null): string {

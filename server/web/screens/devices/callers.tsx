@@ -4,7 +4,7 @@ import { callerYaml } from "./agent-yaml.ts";
 import { Lines } from "./connect-steps.tsx";
 import { t } from "./texts.ts";
 
-/** Addresses that connected and are no device, each with the lines that would make it one. */
+/** Unknown addresses that connected, each with the lines of agent.yaml that would make it a device. */
 export function Callers({ callers, devices }: { callers: CallerShown[]; devices: DeviceShown[] }) {
   return (
     <>

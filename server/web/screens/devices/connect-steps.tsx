@@ -3,7 +3,7 @@ import { timeZone } from "../../text.ts";
 import { agentYaml } from "./agent-yaml.ts";
 import { t } from "./texts.ts";
 
-/** Shows how a clinic PC gets an agent. */
+/** Shows how to install an agent on a clinic PC. */
 export function ConnectSteps() {
   const zone = timeZone.value ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
   return (
@@ -20,7 +20,7 @@ export function ConnectSteps() {
   );
 }
 
-/** Lines of a file or a command. They scroll in their own frame, which the keyboard reaches. */
+/** Lines of a file or a command, in a frame that scrolls and that the keyboard can focus. */
 export function Lines({ text, label = "agent.yaml" }: { text: string; label?: string }) {
   return (
     <pre class="lines" tabIndex={0} role="region" aria-label={label}>

@@ -4,7 +4,7 @@ import { Facts } from "../../ui/status/facts.tsx";
 import { StatusCard, type Tone } from "../../ui/status/status-card.tsx";
 import { t } from "./texts.ts";
 
-/** One device: its state in words with what to do, its last message, and its day. */
+/** One device: its state with its remedy, its last message and its day. */
 export function Device({ device }: { device: DeviceShown }) {
   const { id, name, profile, protocol, connection, state, last_message_at, last_warning, study_name, today } = device;
   const { word, next, tone } = stateWords(state, connection);

@@ -10,10 +10,10 @@ import { t } from "./texts.ts";
 import { Update } from "./update.tsx";
 import "./devices.css";
 
-/** A silent PC raises no change, so the page loads again now and then. */
+/** A silent PC sends no notice of a change, so the page reloads at this interval. */
 const RELOAD_MS = 30_000;
 
-/** The clinic PCs, each with its devices and with the unknown callers at its ports. */
+/** The clinic PCs, each with its devices and the unknown callers of its ports. */
 export function Devices() {
   const resource = useResource<DevicesBody>("/devices");
   const update = useResource<RolloutBody>("/rollout");

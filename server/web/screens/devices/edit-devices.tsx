@@ -8,7 +8,7 @@ import { CloseButton, Dialog } from "../../ui/form-dialog/dialog.tsx";
 import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
 import { t } from "./texts.ts";
 
-/** Edits the devices of a PC as lines of YAML. The PC itself checks them, and says why it refuses some. */
+/** Edits the devices of a PC as YAML. The PC checks the text and reports the errors. */
 export function EditDevices({ agent, close }: { agent: AgentShown; close: () => void }) {
   const path = `/agents/${agent.fp}/devices`;
   const resource = useResource<AgentDevices>(path);
@@ -32,7 +32,7 @@ interface EditorProps {
   close: () => void;
   path: string;
   state: AgentDevices["state"];
-  /** The text of the server. It changes while the editor is open; the user's own text stays. */
+  /** The stored text. It may change while the editor is open; the typed text then remains. */
   edited: string;
   problems: AgentDevices["problems"];
   reload: () => Promise<void>;
@@ -89,7 +89,7 @@ function Editor({ title, close, path, state, edited, problems, reload }: EditorP
   );
 }
 
-/** Selects a line of the text, counted from 1, so that the eye finds it. */
+/** Selects a line of the text, counted from 1, to mark the place of an error. */
 function selectLine(field: HTMLTextAreaElement | null, line: number): void {
   if (field === null) return;
   const lines = field.value.split("\n");

@@ -15,7 +15,7 @@ import { State } from "../../ui/status/status-card.tsx";
 import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
 import { t } from "./update-texts.ts";
 
-/** The update of the clinic PCs: how far the last one is, and the button that starts one. */
+/** The update of the clinic PCs: the progress of the last one, and the button that starts one. */
 export function Update({ of: { plan, rollout }, reload }: { of: RolloutBody; reload: () => Promise<void> }) {
   return (
     <>
@@ -59,7 +59,7 @@ function Start({ plan, reload }: { plan: UpdatePlan; reload: () => Promise<void>
   );
 }
 
-/** The PCs that are not updated from here, each with the reason. */
+/** The PCs that cannot be updated from here, each with the reason. */
 function Left({ plan: { version, left } }: { plan: UpdatePlan }) {
   return (
     <section class="quiet">
@@ -140,7 +140,7 @@ function Pc({ pc: { name, from, state, reason }, version }: { pc: RolloutPcShown
   );
 }
 
-/** States after which a PC has its old version. */
+/** Final states that leave the old version on a PC. */
 const staysBehind: readonly RolloutPcState[] = ["rolled back", "skipped", "kept"];
 
 function Versions({ from, to }: { from: string | null; to: string }) {
@@ -151,7 +151,7 @@ function Versions({ from, to }: { from: string | null; to: string }) {
   );
 }
 
-/** Tells whether it is the turn of this PC, and it has not begun. */
+/** Whether this PC is the next one and has not started. */
 function canSkip({ is, pcs }: RolloutShown, pc: RolloutPcShown): boolean {
   const current = pcs.find(({ state }) => state !== "done" && state !== "skipped");
   return is === "running" && pc === current && pc.state !== "preparing" && pc.state !== "trying";

@@ -1,9 +1,9 @@
 import { Empty } from "../../resource.tsx";
-import { language, texts } from "../../text.ts";
+import { language, translations } from "../../text.ts";
 import { helpPages } from "./pages.ts";
 import "./help.css";
 
-/** A Markdown file, as the plugin in vite.config.ts makes it when the pages are built. */
+/** A Markdown file that the plugin in vite.config.ts converts at build time. */
 interface HelpPage {
   title: string;
   html: string;
@@ -40,7 +40,7 @@ export function Help({ page }: { page?: string }) {
           </Empty>
         </div>
       ) : (
-        // The one place where HTML is set: it comes from our own Markdown files at build time, never from data.
+        // The only place that sets HTML. It comes from our own Markdown files at build time.
         <article key={shown.title} dangerouslySetInnerHTML={{ __html: shown.html }} />
       )}
     </div>
@@ -51,19 +51,13 @@ function pageOf(name: string): HelpPage | undefined {
   return files[`../../help/${language.value}/${name}.md`];
 }
 
-const t = texts(
-  {
-    pages: "Help pages",
-    help: "Help",
-    choose: "Choose a page. They are part of this program, so they work without the internet.",
-    nowhere: "There is no such help page",
-    home: "All help pages",
-  },
-  {
-    pages: "Yardım sayfaları",
-    help: "Yardım",
-    choose: "Bir sayfa seçin. Sayfalar bu programın parçasıdır, internet olmadan da çalışır.",
-    nowhere: "Böyle bir yardım sayfası yok",
-    home: "Bütün yardım sayfaları",
-  },
-);
+const t = translations({
+  pages: ["Help pages", "Yardım sayfaları"],
+  help: ["Help", "Yardım"],
+  choose: [
+    "Choose a page. They are part of this program, so they work without the internet.",
+    "Bir sayfa seçin. Sayfalar bu programın parçasıdır, internet olmadan da çalışır.",
+  ],
+  nowhere: ["There is no such help page", "Böyle bir yardım sayfası yok"],
+  home: ["All help pages", "Bütün yardım sayfaları"],
+});

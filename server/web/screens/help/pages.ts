@@ -1,4 +1,4 @@
-/** The help pages in their order. Each is a Markdown file in `server/web/help/en` and in `server/web/help/tr`. */
+/** The help pages in the order of the menu. Each is a Markdown file in `server/web/help/en` and `server/web/help/tr`. */
 export const helpPages = [
   "first-steps",
   "results",

@@ -8,7 +8,7 @@ type Column = Exclude<keyof Result, "code_source" | "comment">;
 const ALWAYS: readonly Column[] = ["analyte", "value", "unit", "reference_range", "flag"];
 const SOMETIMES: readonly Column[] = ["comparator", "value_text"];
 
-/** The study with the fields of the API. */
+/** The study as the API will serve it. */
 export function ApiPreview({ study, fp }: { study: ManualPreview["study"]; fp: string | null }) {
   const { results, ...head } = study;
   const columns = [...ALWAYS, ...SOMETIMES.filter((column) => results.some((result) => result[column] !== undefined))];

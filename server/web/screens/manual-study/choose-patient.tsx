@@ -6,11 +6,11 @@ import { studyWord } from "../../ui/words/study-word.ts";
 import { plainDate, word } from "../../ui/words/words.ts";
 import { t } from "./texts.ts";
 
-/** Pause in the typing after which the server is asked. */
+/** Pause in the typing before a search. */
 const PAUSE_MS = 200;
 const CHOICES_MAX = 8;
 
-/** Finds an animal by its name or an identifier. */
+/** Finds a patient by its name or an identifier. */
 export function ChoosePatient({
   patient,
   choose,
@@ -79,7 +79,7 @@ function describe({ species, breed, sex, date_of_birth, identifiers }: ListedPat
     .join(" · ");
 }
 
-/** The value once it stayed the same for a while. */
+/** Returns the value after it has been unchanged for a while. */
 function usePaused(value: string): string {
   const [paused, setPaused] = useState(value);
   useEffect(() => {

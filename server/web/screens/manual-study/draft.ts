@@ -5,19 +5,19 @@ import { MODALITIES } from "../../../dashboard/types/results/study-words.ts";
 import { instantOf, wallTime } from "../../../dashboard/types/wall-time.ts";
 import { remember, remembered } from "../../browser-storage.ts";
 
-// The text that the user typed so far.
+// The typed text of a manual study.
 
 export interface Draft {
   patient: ListedPatient | null;
   modality: Modality;
-  /** Text of the input, in the clinic's zone. */
+  /** Value of the input, in the clinic's time zone. */
   time: string;
   device: string;
-  /** The rows of each kind, so that another choice of the kind loses nothing. */
+  /** The rows of each kind, so that changing the kind keeps them. */
   rows: Record<Modality, TypedRow[]>;
 }
 
-/** Makes the empty rows of all kinds: each analyte of the catalogue with the unit that the user chose last. */
+/** Makes the empty rows of all kinds: each analyte of the catalogue with the unit used last. */
 export function emptyRows(catalogue: readonly TypedAnalyte[]): Record<Modality, TypedRow[]> {
   const rowsOf = (modality: Modality) =>
     catalogue
@@ -26,7 +26,7 @@ export function emptyRows(catalogue: readonly TypedAnalyte[]): Record<Modality, 
   return Object.fromEntries(MODALITIES.map((modality) => [modality, rowsOf(modality)])) as Draft["rows"];
 }
 
-/** The study that the draft asks the server about; null without an animal. */
+/** The study to preview; null without a patient. */
 export function typedStudy(
   { patient, modality, time, device, rows }: Draft,
   zone: string | undefined,
@@ -42,33 +42,27 @@ export function typedStudy(
   };
 }
 
-/** Now, as the text of the input. */
+/** The current time as a value of the input. */
 export function timeNow(zone: string | undefined): string {
   const { date, time } = wallTime(Date.now(), zone);
   return `${date}T${time}`;
 }
 
-/** The instant of such a text; empty without one. */
+/** The instant of a value of the input; empty for an empty one. */
 function acquiredAt(text: string, zone: string | undefined): string {
   const [date = "", time = ""] = text.split("T");
   const instant = instantOf(date, time, zone);
   return instant === null ? "" : new Date(instant).toISOString();
 }
 
-/** The rows with a value. The others are never stored. */
+/** The rows with a value. The other rows are not stored. */
 export function filledRows(rows: readonly TypedRow[]): TypedRow[] {
   return rows.filter(({ value }) => value.trim() !== "");
 }
 
-/** A new random name of an entry, so that a repeated request stores nothing. Works over plain http too. */
-export function newEntryId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
 const UNITS = "manual-study-units";
 
-/** Remembers the unit of an analyte in this browser: a clinic's devices always print the same one. */
+/** Stores the unit of an analyte in this browser, because the devices of a clinic print the same unit each time. */
 export function rememberUnit(code: string, unit: string): void {
   remember(UNITS, JSON.stringify({ ...rememberedUnits(), [code]: unit }));
 }

@@ -2,7 +2,7 @@ import type { TypedRow } from "../../../dashboard/types/results/manual-study.ts"
 import { t } from "./texts.ts";
 import type { Preview } from "./use-preview.ts";
 
-/** Measurements in images: a free name, a number and a unit. They have neither range nor flag. */
+/** Measurements in images: a free name, a number and a unit, without range and flag. */
 export function ImageRows({
   rows,
   preview,

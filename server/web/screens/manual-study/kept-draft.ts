@@ -1,28 +1,29 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { clinicPath, session } from "../../session.ts";
-import { type Draft, filledRows, newEntryId } from "./draft.ts";
+import { newId } from "../../write-ids.ts";
+import { type Draft, filledRows } from "./draft.ts";
 
 interface Kept {
   readonly draft: Draft;
-  /** Stays with the draft, so that a repeated request stores nothing. */
+  /** The id of the study, kept with the draft so that a repeated request stores it once. */
   readonly entryId: string;
 }
 
 /**
- * Typed values that are not stored yet, by user and clinic. They outlive the screen: a session may end while somebody types.
- * They end with the page, which asks before that.
+ * Unsaved values by user and clinic. They outlive the screen, because a session may expire while the user types. Closing the
+ * page discards them after a warning.
  */
 const kept = new Map<string, Kept>();
 window.addEventListener("beforeunload", (event) => {
   if (kept.size > 0) event.preventDefault();
 });
 
-/** The draft that the user left with typed values, or else an empty one. */
+/** Returns the user's unsaved draft; an empty one if there is none. */
 export function useKeptDraft(empty: () => Draft) {
   const user = session.value?.state === "signed in" ? session.value.user.id : "";
   const { current: key } = useRef(`${user} ${clinicPath()}`);
   const [draft, setDraft] = useState(() => kept.get(key)?.draft ?? empty());
-  const { current: entryId } = useRef(kept.get(key)?.entryId ?? newEntryId());
+  const { current: entryId } = useRef(kept.get(key)?.entryId ?? newId());
   useEffect(() => {
     const isTyped = Object.values(draft.rows).some((rows) => filledRows(rows).length > 0);
     if (isTyped) kept.set(key, { draft, entryId });
@@ -32,7 +33,7 @@ export function useKeptDraft(empty: () => Draft) {
     draft,
     entryId,
     change: (changed: Partial<Draft>) => setDraft((before) => ({ ...before, ...changed })),
-    /** Forgets the draft after it is stored. */
+    /** Removes the draft after it is stored. */
     forget: () => kept.delete(key),
   };
 }

@@ -28,7 +28,7 @@ export function LabRows({
   const shown = rows.flatMap((row, index) => {
     const analyte = analyteOf.get(row.analyte);
     if (analyte === undefined) return [];
-    // A faulty row is never hidden, because saving waits for it.
+    // Invalid rows stay visible, because they prevent saving.
     const said = preview.of(row, index);
     const isFaulty = said?.fault != null;
     return isFaulty || (fits(analyte, wanted) && (!onlyFilled || row.value.trim() !== ""))
@@ -127,7 +127,7 @@ function LabRow({
   );
 }
 
-/** Usual values of pads and of rapid tests. */
+/** Common values of strip pads and rapid tests. */
 function Suggestions() {
   return (
     <>
@@ -150,7 +150,7 @@ function fits({ code, api_code, name }: TypedAnalyte, wanted: string): boolean {
   return words.includes(wanted.trim().toLowerCase());
 }
 
-/** Enter goes to the next value, as in a spreadsheet. */
+/** Enter moves to the next value, as in a spreadsheet. */
 function toNextValue(event: KeyboardEvent): void {
   const field = event.currentTarget;
   if (event.key !== "Enter" || !(field instanceof HTMLInputElement)) return;

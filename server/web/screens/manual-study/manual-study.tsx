@@ -29,7 +29,7 @@ interface Saved {
   readonly study: ManualPreview["study"];
 }
 
-/** Types a study by hand: ranges and flags appear while one types, as the API will show them. */
+/** Enters a study by hand, with ranges and flags shown during typing as the API will serve them. */
 export function ManualStudy() {
   const catalogue = useResource<TypedAnalyte[]>("/manual-study/analytes");
   const [saved, setSaved] = useState<Saved | null>(null);
@@ -113,7 +113,7 @@ function Entry({ catalogue, done }: { catalogue: readonly TypedAnalyte[]; done: 
               {t("save")}
             </button>
           </p>
-          {/* Below the button, which would move under the pointer each time the server responds. */}
+          {/* Below the button: above it, each response of the server would move the button under the pointer. */}
           {preview.latest !== undefined && <ApiPreview study={preview.latest.study} fp={null} />}
         </>
       )}

@@ -12,16 +12,16 @@ interface Answer {
 }
 
 export interface Preview {
-  /** The last response about this animal and this kind of study. It may be about an older text. */
+  /** The last response for this patient and kind of study. Its values may be older than the typed ones. */
   readonly latest: ManualPreview | undefined;
   readonly error: RequestError | undefined;
-  /** The server's response about this very row at this place; undefined until it comes. */
+  /** The preview of this row at this position; undefined until the response arrives. */
   readonly of: (row: TypedRow, index: number) => PreviewRow | undefined;
   /** Sends the request immediately. */
   readonly ask: () => Promise<ManualPreview | undefined>;
 }
 
-/** Requests ranges, flags and faults while the user types. A response to an older text is dropped. */
+/** Requests ranges, flags and errors during typing. Late responses to older requests are discarded. */
 export function usePreview(study: TypedStudy | null): Preview {
   const [answer, setAnswer] = useState<Answer | undefined>(undefined);
   const [error, setError] = useState<RequestError | undefined>(undefined);
@@ -63,7 +63,7 @@ export function usePreview(study: TypedStudy | null): Preview {
   };
 }
 
-/** Everything that the ranges depend on, except the row. */
+/** The input that ranges depend on, except the row. */
 function headOf({ results: _results, ...head }: TypedStudy): string {
   return JSON.stringify(head);
 }

@@ -9,7 +9,7 @@ import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
 import { t } from "./texts.ts";
 import { asType } from "./use-draft.ts";
 
-/** Makes a draft for a patient, and opens it for writing. */
+/** Makes a draft for a patient and opens it. */
 export function NewRecord({ patient, close }: { patient: NamedPatient | null; close: () => void }) {
   const { route } = useLocation();
   const [chosen, choose] = useState(patient);

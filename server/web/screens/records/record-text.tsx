@@ -4,7 +4,7 @@ import { Field } from "../../ui/form/field.tsx";
 import { t } from "./texts.ts";
 import type { Draft } from "./use-draft.ts";
 
-// The four texts of a record: to read, or to write while it is open.
+// The four texts of a record, as text or as fields.
 
 const TEXT_CHARS_MAX = 100_000;
 
@@ -16,7 +16,7 @@ const hints = {
   plan: "planHint",
 } as const;
 
-/** The text of an own record. Typed text that could not be saved stays in sight, also after a signature of another user. */
+/** The text of the user's own record. Text that was not saved stays visible, also after another user signs the record. */
 export function RecordText({ record, draft }: { record: RecordDetail; draft: Draft }) {
   if (isOpen(record.status)) return <Editor draft={draft} />;
   return (

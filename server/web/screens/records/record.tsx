@@ -15,7 +15,7 @@ import { statusName, t, typeName } from "./texts.ts";
 import { type Draft, useDraft } from "./use-draft.ts";
 import "./records.css";
 
-/** One SOAP record: its text, its way to the lock, and its corrections. */
+/** One SOAP record: its text, its steps to the signature, and its corrections. */
 export function RecordScreen() {
   const { fp = "" } = useRoute().params;
   const record = useResource<RecordDetail>(`/records/${fp}`);
@@ -91,7 +91,7 @@ function Moves({ record, draft, reload }: { record: RecordDetail; draft: Draft; 
   const [asked, ask] = useState<"SIGNED" | "LOCKED" | null>(null);
   const path = `${clinicPath()}/records/${record.fp}`;
   const move = async (to: RecordMove["to"]) => {
-    // A signature is for the stored text, so the typed one is stored first.
+    // The signature applies to the stored text, so unsaved text is stored first.
     if (!(await draft.save())) return;
     await call("POST", `${path}/move`, { version: draft.version(), to } satisfies RecordMove);
     await reload();

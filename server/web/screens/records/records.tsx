@@ -20,7 +20,7 @@ import "./records.css";
 const PAGE_SIZE = 50;
 const statuses: readonly SoapStatus[] = ["DRAFT", "IN_PROGRESS", "SIGNED", "LOCKED"];
 
-/** The SOAP records that the clinic sees; the filters stand in the address. */
+/** The SOAP records that the clinic may see. The filters are in the address. */
 export function Records() {
   const { query, route } = useLocation();
   const { status = "", patient = "", page = "1" } = query;
@@ -86,7 +86,7 @@ export function Records() {
   );
 }
 
-/** Shows the name of the one patient whose records are listed, or offers to choose one. */
+/** Shows the patient of the filter, or a button to choose one. */
 function PatientFilter({ name, choose, end }: { name: string | null; choose: () => void; end: () => void }) {
   if (name === null) {
     return (

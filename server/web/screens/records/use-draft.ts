@@ -10,8 +10,8 @@ type FieldName = (typeof fields)[number];
 type Texts = Record<FieldName, string>;
 
 /**
- * Typed text that is not stored yet, by user and record. It outlives the screen: a session may end, or the network, while
- * somebody writes. It ends with the page, which asks before that.
+ * Unsaved text by user and record. It outlives the screen, because the session may expire or the network fail while the user
+ * types. Closing the page discards it after a warning.
  */
 const kept = new Map<string, { base: RecordDetail; typed: Texts }>();
 window.addEventListener("beforeunload", (event) => {
@@ -19,8 +19,8 @@ window.addEventListener("beforeunload", (event) => {
 });
 
 /**
- * The text that a user types into a record, beside the stored one. A save sends the changed fields and the version that they
- * changed. If another user changed the record first, `conflict` is the stored record, and the typed text stays.
+ * The edited text of a record. A save sends the changed fields with the version that they are based on. If another user has
+ * changed the record, `conflict` is the stored record and the edited text remains.
  */
 export function useDraft(record: RecordDetail) {
   const key = `${session.value?.state === "signed in" ? session.value.user.id : ""} ${record.fp}`;
@@ -45,7 +45,7 @@ export function useDraft(record: RecordDetail) {
     keep();
   }
 
-  // News from the server never replaces typed text.
+  // Reloaded data does not overwrite edited text.
   useEffect(() => {
     if (unsaved().length === 0) adopt(record);
   }, [record]);
@@ -68,7 +68,7 @@ export function useDraft(record: RecordDetail) {
     });
   }
 
-  /** Saves after the saves before it. @returns whether nothing is left to save */
+  /** Saves after the pending saves. @returns whether everything is saved */
   async function save(): Promise<boolean> {
     running.current = running.current.then(send, send);
     return running.current;
@@ -82,13 +82,13 @@ export function useDraft(record: RecordDetail) {
     },
     unsaved: unsaved(),
     isSaving: isRunning,
-    /** Why the last save failed, other than a conflict. */
+    /** The error of the last save, unless it was a conflict. */
     error: conflict.value === null ? error : undefined,
     conflict: conflict.value,
-    /** The version that the user sees if nothing is unsaved. */
+    /** The shown version, if nothing is unsaved. */
     version: () => base.value.version,
     save,
-    /** Saves the typed text over the one of another user. */
+    /** Overwrites the other user's text with the edited one. */
     keepMine: async (): Promise<boolean> => {
       if (conflict.value === null) return true;
       const mine = Object.fromEntries(unsaved().map((name) => [name, typed.value[name]]));
@@ -96,7 +96,7 @@ export function useDraft(record: RecordDetail) {
       typed.value = { ...textsOf(conflict.value), ...mine };
       return save();
     },
-    /** Drops the typed text. */
+    /** Discards the edited text. */
     takeTheirs: (latest: RecordDetail) => adopt(latest),
   };
 }
@@ -118,7 +118,7 @@ function contentOf(typed: Texts, names: readonly FieldName[]): Partial<RecordCon
   return Object.fromEntries(names.map((name) => [name, stored(name, typed[name])]));
 }
 
-/** The value that the server stores for a typed text: null for a blank one. */
+/** The stored value of an edited text: null for a blank one. */
 function stored(name: FieldName, text: string): string | null {
   if (name === "soap_type") return asType(text);
   return text.trim() === "" ? null : text;

@@ -10,14 +10,13 @@ import { t } from "./texts.ts";
 /** Time without a key press after which the search begins. */
 const TYPING_MS = 250;
 
-/** The filters above the list. Each change is in the address at once. */
+/** The filters above the list. Each change immediately changes the address. */
 export function Filters({
   filters,
   patientName,
   change,
 }: {
   filters: ResultFilters;
-  /** Name of the patient of the filter. */
   patientName: string | undefined;
   change: (name: FilterName, value: string) => void;
 }) {
@@ -74,7 +73,7 @@ function SearchField({ value, change }: { value: string; change: (value: string)
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const latest = useRef(change);
   latest.current = change;
-  // The back button and a link change the value from outside. A blank that was typed last stays.
+  // The back button and links also change the value. Keep a trailing blank that the user is typing.
   useEffect(() => setTyped((text) => (text.trim() === value ? text : value)), [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
   return (

@@ -2,10 +2,10 @@ import { type Dispatch, type StateUpdater, useState } from "preact/hooks";
 import type { StudyPreview } from "../../../dashboard/types/results/previews.ts";
 import { useResource } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
-import { texts } from "../../text.ts";
+import { translations } from "../../text.ts";
 import { NotForDiagnosis, PictureDialog } from "../../ui/picture/picture-dialog.tsx";
 
-/** Small pictures of the images of a study; nothing for a study without any. */
+/** Thumbnails of the images of a study; nothing without images. */
 export function Previews({ fp }: { fp: string }) {
   const { data } = useResource<{ previews: StudyPreview[] }>(`/results/${fp}/previews`);
   const [shown, setShown] = useState<number | null>(null);
@@ -45,7 +45,7 @@ function LargePicture({
 }) {
   const count = previews.length;
   const preview = previews[shown];
-  // From the image shown now: a key that comes before the last change is drawn still counts.
+  // Starts from the current image, so that a key pressed before the next drawing counts.
   const turn = (by: number) => show((now) => ((now ?? 0) + by + count) % count);
   if (preview === undefined) return null;
   return (
@@ -77,21 +77,14 @@ function Picture({
   return <img src={url} width={width} height={height} alt={t("alt", { number, count })} />;
 }
 
-const t = texts(
-  {
-    images: "Images",
-    originals: "The original images are on the clinic PC or in the PACS.",
-    imageOf: "Image {number} of {count}",
-    alt: "Image {number} of {count}, not for diagnosis",
-    previous: "Previous image",
-    next: "Next image",
-  },
-  {
-    images: "Görüntüler",
-    originals: "Özgün görüntüler klinik bilgisayarında veya PACS'tedir.",
-    imageOf: "Görüntü {number} / {count}",
-    alt: "Görüntü {number} / {count}, tanı için değildir",
-    previous: "Önceki görüntü",
-    next: "Sonraki görüntü",
-  },
-);
+const t = translations({
+  images: ["Images", "Görüntüler"],
+  originals: [
+    "The original images are on the clinic PC or in the PACS.",
+    "Özgün görüntüler klinik bilgisayarında veya PACS'tedir.",
+  ],
+  imageOf: ["Image {number} of {count}", "Görüntü {number} / {count}"],
+  alt: ["Image {number} of {count}, not for diagnosis", "Görüntü {number} / {count}, tanı için değildir"],
+  previous: ["Previous image", "Önceki görüntü"],
+  next: ["Next image", "Sonraki görüntü"],
+});

@@ -1,12 +1,12 @@
 import type { ResultFilters } from "../../../dashboard/types/results/results.ts";
 
-// The filters of the list in the page's address, so that a link, the reload and the back button keep them.
+// The filters of the list in the page's address, so that links, reload and the back button restore them.
 
 const names = ["q", "patient", "device", "modality", "flag", "from", "to"] as const;
 
 export type FilterName = (typeof names)[number];
 
-/** Takes the filters out of the query of an address, and nothing else. */
+/** Reads only the filters from the query of an address. */
 export function filtersOf(query: Record<string, string>): ResultFilters {
   return Object.fromEntries(names.flatMap((name) => (query[name] ? [[name, query[name]]] : [])));
 }

@@ -15,7 +15,7 @@ import { t } from "./texts.ts";
 import { useResults, zoneName } from "./use-results.ts";
 import "./results.css";
 
-/** The list of the clinic's results, the newest first. New ones appear while one looks. */
+/** The clinic's results, newest first. New results are added while the page is open. */
 export function Results() {
   const { query, route } = useLocation();
   const filters = filtersOf(query);

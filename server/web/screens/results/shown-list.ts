@@ -1,11 +1,11 @@
 import type { ListedStudy, ResultsPage } from "../../../dashboard/types/results/results.ts";
 
-/** The rows that the list shows: pages without a gap between them. */
+/** The rows that the list shows: consecutive pages without a gap. */
 export interface ShownList {
   readonly items: readonly ListedStudy[];
   /** Position of the next page; null if all rows are shown. */
   readonly next: string | null;
-  /** Number of damaged studies that these pages leave out. */
+  /** Number of damaged studies that these pages omit. */
   readonly left_out: number;
 }
 
@@ -17,8 +17,8 @@ export function withMore({ items, left_out }: ShownList, page: ResultsPage): Sho
 }
 
 /**
- * Puts a newer first page above the rows that follow it. If its last row is not among the shown ones, rows may lie between them:
- * the list then starts again with this page.
+ * Puts a newer first page above the rows that follow it. If none of the shown rows is its last row, rows may be missing between
+ * them, and the list starts again with this page.
  */
 export function withNewFirstPage(shown: ShownList, page: ResultsPage): ShownList {
   const last = page.items.at(-1)?.fp;
@@ -27,7 +27,7 @@ export function withNewFirstPage(shown: ShownList, page: ResultsPage): ShownList
   if (page.next === null || older.length === 0) return page;
   const fresh = new Set(page.items.map(({ fp }) => fp));
   const items = [...page.items, ...older.filter(({ fp }) => !fresh.has(fp))];
-  // The pages after the first one may have damaged studies of their own.
+  // Later pages may also omit damaged studies.
   return { items, next: shown.next, left_out: Math.max(shown.left_out, page.left_out) };
 }
 

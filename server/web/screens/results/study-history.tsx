@@ -71,7 +71,7 @@ function Changes({
   before,
   after,
 }: {
-  /** Name that tells this table from the others. */
+  /** Accessible name of the table. */
   of: string;
   changes: readonly RowChange[];
   before: string;

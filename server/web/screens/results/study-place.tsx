@@ -15,14 +15,14 @@ import { word } from "../../ui/words/words.ts";
 import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
 import { t } from "./study-texts.ts";
 
-// Where a study is filed, and for which animal it was flagged: what a person corrects on its page.
+// The patient under which a study is filed, the animal for which it was flagged, and their corrections.
 
 interface PlaceProps {
   readonly study: StudyPage;
   readonly reload: () => Promise<void>;
 }
 
-/** Sends a command on the study, and reads the study again, also after a refusal. */
+/** Sends a command on the study, and reloads the study, also after a refusal. */
 async function command({ study, reload }: PlaceProps, name: string, body: MoveBody | ReopenBody): Promise<void> {
   try {
     await call<NewRevision>("POST", `${clinicPath()}/results/${study.fp}/${name}`, body);
@@ -31,7 +31,7 @@ async function command({ study, reload }: PlaceProps, name: string, body: MoveBo
   }
 }
 
-/** Says what a person may have to correct: flags for other facts of the animal, and a move that can be undone. */
+/** Shows what may need a correction: flags based on other facts of the animal, or a move that can be undone. */
 export function PlaceNotices(props: PlaceProps) {
   const { study } = props;
   const action = useAction();
@@ -67,7 +67,7 @@ function factsText({ species, breed = null, sex, date_of_birth }: NonNullable<St
   return [studyWord(species), breed, word(sex ?? ""), date_of_birth].filter(Boolean).join(", ");
 }
 
-/** The button that opens the dialog for a study of the wrong animal. */
+/** The button that opens the dialog for a study filed under the wrong patient. */
 export function WrongAnimal(props: PlaceProps) {
   const [isOpen, setOpen] = useState(false);
   if (!props.study.can.move || !may("staff")) return null;
@@ -81,10 +81,10 @@ export function WrongAnimal(props: PlaceProps) {
   );
 }
 
-/** Asks for the right animal, or none, and for the reason. */
+/** The dialog for the right patient, or none, and the reason. */
 function MoveDialog({ close, ...props }: PlaceProps & { close: () => void }) {
   const { study } = props;
-  // The revision that the user saw when the dialog opened.
+  // The revision shown when the dialog opened.
   const [revision] = useState(study.revision);
   const [chosen, choose] = useState<NamedPatient | null>(null);
   const { route } = useLocation();
@@ -122,7 +122,7 @@ function MoveDialog({ close, ...props }: PlaceProps & { close: () => void }) {
   );
 }
 
-/** The page's word for the patient's species becomes the one of the API. */
+/** Converts a species in the page's language to the API's word. */
 function typedSpecies(typed: string, species: string): { typed_species: string } {
   const isWord = typed.trim().toLocaleLowerCase(language.value) === studyWord(species);
   return { typed_species: isWord ? species : typed };

@@ -6,7 +6,7 @@ import { Badge } from "../../ui/status/badge.tsx";
 import { ResultRow, ResultTable } from "../../ui/result-row/result-row.tsx";
 import { t } from "./study-texts.ts";
 
-/** The results of a study with ours and the device's interval, and below it the sources of the intervals. */
+/** The results of a study with our interval and the device's, followed by the sources of the intervals. */
 export function StudyTable({ study }: { study: StudyPage }) {
   if (study.rows.length === 0) return <Empty title={t("noRows")} />;
   const sources = [...new Set(study.rows.flatMap((row) => sourceKey(row) ?? []))];
@@ -42,7 +42,7 @@ function Row({ row, source }: { row: StudyRow; source: number }) {
   );
 }
 
-/** Says that a code is the device's own, or that the clinic mapped it. */
+/** Marks a code as the device's own or as mapped by the clinic. */
 function CodeSource({ row: { code_source, device_code } }: { row: StudyRow }) {
   if (code_source === "clinic") {
     return <Badge>{device_code === null ? t("mapped") : t("mappedFrom", { code: device_code })}</Badge>;
@@ -60,7 +60,7 @@ function CodeSource({ row: { code_source, device_code } }: { row: StudyRow }) {
   );
 }
 
-/** Returns the source of an interval in words. Rows of one source share a number. */
+/** Returns the source of an interval in words. Rows with the same source share a number. */
 function sourceKey({ source }: StudyRow): string | null {
   if (source === null) return null;
   switch (source.kind) {

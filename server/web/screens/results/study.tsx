@@ -19,7 +19,7 @@ import { zoneName } from "./use-results.ts";
 import "./results.css";
 import "./study.css";
 
-/** One study: its results with flags, what changed, and its time line. It prints as a report. */
+/** One study: results with flags, changes and timeline. It prints as a report. */
 export function Study() {
   const { fp = "" } = useRoute().params;
   const study = useResource<StudyPage>(`/results/${encodeURIComponent(fp)}`);
@@ -27,7 +27,7 @@ export function Study() {
 }
 
 function Whole({ study, reload }: { study: StudyPage; reload: () => Promise<void> }) {
-  // A failure leaves the study among the unseen ones, which is no harm.
+  // An error is ignored: the study then only stays marked as unseen.
   useEffect(() => void markSeen(study.fp, study.revision).catch(() => undefined), [study.fp, study.revision]);
   return (
     <article class="study">
@@ -69,7 +69,7 @@ function Whole({ study, reload }: { study: StudyPage; reload: () => Promise<void
   );
 }
 
-/** What the analyzer says of the sample, such as indices of hemolysis. */
+/** The analyzer's remarks on the sample, such as indices of hemolysis. */
 function Comments({ study: { comments } }: { study: StudyPage }) {
   if (comments.length === 0) return null;
   return (

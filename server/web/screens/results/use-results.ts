@@ -9,12 +9,12 @@ import { useAction } from "../../ui/form/use-action.ts";
 import { queryText } from "./query.ts";
 import { arrivedSince, type ShownList, withMore, withNewFirstPage } from "./shown-list.ts";
 
-/** The zone in which the server reads days and prints times: the one of the page. */
+/** The time zone for the filter's days and for printed times. */
 export function zoneName(): string {
   return timeZone.value ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** The list under filters: live at its top, and longer with each call of `more`. */
+/** The filtered list. Changes reload its first page; each call of `more` adds a page. */
 export function useResults(filters: ResultFilters) {
   const path = `/results${queryText({ ...filters, zone: zoneName() })}`;
   const first = useResource<ResultsPage>(path);
@@ -35,7 +35,7 @@ export function useResults(filters: ResultFilters) {
     if (after.items.length > data.items.length) void refreshAll(after);
   }, [first.data, path]);
 
-  // A correction may have changed a row below the first page. Without an answer the older rows stay.
+  // A correction may have changed a row below the first page. If the request fails, the older rows remain.
   async function refreshAll(before: ShownList): Promise<void> {
     const rows = Math.min(before.items.length, ROWS_MAX);
     const all = await call<ResultsPage>("GET", `${clinicPath()}${path}&rows=${rows}`).catch(() => undefined);
@@ -47,11 +47,11 @@ export function useResults(filters: ResultFilters) {
       const before = shown.value;
       if (before?.path !== path || before.next === null) return;
       const next = await call<ResultsPage>("GET", `${clinicPath()}${path}&after=${before.next}`);
-      // A reload may have changed the list in the meantime.
+      // A reload may have changed the list during the request.
       if (shown.value === before) shown.value = { ...withMore(before, next), path };
     });
 
-  // The rows of the filters before stay until the new ones are there.
+  // The rows of the previous filters remain until the new ones arrive.
   const list: Resource<ShownList> = { ...first, data: shown.value };
   return {
     list,

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
 import { clinic, clinicPath, refreshSession } from "../../session.ts";
-import { texts } from "../../text.ts";
+import { translations } from "../../text.ts";
 import { Field } from "../../ui/form/field.tsx";
 import { formValues } from "../../ui/form/form.ts";
 import { useAction } from "../../ui/form/use-action.ts";
@@ -13,7 +13,7 @@ import { SettingsFrame } from "./frame.tsx";
 import { Facts } from "../../ui/status/facts.tsx";
 import "./clinic.css";
 
-/** Settings, Clinic: language, time zone, and whether other clinics wait for its confirmation. */
+/** Settings, Clinic: language, time zone, and whether the clinic confirms connections of other clinics. */
 export function ClinicSettings() {
   return (
     <SettingsFrame part="clinic">{clinic.value !== undefined && <SettingsForm of={clinic.value} />}</SettingsFrame>
@@ -89,37 +89,31 @@ function SettingsForm({ of: { name, fp, language, time_zone, confirms_connection
   );
 }
 
-/** Lists the zones that the browser knows, and the chosen one if it does not. */
+/** Lists the time zones of the browser, plus the chosen one if the browser lacks it. */
 function timeZones(chosen: string | null): string[] {
   const known = Intl.supportedValuesOf("timeZone");
   return chosen === null || known.includes(chosen) ? known : [chosen, ...known];
 }
 
-const t = texts(
-  {
-    name: "Name",
-    id: "Id in the API",
-    language: "Language",
-    languageHint: "Each user can choose another one in the menu.",
-    timeZone: "Time zone",
-    timeZoneHint: "The dashboard shows all times of the clinic in it.",
-    confirms: "Other clinics wait for our confirmation before they see a patient of ours.",
-    confirmsHint: "Without it they see the patient with the consent of its owner, and Today says so. You can end it.",
-    ofBrowser: "That of each browser",
-    save: "Save",
-    saved: "Saved.",
-  },
-  {
-    name: "Ad",
-    id: "API kimliği",
-    language: "Dil",
-    languageHint: "Her kullanıcı menüden başka bir dil seçebilir.",
-    timeZone: "Saat dilimi",
-    timeZoneHint: "Panel, kliniğin bütün saatlerini bu dilimde gösterir.",
-    confirms: "Diğer klinikler hastamızı görmeden önce onayımızı bekler.",
-    confirmsHint: "Onaysız, hastayı sahibinin kabulüyle görürler ve Bugün bunu bildirir. Sonlandırabilirsiniz.",
-    ofBrowser: "Her tarayıcının kendisininki",
-    save: "Kaydet",
-    saved: "Kaydedildi.",
-  },
-);
+const t = translations({
+  name: ["Name", "Ad"],
+  id: ["Id in the API", "API kimliği"],
+  language: ["Language", "Dil"],
+  languageHint: ["Each user can choose another one in the menu.", "Her kullanıcı menüden başka bir dil seçebilir."],
+  timeZone: ["Time zone", "Saat dilimi"],
+  timeZoneHint: [
+    "The dashboard shows all times of the clinic in it.",
+    "Panel, kliniğin bütün saatlerini bu dilimde gösterir.",
+  ],
+  confirms: [
+    "Other clinics wait for our confirmation before they see a patient of ours.",
+    "Diğer klinikler hastamızı görmeden önce onayımızı bekler.",
+  ],
+  confirmsHint: [
+    "Without it they see the patient with the consent of its owner, and Today says so. You can end it.",
+    "Onaysız, hastayı sahibinin kabulüyle görürler ve Bugün bunu bildirir. Sonlandırabilirsiniz.",
+  ],
+  ofBrowser: ["That of each browser", "Her tarayıcının kendisininki"],
+  save: ["Save", "Kaydet"],
+  saved: ["Saved.", "Kaydedildi."],
+});

@@ -4,14 +4,14 @@ import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { Empty } from "../../resource.tsx";
 import { may } from "../../session.ts";
-import { texts } from "../../text.ts";
+import { translations } from "../../text.ts";
 import "./frame.css";
 
-// The frame of the settings: a menu of the parts, which each part shows beside its content.
+// The frame of the settings: the menu and the content of the chosen part.
 
 type Part = "clinic" | "users" | "keys" | "webhooks" | "ranges" | "audit" | "notifications" | "network";
 
-/** The parts in the order of their menu, and the role that a part needs. */
+/** The parts in the order of the menu, with the role that each requires. */
 const parts: readonly { part: Part; role: Role }[] = [
   { part: "clinic", role: "admin" },
   { part: "users", role: "admin" },
@@ -23,7 +23,7 @@ const parts: readonly { part: Part; role: Role }[] = [
   { part: "network", role: "admin" },
 ];
 
-/** Shows a part of the settings under its heading, beside the menu of the parts. A role without rights sees why it is empty. */
+/** Shows a part of the settings with its heading and the menu. A role without the right sees the reason instead. */
 export function SettingsFrame({ part, children }: { part: Part; children: ComponentChildren }) {
   const isAllowed = parts.some((one) => one.part === part && may(one.role));
   return (
@@ -48,7 +48,7 @@ export function SettingsFrame({ part, children }: { part: Part; children: Compon
   );
 }
 
-/** Goes on to the first part that the role may see. */
+/** Redirects to the first part that the role may see. */
 export function SettingsHome() {
   const { route } = useLocation();
   const [first] = shownParts();
@@ -70,33 +70,17 @@ function hrefOf(part: Part): string {
   return `/dashboard/settings/${part}`;
 }
 
-const t = texts(
-  {
-    settings: "Settings",
-    developer: "Developer ›",
-    clinic: "Clinic",
-    users: "Users",
-    keys: "API keys",
-    webhooks: "Webhooks",
-    ranges: "Reference ranges",
-    audit: "Audit",
-    notifications: "Notifications",
-    network: "Network",
-    forbidden: "Your role does not allow this",
-    forbiddenNext: "An admin of the clinic can open this part.",
-  },
-  {
-    settings: "Ayarlar",
-    developer: "Geliştirici ›",
-    clinic: "Klinik",
-    users: "Kullanıcılar",
-    keys: "API anahtarları",
-    webhooks: "Webhook'lar",
-    ranges: "Referans aralıkları",
-    audit: "Denetim kaydı",
-    notifications: "Bildirimler",
-    network: "Ağ",
-    forbidden: "Rolünüz buna izin vermiyor",
-    forbiddenNext: "Bu bölümü kliniğin bir yöneticisi açabilir.",
-  },
-);
+const t = translations({
+  settings: ["Settings", "Ayarlar"],
+  developer: ["Developer ›", "Geliştirici ›"],
+  clinic: ["Clinic", "Klinik"],
+  users: ["Users", "Kullanıcılar"],
+  keys: ["API keys", "API anahtarları"],
+  webhooks: ["Webhooks", "Webhook'lar"],
+  ranges: ["Reference ranges", "Referans aralıkları"],
+  audit: ["Audit", "Denetim kaydı"],
+  notifications: ["Notifications", "Bildirimler"],
+  network: ["Network", "Ağ"],
+  forbidden: ["Your role does not allow this", "Rolünüz buna izin vermiyor"],
+  forbiddenNext: ["An admin of the clinic can open this part.", "Bu bölümü kliniğin bir yöneticisi açabilir."],
+});

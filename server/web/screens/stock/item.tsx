@@ -9,10 +9,11 @@ import { DataTable } from "../../ui/list/data-table.tsx";
 import { Field } from "../../ui/form/field.tsx";
 import { formValues } from "../../ui/form/form.ts";
 import { useAction } from "../../ui/form/use-action.ts";
+import { plainDate } from "../../ui/words/words.ts";
 import { ItemState } from "./stock.tsx";
-import { categoryName, dayName, t } from "./texts.ts";
+import { categoryName, t } from "./texts.ts";
 
-/** One item: its batches in the order of use, deliveries and consumption. */
+/** One item: its batches in the order of use, its deliveries and its consumption. */
 export function StockItem() {
   const { fp = "" } = useRoute().params;
   const stock = useResource<ItemDetail>(`/stock/${fp}`);
@@ -85,7 +86,7 @@ function Expiry({ day, isExpired }: { day: string | null; isExpired: boolean }) 
   if (day === null) return <span class="quiet">{t("never")}</span>;
   return (
     <>
-      {dayName(day)} {isExpired && <strong class="stock-expired">{t("expired")}</strong>}
+      {plainDate(day)} {isExpired && <strong class="stock-expired">{t("expired")}</strong>}
     </>
   );
 }
@@ -175,7 +176,7 @@ function Use({ fp, item, batches, reload }: UseProps) {
 }
 
 function batchName({ lot, expiry_date, is_expired }: StockBatch): string {
-  const expiry = expiry_date === null ? null : t("partExpires", { day: dayName(expiry_date) });
+  const expiry = expiry_date === null ? null : t("partExpires", { day: plainDate(expiry_date) });
   return [lot ?? t("noLot"), expiry, is_expired ? t("expired") : null].filter((word) => word !== null).join(", ");
 }
 
@@ -187,7 +188,7 @@ function Quantity({ unit }: { unit: string }) {
   );
 }
 
-/** Says from which batches a quantity was taken, so that the right boxes leave the fridge. */
+/** Lists the batches from which a quantity was taken, so that the user takes the right boxes from the fridge. */
 function Taken({ consumed: { taken, taken_without_batch } }: { consumed: Consumed }) {
   return (
     <>
@@ -198,7 +199,7 @@ function Taken({ consumed: { taken, taken_without_batch } }: { consumed: Consume
         {taken.map(({ id, lot, quantity, expiry_date, is_expired }) => (
           <li key={id}>
             {lot === null ? t("partWithoutLot", { quantity }) : t("part", { quantity, lot })}
-            {expiry_date !== null && `, ${t("partExpires", { day: dayName(expiry_date) })}`}{" "}
+            {expiry_date !== null && `, ${t("partExpires", { day: plainDate(expiry_date) })}`}{" "}
             {is_expired && <strong class="stock-expired">{t("expired")}</strong>}
           </li>
         ))}

@@ -12,7 +12,7 @@ import "./stock.css";
 
 const PAGE_SIZE = 100;
 
-/** The items of the clinic; the filters stand in the address. */
+/** The items of the clinic. The filters are in the address. */
 export function Stock() {
   const { query, route } = useLocation();
   const { category = "", low = "", page = "1" } = query;
@@ -86,7 +86,7 @@ function ItemTable({ items }: { items: readonly InventoryItem[] }) {
   );
 }
 
-/** Says that an item is low, or has no stock at all by its nature. */
+/** Marks an item as low, or as an item without stock such as a fee. */
 export function ItemState({ item }: { item: InventoryItem }) {
   if (item.is_virtual) return <Badge tone="done">{t("virtual")}</Badge>;
   return item.quantity_on_hand < item.low_stock_threshold ? <Badge tone="warning">{t("low")}</Badge> : null;

@@ -6,7 +6,7 @@ import { DataTable } from "../../ui/list/data-table.tsx";
 import { Facts } from "../../ui/status/facts.tsx";
 import { t } from "./texts.ts";
 
-/** The left side: what the device said about the animal, and its results. */
+/** The left side: the device's data of the animal, and its results. */
 export function DeviceSaid({ study }: { study: UnmatchedDetails }) {
   const { hint, reason, results, comments } = study;
   const facts: [string, ComponentChildren][] = [
@@ -22,7 +22,7 @@ export function DeviceSaid({ study }: { study: UnmatchedDetails }) {
     [t("device"), study.device_id === null ? study.device_name : `${study.device_name} (${study.device_id})`],
     [t("measured"), dateTime(study.acquired_at)],
     [t("received"), dateTime(study.received_at)],
-    // The field of the device's message names its other text.
+    // Unassigned texts are labelled with their field of the device's message.
     ...(hint?.other ?? []).map(({ field, text }): [string, string] => [field, text]),
     [t("comments"), comments.length === 0 ? null : comments.map((comment, index) => <div key={index}>{comment}</div>)],
     [t("why"), reason === null ? null : filingReason(reason)],

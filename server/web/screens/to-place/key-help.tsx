@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { t } from "./texts.ts";
 import { remember, remembered } from "../../browser-storage.ts";
 
-/** Whether keys act. A user of speech input switches them off (WCAG 2.1.4). */
+/** Whether the keyboard shortcuts are on. Users of speech input can switch them off (WCAG 2.1.4). */
 export const keysAreOn = signal(remembered("desk-keys") !== "off");
 
 function switchKeys(isOn: boolean): void {
@@ -10,7 +10,7 @@ function switchKeys(isOn: boolean): void {
   keysAreOn.value = isOn;
 }
 
-/** Lists the keys of the desk. */
+/** Lists the shortcuts. */
 export function KeyHelp({ mayAct }: { mayAct: boolean }) {
   return (
     <div class="desk-keys quiet no-print">

@@ -10,7 +10,7 @@ import { studyWord } from "../../ui/words/study-word.ts";
 import { sign, t } from "./texts.ts";
 import type { Desk } from "./use-desk.ts";
 
-/** The likely patients, and a search for any other one of the clinic. */
+/** The candidates, and a search among the clinic's other patients. */
 export function PatientChoice({ desk, study }: { desk: Desk; study: UnmatchedDetails }) {
   const [text, setText] = useState("");
   const wanted = text.trim();
@@ -62,7 +62,7 @@ export function PatientChoice({ desk, study }: { desk: Desk; study: UnmatchedDet
 interface ChoiceProps {
   readonly desk: Desk;
   readonly patient: ShownPatient;
-  /** The key that chooses this patient. */
+  /** The shortcut of this patient. */
   readonly ordinal?: number;
   readonly children?: ComponentChildren;
 }

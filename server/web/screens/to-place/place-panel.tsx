@@ -7,7 +7,7 @@ import { Preview } from "./preview.tsx";
 import { t } from "./texts.ts";
 import type { Desk } from "./use-desk.ts";
 
-/** The right side: the patients that it may be of, what filing would do, or where the study is now. */
+/** The right side: the candidates and the effect of filing, or the patient of a placed study. */
 export function PlacePanel({ desk, study, reject }: { desk: Desk; study: UnmatchedDetails; reject: () => void }) {
   const { action, chosen, preview } = desk;
   const waits = study.patient === null && study.rejected_reason === null;
@@ -32,7 +32,7 @@ export function PlacePanel({ desk, study, reject }: { desk: Desk; study: Unmatch
   );
 }
 
-/** Shows where a placed study is, and offers the undo. */
+/** Shows the patient of a placed study, and the button that undoes it. */
 function Placed({ desk: { undo, action }, study }: { desk: Desk; study: UnmatchedDetails }) {
   const { fp, patient, rejected_reason } = study;
   return (

@@ -9,11 +9,11 @@ import { studyWord } from "../../ui/words/study-word.ts";
 import { t } from "./texts.ts";
 import type { Desk } from "./use-desk.ts";
 
-/** Shows the flags for the chosen patient, and asks for the confirmation. */
+/** Shows the flags for the chosen patient and the confirmation. */
 export function Preview({ desk, preview }: { desk: Desk; preview: AssignPreview }) {
   const { patient, contradicted_species: said, results } = preview;
   const form = useRef<HTMLFormElement>(null);
-  // The next key confirms: Enter on the button, or the word that a contradiction asks for.
+  // Focuses what confirms: the button, or the field for the species if the study contradicts the patient.
   useEffect(() => form.current?.querySelector<HTMLElement>("input, button")?.focus(), []);
   const name = patient.name;
   return (
@@ -41,7 +41,7 @@ export function Preview({ desk, preview }: { desk: Desk; preview: AssignPreview 
   );
 }
 
-/** The species that the user typed. The page's word for the patient's species becomes the one of the API. */
+/** The typed species. A species in the page's language is converted to the API's word. */
 function typedSpecies(event: SubmitEvent, species: string): string | undefined {
   const typed = formValues(event)["species"];
   return typed?.trim().toLocaleLowerCase(language.value) === studyWord(species) ? species : typed;

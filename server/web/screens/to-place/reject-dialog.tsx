@@ -4,7 +4,7 @@ import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
 import { t } from "./texts.ts";
 import type { Desk } from "./use-desk.ts";
 
-/** Asks for the reason of a rejection. */
+/** The dialog for the reason of a rejection. */
 export function RejectDialog({ desk, study, close }: { desk: Desk; study: UnmatchedDetails; close: () => void }) {
   return (
     <FormDialog

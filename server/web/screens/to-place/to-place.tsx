@@ -20,10 +20,10 @@ import { type Desk, useDesk } from "./use-desk.ts";
 import { useKeys } from "./use-keys.ts";
 import "./to-place.css";
 
-/** The desk where a user gives each unmatched study its patient. */
+/** The screen on which a user assigns each unmatched study to its patient. */
 export function ToPlace() {
   const desk = useDesk();
-  // The study as it was when the dialog opened: the queue may move while the reason is typed.
+  // The study as shown when the dialog opened: the queue may move on during typing.
   const [rejecting, setRejecting] = useState<UnmatchedDetails | undefined>(undefined);
   const { study, preview } = desk;
   const mayAct = may("staff");
@@ -103,7 +103,7 @@ function Toolbar({ desk: { queue, isRejected, showRejected, order, setOrder } }:
   );
 }
 
-/** Says what the last command did, and offers its undo. */
+/** Shows the outcome of the last command, with its undo. */
 function Notice({ desk: { last, undo, action } }: { desk: Desk }) {
   if (last === undefined) return null;
   return (
@@ -116,7 +116,7 @@ function Notice({ desk: { last, undo, action } }: { desk: Desk }) {
   );
 }
 
-/** Lists the filed studies that have flags for other facts of their animal; each page offers to flag again. */
+/** Lists the filed studies whose flags are based on other facts of their animal; the page of each one can flag it again. */
 function Outdated({ studies }: { studies: readonly OutdatedStudy[] }) {
   if (studies.length === 0) return null;
   return (

@@ -16,15 +16,15 @@ import { useResource } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
 import { useAction } from "../../ui/form/use-action.ts";
 
-/** The last placement of this page, for its undo. */
+/** The last placement on this page, for its undo. */
 interface LastPlacement {
   readonly fp: string;
   readonly revision: number;
-  /** The patient's name; null for a rejection. */
+  /** The patient's name; null after a rejection. */
   readonly name: string | null;
 }
 
-/** The data of the desk: the queue, the selected study, and the chosen patient with its preview. */
+/** The data of the screen: the queue, the selected study, and the chosen patient with its preview. */
 function useShown() {
   const { route } = useLocation();
   const { params } = useRoute();
@@ -33,13 +33,13 @@ function useShown() {
   const queue = useResource<UnmatchedList>(`/to-place?order=${order}${isRejected ? "&rejected=1" : ""}`);
   const first = queue.data?.studies[0]?.fp;
   const fp = params["fp"] ?? first;
-  // The first study becomes the path, so that a move of the queue selects no other one.
+  // Puts the first study into the address, so that a change of the queue keeps it selected.
   useEffect(() => {
     if (params["fp"] === undefined && first !== undefined) route(`/dashboard/to-place/${first}`, true);
   }, [queue.data]);
   const study = useResource<UnmatchedDetails>(fp === undefined ? null : `/to-place/${encodeURIComponent(fp)}`);
   const [choice, setChoice] = useState<{ fp: string; patient: ShownPatient } | undefined>(undefined);
-  // A choice holds for its study alone.
+  // A choice applies only to its study.
   const chosen = choice?.fp === fp ? choice?.patient : undefined;
   const path = fp === undefined || chosen === undefined ? null : `/to-place/${fp}/preview/${chosen.fp}`;
   const preview = useResource<AssignPreview>(path);
@@ -62,7 +62,7 @@ function useShown() {
 
 export type Desk = ReturnType<typeof useDesk>;
 
-/** The state of the desk with its commands. */
+/** The state of the screen and its commands. */
 export function useDesk() {
   const shown = useShown();
   const { queue, study, fp, select, setRejected } = shown;
@@ -70,7 +70,10 @@ export function useDesk() {
   const [last, setLast] = useState<LastPlacement | undefined>(undefined);
   const action = useAction();
 
-  /** Sends a command on a study, and then does the rest. After a refusal the study is read anew, because it may have changed. */
+  /**
+   * Sends a command on a study, then calls the rest. After a refusal it reloads the study, because another user may have
+   * changed it.
+   */
   async function command(
     of: string,
     name: string,
@@ -99,7 +102,7 @@ export function useDesk() {
     ...shown,
     last,
     action,
-    /** Shows the waiting or the rejected studies, the first one of them selected. */
+    /** Shows the waiting or the rejected studies, and selects the first one. */
     showRejected: (wanted: boolean) => {
       setRejected(wanted);
       select(undefined);
@@ -109,16 +112,16 @@ export function useDesk() {
       const next = studies[index < 0 ? 0 : index + step];
       if (next !== undefined) select(next.fp);
     },
-    /** Files the study as the preview showed it. */
+    /** Files the study with the previewed flags. */
     assign: async ({ revision, patient }: AssignPreview, typed?: string) => {
       if (fp === undefined) return false;
       const body = { revision, patient_fp: patient.fp, ...(typed && { typed_species: typed }) };
       return send(fp, "assign", body, (placed) => goOn(fp, placed, patient.name));
     },
-    /** Rejects the study in the revision for which the user gave the reason. */
+    /** Rejects the revision for which the user gave the reason. */
     reject: ({ fp: rejected, revision }: UnmatchedDetails, reason: string) =>
       command(rejected, "reject", { revision, reason }, (placed) => goOn(rejected, placed, null)),
-    /** Takes the selected study back to the queue, or the last placed one if the selected one waits. */
+    /** Returns the selected study to the queue; if it is waiting, the study placed last. */
     undo: async () => {
       const undone = study.data?.can_undo === true ? study.data : last;
       if (undone === undefined) return false;

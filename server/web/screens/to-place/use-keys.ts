@@ -1,8 +1,8 @@
 import { useEffect, useRef } from "preact/hooks";
 
 /**
- * Calls an action for each key of `actions` while `isOn`. No key acts in a field or a dialog, nor with Control, Alt or Meta. Enter
- * stays with a focused link or button, and the arrows with a table that scrolls.
+ * Calls an action for each key of `actions` while `isOn`. Keys are ignored in fields and dialogs, and with Control, Alt or
+ * Meta. A focused link or button keeps Enter, and a scrolling table keeps the arrows.
  */
 export function useKeys(isOn: boolean, actions: Readonly<Record<string, () => void>>): void {
   const current = useRef(actions);
@@ -21,7 +21,7 @@ export function useKeys(isOn: boolean, actions: Readonly<Record<string, () => vo
   }, [isOn]);
 }
 
-/** Whether the focused element uses the key itself. */
+/** Whether the focused element handles the key itself. */
 function isTaken({ key, target }: KeyboardEvent): boolean {
   if (document.querySelector("dialog[open]") !== null) return true;
   if (!(target instanceof Element)) return false;

@@ -20,7 +20,7 @@ import { filingReason } from "../../ui/words/reasons.ts";
 import { markSeen } from "./seen.ts";
 import { t } from "./texts.ts";
 
-/** The cards of everything that waits for a person. */
+/** The cards of all work that waits for a person. */
 export function Needs({ state, reload }: { state: TodayState; reload: () => Promise<void> }) {
   const { to_place, unknown_codes, critical, conflicts, silent, keys, alerts, connections } = state;
   const lists = [critical, conflicts, silent, keys, alerts, connections].map(({ length }) => length);
@@ -63,7 +63,7 @@ export function Needs({ state, reload }: { state: TodayState; reload: () => Prom
   );
 }
 
-/** A card with a count. It is absent while there is nothing to do. */
+/** A card with a count. It is hidden while the count is 0. */
 function Need({
   title,
   count,
@@ -142,7 +142,7 @@ function Conflicts({ conflicts, reload }: { conflicts: readonly ConflictOfStudy[
             </span>
             <SeenButton
               fp={fp}
-              // Without an open study the mark is for the conflict alone.
+              // Without an open study only the conflict can be marked as seen.
               revision={study?.revision ?? Number.MAX_SAFE_INTEGER}
               name={study === null ? fp : nameOf(study)}
               reload={reload}
@@ -154,7 +154,7 @@ function Conflicts({ conflicts, reload }: { conflicts: readonly ConflictOfStudy[
   );
 }
 
-/** The open alerts. Each one leaves the list by itself when its cause is gone. */
+/** The open alerts. The server closes an alert once its condition ends. */
 function Alerts({ alerts }: { alerts: readonly AlertShown[] }) {
   return (
     <Need title={t("alerts")} count={alerts.length}>
@@ -180,7 +180,7 @@ function Alerts({ alerts }: { alerts: readonly AlertShown[] }) {
   );
 }
 
-/** Other clinics that ask for a patient of this one, or see it. */
+/** Other clinics that request a patient of this one, or that see it. */
 function Connections({ connections, reload }: { connections: readonly ConnectionNews[]; reload: () => Promise<void> }) {
   return (
     <Need title={t("connections")} count={connections.length}>
@@ -256,12 +256,12 @@ function Silent({ sources }: { sources: readonly SilentSource[] }) {
   );
 }
 
-/** The patient's name; for an unmatched study the device's words. */
+/** The patient's name; for an unmatched study the texts of the device. */
 export function nameOf({ patient, said }: NewResult): string {
   return patient?.name ?? said ?? t("unnamed");
 }
 
-/** The page of a result, or the desk where an unmatched one waits. */
+/** The address of a result, or of its place in the queue of unmatched studies. */
 export function linkOf({ fp, patient }: NewResult): string {
   return patient === null ? `/dashboard/to-place/${fp}` : `/dashboard/results/${fp}`;
 }

@@ -9,7 +9,7 @@ import { Badge } from "../../ui/status/badge.tsx";
 import { linkOf, nameOf } from "./needs.tsx";
 import { t } from "./texts.ts";
 
-/** The newest results. A row that arrives while one looks is marked, and announced to screen readers. */
+/** The newest results. New rows are marked, and announced to screen readers. */
 export function Newest({ results }: { results: readonly NewResult[] }) {
   const arrived = useArrived(results);
   return (
@@ -68,7 +68,7 @@ function keyOf({ fp, revision }: NewResult): string {
   return `${fp} ${revision}`;
 }
 
-/** Compares the rows with those of the first look: all that arrived since, and those of the last change. */
+/** Compares the rows with the first ones shown. Returns all rows added since, and those of the last change. */
 function useArrived(results: readonly NewResult[]): { keys: ReadonlySet<string>; latest: readonly NewResult[] } {
   const known = useRef<Set<string> | null>(null);
   const shown = useRef<readonly NewResult[] | null>(null);
@@ -77,7 +77,7 @@ function useArrived(results: readonly NewResult[]): { keys: ReadonlySet<string>;
     const before = known.current ?? new Set(results.map(keyOf));
     const latest = results.filter((result) => !before.has(keyOf(result)));
     for (const result of latest) arrived.current.keys.add(keyOf(result));
-    // An empty list would take the announcement away while it is read.
+    // Keeps the last announcement: an empty list would remove it while it is read.
     if (latest.length > 0) arrived.current.latest = latest;
     known.current = new Set([...before, ...latest.map(keyOf)]);
     shown.current = results;

@@ -1,7 +1,7 @@
 import { call } from "../../api.ts";
 import { clinicPath, may } from "../../session.ts";
 
-/** Reports to the server that the user saw a revision of a study. A reader's look does not count. */
+/** Reports that the user saw a revision of a study. The server ignores readers. */
 export async function markSeen(fp: string, revision: number): Promise<void> {
   if (may("staff")) await call("POST", `${clinicPath()}/results/${fp}/seen`, { revision });
 }

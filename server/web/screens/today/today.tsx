@@ -7,10 +7,10 @@ import { Newest } from "./newest.tsx";
 import { t } from "./texts.ts";
 import "./today.css";
 
-/** Interval at which the page asks anew: an agent falls silent without any change of the data. */
+/** Interval of reloads: an agent that becomes silent changes no data. */
 const REFRESH_MS = 60_000;
 
-/** Shows the work that needs a person, and the newest results as they arrive. */
+/** Shows the work that waits for a person, and the newest results. */
 export function Today() {
   const today = useResource<TodayState>("/today");
   useEffect(() => {

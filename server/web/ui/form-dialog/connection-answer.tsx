@@ -3,7 +3,7 @@ import type { ConnectionAnswer } from "../../../dashboard/types/connections.ts";
 import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
-import { texts } from "../../text.ts";
+import { translations } from "../../text.ts";
 import { FormDialog } from "./form-dialog.tsx";
 import { useAction } from "../form/use-action.ts";
 
@@ -15,9 +15,7 @@ interface AnswerProps {
   readonly reload: () => Promise<void>;
 }
 
-/**
- * The buttons by which this clinic decides on another one that requests a patient or sees it. All but "seen" need a confirmation.
- */
+/** The buttons for a connection of another clinic that requests or sees a patient. All but "seen" need a confirmation. */
 export function ConnectionAnswers({ fp, patient, clinic, answers, reload }: AnswerProps) {
   const [asked, setAsked] = useState<Exclude<ConnectionAnswer, "seen"> | null>(null);
   const { run, error, isRunning } = useAction();
@@ -58,30 +56,27 @@ export function ConnectionAnswers({ fp, patient, clinic, answers, reload }: Answ
   );
 }
 
-const t = texts(
-  {
-    confirm: "Confirm",
-    confirmTitle: "Let {clinic} see {patient}?",
-    confirmWhy: "{clinic} then sees the patient with all its studies and records. It says that the owner agreed.",
-    refuse: "Refuse",
-    refuseTitle: "Refuse {clinic} the connection to {patient}?",
-    refuseWhy: "{clinic} sees nothing of the patient, and is told that this clinic refused.",
-    end: "End the connection",
-    endTitle: "End the connection of {clinic} to {patient}?",
-    endWhy: "{clinic} then no longer sees the patient, its studies and records, and is told that this clinic ended it.",
-    seen: "Seen",
-  },
-  {
-    confirm: "Onayla",
-    confirmTitle: "{clinic} {patient} hastasını görsün mü?",
-    confirmWhy: "{clinic} hastayı tüm tetkik ve kayıtlarıyla görür. Hasta sahibinin kabul ettiğini bildiriyor.",
-    refuse: "Reddet",
-    refuseTitle: "{clinic} için {patient} bağlantısı reddedilsin mi?",
-    refuseWhy: "{clinic} hastanın hiçbir bilgisini görmez; bu kliniğin reddettiği kendisine bildirilir.",
-    end: "Bağlantıyı sonlandır",
-    endTitle: "{clinic} kliniğinin {patient} bağlantısı sonlandırılsın mı?",
-    endWhy:
-      "{clinic} artık hastayı, tetkiklerini ve kayıtlarını görmez; bu kliniğin sonlandırdığı kendisine bildirilir.",
-    seen: "Gördüm",
-  },
-);
+const t = translations({
+  confirm: ["Confirm", "Onayla"],
+  confirmTitle: ["Let {clinic} see {patient}?", "{clinic} {patient} hastasını görsün mü?"],
+  confirmWhy: [
+    "{clinic} then sees the patient with all its studies and records. It says that the owner agreed.",
+    "{clinic} hastayı tüm tetkik ve kayıtlarıyla görür. Hasta sahibinin kabul ettiğini bildiriyor.",
+  ],
+  refuse: ["Refuse", "Reddet"],
+  refuseTitle: ["Refuse {clinic} the connection to {patient}?", "{clinic} için {patient} bağlantısı reddedilsin mi?"],
+  refuseWhy: [
+    "{clinic} sees nothing of the patient, and is told that this clinic refused.",
+    "{clinic} hastanın hiçbir bilgisini görmez; bu kliniğin reddettiği kendisine bildirilir.",
+  ],
+  end: ["End the connection", "Bağlantıyı sonlandır"],
+  endTitle: [
+    "End the connection of {clinic} to {patient}?",
+    "{clinic} kliniğinin {patient} bağlantısı sonlandırılsın mı?",
+  ],
+  endWhy: [
+    "{clinic} then no longer sees the patient, its studies and records, and is told that this clinic ended it.",
+    "{clinic} artık hastayı, tetkiklerini ve kayıtlarını görmez; bu kliniğin sonlandırdığı kendisine bildirilir.",
+  ],
+  seen: ["Seen", "Gördüm"],
+});

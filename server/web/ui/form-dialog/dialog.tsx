@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
-import { texts } from "../../text.ts";
+import { translations } from "../../text.ts";
 import "./dialog.css";
 
 export interface DialogProps {
@@ -10,8 +10,8 @@ export interface DialogProps {
 }
 
 /**
- * A modal dialog with its buttons at the foot; with `submit` it is a form. Escape closes it. The element that opened it gets the focus
- * back, however it ends.
+ * A modal dialog with its buttons at the end; with `submit` it is a form. Escape closes it. Closing returns the focus to the
+ * element that opened it.
  */
 export function Dialog({
   title,
@@ -27,13 +27,13 @@ export function Dialog({
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  // A layout effect ends before Preact 11 removes the element: a browser gives the focus back only from an element in the page.
+  // A layout effect runs before Preact 11 removes the element: browsers return the focus only while the dialog is in the page.
   useLayoutEffect(() => {
     const shown = dialog.current;
     shown?.showModal();
     return () => shown?.close();
   }, []);
-  // The event of a dialog that is gone already comes late.
+  // A late event of a dialog that is already removed.
   const closed = () => {
     if (dialog.current !== null) close();
   };
@@ -53,14 +53,16 @@ export function Dialog({
   );
 }
 
-/** The button that closes its dialog and does nothing else. */
+/** The button that only closes its dialog. */
 export function CloseButton({ children = t("close") }: { children?: string }) {
   return (
-    // The browser gives the focus back if the dialog closes before it is removed.
+    // Browsers return the focus if the dialog closes before it is removed.
     <button type="button" onClick={({ currentTarget }) => currentTarget.closest("dialog")?.close()}>
       {children}
     </button>
   );
 }
 
-const t = texts({ close: "Close" }, { close: "Kapat" });
+const t = translations({
+  close: ["Close", "Kapat"],
+});

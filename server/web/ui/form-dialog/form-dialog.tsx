@@ -1,30 +1,30 @@
 import type { ComponentChildren } from "preact";
 import type { RequestError } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
-import { texts } from "../../text.ts";
+import { translations } from "../../text.ts";
 import { formValues } from "../form/form.ts";
 import { useAction } from "../form/use-action.ts";
 import { CloseButton, Dialog, type DialogProps } from "./dialog.tsx";
 
 interface FormDialogProps extends Omit<DialogProps, "children"> {
-  /** Runs with the fields of the form as text. */
+  /** Called with the text of the fields. */
   readonly act: (fields: Record<string, string>) => Promise<unknown>;
-  /** Label of the button that submits the form: it names what happens. */
+  /** Label of the button that submits the form. It names the action. */
   readonly button: string;
   readonly isDangerous?: boolean;
   /** Whether the form can be submitted. */
   readonly isReady?: boolean;
-  /** Whether the dialog is still open after the action, because `act` closes it or shows more. */
+  /** Whether the dialog stays open after the action. `act` then closes it or shows more. */
   readonly staysOpen?: boolean;
-  /** Sentences for errors of these codes, in place of the server's. */
+  /** Sentences for errors of these codes, instead of the server's. */
   readonly sentences?: Readonly<Record<string, string>>;
   /** Label of the button that closes the dialog. */
   readonly leave?: string;
-  /** The fields; a function gets the error of the last attempt. */
+  /** The fields; a function receives the error of the last attempt. */
   readonly children?: ComponentChildren | ((error: RequestError | undefined) => ComponentChildren);
 }
 
-/** Asks before one action, with the fields that it needs. It closes after the action, and shows why one failed. */
+/** Asks before one action, with the fields that it needs. It closes after the action, and shows the error of a failed one. */
 export function FormDialog({
   title,
   close,
@@ -41,7 +41,7 @@ export function FormDialog({
   const submit = (event: SubmitEvent) => {
     const dialog = (event.currentTarget as HTMLFormElement).closest("dialog");
     const fields = formValues(event);
-    // The browser gives the focus back if the dialog closes before it is removed.
+    // Browsers return the focus if the dialog closes before it is removed.
     void run(() => act(fields)).then((isDone) => isDone && !staysOpen && dialog?.close());
   };
   const sentence = error && sentences[error.code];
@@ -66,4 +66,6 @@ export function FormDialog({
   );
 }
 
-const t = texts({ cancel: "Cancel" }, { cancel: "Vazgeç" });
+const t = translations({
+  cancel: ["Cancel", "Vazgeç"],
+});

@@ -1,6 +1,6 @@
 import "./check-list.css";
 
-/** Boxes to check, each with its words below. */
+/** Checkboxes, each with its description. */
 export function CheckList<Value extends string>({
   legend,
   values,

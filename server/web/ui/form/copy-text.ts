@@ -1,10 +1,10 @@
 /**
- * Copies the text of a field. Browsers have no clipboard interface on plain http beyond this machine; there the field is selected
- * and the older command copies the selection. @returns false if neither works; the selection stays for the user's own keys
+ * Copies the text of a field. Plain http beyond this machine has no Clipboard API; there the field is selected and execCommand
+ * copies the selection. @returns false if neither works; the text stays selected for Control+C
  */
 export async function copyText(field: HTMLInputElement | HTMLTextAreaElement): Promise<boolean> {
   field.select();
-  // TypeScript takes the interface for always present.
+  // TypeScript declares the Clipboard API as always present.
   const { clipboard } = navigator as { clipboard?: Clipboard };
   try {
     if (clipboard === undefined) return document.execCommand("copy");

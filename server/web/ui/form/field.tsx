@@ -1,7 +1,7 @@
 import { cloneElement, type VNode } from "preact";
 import { useId } from "preact/hooks";
 
-/** A label with its control, a hint and a fault. The control gets the id and the description. */
+/** A label with its control, a hint and an error. The control gets the id of the label, and that of the hint or error. */
 export function Field({
   label,
   hint,

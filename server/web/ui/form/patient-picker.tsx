@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { PatientList } from "../../../dashboard/types/patients.ts";
 import type { NamedPatient } from "../../../dashboard/types/records.ts";
 import { Problem, useResource } from "../../resource.tsx";
-import { texts } from "../../text.ts";
+import { translations } from "../../text.ts";
 import { studyWord } from "../words/study-word.ts";
 import "./patient-picker.css";
 
@@ -20,7 +20,7 @@ export function PatientPicker({
   const change = useRef<HTMLButtonElement>(null);
   const search = useRef<HTMLInputElement>(null);
   const wasUsed = useRef(false);
-  // The button that had the focus is gone after a choice.
+  // The button that had the focus is removed after a choice.
   useEffect(() => {
     if (wasUsed.current) (change.current ?? search.current)?.focus();
   }, [chosen?.fp]);
@@ -59,7 +59,7 @@ function Search({
     return () => clearTimeout(timer);
   }, [typed]);
   const { data, error } = useResource<PatientList>(`/patients?search=${encodeURIComponent(asked)}`);
-  // The last matches stay while newer ones are loaded.
+  // The last matches remain while newer ones are loaded.
   const shown = useRef<PatientList["patients"]>([]);
   if (data !== undefined) shown.current = data.patients;
   return (
@@ -73,7 +73,7 @@ function Search({
         maxLength={100}
         value={typed}
         onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-        // Enter would send the form around the picker.
+        // Enter would submit the surrounding form.
         onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
       />
       {error !== undefined && <Problem error={error} />}
@@ -97,19 +97,10 @@ function Search({
   );
 }
 
-const t = texts(
-  {
-    patient: "Patient",
-    search: "Name, microchip or card number",
-    matches: "Patients found",
-    none: "No patient of the clinic has this name or number.",
-    change: "Change",
-  },
-  {
-    patient: "Hasta",
-    search: "Ad, mikroçip veya kart numarası",
-    matches: "Bulunan hastalar",
-    none: "Klinikte bu ad veya numarayla bir hasta yok.",
-    change: "Değiştir",
-  },
-);
+const t = translations({
+  patient: ["Patient", "Hasta"],
+  search: ["Name, microchip or card number", "Ad, mikroçip veya kart numarası"],
+  matches: ["Patients found", "Bulunan hastalar"],
+  none: ["No patient of the clinic has this name or number.", "Klinikte bu ad veya numarayla bir hasta yok."],
+  change: ["Change", "Değiştir"],
+});

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { texts } from "../../text.ts";
+import { translations } from "../../text.ts";
 import { Icon } from "../status/icon.tsx";
 import { PageChoices } from "./page-choices.tsx";
 import "./header.css";
@@ -12,15 +12,15 @@ interface HeaderProps {
   readonly screens: readonly { readonly href: string; readonly name: string }[];
   /** The name of the user; absent on a page without users. */
   readonly user?: string;
-  /** What the menu of the user holds besides the choices of the page. */
+  /** Content of the user's menu before the choices of the page. */
   readonly children?: ComponentChildren;
 }
 
-/** The one row above every screen. On a narrow page the screens fold into a menu. */
+/** The row above every screen. On a narrow page the screens fold into a menu. */
 export function Header({ home, screens, user, children }: HeaderProps) {
   const { path } = useLocation();
   const header = useRef<HTMLElement>(null);
-  // The page stays when it changes its screen, and an open menu would stay over it.
+  // A change of the screen keeps the page, so an open menu would stay open above it.
   useEffect(() => {
     for (const menu of header.current?.querySelectorAll<HTMLElement>(":popover-open") ?? []) menu.hidePopover();
   }, [path]);
@@ -77,7 +77,8 @@ function initials(name: string): string {
   return (words.length > 1 ? [words[0], words.at(-1)] : words).map((word) => Array.from(word ?? "")[0] ?? "").join("");
 }
 
-const t = texts(
-  { skip: "Skip to the content", screens: "Screens", choices: "Language, colours" },
-  { skip: "İçeriğe geç", screens: "Ekranlar", choices: "Dil, renkler" },
-);
+const t = translations({
+  skip: ["Skip to the content", "İçeriğe geç"],
+  screens: ["Screens", "Ekranlar"],
+  choices: ["Language, colours", "Dil, renkler"],
+});

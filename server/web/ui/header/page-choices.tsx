@@ -1,5 +1,5 @@
 import type { Language } from "../../../../shared/api/language.ts";
-import { chooseLanguage, language, texts } from "../../text.ts";
+import { chooseLanguage, language, translations } from "../../text.ts";
 import { chooseTheme, theme, type Theme } from "../../theme.ts";
 import { Field } from "../form/field.tsx";
 
@@ -27,7 +27,10 @@ export function PageChoices() {
   );
 }
 
-const t = texts(
-  { language: "Language", theme: "Colours", auto: "Automatic", light: "Light", dark: "Dark" },
-  { language: "Dil", theme: "Renkler", auto: "Otomatik", light: "Açık", dark: "Koyu" },
-);
+const t = translations({
+  language: ["Language", "Dil"],
+  theme: ["Colours", "Renkler"],
+  auto: ["Automatic", "Otomatik"],
+  light: ["Light", "Açık"],
+  dark: ["Dark", "Koyu"],
+});

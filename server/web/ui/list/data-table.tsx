@@ -9,11 +9,10 @@ interface DataTableProps {
   readonly columns: readonly Column[];
   /** Class of the table. `cards` turns each row into a card on a phone. */
   readonly class?: string;
-  /** The rows. */
   readonly children: ComponentChildren;
 }
 
-/** A table in a frame, which scrolls by pointer and by keyboard if the screen is too narrow. */
+/** A table in a frame that pointer and keyboard can scroll on a narrow page. */
 export function DataTable({ label, columns, class: ofTable, children }: DataTableProps) {
   const named = columns.flatMap((column) => (column === false ? [] : [typeof column === "string" ? [column] : column]));
   return (

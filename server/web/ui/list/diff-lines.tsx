@@ -1,6 +1,6 @@
 import "./diff-lines.css";
 
-/** Lines of a difference: old ones start with `-`, new ones with `+`. The colour repeats the sign. */
+/** Lines of a diff: removed ones start with `-`, added ones with `+`. The colour repeats the sign. */
 export function DiffLines({ lines, label }: { lines: readonly string[]; label: string }) {
   return (
     <pre class="diff" tabIndex={0} role="region" aria-label={label}>

@@ -1,6 +1,6 @@
-import { texts } from "../../text.ts";
+import { translations } from "../../text.ts";
 
-/** Shows that a list lacks damaged studies, because a shorter list looks like a complete one. */
+/** Reports that a list omits damaged studies, because the list would otherwise look complete. */
 export function LeftOut({ count }: { count: number }) {
   if (count === 0) return null;
   return (
@@ -10,13 +10,9 @@ export function LeftOut({ count }: { count: number }) {
   );
 }
 
-const t = texts(
-  {
-    leftOut:
-      "Studies missing from this list, because the database has damaged them: {count}. Ask the operator of the server to restore them.",
-  },
-  {
-    leftOut:
-      "Veritabanında bozulduğu için bu listede olmayan tetkik sayısı: {count}. Sunucuyu işleten kişiden geri yüklemesini isteyin.",
-  },
-);
+const t = translations({
+  leftOut: [
+    "Studies missing from this list, because the database has damaged them: {count}. Ask the operator of the server to restore them.",
+    "Veritabanında bozulduğu için bu listede olmayan tetkik sayısı: {count}. Sunucuyu işleten kişiden geri yüklemesini isteyin.",
+  ],
+});

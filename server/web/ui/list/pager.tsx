@@ -1,7 +1,7 @@
-import { texts } from "../../text.ts";
+import { translations } from "../../text.ts";
 import "./pager.css";
 
-/** Leads through the pages of a list, with the place of the shown page among all rows. */
+/** Links to the pages of a list, with the range of the shown rows. */
 export function Pager({
   of: { page, page_size, total, has_more },
   open,
@@ -25,7 +25,9 @@ export function Pager({
   );
 }
 
-const t = texts(
-  { pages: "Pages", previous: "Previous", next: "Next", shown: "{from} to {to} of {total}" },
-  { pages: "Sayfalar", previous: "Önceki", next: "Sonraki", shown: "{total} satırdan {from}-{to}" },
-);
+const t = translations({
+  pages: ["Pages", "Sayfalar"],
+  previous: ["Previous", "Önceki"],
+  next: ["Next", "Sonraki"],
+  shown: ["{from} to {to} of {total}", "{total} satırdan {from}-{to}"],
+});

@@ -1,24 +1,23 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import { texts } from "../../text.ts";
+import { translations } from "../../text.ts";
 import { CloseButton, Dialog } from "../form-dialog/dialog.tsx";
 import "./picture.css";
 
 interface PictureDialogProps {
-  /** Which picture it is. */
   readonly title: string;
   readonly close: () => void;
-  /** Number of the pictures, or frames of a clip, through which the buttons and the arrow keys lead. */
+  /** Number of pictures or frames that the buttons and the arrow keys step through. */
   readonly count: number;
-  /** Shows the picture that is `by` places further on. */
+  /** Shows the picture `by` positions further. */
   readonly turn: (by: number) => void;
   readonly previous: string;
   readonly next: string;
-  /** The place among the frames of a clip. */
+  /** The position among the frames of a clip. */
   readonly status?: string;
-  /** Where the original is. */
+  /** Location of the original. */
   readonly originals: string;
-  /** The picture, or why there is none. */
+  /** The picture, or the reason why it is missing. */
   readonly children: ComponentChildren;
 }
 
@@ -66,7 +65,7 @@ export function PictureDialog({
   );
 }
 
-/** Says that a picture is a preview alone, and where the original is. */
+/** Marks a picture as a preview, with the location of the original. */
 export function NotForDiagnosis({ children }: { children: string }) {
   return (
     <p class="quiet">
@@ -75,4 +74,6 @@ export function NotForDiagnosis({ children }: { children: string }) {
   );
 }
 
-const t = texts({ notForDiagnosis: "Not for diagnosis" }, { notForDiagnosis: "Tanı için değildir" });
+const t = translations({
+  notForDiagnosis: ["Not for diagnosis", "Tanı için değildir"],
+});

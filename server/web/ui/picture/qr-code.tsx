@@ -1,10 +1,10 @@
 import { encode } from "uqr";
 import "./qr-code.css";
 
-/** Modules of the quiet zone that a QR code needs around it (ISO/IEC 18004). */
+/** Quiet zone around a QR code, in modules (ISO/IEC 18004). */
 const QUIET = 4;
 
-/** Draws a QR code. It stays black on white in both themes, because many phones read no inverted code. */
+/** Draws a QR code, black on white in both themes, because many phones cannot read inverted codes. */
 export function QrCode({ of: text, label }: { of: string; label: string }) {
   const { data, size } = encode(text, { border: QUIET });
   const squares = data.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : "")));

@@ -1,11 +1,11 @@
 import type { Flag as FlagValue } from "../../../../shared/api/study.ts";
 import type { Side } from "../../../dashboard/types/results/results.ts";
-import { texts } from "../../text.ts";
+import { translations } from "../../text.ts";
 import "./flag.css";
 
 /**
- * A flag in word, arrow and colour. `critical` has no direction of its own, so the caller gives the side of the interval; the
- * word then names it too. A word that is not the expected one has no flag, and is `abnormal`.
+ * A flag as word, arrow and colour. The flag `critical` has no direction, so the caller passes the side of the interval. A
+ * value in words has no flag; an unexpected one is `abnormal`.
  */
 export function Flag({
   flag,
@@ -33,23 +33,12 @@ export function flagWord(flag: FlagValue | "abnormal"): string {
   return t(flag);
 }
 
-const t = texts(
-  {
-    low: "low",
-    high: "high",
-    normal: "normal",
-    critical: "critical",
-    criticalLow: "critical low",
-    criticalHigh: "critical high",
-    abnormal: "abnormal",
-  },
-  {
-    low: "düşük",
-    high: "yüksek",
-    normal: "normal",
-    critical: "kritik",
-    criticalLow: "kritik düşük",
-    criticalHigh: "kritik yüksek",
-    abnormal: "anormal",
-  },
-);
+const t = translations({
+  low: ["low", "düşük"],
+  high: ["high", "yüksek"],
+  normal: ["normal", "normal"],
+  critical: ["critical", "kritik"],
+  criticalLow: ["critical low", "kritik düşük"],
+  criticalHigh: ["critical high", "kritik yüksek"],
+  abnormal: ["abnormal", "anormal"],
+});

@@ -2,9 +2,8 @@ import type { Flag } from "../../../../shared/api/study.ts";
 import { place } from "./range-place.ts";
 
 /**
- * Draws where a value lies against its reference interval. The middle half of the bar is the interval; a value far outside
- * becomes an arrow at the end. The picture is hidden from screen readers, because the value, interval and flag are in words next
- * to it.
+ * Draws the position of a value in its reference interval, which is the middle half of the bar; a value far outside becomes an
+ * arrow at the end. It is hidden from screen readers, because value, interval and flag are next to it as text.
  */
 export function RangeBar({
   value,

@@ -1,4 +1,4 @@
-/** Places at which a range bar of 100 units draws the interval and the value. `end` is set if the value lies beyond the bar. */
+/** Positions of the interval and the value on a bar of 100 units. `end` is set if the value is beyond the bar. */
 export interface BarPlace {
   readonly at: number;
   readonly from: number;
@@ -6,7 +6,7 @@ export interface BarPlace {
   readonly end: "low" | "high" | null;
 }
 
-/** Places a value. An interval with one bound reaches to the end of the bar on its open side. */
+/** Positions a value. An interval with one bound extends to the end of the bar on its open side. */
 export function place(value: number, low: number | null, high: number | null): BarPlace {
   const from = low === null ? 0 : 25;
   const to = high === null ? 100 : 75;
@@ -17,7 +17,7 @@ export function place(value: number, low: number | null, high: number | null): B
 
 function position(value: number, low: number | null, high: number | null): number {
   if (low !== null && high !== null) return 25 + ((value - low) / (high - low || 1)) * 50;
-  // The distance from the only bound is in parts of that bound.
+  // With one bound the distance is measured in parts of that bound.
   if (high !== null) return 75 + ((value - high) / (Math.abs(high) || 1)) * 75;
   return 25 + ((value - (low ?? 0)) / (Math.abs(low ?? 0) || 1)) * 25;
 }

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { Reason } from "../../../../shared/api/reason.ts";
 import type { Flag as FlagValue } from "../../../../shared/api/study.ts";
 import type { Side } from "../../../dashboard/types/results/results.ts";
-import { texts } from "../../text.ts";
+import { translations } from "../../text.ts";
 import { DataTable } from "../list/data-table.tsx";
 import { flagReason } from "../words/reasons.ts";
 import { Flag } from "./flag.tsx";
@@ -11,15 +11,14 @@ import "./result-row.css";
 
 interface ResultTableProps {
   readonly label: string;
-  /** Class of the table. */
   readonly class?: string;
-  /** The heading of a last column of the screen's own. */
+  /** Heading of an additional last column. */
   readonly more?: string;
   /** `ResultRow`s. */
   readonly children: ComponentChildren;
 }
 
-/** Values of a study, each with its flag and its place in the interval. */
+/** The values of a study, each with its flag and its position in the interval. */
 export function ResultTable({ label, class: ofTable = "", more, children }: ResultTableProps) {
   return (
     <DataTable
@@ -34,12 +33,12 @@ export function ResultTable({ label, class: ofTable = "", more, children }: Resu
 
 interface Result {
   readonly analyte: string;
-  /** Null or absent if the code says enough. */
+  /** Null or absent if the code is enough. */
   readonly name?: string | null;
-  /** The value, or the field in which it is typed. */
+  /** The value, or its input. */
   readonly value: ComponentChildren;
   readonly unit: ComponentChildren;
-  /** Null if no interval applies; undefined while none is known. */
+  /** Null if no interval applies; undefined while it is not loaded. */
   readonly reference_range: string | null | undefined;
   readonly number?: number | null | undefined;
   readonly low?: number | null | undefined;
@@ -47,25 +46,25 @@ interface Result {
   readonly flag: FlagValue | null;
   readonly side?: Side | null | undefined;
   readonly abnormal?: boolean | undefined;
-  /** Why there is no interval or no flag. */
+  /** Reason for a missing interval or flag. */
   readonly reason?: Reason | null;
 }
 
 interface ResultRowProps {
   readonly of: Result;
-  /** Stands after the name. */
+  /** Shown after the name. */
   readonly about?: ComponentChildren;
-  /** Stands after the interval. */
+  /** Shown after the interval. */
   readonly source?: ComponentChildren;
-  /** Why the device doubts the value. */
+  /** The device's reason to doubt the value. */
   readonly doubt?: string | null;
-  /** Further words on the value. */
+  /** Additional remarks on the value. */
   readonly notes?: readonly (string | null)[];
   /** The cell of the last column. */
   readonly more?: ComponentChildren;
 }
 
-/** One value, read from left to right: name, value with unit, flag, place in the interval. Doubt stands below it, in words. */
+/** One value, in reading order: name, value with unit, flag, position in the interval. A doubt is in words below. */
 export function ResultRow({ of, about, source, doubt = null, notes = [], more }: ResultRowProps) {
   const { analyte, name, value, unit, flag, abnormal = false } = of;
   const shown = notes.filter((note) => note !== null);
@@ -130,21 +129,11 @@ function Place({ of, source }: { of: Result; source: ComponentChildren }) {
   );
 }
 
-const t = texts(
-  {
-    analyte: "Analyte",
-    value: "Value",
-    flag: "Flag",
-    range: "Reference interval",
-    noRange: "no interval",
-    inDoubt: "in doubt: {comment}",
-  },
-  {
-    analyte: "Analit",
-    value: "Değer",
-    flag: "İşaret",
-    range: "Referans aralığı",
-    noRange: "aralık yok",
-    inDoubt: "şüpheli: {comment}",
-  },
-);
+const t = translations({
+  analyte: ["Analyte", "Analit"],
+  value: ["Value", "Değer"],
+  flag: ["Flag", "İşaret"],
+  range: ["Reference interval", "Referans aralığı"],
+  noRange: ["no interval", "aralık yok"],
+  inDoubt: ["in doubt: {comment}", "şüpheli: {comment}"],
+});

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import "./badge.css";
 
-/** A state in words. The colour repeats the words and adds nothing. */
+/** A state in words. The colour only repeats it. */
 export function Badge({
   tone,
   children,

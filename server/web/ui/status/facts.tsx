@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import "./facts.css";
 
-/** Names with what is known; one without a value is left out. Side by side, or below each other with their names in a column. */
+/** A list of names and values that omits missing values, in a row or in two columns. */
 export function Facts({
   of,
   inColumn = false,

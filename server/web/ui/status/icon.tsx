@@ -1,6 +1,6 @@
 import "./icon.css";
 
-/** Drawings of 16 by 16 units. A word beside each one says the same. */
+/** Icons of 16 by 16 units. Each is shown with a word of the same meaning. */
 const paths = {
   menu: "M2 4h12M2 8h12M2 12h12",
   choices: "M2 5h7M13 5h1M2 11h1M7 11h7M11 5a1.5 1.5 0 1 0 0 .1zM5 11a1.5 1.5 0 1 0 0 .1z",

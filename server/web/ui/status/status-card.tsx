@@ -6,7 +6,7 @@ export type Tone = "good" | "bad" | "plain";
 
 const icons = { good: "good", bad: "bad", plain: "wait" } as const;
 
-/** A state in words. Icon and colour repeat them: red needs a person, green works. */
+/** A state in words. Icon and colour repeat it: red needs a person, green works. */
 export function State({ tone, children }: { tone: Tone; children: ComponentChildren }) {
   return (
     <strong class={`state state-${tone}`}>
@@ -18,19 +18,18 @@ export function State({ tone, children }: { tone: Tone; children: ComponentChild
 
 interface StatusCardProps {
   readonly name: string;
-  /** Level of the heading. */
   readonly level: "h2" | "h3";
-  /** What identifies the thing besides its name. */
+  /** Further identification of the thing. */
   readonly origin: string;
   readonly tone: Tone;
   readonly state: ComponentChildren;
-  /** Whether something happens at this moment. */
+  /** Whether something is happening now. */
   readonly isBusy?: boolean;
-  /** What to do, and what is known. */
+  /** The remedy and the details. */
   readonly children: ComponentChildren;
 }
 
-/** A thing that works or does not, such as a device. */
+/** The state of a thing that can fail, such as a device. */
 export function StatusCard({ name, level: Heading, origin, tone, state, isBusy = false, children }: StatusCardProps) {
   return (
     <article class={`card status-card status-${tone}${isBusy ? " status-busy" : ""}`}>

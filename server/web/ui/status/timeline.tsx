@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { dateTime } from "../../text.ts";
 import "./timeline.css";
 
-/** What happened, in the order of the entries, each with its time. */
+/** Events with their times, in the order of the entries. */
 export function Timeline({ of }: { of: readonly { readonly at: string; readonly text: ComponentChildren }[] }) {
   return (
     <ol class="plain-list time-line">

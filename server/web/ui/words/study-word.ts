@@ -1,9 +1,9 @@
-import { isStudyWord, studyEnglish, studyTurkish } from "../../../dashboard/types/results/study-words.ts";
-import { texts } from "../../text.ts";
+import { isStudyWord, studyWords } from "../../../dashboard/types/results/study-words.ts";
+import { translations } from "../../text.ts";
 
-/** The kind of a study or the species of a patient in the words of the page. An unknown one stays as it is. */
+/** Translates the kind of a study or the species of a patient. Unknown ones are shown unchanged. */
 export function studyWord(stored: string): string {
   return isStudyWord(stored) ? t(stored) : stored;
 }
 
-const t = texts(studyEnglish, studyTurkish);
+const t = translations(studyWords);

@@ -1,13 +1,13 @@
 import { isStudyWord } from "../../../dashboard/types/results/study-words.ts";
 import { ageOn } from "../../../dashboard/types/patients.ts";
-import { language, locale, texts, timeZone } from "../../text.ts";
+import { language, locale, translations, timeZone } from "../../text.ts";
 import { studyWord } from "./study-word.ts";
 
 // Facts of an animal, and days and times, in the page's language.
 
-/** The word for a stored species or sex. An unknown word of a file stays as it is. */
+/** Translates a stored species or sex. Unknown words of an imported file are shown unchanged. */
 export function word(stored: string): string {
-  if (Object.hasOwn(english, stored)) return t(stored as keyof typeof english);
+  if (Object.hasOwn(sexes, stored)) return t(stored as keyof typeof sexes);
   if (!isStudyWord(stored)) return stored;
   const species = studyWord(stored);
   return species.slice(0, 1).toLocaleUpperCase(language.value) + species.slice(1);
@@ -21,12 +21,12 @@ export function dayOf(instant: string): string {
   return `${parts["year"]}-${parts["month"]}-${parts["day"]}`;
 }
 
-/** Prints a day without a time, which no time zone may move. */
+/** Prints a calendar day, which no time zone may shift. */
 export function plainDate(day: string): string {
   return new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeZone: "UTC" }).format(new Date(day));
 }
 
-/** Prints the clock time of an instant. */
+/** Prints the time of day of an instant. */
 export function clockTime(instant: string): string {
   const zone = timeZone.value === undefined ? {} : { timeZone: timeZone.value };
   return new Intl.DateTimeFormat(locale(), { timeStyle: "short", ...zone }).format(new Date(instant));
@@ -41,18 +41,12 @@ export function age(dateOfBirth: string): string {
     .join(" ");
 }
 
-const english = {
-  male: "male",
-  female: "female",
-  male_neutered: "male, neutered",
-  female_spayed: "female, spayed",
-  unknown: "sex unknown",
+const sexes = {
+  male: ["male", "erkek"],
+  female: ["female", "dişi"],
+  male_neutered: ["male, neutered", "erkek, kısırlaştırılmış"],
+  female_spayed: ["female, spayed", "dişi, kısırlaştırılmış"],
+  unknown: ["sex unknown", "cinsiyeti bilinmiyor"],
 } as const;
 
-const t = texts(english, {
-  male: "erkek",
-  female: "dişi",
-  male_neutered: "erkek, kısırlaştırılmış",
-  female_spayed: "dişi, kısırlaştırılmış",
-  unknown: "cinsiyeti bilinmiyor",
-});
+const t = translations(sexes);

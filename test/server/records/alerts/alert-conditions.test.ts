@@ -67,7 +67,7 @@ describe("what is wrong for a clinic", () => {
     expect(of({ agents: silent(15 * 60), keys: [] })).toEqual([]);
   });
 
-  test("a device beyond its rhythm is silent; without its agent nobody knows", () => {
+  test("a device beyond its rhythm is silent; without its agent its state is unknown", () => {
     const state = { is: "silent", working_ms: 1, longest_ms: 1 } as const;
     expect(of({ agents: [agent({ devices: [device, { ...device, id: "chem-2", state }] })] })).toEqual([
       "device-silent chem-2 @key_1",

@@ -122,7 +122,7 @@ describe("the list of unknown codes", () => {
     expect((await list()).map(({ code }) => code)).toEqual(["500"]);
   });
 
-  test("a code leaves the list when a later catalogue knows it and the study is read again", async () => {
+  test("a code leaves the list when a later catalogue has it and the study is read again", async () => {
     const { push, list } = await listServer();
     const before = sent([own("413", 5.2, "5.2"), own("500", 1, "1")]);
     await push(before);

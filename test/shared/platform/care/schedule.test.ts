@@ -12,7 +12,7 @@ function attempt(at: number, error: string | null = null): BackupAttempt {
 const made = (at: number) => ({ last: attempt(at), succeeded: attempt(at) });
 
 test.each([
-  ["the first one at once", null, local("12:00"), true],
+  ["the first one immediately", null, local("12:00"), true],
   ["not before its time", made(local("03:31", 20)), local("03:29"), false],
   ["at its time", made(local("03:31", 20)), local("03:30"), true],
   ["not twice", made(local("03:30")), local("23:59"), false],

@@ -50,7 +50,7 @@ describe("the packages of others", () => {
     expect(packageOf(file)).toBe(folder);
   });
 
-  test("a package has its license in each form that npm knows, with its text", () => {
+  test("a package has its license in each form that npm accepts, with its text", () => {
     install("node_modules/a", { name: "a", license: "MIT" }, { "LICENSE.md": "Text of a\r\n", "readme.md": "no" });
     install("node_modules/b", { name: "b", license: { type: "ISC" }, repository: "github:some/b" });
     install("node_modules/c", { name: "c", licenses: [{ type: "MIT" }, { type: "ISC" }] });

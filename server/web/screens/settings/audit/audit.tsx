@@ -16,7 +16,7 @@ import "./audit.css";
 
 const PATH = "/dashboard/settings/audit";
 
-/** Settings, Audit. The address of the page holds the filter, so that other screens can link to it. */
+/** Settings, Audit. The filter is in the address, so that other screens can link to it. */
 export function Audit() {
   return (
     <SettingsFrame part="audit">
@@ -37,7 +37,7 @@ function AuditOfClinic() {
   const nameOfKey = (id: string) => keys.data?.keys.find((key) => key.id === id)?.name ?? id;
   const choose = (chosen: string) => {
     route(`${PATH}?${chosen}`);
-    // An unchanged filter is asked again, since each request adds entries.
+    // An unchanged filter also reloads, because each request adds entries to the audit.
     void audit.reload();
   };
   return (

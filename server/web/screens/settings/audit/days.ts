@@ -2,11 +2,11 @@ import { timeZone } from "../../../text.ts";
 
 // Days of the clinic's time zone.
 
-/** Returns the first instant of a day such as 2026-11-21, or of a day some days later. */
+/** Returns the first instant of a day such as 2026-11-21, or of a later day. */
 export function startOfDay(day: string, plusDays = 0): string {
   const midnight = new Date(`${day}T00:00:00Z`);
   midnight.setUTCDate(midnight.getUTCDate() + plusDays);
-  // The zone's clock at that instant gives its distance from UTC.
+  // The local time at that instant gives the zone's offset from UTC.
   return new Date(midnight.getTime() * 2 - Date.parse(`${clock(midnight)}Z`)).toISOString();
 }
 
@@ -18,9 +18,9 @@ export function dayOf(instant: string, plusDays = 0): string {
   return clock(time).slice(0, "2026-11-21".length);
 }
 
-/** The date and time that the clinic's clocks show, such as 2026-11-21T09:30:00. */
+/** The local date and time in the clinic's zone, such as 2026-11-21T09:30:00. */
 function clock(time: Date): string {
   const zone = timeZone.value === undefined ? {} : { timeZone: timeZone.value };
-  // Swedish prints dates as ISO 8601 does.
+  // The Swedish format equals ISO 8601.
   return time.toLocaleString("sv-SE", zone).replace(" ", "T");
 }

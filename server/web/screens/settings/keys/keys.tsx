@@ -11,11 +11,10 @@ import { NewKeyDialog, RollDialog } from "./make-key.tsx";
 import { t } from "./texts.ts";
 import "./keys.css";
 
-/** Days before its end from which a key is said to end soon. */
+/** Days before its expiry from which a key is marked as expiring. */
 const SOON_DAYS = 30;
 const DAY_MS = 86_400_000;
 
-/** Settings, Developer, API keys. */
 export function Keys() {
   return (
     <SettingsFrame part="keys">
@@ -115,7 +114,7 @@ function Permissions({ of: { permissions } }: { of: KeyEntry }) {
   );
 }
 
-/** Returns a permission in words; its own name if a newer server has one that the page does not know. */
+/** Returns a permission in words; its own name for a permission of a newer server. */
 function permissionName(permission: string): string {
   const known = [
     "patient.view",

@@ -17,7 +17,7 @@ import { opened } from "./opened.ts";
 import { Secret } from "./secret.tsx";
 import { t } from "./texts.ts";
 
-// Dialogs that make a key and show it once.
+// Dialogs that create a key and show it once.
 
 export function NewKeyDialog({ close }: { close: () => void }) {
   const { made, make } = useMadeKey();
@@ -80,7 +80,7 @@ function shortName<Permission extends KeyPermission>(permission: Permission): Sh
   return permission.slice("clinic.".length) as Short<Permission>;
 }
 
-/** Chooses the end of a key. */
+/** Chooses the expiry of a key. */
 function EndChoice() {
   return (
     <Field label={t("end")}>
@@ -124,7 +124,7 @@ export function RollDialog({ of: key, close }: { of: KeyEntry; close: () => void
   );
 }
 
-/** Asks the server for a key, which stays in this component alone. */
+/** Creates a key. It is kept only in the state of this component. */
 function useMadeKey() {
   const [made, setMade] = useState<string | null>(null);
   const make = async (path: string, body: NewKeyBody | RollBody) => {

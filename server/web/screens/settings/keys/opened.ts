@@ -1,12 +1,12 @@
 import { type KeyArea, keyAreas, type KeyPermission } from "../../../../dashboard/types/settings/keys.ts";
 
-/** What a permission opens: the sentence of its box, and the parts that fill it. */
+/** What a permission gives access to: the sentence of its checkbox and its placeholders. */
 export interface Opened {
   readonly sentence: "reads" | "readsAlone" | "sends";
   readonly areas: readonly KeyArea[];
 }
 
-/** Returns all that a permission opens, for the box with which a person grants it. */
+/** Returns everything that a permission gives access to, for the checkbox that grants it. */
 export function opened(permission: KeyPermission): Opened {
   const areas = keyAreas[permission];
   if (areas.includes("sending") || areas.includes("entering")) return { sentence: "sends", areas };

@@ -21,7 +21,7 @@ interface Props {
   readonly apply: (setting: NetworkSetting) => Promise<void>;
 }
 
-/** Chooses who reaches the server. */
+/** Chooses which machines can reach the server. */
 export function NetworkForm({ state, outcome, apply }: Props) {
   const { run, error, isRunning } = useAction();
   const [way, setWay] = useState(state.way);
@@ -69,7 +69,7 @@ export function NetworkForm({ state, outcome, apply }: Props) {
   );
 }
 
-/** A text that is pasted, or read from a file. */
+/** A text that is pasted or read from a file. */
 function Pem({ name }: { name: "chain" | "key" }) {
   const [text, setText] = useState("");
   return (

@@ -25,13 +25,13 @@ export function NetworkSettings() {
 }
 
 function Network() {
-  // A change of the clinic's data must not load the form again while somebody types.
+  // Not reloaded at changes of the clinic's data, because that would overwrite the form during typing.
   const loaded = useResource<NetworkBody>("/network", clinicPath(), false);
   const [change, setChange] = useState<NetworkChange | null>(null);
   return (
     <Loaded of={loaded}>
       {({ may_change, ...first }) => {
-        // The page may have come from an address that the change ended: its response is the last one.
+        // A change may close the address of this page: its response is then the last one.
         const state = change?.network ?? first;
         return (
           <div class="network">
@@ -90,7 +90,6 @@ function Now({ state: { way, addresses, certificate, fault } }: { state: Network
   );
 }
 
-/** The sentence of a refusal. */
 export function Refusal({ of: { code, got } }: { of: NetworkRefusal }) {
   return <>{t(code, { got })}</>;
 }

@@ -16,7 +16,7 @@ import { QuietHoursForm } from "./quiet-hours.tsx";
 import { t } from "./texts.ts";
 import "./notifications.css";
 
-/** Settings, Notifications: who is told of alerts, and when. */
+/** Settings, Notifications: who is notified of alerts, and when. */
 export function NotificationSettings() {
   return (
     <SettingsFrame part="notifications">

@@ -2,7 +2,7 @@ import type { ClinicRange } from "../../../../../shared/clinical/clinic-ranges.t
 import { DataTable } from "../../../ui/list/data-table.tsx";
 import { t } from "./texts.ts";
 
-/** Shows intervals with the digits of their file. */
+/** Shows intervals with the digits of the imported file. */
 export function RangeTable({ rows, label }: { rows: readonly ClinicRange[]; label: string }) {
   return (
     <DataTable
@@ -45,7 +45,7 @@ function criticalText({ critical_low, critical_high }: ClinicRange): string {
   return parts.filter(Boolean).join(", ");
 }
 
-/** The animals and the device of a row, such as `dog, adult, neutered`. */
+/** The animals and the device to which a row applies, such as `dog, adult, neutered`. */
 function animalsOf(row: ClinicRange): string {
   const { age_min_days: from, age_max_days: to } = row;
   return [
@@ -65,7 +65,6 @@ function animalsOf(row: ClinicRange): string {
     .join(", ");
 }
 
-/** All words of a row, for the filter. */
 export function rangeWords(row: ClinicRange): string {
   return [row.id, row.analyte, row.unit, animalsOf(row), row.note].join(" ");
 }

@@ -9,10 +9,9 @@ import { RangeTable, rangeWords } from "./range-table.tsx";
 import { t } from "./texts.ts";
 import "./ranges.css";
 
-/** Rows that the page shows at most. The filter finds the others. */
+/** Maximum number of shown rows. The filter finds the others. */
 const SHOWN_MAX = 200;
 
-/** Settings, Reference ranges. */
 export function Ranges() {
   return (
     <SettingsFrame part="ranges">

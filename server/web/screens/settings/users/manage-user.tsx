@@ -16,7 +16,6 @@ import { t } from "./texts.ts";
 /** A change that the admin confirms before it happens. */
 type Change = "reset" | "end-sessions" | "disable" | "enable" | "remove";
 
-/** Changes one user of the clinic. */
 export function ManageDialog({ user, close }: { user: UserOfClinic; close: () => void }) {
   const { run, error } = useAction();
   const [wanted, setWanted] = useState<Change | null>(null);
@@ -83,7 +82,7 @@ function RoleForm({ user, save }: { user: UserOfClinic; save: (role: Role) => vo
   );
 }
 
-/** Offers the changes that the server would not refuse, and says why others are missing. */
+/** Offers the changes that the server accepts, and shows why others are missing. */
 function Changes({ user, choose }: { user: UserOfClinic; choose: (change: Change) => void }) {
   const changes: Change[] = [
     ...(user.is_manageable

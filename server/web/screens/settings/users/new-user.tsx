@@ -9,9 +9,9 @@ import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
 import { Given } from "./parts.tsx";
 import { t } from "./texts.ts";
 
-// Dialogs that bring a user into the clinic.
+// Dialogs that add a user to the clinic.
 
-/** Makes a user, and shows the first password once. */
+/** Creates a user, and shows the first password once. */
 export function NewUserDialog({ close }: { close: () => void }) {
   const [given, setGiven] = useState<GivenPassword | null>(null);
   const create = async ({ name = "", role, password = "" }: Record<string, string>) => {
@@ -45,7 +45,7 @@ async function add({ name = "", role }: Record<string, string>): Promise<void> {
   await call("POST", `${clinicPath()}/users/add`, { name, role: role as Role } satisfies AddUserBody);
 }
 
-/** Gives a user of another clinic a role in this one. */
+/** Gives a user of another clinic a role in this clinic. */
 export function AddUserDialog({ close }: { close: () => void }) {
   const sentences = { "RECORD.NOT_FOUND": t("nobody"), "RECORD.REFUSED": t("already") };
   return (

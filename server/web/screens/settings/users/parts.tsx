@@ -3,7 +3,7 @@ import { ago } from "../../../text.ts";
 import { Dialog } from "../../../ui/form-dialog/dialog.tsx";
 import { t } from "./texts.ts";
 
-/** Prints in how many browsers a user is signed in, and the last use. */
+/** Prints the number of browsers in which a user is signed in, and the last use. */
 export function sessionsOf({ sessions, last_used_at }: UserOfClinic): string {
   return last_used_at === null ? t("noSession") : t("sessionCount", { count: sessions, time: ago(last_used_at) });
 }

@@ -10,7 +10,6 @@ import { AddUserDialog, NewUserDialog } from "./new-user.tsx";
 import { t } from "./texts.ts";
 import "./users.css";
 
-/** Settings, Users. */
 export function Users() {
   return (
     <SettingsFrame part="users">
@@ -25,7 +24,7 @@ function UsersOfClinic() {
   const close = () => {
     const isYou = open !== null && typeof open === "object" && open.is_you;
     setOpen(null);
-    // The own role may have changed, and with it what the page shows.
+    // The change may be to the user's own role, which decides what the page shows.
     void (isYou ? refreshSession() : Promise.resolve()).then(list.reload);
   };
   return (

@@ -22,7 +22,7 @@ import "./webhooks.css";
 
 const PAGE_SIZE = 20;
 
-/** Time after which the page looks again while a message is on its way, in milliseconds. */
+/** Interval of reloads while a message is being sent, in milliseconds. */
 const LOOK_AGAIN_MS = 1500;
 
 /** One webhook with the log of its messages. */

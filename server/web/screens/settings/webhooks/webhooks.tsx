@@ -21,7 +21,6 @@ import "../keys/keys.css";
 import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
 import "./webhooks.css";
 
-/** Settings, Developer, Webhooks. */
 export function Webhooks() {
   return (
     <SettingsFrame part="webhooks">

@@ -12,7 +12,7 @@ import { Parts } from "../parts.tsx";
 import { printedValue } from "../printed-value.ts";
 import "../to-place.css";
 
-/** The codes of devices that the catalogue does not know, and the clinic's mappings. */
+/** The devices' codes that the catalogue lacks, and the clinic's mappings. */
 export function Codes() {
   const codes = useResource<CodeList>("/codes");
   const [mapped, setMapped] = useState<DeviceCode | undefined>(undefined);
@@ -147,7 +147,7 @@ function MappedTable({ codes, isRunning, unmap }: MappedTableProps) {
   );
 }
 
-/** A code leaves the unknown ones with the first result that comes under its analyte. */
+/** A code leaves this list with the first result that is stored under its analyte. */
 function stateOf({ code, seen, mapped_at }: MappedCode): string {
   if (seen === null) return t("inUse");
   if (seen.last_seen_at <= mapped_at) return t("waits");

@@ -12,7 +12,7 @@ interface MapDialogProps {
   readonly close: () => void;
 }
 
-/** Asks for the analyte of a code. Those that the value fits are offered first. */
+/** The dialog for the analyte of a code. Analytes that fit the value come first. */
 export function MapDialog({ code: seen, map, close }: MapDialogProps) {
   const { device_id, code } = seen;
   const query = new URLSearchParams({ device_id, code }).toString();
@@ -49,7 +49,7 @@ export function MapDialog({ code: seen, map, close }: MapDialogProps) {
   );
 }
 
-/** The analytes whose code or name has each word of the text. */
+/** The analytes whose code or name contains each word of the text. */
 function found(analytes: readonly AnalyteChoice[], text: string): AnalyteChoice[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return analytes.filter(({ code, name }) => words.every((word) => `${code} ${name}`.toLowerCase().includes(word)));
