@@ -12,6 +12,8 @@ import { printError } from "./output.ts";
 const PROBATION_MS = 60_000;
 /** Pause before the next start on Windows. The other service managers have their own. */
 const RESTART_MS = 3_000;
+/** Interval at which the launcher on Windows checks that shawl runs. */
+const SHAWL_MS = 1_000;
 /** Interval between attempts to write the log file. */
 const RETRY_MS = 1_000;
 
@@ -37,11 +39,28 @@ async function run(
   const probationMs = Number(process.env["VETWIRE_PROBATION_MS"] ?? PROBATION_MS);
   const launcher = new Launcher({ program, options, folder: versions, version: VERSION, probationMs, log, output });
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => launcher.stop());
-  if (program === "server" && process.platform !== "win32") process.on("SIGHUP", () => launcher.reload());
+  if (process.platform === "win32") stopWithout(process.ppid, launcher);
+  else if (program === "server") process.on("SIGHUP", () => launcher.reload());
   const code = await launcher.run();
   // shawl starts a program again without a pause: a lasting fault would fill the disk with its log.
   if (process.platform === "win32" && code !== 0 && code !== EXIT_CONFIG) await sleep(RESTART_MS);
   process.exit(code);
+}
+
+/**
+ * Stops the launcher when shawl ended without stopping it. Windows leaves it running, and starts another shawl, whose program would
+ * find the data folder locked.
+ */
+function stopWithout(shawl: number, launcher: Launcher): void {
+  const timer = setInterval(() => {
+    try {
+      process.kill(shawl, 0);
+    } catch {
+      clearInterval(timer);
+      launcher.stop();
+    }
+  }, SHAWL_MS);
+  timer.unref();
 }
 
 function openLog(file: string): LogFile {
