@@ -47,12 +47,34 @@ export class Windows {
 
   static async start(): Promise<Windows> {
     const windows = new Windows();
-    // The server of wine starts the services. Debian's script gives it -p0: it would end with the last command, and the next one
-    // would start every service again, also a stopped one. The server of a command stays as it is, so this one comes first.
-    execFileSync("wineserver", ["-p"], { env: windows.#env, stdio: "ignore", timeout: COMMAND_MS });
+    windows.#boot();
     const made = await windows.run("winecfg", "-v", "win10");
     if (made.code !== 0) throw new Error(`wine made no Windows folder: ${made.output}`);
     return windows;
+  }
+
+  /** Ends every process, and starts the services that start with the machine. */
+  async restart(): Promise<void> {
+    this.#shutDown();
+    this.#boot();
+    await this.run("cmd", "/c", "ver");
+  }
+
+  /**
+   * Starts wine's server, which starts the services with the first command. Debian's script gives it -p0: it would end with the
+   * last command, and the next one would start every service again, also a stopped one. Nothing changes a server that runs.
+   */
+  #boot(): void {
+    this.#server("-p");
+  }
+
+  #shutDown(): void {
+    this.#server("-k");
+    this.#server("-w");
+  }
+
+  #server(option: string): void {
+    execFileSync("wineserver", [option], { env: this.#env, stdio: "ignore", timeout: COMMAND_MS });
   }
 
   /** Returns the Linux path of a file on drive C. */
@@ -107,8 +129,7 @@ export class Windows {
 
   end(): void {
     try {
-      execFileSync("wineserver", ["-k"], { env: this.#env, stdio: "ignore", timeout: COMMAND_MS });
-      execFileSync("wineserver", ["-w"], { env: this.#env, stdio: "ignore", timeout: COMMAND_MS });
+      this.#shutDown();
     } finally {
       fs.rmSync(this.#folder, { recursive: true, force: true });
     }

@@ -69,4 +69,20 @@ describe.skipIf(browserProblem() !== null)("Today in a browser", () => {
     await staff.getByText("Nothing needs you").waitFor();
     await reader.getByText("Nothing needs you").waitFor();
   });
+
+  test("an admin of a new clinic sees its first steps, skips one, and each leads to its page", async () => {
+    const server = await startDashboard(clinic(fp));
+    const page = await server.openAs(browser, "admin", fp);
+    const steps = page.getByRole("region", { name: "First steps" }).getByRole("listitem");
+    await expect.poll(() => steps.count()).toBe(5);
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByRole("button", { name: "Skip: Add your team" }).press("Enter");
+    await expect.poll(() => steps.count()).toBe(4);
+    await chooseLanguage(page, "tr");
+    await page.getByRole("region", { name: "İlk adımlar" }).waitFor();
+    await expectFitsPhone(page);
+    await page.getByRole("link", { name: "Bilgisayar ekle" }).click();
+    await page.waitForURL(/devices$/);
+  });
 });

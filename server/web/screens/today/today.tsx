@@ -2,6 +2,7 @@ import { useEffect } from "preact/hooks";
 import type { TodayState } from "../../../dashboard/types/results/today.ts";
 import { Loaded, useResource } from "../../resource.tsx";
 import { LeftOut } from "../../ui/list/left-out.tsx";
+import { FirstSteps } from "./first-steps.tsx";
 import { Needs } from "./needs.tsx";
 import { Newest } from "./newest.tsx";
 import { t } from "./texts.ts";
@@ -24,6 +25,7 @@ export function Today() {
         {(state) => (
           <>
             <LeftOut count={state.left_out} />
+            <FirstSteps steps={state.first_steps} reload={today.reload} />
             <Needs state={state} reload={today.reload} />
             <Newest results={state.newest} />
           </>

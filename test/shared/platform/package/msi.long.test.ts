@@ -145,7 +145,11 @@ describe.skipIf(!wine || !wixl)("the agent as a Windows service", { timeout: STE
     for (const id of windows.processes("C:\\Program Files\\Vetwire Agent\\runtime\\shawl.exe"))
       process.kill(id, "SIGKILL");
     await until("the launcher and the agent end", () => nodes().length === 0, STEP_MS / 4, 200);
-    // wine, unlike Windows, does not start the service again: the next test does.
+  });
+
+  test("the service starts with the machine", async () => {
+    await windows.restart();
+    expect(await ready()).toBe("0.1.0");
   });
 
   test("a higher version installs in place, and keeps configuration and data", async () => {

@@ -1,0 +1,95 @@
+import type { FirstStep } from "../../../dashboard/types/results/today.ts";
+import { call } from "../../api.ts";
+import { Problem } from "../../resource.tsx";
+import { clinicPath } from "../../session.ts";
+import { translations } from "../../text.ts";
+import { useAction } from "../../ui/form/use-action.ts";
+
+/** The pages that do a step, the usual one first. */
+const pages: Record<FirstStep, readonly { path: string; text: Exclude<keyof typeof words, "skipOf"> }[]> = {
+  animals: [
+    { path: "/dashboard/patients/import", text: "importList" },
+    { path: "/dashboard/patients/new", text: "newAnimal" },
+    { path: "/dashboard/settings/keys", text: "program" },
+  ],
+  pc: [{ path: "/dashboard/devices", text: "addPc" }],
+  team: [{ path: "/dashboard/settings/users", text: "invite" }],
+  notifications: [{ path: "/dashboard/settings/notifications", text: "choose" }],
+  ranges: [{ path: "/dashboard/settings/ranges", text: "look" }],
+};
+
+/** Shows an admin what a new clinic does before its first result. Each step goes when it is done or skipped. */
+export function FirstSteps({ steps, reload }: { steps: readonly FirstStep[]; reload: () => Promise<void> }) {
+  const { run, error } = useAction();
+  if (steps.length === 0) return null;
+  const skip = (step: FirstStep) =>
+    run(async () => {
+      await call("POST", `${clinicPath()}/today/skipped-steps`, { step });
+      await reload();
+    });
+  return (
+    <section class="card first-steps" aria-labelledby="first-steps">
+      <h2 id="first-steps">{t("title")}</h2>
+      {error !== undefined && <Problem error={error} />}
+      <ul>
+        {steps.map((step) => (
+          <li key={step}>
+            <span class="grow">
+              <strong>{t(step)}</strong>
+              <br />
+              <span class="quiet">{t(`${step}Why`)}</span>
+            </span>
+            {pages[step].map(({ path, text }) => (
+              <a key={path} href={path}>
+                {t(text)}
+              </a>
+            ))}
+            <button type="button" aria-label={t("skipOf", { step: t(step) })} onClick={() => void skip(step)}>
+              {t("skip")}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const words = {
+  title: ["First steps", "İlk adımlar"],
+  skip: ["Skip", "Atla"],
+  skipOf: ["Skip: {step}", "Atla: {step}"],
+  animals: ["Add your animals", "Hayvanlarınızı ekleyin"],
+  animalsWhy: [
+    "From a list of your practice software, one by one, or by a program with an API key.",
+    "Klinik yazılımınızın bir listesinden, tek tek ya da API anahtarı olan bir programla.",
+  ],
+  importList: ["Import a list", "Liste içe aktar"],
+  newAnimal: ["New animal", "Yeni hayvan"],
+  program: ["By a program", "Bir programla"],
+  pc: ["Connect the PC beside your devices", "Cihazlarınızın yanındaki bilgisayarı bağlayın"],
+  pcWhy: [
+    "A code connects it; the PC then finds the devices as they send.",
+    "Bir kodla bağlanır; bilgisayar cihazları gönderdikçe bulur.",
+  ],
+  addPc: ["Add a PC", "Bilgisayar ekle"],
+  team: ["Add your team", "Ekibinizi ekleyin"],
+  teamWhy: [
+    "Each person signs in by name, so that the audit names who did what.",
+    "Herkes kendi adıyla oturum açar; denetim kimin ne yaptığını gösterir.",
+  ],
+  invite: ["Add a user", "Kullanıcı ekle"],
+  notifications: ["Choose who is notified", "Kime bildirileceğini seçin"],
+  notificationsWhy: [
+    "Of critical values, silent devices and waiting results, by e-mail or webhook.",
+    "Kritik değerler, sessiz cihazlar ve bekleyen sonuçlar için e-posta ya da webhook ile.",
+  ],
+  choose: ["Choose", "Seç"],
+  ranges: ["Look at the reference ranges", "Referans aralıklarına bakın"],
+  rangesWhy: [
+    "Published ranges are in use. Add your own where you have them.",
+    "Yayımlanmış aralıklar kullanılıyor. Kendinizinkiler varsa ekleyin.",
+  ],
+  look: ["Look", "Bak"],
+} as const;
+
+const t = translations(words);
