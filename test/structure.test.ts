@@ -163,7 +163,7 @@ server/demo: server/import shared
 server/http: server/dashboard/types server/database server/records/audit server/records/clinics shared
 server/http/auth: server/dashboard/types server/database server/http server/records shared
 server/http/openapi: server/http shared
-server/http/rate-limit: server/http server/records/clinics shared
+server/http/rate-limit: server/dashboard/types server/http server/records/clinics shared
 server/http/response-cache: server/http
 server/import: server/database server/records shared
 server/network: server/dashboard/types server/http shared

@@ -127,7 +127,7 @@ export class DicomServices {
     attributes: Attributes,
     { id: device }: ServiceDevice,
   ): Promise<DimseOutcome> {
-    const sopInstance = command.affectedSopInstance || newUid();
+    const sopInstance = command.affectedSopInstance || uidOf(randomUUID().replaceAll("-", ""));
     if (!isUid(sopInstance)) return { status: STATUS.invalidInstance, comment: "invalid SOP Instance UID" };
     const [state] = attributes.PerformedProcedureStepStatus ?? [];
     if (state !== "IN PROGRESS") {
@@ -212,10 +212,6 @@ function scheduledStep({ accession, startAt, tests, body }: WorklistRow, timeZon
 export function studyUidOf(accession: string): string {
   const digits = createHash("sha256").update(`study of ${accession}`).digest("hex");
   return uidOf(`${digits.slice(0, 12)}8${digits.slice(12, 15)}8${digits.slice(15, 30)}`); // as a version 8 UUID
-}
-
-function newUid(): string {
-  return uidOf(randomUUID().replaceAll("-", ""));
 }
 
 /** Returns a UUID as a UID (PS3.5 §B.2). */

@@ -1,3 +1,4 @@
+import { addressOfPeer } from "../connection/device/refused-callers.ts";
 import { type SerialLine, SERIAL_LINES, type SniffedBytes, suggest, SURE } from "../devices/detection/detect.ts";
 import { ACK, concat, ENQ, EOT } from "../protocols/bytes.ts";
 import type { Address } from "../transport/address.ts";
@@ -113,7 +114,7 @@ export class Listening {
           const samples = this.#samples.filter((sample) => sample.line === line);
           if (samples.some(({ bytes }) => bytes.length >= BYTES_MAX)) resolve("recognised");
           quiet = setTimeout(() => {
-            if (samples.some((sample) => isSure(sample))) resolve("recognised");
+            if (samples.some((sample) => (suggest([sample])[0]?.score ?? 0) >= SURE)) resolve("recognised");
             else if (line !== null && !samples.every(({ bytes }) => isEnquiry(bytes))) resolve("unread");
           }, this.#times.quietMs);
         };
@@ -136,7 +137,7 @@ export class Listening {
 
   #wire(wire: Wire, line: SerialLine | null, heard: () => void): WireHandler {
     this.#problem = null;
-    const caller = line === null ? callerOf(wire.peer) : null;
+    const caller = line === null ? addressOfPeer(wire.peer) : null;
     const index = this.#samples.length;
     if (index < SAMPLES_MAX) this.#samples.push({ line, caller, bytes: new Uint8Array(0) });
     return {
@@ -161,13 +162,4 @@ const SETTINGS: readonly SerialLine[] = SERIAL_LINES.toSorted((one, other) => ot
 /** A device that only requests to send. */
 function isEnquiry(bytes: Uint8Array): boolean {
   return bytes.length > 0 && bytes.every((byte) => byte === ENQ || byte === EOT);
-}
-
-function isSure(sample: HeardBytes): boolean {
-  return (suggest([sample])[0]?.score ?? 0) >= SURE;
-}
-
-/** Returns the address of a peer without its port. */
-function callerOf(peer: string): string {
-  return peer.replace(/:\d+$/, "").replace(/^::ffff:(?=\d+\.)/, "");
 }

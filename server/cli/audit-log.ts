@@ -1,27 +1,14 @@
 import { csvLine } from "../dashboard/csv.ts";
 import { printable } from "../../shared/runtime/printable.ts";
 import { type Table, tableText } from "../../shared/platform/cli/output.ts";
-import type { AuditDescription } from "../records/audit/audit.ts";
+import { type AuditDescription, requestColumns } from "../records/audit/audit.ts";
 
 // Formats the audit: text for a reader, NDJSON for a program, CSV for a spreadsheet.
 
 export const auditFormats = ["text", "json", "csv"] as const;
 export type AuditFormat = (typeof auditFormats)[number];
 
-const columns = [
-  "at",
-  "clinic_fp",
-  "key",
-  "method",
-  "route",
-  "fp",
-  "count",
-  "status",
-  "address",
-  "request_id",
-  "times",
-  "user",
-] as const satisfies (keyof AuditDescription)[];
+const columns = ["at", "clinic_fp", ...requestColumns, "user"] as const;
 
 /** Formats the rows as lines, each with its line end. */
 export async function* auditLines(rows: AsyncIterable<AuditDescription>, format: AuditFormat): AsyncGenerator<string> {

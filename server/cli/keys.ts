@@ -5,8 +5,9 @@ import { parsePeriod } from "../../shared/platform/cli/options.ts";
 import { printError, printJson, printLine, printTable, type Table } from "../../shared/platform/cli/output.ts";
 import { syncFolder } from "../../shared/files/private-folder.ts";
 import { createKey, type Permission, permissions, rollKey } from "../http/auth/api-keys.ts";
+import type { KeyHolder } from "../dashboard/types/settings/keys.ts";
 import { permissionWords } from "../http/auth/permission-words.ts";
-import { type KeyDescription, type KeyType, listKeys, revokeKey } from "../records/clinics/keys.ts";
+import { type KeyDescription, listKeys, revokeKey } from "../records/clinics/keys.ts";
 import { type ClinicOption, clinicOption, type DataOption, dataOption } from "./common/options.ts";
 import { clinicIdOf, loadStorePepper, withStore } from "./common/with-store.ts";
 
@@ -57,7 +58,7 @@ interface CreateOptions extends DataOption, ClinicOption {
   readonly out?: string;
   readonly name: string;
   readonly permissions: Permission[];
-  readonly type: KeyType;
+  readonly type: KeyHolder;
   readonly expires?: number;
 }
 

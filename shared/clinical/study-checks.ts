@@ -86,7 +86,7 @@ function possibleFlags(
   const isAtLeastLow = value >= low.value - low.slack;
   // No concentration is below 0: a value below an upper bound within a range from 0 is normal.
   const holds = {
-    low: isBelow && !isLower(comparator),
+    low: isBelow && comparator !== ">" && comparator !== ">=",
     high: isAbove && !isUpper(comparator),
     normal: isUpper(comparator)
       ? low.value <= 0 && isAtMostHigh
@@ -98,8 +98,4 @@ function possibleFlags(
 
 function isUpper(comparator: Comparator | undefined): boolean {
   return comparator === "<" || comparator === "<=";
-}
-
-function isLower(comparator: Comparator | undefined): boolean {
-  return comparator === ">" || comparator === ">=";
 }

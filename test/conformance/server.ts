@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { createKey, type Permission } from "../../server/http/auth/api-keys.ts";
 import { loadPepper } from "../../server/http/auth/pepper.ts";
-import { findClinic, type KeyType, listKeys, revokeKey as storeRevocation } from "../../server/records/clinics/keys.ts";
+import type { KeyHolder } from "../../server/dashboard/types/settings/keys.ts";
+import { findClinic, listKeys, revokeKey as storeRevocation } from "../../server/records/clinics/keys.ts";
 import { openStore } from "../../server/database/open.ts";
 import { type ApiDocument, Contract } from "../support/contract.ts";
 import { dump } from "../support/postgres.ts";
@@ -18,7 +19,7 @@ import { type ClinicName, clinics, lines } from "./data.ts";
 
 interface KeyPlan {
   clinic: ClinicName;
-  type: KeyType;
+  type: KeyHolder;
   permissions: Permission[];
 }
 

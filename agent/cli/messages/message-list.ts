@@ -1,4 +1,3 @@
-import type Database from "better-sqlite3";
 import { readSpool } from "../../spool/access.ts";
 import { listMessages, type MessageSummary } from "../../spool/queries/messages/message-summaries.ts";
 import type { MessageState } from "../../spool/queries/messages/message-outcome.ts";
@@ -80,15 +79,11 @@ export class MessageFeed {
     const messages = readSpool(this.#folder, (db) =>
       // In one transaction: a message that is stored between the two reads is in the next list.
       db.transaction(() => {
-        this.#row = lastRow(db);
+        this.#row = db.prepare("SELECT COALESCE(MAX(rowid), 0) FROM message").pluck().get() as number;
         return listMessages(db, seen);
       })(),
     );
     this.#pending = messages.filter(({ state }) => state === "pending").map(({ id }) => id);
     return messages.filter(({ id, state }) => !(before.has(id) && state === "pending"));
   }
-}
-
-function lastRow(db: Database.Database): number {
-  return db.prepare("SELECT COALESCE(MAX(rowid), 0) FROM message").pluck().get() as number;
 }

@@ -5,7 +5,7 @@ import type { GaveWay, LineState } from "../../states/line-state.ts";
 import type { NoiseState } from "../../states/noise-state.ts";
 import type { Metrics } from "../../status/metrics.ts";
 import { DeviceNoise } from "./device-noise.ts";
-import { plainAddress, RefusedCallers } from "./refused-callers.ts";
+import { addressOfPeer, RefusedCallers } from "./refused-callers.ts";
 
 const CONNECTED = { is: "connected", reason: null, mayBeOff: false } as const;
 
@@ -128,9 +128,4 @@ export class DeviceStatus {
     this.#lastStored = text;
     return true;
   }
-}
-
-/** Removes the port of a TCP peer. A serial port has none. */
-function addressOfPeer(peer: string): string {
-  return plainAddress(peer.replace(/:\d+$/, ""));
 }

@@ -20,7 +20,12 @@ export class RefusedCallers {
   }
 }
 
+/** Removes the port of a TCP peer. A serial port has none. */
+export function addressOfPeer(peer: string): string {
+  return plainAddress(peer.replace(/:\d+$/, ""));
+}
+
 /** Writes an IPv4 address that a socket for both families reports as `::ffff:192.0.2.1` in its usual form. */
-export function plainAddress(address: string): string {
+function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/, "");
 }

@@ -30,7 +30,7 @@ export function readHl7(bytes: Uint8Array, profile: Hl7Profile, context: ReadCon
   }
   const purpose = purposeOf(header, profile);
   if (purpose !== null) return { is: "not-for-patients", reason: purpose };
-  const type = messageType(header);
+  const type = header.components(9).slice(0, 2).map(given).join("^");
   const isAlarm = /^ORU\^R40$/i.test(type);
   if (!isResultType(type) || isAlarm) {
     return { is: "not-for-patients", reason: `${isAlarm ? "an alarm" : "no results"} (MSH-9 is ${type})` };
@@ -52,10 +52,6 @@ export function readHl7(bytes: Uint8Array, profile: Hl7Profile, context: ReadCon
   const reasons = [...notes, ...controls, ...samples.flatMap(({ settings = [] }) => settings)];
   const reason = reasons.length > 0 ? reasons.join("; ") : nothing;
   return { is: cutShort === null ? "not-for-patients" : "quarantined", reason };
-}
-
-function messageType(header: Segment): string {
-  return header.components(9).slice(0, 2).map(given).join("^");
 }
 
 function sampleOf(group: OrderGroup, header: Segment, profile: Hl7Profile): Sample {

@@ -1,15 +1,9 @@
 import { createHmac } from "node:crypto";
 import { newUlid } from "../../../shared/api/fp.ts";
 import { KEY_PREFIX, newKey } from "../../../shared/runtime/api-key.ts";
+import type { KeyHolder } from "../../dashboard/types/settings/keys.ts";
 import { moveAgent } from "../../records/agents/agents.ts";
-import {
-  type ApiKey,
-  countActiveKeys,
-  expireKey,
-  findKeyById,
-  insertKey,
-  type KeyType,
-} from "../../records/clinics/keys.ts";
+import { type ApiKey, countActiveKeys, expireKey, findKeyById, insertKey } from "../../records/clinics/keys.ts";
 import { type AuditActor, auditCommand } from "../../records/audit/audit.ts";
 import type { Session } from "../../database/query.ts";
 import type { Store } from "../../database/store.ts";
@@ -37,7 +31,7 @@ export const ACTIVE_KEYS_MAX = 25;
 export interface NewApiKey {
   clinicId: number;
   name: string;
-  type: KeyType;
+  type: KeyHolder;
   permissions: readonly string[];
   /** Milliseconds since 1970. */
   now: number;

@@ -1,4 +1,4 @@
-import type { KeyType } from "../../records/clinics/keys.ts";
+import type { KeyHolder } from "../../dashboard/types/settings/keys.ts";
 import type { Cost, SharedCounters, Window, WindowCount } from "../../records/clinics/rate-limit-counters.ts";
 import { networkOf } from "../../../shared/network/network-address.ts";
 import type { HeaderList } from "../response-headers.ts";
@@ -6,7 +6,7 @@ import type { HeaderList } from "../response-headers.ts";
 // Fixed-window rate limits. Each key has a window of a minute and one of an hour, and a request counts in both.
 
 /** Max requests of a key per minute and per hour, by the type of the key. */
-export interface Limits extends Record<KeyType, { readonly minute: number; readonly hour: number }> {
+export interface Limits extends Record<KeyHolder, { readonly minute: number; readonly hour: number }> {
   /** Max requests per minute from one address without a valid key. */
   readonly addressMinute: number;
   /** Max requests per minute of a session of the dashboard. */
@@ -53,13 +53,13 @@ export interface RateLimitResult {
   readonly headers: HeaderList;
 }
 
-type LimitedKey = Readonly<{ id: number; type: KeyType }>;
+type LimitedKey = Readonly<{ id: number; type: KeyHolder }>;
 
 /** Counts requests against the limits. */
 export class RateLimiter {
   readonly #counters: SharedCounters;
-  readonly #keys: Record<KeyType, RateBudget>;
-  readonly #unchanged: Record<KeyType, RateBudget>;
+  readonly #keys: Record<KeyHolder, RateBudget>;
+  readonly #unchanged: Record<KeyHolder, RateBudget>;
   readonly #addresses: RateBudget;
   readonly #sessions: RateBudget;
   readonly #ingest: RateBudget;

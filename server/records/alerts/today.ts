@@ -16,6 +16,7 @@ import {
 import { endingKeys, type KeyEnd, silentSources, worstFlag } from "../agents/attention.ts";
 import { leftOut } from "../../database/damaged-records.ts";
 import { query, type Session } from "../../database/query.ts";
+import { openStudies } from "../studies/open-studies.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { readAlertBook } from "./alerts.ts";
 import { openFirstSteps } from "./first-steps.ts";
@@ -167,26 +168,12 @@ const unknownCodes = query((db, p: { clinicId: number }) =>
     .where("mapping.code", "is", null),
 );
 
-/** Studies that the clinic may open: those of its connected patients, and its own unmatched ones. */
 function visible(db: Kysely<Tables>, p: { clinicId: number }) {
-  return db
-    .selectFrom("study")
-    .leftJoin("clinic_patient as link", (join) =>
-      join
-        .onRef("link.patient_id", "=", "study.patient_id")
-        .on("link.clinic_id", "=", p.clinicId)
-        .on("link.listed", "=", 1),
-    )
+  return openStudies(db, p.clinicId)
     .leftJoin("patient", "patient.id", "link.patient_id")
     .select(STUDY_CONTENT)
     .select(["study.revision", "study.received_at", "study.patient_hint"])
-    .select(["patient.fp as patient_fp", "patient.name as patient_name", "patient.species"])
-    .where((where) =>
-      where.or([
-        where("link.patient_id", "is not", null),
-        where.and([where("study.patient_id", "is", null), where("study.clinic_id", "=", p.clinicId)]),
-      ]),
-    );
+    .select(["patient.fp as patient_fp", "patient.name as patient_name", "patient.species"]);
 }
 
 const visibleByFp = checked(

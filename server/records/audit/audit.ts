@@ -20,6 +20,19 @@ export interface AuditDescription extends Omit<AuditColumns, "at" | "api_key_id"
   user: string | null;
 }
 
+/** What files with the audit have of each row, next to time, clinic and user. */
+export const requestColumns = [
+  "key",
+  "method",
+  "route",
+  "fp",
+  "count",
+  "status",
+  "address",
+  "request_id",
+  "times",
+] as const satisfies (keyof AuditDescription)[];
+
 export async function insertRows(session: Session, rows: readonly AuditRow[]): Promise<void> {
   const groups: AuditRow[][] = [];
   let grouped = 0;

@@ -81,27 +81,13 @@ const stampStudy = query(
 
 const noteLostStudy = query(
   (db, p: { fp: string; patientId: number | null; now: number }) =>
-    removals(db).expression((from) =>
-      from
-        .selectFrom("clinic_study")
-        .innerJoin("study", "study.id", "clinic_study.study_id")
-        .select((column) => ["clinic_study.clinic_id", "study.fp", column.lit(UNSTAMPED).as("removed_at")])
-        .where("study.fp", "=", p.fp)
-        .where("clinic_study.clinic_id", "not in", listing(db, p.patientId)),
-    ),
+    removals(db).expression(lostStudies(db, p.patientId).where("study.fp", "=", p.fp)),
   changed,
 );
 
 const noteLostStudies = query(
   (db, p: { patientId: number; now: number }) =>
-    removals(db).expression((from) =>
-      from
-        .selectFrom("study")
-        .innerJoin("clinic_study", "clinic_study.study_id", "study.id")
-        .select((column) => ["clinic_study.clinic_id", "study.fp", column.lit(UNSTAMPED).as("removed_at")])
-        .where("study.patient_id", "=", p.patientId)
-        .where("clinic_study.clinic_id", "not in", listing(db, p.patientId)),
-    ),
+    removals(db).expression(lostStudies(db, p.patientId).where("study.patient_id", "=", p.patientId)),
   changed,
 );
 
@@ -122,6 +108,15 @@ const noteLostPatient = query(
     ),
   changed,
 );
+
+/** The rows of studies in lists of clinics that do not list the patient, as removals. */
+function lostStudies(db: Kysely<Tables>, patientId: number | null) {
+  return db
+    .selectFrom("clinic_study")
+    .innerJoin("study", "study.id", "clinic_study.study_id")
+    .select((column) => ["clinic_study.clinic_id", "study.fp", column.lit(UNSTAMPED).as("removed_at")])
+    .where("clinic_study.clinic_id", "not in", listing(db, patientId));
+}
 
 /** An insert of removals. A repeated one is the newer one. */
 function removals(db: Kysely<Tables>) {

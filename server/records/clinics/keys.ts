@@ -1,10 +1,9 @@
+import type { KeyEntry, KeyHolder } from "../../dashboard/types/settings/keys.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import { forgetFileTimes } from "../../database/stamps.ts";
 import type { Versions } from "../../database/cache-versions.ts";
 
 // API keys. The store holds a digest of each key, and enough characters for a user to recognise it.
-
-export type KeyType = "integration" | "device" | "partner";
 
 /** A key that authenticates requests. */
 export interface ApiKey {
@@ -12,7 +11,7 @@ export interface ApiKey {
   public_id: string;
   clinic_id: number;
   name: string;
-  type: KeyType;
+  type: KeyHolder;
   permissions: string[];
   expires_at: number | null;
   revoked_at: number | null;
@@ -22,23 +21,13 @@ export interface ApiKey {
 }
 
 /** A key in the output of `keys list`. */
-export interface KeyDescription {
-  id: string;
-  name: string;
-  type: KeyType;
-  permissions: string[];
-  key: string;
-  created_at: string;
-  expires_at: string | null;
-  revoked_at: string | null;
-  last_used_at: string | null;
-}
+export type KeyDescription = Omit<KeyEntry, "state">;
 
 export interface NewKey {
   public_id: string;
   clinic_id: number;
   name: string;
-  type: KeyType;
+  type: KeyHolder;
   permissions: string[];
   digest: string;
   prefix: string;

@@ -1,5 +1,6 @@
 import type { StudyPreview } from "../../dashboard/types/results/previews.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import { openStudy } from "../studies/open-studies.ts";
 
 // Small pictures of the images of a study, as the agent of its clinic drew them.
 
@@ -29,7 +30,7 @@ export async function listPreviews(
   clinicId: number,
   fp: string,
 ): Promise<StudyPreview[] | undefined> {
-  const study = await session.first(visibleTo, { clinicId, fp });
+  const study = await session.first(openStudy, { clinicId, fp });
   return study && session.all(ofStudy, { studyId: study.id });
 }
 
@@ -40,7 +41,7 @@ export async function readPreview(
   fp: string,
   position: number,
 ): Promise<Buffer | undefined> {
-  const study = await session.first(visibleTo, { clinicId, fp });
+  const study = await session.first(openStudy, { clinicId, fp });
   const row = study && (await session.first(picture, { studyId: study.id, position }));
   return row && Buffer.from(row.png, "base64");
 }
@@ -52,25 +53,6 @@ const pushedBy = query((db, p: { clinicId: number; fp: string }) =>
     .where("fp", "=", p.fp)
     .where("clinic_id", "=", p.clinicId)
     .where("pushed_revision", "is not", null),
-);
-
-const visibleTo = query((db, p: { clinicId: number; fp: string }) =>
-  db
-    .selectFrom("study")
-    .leftJoin("clinic_patient as link", (join) =>
-      join
-        .onRef("link.patient_id", "=", "study.patient_id")
-        .on("link.clinic_id", "=", p.clinicId)
-        .on("link.listed", "=", 1),
-    )
-    .select("study.id")
-    .where("study.fp", "=", p.fp)
-    .where((where) =>
-      where.or([
-        where("link.patient_id", "is not", null),
-        where.and([where("study.patient_id", "is", null), where("study.clinic_id", "=", p.clinicId)]),
-      ]),
-    ),
 );
 
 const ofStudy = query((db, p: { studyId: number }) =>

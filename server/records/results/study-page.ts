@@ -16,6 +16,7 @@ import { rangesOfVersion } from "../clinics/ranges.ts";
 import { listConflicts } from "../studies/conflicts.ts";
 import { historyOf, type HistoryEntry } from "../studies/history.ts";
 import { isMoved } from "../unmatched/commands.ts";
+import { openStudy } from "../studies/open-studies.ts";
 import { findStoredStudy, type StoredStudy } from "../studies/studies.ts";
 import { parseStored, timestampOf, toStudy } from "../studies/study-content.ts";
 
@@ -23,7 +24,7 @@ import { parseStored, timestampOf, toStudy } from "../studies/study-content.ts";
 
 /** Finds a study of a connected patient, or an unmatched one of the clinic itself. */
 export async function findVisible(session: Session, clinicId: number, fp: string): Promise<StoredStudy | undefined> {
-  const isVisible = (await session.first(visible, { clinicId, fp })) !== undefined;
+  const isVisible = (await session.first(openStudy, { clinicId, fp })) !== undefined;
   return isVisible ? findStoredStudy(session, fp) : undefined;
 }
 
@@ -175,22 +176,6 @@ async function readsOf(session: Session, clinicId: number, fp: string): Promise<
 function inTime(events: readonly TimeLineEvent[]): TimeLineEvent[] {
   return events.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }
-
-const visible = query((db, p: { clinicId: number; fp: string }) =>
-  db
-    .selectFrom("study")
-    .leftJoin("clinic_patient", (join) =>
-      join.onRef("clinic_patient.patient_id", "=", "study.patient_id").on("clinic_patient.clinic_id", "=", p.clinicId),
-    )
-    .select("study.id")
-    .where("study.fp", "=", p.fp)
-    .where((where) =>
-      where.or([
-        where("clinic_patient.listed", "=", 1),
-        where.and([where("study.patient_id", "is", null), where("study.clinic_id", "=", p.clinicId)]),
-      ]),
-    ),
-);
 
 /** The audit's rows about a study. The condition on the prefix of the fp lets the index of studies serve. */
 function auditOf(db: Kysely<Tables>, fp: string) {

@@ -30,7 +30,7 @@ export function wxs({ program, version, files, source, shortcut }: Wxs): string 
   const component = (id: string, inner: string): string =>
     `<Component Id="${id}" Guid="{${nameGuid(program.upgradeCode, id)}}" Win64="yes">${inner}</Component>`;
   const file = (name: string): string => {
-    const id = fileKey(name);
+    const id = `F${componentKey(name).slice(1)}`;
     const words = `Id="${id}" Name="${escaped(path.posix.basename(name))}" Source="${escaped(`${source}/${name}`)}"`;
     const service = name === SHAWL ? serviceElements(program) : "";
     return component(componentKey(name), `<File ${words} KeyPath="yes"/>${service}`);
@@ -65,10 +65,6 @@ ${components.map((id) => `<ComponentRef Id="${id}"/>`).join("\n")}
 /** The key of a file and of its component: MSI allows 72 letters, digits, dots and underscores. */
 export function componentKey(name: string): string {
   return `C${nameGuid("", name).replaceAll("-", "")}`;
-}
-
-function fileKey(name: string): string {
-  return `F${componentKey(name).slice(1)}`;
 }
 
 function serviceElements(program: WindowsProgram): string {

@@ -22,7 +22,7 @@ export function FirstResult({ step, say }: { step: FirstStep; say: Say }) {
       ) : (
         <>
           <p role="status">
-            {t("arrived")} {t(stateWord(message.state))}
+            {t("arrived")} {t(STATES.find((one) => one === message.state) ?? "pending")}
           </p>
           {message.reason !== null && <p class="quiet">{message.reason}</p>}
           {message.looksLike !== null && (
@@ -73,7 +73,3 @@ function ChangeProfile({ step: { profile, profiles, message }, say }: { step: Fi
 }
 
 const STATES = ["pending", "filed", "unmatched", "not-for-patients", "quarantined"] as const;
-
-function stateWord(state: string): (typeof STATES)[number] {
-  return STATES.find((one) => one === state) ?? "pending";
-}

@@ -66,18 +66,22 @@ export function calendarRoutes(app: FastifyInstance, { store, now }: DashboardCo
       return { fp };
     });
   });
-  app.post(`${url}/:fp/move`, { config: { access: "staff" } }, async (request): Promise<{ status: EventStatus }> => {
-    const { to } = moveBody(request.body);
-    const { fp } = request.params as { fp: string };
-    const { id: clinicId } = clinicOf(request);
-    return store.transaction(async (session) => {
-      if (!(await hasEvent(session, clinicId, fp))) throw new ApiError("RECORD.NOT_FOUND", "This event");
-      const problem = await moveEvent(session, { clinicId, fp, to });
-      if (problem !== null) refuse(problem);
-      await auditCommand(session, `event move ${to}`, [fp], actorOf(request, now()));
-      return { status: to };
-    });
-  });
+  app.post<{ Params: { fp: string } }>(
+    `${url}/:fp/move`,
+    { config: { access: "staff" } },
+    async (request): Promise<{ status: EventStatus }> => {
+      const { to } = moveBody(request.body);
+      const { fp } = request.params;
+      const { id: clinicId } = clinicOf(request);
+      return store.transaction(async (session) => {
+        if (!(await hasEvent(session, clinicId, fp))) throw new ApiError("RECORD.NOT_FOUND", "This event");
+        const problem = await moveEvent(session, { clinicId, fp, to });
+        if (problem !== null) refuse(problem);
+        await auditCommand(session, `event move ${to}`, [fp], actorOf(request, now()));
+        return { status: to };
+      });
+    },
+  );
 }
 
 function readSpan({ start_at, end_at }: { start_at: string; end_at: string }): { start_at: number; end_at: number } {

@@ -48,13 +48,19 @@ function ownRoutes(app: FastifyInstance, { store, now }: DashboardContext): void
 /** Whoever may request may also confirm: both vouch for the consent of the owner. */
 function answerRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
   for (const answer of answers) {
-    app.post(`${PATIENT}/other-clinics/:other/${answer}`, { config: { access: "staff" } }, async (request) => {
-      const { other: clinicFp } = request.params as { other: string };
-      const wanted = { fp: patientFp(request), clinicFp, answer };
-      const problem = await store.transaction((session) => answerConnection(session, wanted, actorOf(request, now())));
-      if (problem === undefined) throw new ApiError("RECORD.NOT_FOUND", "This request");
-      if (problem !== null) refuse(problem);
-      return {};
-    });
+    app.post<{ Params: { other: string } }>(
+      `${PATIENT}/other-clinics/:other/${answer}`,
+      { config: { access: "staff" } },
+      async (request) => {
+        const { other: clinicFp } = request.params;
+        const wanted = { fp: patientFp(request), clinicFp, answer };
+        const problem = await store.transaction((session) =>
+          answerConnection(session, wanted, actorOf(request, now())),
+        );
+        if (problem === undefined) throw new ApiError("RECORD.NOT_FOUND", "This request");
+        if (problem !== null) refuse(problem);
+        return {};
+      },
+    );
   }
 }

@@ -81,13 +81,17 @@ function studyRoutes(app: FastifyInstance, { store }: DashboardContext): void {
     const clinicId = clinicOf(request).id;
     return store.snapshot(async (session) => describeUnmatched(session, clinicId, await ownStudy(session, request)));
   });
-  app.get(`${BASE}/:fp/preview/:patient`, { config: { access: "reader" } }, async (request): Promise<AssignPreview> => {
-    const { patient } = request.params as { patient: string };
-    return store.snapshot(async (session) => {
-      const stored = await ownStudy(session, request);
-      return previewAssignment(session, stored, (await ownPatient(session, clinicOf(request).id, patient)).patient);
-    });
-  });
+  app.get<{ Params: { patient: string } }>(
+    `${BASE}/:fp/preview/:patient`,
+    { config: { access: "reader" } },
+    async (request): Promise<AssignPreview> => {
+      const { patient } = request.params;
+      return store.snapshot(async (session) => {
+        const stored = await ownStudy(session, request);
+        return previewAssignment(session, stored, (await ownPatient(session, clinicOf(request).id, patient)).patient);
+      });
+    },
+  );
   app.get(
     `${BASE}/patients`,
     { config: { access: "reader", parameters: searchParameters } },

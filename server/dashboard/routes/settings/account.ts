@@ -52,14 +52,18 @@ function sessionListRoutes(app: FastifyInstance, { store, now }: DashboardContex
       })),
     };
   });
-  app.delete("/clinic/v1/account/sessions/:session", { config: { access: "signed in" } }, async (request, reply) => {
-    const { userId, sessionId } = userOf(request);
-    const { session: publicId } = request.params as { session: string };
-    const removed = await store.transaction((session) => removeSessionOf(session, userId, publicId));
-    if (removed === undefined) throw new ApiError("RECORD.NOT_FOUND", "This session");
-    if (removed === sessionId) clearSessionCookie(request, reply);
-    return {};
-  });
+  app.delete<{ Params: { session: string } }>(
+    "/clinic/v1/account/sessions/:session",
+    { config: { access: "signed in" } },
+    async (request, reply) => {
+      const { userId, sessionId } = userOf(request);
+      const { session: publicId } = request.params;
+      const removed = await store.transaction((session) => removeSessionOf(session, userId, publicId));
+      if (removed === undefined) throw new ApiError("RECORD.NOT_FOUND", "This session");
+      if (removed === sessionId) clearSessionCookie(request, reply);
+      return {};
+    },
+  );
   app.post("/clinic/v1/account/sign-out-everywhere", { config: { access: "signed in" } }, async (request, reply) => {
     const { userId } = userOf(request);
     await store.transaction((session) => removeSessionsOf(session, userId));

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { AuditAnswer } from "../../types/settings/audit.ts";
 import { instant, readParameters, text, wholeNumber } from "../../../http/query-parameters.ts";
-import type { AuditDescription } from "../../../records/audit/audit.ts";
+import { type AuditDescription, requestColumns } from "../../../records/audit/audit.ts";
 import { type AuditSearch, searchAudit, searchWholeAudit } from "../../../records/users/audit-search.ts";
 import { clinicOf } from "../../auth/guard.ts";
 import type { DashboardContext } from "../../context.ts";
@@ -57,19 +57,7 @@ function searchOf(request: FastifyRequest): AuditSearch {
   };
 }
 
-const columns = [
-  "at",
-  "user",
-  "key",
-  "method",
-  "route",
-  "fp",
-  "count",
-  "status",
-  "address",
-  "request_id",
-  "times",
-] as const satisfies (keyof AuditDescription)[];
+const columns = ["at", "user", ...requestColumns] as const;
 
 async function* csvLines(rows: AsyncIterable<AuditDescription>): AsyncGenerator<string> {
   yield csvLine(columns);

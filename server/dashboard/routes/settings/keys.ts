@@ -47,16 +47,20 @@ export function keyRoutes(app: FastifyInstance, { store, now, pepper }: Dashboar
     const actor = actorOf(request, now());
     return { key: await orRefusal(createKey(store, pepper, { ...wanted, now: actor.now, actor })) };
   });
-  app.post(`${URL}/:id/roll`, { config: { access: "admin" } }, async (request): Promise<MadeKey> => {
-    const { id: publicId } = request.params as { id: string };
-    const { grace_hours, expires_in_days } = rollBody(request.body);
-    const end = { now: now(), graceMs: grace_hours * HOUR_MS, expiresAt: endOf(expires_in_days, now()) };
-    const actor = actorOf(request, now());
-    const wanted = { publicId, clinicId: clinicOf(request).id, ...end, actor };
-    return { key: (await orRefusal(rollKey(store, pepper, wanted))).key };
-  });
-  app.post(`${URL}/:id/revoke`, { config: { access: "admin" } }, async (request) => {
-    const { id: publicId } = request.params as { id: string };
+  app.post<{ Params: { id: string } }>(
+    `${URL}/:id/roll`,
+    { config: { access: "admin" } },
+    async (request): Promise<MadeKey> => {
+      const { id: publicId } = request.params;
+      const { grace_hours, expires_in_days } = rollBody(request.body);
+      const end = { now: now(), graceMs: grace_hours * HOUR_MS, expiresAt: endOf(expires_in_days, now()) };
+      const actor = actorOf(request, now());
+      const wanted = { publicId, clinicId: clinicOf(request).id, ...end, actor };
+      return { key: (await orRefusal(rollKey(store, pepper, wanted))).key };
+    },
+  );
+  app.post<{ Params: { id: string } }>(`${URL}/:id/revoke`, { config: { access: "admin" } }, async (request) => {
+    const { id: publicId } = request.params;
     const actor = actorOf(request, now());
     await store.transaction(async (session) => {
       const found = await revokeKey(session, publicId, actor.now, clinicOf(request).id);

@@ -121,7 +121,7 @@ function RecordTable({ records }: { records: readonly RecordSummary[] }) {
           </th>
           <td>{typeName(record.soap_type)}</td>
           <td>
-            <RecordStatus status={record.status} />
+            <Badge tone={isOpen(record.status) ? "active" : "done"}>{statusName(record.status)}</Badge>
           </td>
           <td>{record.is_own ? t("ownClinic") : record.clinic.name}</td>
           <td class="record-date">{date(record.created_at)}</td>
@@ -130,8 +130,4 @@ function RecordTable({ records }: { records: readonly RecordSummary[] }) {
       ))}
     </DataTable>
   );
-}
-
-function RecordStatus({ status }: { status: SoapStatus }) {
-  return <Badge tone={isOpen(status) ? "active" : "done"}>{statusName(status)}</Badge>;
 }

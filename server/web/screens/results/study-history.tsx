@@ -125,7 +125,7 @@ function revisionText({
   place,
   reason = null,
 }: Pick<Revision, "cause" | "by" | "place"> & Partial<Revision>) {
-  const parts = [causeText(cause), by === null ? "" : t("by", { by }), placeText(place), reason ?? ""];
+  const parts = [t(CAUSES[cause]), by === null ? "" : t("by", { by }), placeText(place), reason ?? ""];
   return parts.filter((part) => part !== "").join(" · ");
 }
 
@@ -143,10 +143,6 @@ const CAUSES = {
   "patient deleted": "patientDeleted",
   "patient restored": "patientRestored",
 } as const satisfies Record<RevisionCause, string>;
-
-function causeText(cause: RevisionCause): string {
-  return t(CAUSES[cause]);
-}
 
 function placeText(place: Place): string {
   switch (place.kind) {

@@ -33,7 +33,7 @@ export function SettingsFrame({ part, children }: { part: Part; children: Compon
           {shownParts().map((shown) => (
             <li key={shown}>
               <a href={hrefOf(shown)} aria-current={shown === part ? "page" : undefined}>
-                {isForDevelopers(shown) && <span class="quiet">{t("developer")} </span>}
+                {(shown === "keys" || shown === "webhooks") && <span class="quiet">{t("developer")} </span>}
                 {t(shown)}
               </a>
             </li>
@@ -60,10 +60,6 @@ export function SettingsHome() {
 
 function shownParts(): Part[] {
   return parts.filter(({ role }) => may(role)).map(({ part }) => part);
-}
-
-function isForDevelopers(part: Part): boolean {
-  return part === "keys" || part === "webhooks";
 }
 
 function hrefOf(part: Part): string {

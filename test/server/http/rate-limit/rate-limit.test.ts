@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { buildApp } from "../../../../server/app.ts";
 import type { Permission } from "../../../../server/http/auth/api-keys.ts";
 import { defaultLimits } from "../../../../server/http/rate-limit/rate-limiter.ts";
-import type { KeyType } from "../../../../server/records/clinics/keys.ts";
+import type { KeyHolder } from "../../../../server/dashboard/types/settings/keys.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { type Body, clinic, noon, startLimitedServer, study, type TestServer } from "../../harness.ts";
 
@@ -93,7 +93,7 @@ describe("the budget of a key", () => {
       ["device", 4],
       ["partner", 5],
       ["integration", 3],
-    ] as [KeyType, number][]) {
+    ] as [KeyHolder, number][]) {
       const key = await server.makeFreshKey(ours, reads, { type });
       expect(await allowed(server, key, "/api/v1/patients")).toBe(minute);
     }

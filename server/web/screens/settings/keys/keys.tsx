@@ -78,7 +78,9 @@ function KeyTable({ keys, open }: { keys: readonly KeyEntry[]; open: (wanted: Op
             <Permissions of={key} />
           </td>
           <td>{date(key.created_at)}</td>
-          <td>{key.last_used_at === null ? t("never") : <LastUse at={key.last_used_at} />}</td>
+          <td>
+            {key.last_used_at === null ? t("never") : <time dateTime={key.last_used_at}>{ago(key.last_used_at)}</time>}
+          </td>
           <td>
             <State of={key} />
           </td>
@@ -98,10 +100,6 @@ function KeyTable({ keys, open }: { keys: readonly KeyEntry[]; open: (wanted: Op
       ))}
     </DataTable>
   );
-}
-
-function LastUse({ at }: { at: string }) {
-  return <time dateTime={at}>{ago(at)}</time>;
 }
 
 function Permissions({ of: { permissions } }: { of: KeyEntry }) {
