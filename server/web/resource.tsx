@@ -1,10 +1,11 @@
 import { effect, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { refusalText } from "../dashboard/types/refusals.ts";
 import { call, RequestError } from "./api.ts";
 import { changes } from "./live.ts";
 import { clinicPath } from "./session.ts";
-import { texts } from "./text.ts";
+import { language, texts } from "./text.ts";
 
 // Data of a screen, and the states that every screen has: loading, error, no permission. A screen adds its own for "empty".
 
@@ -113,8 +114,9 @@ export function Problem({ error, retry }: { error: RequestError; retry?: () => u
   );
 }
 
-/** Returns the sentence in the page's language if it is the same at each error of that code, else the server's own sentence. */
-function sentenceOf({ code, message }: RequestError): string {
+/** Returns the sentence in the page's language if the code has one, else the server's own sentence. */
+function sentenceOf({ code, message, refusal }: RequestError): string {
+  if (refusal !== null) return refusalText(refusal, language.value);
   const known = sessionErrors.find((one) => one === code);
   return known === undefined ? message : t(known);
 }

@@ -9,7 +9,6 @@ import type {
   ShownPatient,
   UnmatchedDetails,
 } from "../../types/results/unmatched.ts";
-import { type Refusal, refusal } from "../../../records/studies/study-refusals.ts";
 import { choice, readParameters, text } from "../../../http/query-parameters.ts";
 import {
   describeUnmatched,
@@ -27,6 +26,7 @@ import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
 import { textForm } from "../../../../shared/schema/text-form.ts";
 import { type CommandScreen, found, ownPatient, studyCommand } from "./study-command.ts";
+import { type Refusal, refusal } from "../../types/refusals.ts";
 
 // Unmatched studies, and the commands of users on them. The page and its path are called "to place".
 
