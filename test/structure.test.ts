@@ -125,7 +125,7 @@ agent/devices/hl7: agent/devices/text agent/protocols/hl7 agent/report
 agent/devices/text: agent/protocols/text agent/report
 agent/doctor: agent/config agent/devices agent/imaging agent/page/types agent/push agent/report agent/runtime agent/spool agent/states agent/transport shared
 agent/imaging: agent/config agent/connection agent/imaging/archive agent/imaging/files agent/page/types agent/protocols agent/report agent/runtime agent/spool agent/states agent/study agent/transport shared
-agent/imaging/archive: agent/config agent/imaging/files agent/protocols agent/runtime agent/spool agent/transport shared
+agent/imaging/archive: agent/config agent/imaging/files agent/page/types agent/protocols agent/runtime agent/spool agent/transport shared
 agent/imaging/files: agent/page/types agent/protocols agent/spool shared
 agent/page: agent agent/page/routes shared
 agent/page/routes: agent agent/config agent/devices agent/doctor agent/imaging agent/page/types agent/remote agent/report agent/setup agent/spool agent/states agent/tools shared
@@ -142,12 +142,12 @@ agent/remote: agent agent/config agent/push agent/runtime agent/spool shared
 agent/report: shared
 agent/runtime: shared
 agent/setup: agent agent/config agent/connection agent/devices agent/page/types agent/protocols agent/push agent/spool agent/study agent/tools agent/transport shared
-agent/spool: agent/runtime agent/spool/queries agent/spool/thread shared
+agent/spool: agent/page/types agent/runtime agent/spool/queries agent/spool/thread shared
 agent/spool/queries: agent/page/types agent/protocols/dicom agent/report agent/runtime agent/states shared
 agent/spool/thread: agent/spool/queries shared
 agent/states: shared
 agent/status: agent/spool agent/states agent/transport shared
-agent/study: agent/devices agent/protocols agent/push agent/report agent/runtime agent/spool shared
+agent/study: agent/devices agent/page/types agent/protocols agent/push agent/report agent/runtime agent/spool shared
 agent/tools: agent/config agent/connection agent/devices agent/imaging agent/page/types agent/protocols agent/push agent/report agent/runtime agent/spool agent/study agent/transport shared
 agent/transport: agent/runtime agent/states
 server: server/api server/cli server/dashboard server/database server/http server/network server/operations server/records shared

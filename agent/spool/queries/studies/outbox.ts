@@ -81,7 +81,7 @@ function statementsOn(db: Database.Database) {
        RETURNING fp, revision`,
     ),
     awaitStudy: db.prepare(
-      `UPDATE message SET state = 'pending', reason = NULL
+      `UPDATE message SET state = 'pending', reason = NULL, code = NULL
        WHERE state = 'quarantined' AND id IN (SELECT message FROM message_study WHERE fp = @fp AND revision = @revision)`,
     ),
   };
