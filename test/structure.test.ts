@@ -195,7 +195,7 @@ shared/client:
 shared/clinical: shared/api shared/files shared/schema
 shared/files: shared/runtime
 shared/log: shared/files shared/network shared/runtime
-shared/network: shared/files shared/runtime
+shared/network: shared/api shared/files shared/runtime
 shared/platform/care: shared/files shared/runtime shared/schema
 shared/platform/cli: shared/api shared/clinical shared/files shared/log shared/platform/service shared/platform/upgrade shared/runtime shared/schema
 shared/platform/package: shared/files shared/platform/service

@@ -22,6 +22,7 @@ import { connectionNews } from "../patients/connection-answers.ts";
 import { readHeardAgents } from "../agents/devices.ts";
 import type { Tables } from "../../database/schema.ts";
 import { parseStored, timestampOf } from "../studies/study-content.ts";
+import { heardReason } from "../../dashboard/types/heard-reason.ts";
 
 // The work that needs a person of a clinic today, and its newest results.
 
@@ -87,14 +88,14 @@ function toEndingKey({ public_id: id, name, expires_at }: KeyEnd & { expires_at:
   return { id, name, expires_at: timestampOf(expires_at) };
 }
 
-function toAlertShown({ key, kind, subject, since, count, reason, path }: OpenAlert): AlertShown {
+function toAlertShown({ key, kind, subject, since, count, path, ...why }: OpenAlert): AlertShown {
   return {
     key,
     kind,
     subject,
     since: timestampOf(since),
     count: count ?? 1,
-    reason: reason ?? null,
+    ...(heardReason(why) ?? { reason: null }),
     path: path ?? null,
   };
 }

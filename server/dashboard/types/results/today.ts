@@ -2,6 +2,7 @@ import type { Reason } from "../../../../shared/api/reason.ts";
 import type { AlertKind } from "../../../operations/alerts/kinds.ts";
 import type { Flag, Result } from "../../../../shared/api/study.ts";
 import type { ConnectionNews } from "../connections.ts";
+import type { HeardReason } from "../heard-reason.ts";
 
 // The work that needs a person today, as `GET /clinic/v1/clinics/:clinic/today` returns it.
 
@@ -37,7 +38,7 @@ export interface TodayState {
 }
 
 /** An open alert. Its words are those of server/operations/alerts/texts.ts. */
-export interface AlertShown {
+export interface AlertShown extends Omit<HeardReason, "reason"> {
   key: string;
   kind: AlertKind;
   subject: string;
@@ -81,10 +82,10 @@ export interface ConflictOfStudy {
 }
 
 /** An agent without a heartbeat, or a device that is faulty or silent beyond its rhythm. */
-export interface SilentSource {
+export interface SilentSource extends Omit<HeardReason, "reason"> {
   kind: "agent" | "device";
   name: string;
-  /** The agent's own sentence about the device; null for an agent. */
+  /** What the agent reports of the device; null for an agent. */
   reason: string | null;
   /** Last sign of life; null if there was none. */
   last_at: string | null;

@@ -19,10 +19,10 @@ test("a message is pending until the server has filed its study", () => {
       study_fps: [fp],
     },
   ]);
-  expect(spool.outbox()).toEqual({ depth: 1, oldestAt: 2000, reason: null });
+  expect(spool.outbox()).toEqual({ depth: 1, oldestAt: 2000, reason: null, code: null });
   spool.settleStudies([serverOutcome(fp!, "filed")], 3000);
   expect(readSpool(folder, listMessages)[0]).toMatchObject({ state: "filed", study_fps: [fp] });
-  expect(spool.outbox()).toEqual({ depth: 0, oldestAt: null, reason: null });
+  expect(spool.outbox()).toEqual({ depth: 0, oldestAt: null, reason: null, code: null });
 });
 
 test.each([
