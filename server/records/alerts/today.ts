@@ -49,7 +49,7 @@ export async function readToday(
   const newestRows = await session.all(newest, { clinicId, since: now - NEWEST_DAYS * 24 * HOUR_MS });
   const { agents } = await readHeardAgents(session, { clinicId, timeZone, now });
   return {
-    to_place: { count: waiting?.count ?? 0, oldest_at: timestampOrNull(waiting?.oldest ?? null) },
+    unmatched: { count: waiting?.count ?? 0, oldest_at: timestampOrNull(waiting?.oldest ?? null) },
     unknown_codes: codes?.count ?? 0,
     critical: criticalRows.map(toCritical),
     conflicts: await unseenConflicts(session, clinicId),

@@ -30,7 +30,7 @@ import { type Refusal, refusal } from "../../types/refusals.ts";
 
 // Unmatched studies, and the commands of users on them. The page and its path are called "to place".
 
-const BASE = "/clinic/v1/clinics/:clinic/to-place";
+const BASE = "/clinic/v1/clinics/:clinic/unmatched";
 const REASON_CHARS_MAX = 200;
 
 const listParameters = {
@@ -98,7 +98,7 @@ function studyRoutes(app: FastifyInstance, { store }: DashboardContext): void {
   );
 }
 
-const screen: CommandScreen = { path: "to-place", find: findOwnStudy, refuseStale: describeChange };
+const screen: CommandScreen = { path: "unmatched", find: findOwnStudy, refuseStale: describeChange };
 
 function commandRoutes(app: FastifyInstance, context: DashboardContext): void {
   studyCommand(app, context, screen, {

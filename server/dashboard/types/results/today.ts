@@ -18,7 +18,7 @@ export const NEWEST_MAX = 20;
 /** The response to `GET today`. */
 export interface TodayState {
   /** Studies without a patient, and the receipt of the oldest. */
-  to_place: { count: number; oldest_at: string | null };
+  unmatched: { count: number; oldest_at: string | null };
   /** Codes of devices that neither the catalogue nor the clinic knows. */
   unknown_codes: number;
   /** Studies with critical values that no user of the clinic saw, the newest first. */

@@ -23,9 +23,9 @@ import { HeardText } from "../../ui/words/heard-text.tsx";
 
 /** The cards of everything that waits for a person. */
 export function Needs({ state, reload }: { state: TodayState; reload: () => Promise<void> }) {
-  const { to_place, unknown_codes, critical, conflicts, silent, keys, alerts, connections } = state;
+  const { unmatched, unknown_codes, critical, conflicts, silent, keys, alerts, connections } = state;
   const lists = [critical, conflicts, silent, keys, alerts, connections].map(({ length }) => length);
-  const counts = [to_place.count, unknown_codes, ...lists];
+  const counts = [unmatched.count, unknown_codes, ...lists];
   if (counts.every((count) => count === 0)) {
     return (
       <p class="card calm" data-testid="calm">
@@ -39,8 +39,8 @@ export function Needs({ state, reload }: { state: TodayState; reload: () => Prom
       <Critical studies={critical} reload={reload} />
       <Alerts alerts={alerts} />
       <Connections connections={connections} reload={reload} />
-      <Need title={t("toPlace")} count={to_place.count}>
-        {to_place.oldest_at !== null && <p class="quiet">{t("oldest", { ago: ago(to_place.oldest_at) })}</p>}
+      <Need title={t("toPlace")} count={unmatched.count}>
+        {unmatched.oldest_at !== null && <p class="quiet">{t("oldest", { ago: ago(unmatched.oldest_at) })}</p>}
         <a href="/dashboard/to-place">{t("toPlaceNext")}</a>
       </Need>
       <Need title={t("codes")} count={unknown_codes}>
@@ -269,7 +269,7 @@ export function nameOf({ patient, said }: NewResult): string {
   return patient?.name ?? said ?? t("unnamed");
 }
 
-/** The page of a result, or the desk where an unmatched one waits. */
+/** The page of a result, or the screen where an unmatched one waits. */
 export function linkOf({ fp, patient }: NewResult): string {
   return patient === null ? `/dashboard/to-place/${fp}` : `/dashboard/results/${fp}`;
 }

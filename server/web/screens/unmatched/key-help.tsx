@@ -10,10 +10,10 @@ function switchKeys(isOn: boolean): void {
   keysAreOn.value = isOn;
 }
 
-/** Lists the keys of the desk. */
+/** Lists the keys of the screen. */
 export function KeyHelp({ mayAct }: { mayAct: boolean }) {
   return (
-    <div class="desk-keys quiet no-print">
+    <div class="unmatched-keys quiet no-print">
       <strong>{t("keys")}</strong>
       <span>
         <kbd>j</kbd> <kbd>k</kbd> {t("keyMove")}

@@ -1,6 +1,6 @@
 import { texts } from "../../text.ts";
 
-/** The texts of the desk. */
+/** The texts of the unmatched studies. */
 export const t = texts(
   {
     title: "To place",
