@@ -307,8 +307,14 @@ const READINGS = [
   ),
   new RegExp(String.raw`\.(?:test|exec)\((?:\w+\??\.|\w+\()*${WORDS}(?![\w.])`, "i"),
   new RegExp(String.raw`${WORDS} [!=]== (?:"[^"]* [^"]* |\x60)`, "i"),
-  /\.(?:message|reason|sentence) [!=]== [A-Z]/,
+  /(?:\.|\b)(?:message|reason|sentence) [!=]== [A-Z]/,
   /\b(?:includes|has)\(.*\.(?:message|reason|sentence)\)/,
+];
+/** Ways to send one to a program without a code: a refused command, and an item of the spool that is set aside. */
+const SENDINGS = [
+  /"RECORD\.REFUSED", (?!.*\bdetails\b)/,
+  /\breason: SET_ASIDE\b/,
+  /(?<![.\w])refus(?:e|al)\((?:`|"[^"]* )/,
 ];
 /** What a device writes is data there, also a message or a body. */
 const OF_DEVICES = /^agent\/(?:protocols|devices)\//;
@@ -321,17 +327,17 @@ const WORDS_OF_OTHERS: Readonly<Record<string, string>> = {
   "server/operations/alerts/smtp.ts": "nodemailer has one code for a lost connection and for a lost answer",
 };
 
-/** Returns the lines that decide by words for people, such as `a/b.ts:3`. */
+/** Returns the lines that decide by words for people, or send them without a code, such as `a/b.ts:3`. */
 function sentenceReadings(sources: ReadonlyMap<string, string>): string[] {
   return [...sources].flatMap(([file, source]) =>
     source.split("\n").flatMap((line, index) => {
-      const isRead = READINGS.some((reading) => reading.test(line));
+      const isRead = [...READINGS, ...SENDINGS].some((pattern) => pattern.test(line));
       return isRead && !line.trim().startsWith("//") ? [`${file}:${index + 1}`] : [];
     }),
   );
 }
 
-test("no program decides by a sentence: outcomes, problems and faults carry codes", () => {
+test("no program decides by a sentence: outcomes, problems, faults and refusals carry codes", () => {
   const product = [...sourcesIn("agent", "server", "shared")].filter(([file]) => !OF_DEVICES.test(file));
   const found = sentenceReadings(new Map(product));
   const fileOf = (place: string) => place.replace(/:\d+$/, "");
@@ -351,6 +357,10 @@ test("the check reports each way to read a sentence, and no code, list or format
     'if (reason === "the socket was closed") return;',
     "if (cause.message !== POOL_BUSY) return;",
     "if (KNOWN.has(error.message)) return;",
+    'const ended = state === "quarantined" && reason === SET_ASIDE;',
+    'throw new ApiError("RECORD.REFUSED", problem);',
+    'if (quantity > onHand) refuse("quantity is too large");',
+    "const outcome = { state, reason: SET_ASIDE };",
   ];
   const other = [
     'if (error.code.startsWith("HPE_")) return;',
@@ -359,6 +369,9 @@ test("the check reports each way to read a sentence, and no code, list or format
     'if (reason === null || typeof message === "string") return;',
     'const words = message.replaceAll("\\n", " ");',
     'if (reasons.includes("MATCH.SPECIES")) return;',
+    'throw new ApiError("RECORD.REFUSED", refusalText(refused), { details: { ...refused } });',
+    'if (quantity > onHand) refuse(refusal("STOCK.ON_HAND", quantity, onHand));',
+    "const outcome = { state, reason: null, code: SET_ASIDE };",
   ];
   const sources = new Map([["a.ts", [...read, ...other].join("\n")]]);
   expect(sentenceReadings(sources)).toEqual(read.map((_, index) => `a.ts:${index + 1}`));

@@ -79,6 +79,8 @@ const english = {
   "CHANNEL.TAKEN": () => "This address is in the list already",
   "CHANNEL.TOO_MANY": (most) => `A clinic has at most ${most} addresses: remove one first`,
   "CHANNEL.TESTED": (seconds) => `The last test was just now: wait ${seconds} seconds`,
+  /** The value is the sentence about the URL. */
+  "WEBHOOK.URL": (why = "") => why.replace(/\.$/, ""),
   "WEBHOOK.TOO_MANY": (most) => `The clinic has ${most} webhooks, the most. Delete one first`,
   "WRITE.DONE": () => "This is done already: load the page again",
 } as const satisfies Record<string, Words>;
@@ -162,6 +164,7 @@ const turkish: Record<RefusalCode, Words> = {
   "CHANNEL.TAKEN": () => "Bu adres zaten listede",
   "CHANNEL.TOO_MANY": (most) => `Bir kliniğin en çok ${most} adresi olur: önce birini kaldırın`,
   "CHANNEL.TESTED": (seconds) => `Son deneme az önceydi: ${seconds} saniye bekleyin`,
+  "WEBHOOK.URL": (why = "") => `Bu adres kullanılamaz: ${why.replace(/\.$/, "")}`,
   "WEBHOOK.TOO_MANY": (most) => `Kliniğin ${most} webhook'u var, en çok bu kadar olur. Önce birini silin`,
   "WRITE.DONE": () => "Bu zaten yapıldı: sayfayı yeniden yükleyin",
 };

@@ -59,7 +59,7 @@ export function webhookRoutes(app: FastifyInstance, { store, now, allowPrivateWe
   app.post(URL, { config: { access } }, async (request): Promise<NewWebhook> => {
     const { url: text, types } = newBody(request.body);
     const url = readReceiverUrl(text.trim(), allowPrivateWebhooks);
-    if (!url.ok) throw new ApiError("RECORD.REFUSED", url.reason);
+    if (!url.ok) refuse(refusal("WEBHOOK.URL", url.reason));
     const { id: clinicId } = clinicOf(request);
     const actor = actorOf(request, now());
     const made = { id: `wh_${newUlid()}`, secret: newWebhookSecret() };
