@@ -125,7 +125,7 @@ agent/devices/hl7: agent/devices/text agent/protocols/hl7 agent/report
 agent/devices/text: agent/protocols/text agent/report
 agent/doctor: agent/config agent/devices agent/imaging agent/page/types agent/push agent/report agent/runtime agent/spool agent/states agent/transport shared
 agent/imaging: agent/config agent/connection agent/imaging/archive agent/imaging/files agent/page/types agent/protocols agent/report agent/runtime agent/spool agent/states agent/study agent/transport shared
-agent/imaging/archive: agent/config agent/imaging/files agent/protocols agent/runtime agent/spool agent/transport shared
+agent/imaging/archive: agent/config agent/imaging/files agent/page/types agent/protocols agent/runtime agent/spool agent/transport shared
 agent/imaging/files: agent/page/types agent/protocols agent/spool shared
 agent/page: agent agent/page/routes shared
 agent/page/routes: agent agent/config agent/devices agent/doctor agent/imaging agent/page/types agent/remote agent/report agent/setup agent/spool agent/states agent/tools shared
@@ -142,12 +142,12 @@ agent/remote: agent agent/config agent/push agent/runtime agent/spool shared
 agent/report: shared
 agent/runtime: shared
 agent/setup: agent agent/config agent/connection agent/devices agent/page/types agent/protocols agent/push agent/spool agent/study agent/tools agent/transport shared
-agent/spool: agent/runtime agent/spool/queries agent/spool/thread shared
+agent/spool: agent/page/types agent/runtime agent/spool/queries agent/spool/thread shared
 agent/spool/queries: agent/page/types agent/protocols/dicom agent/report agent/runtime agent/states shared
 agent/spool/thread: agent/spool/queries shared
 agent/states: shared
 agent/status: agent/spool agent/states agent/transport shared
-agent/study: agent/devices agent/protocols agent/push agent/report agent/runtime agent/spool shared
+agent/study: agent/devices agent/page/types agent/protocols agent/push agent/report agent/runtime agent/spool shared
 agent/tools: agent/config agent/connection agent/devices agent/imaging agent/page/types agent/protocols agent/push agent/report agent/runtime agent/spool agent/study agent/transport shared
 agent/transport: agent/runtime agent/states
 server: server/api server/cli server/dashboard server/database server/http server/network server/operations server/records shared
@@ -178,7 +178,7 @@ server/records/changes: server/database server/records/webhooks
 server/records/clinics: server/dashboard/types server/database shared
 server/records/codes: server/dashboard/types server/database server/records/audit server/records/studies shared
 server/records/filing: server/dashboard/types server/database server/records/changes server/records/codes server/records/patients server/records/studies shared
-server/records/inventory: server/database server/records/patients shared
+server/records/inventory: server/dashboard/types server/database server/records/patients shared
 server/records/manual: server/dashboard/types server/database server/records/audit server/records/clinics server/records/patients server/records/studies shared
 server/records/patients: server/dashboard/types server/database server/records/audit server/records/changes server/records/studies shared
 server/records/registry: server/database server/records/audit server/records/filing server/records/patients server/records/unmatched shared
@@ -195,7 +195,7 @@ shared/client:
 shared/clinical: shared/api shared/files shared/schema
 shared/files: shared/runtime
 shared/log: shared/files shared/network shared/runtime
-shared/network: shared/files shared/runtime
+shared/network: shared/api shared/files shared/runtime
 shared/platform/care: shared/files shared/runtime shared/schema
 shared/platform/cli: shared/api shared/clinical shared/files shared/log shared/platform/service shared/platform/upgrade shared/runtime shared/schema
 shared/platform/package: shared/files shared/platform/service
@@ -307,8 +307,14 @@ const READINGS = [
   ),
   new RegExp(String.raw`\.(?:test|exec)\((?:\w+\??\.|\w+\()*${WORDS}(?![\w.])`, "i"),
   new RegExp(String.raw`${WORDS} [!=]== (?:"[^"]* [^"]* |\x60)`, "i"),
-  /\.(?:message|reason|sentence) [!=]== [A-Z]/,
+  /(?:\.|\b)(?:message|reason|sentence) [!=]== [A-Z]/,
   /\b(?:includes|has)\(.*\.(?:message|reason|sentence)\)/,
+];
+/** Ways to send one to a program without a code: a refused command, and an item of the spool that is set aside. */
+const SENDINGS = [
+  /"RECORD\.REFUSED", (?!.*\bdetails\b)/,
+  /\breason: SET_ASIDE\b/,
+  /(?<![.\w])refus(?:e|al)\((?:`|"[^"]* )/,
 ];
 /** What a device writes is data there, also a message or a body. */
 const OF_DEVICES = /^agent\/(?:protocols|devices)\//;
@@ -321,17 +327,17 @@ const WORDS_OF_OTHERS: Readonly<Record<string, string>> = {
   "server/operations/alerts/smtp.ts": "nodemailer has one code for a lost connection and for a lost answer",
 };
 
-/** Returns the lines that decide by words for people, such as `a/b.ts:3`. */
+/** Returns the lines that decide by words for people, or send them without a code, such as `a/b.ts:3`. */
 function sentenceReadings(sources: ReadonlyMap<string, string>): string[] {
   return [...sources].flatMap(([file, source]) =>
     source.split("\n").flatMap((line, index) => {
-      const isRead = READINGS.some((reading) => reading.test(line));
+      const isRead = [...READINGS, ...SENDINGS].some((pattern) => pattern.test(line));
       return isRead && !line.trim().startsWith("//") ? [`${file}:${index + 1}`] : [];
     }),
   );
 }
 
-test("no program decides by a sentence: outcomes, problems and faults carry codes", () => {
+test("no program decides by a sentence: outcomes, problems, faults and refusals carry codes", () => {
   const product = [...sourcesIn("agent", "server", "shared")].filter(([file]) => !OF_DEVICES.test(file));
   const found = sentenceReadings(new Map(product));
   const fileOf = (place: string) => place.replace(/:\d+$/, "");
@@ -351,6 +357,10 @@ test("the check reports each way to read a sentence, and no code, list or format
     'if (reason === "the socket was closed") return;',
     "if (cause.message !== POOL_BUSY) return;",
     "if (KNOWN.has(error.message)) return;",
+    'const ended = state === "quarantined" && reason === SET_ASIDE;',
+    'throw new ApiError("RECORD.REFUSED", problem);',
+    'if (quantity > onHand) refuse("quantity is too large");',
+    "const outcome = { state, reason: SET_ASIDE };",
   ];
   const other = [
     'if (error.code.startsWith("HPE_")) return;',
@@ -359,6 +369,9 @@ test("the check reports each way to read a sentence, and no code, list or format
     'if (reason === null || typeof message === "string") return;',
     'const words = message.replaceAll("\\n", " ");',
     'if (reasons.includes("MATCH.SPECIES")) return;',
+    'throw new ApiError("RECORD.REFUSED", refusalText(refused), { details: { ...refused } });',
+    'if (quantity > onHand) refuse(refusal("STOCK.ON_HAND", quantity, onHand));',
+    "const outcome = { state, reason: null, code: SET_ASIDE };",
   ];
   const sources = new Map([["a.ts", [...read, ...other].join("\n")]]);
   expect(sentenceReadings(sources)).toEqual(read.map((_, index) => `a.ts:${index + 1}`));

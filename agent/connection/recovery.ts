@@ -44,7 +44,7 @@ async function setAside(
   const [message, at] = [newUlid(), spool.now()];
   const received = { device, profile: profile.id, receivedAt: at, bytes, incomplete: null };
   await spool.call("addMessages", [messageRow({ id: message, session, ordinal: -1, ...received }, null)]);
-  const outcome = { state: "quarantined", reason: SET_ASIDE, studies: [], completes: [] } as const;
+  const outcome = { state: "quarantined", reason: null, code: SET_ASIDE, studies: [], completes: [] } as const;
   await spool.call("settle", { message, ...outcome, at });
   await spool.call("finishSessions", [session], at);
 }

@@ -7,6 +7,7 @@ import type { Preview } from "./files/render-frame.ts";
 import { type ForwardCount, type ForwardState, forwardOperationsOn } from "../spool/queries/images/forwards.ts";
 import { drawPreview } from "./preview.ts";
 import type { MessageState } from "../spool/queries/messages/message-outcome.ts";
+import { type CodedReason, shownReason } from "../page/types/message-codes.ts";
 
 // Lists, exports and previews of stored images, for `agent images`.
 
@@ -29,8 +30,12 @@ export interface ImageSummary {
     readonly destination: string;
     readonly state: ForwardState;
     readonly reason: string | null;
+    /** A MessageCode. Absent without one. */
+    readonly code?: string;
   }[];
 }
+
+type StoredForward = Omit<ImageSummary["forwards"][number], "code"> & Required<CodedReason>;
 
 export interface ImageTotals {
   readonly kept: number;
@@ -45,7 +50,7 @@ export function listImages(db: Database.Database, study: string | null): ImageSu
     .prepare(
       `SELECT m.id, m.device, m.received_at, m.state, i.study_uid, i.sop_instance_uid,
          i.sop_class_uid, i.transfer_syntax_uid, i.calling_ae_title AS calling_ae, i.file_bytes AS bytes, i.sha256,
-         i.removed_at, (SELECT json_group_array(json_object('destination', destination, 'state', state, 'reason', reason))
+         i.removed_at, (SELECT json_group_array(json_object('destination', destination, 'state', state, 'reason', reason, 'code', code))
            FROM forward f WHERE f.message = m.id) AS forwards
        FROM instance i JOIN message m ON m.id = i.message WHERE i.study_uid = COALESCE(?, i.study_uid) ORDER BY m.id`,
     )
@@ -58,7 +63,10 @@ export function listImages(db: Database.Database, study: string | null): ImageSu
     ...row,
     received_at: new Date(row.received_at).toISOString(),
     removed_at: isoOrNull(row.removed_at),
-    forwards: JSON.parse(row.forwards) as ImageSummary["forwards"],
+    forwards: (JSON.parse(row.forwards) as StoredForward[]).map(({ reason, code, ...forward }) => ({
+      ...forward,
+      ...shownReason({ reason, code }),
+    })),
   }));
 }
 

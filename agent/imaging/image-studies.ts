@@ -6,6 +6,7 @@ import {
   type LocalImages,
   type LocalImageStudy,
 } from "../page/types/images.ts";
+import { type CodedReason, shownReason } from "../page/types/message-codes.ts";
 
 // The newest studies of images, for the agent's page. Each query is bounded, because the main thread also serves devices.
 
@@ -32,13 +33,13 @@ const NEWEST = `SELECT study_uid AS study, MAX(message) AS message
 const IMAGES = "SELECT message, removed_at FROM instance WHERE study_uid = ? ORDER BY message LIMIT";
 
 const COUNTS = `SELECT COUNT(*) AS images, COUNT(i.removed_at) AS removed, json_group_array(DISTINCT m.state) AS states,
-  MAX(m.reason) AS reason FROM (${IMAGES} ${COUNTED_IMAGES + 1}) i JOIN message m ON m.id = i.message`;
+  MAX(m.reason) AS reason, MAX(m.code) AS code FROM (${IMAGES} ${COUNTED_IMAGES + 1}) i JOIN message m ON m.id = i.message`;
 
 // An archive that left the configuration has no row in destination. CROSS JOIN keeps the order of the tables, so that each row of
 // forward is found by its key.
 const FORWARDS = `SELECT d.id AS destination, COUNT(*) FILTER (WHERE f.state = 'queued') AS queued,
   COUNT(*) FILTER (WHERE f.state = 'sent') AS sent, COUNT(*) FILTER (WHERE f.state = 'refused') AS refused,
-  MAX(f.reason) FILTER (WHERE f.state <> 'sent') AS reason
+  MAX(f.reason) FILTER (WHERE f.state <> 'sent') AS reason, MAX(f.code) FILTER (WHERE f.state <> 'sent') AS code
   FROM (${IMAGES} ${COUNTED_IMAGES}) i CROSS JOIN destination d
   CROSS JOIN forward f ON f.destination = d.id AND f.message = i.message GROUP BY d.id ORDER BY d.id`;
 
@@ -52,18 +53,18 @@ function describerOn(db: Database.Database) {
   );
   return ({ study, message: id }: { readonly study: string; readonly message: string }): LocalImageStudy => {
     const { device, receivedAt } = message.get(id) as { device: string; receivedAt: number };
-    const { images, removed, states, reason } = counts.get(study) as Counts;
+    const { images, removed, states, reason, code } = counts.get(study) as Counts;
     const first = shown.all(study) as ShownImage[];
     return {
       study_uid: study,
       device,
       received_at: new Date(receivedAt).toISOString(),
       states: JSON.parse(states) as string[],
-      reason,
+      ...shownReason({ reason, code }),
       images: Math.min(images, COUNTED_IMAGES),
       has_more: images > COUNTED_IMAGES,
       removed: Math.min(removed, COUNTED_IMAGES),
-      forwards: forwards.all(study) as LocalForwards[],
+      forwards: (forwards.all(study) as Forwards[]).map(forwardsOf),
       shown: first.map(
         ({ id: image, isRemoved, fault }): LocalImage => ({
           id: image,
@@ -73,6 +74,12 @@ function describerOn(db: Database.Database) {
       ),
     };
   };
+}
+
+type Forwards = LocalForwards & Required<CodedReason>;
+
+function forwardsOf({ reason, code, ...counts }: Forwards): LocalForwards {
+  return { ...counts, ...shownReason({ reason, code }) };
 }
 
 interface ShownImage {
@@ -87,4 +94,5 @@ interface Counts {
   /** JSON */
   readonly states: string;
   readonly reason: string | null;
+  readonly code: string | null;
 }

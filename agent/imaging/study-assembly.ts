@@ -170,7 +170,7 @@ export async function assessImages(
   const instances: ImageInstance[] = [];
   for (const instance of stored) instances.push(await readInstance(instance, stages));
   const taken = await attempt(async () => readImages(studyUid, instances));
-  if (taken === null) return stored.map(({ message }) => settlement(message, SET_ASIDE, []));
+  if (taken === null) return stored.map(({ message }) => ({ ...settlement(message, null, []), code: SET_ASIDE }));
   const { reports, leftOut } = taken;
   const duplicates = new Set(stored.filter(({ hasTwin }) => hasTwin !== 0).map(({ message }) => message));
   const settle = (

@@ -24,6 +24,7 @@ const answer = Compile(HeartbeatAnswer);
 
 /** The server refuses longer texts. */
 const REASON_CHARS_MAX = 1_000;
+const CODE_CHARS_MAX = 64;
 const NAME_CHARS_MAX = 200;
 const ADDRESS_CHARS_MAX = 64;
 
@@ -87,7 +88,7 @@ async function sendHeartbeat(
 ): Promise<void> {
   const { config, spool, server, version } = agent;
   const now = Date.now();
-  const [{ depth, oldestAt, reason }, clock, counts, quarantined, { bavail, bsize }] = await Promise.all([
+  const [{ depth, oldestAt, reason, code }, clock, counts, quarantined, { bavail, bsize }] = await Promise.all([
     spool.call("outbox"),
     spool.call("getMeta", CLOCK_META),
     spool.call("countMessagesSince", dayOf(now, config.timeZone).from),
@@ -99,7 +100,12 @@ async function sendHeartbeat(
     version,
     uptime_s: Math.round(uptimeMs / 1000),
     clock_offset_s: clock === null ? null : Number(clock),
-    outbox: { depth, oldest_at: isoOrNull(oldestAt), reason: reason?.slice(0, REASON_CHARS_MAX) ?? null },
+    outbox: {
+      depth,
+      oldest_at: isoOrNull(oldestAt),
+      reason: reason?.slice(0, REASON_CHARS_MAX) ?? null,
+      ...(code != null && { code: code.slice(0, CODE_CHARS_MAX) }),
+    },
     disk: { free_bytes: bavail * bsize, problem: spool.problem?.slice(0, REASON_CHARS_MAX) ?? null },
     devices: states.map((state) => ({
       ...describedDevice(config.devices.find(({ id }) => id === state.id)),
@@ -146,6 +152,8 @@ function deviceInWords({
   connected,
   is,
   reason,
+  code,
+  values,
   mayBeOff,
   since,
   lastMessageAt,
@@ -158,6 +166,7 @@ function deviceInWords({
     connected,
     state: is,
     reason: reason?.slice(0, REASON_CHARS_MAX) ?? null,
+    ...(code !== undefined && { code, values: [...(values ?? [])] }),
     may_be_off: mayBeOff,
     since: isoOrNull(since),
     last_message_at: isoOrNull(lastMessageAt),

@@ -1,3 +1,4 @@
+import type { MessageCode } from "../page/types/message-codes.ts";
 import type { Work } from "./queries/unfinished-tries.ts";
 import type { Spool } from "./spool.ts";
 
@@ -6,8 +7,8 @@ import type { Spool } from "./spool.ts";
 
 const TRIES_MAX = 2;
 
-/** The reason of an item that is set aside. */
-export const SET_ASIDE = "the agent ended each time it worked on this, so it was set aside";
+/** The code of an item that is set aside. */
+export const SET_ASIDE = "MESSAGE.SET_ASIDE" satisfies MessageCode;
 
 /** The tries of one kind of work. */
 export class Tries {

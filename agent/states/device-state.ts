@@ -13,6 +13,9 @@ export interface DeviceState {
   /** The parts of a reason that comes from the line. */
   readonly fault?: string;
   readonly remedy?: string | null;
+  /** Its code and the values of its words. */
+  readonly code?: string;
+  readonly values?: readonly string[];
   /** The problem may be a device that is switched off. */
   readonly mayBeOff: boolean;
   /** Start of the state. */

@@ -1,10 +1,17 @@
-import { type Advised, advisedText } from "../../shared/runtime/advised.ts";
 import os from "node:os";
+import { reasonOf } from "../../shared/api/reason.ts";
 import { firstFault, isNoWay } from "../../shared/network/connection-fault.ts";
-import { portFault } from "../../shared/files/rights-advice.ts";
+import {
+  type LineCode,
+  type LineReason,
+  lineAdvice,
+  OF_REPLIES,
+  OWN_HOLDER,
+} from "../../shared/network/line-reasons.ts";
 import { holderOfFile, holderOfPort } from "../../shared/network/port-holder.ts";
+import { type Advised, advisedText } from "../../shared/runtime/advised.ts";
 
-// The state of the line to a device, in words. A fault has its remedy.
+// The state of the line to a device. A fault has a code with values, and words with their remedy.
 
 export type LineState = { readonly is: "opening" | "connecting" } | Listening | LineFault;
 
@@ -22,18 +29,23 @@ export interface GaveWay {
   readonly lastAddress: string;
 }
 
-export interface LineFault extends Advised {
+export interface LineFault extends Advised, LineReason {
   readonly is: "cannot open" | "cannot listen" | "cannot connect";
-  /** A `SerialCode`, or the code of the system for a connection of the network. */
-  readonly code: string;
   /** The fault and its remedy as one sentence. */
   readonly reason: string;
   /** The cause may be a device that is switched off, so that no user has to act. */
   readonly mayBeOff: boolean;
 }
 
-function lineFault(is: LineFault["is"], code: string, told: Advised, mayBeOff = false): LineFault {
-  return { is, code, ...told, reason: advisedText(told), mayBeOff };
+/** `why` has a code and the values of its words. */
+function lineFault(is: LineFault["is"], why: LineReason, mayBeOff = false): LineFault {
+  const told = lineAdvice(why) ?? { fault: why.code, remedy: null };
+  return { is, ...why, ...told, reason: advisedText(told), mayBeOff };
+}
+
+/** Names the second connection, for replies, in its fault. */
+export function ofReplies({ is, code, values, mayBeOff }: LineFault): LineFault {
+  return lineFault(is, reasonOf(OF_REPLIES, code, ...values), mayBeOff);
 }
 
 /** Formats a fault as a sentence. */
@@ -47,12 +59,12 @@ export function gaveWayText({ connections, lastAddress }: GaveWay): string {
   return `${what} closed to make room for new ones, the last from ${lastAddress}: if that is not the device, keep it out with allow`;
 }
 
-type SerialCode = "PORT.MISSING" | "PORT.FORBIDDEN" | "PORT.IN_USE" | "PORT.NOT_SERIAL" | "PORT.FAULT";
+type SerialCode = Extract<LineCode, `PORT.${string}`>;
 
 /** Explains why a serial port cannot be opened. `message` is the error of the driver. */
 export function serialFault(path: string, message: string, platform: NodeJS.Platform = process.platform): LineFault {
   const code = serialCode(message, platform);
-  return lineFault("cannot open", code, serialWords(code, path, message));
+  return lineFault("cannot open", reasonOf(code, path, ...serialValues(code, path, message)));
 }
 
 /** The driver of serial ports reports its faults in words alone, so this table reads them. */
@@ -65,50 +77,40 @@ function serialCode(message: string, platform: NodeJS.Platform): SerialCode {
   return /inappropriate ioctl|is a directory/i.test(message) ? "PORT.NOT_SERIAL" : "PORT.FAULT";
 }
 
-function serialWords(code: SerialCode, path: string, message: string): Advised {
+/** The values in addition to the path. */
+function serialValues(code: SerialCode, path: string, message: string): string[] {
   switch (code) {
-    case "PORT.MISSING": {
-      const remedy = 'plug its adapter in, or take a path that "agent ports" lists';
-      return { fault: `no such port ${path}`, remedy };
-    }
-    case "PORT.FORBIDDEN": {
-      const join = `sudo usermod -a -G dialout ${os.userInfo().username}`;
-      return {
-        fault: `no permission for ${path}`,
-        remedy: `add the user to the group dialout (${join}), then sign in again`,
-      };
-    }
+    case "PORT.FORBIDDEN":
+      return [os.userInfo().username];
     case "PORT.IN_USE":
-      return { fault: `${path} is in use by ${holderOfFile(path)}`, remedy: "close that program" };
-    case "PORT.NOT_SERIAL":
-      return { fault: `${path} is not a serial port`, remedy: 'take a path that "agent ports" lists' };
+      return [holderOfFile(path, OWN_HOLDER, "")];
     case "PORT.FAULT":
-      return { fault: `${path}: ${message}`, remedy: null };
+      return [message];
+    case "PORT.MISSING":
+    case "PORT.NOT_SERIAL":
+      return [];
   }
 }
 
 /** Explains why a port cannot be listened on. */
 export function listenFault(host: string, port: number, error: NodeJS.ErrnoException): LineFault {
-  return lineFault("cannot listen", error.code ?? "", listenWords(host, port, error));
+  return lineFault("cannot listen", listenReason(host, String(port), error));
 }
 
-function listenWords(host: string, port: number, { code, message }: NodeJS.ErrnoException): Advised {
+function listenReason(host: string, port: string, { code, message }: NodeJS.ErrnoException): LineReason {
   switch (code) {
-    case "EADDRINUSE": {
-      const remedy = "end that program, or choose another port";
-      return { fault: `port ${port} is in use by ${holderOfPort(port)}`, remedy };
-    }
-    case "EADDRNOTAVAIL": {
-      const fault = `${host} is not an address of this machine, which has ${ownAddresses().join(", ")}`;
-      return { fault, remedy: "take one of them, or 0.0.0.0 for all" };
-    }
+    case "EADDRINUSE":
+      return reasonOf("LISTEN.IN_USE", port, holderOfPort(Number(port), OWN_HOLDER, ""));
+    case "EADDRNOTAVAIL":
+      return reasonOf("LISTEN.NOT_OWN", host, ownAddresses().join(", "));
     case "EACCES":
-      return portFault(port, "agent");
+      if (process.platform === "win32") return reasonOf("LISTEN.RESERVED", port);
+      return reasonOf("LISTEN.FORBIDDEN", port, os.userInfo().username);
     case "ENOTFOUND":
     case "EAI_AGAIN":
-      return { fault: `unknown host name ${host}`, remedy: "take an address of this machine, or 0.0.0.0 for all" };
+      return reasonOf("LISTEN.UNKNOWN_HOST", host);
     default:
-      return { fault: `${host}:${port}: ${message}`, remedy: null };
+      return reasonOf("LISTEN.FAULT", `${host}:${port}`, message);
   }
 }
 
@@ -120,38 +122,27 @@ function ownAddresses(): string[] {
 /** Explains why a device cannot be dialled. `reached` is true if TCP connected and TLS failed. */
 export function dialFault(host: string, port: number, error: NodeJS.ErrnoException, reached: boolean): LineFault {
   const place = `${host}:${port}`;
-  if (reached) return lineFault("cannot connect", error.code ?? "", tlsWords(place, error));
-  const first = firstFault(error);
-  return lineFault("cannot connect", first.code ?? "", dialWords(host, port, first), true);
+  if (reached) return lineFault("cannot connect", tlsReason(place, error));
+  return lineFault("cannot connect", dialReason(host, String(port), firstFault(error)), true);
 }
 
-function dialWords(host: string, port: number, { code = "", message }: NodeJS.ErrnoException): Advised {
+function dialReason(host: string, port: string, { code = "", message }: NodeJS.ErrnoException): LineReason {
   const place = `${host}:${port}`;
-  if (isNoWay(code)) {
-    const remedy = "switch the device on, and look whether it is in the network of this machine";
-    return { fault: `no route to ${host}`, remedy };
-  }
+  if (isNoWay(code)) return reasonOf("DIAL.NO_ROUTE", host);
   switch (code) {
     case "ECONNREFUSED":
-      return { fault: `refused by ${place}`, remedy: `switch the device on, and compare its port with ${port}` };
-    case "ETIMEDOUT": {
-      const remedy = `switch the device on, and compare its address with ${host}`;
-      return { fault: `timed out, no answer from ${place}`, remedy };
-    }
+      return reasonOf("DIAL.REFUSED", place, port);
+    case "ETIMEDOUT":
+      return reasonOf("DIAL.TIMED_OUT", place, host);
     case "ENOTFOUND":
     case "EAI_AGAIN":
-      return { fault: `unknown host name ${host}`, remedy: "take the device's address in its place" };
+      return reasonOf("DIAL.UNKNOWN_HOST", host);
     default:
-      return { fault: `${place}: ${message}`, remedy: null };
+      return reasonOf("DIAL.FAULT", place, message);
   }
 }
 
-function tlsWords(place: string, { code = "", message }: NodeJS.ErrnoException): Advised {
-  const failed = `TLS with ${place} failed`;
-  if (/WRONG_VERSION_NUMBER|PACKET_LENGTH|ECONNRESET/.test(code)) {
-    const fault = `${failed}: the device does not speak TLS, or closed the connection`;
-    return { fault, remedy: "compare its settings with tls" };
-  }
-  const fault = `${failed}: ${message}`;
-  return { fault, remedy: /CERT|SIGNATURE/.test(code) ? "name in tls.ca who signed the device's certificate" : null };
+function tlsReason(place: string, { code = "", message }: NodeJS.ErrnoException): LineReason {
+  if (/WRONG_VERSION_NUMBER|PACKET_LENGTH|ECONNRESET/.test(code)) return reasonOf("TLS.NOT_SPOKEN", place);
+  return reasonOf(/CERT|SIGNATURE/.test(code) ? "TLS.UNTRUSTED" : "TLS.FAULT", place, message);
 }

@@ -3,6 +3,7 @@ import { newFp } from "../../shared/api/fp.ts";
 import { foldName } from "../../shared/clinical/analytes/analytes.ts";
 import { filingReasonText } from "../../shared/clinical/filing-reasons.ts";
 import type { Profile } from "../devices/profile.ts";
+import type { MessageCode } from "../page/types/message-codes.ts";
 import { dayOf } from "../report/device-time.ts";
 import { describe, type ReadContext, type Report } from "../report/report.ts";
 import type { ClinicCode } from "../spool/queries/clinic-codes.ts";
@@ -69,9 +70,11 @@ export async function assess(
   mayComplete = true,
   attempt: Attempt = (work) => work(),
 ): Promise<Settlement> {
-  if (message.damage !== undefined) return quarantined(message, message.damage);
-  if (device === undefined) return quarantined(message, `no device ${message.device} in the configuration`);
-  if (message.incomplete !== null) return quarantined(message, `incomplete: ${message.incomplete}`);
+  if (message.damage !== undefined) return quarantined(message, message.damage, "MESSAGE.DAMAGED");
+  if (device === undefined)
+    return quarantined(message, `no device ${message.device} in the configuration`, "MESSAGE.NO_DEVICE");
+  if (message.incomplete !== null)
+    return quarantined(message, `incomplete: ${message.incomplete}`, "MESSAGE.INCOMPLETE");
   const { length } = message.bytes;
   const incomplete = mayComplete ? await spool.call("incompleteMessages", message.device, message.id, length) : [];
   const codes = await directory.codes();
@@ -79,7 +82,7 @@ export async function assess(
     const { bytes, completed } = complete(message.bytes, incomplete, device.profile);
     return { completed, reading: read(bytes, device.profile, readContext(device, message, codes)) };
   });
-  if (taken === null) return quarantined(message, SET_ASIDE);
+  if (taken === null) return quarantined(message, null, SET_ASIDE);
   const { completed, reading } = taken;
   const completes = completed.map(({ id }) => id);
   const isRead = reading.is === "reports";
@@ -88,6 +91,7 @@ export async function assess(
   if (!isRead && reports.length === 0) {
     return { ...quarantined(message, reading.reason), state: reading.is, completes };
   }
+  let code: MessageCode | null = null;
   const reasons = new Set(isRead ? reading.notes : [reading.reason]);
   const studies: StudyDraft[] = [];
   const awaited: MatchKeys[] = [];
@@ -99,6 +103,7 @@ export async function assess(
     const { patient, reason, how, waiting, matched } = found;
     if (waiting !== null) awaited.push(waiting);
     if (reason !== null) reasons.add(filingReasonText(reason));
+    code ??= reason?.code ?? null;
     if (isRead) for (const sentence of describe(report)) reasons.add(sentence);
     const source = {
       device_id: message.device,
@@ -114,6 +119,7 @@ export async function assess(
     message: message.id,
     state: isRead ? "pending" : "quarantined",
     reason: reasons.size === 0 ? null : [...reasons].join("; "),
+    code,
     studies,
     completes,
     waiting: joined(awaited),
@@ -121,8 +127,12 @@ export async function assess(
   };
 }
 
-export function quarantined(message: StoredMessage, reason: string): Settlement {
-  return { message: message.id, state: "quarantined", reason, studies: [], completes: [], at: Date.now() };
+export function quarantined(
+  message: StoredMessage,
+  reason: string | null,
+  code: MessageCode | null = null,
+): Settlement {
+  return { message: message.id, state: "quarantined", reason, code, studies: [], completes: [], at: Date.now() };
 }
 
 /** Joins the keys of several Reports. The lowest version counts, because each Report may have missed a later change. */

@@ -1,4 +1,4 @@
-import type { LineFault, LineState } from "../states/line-state.ts";
+import { type LineFault, type LineState, ofReplies } from "../states/line-state.ts";
 import type { Transport, Wire } from "./transport.ts";
 
 /** Replies that wait for an open reply connection. Beyond it the agent discards the oldest. */
@@ -60,12 +60,4 @@ export function withReplyConnection(device: Transport, replies: Transport): Tran
       await Promise.all([device.close(), replies.close()]);
     },
   };
-}
-
-function ofReplies(fault: LineFault): LineFault {
-  return { ...fault, fault: named(fault.fault), reason: named(fault.reason) };
-}
-
-function named(words: string): string {
-  return `the reply connection, ${words}`;
 }

@@ -1,10 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
+import { reasonOf } from "../../shared/api/reason.ts";
 import { Paired, PairBody, readCode } from "../../shared/api/pairing.ts";
 import { textProblems, problems } from "../../shared/schema/problems.ts";
 import { isWellFormedKey } from "../../shared/runtime/api-key.ts";
-import { KeyRefused } from "../http/auth/api-keys.ts";
+import { ACTIVE_KEYS_MAX, KeyRefused } from "../http/auth/api-keys.ts";
 import { unauthorized } from "../http/auth/authorization.ts";
 import { pairAgent, type ShownCode } from "../http/auth/pairing.ts";
 import type { PairingLimit } from "../http/auth/pairing-limit.ts";
@@ -72,7 +73,8 @@ async function refusedAsError<T>(paired: Promise<T>): Promise<T> {
     return await paired;
   } catch (error) {
     if (!(error instanceof KeyRefused)) throw error;
-    const remedy = "Revoke one at the dashboard under Settings, Developer, API keys, and pair again";
-    throw new ApiError("RECORD.REFUSED", `The clinic has as many keys as it may have. ${remedy}.`);
+    const remedy = "Revoke one at the dashboard under Settings, Developer, API keys, and pair again.";
+    const words = `The clinic has as many keys as it may have. ${remedy}`;
+    throw new ApiError("RECORD.REFUSED", words, { details: { ...reasonOf("KEY.TOO_MANY", String(ACTIVE_KEYS_MAX)) } });
   }
 }

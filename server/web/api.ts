@@ -1,4 +1,6 @@
 import { signal } from "@preact/signals";
+import type { Reason } from "../../shared/api/reason.ts";
+import { isRefusal, type Refusal } from "../dashboard/types/refusals.ts";
 import { writeId, wasAnswered } from "./write-ids.ts";
 
 // Calls of the pages: below /dashboard to the server, elsewhere to the agent.
@@ -12,22 +14,22 @@ export class RequestError extends Error {
   /** Code of the error table in server/http/errors.ts; "OFFLINE" without a response. */
   readonly code: string;
   readonly requestId: string | null;
-  /** Code of the reason for which a command was refused; null without one. */
-  readonly reason: string | null;
+  /** Why a command was refused; null for another error. */
+  readonly refusal: Refusal | null;
 
-  constructor(message: string, status: number, code: string, requestId: string | null, reason: string | null = null) {
+  constructor(message: string, status: number, code: string, requestId: string | null, refusal: Refusal | null = null) {
     super(message);
     this.status = status;
     this.code = code;
     this.requestId = requestId;
-    this.reason = reason;
+    this.refusal = refusal;
   }
 }
 
 interface ErrorBody {
   readonly code: string;
   readonly message: string;
-  readonly details?: { readonly code?: string };
+  readonly details?: Partial<Reason>;
 }
 
 /** Set when the server reports that the session has ended. */
@@ -83,5 +85,7 @@ async function send(method: Method, path: string, body: unknown, end?: AbortSign
   const { code = "SERVER.INTERNAL", message = `The server answered ${response.status}.` } = envelope.error ?? {};
   if (code === "SESSION.REQUIRED") isSignedOut.value = true;
   if (code === "SESSION.OTHER_USER") otherUser.value = message;
-  throw new RequestError(message, response.status, code, requestId, envelope.error?.details?.code ?? null);
+  const { code: reason = "", values = [] } = envelope.error?.details ?? {};
+  const refused = { code: reason, values };
+  throw new RequestError(message, response.status, code, requestId, isRefusal(refused) ? refused : null);
 }

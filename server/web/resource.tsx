@@ -1,10 +1,11 @@
 import { effect, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { refusalText } from "../dashboard/types/refusals.ts";
 import { call, RequestError } from "./api.ts";
 import { changes } from "./live.ts";
 import { clinicPath } from "./session.ts";
-import { translations } from "./text.ts";
+import { language, translations } from "./text.ts";
 
 // Data of a screen and its common states: loading, error, no permission. Each screen adds its own state for an empty list.
 
@@ -115,8 +116,9 @@ export function Problem({ error, retry }: { error: RequestError; retry?: () => u
   );
 }
 
-/** Returns the translated sentence of an error code with one fixed sentence; otherwise the server's own sentence. */
-function sentenceOf({ code, message }: RequestError): string {
+/** Returns the translated sentence of a refusal or an error code; without a translation the server's own sentence. */
+function sentenceOf({ code, message, refusal }: RequestError): string {
+  if (refusal !== null) return refusalText(refusal, language.value);
   const known = sessionErrors.find((one) => one === code);
   return known === undefined ? message : t(known);
 }

@@ -283,6 +283,12 @@ export const CALLERS_MAX = 20;
 const Count = Type.Integer({ minimum: 0 });
 const Instant = Nullable(Type.String({ maxLength: 64 }));
 
+/** The code of a reason next to it, and what its words name. Older agents send the words alone. */
+const reasonCode = {
+  code: Type.Optional(Reason.properties.code),
+  values: Type.Optional(Reason.properties.values),
+};
+
 /** A device in a heartbeat. */
 const HeardDevice = Type.Object({
   id: Type.String({ maxLength: 64 }),
@@ -296,6 +302,8 @@ const HeardDevice = Type.Object({
   /** State of the device, its reason, and its start. */
   state: Type.Optional(Type.String({ maxLength: 64 })),
   reason: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
+  /** A LineCode. */
+  ...reasonCode,
   /** The cause of `reason` may be a device that is switched off. */
   may_be_off: Type.Optional(Type.Boolean()),
   since: Type.Optional(Instant),
@@ -361,6 +369,8 @@ export const Heartbeat = Type.Object({
       oldest_at: Type.Optional(Instant),
       /** Why the oldest study waits after the others: the server deferred it, or refuses requests with it; null if it does not. */
       reason: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
+      /** An OutcomeCode of the server that deferred it, or STUDY.UNANSWERED. */
+      ...reasonCode,
     }),
   ),
   devices: Type.Optional(Type.Array(HeardDevice, { maxItems: 1000 })),

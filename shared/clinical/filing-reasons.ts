@@ -105,8 +105,12 @@ function quoted(texts: readonly string[], or: string): string {
 }
 
 /** Returns the words of a reason. A code of another version is its own word. */
-export function filingReasonText({ code, values }: Reason, language: Language = "en"): string {
-  const tables: readonly Partial<Record<string, Words>>[] = language === "tr" ? [turkish, english] : [english];
-  const words = tables.find((table) => table[code] !== undefined)?.[code];
-  return words?.(...values) ?? [code, ...values].join(" ");
+export function filingReasonText(reason: Reason, language: Language = "en"): string {
+  return filingWords(reason, language) ?? filingWords(reason, "en") ?? [reason.code, ...reason.values].join(" ");
+}
+
+/** @returns the words of a reason in that language; null if its code has none */
+export function filingWords({ code, values }: Reason, language: Language): string | null {
+  const tables: Record<Language, Partial<Record<string, Words>>> = { en: english, tr: turkish };
+  return tables[language][code]?.(...values) ?? null;
 }

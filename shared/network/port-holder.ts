@@ -6,20 +6,20 @@ import path from "node:path";
 
 const UNKNOWN = "another program";
 
-/** @returns the programs that have the file open, this one as `self`; else "another program" */
-export function holderOfFile(file: string, self = "another device of this agent"): string {
+/** @returns the programs that have the file open, this one as `self`; else `unknown` */
+export function holderOfFile(file: string, self: string, unknown = UNKNOWN): string {
   try {
     const real = fs.realpathSync(file);
-    return holderOf((link) => link === real, self);
+    return holderOf((link) => link === real, self, unknown);
   } catch {
-    return UNKNOWN;
+    return unknown;
   }
 }
 
-/** @returns the program that listens on the TCP port, or "another program" */
-export function holderOfPort(port: number): string {
+/** @returns the program that listens on the TCP port, this one as `self`; else `unknown` */
+export function holderOfPort(port: number, self: string, unknown: string): string {
   const sockets = ["/proc/net/tcp", "/proc/net/tcp6"].flatMap((table) => listening(table, port));
-  return sockets.length === 0 ? UNKNOWN : holderOf((link) => sockets.includes(link), "another device of this agent");
+  return sockets.length === 0 ? unknown : holderOf((link) => sockets.includes(link), self, unknown);
 }
 
 /** @returns the sockets that listen on the port, named as the links in /proc */
@@ -42,13 +42,13 @@ function linesOf(file: string): string[] {
 /** Max number of named programs. A file may be open in several, of which one has locked it. */
 const NAMED_MAX = 3;
 
-function holderOf(isIt: (link: string) => boolean, self: string): string {
+function holderOf(isIt: (link: string) => boolean, self: string, unknown: string): string {
   const pids = entries("/proc").filter((name) => /^\d+$/.test(name) && opens(path.join("/proc", name, "fd"), isIt));
   return (
     pids
       .slice(0, NAMED_MAX)
       .map((pid) => programName(pid, self))
-      .join(", ") || UNKNOWN
+      .join(", ") || unknown
   );
 }
 

@@ -250,8 +250,8 @@ async function addStudies(app: FastifyInstance, send: Send, agentKey: string, en
   const png = Buffer.from(encodePng({ width: 2, height: 2, channels: 1, pixels: new Uint8Array(4) }));
   const picture = { headers: { "x-api-key": agentKey, "content-type": "image/png" }, payload: png };
   await app.inject({ method: "PUT", url: previewPath(image.fp, 1), ...picture });
-  await send("POST", `${own}/to-place/${placed.fp}/assign`, { revision: 1, patient_fp: cat.fp });
-  await send("POST", `${own}/to-place/${rejected.fp}/reject`, { revision: 1, reason: "a control sample" });
+  await send("POST", `${own}/unmatched/${placed.fp}/assign`, { revision: 1, patient_fp: cat.fp });
+  await send("POST", `${own}/unmatched/${rejected.fp}/reject`, { revision: 1, reason: "a control sample" });
   await send("POST", `${own}/results/${filed.fp}/seen`, { revision: 2 });
   const results = [{ analyte: "ALT", value: "150", unit: "U/L" }];
   const typed = { modality: "BIOCHEMISTRY", acquired_at: "2026-11-21T09:00:00.000Z", results };
@@ -290,7 +290,7 @@ function readPaths({ ours, dog, cat, stray, soaps, imported }: Records, studies:
     ...fps.map((fp) => `/api/v1/lab/diagnostics/${fp}`),
     ...["/agent/v1/codes", "/agent/v1/configuration", "/agent/v1/ranges", "/agent/v1/identifiers", "/agent/v1/removed"],
     ...["/clinic/v1/session", "/clinic/v1/account"],
-    ...["devices", "patients", "results", "today", "to-place", "stock", "codes", "ranges", "users"],
+    ...["devices", "patients", "results", "today", "unmatched", "stock", "codes", "ranges", "users"],
     ...["webhooks", "notifications", "results-devices"],
   ]
     .map((path) => (path.startsWith("/") ? path : `${own}/${path}`))

@@ -190,7 +190,7 @@ function addImages(operations: Operations): void {
     operations.noteHeader(id, JSON.stringify({ study: "1.2.3", number }));
     operations.settleForward("pacs", id, number === 1 ? "sent" : "refused", number === 1 ? null : "refused", AT + 50);
   }
-  operations.delayForward("cloud", messageId(101), "the archive does not answer");
+  operations.delayForward("cloud", messageId(101), { reason: "the archive does not answer" });
   const draft = draftOf(101, "dx-1", DOG);
   operations.settle(settlement(messageId(101), { studies: [draft], at: AT + 60 }));
   operations.takeQueued(10, 1_000_000, AT + 60);

@@ -19,6 +19,7 @@ export const reprocessCommand = new Command("reprocess")
     [],
   )
   .option("--device <id>", "only messages of the device; repeatable", collect, [])
+  .option("--code <code>", "only messages with the code, such as MESSAGE.SET_ASIDE; repeatable", collect, [])
   .option("--since <time>", "only messages received since then: 24h, 7d or 2026-11-21T09:30:00Z", parseTime, 0)
   .option("--dry-run", "print the changes and store nothing")
   .option("--json", "print a JSON object with the changes and counts")
@@ -27,6 +28,7 @@ export const reprocessCommand = new Command("reprocess")
 interface ReprocessOptions extends ConfigOption {
   readonly state: readonly MessageState[];
   readonly device: readonly string[];
+  readonly code: readonly string[];
   readonly since: number;
   readonly dryRun?: boolean;
   readonly json?: boolean;
@@ -39,7 +41,8 @@ async function reprocess(options: ReprocessOptions): Promise<void> {
   if (unknown !== undefined) {
     throw new Error(`--device is ${unknown}, expected one of ${config.devices.map(({ id }) => id).join(", ")}`);
   }
-  const wanted = { states: options.state, devices: options.device, since: options.since };
+  const { state: states, device, code: codes, since } = options;
+  const wanted = { states, devices: device, codes, since };
   const done = await reassess(config.data, wanted, devices, config.matchPatientsByName ?? false, progressInTenths());
   if (options.json) return printJson(asJson(done, options.dryRun ? null : store(config.data, done)));
   for (const line of changeLines(done)) printTimes(line);

@@ -116,7 +116,7 @@ export class DeviceStatus {
     if (this.#hasChanged()) this.#spool.callLater("setDevice", this.state());
   }
 
-  #connectionStatus(): Pick<DeviceState, "is" | "reason" | "fault" | "remedy" | "mayBeOff"> {
+  #connectionStatus(): Pick<DeviceState, "is" | "reason" | "fault" | "remedy" | "code" | "values" | "mayBeOff"> {
     if (this.#connection.connected) return CONNECTED;
     const line = this.#line;
     return "reason" in line ? line : { is: line.is, reason: null, mayBeOff: false };

@@ -11,6 +11,7 @@ import type { InstanceFile } from "../../spool/queries/images/instance-file.ts";
 import { SendError } from "../../runtime/send-error.ts";
 import type { SetTimer } from "../../runtime/timer.ts";
 import type { Spool } from "../../spool/spool.ts";
+import { messageReason } from "../../page/types/message-codes.ts";
 import { SET_ASIDE, Tries } from "../../spool/tries.ts";
 import { storeInBucket } from "./s3-archive.ts";
 import { stow } from "./stow-rs.ts";
@@ -117,7 +118,7 @@ export class ForwardQueue {
       // An upload that the stop interrupts has not failed.
       if (this.#loop.stopped && this.#destination.way === "s3") return;
       // The instance moves to the end of the queue, in case it breaks the destination.
-      await this.#spool.call("delayForward", id, message, reason);
+      await this.#spool.call("delayForward", id, message, { reason });
       throw error;
     }
     await this.#spool.call("settleForward", id, message, "sent", null, Date.now());
@@ -130,8 +131,9 @@ export class ForwardQueue {
    * look like an instance that ends the agent.
    */
   async #setAside(item: string, message: string): Promise<void> {
-    await this.#spool.call("delayForward", this.#destination.id, message, SET_ASIDE);
-    this.#events.failed("transient", SET_ASIDE);
+    const why = { code: SET_ASIDE, reason: null };
+    await this.#spool.call("delayForward", this.#destination.id, message, why);
+    this.#events.failed("transient", messageReason(why) ?? "");
     const cancel = this.#setTimer(ASIDE_MS, () => {
       this.#aside.delete(message);
       this.#tries.end(item);

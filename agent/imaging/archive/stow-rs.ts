@@ -64,9 +64,9 @@ export async function stow(
 }
 
 /** Decides by a Failure Reason (PS3.18 table 10.5.3-1 and PS3.4 table B.2-1); null if the response has none. */
-function kindOfFailure(reason: number | null): FailureKind {
-  if (reason === NOT_AUTHORIZED) return "unauthorized";
-  const isTransient = reason === STATUS.processingFailure || (reason !== null && reason >>> 8 === 0xa7);
+function kindOfFailure(code: number | null): FailureKind {
+  if (code === NOT_AUTHORIZED) return "unauthorized";
+  const isTransient = code === STATUS.processingFailure || (code !== null && code >>> 8 === 0xa7);
   return isTransient ? "transient" : "permanent";
 }
 

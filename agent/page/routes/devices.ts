@@ -56,7 +56,7 @@ function shownUpgrade({ upgrade, version }: Host): LocalRunning["upgrade"] {
 
 function describeDevice(
   { id, profile, connection }: DeviceConfig,
-  { is, reason, mayBeOff, since, lastWarning, gaveWay, noise, refused = [], ...state }: DeviceState,
+  { is, reason, code, values = [], mayBeOff, since, lastWarning, gaveWay, noise, refused = [], ...state }: DeviceState,
   stored: DeviceTimes | undefined,
   counts: readonly { readonly state: MessageState; readonly count: number }[],
 ): LocalDevice {
@@ -71,6 +71,7 @@ function describeDevice(
     way: serial !== undefined ? "serial" : listen !== undefined ? "listen" : "dial",
     state: is,
     reason,
+    ...(code !== undefined && { code, values }),
     may_be_off: mayBeOff,
     since: iso(since),
     last_bytes_at: isoOrNull(state.lastBytesAt ?? stored?.lastBytesAt ?? null),

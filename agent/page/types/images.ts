@@ -14,6 +14,8 @@ export interface LocalImageStudy {
   /** The states of its images, each once: pending, filed, unmatched, not-for-patients or quarantined */
   readonly states: readonly string[];
   readonly reason: string | null;
+  /** A MessageCode. Absent without one. */
+  readonly code?: string;
   readonly images: number;
   /** Whether the study has more images than were counted. */
   readonly has_more: boolean;
@@ -39,6 +41,8 @@ export interface LocalForwards {
   readonly refused: number;
   /** Why an image is not sent yet. */
   readonly reason: string | null;
+  /** A MessageCode. Absent without one. */
+  readonly code?: string;
 }
 
 /** Max pixels per side of a picture: in the list, and alone. */

@@ -18,6 +18,8 @@ export interface LocalMessageRow {
   /** pending, filed, unmatched, not-for-patients or quarantined */
   readonly state: string;
   readonly reason: string | null;
+  /** A MessageCode. Absent without one. */
+  readonly code?: string;
   readonly sample_ids?: readonly string[];
 }
 
@@ -29,6 +31,8 @@ export interface LocalMessage {
   readonly received_at: string;
   readonly state: string;
   readonly reason: string | null;
+  /** A MessageCode. Absent without one. */
+  readonly code?: string;
   readonly raw: LocalBytes;
   readonly report: LocalReading;
   /** The latest revision of each of its studies. */

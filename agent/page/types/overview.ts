@@ -54,6 +54,9 @@ export interface LocalDevice {
   readonly state: string;
   /** The problem, and what to do about it. */
   readonly reason: string | null;
+  /** Its code and the values of its words. Absent without a fault of the line. */
+  readonly code?: string;
+  readonly values?: readonly string[];
   /** The problem may be a device that is switched off. */
   readonly may_be_off: boolean;
   readonly since: string;

@@ -42,6 +42,9 @@ export interface DeviceStatus {
   readonly state: StoredDeviceState["is"] | typeof NOT_SERVED;
   /** The reason why it cannot be reached, and the remedy. */
   readonly reason: string | null;
+  /** The code of the reason and what its words name. Absent without a fault of the line. */
+  readonly code?: string;
+  readonly values?: readonly string[];
   readonly since: string | null;
   readonly last_bytes_at: string | null;
   readonly last_warning: { readonly at: string; readonly reason: string } | null;
@@ -146,13 +149,27 @@ function readClock(db: Database.Database): SpoolStatus["clock"] {
 
 function readDeviceState(
   stored: string | null,
-): Pick<DeviceStatus, "state" | "reason" | "since" | "last_warning" | "gave_way" | "noise" | "counters"> {
+): Pick<
+  DeviceStatus,
+  "state" | "reason" | "code" | "values" | "since" | "last_warning" | "gave_way" | "noise" | "counters"
+> {
   if (stored === null) return { state: NOT_SERVED, reason: null, since: null, last_warning: null, counters: null };
-  const { is: state, reason, since, lastWarning, gaveWay, noise, counters } = JSON.parse(stored) as StoredDeviceState;
+  const {
+    is: state,
+    reason,
+    code,
+    values,
+    since,
+    lastWarning,
+    gaveWay,
+    noise,
+    counters,
+  } = JSON.parse(stored) as StoredDeviceState;
   const { noiseBytes: noise_bytes, ...counted } = counters;
   return {
     state,
     reason,
+    ...(code !== undefined && { code, values: values ?? [] }),
     since: isoOrNull(since),
     last_warning: lastWarning && { at: new Date(lastWarning.at).toISOString(), reason: lastWarning.reason },
     ...(gaveWay === undefined

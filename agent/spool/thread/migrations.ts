@@ -146,5 +146,11 @@ const BASELINE = `
   CREATE INDEX commitment_open ON commitment (device, next_attempt_at) WHERE reported_at IS NULL;
 `;
 
+/** A reason has a code for programs: a MessageCode. An older agent stored words alone. */
+const CODES_OF_REASONS = `
+  ALTER TABLE message ADD COLUMN code TEXT;
+  ALTER TABLE forward ADD COLUMN code TEXT;
+`;
+
 /** The statements of each schema version: the baseline, then what each later version changes. */
-export const MIGRATIONS: readonly string[] = [BASELINE];
+export const MIGRATIONS: readonly string[] = [BASELINE, CODES_OF_REASONS];

@@ -12,6 +12,7 @@ import type { StoredMessage } from "../../spool/queries/messages/message-row.ts"
 import type { UnfinishedSession } from "../../spool/queries/events/sessions.ts";
 import { wireText } from "../../protocols/transcript.ts";
 import { zonedTime } from "../../report/device-time.ts";
+import { messageReason } from "../../page/types/message-codes.ts";
 
 // Explains the way of a study or a message through the agent, from the first byte to the server's response. The spool has the
 // bytes and the outcomes; the pure stages are run again for the rest.
@@ -112,9 +113,10 @@ type MessageRow = StoredMessage & {
   readonly ordinal: number;
   readonly state: string;
   readonly reason: string | null;
+  readonly code: string | null;
 };
 
-const MESSAGE_COLUMNS = `m.id, m.ordinal, m.device, m.profile, m.received_at AS receivedAt, m.truncation_reason AS incomplete, m.state, m.reason, ${BYTES_COLUMNS}`;
+const MESSAGE_COLUMNS = `m.id, m.ordinal, m.device, m.profile, m.received_at AS receivedAt, m.truncation_reason AS incomplete, m.state, m.reason, m.code, ${BYTES_COLUMNS}`;
 
 function messagesOf(db: Database.Database, studies: readonly StudyRow[]): MessageRow[] {
   const linked = db.prepare(
@@ -181,7 +183,8 @@ function messageEvents(
   keys: ReadonlySet<string> | null,
   device: ReturnType<DeviceLookup>,
 ): TimedLine[] {
-  const { id, receivedAt: at, bytes, incomplete, state, reason } = message;
+  const { id, receivedAt: at, bytes, incomplete, state } = message;
+  const reason = messageReason(message);
   const whole = incomplete === null ? "" : `, incomplete: ${incomplete}`;
   const ended = `${state}${reason === null ? "" : `: ${reason}`}`;
   const lines = [`message   ${id} of ${message.device}, ${bytes.length} bytes${whole}; ${ended}`];

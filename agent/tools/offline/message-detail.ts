@@ -10,6 +10,7 @@ import { readContext } from "../../study/assess.ts";
 import { read } from "../../study/read.ts";
 import { type DeviceLookup, explain } from "./explain.ts";
 import { hexLines } from "./hex-lines.ts";
+import { shownReason } from "../../page/types/message-codes.ts";
 
 // A message in three panes: its bytes, what the agent reads in them, and the studies as they are filed.
 
@@ -20,20 +21,20 @@ const SHOWN_BYTES = 32 * 1024;
 export function messageDetail(db: Database.Database, id: string, deviceById: DeviceLookup): LocalMessage | null {
   const row = db
     .prepare(
-      `SELECT m.id, m.device, m.profile, m.received_at AS receivedAt, m.truncation_reason AS incomplete, m.state, m.reason,
+      `SELECT m.id, m.device, m.profile, m.received_at AS receivedAt, m.truncation_reason AS incomplete, m.state, m.reason, m.code,
          EXISTS (SELECT 1 FROM instance i WHERE i.message = m.id) AS isImage, ${BYTES_COLUMNS} FROM message m WHERE m.id = ?`,
     )
     .get(id);
   if (row === undefined) return null;
   const message = messageReader(db)<DetailRow>(row as StoredMessageRow<DetailRow>);
-  const { device, profile, receivedAt, state, reason, bytes, isImage } = message;
+  const { device, profile, receivedAt, state, reason, code, bytes, isImage } = message;
   return {
     id,
     device,
     profile,
     received_at: new Date(receivedAt).toISOString(),
     state,
-    reason,
+    ...shownReason({ code, reason }),
     raw: bytesOf(bytes),
     report: isImage === 1 ? { reason: null, reports: [] } : readingOf(db, message, deviceById),
     studies: studiesOf(db, id),
@@ -42,7 +43,12 @@ export function messageDetail(db: Database.Database, id: string, deviceById: Dev
   };
 }
 
-type DetailRow = StoredMessage & { readonly state: string; readonly reason: string | null; readonly isImage: 0 | 1 };
+type DetailRow = StoredMessage & {
+  readonly state: string;
+  readonly reason: string | null;
+  readonly code: string | null;
+  readonly isImage: 0 | 1;
+};
 
 function bytesOf(bytes: Uint8Array): LocalBytes {
   const shown = bytes.subarray(0, SHOWN_BYTES);

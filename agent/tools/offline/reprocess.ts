@@ -15,6 +15,7 @@ import type { MessageState } from "../../spool/queries/messages/message-outcome.
 import { type StoredMessage, withDamage } from "../../spool/queries/messages/message-row.ts";
 import { type Operations, operationsOn } from "../../spool/queries/operations.ts";
 import type { Settlement } from "../../spool/queries/studies/studies.ts";
+import { type CodedReason, messageReason } from "../../page/types/message-codes.ts";
 
 // Runs settled messages through the stages again, after a profile, a mapping or a patient was corrected. The first step computes the
 // changes; the second one stores them in the spool, from where the agent sends them.
@@ -25,6 +26,8 @@ export interface ReprocessFilter {
   readonly devices?: readonly string[];
   /** Milliseconds since 1970. */
   readonly since: number;
+  /** Absent or empty for any code, and none. */
+  readonly codes?: readonly string[];
   /** The id of the only wanted message. Absent for any. */
   readonly message?: string;
 }
@@ -36,7 +39,7 @@ export interface KnownDevices {
 }
 
 export interface ReassessedMessage {
-  readonly message: StoredMessage & { readonly state: MessageState; readonly reason: string | null };
+  readonly message: StoredMessage & { readonly state: MessageState } & Required<CodedReason>;
   readonly settlement: Settlement;
   /** Accessions whose result has arrived. */
   readonly resulted: readonly string[];
@@ -140,27 +143,33 @@ export function store(folder: string, reprocessed: readonly ReassessedMessage[])
 /** Returns the wanted messages, and one message for each image study. Filed images stay, because they have no codes to map. */
 function wantedOf(
   db: Database.Database,
-  { states, devices = [], since, message }: ReprocessFilter,
+  { states, devices = [], codes = [], since, message }: ReprocessFilter,
 ): { id: string; study: string | null }[] {
   return db
     .prepare(
       `SELECT m.id, i.study_uid AS study FROM message m LEFT JOIN instance i ON i.message = m.id
        WHERE m.state IN (SELECT value FROM json_each(@states)) AND m.received_at >= @since AND m.completed_by IS NULL
          AND (@devices = '[]' OR m.device IN (SELECT value FROM json_each(@devices)))
+         AND (@codes = '[]' OR m.code IN (SELECT value FROM json_each(@codes)))
          AND (@message IS NULL OR m.id = @message) AND (m.state <> 'filed' OR i.message IS NULL)
        GROUP BY COALESCE(i.study_uid, m.id) ORDER BY MIN(m.rowid)`,
     )
-    .all({ states: JSON.stringify(states), devices: JSON.stringify(devices), since, message: message ?? null }) as {
+    .all({ ...bound({ states, devices, codes }), since, message: message ?? null }) as {
     id: string;
     study: string | null;
   }[];
+}
+
+/** Returns lists as SQLite takes them. */
+function bound(lists: Readonly<Record<string, readonly string[]>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, JSON.stringify(list)]));
 }
 
 /** Reads a stored message with its bytes. */
 export function messageOf(db: Database.Database, id: string): ReassessedMessage["message"] {
   const row = db
     .prepare(
-      `SELECT id, device, profile, received_at AS receivedAt, truncation_reason AS incomplete, state, reason, ${BYTES_COLUMNS} FROM message WHERE id = ?`,
+      `SELECT id, device, profile, received_at AS receivedAt, truncation_reason AS incomplete, state, reason, code, ${BYTES_COLUMNS} FROM message WHERE id = ?`,
     )
     .get(id) as StoredMessageRow<ReassessedMessage["message"]>;
   return withDamage(messageReader(db)<ReassessedMessage["message"]>(row), row.checksum);
@@ -202,11 +211,7 @@ function callsOn(operations: Operations): { spool: SpoolCalls; resulted: string[
   return { spool, resulted };
 }
 
-function diffOf(
-  operations: Operations,
-  { state, reason }: ReassessedMessage["message"],
-  settlement: Settlement,
-): string[] {
+function diffOf(operations: Operations, message: ReassessedMessage["message"], settlement: Settlement): string[] {
   const lines: string[] = [];
   let isNew = false;
   for (const draft of settlement.studies) {
@@ -224,10 +229,14 @@ function diffOf(
       ...after.filter((line) => !before.includes(line)).map((line) => `+ ${line}`),
     );
   }
+  const was = outcomeText(message.state, message);
+  const isSent = settlement.studies.length > 0;
   // An unchanged study leaves its message in the state that the server's response gave it.
-  const isSame = settlement.studies.length > 0 ? !isNew : settlement.state === state && settlement.reason === reason;
-  if (isSame) return [];
-  const was = `${state}${reason === null ? "" : `: ${reason}`}`;
-  const is = settlement.studies.length > 0 ? "to be sent" : settlement.state;
-  return [`- ${was}`, `+ ${is}${settlement.reason === null ? "" : `: ${settlement.reason}`}`, ...lines];
+  if (isSent ? !isNew : was === outcomeText(settlement.state, settlement)) return [];
+  return [`- ${was}`, `+ ${outcomeText(isSent ? "to be sent" : settlement.state, settlement)}`, ...lines];
+}
+
+function outcomeText(state: string, why: CodedReason): string {
+  const words = messageReason(why);
+  return words === null ? state : `${state}: ${words}`;
 }

@@ -2,6 +2,8 @@ import { Worker } from "node:worker_threads";
 import { moduleFile } from "../../../shared/files/program-files.ts";
 import { ApiError } from "../../http/errors.ts";
 import type { PdfRequest, PdfResult } from "./pdf-worker.ts";
+import { refuse } from "../refuse.ts";
+import { refusal } from "../types/refusals.ts";
 
 // Makes PDF files in a thread, one at a time: a study of 1000 results takes seconds, and other users must not wait for it.
 
@@ -53,7 +55,7 @@ export class PdfThread {
     worker.removeAllListeners("message");
     if (result === "limits") {
       this.#end();
-      throw new ApiError("RECORD.REFUSED", "This study is too long for a PDF file. Take the CSV file.");
+      refuse(refusal("STUDY.TOO_LONG"));
     }
     this.#idle = setTimeout(() => this.#end(), IDLE_MS).unref();
     if ("error" in result) throw new Error(result.error);

@@ -5,7 +5,9 @@ import { makePairingCode } from "../../http/auth/pairing.ts";
 import { readAgents } from "../../records/agents/devices.ts";
 import { clinicOf, userOf } from "../auth/guard.ts";
 import type { DashboardContext } from "../context.ts";
-import { actorOf, refuse } from "./commands.ts";
+import { actorOf } from "./commands.ts";
+import { refuse } from "../refuse.ts";
+import { refusal } from "../types/refusals.ts";
 
 /** The clinic PCs with their devices, and the code that adds a PC. A PC's access is revoked as its key. */
 export function deviceRoutes(app: FastifyInstance, { store, now, pepper, network }: DashboardContext): void {
@@ -25,8 +27,7 @@ export function deviceRoutes(app: FastifyInstance, { store, now, pepper, network
       const { userId } = userOf(request);
       const actor = actorOf(request, now());
       const made = await makePairingCode(store, pepper, { clinicId, clinicFp, userId, actor });
-      if (made === undefined)
-        refuse("many clinics of this server add a PC just now: wait a few minutes, then try again");
+      if (made === undefined) refuse(refusal("PAIRING.TOO_MANY"));
       const [server = null] = network?.state().addresses ?? [];
       return { code: spacedCode(made.code), expires_at: new Date(made.expiresAt).toISOString(), server };
     },

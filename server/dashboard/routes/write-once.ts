@@ -6,6 +6,8 @@ import type { Session } from "../../database/query.ts";
 import type { Store } from "../../database/store.ts";
 import { findDone, keepDone } from "../../records/audit/done-writes.ts";
 import { digestOf, seal, unseal } from "./sealed-answer.ts";
+import { refuse } from "../refuse.ts";
+import { refusal } from "../types/refusals.ts";
 
 // Plugin: a write of a clinic that is sent again with the id of its first request is not done again, and gets the first response.
 // The handler runs in one transaction, which also keeps the response: a killed server leaves both or neither, and of equal
@@ -106,7 +108,7 @@ async function answerOnce(
   const done = await findDone(session, { userId, idDigest, now });
   if (done !== undefined) {
     if (done.requestDigest !== requestDigest) throw new ApiError("REQUEST.ID_REUSED");
-    if (done.answer === null) throw new ApiError("RECORD.REFUSED", "This is done already: load the page again.");
+    if (done.answer === null) refuse(refusal("WRITE.DONE"));
     return { text: unseal(done.answer, id), isRepeated: true };
   }
   const text = JSON.stringify(await run());

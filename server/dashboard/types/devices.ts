@@ -1,4 +1,5 @@
 import type { UpgradeReport } from "../../../shared/api/upgrade.ts";
+import type { ShownReason } from "./heard-reason.ts";
 
 // The clinic PCs with their devices, as GET /clinic/v1/clinics/:clinic/devices shows them. Times are those of the API.
 
@@ -98,7 +99,7 @@ export type DeviceState =
   /** Its last bytes are of another protocol than its profile's; null for an unknown one. */
   | { is: "foreign"; protocol: string | null }
   /** `off`: the device does not respond, and may be switched off. */
-  | { is: "faulty" | "off"; reason: string }
+  | ({ is: "faulty" | "off" } & ShownReason)
   /** Working time since its last message, and its longest pause before; null if it is silent for more than 14 days. */
   | { is: "silent"; working_ms: number; longest_ms: number | null };
 

@@ -60,8 +60,10 @@ export interface Condition {
   readonly since: number;
   /** Number of things that wait. */
   readonly count?: number;
-  /** Our own sentence about the cause, for people at the dashboard. */
+  /** Our own sentence about the cause, for people at the dashboard; its code and values if it has them. */
   readonly reason?: string;
+  readonly code?: string;
+  readonly values?: readonly string[];
   /** Page of the dashboard, instead of the kind's. */
   readonly path?: string;
   /** Set if the value is between its limits, or unknown: it keeps an open alert open and opens none. */

@@ -73,11 +73,13 @@ function stepOpen(alert: OpenAlert, condition: Condition | undefined, now: numbe
   }
   if (condition.holds === true) return alert.goneSince === null ? alert : { ...alert, goneSince: null };
   const { openedAt, toldOn, since, key, kind } = alert;
-  const { subject, count, reason, path } = condition;
+  const { subject, count, reason, code, values, path } = condition;
   return {
     ...{ key, kind, subject, since, openedAt, goneSince: null, toldOn },
     ...(count !== undefined && { count }),
     ...(reason !== undefined && { reason }),
+    ...(code !== undefined && { code }),
+    ...(values !== undefined && { values }),
     ...(path !== undefined && { path }),
   };
 }

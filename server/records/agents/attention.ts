@@ -1,6 +1,7 @@
 import type { Flag, Heartbeat, Result } from "../../../shared/api/study.ts";
 import { type AgentShown, needsPerson } from "../../dashboard/types/devices.ts";
 import { KEY_END_DAYS, type SilentSource } from "../../dashboard/types/results/today.ts";
+import { heardReason } from "../../dashboard/types/heard-reason.ts";
 
 // Decides what needs a person.
 
@@ -46,7 +47,7 @@ export function silentSources(agents: readonly HeardAgent[], keys: readonly KeyE
     return waiting.map(({ id, name, state, last_message_at }) => ({
       kind: "device",
       name: name ?? id,
-      reason: "reason" in state ? state.reason : null,
+      ...(heardReason("reason" in state ? state : {}) ?? { reason: null }),
       last_at: last_message_at,
     }));
   });

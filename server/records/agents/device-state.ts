@@ -1,6 +1,7 @@
 import { DateTime } from "luxon";
 import { type Heartbeat, HEARTBEAT_S } from "../../../shared/api/study.ts";
 import type { AgentState, DeviceState } from "../../dashboard/types/devices.ts";
+import { heardReason } from "../../dashboard/types/heard-reason.ts";
 
 // The state of agents and of their devices, from heartbeats and from the times of studies.
 //
@@ -81,13 +82,14 @@ interface DeviceFacts {
 
 export function deviceState(device: HeardDevice, { agent, studyTimes, hours, now }: DeviceFacts): DeviceState {
   if (agent !== "running") return { is: "unknown" };
-  const { reason = null, may_be_off: mayBeOff = false, connected = false, state } = device;
-  if (reason !== null && !mayBeOff) return { is: "faulty", reason };
+  const { may_be_off: mayBeOff = false, connected = false, state } = device;
+  const why = heardReason(device);
+  if (why !== null && !mayBeOff) return { is: "faulty", ...why };
   if (device.foreign != null) return { is: "foreign", protocol: device.foreign.protocol };
   const heardAt = Math.max(Date.parse(device.last_message_at ?? "") || 0, ...studyTimes.filter((time) => time <= now));
   const silence = heardAt === 0 ? null : silenceOf(heardAt, studyTimes, hours, now);
   if (silence !== null) return silence;
-  if (reason !== null) return { is: "off", reason };
+  if (why !== null) return { is: "off", ...why };
   if (heardAt === 0) return { is: "never heard" };
   return { is: connected || state === "connected" ? "connected" : "ready" };
 }

@@ -4,6 +4,7 @@ import type { Heartbeat } from "../../../shared/api/study.ts";
 import { type Span, workingMs } from "../agents/device-state.ts";
 import type { RolloutPc } from "../agents/rollout.ts";
 import { endingKeys, type HeardAgent, type KeyEnd, silentAgents } from "../agents/attention.ts";
+import { heardReason } from "../../dashboard/types/heard-reason.ts";
 
 // Finds what is wrong for a clinic, as the conditions of its alerts. The limits of all kinds are in server/operations/alerts/kinds.ts.
 
@@ -95,9 +96,11 @@ function agentConditions({ shown: { is, key }, line, heard }: HeardAgent, now: n
 
 type Device = NonNullable<Heartbeat["devices"]>[number];
 
-function downDevice({ id, reason = null, may_be_off = false, since }: Device, now: number): Condition[] {
-  if (reason === null || may_be_off) return [];
-  return [{ key: `device-down ${id}`, kind: "device-down", subject: id, since: timeOf(since, now), reason }];
+function downDevice(device: Device, now: number): Condition[] {
+  const { id, may_be_off = false, since } = device;
+  const why = heardReason(device);
+  if (why === null || may_be_off) return [];
+  return [{ key: `device-down ${id}`, kind: "device-down", subject: id, since: timeOf(since, now), ...why }];
 }
 
 /** Stays open until a person has processed the messages again. */
@@ -110,9 +113,9 @@ function quarantined({ id, quarantined: messages }: Device, now: number): Condit
 
 function oldOutbox({ outbox }: Heartbeat, subject: string, now: number): Condition[] {
   if (outbox?.oldest_at == null) return [];
-  const { depth: count, oldest_at, reason = null } = outbox;
+  const { depth: count, oldest_at } = outbox;
   const since = timeOf(oldest_at, now);
-  const why = reason === null ? {} : { reason };
+  const why = heardReason(outbox) ?? {};
   const isYoung = now - since < limits.outboxMs;
   return [{ key: "outbox-old", kind: "outbox-old", subject, since, count, ...why, ...held(isYoung) }];
 }

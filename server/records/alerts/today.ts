@@ -24,6 +24,7 @@ import { connectionNews } from "../patients/connection-answers.ts";
 import { readHeardAgents } from "../agents/devices.ts";
 import type { Tables } from "../../database/schema.ts";
 import { parseStored, timestampOf } from "../studies/study-content.ts";
+import { heardReason } from "../../dashboard/types/heard-reason.ts";
 
 // The work that needs a person of a clinic today, and its newest results.
 
@@ -51,7 +52,7 @@ export async function readToday(
   const { agents } = await readHeardAgents(session, { clinicId, timeZone, now });
   return {
     first_steps: isAdmin ? await openFirstSteps(session, clinicId) : [],
-    to_place: { count: waiting?.count ?? 0, oldest_at: timestampOrNull(waiting?.oldest ?? null) },
+    unmatched: { count: waiting?.count ?? 0, oldest_at: timestampOrNull(waiting?.oldest ?? null) },
     unknown_codes: codes?.count ?? 0,
     critical: criticalRows.map(toCritical),
     conflicts: await unseenConflicts(session, clinicId),
@@ -90,14 +91,14 @@ function toEndingKey({ public_id: id, name, expires_at }: KeyEnd & { expires_at:
   return { id, name, expires_at: timestampOf(expires_at) };
 }
 
-function toAlertShown({ key, kind, subject, since, count, reason, path }: OpenAlert): AlertShown {
+function toAlertShown({ key, kind, subject, since, count, path, ...why }: OpenAlert): AlertShown {
   return {
     key,
     kind,
     subject,
     since: timestampOf(since),
     count: count ?? 1,
-    reason: reason ?? null,
+    ...(heardReason(why) ?? { reason: null }),
     path: path ?? null,
   };
 }

@@ -1,4 +1,5 @@
 import type { EventStatus } from "../../../shared/api/calendar.ts";
+import { type Refusal, refusal } from "../../dashboard/types/refusals.ts";
 
 // Status order of calendar events, and the time range of a request.
 
@@ -18,11 +19,11 @@ export function nextEventStatuses(from: EventStatus): EventStatus[] {
 }
 
 /** Allows one step forward, or CANCELLED before a final status. @returns the reason of an illegal change, else null */
-export function eventStatusProblem(from: EventStatus, to: EventStatus): string | null {
+export function eventStatusProblem(from: EventStatus, to: EventStatus): Refusal | null {
   const following = next[from];
-  if (following === null) return `status is ${to}, expected no other status, ${from} is final`;
+  if (following === null) return refusal("EVENT.FINAL", to, from);
   if (to === following || to === "CANCELLED") return null;
-  return `status is ${to}, expected ${following} or CANCELLED after ${from}`;
+  return refusal("EVENT.STATUS", to, from, following);
 }
 
 const DAY_MS = 86_400_000;

@@ -3,6 +3,7 @@ import { newFp } from "../../../shared/api/fp.ts";
 import { type TimeRange, eventStatusProblem } from "./calendar-events.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { EventColumns } from "../../database/schema.ts";
+import { type Refusal, refusal, refusalWords } from "../../dashboard/types/refusals.ts";
 
 // Calendar events. An event belongs to one clinic, even if other clinics share its patient.
 
@@ -48,7 +49,7 @@ export async function importEvent(
     return { problem: `${event.fp} is an event of another clinic, expected its own clinic_fp` };
   }
   const problem = stored.status === row.status ? null : eventStatusProblem(stored.status, row.status);
-  if (problem !== null) return { problem };
+  if (problem !== null) return { problem: refusalWords(problem) };
   await session.all(update, { ...row, id: stored.id, previousClinicId: stored.clinic_id });
   return "changed";
 }
@@ -64,9 +65,9 @@ export async function addEvent(session: Session, event: Omit<EventColumns, "fp" 
 export async function moveEvent(
   session: Session,
   { clinicId, fp, to }: { clinicId: number; fp: string; to: EventStatus },
-): Promise<string | null> {
+): Promise<Refusal | null> {
   const stored = await session.first(storedByFp, { fp });
-  if (stored?.clinic_id !== clinicId) return `${fp} is not an event of this clinic`;
+  if (stored?.clinic_id !== clinicId) return refusal("EVENT.NOT_OWN", fp);
   const problem = eventStatusProblem(stored.status, to);
   if (problem === null) await session.all(update, { ...stored, status: to, previousClinicId: stored.clinic_id });
   return problem;

@@ -1,3 +1,5 @@
+import { type Refusal, refusal } from "../../dashboard/types/refusals.ts";
+
 // Selects the batches from which stock is taken.
 
 /** Fields of an item that concern its stock. */
@@ -19,18 +21,18 @@ export interface Batch {
 export type Consumption =
   | { outcome: "consumed"; taken: { id: number; quantity: number }[]; quantityOnHand: number }
   | { outcome: "nothing" }
-  | { outcome: "refused"; reason: string };
+  | { outcome: "refused"; reason: Refusal };
 
 /** @returns the quantity on hand after a delivery. A virtual item has no stock, so that a delivery changes nothing */
 export function receive(
   item: Stock,
   quantity: number,
-): { outcome: "received"; quantityOnHand: number } | { outcome: "nothing" } | { outcome: "refused"; reason: string } {
+): { outcome: "received"; quantityOnHand: number } | { outcome: "nothing" } | { outcome: "refused"; reason: Refusal } {
   if (item.is_virtual) return { outcome: "nothing" };
   const quantityOnHand = item.quantity_on_hand + quantity;
   if (!Number.isSafeInteger(quantity) || quantity < 1 || !Number.isSafeInteger(quantityOnHand)) {
     const most = Number.MAX_SAFE_INTEGER - item.quantity_on_hand;
-    return { outcome: "refused", reason: `quantity is ${quantity}, expected a whole number from 1 to ${most}` };
+    return refused("STOCK.QUANTITY", quantity, most);
   }
   return { outcome: "received", quantityOnHand };
 }
@@ -52,25 +54,24 @@ export function consume(item: Stock, batches: readonly Batch[], { quantity, toda
   // A virtual item (fee, procedure) is not an error: billing a visit consumes all its items alike.
   if (item.is_virtual) return { outcome: "nothing" };
   if (!Number.isSafeInteger(quantity) || quantity < 1) {
-    return { outcome: "refused", reason: `quantity is ${quantity}, expected a whole number, at least 1` };
+    return refused("STOCK.QUANTITY", quantity);
   }
   if (quantity > item.quantity_on_hand) {
-    return { outcome: "refused", reason: `quantity is ${quantity}, at most ${item.quantity_on_hand} on hand` };
+    return refused("STOCK.ON_HAND", quantity, item.quantity_on_hand);
   }
   const quantityOnHand = item.quantity_on_hand - quantity;
   if (batch !== null) {
     const chosen = batches.find(({ id }) => id === batch);
-    if (chosen === undefined) return { outcome: "refused", reason: `batch is ${batch}, expected a batch of this item` };
+    if (chosen === undefined) return refused("STOCK.NO_BATCH", batch);
     if (quantity > chosen.quantity) {
-      return { outcome: "refused", reason: `quantity is ${quantity}, at most ${chosen.quantity} in this batch` };
+      return refused("STOCK.IN_BATCH", quantity, chosen.quantity);
     }
     return { outcome: "consumed", taken: [{ id: chosen.id, quantity }], quantityOnHand };
   }
   const expired = batches.filter((each) => isExpired(each, today)).reduce((sum, each) => sum + each.quantity, 0);
   if (quantity > item.quantity_on_hand - expired) {
     const usable = Math.max(0, item.quantity_on_hand - expired);
-    const reason = `quantity is ${quantity}, at most ${usable} on hand that are not expired: choose an expired batch by itself`;
-    return { outcome: "refused", reason };
+    return refused("STOCK.EXPIRED", quantity, usable);
   }
   const taken: { id: number; quantity: number }[] = [];
   let missing = quantity;
@@ -81,6 +82,10 @@ export function consume(item: Stock, batches: readonly Batch[], { quantity, toda
     missing -= part;
   }
   return { outcome: "consumed", taken, quantityOnHand };
+}
+
+function refused(...reason: Parameters<typeof refusal>): { outcome: "refused"; reason: Refusal } {
+  return { outcome: "refused", reason: refusal(...reason) };
 }
 
 /** Whether a batch is expired on a day. The expiry date itself is the last day of use. */

@@ -4,6 +4,7 @@ import { type Batch, consume, type Consumption, receive, type Taking } from "./i
 import type { WalkedPage } from "../patients/patients.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { BatchColumns, ItemColumns, Tables } from "../../database/schema.ts";
+import { refusal } from "../../dashboard/types/refusals.ts";
 
 // Inventory items of a clinic and their batches. The API does not show batches.
 
@@ -52,7 +53,7 @@ export async function consumeStock(
   { clinicId, fp, ...taking }: { clinicId: number; fp: string } & Taking,
 ): Promise<Consumption> {
   const item = await session.first(itemByFp, { fp });
-  if (item?.clinic_id !== clinicId) return { outcome: "refused", reason: `${fp} is not an item of this clinic` };
+  if (item?.clinic_id !== clinicId) return { outcome: "refused", reason: refusal("STOCK.NO_ITEM", fp) };
   const batches = await session.all(batchesOf, { itemId: item.id });
   const consumption = consume({ ...item, is_virtual: item.is_virtual === 1 }, batches, taking);
   if (consumption.outcome !== "consumed") return consumption;
@@ -71,7 +72,7 @@ export async function receiveStock(
   { clinicId, fp, ...delivery }: { clinicId: number; fp: string } & Omit<BatchColumns, "item_id">,
 ): Promise<ReturnType<typeof receive>> {
   const item = await session.first(itemByFp, { fp });
-  if (item?.clinic_id !== clinicId) return { outcome: "refused", reason: `${fp} is not an item of this clinic` };
+  if (item?.clinic_id !== clinicId) return { outcome: "refused", reason: refusal("STOCK.NO_ITEM", fp) };
   const receipt = receive({ ...item, is_virtual: item.is_virtual === 1 }, delivery.quantity);
   if (receipt.outcome !== "received") return receipt;
   const batch = { ...delivery, item_id: item.id };

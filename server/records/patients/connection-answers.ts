@@ -12,6 +12,7 @@ import { query, type Session } from "../../database/query.ts";
 import { timestampOf } from "../studies/study-content.ts";
 import { endRequest, type Request, setHost } from "./connection-requests.ts";
 import { type ConnectedPatient, type ConnectionActor, disconnect, REQUEST_MS, settle } from "./patient-connections.ts";
+import { type Refusal, refusal } from "../../dashboard/types/refusals.ts";
 
 // Lists the requests for a patient to its connected clinics, takes their decisions, and lists to a clinic its own requests.
 
@@ -38,7 +39,7 @@ export async function answerConnection(
   session: Session,
   { fp, clinicFp, answer }: { fp: string; clinicFp: string; answer: ConnectionAnswer },
   actor: ConnectionActor,
-): Promise<string | null | undefined> {
+): Promise<Refusal | null | undefined> {
   const { clinicId, userId, now } = actor;
   const found = await session.first(requestToHost, { fp, clinicFp, clinicId, since: now - REQUEST_MS });
   if (found === undefined) return undefined;
@@ -52,9 +53,7 @@ export async function answerConnection(
   }
   const right = rightOf(state, own);
   if (right !== (answer === "end" ? "end" : "answer")) {
-    return state === "open"
-      ? `${asker_name} sees this patient already: load the page again`
-      : "nothing waits for this clinic";
+    return state === "open" ? refusal("CONNECTION.OPEN", asker_name) : refusal("CONNECTION.NONE");
   }
   await auditCommand(session, `${answer} connection`, [fp], actor);
   const fromHost = { by: found.host_name, now };

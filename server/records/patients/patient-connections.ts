@@ -14,6 +14,7 @@ import {
   openRequest,
   type Request,
 } from "./connection-requests.ts";
+import { type Refusal, refusal } from "../../dashboard/types/refusals.ts";
 
 // A clinic requests the connection to a patient. Its connected clinics are notified, and confirm first if they want to.
 
@@ -47,7 +48,7 @@ export async function askConnection(
   session: Session,
   fp: string,
   actor: ConnectionActor,
-): Promise<{ name: string | null } | { problem: string } | undefined> {
+): Promise<{ name: string | null } | { problem: Refusal } | undefined> {
   const { clinicId, userId, now } = actor;
   const patient = await session.first(patientToConnect, { fp, clinicId });
   if (patient?.active === 1) return { name: patient.name };
@@ -58,7 +59,7 @@ export async function askConnection(
   if (found?.state === "open") await endRequest(session, found, { state: "closed", now });
   const waiting = found?.state === "waiting" ? found : undefined;
   if (waiting === undefined && (await countWaiting(session, asked)) >= WAITING_MAX) {
-    return { problem: `${WAITING_MAX} requests of this clinic wait already: withdraw one first` };
+    return { problem: refusal("CONNECTION.TOO_MANY", WAITING_MAX) };
   }
   const request = waiting ?? (await insertRequest(session, { ...asked, userId, now }));
   if (patient !== undefined && (await settle(session, request, patient, actor))) return { name: patient.name };

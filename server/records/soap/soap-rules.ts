@@ -1,4 +1,5 @@
 import type { Soap, SoapStatus } from "../../../shared/api/soap.ts";
+import { type Refusal, refusal } from "../../dashboard/types/refusals.ts";
 
 // Legal changes of a SOAP record. Triggers of the database hold the same rules.
 
@@ -15,10 +16,10 @@ export function nextSoapStatus(from: SoapStatus): SoapStatus | null {
 }
 
 /** Allows one step forward. @returns the reason of an illegal change, else null */
-export function soapStatusProblem(from: SoapStatus, to: SoapStatus): string | null {
-  if (next[from] === to) return null;
-  const expected = next[from] === null ? "no other status, LOCKED is final" : `${next[from]} after ${from}`;
-  return `status is ${to}, expected ${expected}`;
+export function soapStatusProblem(from: SoapStatus, to: SoapStatus): Refusal | null {
+  const following = next[from];
+  if (following === to) return null;
+  return following === null ? refusal("SOAP.FINAL", to, from) : refusal("SOAP.STATUS", to, from, following);
 }
 
 /** Whether the content of a record is final. Corrections are amendments. */
@@ -27,9 +28,9 @@ function isSigned(status: SoapStatus): boolean {
 }
 
 /** Checks a changed record; `differing` names its changed fields except the status. @returns the problem, else null */
-export function soapChangeProblem(from: SoapStatus, to: SoapStatus, differing: readonly string[]): string | null {
+export function soapChangeProblem(from: SoapStatus, to: SoapStatus, differing: readonly string[]): Refusal | null {
   if (isSigned(from) && differing.length > 0) {
-    return `the stored record is ${from} and ${differing.join(", ")} would change, expected an amendment as a new record`;
+    return refusal("SOAP.SIGNED", from, ...differing);
   }
   return from === to ? null : soapStatusProblem(from, to);
 }
@@ -46,13 +47,8 @@ export function signedAtProblem({ status, signed_at }: Pick<Soap, "status" | "si
 export function amendmentProblem(
   amendment: { fp: string; patientId: number },
   original: { fp: string; patientId: number; status: SoapStatus },
-): string | null {
-  if (amendment.fp === original.fp) return "amends_fp is the record itself, expected another record";
-  if (amendment.patientId !== original.patientId) {
-    return `amends_fp is ${original.fp}, a record of another patient, expected one of the same`;
-  }
-  if (!isSigned(original.status)) {
-    return `amends_fp is ${original.fp}, which is ${original.status}, expected a SIGNED or LOCKED record`;
-  }
-  return null;
+): Refusal | null {
+  if (amendment.fp === original.fp) return refusal("SOAP.AMENDS_ITSELF");
+  if (amendment.patientId !== original.patientId) return refusal("SOAP.AMENDS_OTHER", original.fp);
+  return isSigned(original.status) ? null : refusal("SOAP.AMENDS_OPEN", original.fp, original.status);
 }

@@ -4,6 +4,7 @@ import type { Soap, SoapStatus } from "../../../shared/api/soap.ts";
 import { amendmentProblem, soapChangeProblem, soapStatusProblem } from "./soap-rules.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { SoapColumns } from "../../database/schema.ts";
+import { type Refusal, refusal, refusalWords } from "../../dashboard/types/refusals.ts";
 
 // SOAP records. Triggers of the table protect signed records. The checks here report the reason first.
 
@@ -53,7 +54,7 @@ export async function importSoap(
     .filter((column) => column !== "status" && stored[column] !== row[column])
     .map((column) => apiNames[column] ?? column);
   const problem = soapChangeProblem(stored.status, row.status, differing);
-  if (problem !== null) return { problem };
+  if (problem !== null) return { problem: refusalWords(problem) };
   if (stored.clinic_id !== row.clinic_id && stored.clinic_id !== ids.recordOwnerId) {
     return {
       problem: ownerProblem(soap.performed_by_clinic_fp, (await session.first(clinicFp, { id: stored.clinic_id }))?.fp),
@@ -88,7 +89,7 @@ export async function storedAmendmentProblem(session: Session, fp: string, amend
     { fp, patientId: amendment.patient_id },
     { ...original, patientId: original.patient_id },
   );
-  if (problem !== null) return problem;
+  if (problem !== null) return refusalWords(problem);
 
   // Records of a file may amend each other in a circle.
   const met = new Set([fp]);
@@ -128,7 +129,7 @@ export async function writeSoap(
 export async function editSoap(
   session: Session,
   { clinicId, fp, changes }: { clinicId: number; fp: string; changes: Partial<SoapContent> },
-): Promise<string | null> {
+): Promise<Refusal | null> {
   const stored = await session.first(storedByFp, { fp });
   if (stored?.clinic_id !== clinicId) return notOwned(fp);
   const differing = (Object.keys(changes) as (keyof SoapContent)[]).filter((name) => changes[name] !== stored[name]);
@@ -144,7 +145,7 @@ export async function editSoap(
 export async function moveSoap(
   session: Session,
   { clinicId, fp, to, now }: { clinicId: number; fp: string; to: SoapStatus; now: number },
-): Promise<string | null> {
+): Promise<Refusal | null> {
   const stored = await session.first(storedByFp, { fp });
   if (stored?.clinic_id !== clinicId) return notOwned(fp);
   const problem = soapStatusProblem(stored.status, to);
@@ -158,7 +159,7 @@ export async function moveSoap(
 export async function amendSoap(
   session: Session,
   { clinicId, fp, now }: { clinicId: number; fp: string; now: number },
-): Promise<{ fp: string } | { problem: string }> {
+): Promise<{ fp: string } | { problem: Refusal }> {
   const original = await session.first(storedByFp, { fp });
   if (original?.clinic_id !== clinicId) return { problem: notOwned(fp) };
   const amendment = { ...original, fp: newFp("soap"), status: "DRAFT" as const, signed_at: null, created_at: now };
@@ -170,8 +171,8 @@ export async function amendSoap(
 }
 
 // The reason must not reveal whether another clinic owns the record.
-function notOwned(fp: string): string {
-  return `${fp} is not a record of this clinic`;
+function notOwned(fp: string): Refusal {
+  return refusal("SOAP.NOT_OWN", fp);
 }
 
 type SoapRow = Omit<SoapColumns, "patient_id" | "clinic_id"> & { patient_fp: string; performed_by_clinic_fp: string };

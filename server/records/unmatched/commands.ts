@@ -2,7 +2,6 @@ import { reasonOf } from "../../../shared/api/reason.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
 import type { PatientHint, Snapshot } from "../../../shared/api/study.ts";
 import { namesSpecies, speciesContradiction } from "../filing/species-rule.ts";
-import { type Refusal, refusal } from "../studies/study-refusals.ts";
 import { type AuditActor, auditCommand } from "../audit/audit.ts";
 import type { Session } from "../../database/query.ts";
 import type { StudyColumns } from "../../database/schema.ts";
@@ -11,6 +10,7 @@ import { flagForPatient, preciseSpeciesOf } from "../studies/flags.ts";
 import { historyOf } from "../studies/history.ts";
 import { reviseStudy, type StoredStudy, type StudyWrite } from "../studies/studies.ts";
 import { parseStored } from "../studies/study-content.ts";
+import { type Refusal, refusal } from "../../dashboard/types/refusals.ts";
 
 // Commands of a user on a study, which the caller has read in the same transaction. Each one adds a revision and audit rows. It
 // returns why it changes nothing, else null.

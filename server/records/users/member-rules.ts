@@ -1,3 +1,5 @@
+import { type Refusal, refusal } from "../../dashboard/types/refusals.ts";
+
 // The rights of a clinic's admin over its users.
 
 interface AdminOfClinics {
@@ -15,8 +17,8 @@ interface UserOfClinics {
  * Returns why an admin may not change how a user signs in: a new password, an end of sessions, disabling. Otherwise the admin of
  * one clinic could add a user of another one, give the user a new password, and sign in there. @returns null if the admin may
  */
-export function accountProblem(admin: AdminOfClinics, user: UserOfClinics): string | null {
-  if (admin.userId === user.userId) return "This is your own account. Change it on your account page.";
+export function accountProblem(admin: AdminOfClinics, user: UserOfClinics): Refusal | null {
+  if (admin.userId === user.userId) return refusal("USER.ONESELF");
   if (user.clinics.every((clinic) => admin.adminOf.includes(clinic))) return null;
-  return "This user also belongs to a clinic that you do not administer. You can only remove the user from yours.";
+  return refusal("USER.OF_OTHERS");
 }

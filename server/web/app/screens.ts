@@ -19,11 +19,11 @@ export const screens = [
   },
   {
     path: "/dashboard/to-place/codes",
-    Screen: lazy(async () => (await import("../screens/to-place/codes/codes.tsx")).Codes),
+    Screen: lazy(async () => (await import("../screens/unmatched/codes/codes.tsx")).Codes),
   },
   {
     path: "/dashboard/to-place/:fp?",
-    Screen: lazy(async () => (await import("../screens/to-place/to-place.tsx")).ToPlace),
+    Screen: lazy(async () => (await import("../screens/unmatched/unmatched.tsx")).UnmatchedStudies),
   },
   {
     path: "/dashboard/manual-study",

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { heartbeatTask, unknownCallers } from "../../../agent/push/heartbeat.ts";
 import { RefusedCallers } from "../../../agent/connection/device/refused-callers.ts";
 import { Heartbeat } from "../../../shared/api/study.ts";
+import { serialFault } from "../../../agent/states/line-state.ts";
 import type { NoiseState } from "../../../agent/states/noise-state.ts";
 import type { DeviceState } from "../../../agent/states/device-state.ts";
 import type { Spool } from "../../../agent/spool/spool.ts";
@@ -81,9 +82,10 @@ test("a heartbeat reports warnings, messages that cannot be filed, the outbox an
     ...{ since: 0, lastMessageAt: null, lastBytesAt: null, lastWarning: null },
     counters: { bytes: 0, messages: 0, warnings: 0, noiseBytes: 0 },
   };
+  const down = { ...state, id: "poc-1", ...serialFault("/dev/ttyUSB0", "Error: No such file or directory") };
   const warned = { ...state, id: "hema-1", lastWarning: { at: 5_000, reason: "x".repeat(2_000) } };
   const answers: Readonly<Record<string, unknown>> = {
-    outbox: { depth: 1, oldestAt: 7_000, reason: "the clinic is full" },
+    outbox: { depth: 1, oldestAt: 7_000, reason: "the clinic is full", code: "CLINIC.FULL" },
     getMeta: null,
     quarantinedMessages: [{ device: "hema-1", count: 2, lastAt: 9_000 }],
   };
@@ -97,19 +99,26 @@ test("a heartbeat reports warnings, messages that cannot be filed, the outbox an
     version: "1",
     spool: spool as unknown as Spool,
     server: { post: (_: string, body: Heartbeat) => Promise.resolve(sent.push(body)) } as never,
-    devices: [state, warned].map((each) => ({ state: () => each })),
+    devices: [state, warned, down].map((each) => ({ state: () => each })),
     remote: null,
   })();
   expect(sent[0]?.devices?.map(({ last_warning }) => last_warning)).toEqual([
     null,
     { at: "1970-01-01T00:00:05.000Z", reason: "x".repeat(1_000) },
+    null,
+  ]);
+  expect(sent[0]?.devices?.map(({ reason, code, values }) => [reason, code, values])).toEqual([
+    [null, undefined, undefined],
+    [null, undefined, undefined],
+    [expect.stringMatching(/^no such port \/dev\/ttyUSB0: plug/), "PORT.MISSING", ["/dev/ttyUSB0"]],
   ]);
   expect(sent[0]?.devices?.map(({ quarantined }) => quarantined)).toEqual([
     undefined,
     { count: 2, last_at: "1970-01-01T00:00:09.000Z" },
+    undefined,
   ]);
   expect(sent[0]).toMatchObject({
-    outbox: { depth: 1, oldest_at: "1970-01-01T00:00:07.000Z", reason: "the clinic is full" },
+    outbox: { depth: 1, oldest_at: "1970-01-01T00:00:07.000Z", reason: "the clinic is full", code: "CLINIC.FULL" },
     disk: { free_bytes: expect.any(Number) as number, problem: "database or disk is full" },
   });
   expect(Compile(Heartbeat).Check(sent[0])).toBe(true);

@@ -170,7 +170,7 @@ test("a deferred study stays queued with its reason and is sent again until the 
   clock.advance(60_000);
   await allFiled(2);
   await until("the recovery is reported", () => recovered === 1);
-  expect(await used.spool.call("outbox")).toEqual({ depth: 0, oldestAt: null, reason: null });
+  expect(await used.spool.call("outbox")).toEqual({ depth: 0, oldestAt: null, reason: null, code: null });
 });
 
 test("new studies that the server defers hold up no later revision", async () => {

@@ -33,7 +33,7 @@ async function starts(stage: string, fill: (spool: Spool, folder: string) => Pro
 
 const states = (folder: string) =>
   Object.fromEntries(
-    readSpool(folder, listMessages).map(({ id, state, reason }) => [id, reason === SET_ASIDE ? "set aside" : state]),
+    readSpool(folder, listMessages).map(({ id, state, code }) => [id, code === SET_ASIDE ? "set aside" : state]),
   );
 
 function message(id: string, device: string, ordinal: number) {

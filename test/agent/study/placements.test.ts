@@ -37,7 +37,7 @@ test("the agent counts as filed, waiting or removed what people did with its stu
   };
   expect(await states()).toEqual(["unmatched", "unmatched", "unmatched"]);
   const command = (fp: string | undefined, name: string, body: object) =>
-    staff.call("POST", `/to-place/${fp}/${name}`, body);
+    staff.call("POST", `/unmatched/${fp}/${name}`, body);
   await command(fps[0], "assign", { revision: 1, patient_fp: dog.fp });
   await command(fps[1], "reject", { revision: 1, reason: "a control" });
   expect(await states()).toEqual(["filed", "not-for-patients", "unmatched"]);

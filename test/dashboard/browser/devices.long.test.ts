@@ -84,6 +84,7 @@ const labPc: Heartbeat = {
       connection: "/dev/ttyUSB7",
       state: "cannot open",
       reason: 'no such port /dev/ttyUSB7: plug its adapter in, or take a path that "agent ports" lists',
+      ...{ code: "PORT.MISSING", values: ["/dev/ttyUSB7"] },
       last_message_at: null,
       today: { received: 0, filed: 0, unmatched: 0, quarantined: 0 },
     },
@@ -189,6 +190,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.getByRole("heading", { name: "Cihazlar" }).waitFor();
     await says(agent("X-ray PC"), "Ses yok");
     await says(device("gas-1"), "Son iki haftadaki en uzun ara");
+    await says(device("Arkray"), "/dev/ttyUSB7 adlı port yok: adaptörünü takın");
     await expectAccessible(page);
     await expectFitsPhone(page);
   });

@@ -93,9 +93,9 @@ describe.skipIf(browserProblem() !== null)("notifications in a browser", () => {
     await chooseLanguage(page, "tr");
     await page.getByText("Hastası belirsiz tetkik: 1").waitFor();
     const staff = await makeUser(server, "staff", fp);
-    expect((await staff.call("POST", `/to-place/${waiting.fp}/reject`, { revision: 1, reason: "a test" })).status).toBe(
-      200,
-    );
+    expect(
+      (await staff.call("POST", `/unmatched/${waiting.fp}/reject`, { revision: 1, reason: "a test" })).status,
+    ).toBe(200);
     await server.alerts.check();
     await page.getByText("Sizi bekleyen bir şey yok").waitFor();
   });

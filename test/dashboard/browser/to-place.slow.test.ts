@@ -22,7 +22,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
 
   const heading = (page: Page, name: string) => page.getByRole("heading", { name }).waitFor();
   const notice = (page: Page, text: string) => page.getByRole("status").filter({ hasText: text }).waitFor();
-  const current = (page: Page) => page.locator(".desk-queue [aria-current]").innerText();
+  const current = (page: Page) => page.locator(".unmatched-queue [aria-current]").innerText();
 
   test("an unmatched study is placed with the keyboard alone, and read by GET with the flags of that species", async () => {
     const dashboard = await startDashboard(...clinicEntities);

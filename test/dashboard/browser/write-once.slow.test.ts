@@ -4,7 +4,7 @@ import { newFp } from "../../../shared/api/fp.ts";
 import type { ItemDetail } from "../../../server/dashboard/types/stock.ts";
 import { clinic } from "../../server/harness.ts";
 import { item } from "../../server/records.ts";
-import { browserProblem, sharedBrowser } from "../../support/browser.ts";
+import { browserProblem, chooseLanguage, sharedBrowser } from "../../support/browser.ts";
 import { makeUser, startDashboard } from "../harness.ts";
 
 // Goal: what a user does once is done once, whatever happens to the response.
@@ -69,5 +69,15 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await take.click();
     await use.getByText("Taken").waitFor();
     expect(await left()).toBe(11);
+  });
+
+  test("a refused command gives its reason in the language of the page", async () => {
+    const { page, left } = await onStock();
+    await chooseLanguage(page, "tr");
+    const use = page.locator("form").filter({ hasText: "Stoktan düş" });
+    await use.getByLabel("Miktar").fill("99");
+    await use.getByRole("button", { name: "Stoktan düş" }).click();
+    await page.getByText("Miktar 99, elde en çok 12 var.").waitFor();
+    expect(await left()).toBe(12);
   });
 });

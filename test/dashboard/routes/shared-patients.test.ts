@@ -18,7 +18,7 @@ async function sharedDog() {
   await server.store.transaction((session) => reopenStudy(session, actor(2)));
   await server.push(await server.makeKey(ours, keyPermissions), { ...sent, patient_fp: dog.fp, revision: 2 });
   const [owner, neighbour] = [await makeUser(server, "staff", ours), await makeUser(server, "staff", theirs)];
-  await owner.call("POST", `/to-place/${sent.fp}/assign`, { revision: 4, patient_fp: dog.fp });
+  await owner.call("POST", `/unmatched/${sent.fp}/assign`, { revision: 4, patient_fp: dog.fp });
   return { sent, owner, neighbour };
 }
 

@@ -12,7 +12,7 @@ const ours = newFp("clinic");
 const theirs = newFp("clinic");
 
 interface Refusal {
-  error: { code: string; message: string };
+  error: { code: string; message: string; details?: object };
 }
 
 async function withItems(...entities: Entity[]) {
@@ -102,8 +102,9 @@ test("an expired batch is given out only to somebody who chooses it, and is in t
     ["OLD", true],
   ]);
   const refused = await consume(vaccine.fp, 3);
-  expect([refused.status, refused.body.error.message]).toEqual([
+  expect([refused.status, refused.body.error.details, refused.body.error.message]).toEqual([
     409,
+    { code: "STOCK.EXPIRED", values: ["3", "2"] },
     "Quantity is 3, at most 2 on hand that are not expired: choose an expired batch by itself.",
   ]);
   expect((await consume(vaccine.fp, 2)).body.taken.map(({ lot }) => lot)).toEqual(["NEW"]);

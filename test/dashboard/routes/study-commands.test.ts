@@ -31,7 +31,7 @@ async function startClinic() {
     staff,
     command,
     page: async (fp: string) => (await staff.call<StudyPage>("GET", `/results/${fp}`)).body,
-    queue: async () => (await staff.call<UnmatchedList>("GET", "/to-place")).body,
+    queue: async () => (await staff.call<UnmatchedList>("GET", "/unmatched")).body,
     /** The patient of the study in the API; null if it has none there. */
     served: async (fp: string) =>
       (await server.get(key, `/api/v1/lab/diagnostics/${fp}`)).body.data?.patient_fp ?? null,
@@ -74,7 +74,7 @@ describe("a study of the wrong animal", () => {
     await server.push(key, sent);
     expect((await command(sent.fp, "move", { patient_fp: null, ...why })).status).toBe(200);
     expect([await served(sent.fp), (await queue()).studies.map(({ fp }) => fp)]).toEqual([null, [sent.fp]]);
-    const { body } = await staff.call<UnmatchedDetails>("GET", `/to-place/${sent.fp}`);
+    const { body } = await staff.call<UnmatchedDetails>("GET", `/unmatched/${sent.fp}`);
     expect([body.patient, body.reason]).toEqual([null, { code: "PERSON.TOOK_BACK", values: [dog.fp, why.reason] }]);
     // A resend leaves it to the person.
     expect(await server.push(key, sent)).toMatchObject([{ outcome: "unmatched", code: "PATIENT.LEFT_OPEN" }]);
@@ -224,7 +224,7 @@ describe("a deleted animal", () => {
     const [sent, placed, moved] = [chemistry(dog), waiting(), waiting()];
     await server.push(key, sent, placed, moved);
     for (const { fp } of [placed, moved]) {
-      expect((await staff.call("POST", `/to-place/${fp}/assign`, { revision: 1, patient_fp: dog.fp })).status).toBe(
+      expect((await staff.call("POST", `/unmatched/${fp}/assign`, { revision: 1, patient_fp: dog.fp })).status).toBe(
         200,
       );
     }
@@ -234,7 +234,7 @@ describe("a deleted animal", () => {
     expect((await queue()).studies.map(({ fp }) => fp)).toEqual([sent.fp, placed.fp, moved.fp]);
     const reason = { code: "PATIENT.DELETED", values: [dog.fp] };
     expect((await page(placed.fp)).place).toEqual({ kind: "unmatched", reason });
-    await staff.call("POST", `/to-place/${moved.fp}/assign`, { revision: 3, patient_fp: cat.fp });
+    await staff.call("POST", `/unmatched/${moved.fp}/assign`, { revision: 3, patient_fp: cat.fp });
 
     // A line that does not mention the deletion does not undo it.
     await change({ ...dog, name: "Karabaş II" });

@@ -20,7 +20,7 @@ interface Refused {
 async function startClinic() {
   const server = await startServer(...clinicEntities);
   const [staff, other] = [await makeUser(server, "staff", ours), await makeUser(server, "staff", ours)];
-  const studyOf = async (fp: string) => (await staff.call<UnmatchedDetails>("GET", `/to-place/${fp}`)).body;
+  const studyOf = async (fp: string) => (await staff.call<UnmatchedDetails>("GET", `/unmatched/${fp}`)).body;
   return { server, staff, other, studyOf };
 }
 
@@ -33,11 +33,11 @@ test("the list has the waiting studies in both orders, and the rejected ones apa
     const { body } = await staff.call<UnmatchedList>("GET", path);
     return [body.waiting, body.rejected, ...body.studies.map(({ fp }) => fp)];
   };
-  expect(await fps("/to-place")).toEqual([2, 0, first.fp, second.fp]);
-  expect(await fps("/to-place?order=newest")).toEqual([2, 0, second.fp, first.fp]);
-  await staff.call("POST", `/to-place/${first.fp}/reject`, { revision: 1, reason: " a control sample " });
-  expect(await fps("/to-place")).toEqual([1, 1, second.fp]);
-  expect(await fps("/to-place?rejected=1")).toEqual([1, 1, first.fp]);
+  expect(await fps("/unmatched")).toEqual([2, 0, first.fp, second.fp]);
+  expect(await fps("/unmatched?order=newest")).toEqual([2, 0, second.fp, first.fp]);
+  await staff.call("POST", `/unmatched/${first.fp}/reject`, { revision: 1, reason: " a control sample " });
+  expect(await fps("/unmatched")).toEqual([1, 1, second.fp]);
+  expect(await fps("/unmatched?rejected=1")).toEqual([1, 1, first.fp]);
 });
 
 test("a study shows what the device sent, why it waits, and the candidates with their signs", async () => {
@@ -72,11 +72,11 @@ test("the preview has the flags that the API serves once the study is filed", as
   const sent = waiting();
   await pushTo(server, ours, sent);
   const preview = async (fp: string) =>
-    (await staff.call<AssignPreview>("GET", `/to-place/${sent.fp}/preview/${fp}`)).body;
+    (await staff.call<AssignPreview>("GET", `/unmatched/${sent.fp}/preview/${fp}`)).body;
   expect((await preview(dog.fp)).results).toMatchObject([{ reference_range: "17-95", flag: "high", side: "high" }]);
   const ofCat = await preview(cat.fp);
   expect(await readStudy(server, sent.fp)).toBeNull();
-  const placed = await staff.call<NewRevision>("POST", `/to-place/${sent.fp}/assign`, {
+  const placed = await staff.call<NewRevision>("POST", `/unmatched/${sent.fp}/assign`, {
     revision: 1,
     patient_fp: cat.fp,
   });
@@ -90,10 +90,10 @@ test("a study of a cat goes to a dog only if the user types the dog's species", 
   const { server, staff, studyOf } = await startClinic();
   const sent = waiting({ species: "Kedi" });
   await pushTo(server, ours, sent);
-  const { body: preview } = await staff.call<AssignPreview>("GET", `/to-place/${sent.fp}/preview/${dog.fp}`);
+  const { body: preview } = await staff.call<AssignPreview>("GET", `/unmatched/${sent.fp}/preview/${dog.fp}`);
   expect(preview.contradicted_species).toBe("Kedi");
   const assign = async (typed: object) =>
-    staff.call<Refused>("POST", `/to-place/${sent.fp}/assign`, { revision: 1, patient_fp: dog.fp, ...typed });
+    staff.call<Refused>("POST", `/unmatched/${sent.fp}/assign`, { revision: 1, patient_fp: dog.fp, ...typed });
   for (const typed of [{}, { typed_species: "cat" }, { typed_species: "" }]) {
     const { status, body } = await assign(typed);
     expect([status, body.error.details, body.error.message]).toEqual([
@@ -113,7 +113,7 @@ test("a placement and a rejection are undone, and the history names who did what
   const sent = waiting();
   await pushTo(server, ours, sent);
   const run = async (name: string, body: object) =>
-    (await staff.call<NewRevision>("POST", `/to-place/${sent.fp}/${name}`, body)).body.revision;
+    (await staff.call<NewRevision>("POST", `/unmatched/${sent.fp}/${name}`, body)).body.revision;
   server.clock.now += 1000;
   expect(await run("assign", { revision: 1, patient_fp: dog.fp })).toBe(2);
   server.clock.now += 1000;
@@ -122,7 +122,10 @@ test("a placement and a rejection are undone, and the history names who did what
   server.clock.now += 1000;
   expect(await run("reject", { revision: 3, reason: "a control" })).toBe(4);
   expect(await studyOf(sent.fp)).toMatchObject({ rejected_reason: "a control", can_undo: true });
-  const refused = await staff.call<Refused>("POST", `/to-place/${sent.fp}/assign`, { revision: 4, patient_fp: dog.fp });
+  const refused = await staff.call<Refused>("POST", `/unmatched/${sent.fp}/assign`, {
+    revision: 4,
+    patient_fp: dog.fp,
+  });
   expect([refused.status, refused.body.error.message]).toEqual([409, "This study is rejected: undo that first."]);
   server.clock.now += 1000;
   expect(await run("reopen", { revision: 4 })).toBe(5);
@@ -142,8 +145,8 @@ test("of two users who place one study simultaneously, the second reads who was 
   await pushTo(server, ours, sent);
   const body = { revision: 1 };
   const answers = await Promise.all([
-    staff.call<Refused>("POST", `/to-place/${sent.fp}/assign`, { ...body, patient_fp: dog.fp }),
-    other.call<Refused>("POST", `/to-place/${sent.fp}/assign`, { ...body, patient_fp: cat.fp }),
+    staff.call<Refused>("POST", `/unmatched/${sent.fp}/assign`, { ...body, patient_fp: dog.fp }),
+    other.call<Refused>("POST", `/unmatched/${sent.fp}/assign`, { ...body, patient_fp: cat.fp }),
   ]);
   expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
   const [winner, name] = answers[0].status === 200 ? [staff, "Karabaş"] : [other, "Pamuk"];
@@ -155,7 +158,7 @@ test("of two users who place one study simultaneously, the second reads who was 
 test("a search finds patients by a part of the name, a number and the fp", async () => {
   const { staff } = await startClinic();
   const found = async (text: string) => {
-    const path = `/to-place/patients?text=${encodeURIComponent(text)}`;
+    const path = `/unmatched/patients?text=${encodeURIComponent(text)}`;
     return (await staff.call<{ patients: ShownPatient[] }>("GET", path)).body.patients.map(({ name }) => name);
   };
   expect(await found("KARABAS")).toEqual(["Karabaş"]);
@@ -174,7 +177,7 @@ test("a study that its agent filed meanwhile stays with the agent's patient", as
   // The agent sends the study again, with the revision that the user sees.
   await pushTo(server, ours, sent);
   const body = { revision: 1, patient_fp: dog.fp };
-  const refused = await staff.call<Refused>("POST", `/to-place/${sent.fp}/assign`, body);
+  const refused = await staff.call<Refused>("POST", `/unmatched/${sent.fp}/assign`, body);
   expect([refused.status, refused.body.error.message]).toEqual([
     409,
     "The agent filed this study meanwhile. Look again.",

@@ -92,7 +92,7 @@ test("an agent that runs out of memory again and again keeps what it acknowledge
   }
   // Such an agent may end twice within one message, which is then set aside with its reason. Nothing else is missing, and it is filed
   // once a person tries it again.
-  const setAside = () => world.messages().filter(({ reason }) => reason === SET_ASIDE).length;
+  const setAside = () => world.messages().filter(({ code }) => code === SET_ASIDE).length;
   const { lost, ...others } = await harmAfterStart();
   expect({ lost: lost.length, ...others }).toEqual({ ...UNHARMED, lost: setAside() });
   await world.agent.end("SIGTERM");

@@ -1,3 +1,4 @@
+import { refusal } from "../../../server/dashboard/types/refusals.ts";
 import { describe, expect, test } from "vitest";
 import { listEvents, moveEvent } from "../../../server/records/calendar/calendar.ts";
 import { type CalendarEvent } from "../../../shared/api/calendar.ts";
@@ -59,11 +60,11 @@ describe("a calendar event", () => {
       (await listEvents(server.store, { clinicId: 1, start: 0, end: 1e13, type: null, status: null })).map(
         ({ status }) => status,
       );
-    expect(await move(2, "CHECKED_IN")).toBe(`${one.fp} is not an event of this clinic`);
-    expect(await move(1, "CLOSED")).toMatch(/^status is CLOSED, expected CHECKED_IN or CANCELLED/);
+    expect(await move(2, "CHECKED_IN")).toEqual(refusal("EVENT.NOT_OWN", one.fp));
+    expect(await move(1, "CLOSED")).toEqual(refusal("EVENT.STATUS", "CLOSED", "SCHEDULED", "CHECKED_IN"));
     expect(await statuses()).toEqual(["SCHEDULED"]);
     expect([await move(1, "CHECKED_IN"), await move(1, "CANCELLED")]).toEqual([null, null]);
-    expect(await move(1, "CANCELLED")).toMatch(/CANCELLED is final$/);
+    expect(await move(1, "CANCELLED")).toEqual(refusal("EVENT.FINAL", "CANCELLED", "CANCELLED"));
     expect(await statuses()).toEqual(["CANCELLED"]);
   });
 

@@ -8,7 +8,7 @@ const caller = { device: "chem-1", address: "10.0.0.9", at: "2026-11-21T11:00:00
 const full = {
   version: "0.2.0",
   clock_offset_s: -3,
-  outbox: { depth: 1, oldest_at: "2026-11-21T11:00:00.000Z" },
+  outbox: { depth: 1, oldest_at: "2026-11-21T11:00:00.000Z", reason: "full", code: "CLINIC.FULL" },
   devices: [
     {
       id: "chem-1",
@@ -19,6 +19,8 @@ const full = {
       connected: false,
       state: "cannot connect",
       reason: "refused by 10.0.0.5:4001",
+      code: "DIAL.REFUSED",
+      values: ["10.0.0.5:4001", "4001"],
       may_be_off: true,
       last_warning: { at: "2026-11-21T11:00:00.000Z", reason: "checksum 7B, computed 7C" },
       today: { received: 3, filed: 2, unmatched: 1, quarantined: 0 },

@@ -77,8 +77,8 @@ describe("stock", () => {
     };
     expect(await take(6)).toMatchObject({ outcome: "consumed", quantityOnHand: 6 });
     expect(await left()).toEqual([6, ["late", 3], ["soon", 0], [null, 3]]);
-    expect(await take(7)).toEqual({ outcome: "refused", reason: "quantity is 7, at most 6 on hand" });
-    expect(await take(1, 2)).toEqual({ outcome: "refused", reason: `${vaccine.fp} is not an item of this clinic` });
+    expect(await take(7)).toEqual({ outcome: "refused", reason: { code: "STOCK.ON_HAND", values: ["7", "6"] } });
+    expect(await take(1, 2)).toEqual({ outcome: "refused", reason: { code: "STOCK.NO_ITEM", values: [vaccine.fp] } });
     expect(await left()).toEqual([6, ["late", 3], ["soon", 0], [null, 3]]);
     expect(await take(6)).toMatchObject({ outcome: "consumed", quantityOnHand: 0 });
     expect(await left()).toEqual([0, ["late", 0], ["soon", 0], [null, 0]]);

@@ -1,3 +1,4 @@
+import { refusal } from "../../../server/dashboard/types/refusals.ts";
 import { describe, expect, test } from "vitest";
 import { query } from "../../../server/database/query.ts";
 import { amendSoap, moveSoap } from "../../../server/records/soap/soap.ts";
@@ -77,18 +78,18 @@ describe("a signed SOAP record", () => {
     const amend = async (clinicId: number, fp = record.fp) =>
       server.store.transaction((session) => amendSoap(session, { clinicId, fp, now: noon + 1000 }));
 
-    expect(await move(id.theirs, "IN_PROGRESS")).toBe(`${record.fp} is not a record of this clinic`);
-    expect(await move(id.ours, "SIGNED")).toBe("status is SIGNED, expected IN_PROGRESS after DRAFT");
-    expect(await amend(id.ours)).toEqual({ problem: expect.stringContaining("which is DRAFT") as string });
+    expect(await move(id.theirs, "IN_PROGRESS")).toEqual(refusal("SOAP.NOT_OWN", record.fp));
+    expect(await move(id.ours, "SIGNED")).toEqual(refusal("SOAP.STATUS", "SIGNED", "DRAFT", "IN_PROGRESS"));
+    expect(await amend(id.ours)).toEqual({ problem: refusal("SOAP.AMENDS_OPEN", record.fp, "DRAFT") });
     expect(await move(id.ours, "IN_PROGRESS")).toBe(null);
     expect(await shown(record.fp)).toMatchObject({ status: "IN_PROGRESS", signed_at: null });
     expect(await move(id.ours, "SIGNED")).toBe(null);
     const final = { ...publishedSoap(record), status: "SIGNED", signed_at: "2026-11-21T12:00:00.000Z" };
     expect(await shown(record.fp)).toEqual(final);
 
-    expect(await amend(id.theirs)).toEqual({ problem: `${record.fp} is not a record of this clinic` });
+    expect(await amend(id.theirs)).toEqual({ problem: refusal("SOAP.NOT_OWN", record.fp) });
     const amended = await amend(id.ours);
-    if (!("fp" in amended)) throw new Error(amended.problem);
+    if (!("fp" in amended)) throw new Error(amended.problem.code);
     expect(await shown(amended.fp)).toEqual({
       ...publishedSoap(record),
       fp: amended.fp,

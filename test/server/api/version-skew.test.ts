@@ -2,6 +2,9 @@ import { describe, expect, test } from "vitest";
 import { query } from "../../../server/database/query.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { PushedStudy } from "../../../shared/api/study.ts";
+import type { DevicesBody } from "../../../server/dashboard/types/devices.ts";
+import { heardWords, type ShownReason } from "../../../server/dashboard/types/heard-reason.ts";
+import { makeUser } from "../../dashboard/harness.ts";
 import { clinic, connection, importEntities, keyPermissions, patient, startServer, study } from "../harness.ts";
 
 // The server files studies of agents that are one minor version newer or older.
@@ -104,6 +107,46 @@ describe("a push of an agent of another version", () => {
     expect(await push(fromLater(sent))).toEqual([
       { fp: sent.fp, outcome: "rejected", code: "STUDY.INVALID", reason: "patient_hint is 7, expected an object" },
     ]);
+  });
+});
+
+describe("a heartbeat of an agent of another version", () => {
+  const noPort = { id: "chem-1", reason: "no such port COM3", state: "cannot open" };
+  const ready = { id: "hema-1", state: "listening", reason: null };
+
+  async function stateAfter(...devices: object[]) {
+    const ours = newFp("clinic");
+    const server = await startServer(clinic(ours));
+    const headers = { "x-api-key": await server.makeKey(ours, ["clinic.lab.ingest"]) };
+    const sent = { method: "POST", url: "/agent/v1/heartbeat", headers, payload: { devices } } as const;
+    expect((await server.app.inject(sent)).statusCode).toBe(200);
+    const { body } = await (await makeUser(server, "staff", ours)).call<DevicesBody>("GET", "/devices");
+    return body.agents.flatMap(({ devices: shown }) => shown.map(({ state }) => state));
+  }
+
+  test("words without a code, as an older agent sends them, are shown", async () => {
+    const [state] = await stateAfter(noPort, ready);
+    expect(state).toEqual({ is: "faulty", reason: noPort.reason });
+    expect(heardWords(state as ShownReason, "tr")).toEqual({ lang: "en", words: noPort.reason });
+  });
+
+  test("a known code has this server's words in both languages, whatever the agent's words are", async () => {
+    const [state] = await stateAfter({ ...noPort, reason: "later words", code: "PORT.NOT_SERIAL", values: ["COM3"] });
+    expect(state).toMatchObject({
+      is: "faulty",
+      reason: expect.stringMatching(/^COM3 is not a serial port: /) as string,
+    });
+    expect(heardWords(state as ShownReason, "tr")).toMatchObject({
+      lang: "tr",
+      words: expect.stringMatching(/^COM3 bir seri port değil: /) as string,
+    });
+  });
+
+  test("a code of a later agent is kept with the agent's words", async () => {
+    const later = { code: "PORT.LATER", values: ["COM3"] };
+    const [state] = await stateAfter({ ...noPort, ...later, later_field: 1 });
+    expect(state).toEqual({ is: "faulty", reason: noPort.reason, ...later });
+    expect(heardWords(state as ShownReason, "tr")).toEqual({ lang: "en", words: noPort.reason });
   });
 });
 

@@ -85,12 +85,12 @@ describe("query parameters", () => {
     const { page } = await start();
     for (const path of [
       ...[
-        "/to-place?rejected=1&rejected=0",
-        "/to-place?rejected=true",
-        "/to-place?order=x",
-        "/to-place?order[]=newest",
+        "/unmatched?rejected=1&rejected=0",
+        "/unmatched?rejected=true",
+        "/unmatched?order=x",
+        "/unmatched?order[]=newest",
       ],
-      ...["/to-place/patients?text=a&text=b", "/codes/analytes?device_id=a&device_id=b&code=x"],
+      ...["/unmatched/patients?text=a&text=b", "/codes/analytes?device_id=a&device_id=b&code=x"],
       ...[
         "/patients?search=a&search=b",
         "/results?rows=1e2",
@@ -105,7 +105,7 @@ describe("query parameters", () => {
     ]) {
       expect([path, (await page(path)).status]).toEqual([path, 400]);
     }
-    for (const path of ["/to-place?order=newest&rejected=1", "/to-place/patients?text=a", "/patients?search=a"]) {
+    for (const path of ["/unmatched?order=newest&rejected=1", "/unmatched/patients?text=a", "/patients?search=a"]) {
       const { status, headers } = await page(path);
       expect([path, status, headers["x-ignored-parameters"]]).toEqual([path, 200, undefined]);
     }

@@ -1,5 +1,6 @@
 import type { LocalDevice } from "../../types/overview.ts";
-import { ago } from "../../../../server/web/text.ts";
+import { ago, language } from "../../../../server/web/text.ts";
+import { lineText } from "../../../../shared/network/line-reasons.ts";
 import { t } from "./texts.ts";
 
 /** After so long without a message a device that sent some is called silent. Weekends of a clinic are shorter. */
@@ -18,11 +19,12 @@ export interface DeviceWords {
 
 /** Describes the state of a device in words, with its remedy. */
 export function deviceWords(device: LocalDevice, now = Date.now()): DeviceWords {
-  const { state, reason, may_be_off, noise, profile, line, way, last_message_at } = device;
+  const { state, reason, code = "", values = [], may_be_off, noise, profile, line, way, last_message_at } = device;
   if (reason !== null) {
     const known = (["cannot open", "cannot listen", "cannot connect"] as const).find((word) => word === state);
     const word = may_be_off ? t("off") : known === undefined ? state : t(known);
-    return { tone: may_be_off ? "plain" : "bad", state: word, next: reason, isEnglish: true };
+    const own = lineText({ code, values: [...values] }, language.value);
+    return { tone: may_be_off ? "plain" : "bad", state: word, next: own ?? reason, isEnglish: own === null };
   }
   if (noise !== null) {
     const { bytes, protocol } = noise;

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { LocalForwards, LocalImage, LocalImages, LocalImageStudy } from "../../types/images.ts";
 import { Empty, Loaded, useLocal } from "../../../../server/web/resource.tsx";
 import { dateTime } from "../../../../server/web/text.ts";
+import { ReasonText } from "../messages/reason.tsx";
 import { stateWord } from "../messages/texts.ts";
 import { NotForDiagnosis } from "../../../../server/web/ui/picture/picture-dialog.tsx";
 import { LargePicture, NotDrawn } from "./large-picture.tsx";
@@ -35,7 +36,7 @@ export function Images() {
 }
 
 function Study({ study }: { study: LocalImageStudy }) {
-  const { device, received_at, states, reason, images, has_more, removed, forwards, shown } = study;
+  const { device, received_at, states, images, has_more, removed, forwards, shown } = study;
   const [large, setLarge] = useState<number | null>(null);
   const image = large === null ? undefined : shown[large];
   return (
@@ -45,7 +46,7 @@ function Study({ study }: { study: LocalImageStudy }) {
       </h2>
       <p>
         <strong>{states.map(stateWord).join(", ")}</strong>
-        {reason !== null && <span lang="en">: {reason}</span>}
+        <ReasonText of={study} lead=": " />
       </p>
       <p class="quiet">
         {t(has_more ? "countOrMore" : "count", { count: images })}
@@ -73,10 +74,10 @@ function Study({ study }: { study: LocalImageStudy }) {
   );
 }
 
-function Forwards({ of: { destination, queued, sent, refused, reason } }: { of: LocalForwards }) {
+function Forwards({ of: { destination, queued, sent, refused, ...why } }: { of: LocalForwards }) {
   return (
     <p class="image-forwards">
-      {t("archive", { name: destination, sent, queued, refused })} {reason !== null && <span lang="en">{reason}</span>}
+      {t("archive", { name: destination, sent, queued, refused })} <ReasonText of={why} />
       {refused > 0 && ` ${t("refusedNext", { name: destination })}`}
     </p>
   );

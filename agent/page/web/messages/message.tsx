@@ -9,6 +9,7 @@ import { Reprocess } from "./reprocess.tsx";
 import { stateWord, t } from "./texts.ts";
 import "../app/wire.css";
 import "./messages.css";
+import { ReasonText } from "./reason.tsx";
 
 /** A message in three panes: its bytes, what was read in them, and what was filed. */
 export function Message({ id }: { id: string }) {
@@ -25,14 +26,14 @@ export function Message({ id }: { id: string }) {
 }
 
 function Shown({ message, reload }: { message: LocalMessage; reload: () => Promise<void> }) {
-  const { id, device, profile, received_at, state, reason, time_line } = message;
+  const { id, device, profile, received_at, state, time_line } = message;
   const isAsked = useSignal(false);
   return (
     <>
       <section class="card">
         <p>
           <strong>{stateWord(state)}</strong>
-          {reason !== null && <span lang="en">: {reason}</span>}
+          <ReasonText of={message} lead=": " />
         </p>
         <p class="quiet">
           {device}, {profile}, {dateTime(received_at)}

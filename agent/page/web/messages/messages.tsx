@@ -7,6 +7,7 @@ import { Field } from "../../../../server/web/ui/form/field.tsx";
 import "../../../../server/web/ui/list/list-bar.css";
 import { messageStates, stateWord, t } from "./texts.ts";
 import "./messages.css";
+import { ReasonText } from "./reason.tsx";
 
 /** Every message that a device sent, the newest first. The page's address holds the filters. */
 export function Messages() {
@@ -70,7 +71,7 @@ function queryText(wanted: Record<string, string>): string {
 function MessageTable({ messages }: { messages: readonly LocalMessageRow[] }) {
   return (
     <DataTable label={t("messages")} columns={[t("received"), t("device"), t("state"), t("sample"), t("reason")]}>
-      {messages.map(({ id, device, received_at, state, reason, sample_ids = [] }) => (
+      {messages.map(({ id, device, received_at, state, sample_ids = [], ...why }) => (
         <tr key={id}>
           <th scope="row">
             <a href={`/messages/${encodeURIComponent(id)}`}>{dateTime(received_at)}</a>
@@ -78,9 +79,8 @@ function MessageTable({ messages }: { messages: readonly LocalMessageRow[] }) {
           <td>{device}</td>
           <td>{stateWord(state)}</td>
           <td class="message-text">{sample_ids.join(", ")}</td>
-          {/* The agent writes its reasons in English. */}
-          <td class="message-text" lang="en">
-            {reason}
+          <td class="message-text">
+            <ReasonText of={why} />
           </td>
         </tr>
       ))}

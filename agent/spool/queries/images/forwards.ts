@@ -1,4 +1,5 @@
 import type Database from "better-sqlite3";
+import type { CodedReason } from "../../../page/types/message-codes.ts";
 import { INSTANCE_FILE_COLUMNS, type InstanceFile } from "./instance-file.ts";
 
 // The queue of instances for each archive (destination).
@@ -31,10 +32,11 @@ export function forwardOperationsOn(db: Database.Database) {
          AND message IN (SELECT message FROM instance WHERE removed_at IS NULL AND study_uid = COALESCE(@studyUid, study_uid))`,
     ),
     settleForward: db.prepare(
-      "UPDATE forward SET state = ?, reason = ?, attempts = attempts + 1, settled_at = ? WHERE destination = ? AND message = ?",
+      `UPDATE forward SET state = ?, reason = ?, code = NULL, attempts = attempts + 1, settled_at = ?
+       WHERE destination = ? AND message = ?`,
     ),
     tryAgain: db.prepare(
-      "UPDATE forward SET attempts = attempts + 1, reason = ? WHERE destination = ? AND message = ?",
+      "UPDATE forward SET attempts = attempts + 1, reason = ?, code = ? WHERE destination = ? AND message = ?",
     ),
     counts: db.prepare(
       "SELECT destination, state, COUNT(*) AS count FROM forward GROUP BY destination, state ORDER BY destination, state",
@@ -64,8 +66,9 @@ export function forwardOperationsOn(db: Database.Database) {
     settleForward(destination: string, message: string, state: "sent" | "refused", reason: string | null, at: number) {
       sql.settleForward.run(state, reason, at, destination, message);
     },
-    delayForward(destination: string, message: string, reason: string): void {
-      sql.tryAgain.run(reason, destination, message);
+    /** `why` has the words or the code of the delay. */
+    delayForward(destination: string, message: string, { reason, code = null }: CodedReason): void {
+      sql.tryAgain.run(reason, code, destination, message);
     },
     countForwards(): ForwardCount[] {
       return sql.counts.all() as ForwardCount[];

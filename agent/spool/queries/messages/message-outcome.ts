@@ -1,4 +1,5 @@
 import type Database from "better-sqlite3";
+import type { MessageCode } from "../../../page/types/message-codes.ts";
 
 // The outcome of messages. Filing records it first; the server's decisions about their studies complete it.
 
@@ -9,8 +10,16 @@ export type MessageState = (typeof MESSAGE_STATES)[number];
 export interface MessageOutcome {
   readonly message: string;
   readonly state: Exclude<MessageState, "filed">;
+  /** The words; null if those of the code are enough. */
   readonly reason: string | null;
+  /** Null or absent for a reason without a code. */
+  readonly code?: MessageCode | null;
   readonly at: number;
+}
+
+interface StoredReason {
+  readonly reason: string | null;
+  readonly code: string | null;
 }
 
 export type MessageOutcomes = ReturnType<typeof messageOutcomesOn>;
@@ -19,37 +28,41 @@ export type MessageOutcomes = ReturnType<typeof messageOutcomesOn>;
 export function messageOutcomesOn(db: Database.Database) {
   const sql = {
     settleMessage: db.prepare(
-      "UPDATE message SET state = @state, reason = @reason, processed_at = @at WHERE id = @message",
+      "UPDATE message SET state = @state, reason = @reason, code = @code, processed_at = @at WHERE id = @message",
     ),
     complete: db.prepare("UPDATE message SET completed_by = ? WHERE id = ?"),
     // A message that was read again may have made a later revision of the same study. Only the latest one counts.
     statesOf: db.prepare(
-      `SELECT s.state, s.reason FROM message_study l JOIN study s ON s.fp = l.fp AND s.revision = l.revision
+      `SELECT s.state, s.reason, s.code FROM message_study l JOIN study s ON s.fp = l.fp AND s.revision = l.revision
        WHERE l.message = ? AND l.revision = (SELECT MAX(revision) FROM message_study WHERE message = l.message AND fp = l.fp)`,
     ),
     messagesOf: db.prepare("SELECT message FROM message_study WHERE fp = ? AND revision = ?"),
-    errorMessage: db.prepare("SELECT reason FROM message WHERE id = ?").pluck(),
-    concludeMessage: db.prepare("UPDATE message SET state = ?, reason = COALESCE(?, reason) WHERE id = ?"),
+    ownReason: db.prepare("SELECT reason, code FROM message WHERE id = ?"),
+    concludeMessage: db.prepare(
+      "UPDATE message SET state = @state, reason = @reason, code = @code WHERE id = @message",
+    ),
   };
 
   /** Gives a message the worst state of its studies, once all are settled. */
   function conclude(message: string): void {
-    const studies = sql.statesOf.all(message) as { state: string; reason: string | null }[];
+    const studies = sql.statesOf.all(message) as (StoredReason & { state: string })[];
     if (studies.length === 0 || studies.some((study) => study.state === "queued")) return;
     const refused = studies.find((study) => study.state === "conflict" || study.state === "rejected");
+    const own = sql.ownReason.get(message) as StoredReason;
     const unmatched = studies.find((study) => study.state === "unmatched");
     const isDismissed = studies.every((study) => study.state === "dismissed");
     if (refused !== undefined) {
       const reason = `the server returned ${refused.state}: ${refused.reason ?? "no reason given"}`;
-      sql.concludeMessage.run("quarantined", reason, message);
+      sql.concludeMessage.run({ message, state: "quarantined", reason, code: refused.code });
     } else if (unmatched !== undefined) {
       // The agent's own reason ("no patient has this identifier") is more specific than the server's.
-      const own = sql.errorMessage.get(message) as string | null;
-      sql.concludeMessage.run("unmatched", own ?? unmatched.reason, message);
+      const { reason, code } = own.reason === null ? unmatched : own;
+      sql.concludeMessage.run({ message, state: "unmatched", reason, code: code ?? unmatched.code });
     } else if (isDismissed) {
-      sql.concludeMessage.run("not-for-patients", "a person at the desk took it from the list", message);
+      const code = "MESSAGE.DISMISSED" satisfies MessageCode;
+      sql.concludeMessage.run({ message, state: "not-for-patients", reason: null, code });
     } else {
-      sql.concludeMessage.run("filed", null, message);
+      sql.concludeMessage.run({ message, state: "filed", reason: own.reason, code: null });
     }
   }
 
@@ -61,13 +74,13 @@ export function messageOutcomesOn(db: Database.Database) {
 
     /** Records the outcome of filing; the states of its studies may replace it immediately. */
     record(outcome: MessageOutcome): void {
-      sql.settleMessage.run(outcome);
+      sql.settleMessage.run({ code: null, ...outcome });
       conclude(outcome.message);
     },
 
     /** Records that a message cannot be filed, without regard to its studies. */
     quarantine(message: string, reason: string, at: number): void {
-      sql.settleMessage.run({ message, state: "quarantined", reason, at });
+      sql.settleMessage.run({ message, state: "quarantined", reason, code: null, at });
     },
 
     /** Updates the messages of a study that was settled. */

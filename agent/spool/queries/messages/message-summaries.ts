@@ -1,4 +1,5 @@
 import type Database from "better-sqlite3";
+import { shownReason } from "../../../page/types/message-codes.ts";
 import type { MessageState } from "./message-outcome.ts";
 
 export interface MessageSummary {
@@ -7,6 +8,8 @@ export interface MessageSummary {
   readonly received_at: string;
   readonly state: MessageState;
   readonly reason: string | null;
+  /** A MessageCode. Absent without one. */
+  readonly code?: string;
   readonly study_fps: readonly string[];
   /** Numbers of the samples as the device sent them. Absent without any. */
   readonly sample_ids?: readonly string[];
@@ -61,6 +64,7 @@ export function pageOfMessages(
 
 const SUMMARIES = `SELECT m.rowid AS row, m.id, m.device, m.received_at, COALESCE(c.state, m.state) AS state,
   CASE WHEN c.id IS NULL THEN m.reason ELSE 'incomplete, completed by ' || c.id END AS reason,
+  CASE WHEN c.id IS NULL THEN m.code END AS code,
   (SELECT json_group_array(DISTINCT COALESCE(s.existing_fp, s.fp)) FROM message_study l
      JOIN study s ON s.fp = l.fp AND s.revision = l.revision WHERE l.message = COALESCE(c.id, m.id)) AS fps,
   (SELECT json_group_array(DISTINCT i.value) FROM message_study l
@@ -75,17 +79,18 @@ interface SummaryRow {
   readonly received_at: number;
   readonly state: MessageState;
   readonly reason: string | null;
+  readonly code: string | null;
   readonly fps: string;
   readonly sampleIds: string;
 }
 
-function asSummary({ id, device, received_at, state, reason, fps, sampleIds }: SummaryRow): MessageSummary {
+function asSummary({ id, device, received_at, state, reason, code, fps, sampleIds }: SummaryRow): MessageSummary {
   return {
     id,
     device,
     received_at: new Date(received_at).toISOString(),
     state,
-    reason,
+    ...shownReason({ code, reason }),
     study_fps: JSON.parse(fps) as string[],
     ...(sampleIds === "[]" ? {} : { sample_ids: JSON.parse(sampleIds) as string[] }),
   };

@@ -24,6 +24,9 @@ export interface QueuedBatch {
   readonly more: boolean;
 }
 
+/** The code of a study that the server gives no outcome, though it responds to others. */
+const UNANSWERED = "STUDY.UNANSWERED";
+
 const COLUMNS = "fp, revision, patient_fp AS patientFp, body, snapshot, reason AS deferred, unanswered";
 const QUEUED = "FROM study WHERE state = 'queued'";
 
@@ -45,16 +48,19 @@ function statementsOn(db: Database.Database) {
       `SELECT ${COLUMNS} ${QUEUED} AND (reason IS NOT NULL OR unanswered > 0) ORDER BY reason IS NOT NULL, last_sent_at, rowid LIMIT ?`,
     ),
     putBehind: db.prepare(
-      "UPDATE study SET reason = @reason, last_sent_at = @at WHERE fp = @fp AND revision = @revision AND state = 'queued'",
+      "UPDATE study SET reason = @reason, code = @code, last_sent_at = @at WHERE fp = @fp AND revision = @revision AND state = 'queued'",
     ),
-    defer: db.prepare("UPDATE study SET reason = ?, unanswered = 0 WHERE fp = ? AND revision = ? AND state = 'queued'"),
+    defer: db.prepare(
+      "UPDATE study SET reason = ?, code = ?, unanswered = 0 WHERE fp = ? AND revision = ? AND state = 'queued'",
+    ),
     noteSend: db.prepare(
       "UPDATE study SET send_attempts = send_attempts + 1, unanswered = unanswered + 1, last_sent_at = ? WHERE fp = ? AND revision = ?",
     ),
     noteAnswer: db.prepare("UPDATE study SET unanswered = MAX(0, unanswered - 1) WHERE fp = ? AND revision = ?"),
     outbox: db.prepare(
       `SELECT COUNT(*) AS depth, (SELECT created_at FROM study WHERE state = 'queued' ORDER BY rowid LIMIT 1) AS oldestAt,
-         (SELECT reason FROM study WHERE state = 'queued' ORDER BY rowid LIMIT 1) AS reason
+         (SELECT reason FROM study WHERE state = 'queued' ORDER BY rowid LIMIT 1) AS reason,
+         (SELECT CASE WHEN reason IS NOT NULL THEN code END FROM study WHERE state = 'queued' ORDER BY rowid LIMIT 1) AS code
        FROM study WHERE state = 'queued'`,
     ),
     // The server may know the study under the fp of an earlier one.
@@ -81,7 +87,7 @@ function statementsOn(db: Database.Database) {
        RETURNING fp, revision`,
     ),
     awaitStudy: db.prepare(
-      `UPDATE message SET state = 'pending', reason = NULL
+      `UPDATE message SET state = 'pending', reason = NULL, code = NULL
        WHERE state = 'quarantined' AND id IN (SELECT message FROM message_study WHERE fp = @fp AND revision = @revision)`,
     ),
   };
@@ -134,12 +140,12 @@ export function outboxOperationsOn(
 
     /** Puts a study after all others, because the server gave no outcome for it alone. It stays queued. */
     putBehind({ fp, revision }: QueuedStudy, reason: string, at: number): void {
-      sql.putBehind.run({ fp, revision, reason, at });
+      sql.putBehind.run({ fp, revision, reason, code: UNANSWERED, at });
     },
 
     /** `reason` is why the oldest study waits after the others; null if it does not wait. */
-    outbox(): { depth: number; oldestAt: number | null; reason: string | null } {
-      return sql.outbox.get() as { depth: number; oldestAt: number | null; reason: string | null };
+    outbox(): { depth: number; oldestAt: number | null; reason: string | null; code: string | null } {
+      return sql.outbox.get() as ReturnType<typeof this.outbox>;
     },
 
     /** Notes where studies are that were changed at the server. A person's decision ends the wait for a patient. */
@@ -158,7 +164,7 @@ export function outboxOperationsOn(
     settleStudies(answers: readonly (Outcome & { revision: number; matched: boolean })[], at: number): void {
       for (const { fp, revision, outcome, reason, code, existing_fp, matched } of answers) {
         if (outcome === "deferred") {
-          sql.defer.run(reason ?? "the server deferred it", fp, revision);
+          sql.defer.run(reason ?? "the server deferred it", code ?? null, fp, revision);
           continue;
         }
         const filed = outcome === "filed" || (outcome === "unchanged" && (matched || existing_fp !== undefined));

@@ -24,12 +24,12 @@ export function studyOperationsOn(
   return {
     /** Stores the studies and the outcome of a message. A resend changes nothing; a changed study gets a new revision. */
     settle(settlement: Settlement): string[] {
-      const { message, state, reason, studies, completes, waiting = null, at } = settlement;
+      const { message, state, reason, code = null, studies, completes, waiting = null, at } = settlement;
       for (const incomplete of completes) outcomes.complete(incomplete, message);
       const fps = studies.map((study) => revisions.store(study, settlement)).filter((fp) => fp !== null);
       const isFiled = fps.length > 0;
       pendingMatches.set(message, isFiled ? waiting : null);
-      outcomes.record({ message, state: isFiled ? "pending" : state, reason, at });
+      outcomes.record({ message, state: isFiled ? "pending" : state, reason, code, at });
       return fps;
     },
 

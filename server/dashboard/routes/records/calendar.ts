@@ -16,7 +16,8 @@ import { findPatient } from "../../../records/patients/patients.ts";
 import { clinicOf } from "../../auth/guard.ts";
 import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
-import { actorOf, refuse } from "../commands.ts";
+import { refuse } from "../../refuse.ts";
+import { actorOf } from "../commands.ts";
 import { textForm } from "../../../../shared/schema/text-form.ts";
 
 // The clinic's calendar: its events by day, new ones, and their way from check-in to close.

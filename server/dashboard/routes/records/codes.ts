@@ -9,6 +9,8 @@ import { findCode, listCodes, mapCode, unmapCode } from "../../../records/codes/
 import { clinicOf, userOf } from "../../auth/guard.ts";
 import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
+import { refuse } from "../../refuse.ts";
+import { refusal } from "../../types/refusals.ts";
 
 // Codes of devices that the catalogue does not know, and the analytes that the clinic chose for them.
 
@@ -60,9 +62,7 @@ function mapRoute(app: FastifyInstance, { store, now }: DashboardContext): void 
       const found = await findCode(session, clinicId, { device_id, code });
       if (found === undefined) throw new ApiError("RECORD.NOT_FOUND", "This code");
       const { mapping } = found;
-      if (analyte !== null && mapping !== null) {
-        throw new ApiError("RECORD.REFUSED", `${mapping.by} mapped this code to ${mapping.analyte} meanwhile.`);
-      }
+      if (analyte !== null && mapping !== null) refuse(refusal("CODE.MAPPED", mapping.by, mapping.analyte));
       if (analyte !== null) await mapCode(session, { device_id, code, analyte }, actor);
       else if (mapping !== null) await unmapCode(session, mapping, actor);
       return listCodes(session, clinicId);

@@ -7,7 +7,8 @@ import { askConnection, closeConnection } from "../../../records/patients/patien
 import { clinicOf } from "../../auth/guard.ts";
 import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
-import { actorOf, refuse } from "../commands.ts";
+import { refuse } from "../../refuse.ts";
+import { actorOf } from "../commands.ts";
 import { found, patientFp } from "./patients.ts";
 
 // The clinic's connections to patients of other clinics, and requests of others to it. A waiting request gets the same response

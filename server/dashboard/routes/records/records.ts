@@ -13,7 +13,9 @@ import { amendSoap, editSoap, moveSoap, writeSoap } from "../../../records/soap/
 import { clinicOf } from "../../auth/guard.ts";
 import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
-import { actorOf, refuse } from "../commands.ts";
+import { actorOf } from "../commands.ts";
+import { refuse } from "../../refuse.ts";
+import { refusal } from "../../types/refusals.ts";
 
 // SOAP records: written, edited, signed, locked and amended by the clinic that owns them, read by every connected clinic.
 
@@ -94,7 +96,7 @@ function statusRoutes(app: FastifyInstance, { store, now }: DashboardContext): v
     const { id: clinicId } = clinicOf(request);
     return store.transaction(async (session) => {
       const { fp, status } = await ownRecord(session, request);
-      if (isOpen(status)) refuse(`this record is ${status}, expected a signed one: change its text instead`);
+      if (isOpen(status)) refuse(refusal("SOAP.OPEN", status));
       const amended = await amendSoap(session, { clinicId, fp, now: now() });
       if ("problem" in amended) refuse(amended.problem);
       await auditCommand(session, "soap amend", [fp, amended.fp], actorOf(request, now()));
@@ -114,12 +116,8 @@ async function visibleRecord(session: Session, request: FastifyRequest): Promise
 /** The record of the path, for a write of its owner who saw `version`. */
 async function ownRecord(session: Session, request: FastifyRequest, version?: string): Promise<RecordDetail> {
   const record = await visibleRecord(session, request);
-  if (!record.is_own) {
-    refuse(`This record belongs to ${record.clinic.name}, and only that clinic changes it`);
-  }
-  if (version !== undefined && version !== record.version) {
-    refuse("Someone else changed this record after you opened it, so nothing was overwritten");
-  }
+  if (!record.is_own) refuse(refusal("SOAP.OF_CLINIC", record.clinic.name));
+  if (version !== undefined && version !== record.version) refuse(refusal("SOAP.CHANGED"));
   return record;
 }
 

@@ -14,7 +14,8 @@ import { consumeStock, findStock, listItems, receiveStock } from "../../../recor
 import { clinicOf } from "../../auth/guard.ts";
 import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
-import { actorOf, refuse } from "../commands.ts";
+import { refuse } from "../../refuse.ts";
+import { actorOf } from "../commands.ts";
 
 // The clinic's stock: its items, their batches, deliveries and consumption.
 

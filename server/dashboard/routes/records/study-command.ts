@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { type Refusal, refusalText } from "../../../records/studies/study-refusals.ts";
+import type { Refusal } from "../../types/refusals.ts";
 import { ApiError } from "../../../http/errors.ts";
 import type { Session } from "../../../database/query.ts";
 import type { ClinicActor, OwnPatient } from "../../../records/unmatched/commands.ts";
@@ -7,6 +7,7 @@ import type { StoredStudy } from "../../../records/studies/studies.ts";
 import { findOwnPatient } from "../../../records/unmatched/unmatched-page.ts";
 import { clinicOf, userOf } from "../../auth/guard.ts";
 import type { DashboardContext } from "../../context.ts";
+import { refuse } from "../../refuse.ts";
 
 // The route of a user's command on a study. It reads the study once, in the transaction of the command.
 
@@ -43,7 +44,7 @@ export function studyCommand<Body extends { revision: number }>(
         stored.revision === body.revision
           ? await run(session, stored, body, actor)
           : await refuseStale(session, actor.clinicId, stored);
-      if (refused !== null) throw new ApiError("RECORD.REFUSED", refusalText(refused), { details: { ...refused } });
+      if (refused !== null) refuse(refused);
       return { revision: stored.revision + 1 };
     });
   });

@@ -2,12 +2,12 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import type { MoveBody } from "../../types/results/results.ts";
 import type { ReopenBody } from "../../types/results/unmatched.ts";
-import { refusal } from "../../../records/studies/study-refusals.ts";
 import { findVisible } from "../../../records/results/study-page.ts";
 import { flagAgain, moveStudy, takeBackStudy, undoMove } from "../../../records/unmatched/commands.ts";
 import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
 import { type CommandScreen, ownPatient, studyCommand } from "./study-command.ts";
+import { refusal } from "../../types/refusals.ts";
 
 // Commands on a study from its own page: another animal, take back, undo, flag again.
 

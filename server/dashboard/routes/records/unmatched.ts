@@ -9,7 +9,6 @@ import type {
   ShownPatient,
   UnmatchedDetails,
 } from "../../types/results/unmatched.ts";
-import { type Refusal, refusal } from "../../../records/studies/study-refusals.ts";
 import { choice, readParameters, text } from "../../../http/query-parameters.ts";
 import {
   describeUnmatched,
@@ -27,10 +26,11 @@ import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
 import { textForm } from "../../../../shared/schema/text-form.ts";
 import { type CommandScreen, found, ownPatient, studyCommand } from "./study-command.ts";
+import { type Refusal, refusal } from "../../types/refusals.ts";
 
 // Unmatched studies, and the commands of users on them. The page and its path are called "to place".
 
-const BASE = "/clinic/v1/clinics/:clinic/to-place";
+const BASE = "/clinic/v1/clinics/:clinic/unmatched";
 const REASON_CHARS_MAX = 200;
 
 const listParameters = {
@@ -102,7 +102,7 @@ function studyRoutes(app: FastifyInstance, { store }: DashboardContext): void {
   );
 }
 
-const screen: CommandScreen = { path: "to-place", find: findOwnStudy, refuseStale: describeChange };
+const screen: CommandScreen = { path: "unmatched", find: findOwnStudy, refuseStale: describeChange };
 
 function commandRoutes(app: FastifyInstance, context: DashboardContext): void {
   studyCommand(app, context, screen, {

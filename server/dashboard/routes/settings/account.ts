@@ -15,6 +15,8 @@ import { createSessionLimit } from "../../auth/sign-in-limit.ts";
 import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
 import { textForm } from "../../../../shared/schema/text-form.ts";
+import { refuse } from "../../refuse.ts";
+import { refusal } from "../../types/refusals.ts";
 
 // The signed-in user's own account: password, sessions, second factor.
 
@@ -118,10 +120,10 @@ function secondFactorRoutes(app: FastifyInstance, context: DashboardContext): vo
     const { secret, code, password } = onBody(request.body);
     const { id } = await provenUser(request, password);
     const step = stepOf(code, secret, now());
-    if (step === null) throw new ApiError("RECORD.REFUSED", "This code is wrong. Check the clock of your phone.");
+    if (step === null) refuse(refusal("FACTOR.WRONG_CODE"));
     return store.transaction(async (session) => {
       const user = await findUser(session, id);
-      if (user?.totp_secret !== null) throw new ApiError("RECORD.REFUSED", "Your second factor is on already.");
+      if (user?.totp_secret !== null) refuse(refusal("FACTOR.ON"));
       await setSecondFactor(session, id, { secret, step });
       // They were started by the password alone.
       await removeSessionsOf(session, id, userOf(request).sessionId);
@@ -132,7 +134,7 @@ function secondFactorRoutes(app: FastifyInstance, context: DashboardContext): vo
   async function provenTwice(request: FastifyRequest): Promise<number> {
     const { password, code } = provenBody(request.body);
     const user = await provenUser(request, password);
-    if (user.totp_secret === null) throw new ApiError("RECORD.REFUSED", "Your second factor is off.");
+    if (user.totp_secret === null) refuse(refusal("FACTOR.OFF"));
     await checkSecondFactor(context, { request, user, code });
     return user.id;
   }

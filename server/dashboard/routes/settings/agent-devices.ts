@@ -11,7 +11,9 @@ import type { Session } from "../../../database/query.ts";
 import { clinicOf, userOf } from "../../auth/guard.ts";
 import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
-import { actorOf, refuse } from "../commands.ts";
+import { actorOf } from "../commands.ts";
+import { refuse } from "../../refuse.ts";
+import { refusal } from "../../types/refusals.ts";
 
 // The devices of an agent, which an admin edits. The agent checks them; the server only keeps the text.
 
@@ -44,8 +46,8 @@ export function agentDevicesRoutes(app: FastifyInstance, { store, now }: Dashboa
     await store.transaction(async (session) => {
       const { id, saved, heartbeat } = await agentOf(session, fp, clinicId);
       const current = editableDevices(saved, heartbeat.configuration);
-      if (current.devices === null) refuse("this PC takes no devices from here: edit agent.yaml on the PC");
-      if (current.devices !== edited) refuse("the devices changed meanwhile: close this window and open it again");
+      if (current.devices === null) refuse(refusal("PC.LOCAL"));
+      if (current.devices !== edited) refuse(refusal("PC.CHANGED"));
       const version = nextVersion(saved, actor.now);
       await saveDevices(session, { agentId: id, version, devices, userId, now: actor.now }, clinicId);
       await auditCommand(session, "agents configure", [fp], actor);

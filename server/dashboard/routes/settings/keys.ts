@@ -10,6 +10,8 @@ import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
 import { actorOf } from "../commands.ts";
 import { textForm } from "../../../../shared/schema/text-form.ts";
+import { refuse } from "../../refuse.ts";
+import { refusal } from "../../types/refusals.ts";
 
 // API keys of the clinic: made, rolled and revoked by an admin. A key of another clinic gets the response of a missing one.
 
@@ -87,10 +89,6 @@ async function orRefusal<T>(made: Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof KeyRefused)) throw error;
     if (error.reason === "unknown") throw new ApiError("RECORD.NOT_FOUND", "This key");
-    const problem =
-      error.reason === "limit"
-        ? `The clinic has ${ACTIVE_KEYS_MAX} active keys, at most ${ACTIVE_KEYS_MAX}. Revoke one first.`
-        : "This key is revoked or expired. Create a new one.";
-    throw new ApiError("RECORD.REFUSED", problem);
+    refuse(error.reason === "limit" ? refusal("KEY.TOO_MANY", ACTIVE_KEYS_MAX) : refusal("KEY.ENDED"));
   }
 }

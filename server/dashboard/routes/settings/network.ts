@@ -11,7 +11,9 @@ import { listClinics } from "../../../records/clinics/clinics.ts";
 import { clinicsOfUser } from "../../../records/users/users.ts";
 import { clinicOf, userOf } from "../../auth/guard.ts";
 import type { DashboardContext, NetworkControl } from "../../context.ts";
-import { actorOf, refuse } from "../commands.ts";
+import { actorOf } from "../commands.ts";
+import { refuse } from "../../refuse.ts";
+import { refusal } from "../../types/refusals.ts";
 
 // Settings, Network: how other machines reach the server. The certificate of the server's authority needs no session: a phone that
 // does not trust the server yet loads it, and a certificate is public.
@@ -43,9 +45,7 @@ export function networkRoutes(app: FastifyInstance, { store, now, network }: Das
   app.put(URL, { config: { access: "admin" } }, async (request): Promise<NetworkChange> => {
     const control = needed(network);
     const wanted = settingOf(request.body);
-    if (!(await isAdminOfAll(store, userOf(request).userId))) {
-      refuse("this server has other clinics too: a user who is admin in each of them may change its network");
-    }
+    if (!(await isAdminOfAll(store, userOf(request).userId))) refuse(refusal("NETWORK.OTHER_CLINICS"));
     const refused = await control.change(wanted);
     const actor = actorOf(request, now());
     if (refused === null) {

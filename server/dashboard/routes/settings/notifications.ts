@@ -28,6 +28,8 @@ import type { Session } from "../../../database/query.ts";
 import { clinicOf } from "../../auth/guard.ts";
 import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
+import { refuse } from "../../refuse.ts";
+import { type Refusal, refusal } from "../../types/refusals.ts";
 
 // Who is notified of a clinic's alerts, and when. Secrets of webhooks are shown once.
 
@@ -72,7 +74,7 @@ function channelRoutes(app: FastifyInstance, context: DashboardContext): void {
     await store.transaction(async (session) => {
       const notifications = await readNotifications(session, clinicId);
       const problem = additionProblem(notifications, receiver);
-      if (problem !== null) throw new ApiError("RECORD.REFUSED", problem);
+      if (problem !== null) refuse(problem);
       const receivers = [...notifications.receivers, receiver];
       await saveNotifications(session, clinicId, { ...notifications, receivers }, now());
     });
@@ -96,7 +98,7 @@ function channelRoutes(app: FastifyInstance, context: DashboardContext): void {
       const receiver = receiverOf(await readNotifications(store, clinicId), request.params.id);
       // After a clock was set back, the last test is far ahead.
       if (Math.abs(now() - (testedAt.get(clinicId) ?? 0)) < TEST_PAUSE_S * 1000) {
-        throw new ApiError("RECORD.REFUSED", `The last test was just now: wait ${TEST_PAUSE_S} seconds.`);
+        refuse(refusal("CHANNEL.TESTED", TEST_PAUSE_S));
       }
       testedAt.set(clinicId, now());
       const outcome = await alerts.test(clinicId, receiver);
@@ -136,11 +138,11 @@ function newReceiver({ type, target }: NewChannelBody, allowPrivate: boolean): R
   return { id, type, target: text, secret: newWebhookSecret() };
 }
 
-function additionProblem({ receivers }: Notifications, { target }: Receiver): string | null {
+function additionProblem({ receivers }: Notifications, { target }: Receiver): Refusal | null {
   if (receivers.some((receiver) => receiver.target.toLowerCase() === target.toLowerCase())) {
-    return "This address is in the list already.";
+    return refusal("CHANNEL.TAKEN");
   }
-  return receivers.length < CHANNELS_MAX ? null : `A clinic has at most ${CHANNELS_MAX} addresses: remove one first.`;
+  return receivers.length < CHANNELS_MAX ? null : refusal("CHANNEL.TOO_MANY", CHANNELS_MAX);
 }
 
 function receiverOf({ receivers }: Notifications, wanted: string): Receiver {

@@ -9,6 +9,8 @@ import { currentRanges, replaceRanges } from "../../../records/clinics/ranges.ts
 import { clinicOf } from "../../auth/guard.ts";
 import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
+import { refuse } from "../../refuse.ts";
+import { refusal } from "../../types/refusals.ts";
 
 // The clinic's own reference intervals: shown to all, replaced by an admin after a preview. The command line reads the same file.
 
@@ -52,12 +54,7 @@ export function rangeRoutes(app: FastifyInstance, { store, now }: DashboardConte
     if ("problems" in read) throw new ApiError("REQUEST.INVALID_BODY", `${read.problems[0] ?? "The file is faulty"}.`);
     return store.transaction(async (session) => {
       const { version } = await rangesInUse(session, id);
-      if (version !== replaces) {
-        throw new ApiError(
-          "RECORD.REFUSED",
-          "Someone else changed the intervals meanwhile. Look at the changes again.",
-        );
-      }
+      if (version !== replaces) refuse(refusal("RANGES.CHANGED"));
       await replaceRanges(session, id, { low_quality, rows: read.rows }, now());
       return rangesInUse(session, id);
     });

@@ -10,7 +10,9 @@ import type { Session } from "../../../database/query.ts";
 import { clinicOf, userOf } from "../../auth/guard.ts";
 import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
-import { actorOf, refuse } from "../commands.ts";
+import { actorOf } from "../commands.ts";
+import { refuse } from "../../refuse.ts";
+import { refusal } from "../../types/refusals.ts";
 
 // The roll-out to the clinic PCs: what can be upgraded, its progress, and the commands of an admin.
 
@@ -46,11 +48,11 @@ export function rolloutRoutes(app: FastifyInstance, context: DashboardContext): 
     const actor = actorOf(request, now());
     await store.transaction(async (session) => {
       const plan = planUpdate(await agentsOf(session, request), listReleases(releaseFolder));
-      if (plan?.version !== version) refuse(`version ${version} is not the newest one here: load the page again`);
-      if (plan.pcs.length === 0) refuse("every PC that can take this version has it: there is nothing to update");
+      if (plan?.version !== version) refuse(refusal("UPDATE.OTHER_VERSION", version));
+      if (plan.pcs.length === 0) refuse(refusal("UPDATE.NOTHING"));
       const stored = await readRollout(session, clinicId);
       if (stored !== undefined && endOf(stored.rollout) === "running") {
-        refuse(`${stored.by} started an update already: wait for its end, or stop it`);
+        refuse(refusal("UPDATE.RUNS_BY", stored.by));
       }
       await saveRollout(session, clinicId, { rollout: startRollout(plan, actor.now), userId });
       await auditCommand(session, `agents update to ${version}`, agentFps(plan), actor);
@@ -74,7 +76,7 @@ function commandRoutes(app: FastifyInstance, { store, now }: DashboardContext): 
       const actor = actorOf(request, now());
       await store.transaction(async (session) => {
         const stored = await readRollout(session, clinicOf(request).id);
-        if (stored === undefined) refuse("no update of the PCs is under way: load the page again");
+        if (stored === undefined) refuse(refusal("UPDATE.NONE"));
         await work(session, stored, actor, request);
       });
       return {};
@@ -82,19 +84,19 @@ function commandRoutes(app: FastifyInstance, { store, now }: DashboardContext): 
   }
   command("stop", async (session, { rollout, userId }, actor, request) => {
     const stopped = stopRollout(rollout, actor.now);
-    if (stopped === undefined) refuse("this update has ended already: load the page again");
+    if (stopped === undefined) refuse(refusal("UPDATE.ENDED"));
     await saveRollout(session, clinicOf(request).id, { rollout: stopped, userId });
     await auditCommand(session, "agents update: stopped", agentFps(rollout), actor);
   });
   command("skip", async (session, { rollout, userId }, actor, request) => {
     const { agent } = skipBody(request.body);
     const skipped = skipPc(rollout, agent, actor.now);
-    if (skipped === undefined) refuse("it is not the turn of this PC any more: load the page again");
+    if (skipped === undefined) refuse(refusal("UPDATE.NOT_ITS_TURN"));
     await saveRollout(session, clinicOf(request).id, { rollout: skipped, userId });
     await auditCommand(session, "agents update: skipped", [agent], actor);
   });
   command("close", async (session, { rollout }, actor, request) => {
-    if (endOf(rollout) === "running") refuse("this update is under way: stop it first");
+    if (endOf(rollout) === "running") refuse(refusal("UPDATE.RUNS"));
     await forgetRollout(session, clinicOf(request).id);
     await auditCommand(session, "agents update: put away", agentFps(rollout), actor);
   });

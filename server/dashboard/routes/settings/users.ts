@@ -27,6 +27,8 @@ import { hashPassword, randomPassword } from "../../auth/password.ts";
 import { bodyReader, Name } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
 import { actorOf } from "../commands.ts";
+import { refuse } from "../../refuse.ts";
+import { refusal } from "../../types/refusals.ts";
 
 // The users of a clinic, for its admins.
 
@@ -82,7 +84,7 @@ function newUserRoutes(app: FastifyInstance, { store, now }: DashboardContext): 
       const { hash, shown } = newPasswordOf(request);
       await store.transaction(async (session) => {
         const user = await insertUser(session, { name, password: hash, now: now() });
-        if (user === undefined) throw new ApiError("RECORD.REFUSED", "Another user has this name. Choose another one.");
+        if (user === undefined) refuse(refusal("USER.NAME_TAKEN"));
         await setRole(session, user.id, clinicOf(request).id, role);
         await auditCommand(session, `users create --role ${role}`, [user.public_id], actorOf(request, now()));
       });
@@ -101,7 +103,7 @@ function newUserRoutes(app: FastifyInstance, { store, now }: DashboardContext): 
         throw new ApiError("RECORD.NOT_FOUND", "A user with this name in a clinic of yours");
       }
       if ((await findMember(session, clinicId, user.public_id)) !== undefined) {
-        throw new ApiError("RECORD.REFUSED", "This user belongs to the clinic already.");
+        refuse(refusal("USER.IN_CLINIC"));
       }
       await setRole(session, user.id, clinicId, role);
       await auditCommand(session, `users add --role ${role}`, [user.public_id], actorOf(request, now()));
@@ -195,7 +197,7 @@ async function changeMember(
     if (member === undefined) throw new ApiError("RECORD.NOT_FOUND", "This user");
     await change(session, member);
     if ((await adminsOf(session, clinicId)).length === 0) {
-      throw new ApiError("RECORD.REFUSED", "A clinic keeps at least one admin. Make another user an admin first.");
+      refuse(refusal("USER.LAST_ADMIN"));
     }
     await auditCommand(session, command, [member.public_id], actorOf(request, now()));
     return member;
@@ -205,7 +207,7 @@ async function changeMember(
 async function refuseForeignAccount(session: Session, request: FastifyRequest, { id }: Member): Promise<void> {
   const clinics = (await clinicsOfUser(session, id)).map(({ clinic_id }) => clinic_id);
   const problem = accountProblem(await adminBehind(session, request), { userId: id, clinics });
-  if (problem !== null) throw new ApiError("RECORD.REFUSED", problem);
+  if (problem !== null) refuse(problem);
 }
 
 async function adminBehind(session: Session, request: FastifyRequest) {

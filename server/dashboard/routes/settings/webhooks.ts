@@ -31,6 +31,8 @@ import { clinicOf } from "../../auth/guard.ts";
 import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
 import { actorOf } from "../commands.ts";
+import { refuse } from "../../refuse.ts";
+import { refusal } from "../../types/refusals.ts";
 
 // Webhooks of the clinic, for an admin. A webhook of another clinic gets the response of a missing one.
 
@@ -57,13 +59,13 @@ export function webhookRoutes(app: FastifyInstance, { store, now, allowPrivateWe
   app.post(URL, { config: { access } }, async (request): Promise<NewWebhook> => {
     const { url: text, types } = newBody(request.body);
     const url = readReceiverUrl(text.trim(), allowPrivateWebhooks);
-    if (!url.ok) throw new ApiError("RECORD.REFUSED", url.reason);
+    if (!url.ok) refuse(refusal("WEBHOOK.URL", url.reason));
     const { id: clinicId } = clinicOf(request);
     const actor = actorOf(request, now());
     const made = { id: `wh_${newUlid()}`, secret: newWebhookSecret() };
     await store.transaction(async (session) => {
       if ((await countWebhooks(session, clinicId)) >= WEBHOOKS_MAX) {
-        throw new ApiError("RECORD.REFUSED", `The clinic has ${WEBHOOKS_MAX} webhooks, the most. Delete one first.`);
+        refuse(refusal("WEBHOOK.TOO_MANY", WEBHOOKS_MAX));
       }
       await insertWebhook(session, { clinicId, ...made, url: url.value.href, types, now: actor.now });
       await auditCommand(session, "webhooks create", [made.id], actor);

@@ -2,6 +2,7 @@ import type { Reason } from "../../../../shared/api/reason.ts";
 import type { AlertKind } from "../../../operations/alerts/kinds.ts";
 import type { Flag, Result } from "../../../../shared/api/study.ts";
 import type { ConnectionNews } from "../connections.ts";
+import type { HeardReason } from "../heard-reason.ts";
 
 // The work that needs a person today, as `GET /clinic/v1/clinics/:clinic/today` returns it.
 
@@ -24,7 +25,7 @@ export interface TodayState {
   /** The first steps that are neither done nor skipped, for admins. */
   first_steps: FirstStep[];
   /** Studies without a patient, and the receipt of the oldest. */
-  to_place: { count: number; oldest_at: string | null };
+  unmatched: { count: number; oldest_at: string | null };
   /** Codes of devices that neither the catalogue nor the clinic knows. */
   unknown_codes: number;
   /** Studies with critical values that no user of the clinic saw, the newest first. */
@@ -44,7 +45,7 @@ export interface TodayState {
 }
 
 /** An open alert. Its words are those of server/operations/alerts/texts.ts. */
-export interface AlertShown {
+export interface AlertShown extends Omit<HeardReason, "reason"> {
   key: string;
   kind: AlertKind;
   subject: string;
@@ -87,10 +88,10 @@ export interface ConflictOfStudy {
 }
 
 /** An agent without a heartbeat, or a device that is faulty or silent beyond its rhythm. */
-export interface SilentSource {
+export interface SilentSource extends Omit<HeardReason, "reason"> {
   kind: "agent" | "device";
   name: string;
-  /** The agent's own sentence about the device; null for an agent. */
+  /** What the agent reports of the device; null for an agent. */
   reason: string | null;
   /** Last sign of life; null if there was none. */
   last_at: string | null;

@@ -24,7 +24,7 @@ export interface UnmatchedRow {
   rejected_reason: string | null;
 }
 
-/** The response to `GET to-place`. */
+/** The response to `GET unmatched`. */
 export interface UnmatchedList {
   waiting: number;
   rejected: number;
@@ -87,7 +87,7 @@ export interface UnmatchedStep {
   by: string | null;
 }
 
-/** The response to `GET to-place/<fp>`. */
+/** The response to `GET unmatched/<fp>`. */
 export interface UnmatchedDetails extends UnmatchedRow {
   revision: number;
   device_id: string | null;
@@ -119,7 +119,7 @@ export interface PreviewRow {
   reason: Reason | null;
 }
 
-/** The response to `GET to-place/<fp>/preview/<patient>`. */
+/** The response to `GET unmatched/<fp>/preview/<patient>`. */
 export interface AssignPreview {
   revision: number;
   patient: ShownPatient;
@@ -128,7 +128,7 @@ export interface AssignPreview {
   results: PreviewRow[];
 }
 
-/** The body of `POST to-place/<fp>/assign`. `revision` is what the user saw. */
+/** The body of `POST unmatched/<fp>/assign`. `revision` is what the user saw. */
 export interface AssignBody {
   revision: number;
   patient_fp: string;

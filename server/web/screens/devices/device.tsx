@@ -3,12 +3,13 @@ import { ago, dateTime } from "../../text.ts";
 import { Facts } from "../../ui/status/facts.tsx";
 import { StatusCard, type Tone } from "../../ui/status/status-card.tsx";
 import { t } from "./texts.ts";
+import { HeardText } from "../../ui/words/heard-text.tsx";
 
 /** One device: its state with its remedy, its last message and its day. */
 export function Device({ device }: { device: DeviceShown }) {
   const { id, name, profile, protocol, connection, state, last_message_at, last_warning, study_name, today } = device;
   const { word, next, tone } = stateWords(state, connection);
-  const reason = "reason" in state ? state.reason : null;
+  const why = "reason" in state ? state : null;
   return (
     <StatusCard
       name={name ?? id}
@@ -17,15 +18,15 @@ export function Device({ device }: { device: DeviceShown }) {
       tone={tone}
       state={word}
     >
-      {(next !== "" || reason !== null) && (
+      {(next !== "" || why !== null) && (
         <p>
-          {next} {reason !== null && <span lang="en">{reason}</span>}
+          {next} {why !== null && <HeardText of={why} />}
         </p>
       )}
       <p title={last_message_at === null ? undefined : dateTime(last_message_at)}>
         {last_message_at === null ? t("noMessage") : t("lastMessage", { ago: ago(last_message_at) })}
       </p>
-      {last_warning !== null && reason === null && (
+      {last_warning !== null && why === null && (
         <p class="quiet">
           {t("lastWarning", { ago: ago(last_warning.at) })}: <span lang="en">{last_warning.reason}</span>
         </p>

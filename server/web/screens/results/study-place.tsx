@@ -111,7 +111,7 @@ function MoveDialog({ close, ...props }: PlaceProps & { close: () => void }) {
           <Field label={t("moveReason")} hint={t("moveReasonHint")}>
             <input name="reason" required maxLength={200} autocomplete="off" />
           </Field>
-          {chosen !== null && stated !== null && error?.reason === "MATCH.OTHER_SPECIES" && (
+          {chosen !== null && stated !== null && error?.refusal?.code === "MATCH.OTHER_SPECIES" && (
             <Field label={t("moveSpecies", { stated, species: studyWord(chosen.species) })}>
               <input name="species" maxLength={100} autocomplete="off" autocapitalize="none" spellcheck={false} />
             </Field>

@@ -19,12 +19,13 @@ import { useAction } from "../../ui/form/use-action.ts";
 import { filingReason } from "../../ui/words/reasons.ts";
 import { markSeen } from "./seen.ts";
 import { t } from "./texts.ts";
+import { HeardText } from "../../ui/words/heard-text.tsx";
 
 /** The cards of all work that waits for a person. */
 export function Needs({ state, reload }: { state: TodayState; reload: () => Promise<void> }) {
-  const { to_place, unknown_codes, critical, conflicts, silent, keys, alerts, connections } = state;
+  const { unmatched, unknown_codes, critical, conflicts, silent, keys, alerts, connections } = state;
   const lists = [critical, conflicts, silent, keys, alerts, connections].map(({ length }) => length);
-  const counts = [to_place.count, unknown_codes, ...lists];
+  const counts = [unmatched.count, unknown_codes, ...lists];
   if (counts.every((count) => count === 0)) {
     return (
       <p class="card calm" data-testid="calm">
@@ -38,8 +39,8 @@ export function Needs({ state, reload }: { state: TodayState; reload: () => Prom
       <Critical studies={critical} reload={reload} />
       <Alerts alerts={alerts} />
       <Connections connections={connections} reload={reload} />
-      <Need title={t("toPlace")} count={to_place.count}>
-        {to_place.oldest_at !== null && <p class="quiet">{t("oldest", { ago: ago(to_place.oldest_at) })}</p>}
+      <Need title={t("toPlace")} count={unmatched.count}>
+        {unmatched.oldest_at !== null && <p class="quiet">{t("oldest", { ago: ago(unmatched.oldest_at) })}</p>}
         <a href="/dashboard/to-place">{t("toPlaceNext")}</a>
       </Need>
       <Need title={t("codes")} count={unknown_codes}>
@@ -160,7 +161,7 @@ function Alerts({ alerts }: { alerts: readonly AlertShown[] }) {
     <Need title={t("alerts")} count={alerts.length}>
       <p class="quiet">{t("alertsWhy")}</p>
       <ul>
-        {alerts.map(({ key, kind, subject, count, since, reason, path }) => {
+        {alerts.map(({ key, kind, subject, count, since, path, ...why }) => {
           const alert = { kind, subject, count, ...(path !== null && { path }) };
           const { title, advice } = alertText(alert, language.value);
           return (
@@ -169,7 +170,12 @@ function Alerts({ alerts }: { alerts: readonly AlertShown[] }) {
                 <a href={`/dashboard${alertPath(alert)}`}>{title}</a>
                 <br />
                 {advice}
-                {reason !== null && <span class="quiet"> ({reason})</span>}
+                {why.reason !== null && (
+                  <span class="quiet">
+                    {" "}
+                    (<HeardText of={why} />)
+                  </span>
+                )}
               </span>
               <span class="quiet">{t("alertSince", { ago: ago(since) })}</span>
             </li>
@@ -236,14 +242,16 @@ function Silent({ sources }: { sources: readonly SilentSource[] }) {
   return (
     <Need title={t("silent")} count={sources.length}>
       <ul>
-        {sources.map(({ kind, name, reason, last_at }) => (
+        {sources.map(({ kind, name, last_at, ...why }) => (
           <li key={`${kind} ${name}`}>
             <span class="grow">
               {t(kind, { name })}
-              {reason !== null && (
+              {why.reason !== null && (
                 <>
                   <br />
-                  <span class="quiet">{reason}</span>
+                  <span class="quiet">
+                    <HeardText of={why} />
+                  </span>
                 </>
               )}
             </span>

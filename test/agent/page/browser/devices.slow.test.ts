@@ -39,6 +39,7 @@ describe.skipIf(browserProblem() !== null)("the agent's page in a browser", () =
     await expectFitsPhone(page);
     await chooseLanguage(page, "tr");
     await page.getByRole("heading", { name: "Cihazlar" }).waitFor();
+    await page.getByText(`127.0.0.1:${closed} bağlantıyı reddetti: cihazı açın`).waitFor();
     await expect.poll(() => page.title()).toBe("Vetwire agent");
     await page.close();
   });

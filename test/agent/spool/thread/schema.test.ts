@@ -19,6 +19,7 @@ function spoolOf(version: number): string {
   const folder = newFolder();
   const db = new Database(path.join(folder, "spool.db"));
   migrate(db);
+  db.exec("DELETE FROM migration WHERE version < (SELECT MAX(version) FROM migration)");
   db.prepare("UPDATE migration SET version = ?").run(version);
   db.close();
   return folder;

@@ -225,3 +225,18 @@ test("a new mapping reaches an unmatched study, which stays unmatched", async ()
   expect(mapped.body.patient_fp).toBeNull();
   expect(resultsOf(mapped)).toEqual(["GLU 118 mg/dL no flag clinic"]);
 });
+
+test("messages are selected by the code of their reason, whatever their words are", async () => {
+  await clinic.receive("chem-1", [
+    HEADER,
+    "P|1|unknown",
+    "O|1|S-2||^^^Panel|R||20261121110000",
+    ...at(["ALT", "52"]),
+    "L|1|N",
+  ]);
+  await clinic.push();
+  const [stored] = clinic.listed();
+  expect([stored?.code, stored?.state]).toEqual(["MATCH.UNKNOWN_IDENTIFIER", "unmatched"]);
+  expect(await clinic.reassess({ codes: ["MATCH.UNKNOWN_IDENTIFIER", "MESSAGE.SET_ASIDE"] })).toHaveLength(1);
+  expect(await clinic.reassess({ codes: ["MESSAGE.SET_ASIDE"] })).toEqual([]);
+});

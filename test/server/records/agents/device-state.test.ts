@@ -88,6 +88,18 @@ describe("a device", () => {
     expect(states.map(needsPerson)).toEqual([true, false]);
   });
 
+  test("a fault with a code has the words of this server, and one of a code that it lacks those of its agent", () => {
+    const known = { code: "PORT.MISSING", values: ["COM3"] };
+    const later = { code: "PORT.LATER", values: ["COM3"] };
+    expect([state({ reason: "old words", ...known }), state({ reason: "new words", ...later })]).toEqual([
+      {
+        ...{ is: "faulty", ...known },
+        reason: 'no such port COM3: plug its adapter in, or take a path that "agent ports" lists',
+      },
+      { is: "faulty", reason: "new words", ...later },
+    ]);
+  });
+
   test("a device whose last bytes are of another protocol needs a person, as at its agent", () => {
     const foreign = state({ foreign: { bytes: 40, protocol: "HL7" }, connected: true });
     expect([foreign, needsPerson(foreign)]).toEqual([{ is: "foreign", protocol: "HL7" }, true]);

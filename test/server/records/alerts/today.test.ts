@@ -121,13 +121,17 @@ test("unmatched studies and the codes that nobody mapped are counted, rejected o
   await send(own);
   clock.now += HOUR_MS;
   await send(study());
-  const { to_place, unknown_codes, newest } = await today();
-  expect([to_place, unknown_codes]).toEqual([{ count: 2, oldest_at: "2026-11-21T12:00:00.000Z" }, 1]);
+  const { unmatched, unknown_codes, newest } = await today();
+  expect([unmatched, unknown_codes]).toEqual([{ count: 2, oldest_at: "2026-11-21T12:00:00.000Z" }, 1]);
   expect(newest).toMatchObject([
     { patient: null, said: "10021" },
     { fp: own.fp, worst_flag: null },
   ]);
-  expect(await today(otherId)).toMatchObject({ to_place: { count: 0, oldest_at: null }, unknown_codes: 0, newest: [] });
+  expect(await today(otherId)).toMatchObject({
+    unmatched: { count: 0, oldest_at: null },
+    unknown_codes: 0,
+    newest: [],
+  });
 });
 
 test("a conflict is listed until a user saw its study after it came", async () => {

@@ -1,3 +1,4 @@
+import { refusal } from "../../../../server/dashboard/types/refusals.ts";
 import { describe, expect, test } from "vitest";
 import { eventStatusProblem, selectRange } from "../../../../server/records/calendar/calendar-events.ts";
 import { type EventStatus, eventStatuses } from "../../../../shared/api/calendar.ts";
@@ -13,8 +14,8 @@ describe("a calendar event", () => {
       CLOSED: [],
       CANCELLED: [],
     });
-    expect(eventStatusProblem("SCHEDULED", "CLOSED")).toBe(
-      "status is CLOSED, expected CHECKED_IN or CANCELLED after SCHEDULED",
+    expect(eventStatusProblem("SCHEDULED", "CLOSED")).toEqual(
+      refusal("EVENT.STATUS", "CLOSED", "SCHEDULED", "CHECKED_IN"),
     );
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { refusal } from "../../../../server/dashboard/types/refusals.ts";
 import { allocationOrder, type Batch, consume } from "../../../../server/records/inventory/inventory-stock.ts";
 
 describe("stock", () => {
@@ -31,11 +32,11 @@ describe("stock", () => {
       [{}, 7, { outcome: "consumed", taken: took([3, 3], [6, 3], [2, 1]), quantityOnHand: 8 }],
       [{ category: "FOOD" }, 4, { outcome: "consumed", taken: took([6, 3], [1, 1]), quantityOnHand: 11 }],
       [{}, 15, { outcome: "consumed", taken: took([3, 3], [6, 3], [2, 3], [4, 3], [1, 3]), quantityOnHand: 0 }],
-      [{}, 16, { outcome: "refused", reason: "quantity is 16, at most 15 on hand" }],
-      [{}, 0, { outcome: "refused", reason: "quantity is 0, expected a whole number, at least 1" }],
-      [{}, -1, { outcome: "refused", reason: "quantity is -1, expected a whole number, at least 1" }],
-      [{}, 1.5, { outcome: "refused", reason: "quantity is 1.5, expected a whole number, at least 1" }],
-      [{ quantity_on_hand: 2 }, 3, { outcome: "refused", reason: "quantity is 3, at most 2 on hand" }],
+      [{}, 16, { outcome: "refused", reason: refusal("STOCK.ON_HAND", 16, 15) }],
+      [{}, 0, { outcome: "refused", reason: refusal("STOCK.QUANTITY", 0) }],
+      [{}, -1, { outcome: "refused", reason: refusal("STOCK.QUANTITY", -1) }],
+      [{}, 1.5, { outcome: "refused", reason: refusal("STOCK.QUANTITY", 1.5) }],
+      [{ quantity_on_hand: 2 }, 3, { outcome: "refused", reason: refusal("STOCK.ON_HAND", 3, 2) }],
       // Stock without a batch is used last.
       [
         { quantity_on_hand: 20 },
@@ -63,13 +64,10 @@ describe("stock", () => {
       ...{ outcome: "consumed", quantityOnHand: 3 },
       taken: [6, 2, 4, 1].map((id) => ({ id, quantity: 3 })),
     });
-    expect(took(13)).toEqual({
-      outcome: "refused",
-      reason: "quantity is 13, at most 12 on hand that are not expired: choose an expired batch by itself",
-    });
+    expect(took(13)).toEqual({ outcome: "refused", reason: refusal("STOCK.EXPIRED", 13, 12) });
     expect(took(2, 3)).toEqual({ outcome: "consumed", taken: [{ id: 3, quantity: 2 }], quantityOnHand: 13 });
-    expect(took(4, 3)).toEqual({ outcome: "refused", reason: "quantity is 4, at most 3 in this batch" });
-    expect(took(1, 9)).toEqual({ outcome: "refused", reason: "batch is 9, expected a batch of this item" });
+    expect(took(4, 3)).toEqual({ outcome: "refused", reason: refusal("STOCK.IN_BATCH", 4, 3) });
+    expect(took(1, 9)).toEqual({ outcome: "refused", reason: refusal("STOCK.NO_BATCH", 9) });
     expect(allocationOrder("MEDICATION", batches, "2027-01-01").map(({ id }) => id)).toEqual([6, 2, 4, 1, 5, 3]);
     expect(allocationOrder("FOOD", batches, "2027-01-01").map(({ id }) => id)).toEqual([6, 1, 2, 4, 5, 3]);
   });

@@ -1,3 +1,4 @@
+import { refusal } from "../../../../server/dashboard/types/refusals.ts";
 import { expect, test } from "vitest";
 import { openStore } from "../../../../server/database/open.ts";
 import { query } from "../../../../server/database/query.ts";
@@ -75,7 +76,7 @@ test("stock of another clinic is not found, received or consumed", async () => {
   const vaccine = item(ours);
   const { store, clinicId, otherId } = await startClinics(vaccine, item(theirs, { category: "FOOD" }));
   const { fp } = vaccine;
-  const refused = { outcome: "refused", reason: `${fp} is not an item of this clinic` };
+  const refused = { outcome: "refused", reason: refusal("STOCK.NO_ITEM", fp) };
   const delivery = { clinicId: otherId, fp, lot: null, expiry_date: null, received_at: noon, quantity: 1 };
   expect(await findStock(store, otherId, fp)).toBe(undefined);
   expect(await store.transaction((session) => receiveStock(session, delivery))).toEqual(refused);
@@ -98,14 +99,14 @@ test("a draft is edited by its clinic until it is signed, and then amended", asy
   const fp = await store.transaction((session) => writeSoap(session, { clinicId, patientId, content, now: noon }));
   const edit = async (clinicOfUser: number, plan: string) =>
     store.transaction((session) => editSoap(session, { clinicId: clinicOfUser, fp, changes: { plan } }));
-  expect(await edit(otherId, "Ours")).toBe(`${fp} is not a record of this clinic`);
+  expect(await edit(otherId, "Ours")).toEqual(refusal("SOAP.NOT_OWN", fp));
   expect(await edit(clinicId, "Rest for a week.")).toBe(null);
   const draft = await findRecord(store, clinicId, fp);
   expect(draft).toMatchObject({ plan: "Rest for a week.", is_own: true, next_status: "IN_PROGRESS" });
   for (const to of ["IN_PROGRESS", "SIGNED"] as const) {
     expect(await store.transaction((session) => moveSoap(session, { clinicId, fp, to, now: noon }))).toBe(null);
   }
-  expect(await edit(clinicId, "Other")).toMatch("the stored record is SIGNED and plan would change");
+  expect(await edit(clinicId, "Other")).toEqual(refusal("SOAP.SIGNED", "SIGNED", "plan"));
   expect(await edit(clinicId, "Rest for a week.")).toBe(null);
   const amended = await store.transaction((session) => amendSoap(session, { clinicId, fp, now: noon + 1 }));
   const foreign = await findRecord(store, otherId, fp);

@@ -97,7 +97,7 @@ async function reads({ server, ours, pamuk, record, filed, asker }: World): Prom
     "/records",
     `/records/${record.fp}`,
     "/today",
-    "/to-place/patients?text=Pamuk",
+    "/unmatched/patients?text=Pamuk",
     "/connections",
   ]) {
     const { status, text } = await asker.call("GET", path);

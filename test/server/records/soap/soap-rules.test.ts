@@ -1,3 +1,4 @@
+import { refusal } from "../../../../server/dashboard/types/refusals.ts";
 import { describe, expect, test } from "vitest";
 import {
   amendmentProblem,
@@ -15,8 +16,8 @@ describe("a SOAP record", () => {
       statuses.filter((to) => soapStatusProblem(from, to) === null).map((to) => `${from} ${to}`),
     );
     expect(allowed).toEqual(["DRAFT IN_PROGRESS", "IN_PROGRESS SIGNED", "SIGNED LOCKED"]);
-    expect(soapStatusProblem("DRAFT", "SIGNED")).toBe("status is SIGNED, expected IN_PROGRESS after DRAFT");
-    expect(soapStatusProblem("LOCKED", "DRAFT")).toBe("status is DRAFT, expected no other status, LOCKED is final");
+    expect(soapStatusProblem("DRAFT", "SIGNED")).toEqual(refusal("SOAP.STATUS", "SIGNED", "DRAFT", "IN_PROGRESS"));
+    expect(soapStatusProblem("LOCKED", "DRAFT")).toEqual(refusal("SOAP.FINAL", "DRAFT", "LOCKED"));
   });
 
   test("a signed record keeps its content, and the step to LOCKED changes no content", () => {
@@ -41,8 +42,8 @@ describe("a SOAP record", () => {
         allowed,
       ]);
     }
-    expect(soapChangeProblem("SIGNED", "SIGNED", ["plan", "objective"])).toBe(
-      "the stored record is SIGNED and plan, objective would change, expected an amendment as a new record",
+    expect(soapChangeProblem("SIGNED", "SIGNED", ["plan", "objective"])).toEqual(
+      refusal("SOAP.SIGNED", "SIGNED", "plan", "objective"),
     );
   });
 
@@ -60,7 +61,11 @@ describe("a SOAP record", () => {
       const allowed = amendmentProblem(amendment, { fp: "b", patientId: 1, status }) === null;
       expect([status, allowed]).toEqual([status, status === "SIGNED" || status === "LOCKED"]);
     }
-    expect(amendmentProblem(amendment, { fp: "b", patientId: 2, status: "SIGNED" })).toMatch("another patient");
-    expect(amendmentProblem(amendment, { fp: "a", patientId: 1, status: "SIGNED" })).toMatch("the record itself");
+    expect(amendmentProblem(amendment, { fp: "b", patientId: 2, status: "SIGNED" })).toEqual(
+      refusal("SOAP.AMENDS_OTHER", "b"),
+    );
+    expect(amendmentProblem(amendment, { fp: "a", patientId: 1, status: "SIGNED" })).toEqual(
+      refusal("SOAP.AMENDS_ITSELF"),
+    );
   });
 });

@@ -89,7 +89,7 @@ test("of two users who place one study simultaneously, one does", async () => {
   const answers = await Promise.all(
     users.map((user, index) => {
       const patient_fp = index === 0 ? dog.fp : cat.fp;
-      return user.call<object>("POST", `/to-place/${sent.fp}/assign`, { revision: 1, patient_fp });
+      return user.call<object>("POST", `/unmatched/${sent.fp}/assign`, { revision: 1, patient_fp });
     }),
   );
   const statuses = answers.map(({ status }) => status);

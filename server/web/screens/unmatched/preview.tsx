@@ -7,10 +7,10 @@ import { ResultRow, ResultTable } from "../../ui/result-row/result-row.tsx";
 import { formValues } from "../../ui/form/form.ts";
 import { studyWord } from "../../ui/words/study-word.ts";
 import { t } from "./texts.ts";
-import type { Desk } from "./use-desk.ts";
+import type { Unmatched } from "./use-unmatched.ts";
 
 /** Shows the flags for the chosen patient and the confirmation. */
-export function Preview({ desk, preview }: { desk: Desk; preview: AssignPreview }) {
+export function Preview({ unmatched, preview }: { unmatched: Unmatched; preview: AssignPreview }) {
   const { patient, contradicted_species: said, results } = preview;
   const form = useRef<HTMLFormElement>(null);
   // Focuses what confirms: the button, or the field for the species if the study contradicts the patient.
@@ -23,15 +23,15 @@ export function Preview({ desk, preview }: { desk: Desk; preview: AssignPreview 
       {may("staff") && (
         <form
           ref={form}
-          class="desk-confirm"
-          onSubmit={(event) => void desk.assign(preview, typedSpecies(event, patient.species))}
+          class="unmatched-confirm"
+          onSubmit={(event) => void unmatched.assign(preview, typedSpecies(event, patient.species))}
         >
           {said !== null && <Contradiction preview={preview} said={said} />}
           <div class="actions">
-            <button type="submit" class={said === null ? "primary" : "danger"} disabled={desk.action.isRunning}>
+            <button type="submit" class={said === null ? "primary" : "danger"} disabled={unmatched.action.isRunning}>
               {said === null ? t("confirm", { name }) : t("confirmDespite")}
             </button>
-            <button type="button" onClick={() => desk.choose(undefined)}>
+            <button type="button" onClick={() => unmatched.choose(undefined)}>
               {t("cancel")}
             </button>
           </div>

@@ -8,22 +8,22 @@ import { word } from "../../ui/words/words.ts";
 import { patientFacts } from "./patient-facts.ts";
 import { studyWord } from "../../ui/words/study-word.ts";
 import { sign, t } from "./texts.ts";
-import type { Desk } from "./use-desk.ts";
+import type { Unmatched } from "./use-unmatched.ts";
 
 /** The candidates, and a search among the clinic's other patients. */
-export function PatientChoice({ desk, study }: { desk: Desk; study: UnmatchedDetails }) {
+export function PatientChoice({ unmatched, study }: { unmatched: Unmatched; study: UnmatchedDetails }) {
   const [text, setText] = useState("");
   const wanted = text.trim();
   const found = useResource<{ patients: ShownPatient[] }>(
-    wanted === "" ? null : `/to-place/patients?text=${encodeURIComponent(wanted)}`,
+    wanted === "" ? null : `/unmatched/patients?text=${encodeURIComponent(wanted)}`,
   );
   return (
     <>
       {study.candidates.length === 0 && <p class="quiet">{t("noCandidates")}</p>}
-      <ol class="desk-choices">
+      <ol class="unmatched-choices">
         {study.candidates.map((candidate, index) => (
           <li key={candidate.patient.fp}>
-            <Choice desk={desk} patient={candidate.patient} ordinal={index + 1}>
+            <Choice unmatched={unmatched} patient={candidate.patient} ordinal={index + 1}>
               <Signs candidate={candidate} study={study} />
             </Choice>
           </li>
@@ -44,10 +44,10 @@ export function PatientChoice({ desk, study }: { desk: Desk; study: UnmatchedDet
             patients.length === 0 ? (
               <p class="quiet">{t("nothingFound")}</p>
             ) : (
-              <ul class="desk-choices">
+              <ul class="unmatched-choices">
                 {patients.map((patient) => (
                   <li key={patient.fp}>
-                    <Choice desk={desk} patient={patient} />
+                    <Choice unmatched={unmatched} patient={patient} />
                   </li>
                 ))}
               </ul>
@@ -60,16 +60,21 @@ export function PatientChoice({ desk, study }: { desk: Desk; study: UnmatchedDet
 }
 
 interface ChoiceProps {
-  readonly desk: Desk;
+  readonly unmatched: Unmatched;
   readonly patient: ShownPatient;
   /** The shortcut of this patient. */
   readonly ordinal?: number;
   readonly children?: ComponentChildren;
 }
 
-function Choice({ desk: { chosen, choose }, patient, ordinal, children }: ChoiceProps) {
+function Choice({ unmatched: { chosen, choose }, patient, ordinal, children }: ChoiceProps) {
   return (
-    <button type="button" class="desk-choice" aria-pressed={chosen?.fp === patient.fp} onClick={() => choose(patient)}>
+    <button
+      type="button"
+      class="unmatched-choice"
+      aria-pressed={chosen?.fp === patient.fp}
+      onClick={() => choose(patient)}
+    >
       {ordinal !== undefined && <kbd>{ordinal}</kbd>}
       <span>
         <strong>{patient.name}</strong> {studyWord(patient.species)} <span class="quiet">{patientFacts(patient)}</span>
@@ -83,9 +88,9 @@ const against: readonly CandidateSign[] = ["otherSpecies", "otherSex", "otherWei
 
 function Signs({ candidate, study }: { candidate: Candidate; study: UnmatchedDetails }) {
   return (
-    <span class="desk-signs">
+    <span class="unmatched-signs">
       {candidate.signs.map((each) => (
-        <span key={each} class={against.includes(each) ? "desk-sign desk-against" : "desk-sign"}>
+        <span key={each} class={against.includes(each) ? "unmatched-sign unmatched-against" : "unmatched-sign"}>
           <span aria-hidden="true">{against.includes(each) ? "✗" : "✓"}</span> {signText(each, candidate, study)}
         </span>
       ))}

@@ -2,15 +2,23 @@ import type { UnmatchedDetails } from "../../../dashboard/types/results/unmatche
 import { Field } from "../../ui/form/field.tsx";
 import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
 import { t } from "./texts.ts";
-import type { Desk } from "./use-desk.ts";
+import type { Unmatched } from "./use-unmatched.ts";
 
 /** The dialog for the reason of a rejection. */
-export function RejectDialog({ desk, study, close }: { desk: Desk; study: UnmatchedDetails; close: () => void }) {
+export function RejectDialog({
+  unmatched,
+  study,
+  close,
+}: {
+  unmatched: Unmatched;
+  study: UnmatchedDetails;
+  close: () => void;
+}) {
   return (
     <FormDialog
       title={t("rejectTitle")}
       close={close}
-      act={({ reason = "" }) => desk.reject(study, reason)}
+      act={({ reason = "" }) => unmatched.reject(study, reason)}
       button={t("rejectConfirm")}
       isDangerous
     >

@@ -5,18 +5,26 @@ import { dateTime } from "../../text.ts";
 import { PatientChoice } from "./patient-choice.tsx";
 import { Preview } from "./preview.tsx";
 import { t } from "./texts.ts";
-import type { Desk } from "./use-desk.ts";
+import type { Unmatched } from "./use-unmatched.ts";
 
 /** The right side: the candidates and the effect of filing, or the patient of a placed study. */
-export function PlacePanel({ desk, study, reject }: { desk: Desk; study: UnmatchedDetails; reject: () => void }) {
-  const { action, chosen, preview } = desk;
+export function PlacePanel({
+  unmatched,
+  study,
+  reject,
+}: {
+  unmatched: Unmatched;
+  study: UnmatchedDetails;
+  reject: () => void;
+}) {
+  const { action, chosen, preview } = unmatched;
   const waits = study.patient === null && study.rejected_reason === null;
   return (
-    <section class="card" aria-labelledby="desk-whose">
-      <h2 id="desk-whose">{t("whose")}</h2>
-      {waits ? <PatientChoice desk={desk} study={study} /> : <Placed desk={desk} study={study} />}
+    <section class="card" aria-labelledby="unmatched-whose">
+      <h2 id="unmatched-whose">{t("whose")}</h2>
+      {waits ? <PatientChoice unmatched={unmatched} study={study} /> : <Placed unmatched={unmatched} study={study} />}
       {waits && chosen !== undefined && (
-        <Loaded of={preview}>{(data) => <Preview key={data.patient.fp} desk={desk} preview={data} />}</Loaded>
+        <Loaded of={preview}>{(data) => <Preview key={data.patient.fp} unmatched={unmatched} preview={data} />}</Loaded>
       )}
       {action.error !== undefined && <Problem error={action.error} />}
       {waits && may("staff") && (
@@ -33,7 +41,7 @@ export function PlacePanel({ desk, study, reject }: { desk: Desk; study: Unmatch
 }
 
 /** Shows the patient of a placed study, and the button that undoes it. */
-function Placed({ desk: { undo, action }, study }: { desk: Desk; study: UnmatchedDetails }) {
+function Placed({ unmatched: { undo, action }, study }: { unmatched: Unmatched; study: UnmatchedDetails }) {
   const { fp, patient, rejected_reason } = study;
   return (
     <>
@@ -56,7 +64,7 @@ function Placed({ desk: { undo, action }, study }: { desk: Desk; study: Unmatche
 
 function History({ steps }: { steps: readonly UnmatchedStep[] }) {
   return (
-    <details class="desk-history">
+    <details class="unmatched-history">
       <summary>{t("history")}</summary>
       <ol>
         {steps.map((step) => (

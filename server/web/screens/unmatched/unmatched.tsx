@@ -16,30 +16,30 @@ import { PlacePanel } from "./place-panel.tsx";
 import { RejectDialog } from "./reject-dialog.tsx";
 import { Parts } from "./parts.tsx";
 import { t } from "./texts.ts";
-import { type Desk, useDesk } from "./use-desk.ts";
+import { type Unmatched, useUnmatched } from "./use-unmatched.ts";
 import { useKeys } from "./use-keys.ts";
-import "./to-place.css";
+import "./unmatched.css";
 
 /** The screen on which a user assigns each unmatched study to its patient. */
-export function ToPlace() {
-  const desk = useDesk();
-  // The study as shown when the dialog opened: the queue may move on during typing.
+// The study as shown when the dialog opened: the queue may move on during typing.
+export function UnmatchedStudies() {
+  const unmatched = useUnmatched();
   const [rejecting, setRejecting] = useState<UnmatchedDetails | undefined>(undefined);
-  const { study, preview } = desk;
+  const { study, preview } = unmatched;
   const mayAct = may("staff");
   const waits = study.data !== undefined && study.data.patient === null && study.data.rejected_reason === null;
   useKeys(keysAreOn.value, {
-    j: () => desk.move(1),
-    ArrowDown: () => desk.move(1),
-    k: () => desk.move(-1),
-    ArrowUp: () => desk.move(-1),
-    ...(waits && candidateKeys(desk)),
+    j: () => unmatched.move(1),
+    ArrowDown: () => unmatched.move(1),
+    k: () => unmatched.move(-1),
+    ArrowUp: () => unmatched.move(-1),
+    ...(waits && candidateKeys(unmatched)),
     ...(mayAct && {
-      u: () => void desk.undo(),
+      u: () => void unmatched.undo(),
       ...(waits && {
         r: () => setRejecting(study.data),
         Enter() {
-          if (preview.data?.contradicted_species === null) void desk.assign(preview.data);
+          if (preview.data?.contradicted_species === null) void unmatched.assign(preview.data);
         },
       }),
     }),
@@ -48,22 +48,22 @@ export function ToPlace() {
     <>
       <h1>{t("title")}</h1>
       <Parts at="studies" />
-      <Toolbar desk={desk} />
+      <Toolbar unmatched={unmatched} />
       <KeyHelp mayAct={mayAct} />
-      {desk.last !== undefined && <Notice desk={desk} />}
-      <Outdated studies={desk.queue.data?.outdated ?? []} />
-      <Loaded of={desk.queue}>
+      {unmatched.last !== undefined && <Notice unmatched={unmatched} />}
+      <Outdated studies={unmatched.queue.data?.outdated ?? []} />
+      <Loaded of={unmatched.queue}>
         {({ studies }) =>
-          desk.fp === undefined ? (
-            <NothingHere desk={desk} />
+          unmatched.fp === undefined ? (
+            <NothingHere unmatched={unmatched} />
           ) : (
-            <div class="desk">
-              <Queue desk={desk} studies={studies} />
+            <div class="unmatched">
+              <Queue unmatched={unmatched} studies={studies} />
               <Loaded of={study}>
                 {(data) => (
                   <>
                     <DeviceSaid study={data} />
-                    <PlacePanel key={data.fp} desk={desk} study={data} reject={() => setRejecting(data)} />
+                    <PlacePanel key={data.fp} unmatched={unmatched} study={data} reject={() => setRejecting(data)} />
                   </>
                 )}
               </Loaded>
@@ -71,20 +71,22 @@ export function ToPlace() {
           )
         }
       </Loaded>
-      {rejecting !== undefined && <RejectDialog desk={desk} study={rejecting} close={() => setRejecting(undefined)} />}
+      {rejecting !== undefined && (
+        <RejectDialog unmatched={unmatched} study={rejecting} close={() => setRejecting(undefined)} />
+      )}
     </>
   );
 }
 
-function candidateKeys({ study, choose }: Desk): Record<string, () => void> {
+function candidateKeys({ study, choose }: Unmatched): Record<string, () => void> {
   const candidates = study.data?.candidates ?? [];
   return Object.fromEntries(candidates.map(({ patient }, index) => [String(index + 1), () => choose(patient)]));
 }
 
-function Toolbar({ desk: { queue, isRejected, showRejected, order, setOrder } }: { desk: Desk }) {
+function Toolbar({ unmatched: { queue, isRejected, showRejected, order, setOrder } }: { unmatched: Unmatched }) {
   const { waiting = 0, rejected = 0 } = queue.data ?? {};
   return (
-    <div class="actions desk-toolbar">
+    <div class="actions unmatched-toolbar">
       <button type="button" aria-pressed={!isRejected} onClick={() => showRejected(false)}>
         {t("waiting", { count: waiting })}
       </button>
@@ -104,7 +106,7 @@ function Toolbar({ desk: { queue, isRejected, showRejected, order, setOrder } }:
 }
 
 /** Shows the outcome of the last command, with its undo. */
-function Notice({ desk: { last, undo, action } }: { desk: Desk }) {
+function Notice({ unmatched: { last, undo, action } }: { unmatched: Unmatched }) {
   if (last === undefined) return null;
   return (
     <p class="note note-good between" role="status">
@@ -120,8 +122,8 @@ function Notice({ desk: { last, undo, action } }: { desk: Desk }) {
 function Outdated({ studies }: { studies: readonly OutdatedStudy[] }) {
   if (studies.length === 0) return null;
   return (
-    <section class="card" aria-labelledby="desk-outdated">
-      <h2 id="desk-outdated">{t("outdated")}</h2>
+    <section class="card" aria-labelledby="unmatched-outdated">
+      <h2 id="unmatched-outdated">{t("outdated")}</h2>
       <ul>
         {studies.map((study) => (
           <li key={study.fp}>
@@ -140,7 +142,7 @@ function Outdated({ studies }: { studies: readonly OutdatedStudy[] }) {
   );
 }
 
-function NothingHere({ desk: { isRejected } }: { desk: Desk }) {
+function NothingHere({ unmatched: { isRejected } }: { unmatched: Unmatched }) {
   return isRejected ? (
     <Empty title={t("noneRejected")}>{t("noneRejectedNext")}</Empty>
   ) : (
@@ -148,16 +150,16 @@ function NothingHere({ desk: { isRejected } }: { desk: Desk }) {
   );
 }
 
-function Queue({ desk, studies }: { desk: Desk; studies: readonly UnmatchedRow[] }) {
-  const { waiting = 0, rejected = 0 } = desk.queue.data ?? {};
-  const isCut = studies.length < (desk.isRejected ? rejected : waiting);
+function Queue({ unmatched, studies }: { unmatched: Unmatched; studies: readonly UnmatchedRow[] }) {
+  const { waiting = 0, rejected = 0 } = unmatched.queue.data ?? {};
+  const isCut = studies.length < (unmatched.isRejected ? rejected : waiting);
   return (
-    <nav class="desk-queue" aria-label={t("queue")}>
-      {studies.length === 0 && <NothingHere desk={desk} />}
+    <nav class="unmatched-queue" aria-label={t("queue")}>
+      {studies.length === 0 && <NothingHere unmatched={unmatched} />}
       <ol>
         {studies.map((study) => (
           <li key={study.fp}>
-            <a href={`/dashboard/to-place/${study.fp}`} aria-current={study.fp === desk.fp ? "true" : undefined}>
+            <a href={`/dashboard/to-place/${study.fp}`} aria-current={study.fp === unmatched.fp ? "true" : undefined}>
               <strong>{study.hint?.name ?? study.hint?.identifier ?? t("noName")}</strong>
               {study.hint?.species != null && <span> · {study.hint.species}</span>}
               <span class="quiet">

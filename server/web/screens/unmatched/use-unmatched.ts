@@ -30,18 +30,18 @@ function useShown() {
   const { params } = useRoute();
   const [isRejected, setRejected] = useState(false);
   const [order, setOrder] = useState<UnmatchedOrder>("oldest");
-  const queue = useResource<UnmatchedList>(`/to-place?order=${order}${isRejected ? "&rejected=1" : ""}`);
+  const queue = useResource<UnmatchedList>(`/unmatched?order=${order}${isRejected ? "&rejected=1" : ""}`);
   const first = queue.data?.studies[0]?.fp;
   const fp = params["fp"] ?? first;
   // Puts the first study into the address, so that a change of the queue keeps it selected.
   useEffect(() => {
     if (params["fp"] === undefined && first !== undefined) route(`/dashboard/to-place/${first}`, true);
   }, [queue.data]);
-  const study = useResource<UnmatchedDetails>(fp === undefined ? null : `/to-place/${encodeURIComponent(fp)}`);
+  const study = useResource<UnmatchedDetails>(fp === undefined ? null : `/unmatched/${encodeURIComponent(fp)}`);
   const [choice, setChoice] = useState<{ fp: string; patient: ShownPatient } | undefined>(undefined);
   // A choice applies only to its study.
   const chosen = choice?.fp === fp ? choice?.patient : undefined;
-  const path = fp === undefined || chosen === undefined ? null : `/to-place/${fp}/preview/${chosen.fp}`;
+  const path = fp === undefined || chosen === undefined ? null : `/unmatched/${fp}/preview/${chosen.fp}`;
   const preview = useResource<AssignPreview>(path);
   return {
     queue,
@@ -60,10 +60,10 @@ function useShown() {
   };
 }
 
-export type Desk = ReturnType<typeof useDesk>;
+export type Unmatched = ReturnType<typeof useUnmatched>;
 
 /** The state of the screen and its commands. */
-export function useDesk() {
+export function useUnmatched() {
   const shown = useShown();
   const { queue, study, fp, select, setRejected } = shown;
   const studies = queue.data?.studies ?? [];
@@ -81,7 +81,7 @@ export function useDesk() {
     then: (placed: NewRevision) => void,
   ): Promise<void> {
     try {
-      then(await call<NewRevision>("POST", `${clinicPath()}/to-place/${of}/${name}`, body));
+      then(await call<NewRevision>("POST", `${clinicPath()}/unmatched/${of}/${name}`, body));
     } finally {
       await Promise.all([queue.reload(), study.reload()]);
     }

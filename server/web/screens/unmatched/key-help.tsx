@@ -13,7 +13,7 @@ function switchKeys(isOn: boolean): void {
 /** Lists the shortcuts. */
 export function KeyHelp({ mayAct }: { mayAct: boolean }) {
   return (
-    <div class="desk-keys quiet no-print">
+    <div class="unmatched-keys quiet no-print">
       <strong>{t("keys")}</strong>
       <span>
         <kbd>j</kbd> <kbd>k</kbd> {t("keyMove")}

@@ -68,7 +68,7 @@ function Choices({ analytes, chosen, choose }: ChoicesProps) {
     { title: t("others"), members: analytes.filter(({ fits }) => !fits) },
   ].filter(({ members }) => members.length > 0);
   return (
-    <div class="desk-analytes" role="group" aria-label={t("choices")}>
+    <div class="unmatched-analytes" role="group" aria-label={t("choices")}>
       {groups.map(({ title, members }) => (
         <fieldset key={title}>
           <legend>{title}</legend>

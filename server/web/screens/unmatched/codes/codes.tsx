@@ -10,7 +10,7 @@ import { t } from "./codes-texts.ts";
 import { MapDialog } from "./map-dialog.tsx";
 import { Parts } from "../parts.tsx";
 import { printedValue } from "../printed-value.ts";
-import "../to-place.css";
+import "../unmatched.css";
 
 /** The devices' codes that the catalogue lacks, and the clinic's mappings. */
 export function Codes() {

@@ -28,8 +28,8 @@ export function DeviceSaid({ study }: { study: UnmatchedDetails }) {
     [t("why"), reason === null ? null : filingReason(reason)],
   ];
   return (
-    <section class="card" aria-labelledby="desk-said">
-      <h2 id="desk-said">{t("said")}</h2>
+    <section class="card" aria-labelledby="unmatched-said">
+      <h2 id="unmatched-said">{t("said")}</h2>
       <Facts of={facts} inColumn />
       {results.length === 0 ? <p class="quiet">{t("noResults")}</p> : <DeviceResults study={study} />}
     </section>
@@ -41,7 +41,7 @@ function DeviceResults({ study: { results } }: { study: UnmatchedDetails }) {
   return (
     <DataTable
       label={t("results")}
-      class="dense desk-table"
+      class="dense unmatched-table"
       columns={[t("analyte"), [t("value"), "number"], t("unit"), hasOwn && t("deviceRange"), hasOwn && t("deviceFlag")]}
     >
       {results.map(({ analyte, label, value, unit, device_range, device_flag, comment }, index) => (
@@ -52,7 +52,7 @@ function DeviceResults({ study: { results } }: { study: UnmatchedDetails }) {
           </th>
           <td class="number">
             {value}
-            {comment !== null && <span class="quiet desk-doubt">{comment}</span>}
+            {comment !== null && <span class="quiet unmatched-doubt">{comment}</span>}
           </td>
           <td>{unit}</td>
           {hasOwn && <td>{device_range}</td>}

@@ -1,0 +1,7 @@
+import { ApiError } from "../http/errors.ts";
+import { type Refusal, refusalText } from "./types/refusals.ts";
+
+/** Throws 409 with the reason for which a command changes nothing: its code for the page, and a sentence. */
+export function refuse(refused: Refusal): never {
+  throw new ApiError("RECORD.REFUSED", refusalText(refused), { details: { ...refused } });
+}

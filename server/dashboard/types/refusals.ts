@@ -1,0 +1,191 @@
+import type { Language } from "../../../shared/api/language.ts";
+import { type Reason, type ReasonOf, reasonOf } from "../../../shared/api/reason.ts";
+
+// Why a command of a user changes nothing: a code for programs, and its words for the response (English), the page (its language)
+// and the problems of an import.
+
+type Words = (...values: readonly string[]) => string;
+
+const english = {
+  /** Who changed it and where it is now; no values if the user may not see who. */
+  "STUDY.CHANGED": (who, place, name) => {
+    if (place === undefined) return "This study was changed meanwhile. Look again";
+    const now = place === "filed" ? `is filed to ${name} now` : `${place} now. Look again`;
+    return `${who === "" ? "The device" : who} changed this study meanwhile: it ${now}`;
+  },
+  "STUDY.REJECTED": () => "This study is rejected: undo that first",
+  "STUDY.FILED": () => "This study is filed to a patient: expected an unmatched one",
+  "STUDY.FILED_BY_AGENT": () => "The agent filed this study meanwhile. Look again",
+  "STUDY.FILED_THERE": (name) => `This study is filed to ${name} already`,
+  "STUDY.UNMATCHED": () => "This study is filed to no patient: expected a filed one",
+  "STUDY.NOT_PLACED": () => "No user assigned or rejected this study",
+  "STUDY.NOT_MOVED": () => "The last change of this study did not move it",
+  "STUDY.FLAGGED": () => "This study is flagged for its patient as it is",
+  "STUDY.OTHER_CLINIC": () => "This is a study of another clinic",
+  "STUDY.TOO_LONG": () => "This study is too long for a PDF file. Take the CSV file",
+  "PATIENT.LEFT": () => "Its patient is not a patient of this clinic any more",
+  "MATCH.OTHER_SPECIES": (stated, known) =>
+    `The device says ${stated}, but the patient is a ${known}: type the patient's species, ${known}, to file it all the same`,
+  "CODE.MAPPED": (by, analyte) => `${by} mapped this code to ${analyte} meanwhile`,
+  "STOCK.QUANTITY": (quantity, most) =>
+    `Quantity is ${quantity}, expected a whole number${most === undefined ? ", at least 1" : ` from 1 to ${most}`}`,
+  "STOCK.ON_HAND": (quantity, most) => `Quantity is ${quantity}, at most ${most} on hand`,
+  "STOCK.IN_BATCH": (quantity, most) => `Quantity is ${quantity}, at most ${most} in this batch`,
+  "STOCK.EXPIRED": (quantity, most) =>
+    `Quantity is ${quantity}, at most ${most} on hand that are not expired: choose an expired batch by itself`,
+  "STOCK.NO_BATCH": (batch) => `Batch is ${batch}, expected a batch of this item`,
+  "STOCK.NO_ITEM": (fp) => `${fp} is not an item of this clinic`,
+  "EVENT.STATUS": (to, from, next) => `Status is ${to}, expected ${next} or CANCELLED after ${from}`,
+  "EVENT.FINAL": (to, from) => `Status is ${to}, expected no other status, ${from} is final`,
+  "EVENT.NOT_OWN": (fp) => `${fp} is not an event of this clinic`,
+  "SOAP.STATUS": (to, from, next) => `Status is ${to}, expected ${next} after ${from}`,
+  "SOAP.FINAL": (to, from) => `Status is ${to}, expected no other status, ${from} is final`,
+  "SOAP.SIGNED": (status, ...fields) =>
+    `The stored record is ${status} and ${fields.join(", ")} would change, expected an amendment as a new record`,
+  "SOAP.OPEN": (status) => `This record is ${status}, expected a signed one: change its text instead`,
+  "SOAP.AMENDS_ITSELF": () => "amends_fp is the record itself, expected another record",
+  "SOAP.AMENDS_OTHER": (fp) => `amends_fp is ${fp}, a record of another patient, expected one of the same`,
+  "SOAP.AMENDS_OPEN": (fp, status) => `amends_fp is ${fp}, which is ${status}, expected a SIGNED or LOCKED record`,
+  "SOAP.NOT_OWN": (fp) => `${fp} is not a record of this clinic`,
+  "SOAP.OF_CLINIC": (clinic) => `This record belongs to ${clinic}, and only that clinic changes it`,
+  "SOAP.CHANGED": () => "Someone else changed this record after you opened it, so nothing was overwritten",
+  "CONNECTION.TOO_MANY": (most) => `${most} requests of this clinic wait already: withdraw one first`,
+  "CONNECTION.OPEN": (clinic) => `${clinic} sees this patient already: load the page again`,
+  "CONNECTION.NONE": () => "Nothing waits for this clinic",
+  "PAIRING.TOO_MANY": () => "Many clinics of this server add a PC just now: wait a few minutes, then try again",
+  "PC.LOCAL": () => "This PC takes no devices from here: edit agent.yaml on the PC",
+  "PC.CHANGED": () => "The devices changed meanwhile: close this window and open it again",
+  "UPDATE.OTHER_VERSION": (version) => `Version ${version} is not the newest one here: load the page again`,
+  "UPDATE.NOTHING": () => "Every PC that can take this version has it: there is nothing to update",
+  "UPDATE.RUNS_BY": (by) => `${by} started an update already: wait for its end, or stop it`,
+  "UPDATE.NONE": () => "No update of the PCs is under way: load the page again",
+  "UPDATE.ENDED": () => "This update has ended already: load the page again",
+  "UPDATE.NOT_ITS_TURN": () => "It is not the turn of this PC any more: load the page again",
+  "UPDATE.RUNS": () => "This update is under way: stop it first",
+  "NETWORK.OTHER_CLINICS": () =>
+    "This server has other clinics too: a user who is admin in each of them may change its network",
+  "USER.NAME_TAKEN": () => "Another user has this name. Choose another one",
+  "USER.IN_CLINIC": () => "This user belongs to the clinic already",
+  "USER.LAST_ADMIN": () => "A clinic keeps at least one admin. Make another user an admin first",
+  "USER.ONESELF": () => "This is your own account. Change it on your account page",
+  "USER.OF_OTHERS": () =>
+    "This user also belongs to a clinic that you do not administer. You can only remove the user from yours",
+  "FACTOR.WRONG_CODE": () => "This code is wrong. Check the clock of your phone",
+  "FACTOR.ON": () => "Your second factor is on already",
+  "FACTOR.OFF": () => "Your second factor is off",
+  "KEY.TOO_MANY": (most) => `The clinic has ${most} active keys, at most ${most}. Revoke one first`,
+  "KEY.ENDED": () => "This key is revoked or expired. Create a new one",
+  "RANGES.CHANGED": () => "Someone else changed the intervals meanwhile. Look at the changes again",
+  "CHANNEL.TAKEN": () => "This address is in the list already",
+  "CHANNEL.TOO_MANY": (most) => `A clinic has at most ${most} addresses: remove one first`,
+  "CHANNEL.TESTED": (seconds) => `The last test was just now: wait ${seconds} seconds`,
+  /** The value is the sentence about the URL. */
+  "WEBHOOK.URL": (why = "") => why.replace(/\.$/, ""),
+  "WEBHOOK.TOO_MANY": (most) => `The clinic has ${most} webhooks, the most. Delete one first`,
+  "WRITE.DONE": () => "This is done already: load the page again",
+} as const satisfies Record<string, Words>;
+
+export type RefusalCode = keyof typeof english;
+export type Refusal = ReasonOf<RefusalCode>;
+
+const placesInTurkish: Readonly<Record<string, string>> = { "is rejected": "reddedildi", waits: "bekliyor" };
+
+const turkish: Record<RefusalCode, Words> = {
+  "STUDY.CHANGED": (who, place, name) => {
+    if (place === undefined) return "Bu tetkik bu arada değişti. Yeniden bakın";
+    const now =
+      place === "filed" ? `şimdi ${name} hastasında` : `şimdi ${placesInTurkish[place] ?? place}. Yeniden bakın`;
+    return `${who === "" ? "Cihaz" : who} bu tetkiki bu arada değiştirdi: ${now}`;
+  },
+  "STUDY.REJECTED": () => "Bu tetkik reddedilmiş: önce bunu geri alın",
+  "STUDY.FILED": () => "Bu tetkik bir hastaya ait: hastasız bir tetkik bekleniyordu",
+  "STUDY.FILED_BY_AGENT": () => "Cihaz bilgisayarı bu tetkiki bu arada yerleştirdi. Yeniden bakın",
+  "STUDY.FILED_THERE": (name) => `Bu tetkik zaten ${name} hastasında`,
+  "STUDY.UNMATCHED": () => "Bu tetkikin hastası yok: yerleştirilmiş bir tetkik bekleniyordu",
+  "STUDY.NOT_PLACED": () => "Bu tetkiki bir kullanıcı yerleştirmedi veya reddetmedi",
+  "STUDY.NOT_MOVED": () => "Bu tetkikin son değişikliği bir taşıma değil",
+  "STUDY.FLAGGED": () => "Bu tetkik hastasına göre zaten işaretli",
+  "STUDY.OTHER_CLINIC": () => "Bu tetkik başka bir kliniğin",
+  "STUDY.TOO_LONG": () => "Bu tetkik PDF dosyası için çok uzun. CSV dosyasını alın",
+  "PATIENT.LEFT": () => "Hastası artık bu kliniğin hastası değil",
+  "MATCH.OTHER_SPECIES": (stated, known) =>
+    `Cihaz ${stated} diyor, ama hasta ${known}: yine de yerleştirmek için hastanın türünü yazın: ${known}`,
+  "CODE.MAPPED": (by, analyte) => `${by} bu kodu bu arada ${analyte} ile eşledi`,
+  "STOCK.QUANTITY": (quantity, most) =>
+    `Miktar ${quantity}, ${most === undefined ? "en az 1 olan" : `1 ile ${most} arasında`} bir tam sayı bekleniyordu`,
+  "STOCK.ON_HAND": (quantity, most) => `Miktar ${quantity}, elde en çok ${most} var`,
+  "STOCK.IN_BATCH": (quantity, most) => `Miktar ${quantity}, bu partide en çok ${most} var`,
+  "STOCK.EXPIRED": (quantity, most) =>
+    `Miktar ${quantity}, elde süresi geçmemiş en çok ${most} var: süresi geçmiş partiyi ayrıca seçin`,
+  "STOCK.NO_BATCH": (batch) => `Parti ${batch}, bu ürünün bir partisi bekleniyordu`,
+  "STOCK.NO_ITEM": (fp) => `${fp} bu kliniğin ürünü değil`,
+  "EVENT.STATUS": (to, from, next) => `Durum ${to}, ${from} ardından ${next} ya da CANCELLED bekleniyordu`,
+  "EVENT.FINAL": (to, from) => `Durum ${to}, ama ${from} son durumdur`,
+  "EVENT.NOT_OWN": (fp) => `${fp} bu kliniğin randevusu değil`,
+  "SOAP.STATUS": (to, from, next) => `Durum ${to}, ${from} ardından ${next} bekleniyordu`,
+  "SOAP.FINAL": (to, from) => `Durum ${to}, ama ${from} son durumdur`,
+  "SOAP.SIGNED": (status, ...fields) =>
+    `Saklanan kayıt ${status} ve ${fields.join(", ")} değişecekti: yeni bir kayıt olarak ek bekleniyordu`,
+  "SOAP.OPEN": (status) => `Bu kayıt ${status}, imzalı bir kayıt bekleniyordu: bunun yerine metnini değiştirin`,
+  "SOAP.AMENDS_ITSELF": () => "Ek, kaydın kendisini gösteriyor: başka bir kayıt bekleniyordu",
+  "SOAP.AMENDS_OTHER": (fp) => `${fp} başka bir hastanın kaydı: aynı hastanın kaydı bekleniyordu`,
+  "SOAP.AMENDS_OPEN": (fp, status) => `${fp} kaydı ${status}: SIGNED ya da LOCKED bir kayıt bekleniyordu`,
+  "SOAP.NOT_OWN": (fp) => `${fp} bu kliniğin kaydı değil`,
+  "SOAP.OF_CLINIC": (clinic) => `Bu kayıt ${clinic} kliniğinin, onu yalnız o klinik değiştirir`,
+  "SOAP.CHANGED": () => "Siz açtıktan sonra bu kaydı başka biri değiştirdi, bu yüzden üzerine yazılmadı",
+  "CONNECTION.TOO_MANY": (most) => `Bu kliniğin ${most} isteği zaten bekliyor: önce birini geri çekin`,
+  "CONNECTION.OPEN": (clinic) => `${clinic} bu hastayı zaten görüyor: sayfayı yeniden yükleyin`,
+  "CONNECTION.NONE": () => "Bu klinik için bekleyen bir şey yok",
+  "PAIRING.TOO_MANY": () =>
+    "Bu sunucunun birçok kliniği şu anda bilgisayar ekliyor: birkaç dakika bekleyin, sonra yeniden deneyin",
+  "PC.LOCAL": () => "Bu bilgisayar buradan cihaz almıyor: bilgisayardaki agent.yaml dosyasını düzenleyin",
+  "PC.CHANGED": () => "Cihazlar bu arada değişti: bu pencereyi kapatıp yeniden açın",
+  "UPDATE.OTHER_VERSION": (version) => `${version} buradaki en yeni sürüm değil: sayfayı yeniden yükleyin`,
+  "UPDATE.NOTHING": () => "Bu sürümü alabilen her bilgisayarda o zaten var: güncellenecek bir şey yok",
+  "UPDATE.RUNS_BY": (by) => `${by} zaten bir güncelleme başlattı: bitmesini bekleyin ya da durdurun`,
+  "UPDATE.NONE": () => "Süren bir güncelleme yok: sayfayı yeniden yükleyin",
+  "UPDATE.ENDED": () => "Bu güncelleme zaten bitti: sayfayı yeniden yükleyin",
+  "UPDATE.NOT_ITS_TURN": () => "Sıra artık bu bilgisayarda değil: sayfayı yeniden yükleyin",
+  "UPDATE.RUNS": () => "Bu güncelleme sürüyor: önce durdurun",
+  "NETWORK.OTHER_CLINICS": () =>
+    "Bu sunucuda başka klinikler de var: ağını, hepsinde yönetici olan bir kullanıcı değiştirebilir",
+  "USER.NAME_TAKEN": () => "Bu ad başka bir kullanıcının. Başka bir ad seçin",
+  "USER.IN_CLINIC": () => "Bu kullanıcı zaten klinikte",
+  "USER.LAST_ADMIN": () => "Bir klinikte en az bir yönetici kalır. Önce başka bir kullanıcıyı yönetici yapın",
+  "USER.ONESELF": () => "Bu sizin hesabınız. Onu hesap sayfanızda değiştirin",
+  "USER.OF_OTHERS": () =>
+    "Bu kullanıcı, yöneticisi olmadığınız bir klinikte de var. Onu yalnız kendi kliniğinizden çıkarabilirsiniz",
+  "FACTOR.WRONG_CODE": () => "Bu kod yanlış. Telefonunuzun saatini kontrol edin",
+  "FACTOR.ON": () => "İkinci adımınız zaten açık",
+  "FACTOR.OFF": () => "İkinci adımınız kapalı",
+  "KEY.TOO_MANY": (most) => `Kliniğin ${most} etkin anahtarı var, en çok ${most}. Önce birini iptal edin`,
+  "KEY.ENDED": () => "Bu anahtar iptal edilmiş ya da süresi dolmuş. Yenisini oluşturun",
+  "RANGES.CHANGED": () => "Aralıkları bu arada başka biri değiştirdi. Değişikliklere yeniden bakın",
+  "CHANNEL.TAKEN": () => "Bu adres zaten listede",
+  "CHANNEL.TOO_MANY": (most) => `Bir kliniğin en çok ${most} adresi olur: önce birini kaldırın`,
+  "CHANNEL.TESTED": (seconds) => `Son deneme az önceydi: ${seconds} saniye bekleyin`,
+  "WEBHOOK.URL": (why = "") => `Bu adres kullanılamaz: ${why.replace(/\.$/, "")}`,
+  "WEBHOOK.TOO_MANY": (most) => `Kliniğin ${most} webhook'u var, en çok bu kadar olur. Önce birini silin`,
+  "WRITE.DONE": () => "Bu zaten yapıldı: sayfayı yeniden yükleyin",
+};
+
+export function refusal(code: RefusalCode, ...values: readonly (string | number)[]): Refusal {
+  return reasonOf(code, ...values.map(String));
+}
+
+/** Returns a refusal as a sentence. */
+export function refusalText({ code, values }: Refusal, language: Language = "en"): string {
+  const tables: Record<Language, Record<RefusalCode, Words>> = { en: english, tr: turkish };
+  return `${tables[language][code](...values)}.`;
+}
+
+/** Returns a refusal of a rule as the end of a line, for the problems of an import. */
+export function refusalWords(refused: Refusal): string {
+  const sentence = refusalText(refused);
+  return `${sentence.slice(0, 1).toLowerCase()}${sentence.slice(1, -1)}`;
+}
+
+/** Whether this program has words for a reason. */
+export function isRefusal(reason: Reason): reason is Refusal {
+  return Object.hasOwn(english, reason.code);
+}
