@@ -8,7 +8,7 @@ import {
   OF_REPLIES,
   OWN_HOLDER,
 } from "../../shared/network/line-reasons.ts";
-import { holderOfFile, holderOfPort } from "../../shared/network/port-holder.ts";
+import { holdersOfFile, holdersOfPort } from "../../shared/network/port-holder.ts";
 import { type Advised, advisedText } from "../../shared/runtime/advised.ts";
 
 // The state of the line to a device. A fault has a code with values, and words with their remedy.
@@ -83,7 +83,7 @@ function serialValues(code: SerialCode, path: string, message: string): string[]
     case "PORT.FORBIDDEN":
       return [os.userInfo().username];
     case "PORT.IN_USE":
-      return [holderOfFile(path, OWN_HOLDER, "")];
+      return holdersOfFile(path, OWN_HOLDER);
     case "PORT.FAULT":
       return [message];
     case "PORT.MISSING":
@@ -100,7 +100,7 @@ export function listenFault(host: string, port: number, error: NodeJS.ErrnoExcep
 function listenReason(host: string, port: string, { code, message }: NodeJS.ErrnoException): LineReason {
   switch (code) {
     case "EADDRINUSE":
-      return reasonOf("LISTEN.IN_USE", port, holderOfPort(Number(port), OWN_HOLDER, ""));
+      return reasonOf("LISTEN.IN_USE", port, ...holdersOfPort(Number(port), OWN_HOLDER));
     case "EADDRNOTAVAIL":
       return reasonOf("LISTEN.NOT_OWN", host, ownAddresses().join(", "));
     case "EACCES":

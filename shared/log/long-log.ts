@@ -1,5 +1,5 @@
 import fs from "node:fs";
-import { holderOfFile } from "../network/port-holder.ts";
+import { holdersOfFile } from "../network/port-holder.ts";
 
 // The write-ahead log of an SQLite database (WAL). A reader that never ends keeps SQLite from using the log again. Each commit
 // then makes it longer: 12 kB a commit, 380 MB after 30 000, until the disk is full.
@@ -24,7 +24,8 @@ export function longLog(database: string, most = LOG_BYTES_MAX): LongLog | null 
   const bytes = fs.statSync(log, { throwIfNoEntry: false })?.size ?? 0;
   if (bytes <= most) return null;
   const fault = `${log} has ${Math.round(bytes / 1e6)} MB and grows, because a program reads the database without an end`;
-  const remedy = `end its reader, one of the programs that have it open: ${holderOfFile(log, "this program itself")}`;
+  const holders = holdersOfFile(log, "this program itself").join(", ") || "another program";
+  const remedy = `end its reader, one of the programs that have it open: ${holders}`;
   return { code: "database.log", bytes, fault, remedy };
 }
 

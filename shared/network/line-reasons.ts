@@ -16,11 +16,12 @@ const english = {
       `no permission for ${path}`,
       `add the user to the group dialout (sudo usermod -a -G dialout ${user}), then sign in again`,
     ),
-  "PORT.IN_USE": (path, holder) => advised(`${path} is in use by ${holderIn("en", holder)}`, "close that program"),
+  "PORT.IN_USE": (path, ...programs) =>
+    advised(`${path} is in use by ${holdersIn("en", programs)}`, "close that program"),
   "PORT.NOT_SERIAL": (path) => advised(`${path} is not a serial port`, 'take a path that "agent ports" lists'),
   "PORT.FAULT": (path, message) => advised(`${path}: ${message}`),
-  "LISTEN.IN_USE": (port, holder) =>
-    advised(`port ${port} is in use by ${holderIn("en", holder)}`, "end that program, or choose another port"),
+  "LISTEN.IN_USE": (port, ...programs) =>
+    advised(`port ${port} is in use by ${holdersIn("en", programs)}`, "end that program, or choose another port"),
   "LISTEN.NOT_OWN": (host, own) =>
     advised(`${host} is not an address of this machine, which has ${own}`, "take one of them, or 0.0.0.0 for all"),
   "LISTEN.FORBIDDEN": (port, user) =>
@@ -67,13 +68,14 @@ const turkish: Record<LineCode, Words> = {
       `${path} için izin yok`,
       `kullanıcıyı dialout grubuna ekleyin (sudo usermod -a -G dialout ${user}), sonra yeniden oturum açın`,
     ),
-  "PORT.IN_USE": (path, holder) => advised(`${path} kullanımda: ${holderIn("tr", holder)}`, "o programı kapatın"),
+  "PORT.IN_USE": (path, ...programs) =>
+    advised(`${path} kullanımda: ${holdersIn("tr", programs)}`, "o programı kapatın"),
   "PORT.NOT_SERIAL": (path) =>
     advised(`${path} bir seri port değil`, '"agent ports" komutunun gösterdiği bir yolu alın'),
   "PORT.FAULT": (path, message) => advised(`${path}: ${message}`),
-  "LISTEN.IN_USE": (port, holder) =>
+  "LISTEN.IN_USE": (port, ...programs) =>
     advised(
-      `${port} numaralı port kullanımda: ${holderIn("tr", holder)}`,
+      `${port} numaralı port kullanımda: ${holdersIn("tr", programs)}`,
       "o programı kapatın ya da başka bir port seçin",
     ),
   "LISTEN.NOT_OWN": (host, own) =>
@@ -109,7 +111,7 @@ const turkish: Record<LineCode, Words> = {
   "TLS.FAULT": (place, message) => advised(`${place} ile TLS kurulamadı: ${message}`),
 };
 
-/** The value of a holder that is this agent, with another device. An empty one is unknown. */
+/** The value of a program that is this agent, with another device. */
 export const OWN_HOLDER = "agent";
 
 const holders = {
@@ -117,9 +119,10 @@ const holders = {
   tr: { own: "bu ajanın başka bir cihazı", unknown: "başka bir program" },
 } as const;
 
-function holderIn(language: Language, holder = ""): string {
+/** Names the programs that hold a port. None is known where the system does not name them. */
+function holdersIn(language: Language, programs: readonly string[]): string {
   const { own, unknown } = holders[language];
-  return holder === "" ? unknown : holder === OWN_HOLDER ? own : holder;
+  return programs.length === 0 ? unknown : programs.map((name) => (name === OWN_HOLDER ? own : name)).join(", ");
 }
 
 /** Returns the fault and its remedy. @returns null for a code of another version */

@@ -4,22 +4,20 @@ import path from "node:path";
 // Names the program that holds a port or a file. Only Linux has that information, in /proc, and users other than root get it only
 // for their own programs.
 
-const UNKNOWN = "another program";
-
-/** @returns the programs that have the file open, this one as `self`; else `unknown` */
-export function holderOfFile(file: string, self: string, unknown = UNKNOWN): string {
+/** @returns the programs that have the file open, this one as `self`; empty if they are unknown */
+export function holdersOfFile(file: string, self: string): string[] {
   try {
     const real = fs.realpathSync(file);
-    return holderOf((link) => link === real, self, unknown);
+    return holdersOf((link) => link === real, self);
   } catch {
-    return unknown;
+    return [];
   }
 }
 
-/** @returns the program that listens on the TCP port, this one as `self`; else `unknown` */
-export function holderOfPort(port: number, self: string, unknown: string): string {
+/** @returns the programs that listen on the TCP port, this one as `self`; empty if they are unknown */
+export function holdersOfPort(port: number, self: string): string[] {
   const sockets = ["/proc/net/tcp", "/proc/net/tcp6"].flatMap((table) => listening(table, port));
-  return sockets.length === 0 ? unknown : holderOf((link) => sockets.includes(link), self, unknown);
+  return sockets.length === 0 ? [] : holdersOf((link) => sockets.includes(link), self);
 }
 
 /** @returns the sockets that listen on the port, named as the links in /proc */
@@ -42,23 +40,18 @@ function linesOf(file: string): string[] {
 /** Max number of named programs. A file may be open in several, of which one has locked it. */
 const NAMED_MAX = 3;
 
-function holderOf(isIt: (link: string) => boolean, self: string, unknown: string): string {
+function holdersOf(isIt: (link: string) => boolean, self: string): string[] {
   const pids = entries("/proc").filter((name) => /^\d+$/.test(name) && opens(path.join("/proc", name, "fd"), isIt));
-  return (
-    pids
-      .slice(0, NAMED_MAX)
-      .map((pid) => programName(pid, self))
-      .join(", ") || unknown
-  );
+  return pids.slice(0, NAMED_MAX).flatMap((pid) => programName(pid, self) ?? []);
 }
 
-function programName(pid: string, self: string): string {
+function programName(pid: string, self: string): string | null {
   if (Number(pid) === process.pid) return self;
   try {
     // The name in /proc/PID/comm is that of a thread, which is "MainThread" for Node.
     return `${path.basename(fs.readlinkSync(`/proc/${pid}/exe`))} (process ${pid})`;
   } catch {
-    return UNKNOWN; // the program has ended
+    return null; // the program has ended
   }
 }
 

@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { dialFault, faultText, listenFault, ofReplies, serialFault } from "../../../agent/states/line-state.ts";
-import { lineText } from "../../../shared/network/line-reasons.ts";
+import { lineText, OWN_HOLDER } from "../../../shared/network/line-reasons.ts";
 import { portFault } from "../../../shared/files/rights-advice.ts";
 
 // Goal: the sentences of faults that a test cannot cause for real. The others are in device-service.slow.test.ts.
@@ -34,7 +34,7 @@ test.each<Row>([
     "Error Resource temporarily unavailable Cannot lock port",
     "linux",
     "PORT.IN_USE",
-    [""],
+    [],
     `${tty} is in use by another program`,
     "close that program",
   ],
@@ -42,7 +42,7 @@ test.each<Row>([
     "Opening COM3: Access denied",
     "win32",
     "PORT.IN_USE",
-    [""],
+    [],
     `${tty} is in use by another program`,
     "close that program",
   ],
@@ -75,6 +75,17 @@ test.each([
   [os.tmpdir(), "PORT.NOT_SERIAL"],
 ])("the words of the real driver about %s have the code %s", async (place, code) => {
   expect((await serialProblem({ path: place, baudRate: 9600 }))?.code).toBe(code);
+});
+
+test("several programs that hold a port are named, this agent in the language of the reader", () => {
+  const reason = { code: "LISTEN.IN_USE", values: ["5600", OWN_HOLDER, "socat (process 7)"] };
+  expect(lineText(reason)).toMatch(/^port 5600 is in use by another device of this agent, socat \(process 7\): end/);
+  expect(lineText(reason, "tr")).toMatch(
+    /^5600 numaralı port kullanımda: bu ajanın başka bir cihazı, socat \(process 7\): /,
+  );
+  expect(lineText({ ...reason, values: ["5600"] }, "tr")).toMatch(
+    /^5600 numaralı port kullanımda: başka bir program: /,
+  );
 });
 
 test("the fault of a port below 1024 without permission has its remedy", () => {
