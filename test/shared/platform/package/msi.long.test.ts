@@ -142,8 +142,9 @@ describe.skipIf(!wine || !wixl)("the agent as a Windows service", { timeout: STE
   });
 
   test("a launcher whose service process was killed ends with its agent", async () => {
-    for (const id of windows.processes("C:\\Program Files\\Vetwire Agent\\runtime\\shawl.exe"))
-      process.kill(id, "SIGKILL");
+    const shawls = windows.processes("C:\\Program Files\\Vetwire Agent\\runtime\\shawl.exe");
+    expect([shawls.length, nodes().length]).toEqual([1, 2]);
+    for (const id of shawls) process.kill(id, "SIGKILL");
     await until("the launcher and the agent end", () => nodes().length === 0, STEP_MS / 4, 200);
   });
 
