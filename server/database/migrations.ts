@@ -592,6 +592,43 @@ const practiceSoftware = ({ orderedText }: Engine) => `
   create index sync_answer_by_time on sync_answer (answered_at);
 `;
 
+// What the entrances changed, for undo, and animals that were merged into others.
+const batches = ({ id, orderedText }: Engine) => `
+  create table batch (
+    id ${id},
+    fp ${orderedText} not null unique,
+    clinic_id bigint not null references clinic (id),
+    door text not null,
+    source text,
+    user_id bigint references dashboard_user (id),
+    api_key_id bigint references api_key (id),
+    at bigint not null,
+    created bigint not null default 0,
+    changed bigint not null default 0,
+    removed bigint not null default 0,
+    row_count bigint not null default 0,
+    undone_at bigint
+  );
+  create index batch_of_clinic on batch (clinic_id, id);
+  create index batch_by_time on batch (at);
+  create table batch_row (
+    id ${id},
+    batch_id bigint not null references batch (id),
+    kind ${orderedText} not null,
+    subject ${orderedText} not null,
+    change text not null,
+    before text,
+    after text not null,
+    unique (batch_id, kind, subject)
+  );
+  alter table patient add column merged_into_id bigint references patient (id);
+  create index patient_merged on patient (merged_into_id) where merged_into_id is not null;
+  alter table patient_source add column merged_into text;
+  create index patient_of_owner on patient (owner_customer_id);
+  create index patient_source_of_patient on patient_source (patient_id);
+  create index customer_source_of_customer on customer_source (customer_id);
+`;
+
 const soapContent = [
   "id",
   "fp",
@@ -608,7 +645,7 @@ const soapContent = [
 ];
 
 /** The baseline, then what each later version changes. A released entry never changes. */
-const versions: readonly ((engine: Engine) => string)[] = [baseline, practiceSoftware];
+const versions: readonly ((engine: Engine) => string)[] = [baseline, practiceSoftware, batches];
 
 /** Version of the schema that this program knows. */
 export const SCHEMA_VERSION = versions.length;

@@ -26,7 +26,7 @@ export async function storePatient(session: Session, line: PatientLine, context:
       updated_at: Date.parse(line.updated_at),
       deleted_at: typeof deleted_at === "string" ? Date.parse(deleted_at) : deleted_at,
     },
-    context,
+    { ...context, batch: null },
   );
   return change;
 }

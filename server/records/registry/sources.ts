@@ -1,4 +1,7 @@
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import { patientByFp } from "./animals.ts";
+import { record, type RecordedKind, type StoreContext, subjectOf } from "./batches.ts";
+import { ownerId } from "./owners.ts";
 
 // Patients and owners by their names in the practice software of a clinic: (source, external id).
 
@@ -21,12 +24,24 @@ export async function findNamed(session: Session, name: SourceName): Promise<Nam
   return session.first(named, name);
 }
 
-/** Keeps which patient a name stands for. `patientId` is null for one that was removed before it came. */
+interface NameOfAnimal extends SourceName {
+  /** Null for one that was removed before it came. */
+  readonly patientId: number | null;
+  readonly updatedAt: number | null;
+  readonly removed: boolean;
+}
+
+/** Keeps which patient a name stands for. */
 export async function namePatient(
   session: Session,
-  entry: SourceName & { patientId: number | null; updatedAt: number | null; removed: boolean },
+  entry: NameOfAnimal,
+  { batch }: Pick<StoreContext, "batch">,
 ): Promise<void> {
+  const subject = subjectOf(entry.clinicId, entry.source, entry.externalId);
+  const before = await animalNames.read(session, subject);
   await session.all(nameOfPatient, { ...entry, removed: entry.removed ? 1 : 0 });
+  const after = (await animalNames.read(session, subject)) ?? {};
+  await record(session, batch, { kind: animalNames, subject, before, after });
 }
 
 export async function findNamedOwner(
@@ -39,8 +54,53 @@ export async function findNamedOwner(
 export async function nameOwner(
   session: Session,
   entry: SourceName & { customerId: number; updatedAt: number | null },
+  { batch }: Pick<StoreContext, "batch">,
 ): Promise<void> {
+  const subject = subjectOf(entry.clinicId, entry.source, entry.externalId);
+  const before = await ownerNames.read(session, subject);
   await session.all(nameOfOwner, entry);
+  const after = (await ownerNames.read(session, subject)) ?? {};
+  await record(session, batch, { kind: ownerNames, subject, before, after });
+}
+
+/** Names of patients, by clinic, source and external id. */
+export const animalNames: RecordedKind = {
+  name: "animal name",
+  async read(session, subject) {
+    const stored = await session.first(named, nameOf(subject));
+    if (stored === undefined) return null;
+    const { fp, source_updated_at, removed } = stored;
+    return { fp, source_updated_at, removed };
+  },
+  async restore(session, subject, image, context) {
+    const name = nameOf(subject);
+    if (image === null) return void (await session.all(deleteNameOfPatient, name));
+    const { fp, source_updated_at: updatedAt, removed } = image as unknown as AnimalNameImage;
+    const patientId = fp === null ? null : ((await session.first(patientByFp, { fp }))?.id ?? null);
+    await namePatient(session, { ...name, patientId, updatedAt, removed: removed === 1 }, context);
+  },
+};
+
+type AnimalNameImage = Pick<NamedPatient, "fp" | "source_updated_at" | "removed">;
+
+/** Names of owners, by clinic, source and external id. */
+export const ownerNames: RecordedKind = {
+  name: "owner name",
+  async read(session, subject) {
+    const stored = await session.first(namedOwner, nameOf(subject));
+    return stored === undefined ? null : { fp: stored.fp, source_updated_at: stored.source_updated_at };
+  },
+  async restore(session, subject, image, context) {
+    const name = nameOf(subject);
+    if (image === null) return void (await session.all(deleteNameOfOwner, name));
+    const { fp, source_updated_at: updatedAt } = image as unknown as { fp: string; source_updated_at: number | null };
+    await nameOwner(session, { ...name, customerId: await ownerId(session, fp), updatedAt }, context);
+  },
+};
+
+function nameOf(subject: string): SourceName {
+  const [clinicId, source, externalId] = JSON.parse(subject) as [number, string, string];
+  return { clinicId, source, externalId };
 }
 
 const named = query((db, p: SourceName) =>
@@ -96,4 +156,20 @@ const nameOfOwner = uncachedWrite((db, p: SourceName & { customerId: number; upd
     .onConflict((conflict) =>
       conflict.columns(["clinic_id", "source", "external_id"]).doUpdateSet({ source_updated_at: p.updatedAt }),
     ),
+);
+
+const deleteNameOfPatient = uncachedWrite((db, p: SourceName) =>
+  db
+    .deleteFrom("patient_source")
+    .where("clinic_id", "=", p.clinicId)
+    .where("source", "=", p.source)
+    .where("external_id", "=", p.externalId),
+);
+
+const deleteNameOfOwner = uncachedWrite((db, p: SourceName) =>
+  db
+    .deleteFrom("customer_source")
+    .where("clinic_id", "=", p.clinicId)
+    .where("source", "=", p.source)
+    .where("external_id", "=", p.externalId),
 );

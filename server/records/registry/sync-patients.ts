@@ -1,14 +1,15 @@
 import { newFp } from "../../../shared/api/fp.ts";
 import { query, type Session } from "../../database/query.ts";
-import { setConnection, stampAndRelist } from "../patients/connections.ts";
 import { storedWords } from "./animal-checks.ts";
-import { removeAnimal, type StoreContext, storeAnimal } from "./animals.ts";
+import { connectAnimal, removeAnimal, storeAnimal } from "./animals.ts";
+import { inBatch, type StoreContext } from "./batches.ts";
 import { findNamed, type NamedPatient, namePatient, type SourceName } from "./sources.ts";
 import type { ReadPatient, RefusedItem, SyncedOwner, SyncedPatient } from "./sync-items.ts";
 import type { SyncOutcome } from "./sync-messages.ts";
 import { storeOwner } from "./sync-owners.ts";
 import {
   auditItem,
+  batchOf,
   isOlder,
   laterOf,
   olderItem,
@@ -26,8 +27,14 @@ export async function syncPatients(
   session: Session,
   request: SyncRequest<ReadPatient | RefusedItem>,
 ): Promise<SyncResult> {
-  const owners = await storeOwners(session, request);
-  return storeEach(request.items, async (item) => storeItem(session, item, owners, request));
+  const { now, clock } = request;
+  const { result } = await inBatch(session, batchOf(request), async (batch) => {
+    // A client of the clinic has synchronised if its practice software does.
+    const context: StoreContext = { now, clock, served: null, batch };
+    const owners = await storeOwners(session, request, context);
+    return storeEach(request.items, async (item) => storeItem(session, item, owners, request, context));
+  });
+  return result;
 }
 
 type StoredOwner = Awaited<ReturnType<typeof storeOwner>>;
@@ -39,6 +46,7 @@ const ALWAYS = Number.POSITIVE_INFINITY;
 async function storeOwners(
   session: Session,
   request: SyncRequest<ReadPatient | RefusedItem>,
+  context: StoreContext,
 ): Promise<ReadonlyMap<string, StoredOwner>> {
   const newest = new Map<string, { owner: SyncedOwner; updatedAt: number | null }>();
   for (const item of request.items) {
@@ -49,7 +57,7 @@ async function storeOwners(
     newest.set(owner.externalId, { owner, updatedAt: item.updatedAt });
   }
   const stored = new Map<string, StoredOwner>();
-  for (const [externalId, named] of newest) stored.set(externalId, await storeOwner(session, named, request));
+  for (const [externalId, named] of newest) stored.set(externalId, await storeOwner(session, named, request, context));
   return stored;
 }
 
@@ -58,6 +66,7 @@ async function storeItem(
   item: ReadPatient | RefusedItem,
   owners: ReadonlyMap<string, StoredOwner>,
   request: SyncRequest<unknown>,
+  context: StoreContext,
 ): Promise<StoredItem> {
   if ("faults" in item) return { fp: null, outcome: "rejected", errors: [...item.faults] };
   const name = { clinicId: request.clinicId, source: request.source, externalId: item.externalId };
@@ -69,8 +78,8 @@ async function storeItem(
   const updatedAt = laterOf(item.updatedAt, storedAt);
   const { fp, outcome } =
     item.patient === null
-      ? await remove(session, name, { before, updatedAt }, request)
-      : await store(session, name, { before, updatedAt, patient: item.patient, owners }, request);
+      ? await remove(session, name, { before, updatedAt }, context)
+      : await store(session, name, { before, updatedAt, patient: item.patient, owners }, context);
   if (outcome !== "unchanged" && fp !== null) await auditItem(session, `sync: patient ${outcome}`, fp, request);
   return { fp, outcome, errors: [], before };
 }
@@ -79,15 +88,13 @@ async function store(
   session: Session,
   name: SourceName,
   { before, updatedAt, patient, owners }: PatientToStore,
-  { now, clock, clinicId }: SyncRequest<unknown>,
+  context: StoreContext,
 ): Promise<{ fp: string; outcome: SyncOutcome }> {
   const owner = owners.get(patient.owner.externalId);
   if (owner === undefined) throw new Error("the owner of an item is missing");
   const fp = before?.fp ?? newFp("patient");
   const isBack = before?.removed === 1;
   const { breed, date_of_birth, weight_kg, deceasedAt, identifiers } = patient;
-  // A client of the clinic has synchronised if its practice software does.
-  const context: StoreContext = { now, clock, served: null };
   const facts = { name: patient.name, breed, date_of_birth, weight_kg, ...storedWords(patient) };
   const { id, change } = await storeAnimal(
     session,
@@ -101,15 +108,11 @@ async function store(
   );
   const isNew = before?.patient_id == null;
   if (isNew || isBack) {
-    const connected = await setConnection(session, {
-      clinicId,
-      patient: { id, fp, species: facts.species },
-      active: true,
-    });
-    if (connected !== "unchanged") await stampAndRelist(session, id, clock(), isNew);
+    const animal = { id, fp, species: facts.species };
+    await connectAnimal(session, { clinicId: name.clinicId, patient: animal, active: true }, context);
   }
   if (isNew || isBack || updatedAt !== before.source_updated_at) {
-    await namePatient(session, { ...name, patientId: id, updatedAt, removed: false });
+    await namePatient(session, { ...name, patientId: id, updatedAt, removed: false }, context);
   }
   if (isNew) return { fp, outcome: "created" };
   return { fp, outcome: change === "changed" || isBack || owner.outcome === "updated" ? "updated" : "unchanged" };
@@ -127,20 +130,21 @@ async function remove(
   session: Session,
   name: SourceName,
   { before, updatedAt }: { before: NamedPatient | undefined; updatedAt: number | null },
-  { now, clock, clinicId }: SyncRequest<unknown>,
+  context: StoreContext,
 ): Promise<{ fp: string | null; outcome: SyncOutcome }> {
   // The name of an unknown patient stays, so that an older item that comes later does not bring it back.
   const isNews =
     before === undefined ? updatedAt !== null : before.removed === 0 || updatedAt !== before.source_updated_at;
   const patientId = before?.patient_id ?? null;
-  if (isNews) await namePatient(session, { ...name, patientId, updatedAt, removed: true });
+  if (isNews) await namePatient(session, { ...name, patientId, updatedAt, removed: true }, context);
   const fp = before?.fp ?? null;
   if (fp === null || patientId === null || before?.removed === 1) return { fp, outcome: "unchanged" };
+  const { clinicId } = name;
   const others = await session.first(otherClinic, { clinicId, patientId });
-  if (others === undefined) await removeAnimal(session, fp, { now, clock, served: null });
+  if (others === undefined) await removeAnimal(session, fp, context);
   else {
-    await setConnection(session, { clinicId, patient: { id: patientId, fp, species: others.species }, active: false });
-    await stampAndRelist(session, patientId, clock());
+    const patient = { id: patientId, fp, species: others.species };
+    await connectAnimal(session, { clinicId, patient, active: false }, context);
   }
   return { fp, outcome: "deleted" };
 }

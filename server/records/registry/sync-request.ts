@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Session } from "../../database/query.ts";
 import { insertRow } from "../audit/audit.ts";
+import type { NewBatch } from "./batches.ts";
 import type { SyncAnswer, SyncFault, SyncOutcome } from "./sync-messages.ts";
 
 // A request of practice software: its items one after the other, each with an outcome.
@@ -16,6 +17,11 @@ export interface SyncRequest<Item> {
   readonly now: number;
   readonly clock: () => number;
   readonly by: { readonly requestId: string; readonly keyId: number; readonly address: string };
+}
+
+/** The batch of a request. */
+export function batchOf({ clinicId, source, by, now }: SyncRequest<unknown>): NewBatch {
+  return { clinicId, door: "sync", source, by: { keyId: by.keyId }, now };
 }
 
 /** What became of an item. */

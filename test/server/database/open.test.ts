@@ -35,17 +35,20 @@ describe("the store", () => {
     await store.close();
   });
 
-  test("a database of the first schema gets the columns and tables of practice software, and keeps its patients", async () => {
+  test("a database of the first schema gets the columns and tables of later ones, and keeps its patients", async () => {
     const database = await temporaryDatabase();
     await (await openStore(database)).close();
     const other = await connectTo(database);
-    for (const table of ["patient_source", "customer_source", "sync_answer"]) await other.run(`drop table ${table}`);
+    const tables = ["batch_row", "batch", "patient_source", "customer_source", "sync_answer"];
+    for (const table of tables) await other.run(`drop table ${table}`);
+    for (const index of ["patient_merged", "patient_of_owner"]) await other.run(`drop index ${index}`);
     const added = [
       "customer name",
       "customer phone",
       "customer email",
       "patient precise_species",
       "patient deceased_at",
+      "patient merged_into_id",
     ];
     for (const column of [...added, "patient_identifier type"]) {
       const [table, name] = column.split(" ");
