@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from "node:util";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
-import { patientByFp } from "./animals.ts";
-import { record, type RecordedKind, type StoreContext, subjectOf } from "./batches.ts";
+import { type Change, patientByFp } from "./animals.ts";
+import { type Image, record, type RecordedKind, type StoreContext, subjectOf } from "./batches.ts";
 import { ownerId } from "./owners.ts";
 
 // Patients and owners by their names in the practice software of a clinic: (source, external id).
@@ -17,6 +18,7 @@ export interface NamedPatient {
   readonly fp: string | null;
   readonly source_updated_at: number | null;
   readonly removed: number;
+  readonly merged_into: string | null;
   readonly updated_at: number | null;
 }
 
@@ -29,19 +31,22 @@ interface NameOfAnimal extends SourceName {
   readonly patientId: number | null;
   readonly updatedAt: number | null;
   readonly removed: boolean;
+  /** The external id into which this one was merged; null for the patient's own. */
+  readonly mergedInto?: string | null;
 }
 
-/** Keeps which patient a name stands for. */
+/** Keeps which patient a name stands for. @returns what changed */
 export async function namePatient(
   session: Session,
   entry: NameOfAnimal,
   { batch }: Pick<StoreContext, "batch">,
-): Promise<void> {
+): Promise<Change> {
   const subject = subjectOf(entry.clinicId, entry.source, entry.externalId);
   const before = await animalNames.read(session, subject);
-  await session.all(nameOfPatient, { ...entry, removed: entry.removed ? 1 : 0 });
+  await session.all(nameOfPatient, { mergedInto: null, ...entry, removed: entry.removed ? 1 : 0 });
   const after = (await animalNames.read(session, subject)) ?? {};
   await record(session, batch, { kind: animalNames, subject, before, after });
+  return changeOf(before, after);
 }
 
 export async function findNamedOwner(
@@ -55,12 +60,18 @@ export async function nameOwner(
   session: Session,
   entry: SourceName & { customerId: number; updatedAt: number | null },
   { batch }: Pick<StoreContext, "batch">,
-): Promise<void> {
+): Promise<Change> {
   const subject = subjectOf(entry.clinicId, entry.source, entry.externalId);
   const before = await ownerNames.read(session, subject);
   await session.all(nameOfOwner, entry);
   const after = (await ownerNames.read(session, subject)) ?? {};
   await record(session, batch, { kind: ownerNames, subject, before, after });
+  return changeOf(before, after);
+}
+
+function changeOf(before: Image | null, after: Image): Change {
+  if (before === null) return "new";
+  return isDeepStrictEqual(before, after) ? "unchanged" : "changed";
 }
 
 /** Names of patients, by clinic, source and external id. */
@@ -69,19 +80,20 @@ export const animalNames: RecordedKind = {
   async read(session, subject) {
     const stored = await session.first(named, nameOf(subject));
     if (stored === undefined) return null;
-    const { fp, source_updated_at, removed } = stored;
-    return { fp, source_updated_at, removed };
+    const { fp, source_updated_at, removed, merged_into } = stored;
+    return { fp, source_updated_at, removed, merged_into };
   },
   async restore(session, subject, image, context) {
     const name = nameOf(subject);
     if (image === null) return void (await session.all(deleteNameOfPatient, name));
-    const { fp, source_updated_at: updatedAt, removed } = image as unknown as AnimalNameImage;
+    const { fp, source_updated_at: updatedAt, removed, merged_into } = image as unknown as AnimalNameImage;
     const patientId = fp === null ? null : ((await session.first(patientByFp, { fp }))?.id ?? null);
-    await namePatient(session, { ...name, patientId, updatedAt, removed: removed === 1 }, context);
+    const entry = { ...name, patientId, updatedAt, removed: removed === 1, mergedInto: merged_into };
+    await namePatient(session, entry, context);
   },
 };
 
-type AnimalNameImage = Pick<NamedPatient, "fp" | "source_updated_at" | "removed">;
+type AnimalNameImage = Pick<NamedPatient, "fp" | "source_updated_at" | "removed" | "merged_into">;
 
 /** Names of owners, by clinic, source and external id. */
 export const ownerNames: RecordedKind = {
@@ -108,14 +120,17 @@ const named = query((db, p: SourceName) =>
     .selectFrom("patient_source")
     .leftJoin("patient", "patient.id", "patient_source.patient_id")
     .select(["patient_source.patient_id", "patient.fp", "patient.updated_at"])
-    .select(["patient_source.source_updated_at", "patient_source.removed"])
+    .select(["patient_source.source_updated_at", "patient_source.removed", "patient_source.merged_into"])
     .where("patient_source.clinic_id", "=", p.clinicId)
     .where("patient_source.source", "=", p.source)
     .where("patient_source.external_id", "=", p.externalId),
 );
 
 const nameOfPatient = uncachedWrite(
-  (db, p: SourceName & { patientId: number | null; updatedAt: number | null; removed: number }) =>
+  (
+    db,
+    p: SourceName & Pick<NameOfAnimal, "patientId" | "updatedAt"> & { removed: number; mergedInto: string | null },
+  ) =>
     db
       .insertInto("patient_source")
       .values({
@@ -125,11 +140,15 @@ const nameOfPatient = uncachedWrite(
         patient_id: p.patientId,
         source_updated_at: p.updatedAt,
         removed: p.removed,
+        merged_into: p.mergedInto,
       })
       .onConflict((conflict) =>
-        conflict
-          .columns(["clinic_id", "source", "external_id"])
-          .doUpdateSet({ patient_id: p.patientId, source_updated_at: p.updatedAt, removed: p.removed }),
+        conflict.columns(["clinic_id", "source", "external_id"]).doUpdateSet({
+          patient_id: p.patientId,
+          source_updated_at: p.updatedAt,
+          removed: p.removed,
+          merged_into: p.mergedInto,
+        }),
       ),
 );
 
@@ -154,7 +173,9 @@ const nameOfOwner = uncachedWrite((db, p: SourceName & { customerId: number; upd
       source_updated_at: p.updatedAt,
     })
     .onConflict((conflict) =>
-      conflict.columns(["clinic_id", "source", "external_id"]).doUpdateSet({ source_updated_at: p.updatedAt }),
+      conflict
+        .columns(["clinic_id", "source", "external_id"])
+        .doUpdateSet({ customer_id: p.customerId, source_updated_at: p.updatedAt }),
     ),
 );
 

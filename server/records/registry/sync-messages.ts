@@ -54,7 +54,7 @@ export const SyncOwner = Type.Object(
 );
 export type SyncOwner = Static<typeof SyncOwner>;
 
-const identifierTypes = ["microchip", "card", "tattoo", "other"] as const;
+export const identifierTypes = ["microchip", "card", "tattoo", "other"] as const;
 
 const Identifier = ClosedObject({
   type: Type.Enum([...identifierTypes], { type: "string", description: "What carries the number." }),
