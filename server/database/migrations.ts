@@ -6,14 +6,20 @@ export interface Engine {
   readonly orderedText: string;
   /** Whether several servers may use one database. */
   readonly shared: boolean;
-  /** Creates a trigger that refuses an UPDATE or DELETE of rows for which `when` holds, in terms of old and new. */
+  /**
+   * Creates a trigger that refuses an UPDATE or DELETE of rows for which `when` holds, in terms of old and new, and `unless` does not.
+   * Only `unless` may query other rows.
+   */
   readonly refuse: (trigger: {
     name: string;
     event: "update" | "delete";
     table: string;
     when: string;
+    unless?: string;
     message: string;
   }) => string;
+  /** Drops such a trigger. */
+  readonly allow: (trigger: { name: string; table: string }) => string;
 }
 
 /** The tables in the order of their references. */
@@ -245,7 +251,7 @@ const soap = ({ id, orderedText, refuse }: Engine) => `
     name: "soap_signed_stays",
     event: "update",
     table: "soap",
-    when: `old.status in ('SIGNED', 'LOCKED') and (${soapContent.map((column) => `old.${column} is distinct from new.${column}`).join(" or ")})`,
+    when: signedChange(soapContent),
     message: "a signed SOAP record is never changed, amend it",
   })}
   ${refuse({
@@ -592,8 +598,8 @@ const practiceSoftware = ({ orderedText }: Engine) => `
   create index sync_answer_by_time on sync_answer (answered_at);
 `;
 
-// What the entrances changed, for undo, and animals that were merged into others.
-const batches = ({ id, orderedText }: Engine) => `
+// What the entrances changed, for undo, and animals that were merged into others, which takes their signed records along.
+const batches = ({ id, orderedText, refuse, allow }: Engine) => `
   create table batch (
     id ${id},
     fp ${orderedText} not null unique,
@@ -627,7 +633,30 @@ const batches = ({ id, orderedText }: Engine) => `
   create index patient_of_owner on patient (owner_customer_id);
   create index patient_source_of_patient on patient_source (patient_id);
   create index customer_source_of_customer on customer_source (customer_id);
+  ${allow({ name: "soap_signed_stays", table: "soap" })}
+  ${refuse({
+    name: "soap_signed_stays",
+    event: "update",
+    table: "soap",
+    when: signedChange(soapContent.filter((column) => column !== "patient_id")),
+    message: "a signed SOAP record is never changed, amend it",
+  })}
+  ${refuse({
+    name: "soap_signed_keeps_patient",
+    event: "update",
+    table: "soap",
+    when: signedChange(["patient_id"]),
+    unless: `exists (select 1 from patient where id = old.patient_id and merged_into_id = new.patient_id
+      or id = new.patient_id and merged_into_id = old.patient_id)`,
+    message: "a signed SOAP record is never changed, amend it",
+  })}
 `;
+
+/** Whether a signed SOAP record changes in one of the columns. */
+function signedChange(columns: readonly string[]): string {
+  const changes = columns.map((column) => `old.${column} is distinct from new.${column}`);
+  return `old.status in ('SIGNED', 'LOCKED') and (${changes.join(" or ")})`;
+}
 
 const soapContent = [
   "id",

@@ -494,6 +494,8 @@ export type StudyCause =
   | "flagged again"
   /** Its patient was deleted, or came back. */
   | ("patient deleted" | "patient restored")
+  /** Its patient was merged into another one. */
+  | "merged"
   /** A user placed it with a patient of another species than the device stated. */
   | "assigned despite species";
 

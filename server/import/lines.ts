@@ -5,7 +5,7 @@ import { Count, InventoryItem } from "../../shared/api/inventory.ts";
 import { Patient } from "../../shared/api/patient.ts";
 import { ClosedObject, DATE_PATTERN, Nullable, TIMESTAMP_PATTERN } from "../../shared/schema/schema.ts";
 import { Soap } from "../../shared/api/soap.ts";
-import { identifierTypes } from "../records/registry/sync-messages.ts";
+import { identifierTypes } from "../records/registry/sync/messages.ts";
 import { Snapshot, Study, StudySource } from "../../shared/api/study.ts";
 
 // The lines of an import file: the fields of the API and fields that the API does not show.

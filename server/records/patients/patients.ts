@@ -115,6 +115,20 @@ export async function findPatient(
   return { id: row.id, connected: row.active === 1, patient: toPatient(row) };
 }
 
+/** Returns the patient that has the records of a merged one, through all merges. @returns the fp itself if it was not merged */
+export async function survivorOf(session: Session, fp: string): Promise<string> {
+  const next = await session.first(mergedInto, { fp });
+  return next === undefined ? fp : survivorOf(session, next.fp);
+}
+
+const mergedInto = query((db, p: { fp: string }) =>
+  db
+    .selectFrom("patient")
+    .innerJoin("patient as survivor", "survivor.id", "patient.merged_into_id")
+    .select("survivor.fp")
+    .where("patient.fp", "=", p.fp),
+);
+
 /** Parameters of a list that starts at a bookmark. */
 interface ListParameters extends PageBookmark {
   clinicId: number;

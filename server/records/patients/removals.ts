@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely";
 import type { RemovedRecord } from "../../../shared/api/removed-record.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
-import type { WalkedPage } from "./patients.ts";
+import { survivorOf, type WalkedPage } from "./patients.ts";
 
 // What left the lists of a clinic and did not return: deleted patients, patients whose connection was closed, the studies of
 // both, and studies that were taken back or moved to a patient of other clinics. See changes/clinic-studies.ts.
@@ -41,12 +41,35 @@ export async function listRemovals(
   const found = await session.all(rows, parameters);
   const items = found.slice(0, pageSize);
   const last = found.length > pageSize ? items.at(-1) : undefined;
+  const records: RemovedRecord[] = [];
+  for (const { fp, removed_at } of items) {
+    const successor = await successorOf(session, clinicId, fp);
+    const merged = successor === null ? {} : { merged_into: successor };
+    records.push({ fp, removed_at: new Date(removed_at).toISOString(), ...merged });
+  }
   return {
-    items: items.map(({ fp, removed_at }) => ({ fp, removed_at: new Date(removed_at).toISOString() })),
+    items: records,
     total: counted?.total ?? 0,
     last: last === undefined ? null : { removedAt: last.removed_at, fp: last.fp },
   };
 }
+
+/** Returns the patient that has the records of a merged one. @returns null for none that the clinic lists */
+async function successorOf(session: Session, clinicId: number, fp: string): Promise<string | null> {
+  const successor = fp.startsWith("patient_") ? await survivorOf(session, fp) : fp;
+  if (successor === fp) return null;
+  return (await session.first(listedPatient, { clinicId, fp: successor })) === undefined ? null : successor;
+}
+
+const listedPatient = query((db, p: { clinicId: number; fp: string }) =>
+  db
+    .selectFrom("clinic_patient")
+    .innerJoin("patient", "patient.id", "clinic_patient.patient_id")
+    .select("patient.id")
+    .where("patient.fp", "=", p.fp)
+    .where("clinic_patient.clinic_id", "=", p.clinicId)
+    .where("clinic_patient.listed", "=", 1),
+);
 
 interface ListParameters extends RemovalPosition {
   clinicId: number;

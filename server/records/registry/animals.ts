@@ -175,7 +175,8 @@ function endsOf(subject: string): { clinicId: number; fp: string } {
   return { clinicId, fp };
 }
 
-type AnimalImage = Omit<Animal, "fp" | "owner_customer_id" | "updated_at">;
+/** The state of an animal as batches have it. */
+export type AnimalImage = Omit<Animal, "fp" | "owner_customer_id" | "updated_at">;
 
 function imageOf(row: PatientRow & { readonly owner_customer_fp: string }, identifiers: readonly Identifier[]): Image {
   return {

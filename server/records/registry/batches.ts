@@ -35,7 +35,10 @@ export interface StoreContext {
 /** The state of a record, as JSON has it. */
 export type Image = Readonly<Record<string, unknown>>;
 
-export type KindName = "animal" | "owner" | "connection" | "animal name" | "owner name";
+export type KindName =
+  | ("animal" | "owner" | "connection" | "animal name" | "owner name")
+  /** Of a merge. */
+  | ("study" | "soap" | "event" | "number");
 
 /** A kind of record that batches have. */
 export interface RecordedKind {

@@ -22,8 +22,26 @@ export interface NamedPatient {
   readonly updated_at: number | null;
 }
 
-export async function findNamed(session: Session, name: SourceName): Promise<NamedPatient | undefined> {
-  return session.first(named, name);
+/** A name after the merges. */
+export interface OwnName {
+  readonly name: SourceName;
+  /** What is stored under it. */
+  readonly before: NamedPatient | undefined;
+  /** The external ids on the way to it, its own included. */
+  readonly met: ReadonlySet<string>;
+}
+
+/** Follows a name through the merges. */
+export async function ownNameOf(session: Session, name: SourceName): Promise<OwnName> {
+  const met = new Set<string>();
+  for (let next = name; ; ) {
+    met.add(next.externalId);
+    const before = await session.first(named, next);
+    const into = before?.merged_into ?? null;
+    // An import may have names that lead in a circle.
+    if (into === null || met.has(into)) return { name: next, before, met };
+    next = { ...name, externalId: into };
+  }
 }
 
 interface NameOfAnimal extends SourceName {
@@ -33,6 +51,20 @@ interface NameOfAnimal extends SourceName {
   readonly removed: boolean;
   /** The external id into which this one was merged; null for the patient's own. */
   readonly mergedInto?: string | null;
+}
+
+/** Lists the names of a patient, by clinic, source and external id. */
+export async function listNames(session: Session, patientId: number): Promise<Required<NameOfAnimal>[]> {
+  const rows = await session.all(namesOfPatient, { patientId });
+  return rows.map(({ removed, ...name }) => ({ ...name, removed: removed === 1 }));
+}
+
+/** Lists the names of a source whose patients are neither removed nor merged. */
+export async function listOwnNames(
+  session: Session,
+  source: Pick<SourceName, "clinicId" | "source">,
+): Promise<(NamedPatient & { readonly externalId: string })[]> {
+  return session.all(ownNames, source);
 }
 
 /** Keeps which patient a name stands for. @returns what changed */
@@ -150,6 +182,30 @@ const nameOfPatient = uncachedWrite(
           merged_into: p.mergedInto,
         }),
       ),
+);
+
+const ownNames = query((db, p: Pick<SourceName, "clinicId" | "source">) =>
+  db
+    .selectFrom("patient_source")
+    .innerJoin("patient", "patient.id", "patient_source.patient_id")
+    .select(["external_id as externalId", "patient_source.patient_id", "patient.fp", "patient.updated_at"])
+    .select(["patient_source.source_updated_at", "patient_source.removed", "patient_source.merged_into"])
+    .where("patient_source.clinic_id", "=", p.clinicId)
+    .where("patient_source.source", "=", p.source)
+    .where("patient_source.removed", "=", 0)
+    .where("patient_source.merged_into", "is", null)
+    .orderBy("external_id"),
+);
+
+const namesOfPatient = query((db, p: { patientId: number }) =>
+  db
+    .selectFrom("patient_source")
+    .select(["clinic_id as clinicId", "source", "external_id as externalId", "patient_id as patientId"])
+    .select(["source_updated_at as updatedAt", "removed", "merged_into as mergedInto"])
+    .where("patient_id", "=", p.patientId)
+    .orderBy("clinic_id")
+    .orderBy("source")
+    .orderBy("external_id"),
 );
 
 const namedOwner = query((db, p: SourceName) =>

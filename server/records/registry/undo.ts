@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import { animalConnections, animals } from "./animals.ts";
 import { findBatch, type Image, type KindName, type RecordedKind, type StoreContext } from "./batches.ts";
+import { events, numbers, soapRecords, studies } from "./merge.ts";
 import { ownersOfAnimals } from "./owners.ts";
 import { animalNames, ownerNames } from "./sources.ts";
 
@@ -24,7 +25,10 @@ export type UndoOutcome =
 /** Records that a refusal names. */
 const NAMED_MAX = 20;
 
-const kinds: readonly RecordedKind[] = [animals, ownersOfAnimals, animalConnections, animalNames, ownerNames];
+const kinds: readonly RecordedKind[] = [
+  ...[animals, ownersOfAnimals, animalConnections, animalNames, ownerNames],
+  ...[studies, soapRecords, events, numbers],
+];
 
 /** Undoes a batch of the clinic. Run it in a transaction. */
 export async function undoBatch(
@@ -61,10 +65,14 @@ interface RecordedRow {
   readonly after: Image;
 }
 
-/** Whether a record is not as the batch left it. A field that a later version added is not compared. */
-async function isChanged(session: Session, { kind, subject, after }: RecordedRow): Promise<boolean> {
+/**
+ * Whether a record is not as the batch left it. One that the batch created and somebody removed needs no undo, and a field that a
+ * later version added is not compared.
+ */
+async function isChanged(session: Session, { kind, subject, before, after }: RecordedRow): Promise<boolean> {
   const current = await kind.read(session, subject);
-  return current === null || !Object.entries(after).every(([field, value]) => isDeepStrictEqual(current[field], value));
+  if (current === null) return before !== null;
+  return !Object.entries(after).every(([field, value]) => isDeepStrictEqual(current[field], value));
 }
 
 async function isInUse(session: Session, { kind, subject, before, batchId }: RecordedRow): Promise<boolean> {

@@ -4,7 +4,7 @@ import { query, StoreUnavailable, uncachedWrite } from "../../../server/database
 import { openExistingStore, openStore } from "../../../server/database/open.ts";
 import { patientByFp } from "../../../server/records/registry/animals.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { connectTo, heldWriteLock, temporaryDatabase, temporaryFolder } from "../harness.ts";
+import { connectTo, heldWriteLock, onPostgres, temporaryDatabase, temporaryFolder } from "../harness.ts";
 
 const clinics = query((db) => db.selectFrom("clinic").select("fp").orderBy("id"));
 const insert = uncachedWrite((db, p: { fp: string }) => db.insertInto("clinic").values({ fp: p.fp, name: "" }));
@@ -41,6 +41,8 @@ describe("the store", () => {
     const other = await connectTo(database);
     const tables = ["batch_row", "batch", "patient_source", "customer_source", "sync_answer"];
     for (const table of tables) await other.run(`drop table ${table}`);
+    const trigger = "soap_signed_keeps_patient";
+    await other.run(onPostgres() ? `drop function ${trigger} cascade` : `drop trigger ${trigger}`);
     for (const index of ["patient_merged", "patient_of_owner"]) await other.run(`drop index ${index}`);
     const added = [
       "customer name",

@@ -2,64 +2,16 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { query } from "../../../../server/database/query.ts";
-import { exportEntities } from "../../../../server/import/export.ts";
-import type { SyncAnswer } from "../../../../server/records/registry/sync-messages.ts";
-import { undoBatch } from "../../../../server/records/registry/undo.ts";
-import { clinic, connection, importEntities, onPostgres, startServer, study } from "../../harness.ts";
+import { connection, importEntities, onPostgres, study } from "../../harness.ts";
 import { event, soap } from "../../records.ts";
+import { ada, ours, pamuk, practiceServer, theirs, timeless } from "../../practice-software.ts";
 
 // What one request of practice software changed is undone as a whole. Method: requests to /sync/v1 and the export before and after.
 // Runs on both engines.
 
-const [ours, theirs] = [newFp("clinic"), newFp("clinic")];
-const ada = { external_id: "3001", name: "Ada Örnek", phone: "+90 555 000 00 00", email: "ada@example.org" };
-const pamuk = {
-  external_id: "00417",
-  name: "Pamuk",
-  species: "Kedi",
-  owner: ada,
-  identifiers: [{ type: "microchip", value: "900085000123456" }],
-};
-
-const batches = query((db) =>
-  db.selectFrom("batch").select(["fp", "door", "source", "created", "changed", "removed", "row_count"]).orderBy("id"),
-);
-
-async function undoServer() {
-  const server = await startServer(clinic(ours), clinic(theirs));
-  const key = await server.makeKey(ours, ["clinic.sync.write"]);
-  const reader = await server.makeKey(ours, ["clinic.patient.view", "clinic.lab.ingest"]);
-  const send = async (...items: unknown[]) => {
-    const payload = { source: "pims", mode: "partial", items };
-    const headers = { "x-api-key": key };
-    const response = await server.app.inject({ method: "POST", url: "/sync/v1/patients", headers, payload });
-    return response.json<SyncAnswer>();
-  };
-  const clinics = await server.store.all(
-    query((db) => db.selectFrom("clinic").select(["id", "fp"])),
-    {},
-  );
-  const clinicOf = (fp: string) => clinics.find((one) => one.fp === fp)?.id ?? 0;
-  const undo = async (fp: string, clinicId = clinicOf(ours)) => {
-    const clock = () => server.clock.now;
-    return server.store.transaction((session) =>
-      undoBatch(session, { clinicId, fp }, { now: clock(), clock, served: null }),
-    );
-  };
-  const listed = async () => server.store.all(batches, {});
-  const last = async () => (await listed()).at(-1)?.fp ?? "";
-  const exported = async () =>
-    server.store.snapshot(async (session) => {
-      const lines: string[] = [];
-      for await (const entity of exportEntities(session)) lines.push(JSON.stringify(entity));
-      return lines.join("\n");
-    });
-  return { server, reader, send, undo, last, listed, exported, clinicOf };
-}
-
 describe("undo", () => {
   test("a created animal is removed with its owner, names and numbers, and a client is told that it left", async () => {
-    const { server, reader, send, undo, last, listed, exported } = await undoServer();
+    const { server, reader, send, undo, last, listed, exported } = await practiceServer();
     const before = await exported();
     const { items } = await send(pamuk);
     const fp = items[0]?.fp ?? "";
@@ -83,7 +35,7 @@ describe("undo", () => {
   });
 
   test("a changed and a removed animal get their facts, numbers, owner and results back", async () => {
-    const { server, reader, send, undo, last, exported } = await undoServer();
+    const { server, reader, send, undo, last, exported } = await practiceServer();
     const { items } = await send(pamuk, { ...pamuk, external_id: "2", name: "Boncuk" });
     const filed = study({ patient_fp: items[1]?.fp ?? null });
     expect(await server.push(reader, filed)).toMatchObject([{ outcome: "filed" }]);
@@ -104,7 +56,7 @@ describe("undo", () => {
   });
 
   test("a record that changed since refuses the whole undo and is named, and the later batch is undone first", async () => {
-    const { send, undo, last, listed, exported } = await undoServer();
+    const { send, undo, last, listed, exported } = await practiceServer();
     await send(pamuk, { ...pamuk, external_id: "2", name: "Boncuk" });
     const first = await last();
     const fp = (await send({ ...pamuk, name: "Later" })).items[0]?.fp;
@@ -122,7 +74,7 @@ describe("undo", () => {
   });
 
   test.each(["study", "soap", "event", "connection"])("a created animal with a %s stays", async (kind) => {
-    const { server, reader, send, undo, last, exported } = await undoServer();
+    const { server, reader, send, undo, last, exported } = await practiceServer();
     const fp = (await send(pamuk)).items[0]?.fp ?? "";
     if (kind === "study") await server.push(reader, study({ patient_fp: fp }));
     if (kind === "soap") await importEntities(server.store, soap(fp, ours));
@@ -139,7 +91,7 @@ describe("undo", () => {
   });
 
   test("a batch of another clinic, an unknown one and one of the day before are refused", async () => {
-    const { server, send, undo, last, listed, clinicOf } = await undoServer();
+    const { server, send, undo, last, listed, clinicOf } = await practiceServer();
     await send(pamuk);
     const fp = await last();
     expect(await undo(fp, clinicOf(theirs))).toMatchObject({ undone: false, code: "unknown" });
@@ -151,7 +103,7 @@ describe("undo", () => {
   });
 
   test("a request that changes nothing leaves no batch", async () => {
-    const { send, listed } = await undoServer();
+    const { send, listed } = await practiceServer();
     await send(pamuk);
     await send(pamuk);
     expect(await listed()).toHaveLength(1);
@@ -178,7 +130,7 @@ describe("undo", () => {
   test("undoing every batch, the last one first, restores the export after each", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 4 }), async (requests) => {
-        const { send, undo, last, listed, exported } = await undoServer();
+        const { send, undo, last, listed, exported } = await practiceServer();
         const states: string[][] = [];
         const fps: string[] = [];
         for (const items of requests) {
@@ -197,8 +149,3 @@ describe("undo", () => {
     );
   });
 });
-
-/** Returns the lines of an export without `updated_at`, which rises so that clients find a restored patient. */
-function timeless(text: string): string[] {
-  return text.split("\n").map((line) => line.replace(/"updated_at":"[^"]*",?/, ""));
-}

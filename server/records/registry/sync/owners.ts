@@ -1,9 +1,9 @@
-import { newFp } from "../../../shared/api/fp.ts";
-import type { Session } from "../../database/query.ts";
-import { inBatch, type StoreContext } from "./batches.ts";
-import { ownerId, storeOwnerFacts } from "./owners.ts";
-import { findNamedOwner, nameOwner } from "./sources.ts";
-import type { ReadOwner, RefusedItem, SyncedOwner } from "./sync-items.ts";
+import { newFp } from "../../../../shared/api/fp.ts";
+import type { Session } from "../../../database/query.ts";
+import { inBatch, type StoreContext } from "../batches.ts";
+import { ownerId, storeOwnerFacts } from "../owners.ts";
+import { findNamedOwner, nameOwner } from "../sources.ts";
+import type { ReadOwner, RefusedItem, SyncedOwner } from "./items.ts";
 import {
   auditItem,
   batchOf,
@@ -14,7 +14,7 @@ import {
   type StoredItem,
   type SyncRequest,
   type SyncResult,
-} from "./sync-request.ts";
+} from "./request.ts";
 
 // Stores the owners of practice software under their names there.
 
