@@ -50,11 +50,9 @@ export async function practiceServer() {
     {},
   );
   const clinicOf = (fp: string) => clinics.find((one) => one.fp === fp)?.id ?? 0;
-  const undo = async (fp: string, clinicId = clinicOf(ours)) => {
+  const undo = async (fp: string, clinicId = clinicOf(ours), served: ReadonlySet<number> | null = null) => {
     const clock = () => server.clock.now;
-    return server.store.transaction((session) =>
-      undoBatch(session, { clinicId, fp }, { now: clock(), clock, served: null }),
-    );
+    return server.store.transaction((session) => undoBatch(session, { clinicId, fp }, { now: clock(), clock, served }));
   };
   const listed = async () => server.store.all(batches, {});
   const last = async () => (await listed()).at(-1)?.fp ?? "";

@@ -1,16 +1,23 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { newFp } from "../../../../shared/api/fp.ts";
-import { query } from "../../../../server/database/query.ts";
-import { connection, importEntities, onPostgres, study } from "../../harness.ts";
+import { query, uncachedWrite } from "../../../../server/database/query.ts";
+import { connectAnimal, storeAnimal } from "../../../../server/records/registry/animals.ts";
+import { inBatch } from "../../../../server/records/registry/batches.ts";
+import { ownerId } from "../../../../server/records/registry/owners.ts";
+import { connection, importEntities, noon, onPostgres, study } from "../../harness.ts";
 import { event, soap } from "../../records.ts";
 import { ada, ours, pamuk, practiceServer, theirs, timeless } from "../../practice-software.ts";
 
 // What one request of practice software changed is undone as a whole. Method: requests to /sync/v1 and the export before and after.
 // Runs on both engines.
 
+const addBatch = uncachedWrite((db, p: { fp: string; clinicId: number; rows: number }) =>
+  db.insertInto("batch").values({ fp: p.fp, clinic_id: p.clinicId, door: "hand", at: noon, row_count: p.rows }),
+);
+
 describe("undo", () => {
-  test("a created animal is removed with its owner, names and numbers, and a client is told that it left", async () => {
+  test("a created animal is removed with its owner, names and numbers, and clients find that it left", async () => {
     const { server, reader, send, undo, last, listed, exported } = await practiceServer();
     const before = await exported();
     const { items } = await send(pamuk);
@@ -31,6 +38,8 @@ describe("undo", () => {
     const { body } = await server.get(reader, "/api/v1/changes");
     expect(body.data.items).toEqual([{ fp, removed_at: expect.any(String) }]);
     expect((await server.get(reader, `/api/v1/patients/${fp}`)).status).toBe(404);
+    const { data } = (await server.get(reader, "/agent/v1/removed?updated_since=2026-11-21")).body;
+    expect(data).toMatchObject({ items: [{ patient_fp: fp }], total: 1 });
     expect((await send(pamuk)).items[0]?.outcome).toBe("created");
   });
 
@@ -107,6 +116,51 @@ describe("undo", () => {
     await send(pamuk);
     await send(pamuk);
     expect(await listed()).toHaveLength(1);
+  });
+
+  test("the batches of a clinic beyond their number, or beyond their rows, go first", async () => {
+    const { server, send, listed, clinicOf } = await practiceServer();
+    const add = async (...rows: number[]) =>
+      server.store.transaction((session) =>
+        session.each(
+          addBatch,
+          rows.map((count) => ({ fp: newFp("batch"), clinicId: clinicOf(ours), rows: count })),
+        ),
+      );
+    await add(...Array.from({ length: 2001 }, () => 1));
+    await send(pamuk);
+    expect(await listed()).toHaveLength(2000);
+    await add(1_000_000);
+    await send({ ...pamuk, name: "Next" });
+    expect((await listed()).map((one) => one.row_count)).toEqual([1]);
+  });
+
+  test("where no client has synchronised, an undo restores the time of each patient too", async () => {
+    const { server, undo, exported, clinicOf } = await practiceServer();
+    const facts = { ...{ species: "dog", precise_species: null, breed: null, sex: null, date_of_birth: null } };
+    const door = { clinicId: clinicOf(ours), door: "file", source: "patients.csv", by: { keyId: 1 } } as const;
+    const [fp, customer] = [newFp("patient"), newFp("customer")];
+    const write = async (name: string, identifiers: { identifier: string; type: string }[]) =>
+      server.store.transaction(async (session) => {
+        const now = server.clock.now;
+        const { batch } = await inBatch(session, { ...door, now }, async (open) => {
+          const context = { now, clock: () => now, served: new Set<number>(), batch: open };
+          const owner = await ownerId(session, customer, context);
+          const owned = { owner_customer_id: owner, owner_customer_fp: customer, weight_kg: null };
+          const { id } = await storeAnimal(session, { fp, name, ...facts, ...owned, identifiers }, context);
+          await connectAnimal(session, { ...door, patient: { id, fp, species: "dog" }, active: true }, context);
+        });
+        return batch ?? "";
+      });
+    const states = [await exported()];
+    const batches = [await write("Karabaş", [{ identifier: "1", type: "card" }])];
+    server.clock.now += 60_000;
+    states.push(await exported());
+    batches.push(await write("Changed", []));
+    for (const batch of batches.toReversed()) {
+      expect(await undo(batch, clinicOf(ours), new Set())).toMatchObject({ undone: true });
+      expect(await exported()).toBe(states.pop());
+    }
   });
 
   const item = fc.record(
