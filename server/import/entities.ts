@@ -9,7 +9,7 @@ import { markOutdatedFlags } from "../records/filing/outdated-flags.ts";
 import { importSoap, storedAmendmentProblem } from "../records/soap/soap.ts";
 import { importBatch, importItem } from "../records/inventory/stock.ts";
 import { patientByFp } from "../records/registry/animals.ts";
-import { storeConnection, storeMerge, storePatient, storePatientSource } from "./patients.ts";
+import { checkMerge, storeConnection, storeMerge, storePatient, storePatientSource } from "./patients.ts";
 
 // Stores the entities of an import.
 
@@ -47,8 +47,9 @@ export async function storeEntity(
   }
 }
 
-/** Checks an amendment. Call it after all records of the import are stored. @returns null for any other entity */
-export async function checkAmendment(session: Session, entity: Entity): Promise<{ problem: string } | null> {
+/** Checks an amendment or a merge. Call it after all records of the import are stored. @returns null for any other entity */
+export async function checkChain(session: Session, entity: Entity): Promise<{ problem: string } | null> {
+  if (entity.type === "patient") return checkMerge(session, entity);
   if (entity.type !== "soap" || !entity.amends_fp) return null;
   const problem = await storedAmendmentProblem(session, entity.fp, entity.amends_fp);
   return problem === null ? null : { problem };

@@ -5,7 +5,7 @@ import type { Change, ImportContext } from "./context.ts";
 import { lineProblems, parseLine } from "./line-checks.ts";
 import { LINE_TOO_LONG, readLines } from "./line-reader.ts";
 import { type Entity } from "./lines.ts";
-import { checkAmendment, linkMerged, storeEntity } from "./entities.ts";
+import { checkChain, linkMerged, storeEntity } from "./entities.ts";
 import { lastPatientId } from "./patients.ts";
 import { servedClinics } from "../records/clinics/keys.ts";
 import type { Session } from "../database/query.ts";
@@ -63,8 +63,8 @@ const stages: readonly Partial<Record<Entity["type"], Step>>[] = [
     calendar_event: storeEntity,
     inventory_item: storeEntity,
   },
-  // A file may contain an amendment before the amended record, so that a later stage checks amendments.
-  { inventory_batch: storeEntity, soap: checkAmendment },
+  // A file may contain an amendment before the amended record, so that a later stage checks amendments; and merges likewise.
+  { inventory_batch: storeEntity, soap: checkChain, patient: checkChain },
 ];
 
 /**

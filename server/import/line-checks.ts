@@ -103,6 +103,7 @@ function unrealValues(entity: Entity, now: number): string[] {
       expectPast("updated_at", entity.updated_at);
       expectPast("deceased_at", entity.deceased_at);
       expectPast("deleted_at", entity.deleted_at);
+      if (entity.merged_into && !entity.deleted_at) unreal.push("merged_into of a patient that is not deleted");
       if (entity.external_ids && entity.identifiers) unreal.push("external_ids and identifiers, expected one of them");
       break;
     case "patient_source":

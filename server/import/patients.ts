@@ -1,5 +1,6 @@
 import { query, type Session, uncachedWrite } from "../database/query.ts";
 import { relist, setConnection, stampAndRelist } from "../records/patients/connections.ts";
+import { survivorOf } from "../records/patients/patients.ts";
 import { storedWords } from "../records/registry/animal-checks.ts";
 import { patientByFp, storeAnimal } from "../records/registry/animals.ts";
 import { ownerId } from "../records/registry/owners.ts";
@@ -45,6 +46,16 @@ export async function storeMerge(
   if (survivor === undefined) return missing("merged_into", merged_into);
   await session.all(setMerged, { fp, survivorId: survivor.id });
   return null;
+}
+
+/** Checks a merged patient. Call it after all of them are noted. */
+export async function checkMerge(
+  session: Session,
+  { fp, merged_into }: PatientLine,
+): Promise<{ problem: string } | null> {
+  if (merged_into === undefined) return null;
+  const last = await session.first(patientByFp, { fp: await survivorOf(session, fp) });
+  return last?.merged_into_id == null ? null : { problem: `merged_into is ${merged_into}, which leads back to itself` };
 }
 
 /** Stores the name of a patient in practice software. */

@@ -94,8 +94,14 @@ export async function findPatient(
 
 /** Returns the patient that has the records of a merged one, through all merges. @returns the fp itself if it was not merged */
 export async function survivorOf(session: Session, fp: string): Promise<string> {
-  const next = await session.first(mergedInto, { fp });
-  return next === undefined ? fp : survivorOf(session, next.fp);
+  const met = new Set<string>();
+  for (let last = fp; ; ) {
+    met.add(last);
+    const next = (await session.first(mergedInto, { fp: last }))?.fp;
+    // An import notes its merges before it refuses a circle.
+    if (next === undefined || met.has(next)) return last;
+    last = next;
+  }
 }
 
 const mergedInto = query((db, p: { fp: string }) =>

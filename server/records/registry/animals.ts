@@ -205,6 +205,7 @@ function rowOf(
   stored: PatientRow | undefined,
   now: number,
 ): PatientRow {
+  const deleted_at = animal.deleted_at === undefined ? (stored?.deleted_at ?? null) : animal.deleted_at;
   return {
     ...animal,
     created_at: animal.created_at ?? stored?.created_at ?? now,
@@ -215,9 +216,10 @@ function rowOf(
       stored?.updated_at ?? Number.MIN_SAFE_INTEGER,
     ),
     // A door without it, like the files of many systems, neither deletes nor restores.
-    deleted_at: animal.deleted_at === undefined ? (stored?.deleted_at ?? null) : animal.deleted_at,
+    deleted_at,
     deceased_at: animal.deceased_at === undefined ? (stored?.deceased_at ?? null) : animal.deceased_at,
-    merged_into_id: animal.merged_into_id === undefined ? (stored?.merged_into_id ?? null) : animal.merged_into_id,
+    // A merged animal is deleted: one that comes back is an animal of its own.
+    merged_into_id: animal.merged_into_id ?? (deleted_at === null ? null : (stored?.merged_into_id ?? null)),
   };
 }
 

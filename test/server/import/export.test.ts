@@ -22,6 +22,8 @@ import {
 } from "../harness.ts";
 import { batch, event, item, soap } from "../records.ts";
 
+const [itself, gone] = [newFp("patient"), "2026-11-01T00:00:00.000Z"];
+
 describe("an export", () => {
   test("an export of the imported demo equals the demo, line by line", async () => {
     const store = await openStore(await temporaryDatabase());
@@ -71,7 +73,9 @@ describe("an export", () => {
 
   test.each([
     [{ ...patient(), external_ids: [], identifiers: [] }, "external_ids and identifiers, expected one of them"],
-    [{ ...patient(), merged_into: newFp("patient") }, "merged_into is patient_"],
+    [{ ...patient(), merged_into: newFp("patient") }, "merged_into of a patient that is not deleted"],
+    [{ ...patient({ deleted_at: gone }), merged_into: newFp("patient") }, "merged_into is patient_"],
+    [{ ...patient({ fp: itself, deleted_at: gone }), merged_into: itself }, "which leads back to itself"],
     [sourceOf(newFp("clinic"), null), "clinic_fp is clinic_"],
     [{ ...patient(), deceased_at: "2026-13-01T00:00:00.000Z" }, "deceased_at is"],
   ])("a line that contradicts itself or names what is missing is refused %#", async (line, problem) => {
@@ -240,7 +244,7 @@ const anyFile = fc
         ...rest,
         ...(types === null || typed.length === 0 ? { external_ids } : { identifiers: typed }),
         ...(deceased_at === null ? {} : { deceased_at }),
-        ...(mergesIntoFirst && survivor !== undefined ? { merged_into: survivor } : {}),
+        ...(mergesIntoFirst && survivor !== undefined && one.deleted_at !== null ? { merged_into: survivor } : {}),
       });
       survivor ??= one.fp;
       entities.push(...clinics.map(({ fp }) => connection(one.fp, fp, active)));
