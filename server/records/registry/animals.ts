@@ -219,7 +219,12 @@ function rowOf(
     deleted_at,
     deceased_at: animal.deceased_at === undefined ? (stored?.deceased_at ?? null) : animal.deceased_at,
     // A merged animal is deleted: one that comes back is an animal of its own.
-    merged_into_id: animal.merged_into_id ?? (deleted_at === null ? null : (stored?.merged_into_id ?? null)),
+    merged_into_id:
+      animal.merged_into_id !== undefined
+        ? animal.merged_into_id
+        : deleted_at === null
+          ? null
+          : (stored?.merged_into_id ?? null),
   };
 }
 

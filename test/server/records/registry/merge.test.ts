@@ -231,6 +231,19 @@ describe("the undo of a merge", () => {
     expect((await send(twin)).items).toMatchObject([{ fp: merged, outcome: "unchanged", errors: [] }]);
   });
 
+  test("a patient that was removed before it was merged is removed again, and its name is its own", async () => {
+    const { server, reader, send, merge, undo, last, exported, survivor, merged, filed, signed } = await twins();
+    await send({ external_id: "00988", deleted: true });
+    const before = timeless(await exported());
+    expect(await merge("00417", "00988")).toMatchObject({ merged_fp: merged, moved: { studies: 0, soap_records: 2 } });
+    const soapKey = await server.makeKey(ours, ["clinic.soap.view"]);
+    expect((await server.get(soapKey, `/api/v1/soap/${signed.fp}`)).body.data.patient_fp).toBe(survivor);
+    expect(await undo(await last())).toMatchObject({ undone: true });
+    expect(timeless(await exported())).toEqual(before);
+    expect((await send(twin)).items).toMatchObject([{ fp: merged, outcome: "updated", errors: [] }]);
+    expect((await server.get(reader, `/api/v1/lab/diagnostics/${filed.fp}`)).body.data.patient_fp).toBe(merged);
+  });
+
   test("a record that moved since refuses the undo, and the later merge is undone first", async () => {
     const { server, merge, undo, last, send, filed } = await twins();
     await merge("00417", "00988");

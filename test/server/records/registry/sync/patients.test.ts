@@ -482,6 +482,16 @@ describe("properties", () => {
           }
           expect(results[1]).toEqual(results[0]);
           expect(results[2]).toEqual(results[0]);
+          // The newest item of each patient alone gives the same patients.
+          const newest = new Map(
+            batches
+              .flat()
+              .toSorted((a, b) => (a.updated_at < b.updated_at ? -1 : 1))
+              .map((one) => [one.external_id, one]),
+          );
+          const { send, list } = await pimsServer();
+          await send(...newest.values());
+          expect(facts(await list())).toEqual(results[0]?.[1]);
         },
       ),
       { numRuns: onPostgres() ? 3 : 8, endOnFailure: true },
