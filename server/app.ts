@@ -34,7 +34,7 @@ import { pairingRoutes } from "./api/pairing.ts";
 import { inventoryRoutes } from "./api/inventory.ts";
 import { patientRoutes } from "./api/patients.ts";
 import type { RouteContext } from "./api/context.ts";
-import { syncRoutes } from "./api/sync.ts";
+import { syncRoutes } from "./api/sync/sync.ts";
 import { soapRoutes } from "./api/soap.ts";
 import { type SharedCounters, storeCounters } from "./records/clinics/rate-limit-counters.ts";
 import { SyncPoints } from "./records/changes/sync-point.ts";

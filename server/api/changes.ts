@@ -20,7 +20,7 @@ const list = {
     "An addition to the published specification. The patients and studies that left the lists of the key's clinic and did " +
     "not return: deleted patients, patients whose connection was closed, their studies, and studies that were taken back " +
     "or moved to a patient of other clinics; the first one first. A study that moved to another patient of the clinic is " +
-    "still listed, as a changed one. A copy of the lists removes these records; in which order it reads this list and the " +
+    "still listed, as a changed one, and so are those of a patient that was merged into another one, which `merged_into` names. A copy of the lists removes these records; in which order it reads this list and the " +
     "others does not matter. A key with `clinic.lab.view` alone gets the studies.",
   header: "x-api-key",
   permissions: ["clinic.patient.view", "clinic.lab.view"],

@@ -13,7 +13,8 @@ import type { Session } from "../database/query.ts";
 import { wantedDevices } from "../records/agents/configuration.ts";
 import { stepWithHeartbeat, storeHeartbeat } from "../records/agents/heartbeats.ts";
 import { PAGE_INDEXES_MAX, type PageIndex } from "../records/patients/page-index.ts";
-import { listIdentifiers, listRemoved, type Page } from "../records/patients/patients.ts";
+import { listIdentifiers, type Page, type PatientFilter } from "../records/patients/patients.ts";
+import { listRemovedPatients } from "../records/patients/removals.ts";
 import { VersionedCache } from "../records/patients/versioned-cache.ts";
 import { listMappings } from "../records/codes/codes.ts";
 import { currentRanges } from "../records/clinics/ranges.ts";
@@ -134,17 +135,20 @@ function configurationRoute(app: FastifyInstance, { store }: RouteContext): void
 function directoryRoutes(app: FastifyInstance, { store, syncPoints }: RouteContext): void {
   const pageIndexes = new VersionedCache<PageIndex>(PAGE_INDEXES_MAX);
   const directories = [
-    { url: "/agent/v1/identifiers", read: listIdentifiers, isListed: true },
-    { url: "/agent/v1/removed", read: listRemoved, isListed: false },
+    {
+      url: "/agent/v1/identifiers",
+      read: async (filter: PatientFilter) => listIdentifiers(store, pageIndexes, filter),
+    },
+    { url: "/agent/v1/removed", read: async (filter: PatientFilter) => listRemovedPatients(store, filter) },
   ];
-  for (const { url, read, isListed } of directories) {
+  for (const { url, read } of directories) {
     app.get(url, { config: { ...directory, parameters: directoryParameters } }, async (request) => {
       const { page, page_size: pageSize, updated_since: updatedSince } = readParameters(request, directoryParameters);
       const clinicId = keyOf(request).clinic_id;
       const version = versionsOf(request).lists;
       const { from } = await syncPoints.find(clinicId, updatedSince, versionsOf(request).answers);
-      const filter = { clinicId, listed: isListed, species: null, updatedSince: from, page, pageSize, version };
-      const found: Page<unknown> = await read(store, pageIndexes, filter);
+      const filter = { clinicId, species: null, updatedSince: from, page, pageSize, version };
+      const found: Page<unknown> = await read(filter);
       return { success: true, data: pageOf(found, page, pageSize) };
     });
   }

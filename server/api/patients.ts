@@ -72,7 +72,6 @@ export function patientRoutes(app: FastifyInstance, { store, syncPoints, conceal
       const point = await syncPoints.find(clinicId, updated_since, versionsOf(request).answers);
       const filter = {
         clinicId,
-        listed: true,
         species,
         updatedSince: point.from,
         page,

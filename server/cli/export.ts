@@ -21,7 +21,9 @@ async function exportToFile(path: string | undefined, { data }: DataOption): Pro
   if (path !== undefined) for (const file of [path, draft]) requireRegularFile(file);
   await withStore(data, (store) =>
     store.snapshot(async (session) => {
-      await pipeline(textChunks(entityLines(session)), path === undefined ? process.stdout : createWriteStream(draft));
+      // It has the names, phones and e-mails of owners.
+      const file = path === undefined ? process.stdout : createWriteStream(draft, { mode: 0o600 });
+      await pipeline(textChunks(entityLines(session)), file);
       if (path !== undefined) renameSync(draft, path);
       const unmatched = await countUnmatched(session);
       if (unmatched > 0) printError(`${unmatched} unmatched studies stay here, an import file has no line for them`);

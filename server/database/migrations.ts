@@ -6,14 +6,20 @@ export interface Engine {
   readonly orderedText: string;
   /** Whether several servers may use one database. */
   readonly shared: boolean;
-  /** Creates a trigger that refuses an UPDATE or DELETE of rows for which `when` holds, in terms of old and new. */
+  /**
+   * Creates a trigger that refuses an UPDATE or DELETE of rows for which `when` holds, in terms of old and new, and `unless` does not.
+   * Only `unless` may query other rows.
+   */
   readonly refuse: (trigger: {
     name: string;
     event: "update" | "delete";
     table: string;
     when: string;
+    unless?: string;
     message: string;
   }) => string;
+  /** Drops such a trigger. */
+  readonly allow: (trigger: { name: string; table: string }) => string;
 }
 
 /** The tables in the order of their references. */
@@ -245,7 +251,7 @@ const soap = ({ id, orderedText, refuse }: Engine) => `
     name: "soap_signed_stays",
     event: "update",
     table: "soap",
-    when: `old.status in ('SIGNED', 'LOCKED') and (${soapContent.map((column) => `old.${column} is distinct from new.${column}`).join(" or ")})`,
+    when: signedChange(soapContent),
     message: "a signed SOAP record is never changed, amend it",
   })}
   ${refuse({
@@ -594,6 +600,66 @@ const practiceSoftware = ({ orderedText }: Engine) => `
   create index sync_answer_by_time on sync_answer (answered_at);
 `;
 
+// What the entrances changed, for undo, and animals that were merged into others, which takes their signed records along.
+const batches = ({ id, orderedText, refuse, allow }: Engine) => `
+  create table batch (
+    id ${id},
+    fp ${orderedText} not null unique,
+    clinic_id bigint not null references clinic (id),
+    door text not null,
+    source text,
+    user_id bigint references dashboard_user (id),
+    api_key_id bigint references api_key (id),
+    at bigint not null,
+    created bigint not null default 0,
+    changed bigint not null default 0,
+    removed bigint not null default 0,
+    row_count bigint not null default 0,
+    undone_at bigint
+  );
+  create index batch_of_clinic on batch (clinic_id, id);
+  create index batch_by_time on batch (at);
+  create table batch_row (
+    id ${id},
+    batch_id bigint not null references batch (id),
+    kind ${orderedText} not null,
+    subject ${orderedText} not null,
+    change text not null,
+    before text,
+    after text not null,
+    unique (batch_id, kind, subject)
+  );
+  alter table patient add column merged_into_id bigint references patient (id);
+  create index patient_merged on patient (merged_into_id) where merged_into_id is not null;
+  alter table patient_source add column merged_into text;
+  create index patient_of_owner on patient (owner_customer_id);
+  create index patient_source_of_patient on patient_source (patient_id);
+  create index customer_source_of_customer on customer_source (customer_id);
+  ${allow({ name: "soap_signed_stays", table: "soap" })}
+  ${refuse({
+    name: "soap_signed_stays",
+    event: "update",
+    table: "soap",
+    when: signedChange(soapContent.filter((column) => column !== "patient_id")),
+    message: "a signed SOAP record is never changed, amend it",
+  })}
+  ${refuse({
+    name: "soap_signed_keeps_patient",
+    event: "update",
+    table: "soap",
+    when: signedChange(["patient_id"]),
+    unless: `exists (select 1 from patient where id = old.patient_id and merged_into_id = new.patient_id
+      or id = new.patient_id and merged_into_id = old.patient_id)`,
+    message: "a signed SOAP record is never changed, amend it",
+  })}
+`;
+
+/** Whether a signed SOAP record changes in one of the columns. */
+function signedChange(columns: readonly string[]): string {
+  const changes = columns.map((column) => `old.${column} is distinct from new.${column}`);
+  return `old.status in ('SIGNED', 'LOCKED') and (${changes.join(" or ")})`;
+}
+
 const soapContent = [
   "id",
   "fp",
@@ -613,7 +679,7 @@ const soapContent = [
  * The baseline, then what each later version changes. Released entries stay as they are, because databases of clinics have run
  * them.
  */
-const versions: readonly ((engine: Engine) => string)[] = [baseline, practiceSoftware];
+const versions: readonly ((engine: Engine) => string)[] = [baseline, practiceSoftware, batches];
 
 /** Version of the schema that this program knows. */
 export const SCHEMA_VERSION = versions.length;

@@ -51,6 +51,8 @@ export interface Tables {
     updated_at: number;
     deceased_at: number | null;
     deleted_at: number | null;
+    /** The animal that has its records since a merge; null for an animal of its own. */
+    merged_into_id: number | null;
   };
   patient_identifier: {
     patient_id: number;
@@ -70,6 +72,8 @@ export interface Tables {
     /** Time of the last change in the software, ms since 1970; null if it never said one. */
     source_updated_at: number | null;
     removed: number;
+    /** The external id of the same source into which this one was merged; null for the patient's own. */
+    merged_into: Generated<string | null>;
   };
   /** Names of owners in the practice software of a clinic. */
   customer_source: {
@@ -78,6 +82,38 @@ export interface Tables {
     external_id: string;
     customer_id: number;
     source_updated_at: number | null;
+  };
+  /** What one request, file or person changed of animals and owners; see records/registry/batches.ts. */
+  batch: {
+    id: Generated<number>;
+    fp: string;
+    clinic_id: number;
+    door: Door;
+    /** Name of the practice software or of the file; null for a person. */
+    source: string | null;
+    user_id: number | null;
+    api_key_id: number | null;
+    at: number;
+    /** Numbers of animals. */
+    created: Generated<number>;
+    changed: Generated<number>;
+    removed: Generated<number>;
+    /** Number of rows in `batch_row`. */
+    row_count: Generated<number>;
+    undone_at: Generated<number | null>;
+  };
+  /** A record that a batch changed, in the order of the first change. */
+  batch_row: {
+    id: Generated<number>;
+    batch_id: number;
+    kind: string;
+    /** The name of the record within its kind. */
+    subject: string;
+    change: RowChange;
+    /** JSON of what the batch found; null if it created the record. */
+    before: string | null;
+    /** JSON of what the batch left. */
+    after: string;
   };
   /** Answers to requests of practice software, for their repetitions. */
   sync_answer: {
@@ -342,6 +378,11 @@ export interface Tables {
   };
 }
 
+/** Where a change of an animal comes from. */
+export type Door = "hand" | "file" | "sync" | "device" | "merge";
+
+export type RowChange = "created" | "changed" | "removed";
+
 export interface SoapColumns {
   fp: string;
   patient_id: number;
@@ -455,6 +496,8 @@ export type StudyCause =
   | "flagged again"
   /** Its patient was deleted, or came back. */
   | ("patient deleted" | "patient restored")
+  /** Its patient was merged into another one. */
+  | "merged"
   /** A user placed it with a patient of another species than the device stated. */
   | "assigned despite species";
 

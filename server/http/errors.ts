@@ -58,6 +58,19 @@ const BodyFaults = Type.Object(
   { ...closed, description: "What is wrong around the items." },
 );
 
+const RemovalFault = Type.Object(
+  {
+    removals: Type.Integer({ description: "Patients that the list lacks." }),
+    patients: Type.Integer({ description: "Patients that the source has." }),
+  },
+  { ...closed, description: "What the full list would remove." },
+);
+
+const MergeFault = Type.Object(
+  { code: Type.String({ description: "Why the patients are not merged, for programs." }) },
+  { ...closed, description: "Why the patients are not merged." },
+);
+
 const RangeFault = Type.Object(
   { max_days: Type.Integer({ description: "Greatest number of days in a range." }) },
   { ...closed, description: "The limit of a range." },
@@ -110,11 +123,8 @@ const errorDefinitions = {
     RequestId,
   ),
   "SYNC.INVALID_BODY": error(400, (problems) => `${problems}.`, BodyFaults),
-  "SYNC.FULL_NOT_SUPPORTED": error(
-    422,
-    () =>
-      'mode is "full", which this version does not support. Send "partial", and removed patients with deleted: true.',
-  ),
+  "SYNC.TOO_MANY_REMOVALS": error(409, (removals) => `The full list would remove ${removals}.`, RemovalFault),
+  "SYNC.MERGE_REFUSED": error(409, (why) => `${why}.`, MergeFault),
   "SYNC.STATE_MOVED": error(409, () => "The outcomes would differ from those of the dry run. Do a dry run again."),
   "SYNC.ID_REUSED": error(422, () => "This Idempotency-Key was used for another request."),
   "SYNC.TOO_MANY_ITEMS": error(413, (count) => `The request has ${count} items, expected at most 500.`),

@@ -1,7 +1,8 @@
 import { query, type Session, uncachedWrite } from "../database/query.ts";
-import { customerByFp } from "../records/registry/owners.ts";
+import { customerByFp, ownerId, storeOwnerFacts } from "../records/registry/owners.ts";
+import { nameOwner } from "../records/registry/sources.ts";
 import { type Change, missing } from "./context.ts";
-import type { ClinicLine, CustomerLine, UserLine } from "./lines.ts";
+import type { ClinicLine, CustomerLine, CustomerSourceLine, UserLine } from "./lines.ts";
 
 // Stores clinics, users and customers.
 
@@ -24,11 +25,31 @@ export async function storeUser(
   return stored === undefined ? "new" : "changed";
 }
 
-export async function storeCustomer(session: Session, { fp, locale }: CustomerLine): Promise<Change> {
+export async function storeCustomer(session: Session, line: CustomerLine): Promise<Change> {
+  const { fp, locale } = line;
   const stored = await session.first(customerByFp, { fp });
-  if (stored?.time_zone === locale.time_zone) return "unchanged";
-  await session.all(upsertCustomer, { fp, timeZone: locale.time_zone });
-  return stored === undefined ? "new" : "changed";
+  const id = stored?.id ?? (await ownerId(session, fp));
+  const timeZone = locale?.time_zone ?? stored?.time_zone ?? null;
+  const isMoved = timeZone !== (stored?.time_zone ?? null);
+  if (isMoved) await session.all(setTimeZone, { id, timeZone });
+  const { name = stored?.name ?? null, phone = stored?.phone ?? null, email = stored?.email ?? null } = line;
+  const isChanged = await storeOwnerFacts(session, id, { name, phone, email }, { batch: null });
+  if (stored === undefined) return "new";
+  return isMoved || isChanged ? "changed" : "unchanged";
+}
+
+/** Stores the name of an owner in practice software. */
+export async function storeCustomerSource(
+  session: Session,
+  line: CustomerSourceLine,
+): Promise<Change | { problem: string }> {
+  const clinic = await session.first(clinicByFp, { fp: line.clinic_fp });
+  if (clinic === undefined) return missing("clinic_fp", line.clinic_fp);
+  const customer = await session.first(customerByFp, { fp: line.customer_fp });
+  if (customer === undefined) return missing("customer_fp", line.customer_fp);
+  const name = { clinicId: clinic.id, source: line.source, externalId: line.external_id };
+  const updatedAt = line.updated_at === null ? null : Date.parse(line.updated_at);
+  return nameOwner(session, { ...name, customerId: customer.id, updatedAt }, { batch: null });
 }
 
 export const clinicByFp = query((db, p: { fp: string }) =>
@@ -54,9 +75,6 @@ const upsertUser = uncachedWrite((db, p: { fp: string; name: string; clinicId: n
     .onConflict((conflict) => conflict.column("fp").doUpdateSet({ name: p.name, clinic_id: p.clinicId })),
 );
 
-const upsertCustomer = uncachedWrite((db, p: { fp: string; timeZone: string }) =>
-  db
-    .insertInto("customer")
-    .values({ fp: p.fp, time_zone: p.timeZone })
-    .onConflict((conflict) => conflict.column("fp").doUpdateSet({ time_zone: p.timeZone })),
+const setTimeZone = uncachedWrite((db, p: { id: number; timeZone: string | null }) =>
+  db.updateTable("customer").set({ time_zone: p.timeZone }).where("id", "=", p.id),
 );

@@ -1,5 +1,5 @@
 import { importStudy } from "../records/filing/import.ts";
-import { clinicByFp, storeClinic, storeCustomer, storeUser, userByFp } from "./clinics.ts";
+import { clinicByFp, storeClinic, storeCustomer, storeCustomerSource, storeUser, userByFp } from "./clinics.ts";
 import { type Change, type ImportContext, missing } from "./context.ts";
 import type { CalendarEventLine, Entity, InventoryBatchLine, InventoryItemLine, SoapLine, StudyLine } from "./lines.ts";
 import { importEvent } from "../records/calendar/calendar.ts";
@@ -9,7 +9,7 @@ import { markOutdatedFlags } from "../records/filing/outdated-flags.ts";
 import { importSoap, storedAmendmentProblem } from "../records/soap/soap.ts";
 import { importBatch, importItem } from "../records/inventory/stock.ts";
 import { patientByFp } from "../records/registry/animals.ts";
-import { storeConnection, storePatient } from "./patients.ts";
+import { checkMerge, storeConnection, storeMerge, storePatient, storePatientSource } from "./patients.ts";
 
 // Stores the entities of an import.
 
@@ -28,6 +28,10 @@ export async function storeEntity(
       return storeCustomer(session, entity);
     case "patient":
       return storePatient(session, entity, context);
+    case "patient_source":
+      return storePatientSource(session, entity);
+    case "customer_source":
+      return storeCustomerSource(session, entity);
     case "connection":
       return storeConnection(session, entity, context);
     case "study":
@@ -43,11 +47,17 @@ export async function storeEntity(
   }
 }
 
-/** Checks an amendment. Call it after all records of the import are stored. @returns null for any other entity */
-export async function checkAmendment(session: Session, entity: Entity): Promise<{ problem: string } | null> {
+/** Checks an amendment or a merge. Call it after all records of the import are stored. @returns null for any other entity */
+export async function checkChain(session: Session, entity: Entity): Promise<{ problem: string } | null> {
+  if (entity.type === "patient") return checkMerge(session, entity);
   if (entity.type !== "soap" || !entity.amends_fp) return null;
   const problem = await storedAmendmentProblem(session, entity.fp, entity.amends_fp);
   return problem === null ? null : { problem };
+}
+
+/** Links a merged patient. Call it after all patients of the import are stored. @returns null for any other entity */
+export async function linkMerged(session: Session, entity: Entity): Promise<{ problem: string } | null> {
+  return entity.type === "patient" ? storeMerge(session, entity) : null;
 }
 
 async function storeStudy(

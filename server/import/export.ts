@@ -1,7 +1,8 @@
 import type { Snapshot, Study, StudySource } from "../../shared/api/study.ts";
-import type { StudyColumns, OptionalStudyColumns } from "../database/schema.ts";
+import type { Selectable } from "kysely";
+import type { StudyColumns, OptionalStudyColumns, Tables } from "../database/schema.ts";
 import { inPublishedOrder, parseStored, timestampOf, toStudy } from "../records/studies/study-content.ts";
-import type { Entity, StudyLine } from "./lines.ts";
+import type { Entity, PatientLine, StudyLine } from "./lines.ts";
 import { toEvent } from "../records/calendar/calendar.ts";
 import { toPatient } from "../records/patients/patients.ts";
 import { type Query, query, type Session } from "../database/query.ts";
@@ -16,11 +17,9 @@ import { toItem } from "../records/inventory/stock.ts";
 export async function* exportEntities(session: Session): AsyncGenerator<Entity> {
   for await (const { fp, name } of rows(session, clinics)) yield { type: "clinic", fp, name };
   for await (const { fp, name, clinic_fp } of rows(session, users)) yield { type: "user", fp, name, clinic_fp };
-  for await (const { fp, time_zone } of rows(session, customers)) {
-    // A customer without a line of its own is created by the lines of its patients.
-    if (time_zone !== null) yield { type: "customer", fp, locale: { time_zone } };
-  }
+  for await (const row of rows(session, customers)) yield* customerLines(row);
   yield* patientsOf(session);
+  yield* sourcesOf(session);
   for await (const row of rows(session, studies)) {
     yield studyLine(row);
   }
@@ -35,6 +34,14 @@ export async function* exportEntities(session: Session): AsyncGenerator<Entity> 
       yield { type: "inventory_batch", item_fp, lot, quantity, received_at: timestampOf(received_at), expiry_date };
     }
   }
+}
+
+/** Returns the line of an owner of whom more is known than the patients. Their lines create any other owner. */
+function customerLines({ fp, time_zone, name, phone, email }: Selectable<Tables["customer"]>): Entity[] {
+  const facts = [name, phone, email].some((fact) => fact !== null) ? { name, phone, email } : {};
+  const locale = time_zone === null ? {} : { locale: { time_zone } };
+  const line = { type: "customer" as const, fp, ...locale, ...facts };
+  return Object.keys(line).length > 2 ? [line] : [];
 }
 
 /**
@@ -64,20 +71,64 @@ export async function countUnmatched(session: Session): Promise<number> {
 
 async function* patientsOf(session: Session): AsyncGenerator<Entity> {
   for await (const page of pages(session, patients)) {
-    const identifiers = new Map<string, string[]>();
-    for (const { patient_fp, identifier } of await session.all(identifiersIn, rangeOf(page))) {
-      identifiers.set(patient_fp, [...(identifiers.get(patient_fp) ?? []), identifier]);
+    const identifiers = new Map<string, { type: string | null; value: string }[]>();
+    for (const { patient_fp, identifier: value, type } of await session.all(identifiersIn, rangeOf(page))) {
+      identifiers.set(patient_fp, [...(identifiers.get(patient_fp) ?? []), { type, value }]);
     }
     for (const row of page) {
-      const external_ids = identifiers.get(row.fp) ?? [];
+      const numbers = numbersOf(identifiers.get(row.fp) ?? []);
+      const deceased = row.deceased_at === null ? {} : { deceased_at: timestampOf(row.deceased_at) };
+      const merged = row.merged_into === null ? {} : { merged_into: row.merged_into };
       const deleted_at = row.deleted_at === null ? null : timestampOf(row.deleted_at);
       // The import reads the precise word, and finds the one that the API serves.
       const species = row.precise_species?.replaceAll("_", " ") ?? row.species;
-      yield { type: "patient", ...toPatient(row), species, external_ids, deleted_at };
+      yield { type: "patient", ...toPatient(row), species, ...numbers, ...deceased, deleted_at, ...merged };
     }
     for (const { patient_fp, clinic_fp, active } of await session.all(connectionsIn, rangeOf(page))) {
       yield { type: "connection", patient_fp, clinic_fp, active: active === 1 };
     }
+  }
+}
+
+/** Numbers without types have the form that older programs read. */
+function numbersOf(
+  list: readonly { type: string | null; value: string }[],
+): Pick<PatientLine, "external_ids" | "identifiers"> {
+  if (list.every(({ type }) => type === null)) return { external_ids: list.map(({ value }) => value) };
+  return { identifiers: list as NonNullable<PatientLine["identifiers"]> };
+}
+
+/** Lists the names in practice software, those of patients that were removed before they came included. */
+async function* sourcesOf(session: Session): AsyncGenerator<Entity> {
+  for await (const { merged_into, removed, ...row } of sourceRows(session, patientSources)) {
+    const merged = merged_into === null ? {} : { merged_into };
+    yield { type: "patient_source", ...row, updated_at: instantOf(row.updated_at), removed: removed === 1, ...merged };
+  }
+  for await (const row of sourceRows(session, customerSources)) {
+    yield { type: "customer_source", ...row, updated_at: instantOf(row.updated_at) };
+  }
+}
+
+function instantOf(time: number | null): string | null {
+  return time === null ? null : timestampOf(time);
+}
+
+interface AfterSource {
+  clinic_fp: string;
+  source: string;
+  external_id: string;
+}
+
+async function* sourceRows<Row extends AfterSource>(
+  session: Session,
+  page: Query<AfterSource, Row>,
+): AsyncGenerator<Row> {
+  let last: AfterSource | undefined = { clinic_fp: "", source: "", external_id: "" };
+  while (last !== undefined) {
+    const { clinic_fp, source, external_id }: AfterSource = last;
+    const found: Row[] = await session.all(page, { clinic_fp, source, external_id });
+    yield* found;
+    last = found.at(-1);
   }
 }
 
@@ -122,8 +173,9 @@ const patients = query((db, p: After) =>
   db
     .selectFrom("patient")
     .innerJoin("customer", "customer.id", "patient.owner_customer_id")
+    .leftJoin("patient as survivor", "survivor.id", "patient.merged_into_id")
     .selectAll("patient")
-    .select("customer.fp as owner_customer_fp")
+    .select(["customer.fp as owner_customer_fp", "survivor.fp as merged_into"])
     .where("patient.fp", ">", p.after)
     .orderBy("patient.fp")
     .limit(PAGE_ROWS),
@@ -142,7 +194,7 @@ const identifiersIn = query((db, p: Range) =>
   db
     .selectFrom("patient")
     .innerJoin("patient_identifier", "patient_identifier.patient_id", "patient.id")
-    .select(["patient.fp as patient_fp", "patient_identifier.identifier"])
+    .select(["patient.fp as patient_fp", "patient_identifier.identifier", "patient_identifier.type"])
     .where("patient.fp", ">=", p.first)
     .where("patient.fp", "<=", p.last)
     .orderBy("patient.fp")
@@ -160,6 +212,46 @@ const connectionsIn = query((db, p: Range) =>
     .where("patient.fp", "<=", p.last)
     .orderBy("patient.fp")
     .orderBy("clinic.fp"),
+);
+
+const patientSources = query((db, p: AfterSource) =>
+  db
+    .selectFrom("patient_source as named")
+    .innerJoin("clinic", "clinic.id", "named.clinic_id")
+    .leftJoin("patient", "patient.id", "named.patient_id")
+    .select(["clinic.fp as clinic_fp", "named.source", "named.external_id", "patient.fp as patient_fp"])
+    .select(["named.source_updated_at as updated_at", "named.removed", "named.merged_into"])
+    .where((where) =>
+      where(
+        where.refTuple("clinic.fp", "named.source", "named.external_id"),
+        ">",
+        where.tuple(p.clinic_fp, p.source, p.external_id),
+      ),
+    )
+    .orderBy("clinic.fp")
+    .orderBy("named.source")
+    .orderBy("named.external_id")
+    .limit(PAGE_ROWS),
+);
+
+const customerSources = query((db, p: AfterSource) =>
+  db
+    .selectFrom("customer_source as named")
+    .innerJoin("clinic", "clinic.id", "named.clinic_id")
+    .innerJoin("customer", "customer.id", "named.customer_id")
+    .select(["clinic.fp as clinic_fp", "named.source", "named.external_id", "customer.fp as customer_fp"])
+    .select("named.source_updated_at as updated_at")
+    .where((where) =>
+      where(
+        where.refTuple("clinic.fp", "named.source", "named.external_id"),
+        ">",
+        where.tuple(p.clinic_fp, p.source, p.external_id),
+      ),
+    )
+    .orderBy("clinic.fp")
+    .orderBy("named.source")
+    .orderBy("named.external_id")
+    .limit(PAGE_ROWS),
 );
 
 const studies = checked(

@@ -5,7 +5,7 @@ import type { Change, ImportContext } from "./context.ts";
 import { lineProblems, parseLine } from "./line-checks.ts";
 import { LINE_TOO_LONG, readLines } from "./line-reader.ts";
 import { type Entity } from "./lines.ts";
-import { checkAmendment, storeEntity } from "./entities.ts";
+import { checkChain, linkMerged, storeEntity } from "./entities.ts";
 import { lastPatientId } from "./patients.ts";
 import { servedClinics } from "../records/clinics/keys.ts";
 import type { Session } from "../database/query.ts";
@@ -54,14 +54,17 @@ const stages: readonly Partial<Record<Entity["type"], Step>>[] = [
   { clinic: storeEntity, customer: storeEntity },
   { user: storeEntity, patient: storeEntity },
   {
+    patient: linkMerged,
+    patient_source: storeEntity,
+    customer_source: storeEntity,
     connection: storeEntity,
     study: storeEntity,
     soap: storeEntity,
     calendar_event: storeEntity,
     inventory_item: storeEntity,
   },
-  // A file may contain an amendment before the amended record, so that a later stage checks amendments.
-  { inventory_batch: storeEntity, soap: checkAmendment },
+  // A file may contain an amendment before the amended record, so that a later stage checks amendments; and merges likewise.
+  { inventory_batch: storeEntity, soap: checkChain, patient: checkChain },
 ];
 
 /**
@@ -166,6 +169,9 @@ function subjectOf(entity: Entity): string {
       return entity.patient_fp;
     case "inventory_batch":
       return entity.item_fp;
+    case "patient_source":
+    case "customer_source":
+      return JSON.stringify([entity.type, entity.clinic_fp, entity.source, entity.external_id]);
     default:
       return entity.fp;
   }

@@ -10,10 +10,12 @@ import {
   ClinicLine,
   ConnectionLine,
   CustomerLine,
+  CustomerSourceLine,
   type Entity,
   InventoryBatchLine,
   InventoryItemLine,
   PatientLine,
+  PatientSourceLine,
   SoapLine,
   StudyLine,
   UserLine,
@@ -26,6 +28,8 @@ const checks = {
   user: Compile(UserLine),
   customer: Compile(CustomerLine),
   patient: Compile(PatientLine),
+  patient_source: Compile(PatientSourceLine),
+  customer_source: Compile(CustomerSourceLine),
   connection: Compile(ConnectionLine),
   study: Compile(StudyLine),
   soap: Compile(SoapLine),
@@ -90,15 +94,21 @@ function unrealValues(entity: Entity, now: number): string[] {
       expectWords("name", entity.name);
       break;
     case "customer": {
-      const { time_zone } = entity.locale;
-      expect("locale/time_zone", time_zone, isTimeZone, "an IANA time zone such as Europe/Istanbul");
+      expect("locale/time_zone", entity.locale?.time_zone, isTimeZone, "an IANA time zone such as Europe/Istanbul");
       break;
     }
     case "patient":
       unreal.push(...animalFaults(entity, now).map(({ message }) => message));
       expectPast("created_at", entity.created_at);
       expectPast("updated_at", entity.updated_at);
+      expectPast("deceased_at", entity.deceased_at);
       expectPast("deleted_at", entity.deleted_at);
+      if (entity.merged_into && !entity.deleted_at) unreal.push("merged_into of a patient that is not deleted");
+      if (entity.external_ids && entity.identifiers) unreal.push("external_ids and identifiers, expected one of them");
+      break;
+    case "patient_source":
+    case "customer_source":
+      expectPast("updated_at", entity.updated_at);
       break;
     case "study":
       unreal.push(...studyProblems(entity, now));

@@ -5,6 +5,7 @@ import { Count, InventoryItem } from "../../shared/api/inventory.ts";
 import { Patient } from "../../shared/api/patient.ts";
 import { ClosedObject, DATE_PATTERN, Nullable, TIMESTAMP_PATTERN } from "../../shared/schema/schema.ts";
 import { Soap } from "../../shared/api/soap.ts";
+import { identifierTypes } from "../records/registry/sync/messages.ts";
 import { Snapshot, Study, StudySource } from "../../shared/api/study.ts";
 
 // The lines of an import file: the fields of the API and fields that the API does not show.
@@ -23,20 +24,63 @@ export const UserLine = ClosedObject({
 });
 export type UserLine = Static<typeof UserLine>;
 
+const timestamp = Type.String({ pattern: TIMESTAMP_PATTERN });
+const fact = (maxLength: number) => Type.Optional(Nullable(Type.String({ minLength: 1, maxLength })));
+
+/** An owner. A field that is absent keeps what is stored. */
 export const CustomerLine = ClosedObject({
   type: Type.Literal("customer"),
   fp: Patient.properties.owner_customer_fp,
-  locale: ClosedObject({ time_zone: Type.String() }),
+  locale: Type.Optional(ClosedObject({ time_zone: Type.String() })),
+  name: fact(200),
+  phone: fact(40),
+  email: fact(254),
 });
 export type CustomerLine = Static<typeof CustomerLine>;
+
+const externalId = Type.String({ minLength: 1, maxLength: 64 });
 
 export const PatientLine = ClosedObject({
   type: Type.Literal("patient"),
   ...Patient.properties,
-  external_ids: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 100 })),
-  deleted_at: Type.Optional(Nullable(Type.String({ pattern: TIMESTAMP_PATTERN }))),
+  external_ids: Type.Optional(Type.Array(externalId, { maxItems: 100 })),
+  /** In place of `external_ids`, if the type of a number is known. */
+  identifiers: Type.Optional(
+    Type.Array(ClosedObject({ type: Nullable(Type.Enum([...identifierTypes])), value: externalId }), { maxItems: 100 }),
+  ),
+  deceased_at: Type.Optional(Nullable(timestamp)),
+  deleted_at: Type.Optional(Nullable(timestamp)),
+  /** The patient that has its records since a merge. */
+  merged_into: Type.Optional(Patient.properties.fp),
 });
 export type PatientLine = Static<typeof PatientLine>;
+
+const nameInSource = {
+  clinic_fp: clinicFp,
+  source: Type.String({ minLength: 1, maxLength: 64 }),
+  external_id: externalId,
+  /** Time of the last change in the practice software. */
+  updated_at: Nullable(timestamp),
+};
+
+/** A name of a patient in the practice software of a clinic. */
+export const PatientSourceLine = ClosedObject({
+  type: Type.Literal("patient_source"),
+  ...nameInSource,
+  /** Null for a patient that was removed before it came. */
+  patient_fp: Nullable(Patient.properties.fp),
+  removed: Type.Boolean(),
+  /** The name into which this one was merged. */
+  merged_into: Type.Optional(externalId),
+});
+export type PatientSourceLine = Static<typeof PatientSourceLine>;
+
+export const CustomerSourceLine = ClosedObject({
+  type: Type.Literal("customer_source"),
+  ...nameInSource,
+  customer_fp: Patient.properties.owner_customer_fp,
+});
+export type CustomerSourceLine = Static<typeof CustomerSourceLine>;
 
 export const ConnectionLine = ClosedObject({
   type: Type.Literal("connection"),
@@ -96,6 +140,8 @@ export type Entity =
   | UserLine
   | CustomerLine
   | PatientLine
+  | PatientSourceLine
+  | CustomerSourceLine
   | ConnectionLine
   | StudyLine
   | SoapLine

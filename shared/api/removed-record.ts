@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { ULID } from "./fp.ts";
+import { fpPattern, ULID } from "./fp.ts";
 import { TIMESTAMP_PATTERN } from "../schema/schema.ts";
 
 /** A record that left the lists of a clinic, as GET /api/v1/changes returns it. */
@@ -13,6 +13,12 @@ export const RemovedRecord = Type.Object(
       pattern: TIMESTAMP_PATTERN,
       description: "Time at which it left. It never falls from one change of the clinic to the next.",
     }),
+    merged_into: Type.Optional(
+      Type.String({
+        pattern: fpPattern("patient"),
+        description: "Of a patient that was merged: fingerprint of the patient that has its studies and records.",
+      }),
+    ),
   },
   {
     title: "RemovedRecord",

@@ -165,7 +165,16 @@ export const syncErrorExamples: ErrorExamples = examplesOf([
     }),
   ],
   ["The body is not JSON.", new ApiError("REQUEST.INVALID_BODY", "The body is not UTF-8.")],
-  ["The mode is full.", new ApiError("SYNC.FULL_NOT_SUPPORTED")],
+  [
+    "A full list lacks more than a tenth of the patients.",
+    new ApiError("SYNC.TOO_MANY_REMOVALS", "70 of 500 patients, at most a tenth without confirm_removals", {
+      details: { removals: 70, patients: 500 },
+    }),
+  ],
+  [
+    "The patients cannot be merged.",
+    new ApiError("SYNC.MERGE_REFUSED", "The patients are of different species", { details: { code: "other_species" } }),
+  ],
   ["The state is another one than at the dry run.", new ApiError("SYNC.STATE_MOVED")],
   ["The Idempotency-Key belongs to another request.", new ApiError("SYNC.ID_REUSED")],
   ["The request has too many items.", new ApiError("SYNC.TOO_MANY_ITEMS", "501")],

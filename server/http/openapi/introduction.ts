@@ -60,9 +60,19 @@ Every request carries an API key of the clinic in \`X-API-Key\`. ${WHERE_KEYS_CO
 
 A patient is known by the name of your software at this clinic (\`source\`) and its id there (\`external_id\`). An item is the complete state of one patient: a field that is absent or null is unknown. A patient that is not among the items stays as it is; \`deleted: true\` removes one.
 
-Send \`updated_at\`: an item that is older than the stored state changes nothing, so that requests may arrive twice and in any order. The facts of an owner go by the newest item that names it.
+Send \`updated_at\`: an item that is older than the stored state changes nothing, so that requests may arrive twice and in any order. There is no \`If-Match\`, since the time of your software decides: an item without \`updated_at\` counts when it arrives. The facts of an owner go by the newest item that names it.
 
 Each item has its own outcome. The valid ones are stored together, in one transaction; a rejected one is named with its fields. Of items with one \`external_id\` in a request, all are rejected.
+
+## Complete lists
+
+With \`mode: full\` the patients of the source that the request lacks are removed, and come back with a later item. Up to 500 patients are the items of one request. For more, send the patients with \`partial\`, then one \`full\` request with the external ids of all patients in \`all\` and no items; send no other request meanwhile. A list that would remove more than a tenth of the patients is refused: do a dry run, show its numbers to a person, and send the request with its \`commit_token\` and \`confirm_removals=true\`.
+
+## Merges
+
+\`POST /sync/v1/patients/merge\` makes one patient of two. A later item of the merged external id goes to the survivor, and its outcome has the code \`merged\`.
+
+## Words
 
 Species and sex are read in English, Turkish, German, French and Spanish and in the codes of practice software. A species that \`/api/v1\` has no word for is stored precisely, flagged by its own intervals and served as \`exotic\`.
 

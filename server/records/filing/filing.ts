@@ -11,7 +11,7 @@ import { decideFiling, type FilingInput, type FilingOutcome, type Unmatched } fr
 import { DamagedRecord } from "../../database/damaged-records.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { StudyColumns } from "../../database/schema.ts";
-import { findPatient } from "../patients/patients.ts";
+import { findPatient, survivorOf } from "../patients/patients.ts";
 import { storeConflict } from "../studies/conflicts.ts";
 import { flagForPatient, intervalAnimal } from "../studies/flags.ts";
 import { findMatchFacts } from "./match-facts.ts";
@@ -140,6 +140,8 @@ interface Records {
   readonly replacedHash: string | null;
   /** Another study of the clinic with the same dedupe key. */
   readonly twin: StoredStudy | undefined;
+  /** The patient that the agent named, or the one that it was merged into. */
+  readonly namedFp: string | null;
   readonly patientFp: string | null;
   readonly patient: PatientRecord | undefined;
   /** Why what the agent matched by does not name the patient now; null if it does. */
@@ -153,8 +155,10 @@ async function findRecords(session: Session, { clinicId, pushed, conceal }: Push
   const sameKey = await session.first(byDedupeKey, { clinicId, dedupeKey, fp });
   const twin = sameKey && (await findStoredStudy(session, sameKey.fp));
 
+  // The agent's copy of the directory may have a patient that was merged since.
+  const namedFp = pushed.patient_fp === null ? null : await survivorOf(session, pushed.patient_fp);
   // A correction without a patient stays with the stored patient. A user's choice of patient overrides the agent's.
-  const claimedFp = stored?.placed_by_user === 1 ? null : pushed.patient_fp;
+  const claimedFp = stored?.placed_by_user === 1 ? null : namedFp;
   const patientFp = claimedFp ?? (isDamaged ? null : stored?.patient_fp) ?? null;
   const known = patientFp === null ? undefined : await findPatient(session, clinicId, patientFp);
   const patient = conceal && known?.connected === false ? undefined : known;
@@ -163,18 +167,18 @@ async function findRecords(session: Session, { clinicId, pushed, conceal }: Push
     claimedFp === null || isFiledThere || patient === undefined
       ? null
       : movedMatch(pushed, patient.patient, await findMatchFacts(session, clinicId, pushed, patient));
-  return { stored, isDamaged, replacedHash: replaced?.content_hash ?? null, twin, patientFp, patient, moved };
+  return { stored, isDamaged, replacedHash: replaced?.content_hash ?? null, twin, namedFp, patientFp, patient, moved };
 }
 
 function filingInput({ clinicId, pushed, left }: Push, records: Records): FilingInput {
-  const { stored, isDamaged, replacedHash, twin, patientFp, patient, moved } = records;
+  const { stored, isDamaged, replacedHash, twin, namedFp, patientFp, patient, moved } = records;
   const isLeftUnmatched = stored?.placed_by_user === 1 && patientFp === null;
   return {
     pushed: {
       revision: pushed.revision,
       contentHash: hashOf(pushed),
       measurementKey: measurementKey(pushed.results),
-      patientFp: pushed.patient_fp,
+      patientFp: namedFp,
     },
     stored: stored
       ? {

@@ -9,8 +9,6 @@ import type { Tables } from "../../database/schema.ts";
 /** Filter of a patient list: one clinic, newest change first. */
 export interface PatientFilter {
   clinicId: number;
-  /** True for visible patients; false for patients that were deleted or disconnected. */
-  listed: boolean;
   species: string | null;
   /** Milliseconds since 1970, inclusive; null lists all. */
   updatedSince: number | null;
@@ -40,12 +38,6 @@ export interface WalkedPage<Item, Position> extends Page<Item> {
 export interface PatientIdentifiers {
   patient_fp: string;
   identifiers: string[];
-}
-
-/** A patient that left the list of a clinic, and when. */
-export interface RemovedPatient {
-  patient_fp: string;
-  updated_at: string;
 }
 
 /** Lists one page of the clinic's patients, by updated_at and fp, both descending. */
@@ -86,21 +78,6 @@ export async function listIdentifiers(
   return { items: [...items.values()], total: index.total };
 }
 
-/** Lists one page of the patients that left the same list, in the same order. */
-export async function listRemoved(
-  session: Session,
-  indexes: PageIndexCache,
-  filter: PatientFilter,
-): Promise<Page<RemovedPatient>> {
-  const index = await pageIndexOf(session, indexes, filter, everySpecies);
-  const rows = await session.all(removedRows, pageParameters(filter, index));
-  const items = rows.map(({ patient_fp, patient_updated_at }) => ({
-    patient_fp,
-    updated_at: new Date(patient_updated_at).toISOString(),
-  }));
-  return { items, total: index.total };
-}
-
 /**
  * Finds a patient and whether the clinic has an active connection to it.
  * @returns undefined if the patient is unknown or deleted
@@ -115,10 +92,29 @@ export async function findPatient(
   return { id: row.id, connected: row.active === 1, patient: toPatient(row) };
 }
 
+/** Returns the patient that has the records of a merged one, through all merges. @returns the fp itself if it was not merged */
+export async function survivorOf(session: Session, fp: string): Promise<string> {
+  const met = new Set<string>();
+  for (let last = fp; ; ) {
+    met.add(last);
+    const next = (await session.first(mergedInto, { fp: last }))?.fp;
+    // An import notes its merges before it refuses a circle.
+    if (next === undefined || met.has(next)) return last;
+    last = next;
+  }
+}
+
+const mergedInto = query((db, p: { fp: string }) =>
+  db
+    .selectFrom("patient")
+    .innerJoin("patient as survivor", "survivor.id", "patient.merged_into_id")
+    .select("survivor.fp")
+    .where("patient.fp", "=", p.fp),
+);
+
 /** Parameters of a list that starts at a bookmark. */
 interface ListParameters extends PageBookmark {
   clinicId: number;
-  listed: number;
   species: string;
   updatedSince: number;
 }
@@ -128,13 +124,9 @@ interface PageParameters extends ListParameters {
   offset: number;
 }
 
-function listParameters(
-  { clinicId, listed, species, updatedSince }: PatientFilter,
-  from: PageBookmark,
-): ListParameters {
+function listParameters({ clinicId, species, updatedSince }: PatientFilter, from: PageBookmark): ListParameters {
   return {
     clinicId,
-    listed: listed ? 1 : 0,
     species: species ?? "",
     updatedSince: updatedSince ?? Number.MIN_SAFE_INTEGER,
     ...from,
@@ -163,8 +155,8 @@ async function pageIndexOf(
   filter: PatientFilter,
   { nextBookmark, count }: ReturnType<typeof listQueries>,
 ): Promise<PageIndex> {
-  const { clinicId, listed, species, updatedSince, version } = filter;
-  return indexes.find(JSON.stringify([clinicId, listed, species, updatedSince]), version, async () => {
+  const { clinicId, species, updatedSince, version } = filter;
+  return indexes.find(JSON.stringify([clinicId, species, updatedSince]), version, async () => {
     const bookmarks: PageBookmark[] = [];
     let next: PageBookmark | undefined = START;
     for (; next !== undefined; next = await session.first(nextBookmark, listParameters(filter, next)))
@@ -232,8 +224,6 @@ const identifierRows = query((db, p: PageParameters) =>
     .orderBy("patient_identifier.identifier"),
 );
 
-const removedRows = query((db, p: PageParameters) => pageOf(db, p, false));
-
 function pageOf(db: Kysely<Tables>, p: PageParameters, bySpecies: boolean) {
   return matches(db, p, bySpecies)
     .select(["patient_id", "patient_fp", "patient_updated_at"])
@@ -247,7 +237,7 @@ function matches(db: Kysely<Tables>, p: ListParameters, bySpecies: boolean) {
   return db
     .selectFrom("clinic_patient")
     .where("clinic_id", "=", p.clinicId)
-    .where("listed", "=", p.listed)
+    .where("listed", "=", 1)
     .where("patient_updated_at", ">=", p.updatedSince)
     .where((where) =>
       where(where.refTuple("patient_updated_at", "patient_fp"), "<", where.tuple(p.updatedAt, p.patientFp)),

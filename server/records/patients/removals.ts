@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely";
 import type { RemovedRecord } from "../../../shared/api/removed-record.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
-import type { WalkedPage } from "./patients.ts";
+import { type Page, survivorOf, type WalkedPage } from "./patients.ts";
 
 // What left the lists of a clinic and did not return: deleted patients, patients whose connection was closed, the studies of
 // both, and studies that were taken back or moved to a patient of other clinics. See changes/clinic-studies.ts.
@@ -41,12 +41,96 @@ export async function listRemovals(
   const found = await session.all(rows, parameters);
   const items = found.slice(0, pageSize);
   const last = found.length > pageSize ? items.at(-1) : undefined;
+  const records: RemovedRecord[] = [];
+  for (const { fp, removed_at } of items) {
+    const successor = await successorOf(session, clinicId, fp);
+    const merged = successor === null ? {} : { merged_into: successor };
+    records.push({ fp, removed_at: new Date(removed_at).toISOString(), ...merged });
+  }
   return {
-    items: items.map(({ fp, removed_at }) => ({ fp, removed_at: new Date(removed_at).toISOString() })),
+    items: records,
     total: counted?.total ?? 0,
     last: last === undefined ? null : { removedAt: last.removed_at, fp: last.fp },
   };
 }
+
+/** A patient that left the list of a clinic, and when. */
+export interface RemovedPatient {
+  patient_fp: string;
+  updated_at: string;
+}
+
+/**
+ * Lists one page of the patients that the clinic does not list, the last removal first: deleted and disconnected ones, whether it ever
+ * listed them, and those that an undo removed from the database.
+ */
+export async function listRemovedPatients(
+  session: Session,
+  { clinicId, updatedSince, page, pageSize }: RemovedPatientFilter,
+): Promise<Page<RemovedPatient>> {
+  const parameters = { clinicId, from: updatedSince ?? Number.MIN_SAFE_INTEGER };
+  const counted = await session.first(countUnlisted, parameters);
+  const offset = (page - 1) * pageSize;
+  const rows = await session.all(unlistedPage, { ...parameters, limit: pageSize, offset });
+  const items = rows.map(({ fp, at }) => ({ patient_fp: fp, updated_at: new Date(at).toISOString() }));
+  return { items, total: counted?.total ?? 0 };
+}
+
+interface RemovedPatientFilter {
+  clinicId: number;
+  updatedSince: number | null;
+  page: number;
+  pageSize: number;
+}
+
+interface Unlisted {
+  clinicId: number;
+  from: number;
+}
+
+function unlisted(db: Kysely<Tables>, p: Unlisted) {
+  const vanished = db
+    .selectFrom("clinic_removal")
+    .select(["fp", "removed_at as at"])
+    .where("clinic_id", "=", p.clinicId)
+    .where("removed_at", ">=", p.from)
+    .where(sql`substr(fp, 1, 8)`, "=", "patient_")
+    .where((where) =>
+      where.not(
+        where.exists(where.selectFrom("patient").select("patient.id").whereRef("patient.fp", "=", "clinic_removal.fp")),
+      ),
+    );
+  const rows = db
+    .selectFrom("clinic_patient")
+    .select(["patient_fp as fp", "patient_updated_at as at"])
+    .where("clinic_id", "=", p.clinicId)
+    .where("listed", "=", 0)
+    .where("patient_updated_at", ">=", p.from);
+  return db.selectFrom(rows.unionAll(vanished).as("unlisted"));
+}
+
+const countUnlisted = query((db, p: Unlisted) => unlisted(db, p).select(({ fn }) => fn.countAll<number>().as("total")));
+
+const unlistedPage = query((db, p: Unlisted & { limit: number; offset: number }) =>
+  unlisted(db, p).select(["fp", "at"]).orderBy("at", "desc").orderBy("fp", "desc").limit(p.limit).offset(p.offset),
+);
+
+/** Returns the patient that has the records of a merged one. @returns null for none that the clinic lists */
+async function successorOf(session: Session, clinicId: number, fp: string): Promise<string | null> {
+  const successor = fp.startsWith("patient_") ? await survivorOf(session, fp) : fp;
+  if (successor === fp) return null;
+  return (await session.first(listedPatient, { clinicId, fp: successor })) === undefined ? null : successor;
+}
+
+const listedPatient = query((db, p: { clinicId: number; fp: string }) =>
+  db
+    .selectFrom("clinic_patient")
+    .innerJoin("patient", "patient.id", "clinic_patient.patient_id")
+    .select("patient.id")
+    .where("patient.fp", "=", p.fp)
+    .where("clinic_patient.clinic_id", "=", p.clinicId)
+    .where("clinic_patient.listed", "=", 1),
+);
 
 interface ListParameters extends RemovalPosition {
   clinicId: number;

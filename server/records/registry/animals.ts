@@ -1,9 +1,11 @@
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
 import { markOutdatedFlags } from "../filing/outdated-flags.ts";
-import { relist, stampAndRelist } from "../patients/connections.ts";
+import { relist, setConnection, stampAndRelist } from "../patients/connections.ts";
 import { toPatient } from "../patients/patients.ts";
 import { releaseStudies, restoreStudies } from "../unmatched/deleted-patients.ts";
+import { type Image, isRecorded, record, type RecordedKind, type StoreContext, subjectOf } from "./batches.ts";
+import { ownerId } from "./owners.ts";
 
 // Stores animals. Every door ends here: the import of a file and practice software.
 
@@ -19,7 +21,8 @@ export interface Identifier {
 }
 
 /** An animal as a door brings it. */
-export interface Animal extends Omit<PatientRow, "created_at" | "updated_at" | "deleted_at" | "deceased_at"> {
+export interface Animal
+  extends Omit<PatientRow, "created_at" | "updated_at" | "deleted_at" | "deceased_at" | "merged_into_id"> {
   readonly owner_customer_fp: string;
   readonly identifiers: readonly Identifier[];
   /** Undefined for the stored time, and for a new animal the time of the store. */
@@ -28,14 +31,7 @@ export interface Animal extends Omit<PatientRow, "created_at" | "updated_at" | "
   /** Undefined for what is stored. */
   readonly deleted_at?: number | null | undefined;
   readonly deceased_at?: number | null | undefined;
-}
-
-export interface StoreContext {
-  /** Start of the work. */
-  readonly now: number;
-  readonly clock: () => number;
-  /** Clinics whose clients have synchronised, and must find the change; null for every clinic. */
-  readonly served: ReadonlySet<number> | null;
+  readonly merged_into_id?: number | null | undefined;
 }
 
 /** Stores an animal under its fp. Run it in a transaction. @returns its row, and what changed */
@@ -50,6 +46,8 @@ export async function storeAnimal(
     const inserted = await session.first(insertPatient, row);
     if (inserted === undefined) throw new Error("an insert returned no row");
     await insertIdentifiers(session, inserted.id, identifiers);
+    const after = imageOf({ ...row, owner_customer_fp }, identifiers);
+    await record(session, context.batch, { kind: animals, subject: row.fp, before: null, after });
     return { id: inserted.id, change: "new" };
   }
   const { id } = stored;
@@ -65,12 +63,14 @@ export async function storeAnimal(
   const effective = isFuture ? { ...row, updated_at: stored.updated_at } : row;
   if (isSameIds && isSameContent(stored, effective)) return { id, change: "unchanged" };
   await session.all(updatePatient, { ...row, id });
+  const types = new Map(storedIds.map(({ identifier, type }) => [identifier, type]));
+  const typed = identifiers.map(({ identifier, type = types.get(identifier) ?? null }) => ({ identifier, type }));
   if (!isSameIds) {
-    const types = new Map(storedIds.map(({ identifier, type }) => [identifier, type]));
     await session.all(deleteIdentifiers, { patientId: id });
-    const typed = identifiers.map(({ identifier, type = types.get(identifier) ?? null }) => ({ identifier, type }));
     await insertIdentifiers(session, id, typed);
   }
+  const [before, after] = [imageOf(stored, storedIds), imageOf({ ...row, owner_customer_fp }, typed)];
+  await record(session, context.batch, { kind: animals, subject: row.fp, before, after, change: kindOf(stored, row) });
   await followChange(session, { id, stored, row, owner_customer_fp }, context);
   return { id, change: "changed" };
 }
@@ -82,7 +82,122 @@ export async function removeAnimal(session: Session, fp: string, context: StoreC
   const { id, owner_customer_fp, ...stored } = found;
   const row = { ...stored, deleted_at: context.now };
   await session.all(updatePatient, { ...row, id });
+  const before = imageOf(found, await session.all(identifiersOf, { patientId: id }));
+  const after = { ...before, deleted_at: context.now };
+  await record(session, context.batch, { kind: animals, subject: fp, before, after, change: "removed" });
   await followChange(session, { id, stored, row, owner_customer_fp }, context);
+}
+
+/**
+ * Opens or closes the connection of a clinic to an animal, and brings what depends on it up to date. Run it in a transaction.
+ * `species` is the word that the API serves.
+ */
+export async function connectAnimal(
+  session: Session,
+  {
+    clinicId,
+    patient,
+    active,
+  }: { clinicId: number; patient: { id: number; fp: string; species: string }; active: boolean },
+  context: StoreContext,
+): Promise<Change> {
+  const change = await setConnection(session, { clinicId, patient, active });
+  if (change === "unchanged") return change;
+  const isNew = change === "new";
+  const isStamped = context.served === null || context.served.has(clinicId);
+  await (isStamped ? stampAndRelist : relist)(session, patient.id, context.clock(), isNew);
+  const subject = subjectOf(clinicId, patient.fp);
+  const before = isNew ? null : { active: !active };
+  await record(session, context.batch, { kind: animalConnections, subject, before, after: { active } });
+  return change;
+}
+
+/** Animals with their numbers. The time of the last change is not part of the state: clients must learn of a restored one too. */
+export const animals: RecordedKind = {
+  name: "animal",
+  async read(session, fp) {
+    const stored = await session.first(patientByFp, { fp });
+    if (stored === undefined) return null;
+    return imageOf(stored, await session.all(identifiersOf, { patientId: stored.id }));
+  },
+  async restore(session, fp, image, context) {
+    if (image !== null) {
+      const animal = image as unknown as AnimalImage;
+      const owner_customer_id = await ownerId(session, animal.owner_customer_fp);
+      await storeAnimal(session, { ...animal, fp, owner_customer_id }, context);
+      return;
+    }
+    const stored = await session.first(patientByFp, { fp });
+    if (stored === undefined) return;
+    await session.all(deleteIdentifiers, { patientId: stored.id });
+    await session.all(deletePatient, { id: stored.id });
+  },
+  async isInUse(session, fp, batchId) {
+    const stored = await session.first(patientByFp, { fp });
+    if (stored === undefined) return false;
+    const { id } = stored;
+    if ((await session.first(dependentOf, { id })) !== undefined) return true;
+    for (const { clinic_id } of await session.all(connectionsOf, { patientId: id })) {
+      if (!(await isRecorded(session, batchId, "connection", subjectOf(clinic_id, fp)))) return true;
+    }
+    for (const { clinic_id, source, external_id } of await session.all(namesOf, { patientId: id })) {
+      const subject = subjectOf(clinic_id, source, external_id);
+      if (!(await isRecorded(session, batchId, "animal name", subject))) return true;
+    }
+    return false;
+  },
+};
+
+/** Connections of clinics to animals, each by the id of the clinic and the fp of the animal. */
+export const animalConnections: RecordedKind = {
+  name: "connection",
+  async read(session, subject) {
+    const found = await session.first(connectionOf, endsOf(subject));
+    return found === undefined ? null : { active: found.active === 1 };
+  },
+  async restore(session, subject, image, context) {
+    const { clinicId, fp } = endsOf(subject);
+    const patient = await session.first(patientByFp, { fp });
+    if (patient === undefined) return;
+    if (image !== null) {
+      await connectAnimal(session, { clinicId, patient, active: image["active"] === true }, context);
+      return;
+    }
+    // The row goes, and the end of the transaction stamps patients by their rows.
+    await setConnection(session, { clinicId, patient, active: false });
+    await relist(session, patient.id, context.clock());
+    await session.all(deleteConnection, { clinicId, patientId: patient.id, now: context.clock() });
+  },
+};
+
+function endsOf(subject: string): { clinicId: number; fp: string } {
+  const [clinicId, fp] = JSON.parse(subject) as [number, string];
+  return { clinicId, fp };
+}
+
+/** The state of an animal as batches have it. */
+export type AnimalImage = Omit<Animal, "fp" | "owner_customer_id" | "updated_at">;
+
+function imageOf(row: PatientRow & { readonly owner_customer_fp: string }, identifiers: readonly Identifier[]): Image {
+  return {
+    name: row.name,
+    species: row.species,
+    precise_species: row.precise_species,
+    breed: row.breed,
+    sex: row.sex,
+    date_of_birth: row.date_of_birth,
+    weight_kg: row.weight_kg,
+    owner_customer_fp: row.owner_customer_fp,
+    created_at: row.created_at,
+    deceased_at: row.deceased_at,
+    deleted_at: row.deleted_at,
+    merged_into_id: row.merged_into_id,
+    identifiers: identifiers.map(({ identifier, type = null }) => ({ identifier, type })),
+  };
+}
+
+function kindOf(stored: PatientRow, row: PatientRow): "changed" | "removed" {
+  return stored.deleted_at === null && row.deleted_at !== null ? "removed" : "changed";
 }
 
 function rowOf(
@@ -90,6 +205,7 @@ function rowOf(
   stored: PatientRow | undefined,
   now: number,
 ): PatientRow {
+  const deleted_at = animal.deleted_at === undefined ? (stored?.deleted_at ?? null) : animal.deleted_at;
   return {
     ...animal,
     created_at: animal.created_at ?? stored?.created_at ?? now,
@@ -100,8 +216,15 @@ function rowOf(
       stored?.updated_at ?? Number.MIN_SAFE_INTEGER,
     ),
     // A door without it, like the files of many systems, neither deletes nor restores.
-    deleted_at: animal.deleted_at === undefined ? (stored?.deleted_at ?? null) : animal.deleted_at,
+    deleted_at,
     deceased_at: animal.deceased_at === undefined ? (stored?.deceased_at ?? null) : animal.deceased_at,
+    // A merged animal is deleted: one that comes back is an animal of its own.
+    merged_into_id:
+      animal.merged_into_id !== undefined
+        ? animal.merged_into_id
+        : deleted_at === null
+          ? null
+          : (stored?.merged_into_id ?? null),
   };
 }
 
@@ -184,11 +307,51 @@ function patientValues(p: PatientRow) {
     updated_at: p.updated_at,
     deceased_at: p.deceased_at,
     deleted_at: p.deleted_at,
+    merged_into_id: p.merged_into_id,
   };
 }
 
 const connectedClinics = query((db, p: { patientId: number }) =>
   db.selectFrom("clinic_patient").select("clinic_id").where("patient_id", "=", p.patientId).where("active", "=", 1),
+);
+
+// The rows that hang on it are gone, and its clinics were notified with them.
+const deletePatient = uncachedWrite((db, p: { id: number }) => db.deleteFrom("patient").where("id", "=", p.id));
+
+const deleteConnection = query(
+  (db, p: { clinicId: number; patientId: number; now: number }) =>
+    db.deleteFrom("clinic_patient").where("clinic_id", "=", p.clinicId).where("patient_id", "=", p.patientId),
+  ({ clinicId, now }) => ({ clinics: [clinicId], lists: true, changedAt: now }),
+);
+
+const connectionOf = query((db, p: { clinicId: number; fp: string }) =>
+  db
+    .selectFrom("clinic_patient")
+    .select("active")
+    .where("clinic_id", "=", p.clinicId)
+    .where("patient_id", "=", (patient) => patient.selectFrom("patient").select("id").where("fp", "=", p.fp)),
+);
+
+const connectionsOf = query((db, p: { patientId: number }) =>
+  db.selectFrom("clinic_patient").select("clinic_id").where("patient_id", "=", p.patientId),
+);
+
+const namesOf = query((db, p: { patientId: number }) =>
+  db.selectFrom("patient_source").select(["clinic_id", "source", "external_id"]).where("patient_id", "=", p.patientId),
+);
+
+/** A record that hangs on the animal, apart from connections and names. */
+const dependentOf = query((db, p: { id: number }) =>
+  db
+    .selectFrom("study")
+    .select("patient_id as id")
+    .where("patient_id", "=", p.id)
+    .unionAll(db.selectFrom("soap").select("patient_id as id").where("patient_id", "=", p.id))
+    .unionAll(db.selectFrom("calendar_event").select("patient_id as id").where("patient_id", "=", p.id))
+    .unionAll(db.selectFrom("connection_change").select("patient_id as id").where("patient_id", "=", p.id))
+    .unionAll(db.selectFrom("connection_host").select("patient_id as id").where("patient_id", "=", p.id))
+    .unionAll(db.selectFrom("patient").select("merged_into_id as id").where("merged_into_id", "=", p.id))
+    .limit(1),
 );
 
 const identifiersOf = query((db, p: { patientId: number }) =>

@@ -70,6 +70,8 @@ describe("npm run server --", () => {
 
     const copy = join(data, "copy.ndjson");
     expect(await server("export", copy, "--data", data)).toMatchObject({ code: 0, stdout: "", stderr: "" });
+    // The file has owners' phones and e-mails.
+    expect(statSync(copy).mode & 0o777).toBe(0o600);
     const { stdout } = await server("export", "--data", data);
     expect(stdout).toBe(readFileSync(copy, "utf8"));
     expect(stdout.split("\n")).toHaveLength(count + 1);

@@ -4,7 +4,7 @@ import { query, StoreUnavailable, uncachedWrite } from "../../../server/database
 import { openExistingStore, openStore } from "../../../server/database/open.ts";
 import { patientByFp } from "../../../server/records/registry/animals.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { connectTo, heldWriteLock, temporaryDatabase, temporaryFolder } from "../harness.ts";
+import { connectTo, heldWriteLock, onPostgres, temporaryDatabase, temporaryFolder } from "../harness.ts";
 
 const clinics = query((db) => db.selectFrom("clinic").select("fp").orderBy("id"));
 const insert = uncachedWrite((db, p: { fp: string }) => db.insertInto("clinic").values({ fp: p.fp, name: "" }));
@@ -35,11 +35,15 @@ describe("the store", () => {
     await store.close();
   });
 
-  test("a database of the first schema gets the columns and tables of practice software, and keeps its patients", async () => {
+  test("a database of the first schema gets the columns and tables of later ones, and keeps its patients", async () => {
     const database = await temporaryDatabase();
     await (await openStore(database)).close();
     const other = await connectTo(database);
-    for (const table of ["patient_source", "customer_source", "sync_answer"]) await other.run(`drop table ${table}`);
+    const tables = ["batch_row", "batch", "patient_source", "customer_source", "sync_answer"];
+    for (const table of tables) await other.run(`drop table ${table}`);
+    const trigger = "soap_signed_keeps_patient";
+    await other.run(onPostgres() ? `drop function ${trigger} cascade` : `drop trigger ${trigger}`);
+    for (const index of ["patient_merged", "patient_of_owner"]) await other.run(`drop index ${index}`);
     const added = [
       "clinic suspended_at",
       "clinic_settings skipped_steps",
@@ -48,6 +52,7 @@ describe("the store", () => {
       "customer email",
       "patient precise_species",
       "patient deceased_at",
+      "patient merged_into_id",
     ];
     for (const column of [...added, "patient_identifier type"]) {
       const [table, name] = column.split(" ");

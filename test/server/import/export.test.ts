@@ -22,6 +22,8 @@ import {
 } from "../harness.ts";
 import { batch, event, item, soap } from "../records.ts";
 
+const [itself, gone] = [newFp("patient"), "2026-11-01T00:00:00.000Z"];
+
 describe("an export", () => {
   test("an export of the imported demo equals the demo, line by line", async () => {
     const store = await openStore(await temporaryDatabase());
@@ -51,6 +53,36 @@ describe("an export", () => {
       }),
       { numRuns: 10, endOnFailure: true },
     );
+  });
+
+  test("an owner without a time zone has a line, and a line without facts keeps what is stored", async () => {
+    const store = await openStore(await temporaryDatabase());
+    const owner = { type: "customer", fp: newFp("customer"), name: "Ada Örnek", phone: null, email: "ada@example.org" };
+    await importEntities(store, owner);
+    expect(await exported(store)).toEqual([owner]);
+    const locale = { time_zone: "Europe/Istanbul" };
+    const placed = { type: "customer", fp: owner.fp, locale };
+    expect(await importEntities(store, placed)).toMatchObject({ changed: 1 });
+    expect(await importEntities(store, placed, { ...owner, fp: newFp("customer") })).toMatchObject({
+      new: 1,
+      unchanged: 1,
+    });
+    expect(lines(await exported(store))).toContainEqual(lines([{ ...owner, locale }])[0]);
+    await store.close();
+  });
+
+  test.each([
+    [{ ...patient(), external_ids: [], identifiers: [] }, "external_ids and identifiers, expected one of them"],
+    [{ ...patient(), merged_into: newFp("patient") }, "merged_into of a patient that is not deleted"],
+    [{ ...patient({ deleted_at: gone }), merged_into: newFp("patient") }, "merged_into is patient_"],
+    [{ ...patient({ fp: itself, deleted_at: gone }), merged_into: itself }, "which leads back to itself"],
+    [sourceOf(newFp("clinic"), null), "clinic_fp is clinic_"],
+    [{ ...patient(), deceased_at: "2026-13-01T00:00:00.000Z" }, "deceased_at is"],
+  ])("a line that contradicts itself or names what is missing is refused %#", async (line, problem) => {
+    const store = await openStore(await temporaryDatabase());
+    const refused = importEntities(store, line);
+    await expect(refused).rejects.toMatchObject({ problems: [{ line: 1, problem: expect.stringContaining(problem) }] });
+    await store.close();
   });
 
   test("an export of several pages contains each line once", async () => {
@@ -116,6 +148,11 @@ function sorted(value: unknown): unknown {
   );
 }
 
+function sourceOf(clinic_fp: string, patient_fp: string | null) {
+  const name = { clinic_fp, source: "pims", external_id: "1" };
+  return { type: "patient_source", ...name, patient_fp, updated_at: null, removed: true };
+}
+
 /** Adds the fields that an import line may leave out. */
 function full(line: ReturnType<typeof patient>) {
   return { external_ids: [] as string[], deleted_at: null as string | null, ...line };
@@ -152,6 +189,11 @@ const anyFile = fc
         updated_at: past,
         deleted_at: nullable(past),
         external_ids: fc.uniqueArray(text),
+        types: nullable(fc.constantFrom("microchip" as const, "card" as const)),
+        deceased_at: nullable(past),
+        owner: nullable(fc.record({ name: nullable(text), phone: nullable(text), email: text })),
+        named: nullable(fc.record({ external_id: text, updated_at: nullable(past), removed: fc.boolean() })),
+        mergesIntoFirst: fc.boolean(),
         active: fc.boolean(),
         record: nullable(
           fc.record({
@@ -192,10 +234,30 @@ const anyFile = fc
     const first = clinics[0]?.fp ?? "";
     const user = { type: "user" as const, fp: newFp("user"), name: "Elif", clinic_fp: first };
     const entities: Entity[] = [...clinics, user];
-    for (const { active, record, visit, ...described } of patients) {
-      const one = full(patient(described));
-      entities.push(one, ...clinics.map(({ fp }) => connection(one.fp, fp, active)));
-      entities.push({ type: "customer", fp: one.owner_customer_fp, locale: { time_zone: "Europe/Istanbul" } });
+    let survivor: string | undefined;
+    for (const [index, { active, record, visit, owner, named, ...described }] of patients.entries()) {
+      const { types, deceased_at, mergesIntoFirst, external_ids, ...facts } = described;
+      const one = full(patient(facts));
+      const typed = external_ids.map((value, at) => ({ type: at === 0 ? types : null, value }));
+      const { external_ids: _ids, ...rest } = one;
+      entities.push({
+        ...rest,
+        ...(types === null || typed.length === 0 ? { external_ids } : { identifiers: typed }),
+        ...(deceased_at === null ? {} : { deceased_at }),
+        ...(mergesIntoFirst && survivor !== undefined && one.deleted_at !== null ? { merged_into: survivor } : {}),
+      });
+      survivor ??= one.fp;
+      entities.push(...clinics.map(({ fp }) => connection(one.fp, fp, active)));
+      const locale = { time_zone: "Europe/Istanbul" };
+      entities.push({ type: "customer", fp: one.owner_customer_fp, locale, ...owner });
+      if (named !== null) {
+        const name = { clinic_fp: first, source: `pims-${index}`, external_id: named.external_id };
+        const patient_fp = named.removed ? null : one.fp;
+        const merged = named.removed ? {} : { merged_into: "00417" };
+        entities.push({ type: "patient_source", ...name, ...named, patient_fp, ...merged });
+        const { removed: _removed, ...time } = named;
+        entities.push({ type: "customer_source", ...name, ...time, customer_fp: one.owner_customer_fp });
+      }
       const { revision: _r, dedupe_key: _d, source: _s, patient_hint: _h, ...published } = study();
       entities.push({ type: "study", ...published, patient_fp: one.fp });
       if (record !== null) {

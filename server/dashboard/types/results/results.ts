@@ -125,7 +125,7 @@ export interface RowChange {
 
 export type RevisionCause =
   | ("pushed" | "imported" | "assigned" | "undone" | "rejected" | "entered")
-  | ("moved" | "taken back" | "flagged again" | "patient deleted" | "patient restored")
+  | ("moved" | "taken back" | "flagged again" | "patient deleted" | "patient restored" | "merged")
   | "assigned despite species";
 
 export interface Revision {

@@ -142,6 +142,7 @@ const CAUSES = {
   "flagged again": "flaggedAgain",
   "patient deleted": "patientDeleted",
   "patient restored": "patientRestored",
+  merged: "patientMerged",
 } as const satisfies Record<RevisionCause, string>;
 
 function placeText(place: Place): string {

@@ -80,6 +80,7 @@ export const t = translations({
   flaggedAgain: ["flagged again by hand", "elle yeniden işaretlendi"],
   patientDeleted: ["its patient was deleted", "hastası silindi"],
   patientRestored: ["its patient was restored", "hastası geri geldi"],
+  patientMerged: ["its patient was merged into another one", "hastası başka bir hastayla birleştirildi"],
   wrongAnimal: ["Wrong animal?", "Yanlış hayvan mı?"],
   moveWhy: [
     "This study is filed to {name}. Choose the right animal, or none: then it goes back to To place.",

@@ -103,6 +103,8 @@ function stepText({ cause, patient, rejected_reason }: UnmatchedStep): string {
       return t("patientDeleted");
     case "patient restored":
       return t("patientRestored", { name });
+    case "merged":
+      return t("merged", { name });
     default:
       return t("pushed");
   }

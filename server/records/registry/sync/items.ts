@@ -1,11 +1,11 @@
 import { type Validator, Compile } from "typebox/compile";
-import { RemovedSyncPatient, SyncOwner, SyncPatient, type SyncFault } from "./sync-messages.ts";
-import { storedText } from "../../../shared/runtime/stored-text.ts";
-import { ruleFaults } from "../../../shared/schema/problems.ts";
-import { readInstant, timestampProblem } from "../../../shared/schema/timestamp.ts";
-import { animalFaults } from "./animal-checks.ts";
-import type { Identifier } from "./animals.ts";
-import { readMicrochip } from "./microchip.ts";
+import { RemovedSyncPatient, SyncOwner, SyncPatient, type SyncFault } from "./messages.ts";
+import { storedText } from "../../../../shared/runtime/stored-text.ts";
+import { ruleFaults } from "../../../../shared/schema/problems.ts";
+import { readInstant, timestampProblem } from "../../../../shared/schema/timestamp.ts";
+import { animalFaults } from "../animal-checks.ts";
+import type { Identifier } from "../animals.ts";
+import { readMicrochip } from "../microchip.ts";
 
 // Reads the items of practice software, each on its own: an item with a fault stops no other.
 

@@ -1,4 +1,4 @@
-import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import { query, type Session, uncachedWrite } from "../../../database/query.ts";
 
 // Answers to requests with an Idempotency-Key, which their repetitions get.
 

@@ -1,14 +1,16 @@
-import { newFp } from "../../../shared/api/fp.ts";
-import { query, type Session } from "../../database/query.ts";
-import { setConnection, stampAndRelist } from "../patients/connections.ts";
-import { storedWords } from "./animal-checks.ts";
-import { removeAnimal, type StoreContext, storeAnimal } from "./animals.ts";
-import { findNamed, type NamedPatient, namePatient, type SourceName } from "./sources.ts";
-import type { ReadPatient, RefusedItem, SyncedOwner, SyncedPatient } from "./sync-items.ts";
-import type { SyncOutcome } from "./sync-messages.ts";
-import { storeOwner } from "./sync-owners.ts";
+import { newFp } from "../../../../shared/api/fp.ts";
+import type { Session } from "../../../database/query.ts";
+import { storedWords } from "../animal-checks.ts";
+import { connectAnimal, storeAnimal } from "../animals.ts";
+import { inBatch, type StoreContext } from "../batches.ts";
+import { type NamedPatient, namePatient, ownNameOf, type SourceName } from "../sources.ts";
+import type { ReadPatient, RefusedItem, SyncedOwner, SyncedPatient } from "./items.ts";
+import type { SyncFault, SyncOutcome } from "./messages.ts";
+import { storeOwner } from "./owners.ts";
+import { removeAbsent, removePatient } from "./removals.ts";
 import {
   auditItem,
+  batchOf,
   isOlder,
   laterOf,
   olderItem,
@@ -16,7 +18,7 @@ import {
   type StoredItem,
   type SyncRequest,
   type SyncResult,
-} from "./sync-request.ts";
+} from "./request.ts";
 
 // Stores the patients of practice software under their names there. Every item is the complete state of its patient, and the newest
 // one counts, so that batches may arrive twice and in any order.
@@ -26,8 +28,16 @@ export async function syncPatients(
   session: Session,
   request: SyncRequest<ReadPatient | RefusedItem>,
 ): Promise<SyncResult> {
-  const owners = await storeOwners(session, request);
-  return storeEach(request.items, async (item) => storeItem(session, item, owners, request));
+  const { now, clock } = request;
+  const { result } = await inBatch(session, batchOf(request), async (batch) => {
+    // A client of the clinic has synchronised if its practice software does.
+    const context: StoreContext = { now, clock, served: null, batch };
+    const owners = await storeOwners(session, request, context);
+    const stored = await storeEach(request.items, async (item) => storeItem(session, item, owners, request, context));
+    const { full } = request;
+    return full === null ? stored : { ...stored, absence: await removeAbsent(session, full, request, context) };
+  });
+  return result;
 }
 
 type StoredOwner = Awaited<ReturnType<typeof storeOwner>>;
@@ -39,6 +49,7 @@ const ALWAYS = Number.POSITIVE_INFINITY;
 async function storeOwners(
   session: Session,
   request: SyncRequest<ReadPatient | RefusedItem>,
+  context: StoreContext,
 ): Promise<ReadonlyMap<string, StoredOwner>> {
   const newest = new Map<string, { owner: SyncedOwner; updatedAt: number | null }>();
   for (const item of request.items) {
@@ -49,7 +60,7 @@ async function storeOwners(
     newest.set(owner.externalId, { owner, updatedAt: item.updatedAt });
   }
   const stored = new Map<string, StoredOwner>();
-  for (const [externalId, named] of newest) stored.set(externalId, await storeOwner(session, named, request));
+  for (const [externalId, named] of newest) stored.set(externalId, await storeOwner(session, named, request, context));
   return stored;
 }
 
@@ -58,10 +69,31 @@ async function storeItem(
   item: ReadPatient | RefusedItem,
   owners: ReadonlyMap<string, StoredOwner>,
   request: SyncRequest<unknown>,
+  context: StoreContext,
 ): Promise<StoredItem> {
   if ("faults" in item) return { fp: null, outcome: "rejected", errors: [...item.faults] };
-  const name = { clinicId: request.clinicId, source: request.source, externalId: item.externalId };
-  const before = await findNamed(session, name);
+  const given = { clinicId: request.clinicId, source: request.source, externalId: item.externalId };
+  const { name, before, met } = await ownNameOf(session, given);
+  if (met.size === 1) return storeNamed(session, item, { name, before, owners }, request, context);
+  // The survivor does not go with the patient that was merged into it.
+  if (item.patient === null) return { fp: before?.fp ?? null, outcome: "unchanged", errors: [MERGED], before };
+  const stored = await storeNamed(session, item, { name, before, owners }, request, context);
+  return { ...stored, errors: [MERGED, ...stored.errors] };
+}
+
+const MERGED: SyncFault = {
+  field: "external_id",
+  code: "merged",
+  message: "external_id was merged into another patient, whose fp this is",
+};
+
+async function storeNamed(
+  session: Session,
+  item: ReadPatient,
+  { name, before, owners }: Pick<PatientToStore, "before" | "owners"> & { readonly name: SourceName },
+  request: SyncRequest<unknown>,
+  context: StoreContext,
+): Promise<StoredItem> {
   const storedAt = before?.source_updated_at ?? null;
   if (before !== undefined && storedAt !== null && isOlder(item.updatedAt, storedAt)) {
     return olderItem(storedAt, before.fp, before);
@@ -69,8 +101,8 @@ async function storeItem(
   const updatedAt = laterOf(item.updatedAt, storedAt);
   const { fp, outcome } =
     item.patient === null
-      ? await remove(session, name, { before, updatedAt }, request)
-      : await store(session, name, { before, updatedAt, patient: item.patient, owners }, request);
+      ? await removePatient(session, name, { before, updatedAt }, context)
+      : await store(session, name, { before, updatedAt, patient: item.patient, owners }, context);
   if (outcome !== "unchanged" && fp !== null) await auditItem(session, `sync: patient ${outcome}`, fp, request);
   return { fp, outcome, errors: [], before };
 }
@@ -79,15 +111,13 @@ async function store(
   session: Session,
   name: SourceName,
   { before, updatedAt, patient, owners }: PatientToStore,
-  { now, clock, clinicId }: SyncRequest<unknown>,
+  context: StoreContext,
 ): Promise<{ fp: string; outcome: SyncOutcome }> {
   const owner = owners.get(patient.owner.externalId);
   if (owner === undefined) throw new Error("the owner of an item is missing");
   const fp = before?.fp ?? newFp("patient");
   const isBack = before?.removed === 1;
   const { breed, date_of_birth, weight_kg, deceasedAt, identifiers } = patient;
-  // A client of the clinic has synchronised if its practice software does.
-  const context: StoreContext = { now, clock, served: null };
   const facts = { name: patient.name, breed, date_of_birth, weight_kg, ...storedWords(patient) };
   const { id, change } = await storeAnimal(
     session,
@@ -101,15 +131,11 @@ async function store(
   );
   const isNew = before?.patient_id == null;
   if (isNew || isBack) {
-    const connected = await setConnection(session, {
-      clinicId,
-      patient: { id, fp, species: facts.species },
-      active: true,
-    });
-    if (connected !== "unchanged") await stampAndRelist(session, id, clock(), isNew);
+    const animal = { id, fp, species: facts.species };
+    await connectAnimal(session, { clinicId: name.clinicId, patient: animal, active: true }, context);
   }
   if (isNew || isBack || updatedAt !== before.source_updated_at) {
-    await namePatient(session, { ...name, patientId: id, updatedAt, removed: false });
+    await namePatient(session, { ...name, patientId: id, updatedAt, removed: false }, context);
   }
   if (isNew) return { fp, outcome: "created" };
   return { fp, outcome: change === "changed" || isBack || owner.outcome === "updated" ? "updated" : "unchanged" };
@@ -121,36 +147,3 @@ interface PatientToStore {
   readonly patient: SyncedPatient;
   readonly owners: ReadonlyMap<string, StoredOwner>;
 }
-
-/** Removes a patient. Other clinics that are connected to it keep it. */
-async function remove(
-  session: Session,
-  name: SourceName,
-  { before, updatedAt }: { before: NamedPatient | undefined; updatedAt: number | null },
-  { now, clock, clinicId }: SyncRequest<unknown>,
-): Promise<{ fp: string | null; outcome: SyncOutcome }> {
-  // The name of an unknown patient stays, so that an older item that comes later does not bring it back.
-  const isNews =
-    before === undefined ? updatedAt !== null : before.removed === 0 || updatedAt !== before.source_updated_at;
-  const patientId = before?.patient_id ?? null;
-  if (isNews) await namePatient(session, { ...name, patientId, updatedAt, removed: true });
-  const fp = before?.fp ?? null;
-  if (fp === null || patientId === null || before?.removed === 1) return { fp, outcome: "unchanged" };
-  const others = await session.first(otherClinic, { clinicId, patientId });
-  if (others === undefined) await removeAnimal(session, fp, { now, clock, served: null });
-  else {
-    await setConnection(session, { clinicId, patient: { id: patientId, fp, species: others.species }, active: false });
-    await stampAndRelist(session, patientId, clock());
-  }
-  return { fp, outcome: "deleted" };
-}
-
-const otherClinic = query((db, p: { clinicId: number; patientId: number }) =>
-  db
-    .selectFrom("clinic_patient")
-    .select("patient_species as species")
-    .where("patient_id", "=", p.patientId)
-    .where("clinic_id", "!=", p.clinicId)
-    .where("active", "=", 1)
-    .limit(1),
-);

@@ -1,21 +1,29 @@
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Session } from "../../database/query.ts";
-import { insertRow } from "../audit/audit.ts";
-import type { SyncAnswer, SyncFault, SyncOutcome } from "./sync-messages.ts";
+import type { Session } from "../../../database/query.ts";
+import { insertRow } from "../../audit/audit.ts";
+import type { NewBatch } from "../batches.ts";
+import type { SyncAnswer, SyncFault, SyncOutcome } from "./messages.ts";
 
 // A request of practice software: its items one after the other, each with an outcome.
 
 /** Items that are stored in one turn of the event loop. */
-const ITEMS_PER_TURN = 10;
+export const ITEMS_PER_TURN = 10;
 
 export interface SyncRequest<Item> {
   readonly clinicId: number;
   readonly source: string;
   readonly items: readonly Item[];
+  /** The external ids of all patients of the source; null if others than those of the request stay. */
+  readonly full: ReadonlySet<string> | null;
   readonly now: number;
   readonly clock: () => number;
   readonly by: { readonly requestId: string; readonly keyId: number; readonly address: string };
+}
+
+/** The batch of a request. */
+export function batchOf({ clinicId, source, by, now }: Omit<SyncRequest<unknown>, "items" | "full">): NewBatch {
+  return { clinicId, door: "sync", source, by: { keyId: by.keyId }, now };
 }
 
 /** What became of an item. */
@@ -31,6 +39,14 @@ export interface StoredItem {
 export interface SyncResult {
   readonly items: SyncAnswer["items"];
   readonly stateDigest: string;
+  /** What a full list removed. */
+  readonly absence?: Absence;
+}
+
+export interface Absence {
+  readonly removed: readonly { readonly external_id: string; readonly fp: string }[];
+  /** Number of patients that the source had before. */
+  readonly known: number;
 }
 
 /** Stores the items in their order. */

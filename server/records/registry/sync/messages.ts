@@ -1,12 +1,18 @@
 import { type Static, Type } from "typebox";
-import { ClosedObject, DATE_PATTERN, Nullable } from "../../../shared/schema/schema.ts";
-import { textForm } from "../../../shared/schema/text-form.ts";
-import { fpPattern } from "../../../shared/api/fp.ts";
+import { ClosedObject, DATE_PATTERN, Nullable } from "../../../../shared/schema/schema.ts";
+import { textForm } from "../../../../shared/schema/text-form.ts";
+import { fpPattern } from "../../../../shared/api/fp.ts";
 
 // What practice software sends to /sync/v1, and what it gets back.
 
 /** Max items of one request. */
 export const SYNC_ITEMS_MAX = 500;
+
+/** Max external ids of a full list. */
+const LISTED_IDS_MAX = 50_000;
+
+/** Max patients that an answer names because they were absent from a full list. */
+export const NAMED_ABSENT_MAX = 500;
 
 const ZONED_TIME = textForm(
   "^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,9})?)?([Zz]|[+-]\\d\\d:?\\d\\d)$",
@@ -54,7 +60,7 @@ export const SyncOwner = Type.Object(
 );
 export type SyncOwner = Static<typeof SyncOwner>;
 
-const identifierTypes = ["microchip", "card", "tattoo", "other"] as const;
+export const identifierTypes = ["microchip", "card", "tattoo", "other"] as const;
 
 const Identifier = ClosedObject({
   type: Type.Enum([...identifierTypes], { type: "string", description: "What carries the number." }),
@@ -125,18 +131,21 @@ export const RemovedSyncPatient = Type.Object(
 );
 export type RemovedSyncPatient = Static<typeof RemovedSyncPatient>;
 
-function bodyOf<Item extends Type.TSchema>(item: Item, title: string, description: string) {
+const Source = Type.String({
+  pattern: textForm("^[\\w.-]{1,64}$", "1 to 64 letters, digits, dots, - or _"),
+  description: "Name of your software at this clinic. An `external_id` is an id of its source.",
+});
+
+function bodyOf<Item extends Type.TSchema, Mode extends Type.TProperties>(
+  item: Item,
+  mode: Mode,
+  title: string,
+  description: string,
+) {
   return Type.Object(
     {
-      source: Type.String({
-        pattern: textForm("^[\\w.-]{1,64}$", "1 to 64 letters, digits, dots, - or _"),
-        description: "Name of your software at this clinic. An `external_id` is an id of its source.",
-      }),
-      mode: Type.Enum(["partial", "full"], {
-        type: "string",
-        description:
-          "`partial`: records that are not among the items stay as they are. `full` is refused in this version.",
-      }),
+      source: Source,
+      ...mode,
       items: Type.Array(item, { maxItems: SYNC_ITEMS_MAX, description: "At most 500 items." }),
     },
     { additionalProperties: false, title, description },
@@ -145,11 +154,32 @@ function bodyOf<Item extends Type.TSchema>(item: Item, title: string, descriptio
 
 export const SyncPatients = bodyOf(
   Type.Union([SyncPatient, RemovedSyncPatient]),
+  {
+    mode: Type.Enum(["partial", "full"], {
+      type: "string",
+      description:
+        "`partial`: patients that are not among the items stay as they are. `full`: patients of the source that are neither among the " +
+        "items nor in `all` are removed.",
+    }),
+    all: Type.Optional(
+      Type.Array(text(64, "An external id."), {
+        maxItems: LISTED_IDS_MAX,
+        description:
+          "With `mode: full`: the external ids of all patients that your software has, for more than 500. Send the patients with " +
+          "`partial` first, then one `full` request with `all` and no items. Without it the items are all patients.",
+      }),
+    ),
+  },
   "SyncPatients",
   "Patients of one source.",
 );
 
-export const SyncOwners = bodyOf(SyncOwner, "SyncOwners", "Owners of one source.");
+export const SyncOwners = bodyOf(
+  SyncOwner,
+  { mode: Type.Literal("partial", { description: "Owners that are not among the items stay as they are." }) },
+  "SyncOwners",
+  "Owners of one source.",
+);
 
 export const syncOutcomes = ["created", "updated", "unchanged", "deleted", "rejected"] as const;
 export type SyncOutcome = (typeof syncOutcomes)[number];
@@ -163,7 +193,10 @@ const SyncFault = ClosedObject({
 });
 export type SyncFault = Static<typeof SyncFault>;
 
-function answerOf(kind: "patient" | "customer", title: string) {
+const fpOf = (kind: "patient" | "customer", description: string) =>
+  Type.String({ pattern: fpPattern(kind), description });
+
+function answerOf<More extends Type.TProperties>(kind: "patient" | "customer", title: string, more: More) {
   return Type.Object(
     {
       dry_run: Type.Boolean({ description: "True if nothing was stored." }),
@@ -194,16 +227,64 @@ function answerOf(kind: "patient" | "customer", title: string) {
           ),
           outcome: Type.Enum([...syncOutcomes], { type: "string", description: "What became of the item." }),
           errors: Type.Array(SyncFault, {
-            description: "Why the item was rejected. Of an unchanged item: `older`, if a newer state is stored.",
+            description:
+              "Why the item was rejected. Of another item: `older`, if a newer state is stored, so that it changed nothing; `merged`, if " +
+              "its `external_id` was merged, so that its facts went to the survivor, or its removal changed nothing.",
           }),
         }),
         { description: "One outcome for each item, in order." },
       ),
+      ...more,
     },
     { additionalProperties: false, title, description: "What became of each item." },
   );
 }
 
-export const SyncAnswer = answerOf("patient", "SyncAnswer");
-export const SyncOwnersAnswer = answerOf("customer", "SyncOwnersAnswer");
+export const SyncAnswer = answerOf("patient", "SyncAnswer", {
+  absent: Type.Optional(
+    Type.Array(
+      ClosedObject({
+        external_id: Type.String({ description: "The id in your software." }),
+        fp: fpOf("patient", "Fingerprint of the patient."),
+      }),
+      {
+        description:
+          "With `mode: full`: the patients that were removed because they are absent, the first 500. `counts.deleted` has them all.",
+      },
+    ),
+  ),
+});
+export const SyncOwnersAnswer = answerOf("customer", "SyncOwnersAnswer", {});
 export type SyncAnswer = Static<typeof SyncAnswer>;
+
+export const SyncMerge = ClosedObject({
+  source: Source,
+  survivor: text(64, "The external id of the patient that stays."),
+  merged: text(64, "The external id of the patient that goes."),
+});
+export type SyncMerge = Static<typeof SyncMerge>;
+
+const moved = (what: string) => count(`${what} that went to the survivor.`);
+
+export const SyncMergeAnswer = Type.Object(
+  {
+    outcome: Type.Enum(["merged", "unchanged"], {
+      type: "string",
+      description: "`unchanged`: they were merged before.",
+    }),
+    fp: Type.String({ pattern: fpPattern("patient"), description: "Fingerprint of the patient that stays." }),
+    merged_fp: Nullable(
+      Type.String({
+        pattern: fpPattern("patient"),
+        description: "Fingerprint of the patient that went; null if none was stored, or it went before.",
+      }),
+    ),
+    moved: ClosedObject({
+      studies: moved("Diagnostic studies"),
+      soap_records: moved("SOAP records"),
+      events: moved("Calendar events"),
+    }),
+  },
+  { additionalProperties: false, title: "SyncMergeAnswer", description: "What became of a merge." },
+);
+export type SyncMergeAnswer = Static<typeof SyncMergeAnswer>;

@@ -1,11 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { newFp } from "../../../../shared/api/fp.ts";
-import type { Patient } from "../../../../shared/api/patient.ts";
-import type { SyncAnswer } from "../../../../server/records/registry/sync-messages.ts";
-import { query } from "../../../../server/database/query.ts";
-import { listRows } from "../../../../server/records/audit/audit.ts";
-import { type ApiDocument, Contract } from "../../../support/contract.ts";
+import { newFp } from "../../../../../shared/api/fp.ts";
+import type { Patient } from "../../../../../shared/api/patient.ts";
+import type { SyncAnswer } from "../../../../../server/records/registry/sync/messages.ts";
+import { query } from "../../../../../server/database/query.ts";
+import { listRows } from "../../../../../server/records/audit/audit.ts";
+import { type ApiDocument, Contract } from "../../../../support/contract.ts";
 import {
   allStored,
   clinic,
@@ -16,7 +16,7 @@ import {
   startServer,
   study,
   type TestServer,
-} from "../../harness.ts";
+} from "../../../harness.ts";
 
 // Practice software sends patients to /sync/v1/patients. Method: requests to the API of a server, and what /api/v1, the agent's
 // directory and the database have afterwards. Runs on both engines.
@@ -407,7 +407,9 @@ describe("wrong inputs", () => {
     [{ source: "pims", mode: "some", items: [] }, 400, "SYNC.INVALID_BODY"],
     [{ source: "pims", mode: "partial", items: {} }, 400, "SYNC.INVALID_BODY"],
     [{ source: "pims", mode: "partial", items: [pamuk], more: 1 }, 400, "SYNC.INVALID_BODY"],
-    [{ source: "pims", mode: "full", items: [pamuk] }, 422, "SYNC.FULL_NOT_SUPPORTED"],
+    [{ source: "pims", mode: "full", items: [pamuk, { name: "no id" }] }, 400, "SYNC.INVALID_BODY"],
+    [{ source: "pims", mode: "partial", items: [pamuk], all: ["00417"] }, 400, "SYNC.INVALID_BODY"],
+    [{ source: "pims", mode: "full", items: [], all: [1] }, 400, "SYNC.INVALID_BODY"],
     [{ source: "pims", mode: "partial", items: Array.from({ length: 501 }, () => pamuk) }, 413, "SYNC.TOO_MANY_ITEMS"],
   ])("a wrong body as a whole is refused, and nothing is stored %#", async (body, status, code) => {
     const { post, list } = await pimsServer();
@@ -480,6 +482,16 @@ describe("properties", () => {
           }
           expect(results[1]).toEqual(results[0]);
           expect(results[2]).toEqual(results[0]);
+          // The newest item of each patient alone gives the same patients.
+          const newest = new Map(
+            batches
+              .flat()
+              .toSorted((a, b) => (a.updated_at < b.updated_at ? -1 : 1))
+              .map((one) => [one.external_id, one]),
+          );
+          const { send, list } = await pimsServer();
+          await send(...newest.values());
+          expect(facts(await list())).toEqual(results[0]?.[1]);
         },
       ),
       { numRuns: onPostgres() ? 3 : 8, endOnFailure: true },

@@ -1,0 +1,76 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { ApiError } from "../../http/errors.ts";
+import { parseJsonBodies } from "../../http/json-body.ts";
+import { readParameters } from "../../http/query-parameters.ts";
+import { keyOf } from "../../http/request-context.ts";
+import { Compile } from "typebox/compile";
+import type { MergeCode } from "../../records/registry/merge.ts";
+import { readOwners, readPatients } from "../../records/registry/sync/items.ts";
+import { mergeNamed } from "../../records/registry/sync/merge.ts";
+import {
+  SyncAnswer,
+  SyncMerge,
+  SyncMergeAnswer,
+  SyncOwners,
+  SyncOwnersAnswer,
+  SyncPatients,
+} from "../../records/registry/sync/messages.ts";
+import { syncOwners } from "../../records/registry/sync/owners.ts";
+import { syncPatients } from "../../records/registry/sync/patients.ts";
+import { merge, owners, patients } from "./operations.ts";
+import { bodyAround, checkBody, handler, type SyncContext } from "./request.ts";
+
+// /sync/v1: practice software sends the clinic's patients and their owners. A request is stored completely or not at all; an item
+// with a fault is left out and named.
+
+export function syncRoutes(app: FastifyInstance, context: SyncContext): void {
+  parseJsonBodies(app);
+  app.post(
+    "/sync/v1/patients",
+    { schema: { response: { 200: SyncAnswer } }, config: { ...patients, budget: "sync" } },
+    handler({ body: patientsBody, read: readPatients, store: syncPatients }, context),
+  );
+  app.post(
+    "/sync/v1/owners",
+    { schema: { response: { 200: SyncOwnersAnswer } }, config: { ...owners, budget: "sync" } },
+    handler({ body: ownersBody, read: readOwners, store: syncOwners }, context),
+  );
+  app.post(
+    "/sync/v1/patients/merge",
+    { schema: { response: { 200: SyncMergeAnswer } }, config: { ...merge, budget: "sync" } },
+    async (request) => mergePatients(request, context),
+  );
+}
+
+const patientsBody = bodyAround(SyncPatients);
+const ownersBody = bodyAround(SyncOwners);
+const mergeBody = Compile(SyncMerge);
+
+async function mergePatients(request: FastifyRequest, { store, now }: SyncContext): Promise<SyncMergeAnswer> {
+  readParameters(request, {});
+  checkBody(mergeBody, request.body);
+  const { id: keyId, clinic_id: clinicId } = keyOf(request);
+  const at = now();
+  const by = { requestId: request.id, keyId, address: request.ip };
+  const asked = { ...(request.body as SyncMerge), clinicId, now: at, clock: () => at, by };
+  return store.transaction(
+    async (session) => {
+      const outcome = await mergeNamed(session, asked);
+      if (!("code" in outcome)) return outcome;
+      const { code } = outcome;
+      throw new ApiError("SYNC.MERGE_REFUSED", mergeRefusals[code], { details: { code } });
+    },
+    { repeatable: true },
+  );
+}
+
+const mergeRefusals: Readonly<Record<MergeCode, string>> = {
+  same: "survivor and merged are the same external id",
+  unknown_survivor: "No patient with the external id of survivor is stored: send it first",
+  unknown_merged: "The patient of merged is not one of the clinic",
+  removed_survivor: "The patient of survivor is removed: send it again first",
+  circle: "survivor was merged into merged before",
+  merged_elsewhere: "merged was merged into another patient before",
+  other_species: "The patients are of different species",
+  other_clinics: "Other clinics are connected to the patient of merged",
+};

@@ -1,0 +1,58 @@
+import type { Session } from "../../../database/query.ts";
+import { inBatch, type StoreContext } from "../batches.ts";
+import { type MergeCode, mergeAnimals } from "../merge.ts";
+import { namePatient, ownNameOf, type SourceName } from "../sources.ts";
+import { auditItem, batchOf, type SyncRequest } from "./request.ts";
+import type { SyncMergeAnswer } from "./messages.ts";
+
+// Practice software merges one of its patients into another one. The name of the merged one stays as an alias of the survivor.
+
+export interface MergeRequest extends Omit<SyncRequest<never>, "items" | "full"> {
+  readonly survivor: string;
+  readonly merged: string;
+}
+
+export type MergeOutcome = SyncMergeAnswer | { readonly code: MergeCode };
+
+/** Merges the patients of two external ids. Run it in a transaction. */
+export async function mergeNamed(session: Session, request: MergeRequest): Promise<MergeOutcome> {
+  const { now, clock } = request;
+  const { result } = await inBatch(session, { ...batchOf(request), door: "merge" }, async (batch) =>
+    merge(session, request, { now, clock, served: null, batch }),
+  );
+  return result;
+}
+
+async function merge(session: Session, request: MergeRequest, context: StoreContext): Promise<MergeOutcome> {
+  const { clinicId, source } = request;
+  const nameOf = (externalId: string): SourceName => ({ clinicId, source, externalId });
+  if (request.survivor === request.merged) return { code: "same" };
+  const [chain, mergedChain] = [
+    await ownNameOf(session, nameOf(request.survivor)),
+    await ownNameOf(session, nameOf(request.merged)),
+  ];
+  const survivor = chain.before;
+  if (survivor?.patient_id == null || survivor.fp === null) return { code: "unknown_survivor" };
+  if (chain.met.has(request.merged)) return { code: "circle" };
+  const unmoved = { studies: 0, soap_records: 0, events: 0 };
+  const { fp } = survivor;
+  if (mergedChain.met.size > 1) {
+    return mergedChain.name.externalId === chain.name.externalId
+      ? { outcome: "unchanged", fp, merged_fp: null, moved: unmoved }
+      : { code: "merged_elsewhere" };
+  }
+  if (survivor.removed === 1) return { code: "removed_survivor" };
+  const merged = mergedChain.before;
+  const mergedFp = merged?.fp ?? null;
+  if (mergedFp !== null && mergedFp !== fp) {
+    const outcome = await mergeAnimals(session, { clinicId, survivor: fp, merged: mergedFp }, context);
+    if ("code" in outcome) return outcome;
+    await auditItem(session, "sync: patient merged", mergedFp, request);
+    await auditItem(session, "sync: patient updated", fp, request);
+    return { outcome: "merged", fp, merged_fp: mergedFp, moved: outcome.moved };
+  }
+  // The patient of the merged name never came. Its later items go to the survivor.
+  const alias = { patientId: survivor.patient_id, updatedAt: merged?.source_updated_at ?? null, removed: false };
+  await namePatient(session, { ...mergedChain.name, ...alias, mergedInto: chain.name.externalId }, context);
+  return { outcome: "merged", fp, merged_fp: null, moved: unmoved };
+}

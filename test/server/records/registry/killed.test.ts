@@ -1,0 +1,72 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { study } from "../../harness.ts";
+import { ours, pamuk, practiceServer, timeless } from "../../practice-software.ts";
+
+// A kill during an undo or a merge leaves the state before it or after it. Method: a process of its own does the work and gets
+// SIGKILL at growing delays. Runs on both engines.
+
+const WRITER = join(import.meta.dirname, "../../../support/registry-writer.ts");
+const KILLS = 3;
+const ANIMALS = 60;
+const STUDIES = 40;
+
+/** Runs the work in a process, and kills it some time after the transaction began. @returns whether it had ended before */
+async function killed(delayMs: number, ...parameters: readonly string[]): Promise<boolean> {
+  const child = spawn(process.execPath, [WRITER, ...parameters], { stdio: ["ignore", "pipe", "inherit"] });
+  const ended = once(child, "exit");
+  let output = "";
+  child.stdout.on("data", (text: Buffer) => (output += text.toString()));
+  await once(child.stdout, "data");
+  await new Promise((resolve) => setTimeout(resolve, delayMs));
+  child.kill("SIGKILL");
+  await ended;
+  return output.split("\n").length > 2;
+}
+
+test("an undo that SIGKILL interrupts is done completely or not at all", async () => {
+  const { server, send, undo, last, exported, clinicOf } = await practiceServer();
+  const clinicId = String(clinicOf(ours));
+  const before = timeless(await exported());
+  const items = Array.from({ length: ANIMALS }, (_, id) => ({ ...pamuk, external_id: String(id), identifiers: [] }));
+  const kills: { isDone: boolean; isUndone: boolean }[] = [];
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    if (kills.at(-1)?.isUndone !== false) await send(...items);
+    const after = timeless(await exported());
+    const isDone = await killed(kill * 30, server.database, "undo", clinicId, await last());
+    const found = timeless(await exported());
+    const isUndone = found.length === before.length;
+    expect(found).toEqual(isUndone ? before : after);
+    kills.push({ isDone, isUndone });
+  }
+  expect(kills.filter(({ isDone, isUndone }) => isDone && !isUndone)).toEqual([]);
+  expect(kills.map(({ isUndone }) => isUndone)).toContain(false);
+  await undo(await last());
+  expect(timeless(await exported())).toEqual(before);
+});
+
+test("a merge that SIGKILL interrupts is done completely or not at all", async () => {
+  const { server, reader, send, undo, last, listed, exported, clinicOf } = await practiceServer();
+  const clinicId = String(clinicOf(ours));
+  const { items } = await send(pamuk, { ...pamuk, external_id: "2", identifiers: [] });
+  const [survivor = "", merged = ""] = items.map(({ fp }) => fp ?? "");
+  await server.push(reader, ...Array.from({ length: STUDIES }, () => study({ patient_fp: merged })));
+  const before = timeless(await exported());
+  const studiesOf = (fp: string, lines: readonly string[]) =>
+    lines.filter((line) => line.startsWith('{"type":"study"') && line.includes(fp)).length;
+  const kills: { isDone: boolean; isMerged: boolean }[] = [];
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    const count = (await listed()).length;
+    const isDone = await killed(kill * 30, server.database, "merge", clinicId, survivor, merged);
+    const isMerged = (await listed()).length > count;
+    expect(studiesOf(isMerged ? survivor : merged, timeless(await exported()))).toBe(STUDIES);
+    // Undoes the merge, if it was done. The batch before it created the patients, and has studies on it.
+    expect(await undo(await last())).toMatchObject({ undone: isMerged });
+    expect(timeless(await exported())).toEqual(before);
+    kills.push({ isDone, isMerged });
+  }
+  expect(kills.filter(({ isDone, isMerged }) => isDone && !isMerged)).toEqual([]);
+  expect(kills.map(({ isMerged }) => isMerged)).toContain(false);
+});
