@@ -592,6 +592,13 @@ const practiceSoftware = ({ orderedText }: Engine) => `
   create index sync_answer_by_time on sync_answer (answered_at);
 `;
 
+// What people of the clinic write about owners. The indexes find the animals of an owner, and the names of an animal.
+const owners = () => `
+  alter table customer add column language text;
+  create index patient_of_owner on patient (owner_customer_id);
+  create index patient_source_of_patient on patient_source (patient_id);
+`;
+
 const soapContent = [
   "id",
   "fp",
@@ -608,7 +615,7 @@ const soapContent = [
 ];
 
 /** The baseline, then what each later version changes. A released entry never changes. */
-const versions: readonly ((engine: Engine) => string)[] = [baseline, practiceSoftware];
+const versions: readonly ((engine: Engine) => string)[] = [baseline, practiceSoftware, owners];
 
 /** Version of the schema that this program knows. */
 export const SCHEMA_VERSION = versions.length;

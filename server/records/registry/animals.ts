@@ -191,7 +191,7 @@ const connectedClinics = query((db, p: { patientId: number }) =>
   db.selectFrom("clinic_patient").select("clinic_id").where("patient_id", "=", p.patientId).where("active", "=", 1),
 );
 
-const identifiersOf = query((db, p: { patientId: number }) =>
+export const identifiersOf = query((db, p: { patientId: number }) =>
   db
     .selectFrom("patient_identifier")
     .select(["identifier", "type"])

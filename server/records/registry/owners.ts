@@ -1,6 +1,7 @@
+import type { OwnerFacts } from "../../dashboard/types/animals.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 
-// Owners of animals. Responses of /api/v1 show the fp alone, so that a write changes no cached response.
+// Owners of animals. Responses of /api/v1 show the fp alone.
 
 /** @returns the id of the owner with this fp, who is created without a name if nobody is known */
 export async function ownerId(session: Session, fp: string): Promise<number> {
@@ -22,26 +23,42 @@ const insertCustomer = uncachedWrite((db, p: { fp: string }) =>
     .returning("id"),
 );
 
-/** What people of the clinic know of an owner. */
-export interface OwnerFacts {
-  readonly name: string;
-  readonly phone: string | null;
-  readonly email: string | null;
-}
-
-/** Stores the facts of an owner. @returns whether they changed */
-export async function storeOwnerFacts(session: Session, id: number, facts: OwnerFacts): Promise<boolean> {
-  const stored = await session.first(ownerFacts, { id });
-  const { name, phone, email } = facts;
-  if (stored?.name === name && stored.phone === phone && stored.email === email) return false;
-  await session.all(updateFacts, { id, name, phone, email });
+/** Stores facts of an owner; those that a door does not bring stay. @returns whether they changed */
+export async function storeOwnerFacts(session: Session, id: number, facts: Partial<OwnerFacts>): Promise<boolean> {
+  const stored = await readOwnerFacts(session, id);
+  const names = Object.keys(stored) as (keyof OwnerFacts)[];
+  const changed = names.filter((name) => facts[name] !== undefined && facts[name] !== stored[name]);
+  if (changed.length === 0) return false;
+  const clinics = (await session.all(clinicsOfOwner, { id })).map(({ clinic_id }) => clinic_id);
+  await session.all(updateFacts, { ...stored, ...facts, id, clinics });
   return true;
 }
 
+export async function readOwnerFacts(session: Session, id: number): Promise<OwnerFacts> {
+  const facts = await session.first(ownerFacts, { id });
+  if (facts === undefined) throw new Error("the owner is missing");
+  return facts;
+}
+
 const ownerFacts = query((db, p: { id: number }) =>
-  db.selectFrom("customer").select(["name", "phone", "email"]).where("id", "=", p.id),
+  db.selectFrom("customer").select(["name", "phone", "email", "language", "time_zone"]).where("id", "=", p.id),
 );
 
-const updateFacts = uncachedWrite((db, p: OwnerFacts & { id: number }) =>
-  db.updateTable("customer").set({ name: p.name, phone: p.phone, email: p.email }).where("id", "=", p.id),
+const clinicsOfOwner = query((db, p: { id: number }) =>
+  db
+    .selectFrom("patient")
+    .innerJoin("clinic_patient", "clinic_patient.patient_id", "patient.id")
+    .select("clinic_patient.clinic_id")
+    .distinct()
+    .where("patient.owner_customer_id", "=", p.id),
+);
+
+// The dashboard searches patients by their owners, in lists that stay in memory until their version changes.
+const updateFacts = query(
+  (db, p: OwnerFacts & { id: number; clinics: readonly number[] }) =>
+    db
+      .updateTable("customer")
+      .set({ name: p.name, phone: p.phone, email: p.email, language: p.language, time_zone: p.time_zone })
+      .where("id", "=", p.id),
+  ({ clinics }) => ({ clinics, lists: true }),
 );

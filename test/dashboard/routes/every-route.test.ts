@@ -130,6 +130,7 @@ const repeated: Readonly<Record<string, string>> = {
   "POST /clinic/v1/account/second-factor/recovery-codes": "the codes shown last are the ones that count",
   "POST /clinic/v1/account/second-factor/off": "a second factor that is off stays off",
   [`POST ${OF_CLINIC}results/:fp/seen`]: "a study that was seen stays seen",
+  [`POST ${OF_CLINIC}patients/check`]: "it changes nothing",
   [`POST ${OF_CLINIC}manual-study/preview`]: "it changes nothing",
   [`POST ${OF_CLINIC}ranges/preview`]: "it changes nothing",
   [`POST ${OF_CLINIC}notifications/channels/:id/test`]: "it sends a message and stores nothing, and a second one waits",

@@ -44,6 +44,7 @@ describe("the store", () => {
       "customer name",
       "customer phone",
       "customer email",
+      "customer language",
       "patient precise_species",
       "patient deceased_at",
     ];
@@ -51,6 +52,7 @@ describe("the store", () => {
       const [table, name] = column.split(" ");
       await other.run(`alter table ${table} drop column ${name}`);
     }
+    await other.run("drop index patient_of_owner");
     await other.run("delete from migration where version > 1");
     const fp = newFp("patient");
     await other.run(`insert into customer (fp) values ('${newFp("customer")}')`);

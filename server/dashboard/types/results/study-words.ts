@@ -17,6 +17,20 @@ export const studyEnglish = {
   exotic: "exotic",
   horse: "horse",
   cow: "cow",
+  chicken: "chicken",
+  donkey: "donkey",
+  sheep: "sheep",
+  goat: "goat",
+  pig: "pig",
+  ferret: "ferret",
+  guinea_pig: "guinea pig",
+  hamster: "hamster",
+  rat: "rat",
+  mouse: "mouse",
+  gerbil: "gerbil",
+  chinchilla: "chinchilla",
+  alpaca: "alpaca",
+  llama: "llama",
 } as const satisfies Record<Modality, string> & Record<string, string>;
 
 export type StudyWord = keyof typeof studyEnglish;
@@ -36,6 +50,20 @@ export const studyTurkish: Record<StudyWord, string> = {
   exotic: "egzotik",
   horse: "at",
   cow: "sığır",
+  chicken: "tavuk",
+  donkey: "eşek",
+  sheep: "koyun",
+  goat: "keçi",
+  pig: "domuz",
+  ferret: "gelincik",
+  guinea_pig: "kobay",
+  hamster: "hamster",
+  rat: "sıçan",
+  mouse: "fare",
+  gerbil: "gerbil",
+  chinchilla: "çinçilla",
+  alpaca: "alpaka",
+  llama: "lama",
 };
 
 /** Whether a stored word has one here. Another word stays as it was written. */

@@ -9,6 +9,7 @@ import { timeZone } from "../../text.ts";
 import { Field } from "../../ui/form/field.tsx";
 import { PatientPicker } from "../../ui/form/patient-picker.tsx";
 import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
+import { NewAnimalDialog } from "../patients/animal/new-animal.tsx";
 import { t, typeName, types } from "./texts.ts";
 
 const LENGTH_MS = 30 * 60_000;
@@ -32,6 +33,7 @@ export function NewEvent({
 }) {
   const [patient, choosePatient] = useState<NamedPatient | null>(null);
   const [times, setTimes] = useState<Times>({ start: `${day}T09:00`, end: `${day}T09:30` });
+  const [isAdding, setAdding] = useState(false);
   const [isChecked, setChecked] = useState(false);
   const fault = faultOf(times);
   const add = async ({ title = "", type = "", assigned_user_fp = "" }: Record<string, string>) => {
@@ -48,32 +50,35 @@ export function NewEvent({
     await reload();
   };
   return (
-    <FormDialog title={t("newEvent")} close={close} act={add} button={t("add")} staysOpen leave={t("back")}>
-      <Field label={t("title")}>
-        <input name="title" required maxLength={500} autocomplete="off" />
-      </Field>
-      <Field label={t("type")}>
-        <select name="type">
-          {types.map((type) => (
-            <option key={type} value={type}>
-              {typeName(type)}
-            </option>
-          ))}
-        </select>
-      </Field>
-      <Span times={times} set={setTimes} fault={isChecked ? fault : null} />
-      <PatientPicker chosen={patient} choose={choosePatient} />
-      <Field label={t("assigned")}>
-        <select name="assigned_user_fp">
-          <option value="">{t("nobody")}</option>
-          {users.map(({ fp, name }) => (
-            <option key={fp} value={fp}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </Field>
-    </FormDialog>
+    <>
+      <FormDialog title={t("newEvent")} close={close} act={add} button={t("add")} staysOpen leave={t("back")}>
+        <Field label={t("title")}>
+          <input name="title" required maxLength={500} autocomplete="off" />
+        </Field>
+        <Field label={t("type")}>
+          <select name="type">
+            {types.map((type) => (
+              <option key={type} value={type}>
+                {typeName(type)}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <Span times={times} set={setTimes} fault={isChecked ? fault : null} />
+        <PatientPicker chosen={patient} choose={choosePatient} add={() => setAdding(true)} />
+        <Field label={t("assigned")}>
+          <select name="assigned_user_fp">
+            <option value="">{t("nobody")}</option>
+            {users.map(({ fp, name }) => (
+              <option key={fp} value={fp}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </Field>
+      </FormDialog>
+      {isAdding && <NewAnimalDialog choose={choosePatient} close={() => setAdding(false)} />}
+    </>
   );
 }
 

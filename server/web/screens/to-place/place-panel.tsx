@@ -8,7 +8,17 @@ import { t } from "./texts.ts";
 import type { Desk } from "./use-desk.ts";
 
 /** The right side: the patients that it may be of, what filing would do, or where the study is now. */
-export function PlacePanel({ desk, study, reject }: { desk: Desk; study: UnmatchedDetails; reject: () => void }) {
+export function PlacePanel({
+  desk,
+  study,
+  reject,
+  add,
+}: {
+  desk: Desk;
+  study: UnmatchedDetails;
+  reject: () => void;
+  add: () => void;
+}) {
   const { action, chosen, preview } = desk;
   const waits = study.patient === null && study.rejected_reason === null;
   return (
@@ -21,6 +31,9 @@ export function PlacePanel({ desk, study, reject }: { desk: Desk; study: Unmatch
       {action.error !== undefined && <Problem error={action.error} />}
       {waits && may("staff") && (
         <p class="actions">
+          <button type="button" onClick={add}>
+            {t("newFromResult")}
+          </button>
           <button type="button" class="danger" onClick={reject}>
             {t("reject")}
           </button>
