@@ -1,6 +1,7 @@
 /** The help pages in their order. Each is a Markdown file in `server/web/help/en` and in `server/web/help/tr`. */
 export const helpPages = [
   "first-steps",
+  "animals",
   "results",
   "flags",
   "placing",

@@ -130,14 +130,19 @@ function PatientTable({ patients }: { patients: ListedPatient[] }) {
   return (
     <DataTable
       label={t("patients")}
-      class="patients"
+      class="patients cards"
       columns={[t("name"), t("animal"), t("owner"), t("age"), t("identifiers"), t("lastStudy")]}
     >
       {patients.map((patient) => (
         <tr key={patient.fp}>
           <th scope="row">
-            <a href={`/dashboard/patients/${patient.fp}`}>{patient.name === "" ? "—" : patient.name}</a>{" "}
-            {patient.is_deceased && <Badge tone="done">{t("deceased")}</Badge>}
+            <a href={`/dashboard/patients/${patient.fp}`}>{patient.name === "" ? "—" : patient.name}</a>
+            {patient.is_deceased && (
+              <>
+                {" "}
+                <Badge tone="done">{t("deceased")}</Badge>
+              </>
+            )}
           </th>
           <td>
             {[word(speciesOf(patient)), patient.breed, patient.sex === null ? null : word(patient.sex)]

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { NUMBER_TYPES, NUMBERS_MAX, TEXT_MAX } from "../../../../dashboard/types/animals.ts";
 import { Field } from "../../../ui/form/field.tsx";
 import type { FieldsProps } from "./animal-fields.tsx";
@@ -14,7 +14,7 @@ export function NumberFields({
 }: FieldsProps & { warningOf: (field: string) => string | null }) {
   const frame = useRef<HTMLFieldSetElement>(null);
   const wasAdded = useRef(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!wasAdded.current) return;
     wasAdded.current = false;
     [...(frame.current?.querySelectorAll("input") ?? [])].at(-1)?.focus();

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { type KnownOwner, TEXT_MAX } from "../../../../dashboard/types/animals.ts";
 import { Field } from "../../../ui/form/field.tsx";
 import type { FieldsProps } from "./animal-fields.tsx";
@@ -30,26 +31,27 @@ export function OwnerFields({
             faultOf={faultOf}
             leave={leave}
             hint={t("ownerHint")}
-          />
-          {suggested.length > 0 && (
-            <section class="animal-wide" aria-label={t("known")}>
-              <p class="quiet">{t("known")}</p>
-              <ul class="plain-list animal-known">
-                {suggested.map((owner) => (
-                  <li key={owner.fp} class="between">
-                    <OwnerLine owner={owner} />
-                    <button
-                      type="button"
-                      aria-label={`${t("useOwner")}: ${owner.name ?? t("noName")}`}
-                      onClick={() => change({ knownOwner: owner })}
-                    >
-                      {t("useOwner")}
-                    </button>
-                  </li>
-                ))}
-              </ul>
-            </section>
-          )}
+          >
+            {suggested.length > 0 && (
+              <section class="animal-wide" aria-label={t("known")}>
+                <p class="quiet">{t("known")}</p>
+                <ul class="plain-list animal-known">
+                  {suggested.map((owner) => (
+                    <li key={owner.fp} class="between">
+                      <OwnerLine owner={owner} />
+                      <button
+                        type="button"
+                        aria-label={`${t("useOwner")}: ${owner.name ?? t("noName")}`}
+                        onClick={() => change({ knownOwner: owner })}
+                      >
+                        {t("useOwner")}
+                      </button>
+                    </li>
+                  ))}
+                </ul>
+              </section>
+            )}
+          </OwnerFacts>
         </>
       )}
     </fieldset>
@@ -76,12 +78,14 @@ export function OwnerFacts({
   faultOf,
   leave,
   hint,
+  children,
 }: {
   draft: OwnerDraft;
   change: (changed: Partial<OwnerDraft>) => void;
   faultOf: FieldsProps["faultOf"];
   leave: FieldsProps["leave"];
   hint?: string;
+  children?: ComponentChildren;
 }) {
   const text = (name: "name" | "phone" | "email") => (
     <input
@@ -106,6 +110,7 @@ export function OwnerFacts({
       <Field label={t("email")} fault={faultOf("owner/email")} hint={t("emailHint")}>
         {text("email")}
       </Field>
+      {children}
       <details class="animal-wide" open={draft.language !== "" || draft.time_zone !== ""}>
         <summary>{t("moreOfOwner")}</summary>
         <Field label={t("language")}>
