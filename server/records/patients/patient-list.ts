@@ -1,3 +1,4 @@
+import { fold } from "../../../shared/clinical/species.ts";
 import type { ListedPatient, PatientList } from "../../dashboard/types/patients.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { Store } from "../../database/store.ts";
@@ -30,6 +31,8 @@ export type KnownPatient = Omit<ListedPatient, "last_study_at"> & {
   owner_email: string | null;
   /** What a search reads. */
   words: string;
+  /** The names without case and accents, as `fold` makes them. */
+  folded: { readonly name: string; readonly owner: string };
 };
 
 /** The patient lists of all clinics. */
@@ -50,7 +53,8 @@ export class PatientLists {
     const shown = found.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
     const lastStudies = await lastStudiesOf(this.#store, shown);
     const patients = shown.map((known): ListedPatient => {
-      const { id, words: _words, owner_fp: _fp, owner_phone: _phone, owner_email: _email, ...patient } = known;
+      const { id, words: _words, folded: _folded, owner_fp: _fp, owner_phone: _phone, ...rest } = known;
+      const { owner_email: _email, ...patient } = rest;
       return { ...patient, last_study_at: lastStudies.get(id) ?? null };
     });
     return { patients, total: found.length, page_size: PAGE_SIZE };
@@ -78,7 +82,20 @@ export async function knownPatients(session: Session, clinicId: number): Promise
     const { owner_customer_fp: owner_fp, owner_name, owner_phone, owner_email } = row;
     const own = identifiers.get(id) ?? [];
     const words = searchText({ ...row, identifiers: own });
-    const animal = { id, fp, name, species, precise_species, breed, sex, date_of_birth, identifiers: own, words };
+    const folded = { name: fold(name), owner: fold(owner_name ?? "") };
+    const animal = {
+      id,
+      fp,
+      name,
+      species,
+      precise_species,
+      breed,
+      sex,
+      date_of_birth,
+      identifiers: own,
+      words,
+      folded,
+    };
     return { ...animal, is_deceased: deceased_at !== null, owner_fp, owner_name, owner_phone, owner_email };
   });
   return patients.toSorted((a, b) => compare(a.words, b.words) || compare(a.fp, b.fp));

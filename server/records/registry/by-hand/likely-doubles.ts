@@ -21,10 +21,15 @@ export function likelyDoubles(
   edited: string | null,
 ): LikelyDouble[] {
   const numbers = new Set(animal.identifiers.map(({ identifier }) => identifier.toUpperCase()));
+  const { name: typedName, owner } = animal;
+  const folded = { name: fold(typedName), owner: fold(("fp" in owner ? null : owner.name) ?? "") };
   const found = known.flatMap((other): LikelyDouble[] => {
     if (other.fp === edited) return [];
     const number = other.identifiers.find((each) => numbers.has(each.toUpperCase())) ?? null;
-    const signs: DoubleSign[] = [...(number === null ? [] : ["number" as const]), ...signsOfNames(animal, other)];
+    const signs: DoubleSign[] = [
+      ...(number === null ? [] : ["number" as const]),
+      ...signsOfNames(animal, other, folded),
+    ];
     if (signs.length === 0) return [];
     const { fp, name, breed, sex, date_of_birth, owner_name, is_deceased } = other;
     const species = other.precise_species ?? other.species;
@@ -38,11 +43,13 @@ function weight({ number, signs }: LikelyDouble): number {
   return (number === null ? 0 : 10) + signs.length;
 }
 
-function signsOfNames(animal: ReadAnimal, other: KnownPatient): DoubleSign[] {
-  const isSameName = fold(animal.name) === fold(other.name) && animal.name !== "";
+function signsOfNames(animal: ReadAnimal, other: KnownPatient, folded: Folded): DoubleSign[] {
+  const isSameName = animal.name !== "" && folded.name === other.folded.name;
   const signs: DoubleSign[] = [];
-  if (isSameName || isNearName(animal.name, other.name)) {
-    if (isSameOwner(animal.owner, other)) signs.push(isSameName ? "nameAndOwner" : "nearNameAndOwner");
+  // The owner first: to compare names that are near takes far longer, and a clinic has thousands.
+  if (isSameOwner(animal.owner, other, folded)) {
+    if (isSameName) signs.push("nameAndOwner");
+    else if (isNearName(animal.name, other.name)) signs.push("nearNameAndOwner");
   }
   const isSameAnimal = (animal.precise_species ?? animal.species) === (other.precise_species ?? other.species);
   const isSameBirth = animal.date_of_birth !== null && animal.date_of_birth === other.date_of_birth;
@@ -50,10 +57,11 @@ function signsOfNames(animal: ReadAnimal, other: KnownPatient): DoubleSign[] {
   return signs;
 }
 
-function isSameOwner(owner: ReadAnimal["owner"], other: KnownPatient): boolean {
+type Folded = KnownPatient["folded"];
+
+function isSameOwner(owner: ReadAnimal["owner"], other: KnownPatient, folded: Folded): boolean {
   if ("fp" in owner) return owner.fp === other.owner_fp;
-  const isSameName = owner.name !== null && other.owner_name !== null && fold(owner.name) === fold(other.owner_name);
-  return isSameName || hasSameAddress(owner, other);
+  return (owner.name !== null && folded.owner === other.folded.owner) || hasSameAddress(owner, other);
 }
 
 function hasSameAddress({ phone, email }: OwnerFacts, other: KnownPatient): boolean {
@@ -71,8 +79,7 @@ export function likelyOwners(owner: ReadAnimal["owner"], known: readonly KnownPa
   const found = new Map<string, KnownOwner & { isSure: boolean }>();
   for (const other of known) {
     const isSure = hasSameAddress(owner, other);
-    const name = fold(other.owner_name ?? "");
-    if (!isSure && !(hasName && words.every((word) => name.includes(` ${word}`)))) continue;
+    if (!isSure && !(hasName && words.every((word) => other.folded.owner.includes(` ${word}`)))) continue;
     const before = found.get(other.owner_fp);
     if (before === undefined) found.set(other.owner_fp, { ...ownerOf(other), animals: [other.name], isSure });
     else if (before.animals.length < ANIMALS_SHOWN) before.animals.push(other.name);
