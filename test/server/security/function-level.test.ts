@@ -83,6 +83,7 @@ const table: Readonly<Record<string, Demand>> = {
     ...["GET results/:fp/results.csv", "GET results/:fp/previews", "GET results/:fp/previews/:position"],
     ...["GET to-place", "GET to-place/patients", "GET to-place/:fp", "GET to-place/:fp/preview/:patient"],
     ...["GET records", "GET records/:fp", "GET calendar", "GET stock", "GET stock/:fp", "GET connections"],
+    "GET patients/removed",
   ]),
   ...ofClinic("staff", [
     ...["PUT patients/:fp/connection", "DELETE patients/:fp/connection", "PUT codes", "POST results/:fp/seen"],
@@ -91,6 +92,9 @@ const table: Readonly<Record<string, Demand>> = {
     ...["POST to-place/:fp/assign", "POST to-place/:fp/reject", "POST to-place/:fp/reopen"],
     ...["POST records", "PATCH records/:fp", "POST records/:fp/move", "POST records/:fp/amend"],
     ...["POST calendar", "POST calendar/:fp/move", "POST stock/:fp/receive", "POST stock/:fp/consume"],
+    ...["POST patients", "POST patients/check", "PUT patients/:fp", "GET patients/:fp/edit", "POST stock"],
+    ...["PUT patients/:fp/deceased", "POST patients/:fp/remove", "POST patients/:fp/restore", "PUT owners/:fp"],
+    "GET patients/from-result/:fp",
     ...["GET manual-study/analytes", "POST manual-study/preview", "POST manual-study"],
   ]),
   ...ofClinic("admin", [
