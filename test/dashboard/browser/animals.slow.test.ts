@@ -200,6 +200,10 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByText("Gece", { exact: true }).waitFor();
     expect(await page.getByLabel("Title").inputValue()).toBe("Vaccination");
     await expectAccessible(page);
+    // The first choice after nobody is the user of the dashboard.
+    await page.getByLabel("Assigned to").selectOption({ index: 1 });
+    await press(page, "Add");
+    await page.getByText(/^staff \w+$/).waitFor();
     await page.goto(`${server.url}/dashboard/stock`);
     await press(page, "New item");
     const item = page.getByRole("dialog", { name: "New item" });

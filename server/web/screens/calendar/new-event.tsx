@@ -23,11 +23,13 @@ interface Times {
 export function NewEvent({
   day,
   users,
+  members,
   reload,
   close,
 }: {
   day: string;
   users: EventList["users"];
+  members: EventList["members"];
   reload: () => Promise<void>;
   close: () => void;
 }) {
@@ -36,14 +38,16 @@ export function NewEvent({
   const [isAdding, setAdding] = useState(false);
   const [isChecked, setChecked] = useState(false);
   const fault = faultOf(times);
-  const add = async ({ title = "", type = "", assigned_user_fp = "" }: Record<string, string>) => {
+  const add = async ({ title = "", type = "", assigned = "" }: Record<string, string>) => {
     setChecked(true);
     const [start, end] = [read(times.start), read(times.end)];
     if (start === null || end === null || fault !== null) return;
     const body: NewEventBody = {
       ...{ title, type: type as EventType, patient_fp: patient?.fp ?? null },
       ...{ start_at: new Date(start).toISOString(), end_at: new Date(end).toISOString() },
-      assigned_user_fp: assigned_user_fp === "" ? null : assigned_user_fp,
+      ...(members.includes(assigned)
+        ? { assigned_user_fp: null, assigned_member: assigned }
+        : { assigned_user_fp: assigned || null }),
     };
     await call("POST", `${clinicPath()}/calendar`, body);
     close();
@@ -67,10 +71,15 @@ export function NewEvent({
         <Span times={times} set={setTimes} fault={isChecked ? fault : null} />
         <PatientPicker chosen={patient} choose={choosePatient} add={() => setAdding(true)} />
         <Field label={t("assigned")}>
-          <select name="assigned_user_fp">
+          <select name="assigned">
             <option value="">{t("nobody")}</option>
             {users.map(({ fp, name }) => (
               <option key={fp} value={fp}>
+                {name}
+              </option>
+            ))}
+            {members.map((name) => (
+              <option key={name} value={name}>
                 {name}
               </option>
             ))}
