@@ -15,7 +15,7 @@ export const TEXT_MAX = { name: 200, breed: 200, number: 64, phone: 40, email: 2
 export const NUMBERS_MAX = 100;
 
 export interface TypedNumber {
-  /** Null if the door that brought the number did not say it. */
+  /** Null if the door brought the number without it. */
   type: NumberType | null;
   value: string;
 }

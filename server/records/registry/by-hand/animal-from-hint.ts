@@ -7,7 +7,7 @@ import { readTypedAnimal } from "./typed-animal.ts";
 /** Digits of a microchip (ISO 11784). Staff type shorter numbers of their own. */
 const CHIP = /^\d{15}$/;
 
-/** Returns what a device says of the animal of a study, as a form to complete. What it cannot be is left out. */
+/** Returns what a device sent about the animal of a study, as a form to complete. What it cannot be is left out. */
 export function animalFromHint(hint: PatientHint | null, now: number): TypedAnimal {
   const read = animalSpecies(hint?.species ?? "");
   const number = hint?.identifier?.trim().slice(0, TEXT_MAX.number) ?? "";

@@ -16,7 +16,7 @@ export interface HandContext {
   readonly clock: () => number;
 }
 
-/** Adds an animal and connects the clinic to it. @returns its fp; undefined if the clinic does not know the owner */
+/** Adds an animal and connects the clinic to it. @returns its fp; undefined if the clinic sees no animal of the owner */
 export async function addAnimal(
   session: Session,
   animal: ReadAnimal,
@@ -35,7 +35,7 @@ export async function addAnimal(
   return { fp, ownerFp: owner.fp };
 }
 
-/** Changes the facts of an animal. @returns undefined if the clinic does not know the owner */
+/** Changes the facts of an animal. @returns undefined if the clinic sees no animal of the owner */
 export async function editAnimal(
   session: Session,
   fp: string,

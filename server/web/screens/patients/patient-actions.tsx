@@ -84,7 +84,7 @@ function Deceased({
   );
 }
 
-/** Asks before a removal. The patient is then out of sight, so the list says what happened. */
+/** Asks before a removal. The patient is then out of sight, so the list reports it. */
 function Remove({ fp, name, close }: { fp: string; name: string; close: () => void }) {
   const { route } = useLocation();
   const remove = async () => {

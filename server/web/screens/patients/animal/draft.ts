@@ -34,7 +34,7 @@ export const emptyDraft: AnimalDraft = {
   newOwner: nobody,
 };
 
-/** Makes the draft of an animal that is edited, or of what a device said of a new one. */
+/** Makes the draft of an animal that is edited, or of a new one that a device named. */
 export function draftOf(animal: TypedAnimal, owner: EditedAnimal["owner"] | null): AnimalDraft {
   const { name, species, weight_kg } = animal;
   return {

@@ -33,7 +33,7 @@ export function NewAnimal() {
   );
 }
 
-/** A new animal beside the choice of a patient, which then has it. */
+/** A new animal next to the choice of a patient, which then has it. */
 export function NewAnimalDialog({ choose, close }: { choose: (patient: ListedPatient) => void; close: () => void }) {
   const chosen = async (fp: string) => {
     const { patients } = await call<PatientList>("GET", `${clinicPath()}/patients?search=${fp}`);
@@ -59,7 +59,7 @@ export function NewAnimalDialog({ choose, close }: { choose: (patient: ListedPat
   );
 }
 
-/** A new animal from what a device said of it. Saving files the result to it. */
+/** A new animal from what a device sent about it. Saving files the result to it. */
 export function AnimalFromResult({
   result,
   filed,
