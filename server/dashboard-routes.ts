@@ -1,6 +1,8 @@
 import { guardRoutes } from "./dashboard/auth/guard.ts";
 import { refuseCrossSiteWrites } from "./dashboard/auth/same-origin.ts";
 import type { DashboardContext } from "./dashboard/context.ts";
+import { animalRoutes } from "./dashboard/routes/registry/animals.ts";
+import { ownerRoutes } from "./dashboard/routes/registry/owners.ts";
 import { accountRoutes } from "./dashboard/routes/settings/account.ts";
 import { agentDevicesRoutes } from "./dashboard/routes/settings/agent-devices.ts";
 import { auditRoutes } from "./dashboard/routes/settings/audit.ts";
@@ -29,6 +31,7 @@ import { userRoutes } from "./dashboard/routes/settings/users.ts";
 import { webhookRoutes } from "./dashboard/routes/settings/webhooks.ts";
 import { writeOnce } from "./dashboard/routes/write-once.ts";
 import { type AuditTrail, auditRequests } from "./http/audit-trail.ts";
+import { PatientLists } from "./records/patients/patient-list.ts";
 import { parseJsonBodies } from "./http/json-body.ts";
 import type { FastifyInstance } from "fastify";
 
@@ -49,7 +52,10 @@ export async function dashboardRoutes(
   const context = { ...given, store: writeOnce(scope, given) };
   sessionRoutes(scope, context);
   eventRoutes(scope, context);
-  patientRoutes(scope, context);
+  const lists = new PatientLists(context.store);
+  patientRoutes(scope, context, lists);
+  animalRoutes(scope, context, lists);
+  ownerRoutes(scope, context);
   connectionRoutes(scope, context);
   keyRoutes(scope, context);
   auditRoutes(scope, context);

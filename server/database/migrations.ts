@@ -569,6 +569,7 @@ const practiceSoftware = ({ orderedText }: Engine) => `
   alter table customer add column name text;
   alter table customer add column phone text;
   alter table customer add column email text;
+  alter table customer add column language text;
   alter table patient add column precise_species text;
   alter table patient add column deceased_at bigint;
   alter table patient_identifier add column type text;

@@ -33,6 +33,8 @@ export interface Tables {
     name: Generated<string | null>;
     phone: Generated<string | null>;
     email: Generated<string | null>;
+    /** Language of reports for the owner; null for the clinic's. */
+    language: Generated<Language | null>;
   };
   patient: {
     id: Generated<number>;

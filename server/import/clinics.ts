@@ -25,17 +25,14 @@ export async function storeUser(
   return stored === undefined ? "new" : "changed";
 }
 
-export async function storeCustomer(session: Session, line: CustomerLine): Promise<Change> {
-  const { fp, locale } = line;
+export async function storeCustomer(session: Session, { fp, locale, ...line }: CustomerLine): Promise<Change> {
   const stored = await session.first(customerByFp, { fp });
   const id = stored?.id ?? (await ownerId(session, fp));
-  const timeZone = locale?.time_zone ?? stored?.time_zone ?? null;
-  const isMoved = timeZone !== (stored?.time_zone ?? null);
-  if (isMoved) await session.all(setTimeZone, { id, timeZone });
-  const { name = stored?.name ?? null, phone = stored?.phone ?? null, email = stored?.email ?? null } = line;
-  const isChanged = await storeOwnerFacts(session, id, { name, phone, email }, { batch: null });
+  const { name, phone, email, language } = line;
+  const facts = { name, phone, email, language, time_zone: locale?.time_zone };
+  const isChanged = await storeOwnerFacts(session, id, facts, { batch: null });
   if (stored === undefined) return "new";
-  return isMoved || isChanged ? "changed" : "unchanged";
+  return isChanged ? "changed" : "unchanged";
 }
 
 /** Stores the name of an owner in practice software. */
@@ -73,8 +70,4 @@ const upsertUser = uncachedWrite((db, p: { fp: string; name: string; clinicId: n
     .insertInto("user")
     .values({ fp: p.fp, name: p.name, clinic_id: p.clinicId })
     .onConflict((conflict) => conflict.column("fp").doUpdateSet({ name: p.name, clinic_id: p.clinicId })),
-);
-
-const setTimeZone = uncachedWrite((db, p: { id: number; timeZone: string | null }) =>
-  db.updateTable("customer").set({ time_zone: p.timeZone }).where("id", "=", p.id),
 );

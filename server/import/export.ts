@@ -37,10 +37,11 @@ export async function* exportEntities(session: Session): AsyncGenerator<Entity> 
 }
 
 /** Returns the line of an owner of whom more is known than the patients. Their lines create any other owner. */
-function customerLines({ fp, time_zone, name, phone, email }: Selectable<Tables["customer"]>): Entity[] {
+function customerLines({ fp, time_zone, name, phone, email, language }: Selectable<Tables["customer"]>): Entity[] {
   const facts = [name, phone, email].some((fact) => fact !== null) ? { name, phone, email } : {};
   const locale = time_zone === null ? {} : { locale: { time_zone } };
-  const line = { type: "customer" as const, fp, ...locale, ...facts };
+  const spoken = language === null ? {} : { language };
+  const line = { type: "customer" as const, fp, ...locale, ...facts, ...spoken };
   return Object.keys(line).length > 2 ? [line] : [];
 }
 

@@ -35,6 +35,7 @@ export const CustomerLine = ClosedObject({
   name: fact(200),
   phone: fact(40),
   email: fact(254),
+  language: Type.Optional(Nullable(Type.Enum(["en", "tr"]))),
 });
 export type CustomerLine = Static<typeof CustomerLine>;
 

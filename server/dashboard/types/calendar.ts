@@ -16,6 +16,8 @@ export interface EventList {
   events: ListedEvent[];
   /** The clinic's staff, by name. */
   users: { fp: string; name: string }[];
+  /** Names of the users of the dashboard in this clinic who are not among the staff yet, by name. */
+  members: string[];
 }
 
 /** The body of `POST /calendar`. */
@@ -26,6 +28,8 @@ export interface NewEvent {
   end_at: string;
   patient_fp: string | null;
   assigned_user_fp: string | null;
+  /** In place of the fp, the name of a user of the dashboard, who joins the staff. */
+  assigned_member?: string;
 }
 
 /** The body of `POST /calendar/<fp>/move`. */

@@ -2,12 +2,40 @@ import type { EventStatus, EventType } from "../../../shared/api/calendar.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
 import type { SoapStatus } from "../../../shared/api/soap.ts";
 import type { Modality, Result } from "../../../shared/api/study.ts";
+import type { ShownOwner } from "./animals.ts";
 import type { OtherClinic } from "./connections.ts";
 
 // The list of a clinic's patients, and the page of one patient.
 
-/** The species by which the list is filtered. */
-export const SPECIES = ["dog", "cat", "rabbit", "bird", "reptile", "exotic"] as const;
+/** The animals that a user can choose, in the order of every list: the words of the API, and those that it serves as `exotic`. */
+export const SPECIES = [
+  ...([
+    "dog",
+    "cat",
+    "rabbit",
+    "bird",
+    "chicken",
+    "reptile",
+    "horse",
+    "donkey",
+    "cow",
+    "sheep",
+    "goat",
+    "pig",
+  ] as const),
+  ...([
+    "ferret",
+    "guinea_pig",
+    "hamster",
+    "rat",
+    "mouse",
+    "gerbil",
+    "chinchilla",
+    "alpaca",
+    "llama",
+    "exotic",
+  ] as const),
+] as const;
 
 /** The response to `GET .../patients`: one page of the connected patients, by name. */
 export interface PatientList {
@@ -17,6 +45,10 @@ export interface PatientList {
 }
 
 export interface ListedPatient extends Pick<Patient, "fp" | "name" | "species" | "breed" | "sex" | "date_of_birth"> {
+  /** The animal itself where `species` names a group, such as `horse`. */
+  precise_species: string | null;
+  is_deceased: boolean;
+  owner_name: string | null;
   /** Card numbers and microchips. */
   identifiers: string[];
   /** Time of the newest study; null without one. */
@@ -26,7 +58,15 @@ export interface ListedPatient extends Pick<Patient, "fp" | "name" | "species" |
 /** The response to `GET .../patients/:fp`. */
 export interface PatientOverview {
   patient: Patient;
+  /** The animal itself where the species of the patient names a group, such as `horse`. */
+  precise_species: string | null;
+  deceased_at: string | null;
   identifiers: string[];
+  owner: ShownOwner;
+  /** The other animals of the owner that this clinic sees. */
+  siblings: { fp: string; name: string; species: string }[];
+  /** Whether other clinics see the patient too. */
+  is_shared: boolean;
   /** Openings and ends of this clinic's connection, the newest first. `by` is a user; null if another clinic ended it. */
   connection_changes: { active: boolean; changed_at: string; by: string | null }[];
   /** Other clinics that requested the patient since this one is connected, the newest first. */

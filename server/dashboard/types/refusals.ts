@@ -23,6 +23,12 @@ const english = {
   "STUDY.FLAGGED": () => "This study is flagged for its patient as it is",
   "STUDY.OTHER_CLINIC": () => "This is a study of another clinic",
   "STUDY.TOO_LONG": () => "This study is too long for a PDF file. Take the CSV file",
+  "PATIENT.CHANGED": () => "Somebody changed this animal meanwhile. Load the page again",
+  "PATIENT.ALIKE": () => "Somebody added an animal that is alike meanwhile. Look at it, then save again",
+  "PATIENT.SHARED": () =>
+    "Other clinics see this animal too, so that nobody removes it. Close the connection of this clinic instead",
+  "OWNER.CHANGED": () => "Somebody changed this owner meanwhile. Load the page again",
+  "ANIMAL.FAULTS": () => "A value is missing or not possible",
   "PATIENT.LEFT": () => "Its patient is not a patient of this clinic any more",
   "MATCH.OTHER_SPECIES": (stated, known) =>
     `The device says ${stated}, but the patient is a ${known}: type the patient's species, ${known}, to file it all the same`,
@@ -34,6 +40,7 @@ const english = {
   "STOCK.EXPIRED": (quantity, most) =>
     `Quantity is ${quantity}, at most ${most} on hand that are not expired: choose an expired batch by itself`,
   "STOCK.NO_BATCH": (batch) => `Batch is ${batch}, expected a batch of this item`,
+  "STOCK.NAME_TAKEN": () => "The clinic has an item of this name",
   "STOCK.NO_ITEM": (fp) => `${fp} is not an item of this clinic`,
   "EVENT.STATUS": (to, from, next) => `Status is ${to}, expected ${next} or CANCELLED after ${from}`,
   "EVENT.FINAL": (to, from) => `Status is ${to}, expected no other status, ${from} is final`,
@@ -107,6 +114,12 @@ const turkish: Record<RefusalCode, Words> = {
   "STUDY.FLAGGED": () => "Bu tetkik hastasına göre zaten işaretli",
   "STUDY.OTHER_CLINIC": () => "Bu tetkik başka bir kliniğin",
   "STUDY.TOO_LONG": () => "Bu tetkik PDF dosyası için çok uzun. CSV dosyasını alın",
+  "PATIENT.CHANGED": () => "Bu arada başka biri bu hastayı değiştirdi. Sayfayı yeniden yükleyin",
+  "PATIENT.ALIKE": () => "Bu arada benzer bir hasta eklendi. Ona bakın, sonra yeniden kaydedin",
+  "PATIENT.SHARED": () =>
+    "Bu hastayı başka klinikler de görüyor, bu yüzden silinmez. Kliniğinizin bağlantısını kapatın",
+  "OWNER.CHANGED": () => "Bu arada başka biri bu sahibi değiştirdi. Sayfayı yeniden yükleyin",
+  "ANIMAL.FAULTS": () => "Bir değer eksik veya olanaksız",
   "PATIENT.LEFT": () => "Hastası artık bu kliniğin hastası değil",
   "MATCH.OTHER_SPECIES": (stated, known) =>
     `Cihaz ${stated} diyor, ama hasta ${known}: yine de yerleştirmek için hastanın türünü yazın: ${known}`,
@@ -118,6 +131,7 @@ const turkish: Record<RefusalCode, Words> = {
   "STOCK.EXPIRED": (quantity, most) =>
     `Miktar ${quantity}, elde süresi geçmemiş en çok ${most} var: süresi geçmiş partiyi ayrıca seçin`,
   "STOCK.NO_BATCH": (batch) => `Parti ${batch}, bu ürünün bir partisi bekleniyordu`,
+  "STOCK.NAME_TAKEN": () => "Klinikte bu adla bir ürün var",
   "STOCK.NO_ITEM": (fp) => `${fp} bu kliniğin ürünü değil`,
   "EVENT.STATUS": (to, from, next) => `Durum ${to}, ${from} ardından ${next} ya da CANCELLED bekleniyordu`,
   "EVENT.FINAL": (to, from) => `Durum ${to}, ama ${from} son durumdur`,

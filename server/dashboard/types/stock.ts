@@ -34,6 +34,17 @@ export interface ItemDetail {
   without_batch: number;
 }
 
+/** The categories that a user can choose. A service has no stock. */
+export const ITEM_CATEGORIES = ["MEDICATION", "VACCINE", "CONSUMABLE", "SERVICE"] as const;
+
+/** The body of `POST /stock`: an item, and its first delivery with a quantity above 0. */
+export interface NewItemBody extends Delivery {
+  name: string;
+  category: (typeof ITEM_CATEGORIES)[number];
+  unit: string;
+  low_stock_threshold: number;
+}
+
 /** The body of `POST /stock/<fp>/receive`. */
 export interface Delivery {
   quantity: number;

@@ -1,6 +1,7 @@
 import type { ListedEvent } from "../../dashboard/types/calendar.ts";
 import { nextEventStatuses, type TimeRange } from "./calendar-events.ts";
-import { query, type Session } from "../../database/query.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { query, type Session, uncachedWrite } from "../../database/query.ts";
 
 // The calendar of a clinic with the names of patients and staff.
 
@@ -35,6 +36,19 @@ export async function listStaff(
   return session.all(staff, { clinicId });
 }
 
+/** Lists the names of the clinic's users of the dashboard who are not among its staff, by name. */
+export async function listOtherMembers(session: Session, clinicId: number): Promise<string[]> {
+  return (await session.all(otherMembers, { clinicId })).map(({ name }) => name);
+}
+
+/** Adds a user of the dashboard to the staff, which programs see by fp. Run it in a transaction. @returns undefined for another name */
+export async function joinStaff(session: Session, clinicId: number, name: string): Promise<number | undefined> {
+  const known = (await listStaff(session, clinicId)).find((each) => each.name === name);
+  if (known !== undefined) return known.id;
+  if (!(await listOtherMembers(session, clinicId)).includes(name)) return undefined;
+  return (await session.first(insertStaff, { clinicId, name, fp: newFp("user") }))?.id;
+}
+
 const inRange = query((db, p: TimeRange & { clinicId: number }) =>
   db
     .selectFrom("calendar_event as event")
@@ -58,6 +72,22 @@ const inRange = query((db, p: TimeRange & { clinicId: number }) =>
 
 const ofClinic = query((db, p: { clinicId: number; fp: string }) =>
   db.selectFrom("calendar_event").select("id").where("fp", "=", p.fp).where("clinic_id", "=", p.clinicId),
+);
+
+const otherMembers = query((db, p: { clinicId: number }) =>
+  db
+    .selectFrom("dashboard_user_clinic as membership")
+    .innerJoin("dashboard_user as member", "member.id", "membership.user_id")
+    .leftJoin("user", (join) => join.onRef("user.name", "=", "member.name").on("user.clinic_id", "=", p.clinicId))
+    .select("member.name")
+    .where("membership.clinic_id", "=", p.clinicId)
+    .where("member.disabled_at", "is", null)
+    .where("user.id", "is", null)
+    .orderBy("member.name"),
+);
+
+const insertStaff = uncachedWrite((db, p: { clinicId: number; name: string; fp: string }) =>
+  db.insertInto("user").values({ fp: p.fp, name: p.name, clinic_id: p.clinicId }).returning("id"),
 );
 
 const staff = query((db, p: { clinicId: number }) =>

@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { newFp } from "../../../shared/api/fp.ts";
 import type { InventoryItem } from "../../../shared/api/inventory.ts";
 import { type Batch, consume, type Consumption, receive, type Taking } from "./inventory-stock.ts";
 import type { WalkedPage } from "../patients/patients.ts";
@@ -86,6 +87,19 @@ export async function receiveStock(
   });
   return receipt;
 }
+
+/** Adds an item without stock to a clinic. Run it in a transaction. @returns its fp; null if the clinic has an item of this name */
+export async function addItem(session: Session, clinicId: number, item: NewItem): Promise<string | null> {
+  if ((await session.first(itemByName, { clinicId, name: item.name })) !== undefined) return null;
+  const fp = newFp("invitem");
+  // The dashboard shows no prices; programs of the clinic read them.
+  const currency = (await session.first(lastCurrency, { clinicId }))?.currency ?? "TRY";
+  const free = { sku: null, quantity_on_hand: 0, unit_price_cents: 0, currency };
+  await session.all(insertItem, { fp, clinic_id: clinicId, ...free, ...item, is_virtual: item.is_virtual ? 1 : 0 });
+  return fp;
+}
+
+type NewItem = Pick<InventoryItem, "name" | "category" | "unit" | "low_stock_threshold" | "is_virtual">;
 
 /** Finds an item of a clinic and its batches, empty ones included. */
 export async function findStock(
@@ -215,6 +229,14 @@ function listQueries(byCategory: boolean, lowOnly: boolean) {
 }
 
 const itemByFp = query((db, p: { fp: string }) => db.selectFrom("inventory_item").selectAll().where("fp", "=", p.fp));
+
+const itemByName = query((db, p: { clinicId: number; name: string }) =>
+  db.selectFrom("inventory_item").select("fp").where("clinic_id", "=", p.clinicId).where("name", "=", p.name).limit(1),
+);
+
+const lastCurrency = query((db, p: { clinicId: number }) =>
+  db.selectFrom("inventory_item").select("currency").where("clinic_id", "=", p.clinicId).orderBy("id", "desc").limit(1),
+);
 
 const insertItem = query(
   (db, p: ItemColumns) => db.insertInto("inventory_item").values(itemValues(p)),

@@ -7,6 +7,7 @@ import { findPatient } from "../patients/patients.ts";
 import { query, type Session } from "../../database/query.ts";
 import { writeClinic } from "../clinics/keys.ts";
 import { currentRanges } from "../clinics/ranges.ts";
+import { intervalAnimal } from "../studies/flags.ts";
 import { insertStudy } from "../studies/studies.ts";
 
 /** A typed study, its patient and its clinic. */
@@ -35,7 +36,8 @@ export async function addStudy(
   if (!patient.connected) return { problem: `patient ${patientFp} has no active connection to the clinic` };
   const { modality, device_name, acquired_at } = entry;
   const ranges = (await currentRanges(session, clinicId)) ?? null;
-  const { results, snapshot } = resultsOfEntry(entry, patient.patient, ranges);
+  const animal = await intervalAnimal(session, patient.patient);
+  const { results, snapshot } = resultsOfEntry(entry, animal, ranges);
   const fp = newFp("cds");
   const study = { fp, modality, device_name, status: "COMPLETED" as const, acquired_at, results };
   const described = describeStudy(study);

@@ -8,7 +8,8 @@ export const patientsOfClinic = query((db, p: { clinicId: number }) =>
     .innerJoin("patient", "patient.id", "clinic_patient.patient_id")
     .innerJoin("customer", "customer.id", "patient.owner_customer_id")
     .selectAll("patient")
-    .select("customer.fp as owner_customer_fp")
+    .select(["customer.fp as owner_customer_fp", "customer.name as owner_name"])
+    .select(["customer.phone as owner_phone", "customer.email as owner_email"])
     .where("clinic_patient.clinic_id", "=", p.clinicId)
     .where("clinic_patient.listed", "=", 1),
 );

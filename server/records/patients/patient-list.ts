@@ -1,12 +1,12 @@
-import { withoutAccents } from "../../../shared/clinical/species.ts";
+import { fold } from "../../../shared/clinical/species.ts";
 import type { ListedPatient, PatientList } from "../../dashboard/types/patients.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { Store } from "../../database/store.ts";
 import { VersionedCache } from "./versioned-cache.ts";
 import { identifiersOfClinic, patientsOfClinic } from "./clinic-patients.ts";
+import { searchFor, searchText } from "./patient-search.ts";
 
-// The list of a clinic's connected patients with search. The search ignores case and accents, which no SQL of both engines
-// does, so the names stay in memory until the clinic's list changes.
+// The list of a clinic's connected patients with search. The names stay in memory until the clinic's list changes.
 
 const PAGE_SIZE = 50;
 
@@ -15,17 +15,24 @@ const CLINICS_MAX = 20;
 
 export interface PatientSearch {
   clinicId: number;
-  /** Words of the name or of identifiers, or a complete fp. Null lists all. */
+  /** Words of the name, of identifiers or of the owner, or a complete fp. Null lists all. */
   search: string | null;
+  /** A word that the API serves, or the animal itself, such as `horse`. */
   species: string | null;
   /** The first page is 1. */
   page: number;
 }
 
-type KnownPatient = Omit<ListedPatient, "last_study_at"> & {
+/** A patient of a clinic as its lists stay in memory. */
+export type KnownPatient = Omit<ListedPatient, "last_study_at"> & {
   id: number;
-  /** Name and identifiers, without case and accents. */
+  owner_fp: string;
+  owner_phone: string | null;
+  owner_email: string | null;
+  /** What a search reads. */
   words: string;
+  /** The names without case and accents, as `fold` makes them. */
+  folded: { readonly name: string; readonly owner: string };
 };
 
 /** The patient lists of all clinics. */
@@ -39,35 +46,30 @@ export class PatientLists {
 
   /** Lists one page of the patients that fit, by name. */
   async find({ clinicId, search, species, page }: PatientSearch): Promise<PatientList> {
-    await this.#store.refreshVersions();
-    const { lists } = await this.#store.versions(clinicId);
-    const known = await this.#known.find(String(clinicId), lists, () => knownPatients(this.#store, clinicId));
     const fits = searchFor(search ?? "");
-    const found = known.filter((patient) => (species === null || patient.species === species) && fits(patient));
+    const isOf = (patient: KnownPatient) =>
+      species === null || patient.species === species || patient.precise_species === species;
+    const found = (await this.known(clinicId)).filter((patient) => isOf(patient) && fits(patient));
     const shown = found.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
     const lastStudies = await lastStudiesOf(this.#store, shown);
-    const patients = shown.map(({ id, words: _words, ...patient }): ListedPatient => {
+    const patients = shown.map((known): ListedPatient => {
+      const { id, words: _words, folded: _folded, owner_fp: _fp, owner_phone: _phone, ...rest } = known;
+      const { owner_email: _email, ...patient } = rest;
       return { ...patient, last_study_at: lastStudies.get(id) ?? null };
     });
     return { patients, total: found.length, page_size: PAGE_SIZE };
   }
+
+  /** All patients of a clinic, by name. */
+  async known(clinicId: number): Promise<readonly KnownPatient[]> {
+    await this.#store.refreshVersions();
+    const { lists } = await this.#store.versions(clinicId);
+    return this.#known.find(String(clinicId), lists, () => knownPatients(this.#store, clinicId));
+  }
 }
 
-/** Bounds of a search, which reads each patient of the clinic for each word. */
-const SEARCH_CHARS_MAX = 200;
-const SEARCH_WORDS_MAX = 10;
-
-/** Makes the test of a search: each word is in the name or in an identifier, or the text is the fp. No word fits all. */
-function searchFor(search: string): (patient: KnownPatient) => boolean {
-  const fp = search.trim().toLowerCase();
-  const words = withoutAccents(search.slice(0, SEARCH_CHARS_MAX))
-    .split(/\s+/)
-    .filter(Boolean)
-    .slice(0, SEARCH_WORDS_MAX);
-  return (patient) => words.every((word) => patient.words.includes(word)) || patient.fp.toLowerCase() === fp;
-}
-
-async function knownPatients(session: Session, clinicId: number): Promise<readonly KnownPatient[]> {
+/** Reads all patients of a clinic, by name. */
+export async function knownPatients(session: Session, clinicId: number): Promise<readonly KnownPatient[]> {
   const identifiers = new Map<number, string[]>();
   for (const { patient_id, identifier } of await session.all(identifiersOfClinic, { clinicId })) {
     const own = identifiers.get(patient_id);
@@ -76,10 +78,25 @@ async function knownPatients(session: Session, clinicId: number): Promise<readon
   }
   const rows = await session.all(patientsOfClinic, { clinicId });
   const patients = rows.map((row) => {
-    const { id, fp, name, species, breed, sex, date_of_birth } = row;
+    const { id, fp, name, species, precise_species, breed, sex, date_of_birth, deceased_at } = row;
+    const { owner_customer_fp: owner_fp, owner_name, owner_phone, owner_email } = row;
     const own = identifiers.get(id) ?? [];
-    const words = withoutAccents([name, ...own].join(" "));
-    return { id, fp, name, species, breed, sex, date_of_birth, identifiers: own, words };
+    const words = searchText({ ...row, identifiers: own });
+    const folded = { name: fold(name), owner: fold(owner_name ?? "") };
+    const animal = {
+      id,
+      fp,
+      name,
+      species,
+      precise_species,
+      breed,
+      sex,
+      date_of_birth,
+      identifiers: own,
+      words,
+      folded,
+    };
+    return { ...animal, is_deceased: deceased_at !== null, owner_fp, owner_name, owner_phone, owner_email };
   });
   return patients.toSorted((a, b) => compare(a.words, b.words) || compare(a.fp, b.fp));
 }

@@ -27,7 +27,7 @@ const SUMMARY_CHARS_MAX = 160;
 export async function patientOverview(
   session: Session,
   { clinicId, fp, now }: { clinicId: number; fp: string; now: number },
-): Promise<PatientOverview | undefined> {
+): Promise<Omit<PatientOverview, "owner" | "siblings" | "is_shared"> | undefined> {
   const found = await findPatient(session, clinicId, fp);
   if (found?.connected !== true) return undefined;
   const ids = { clinicId, patientId: found.id };
@@ -37,6 +37,8 @@ export async function patientOverview(
   const appointments = await session.all(appointmentsOf, ids);
   return {
     patient: found.patient,
+    precise_species: found.precise_species,
+    deceased_at: found.deceased_at === null ? null : timestampOf(found.deceased_at),
     identifiers: identifiers.map(({ identifier }) => identifier),
     connection_changes: changes.map(({ active, changed_at, by }) => {
       return { active: active === 1, changed_at: timestampOf(changed_at), by };

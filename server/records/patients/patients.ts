@@ -82,14 +82,20 @@ export async function listIdentifiers(
  * Finds a patient and whether the clinic has an active connection to it.
  * @returns undefined if the patient is unknown or deleted
  */
-export async function findPatient(
-  session: Session,
-  clinicId: number,
-  fp: string,
-): Promise<{ id: number; connected: boolean; patient: Patient } | undefined> {
+export async function findPatient(session: Session, clinicId: number, fp: string): Promise<FoundPatient | undefined> {
   const row = await session.first(patientByFp, { clinicId, fp });
   if (row === undefined) return undefined;
-  return { id: row.id, connected: row.active === 1, patient: toPatient(row) };
+  const { id, active, precise_species, deceased_at } = row;
+  return { id, connected: active === 1, patient: toPatient(row), precise_species, deceased_at };
+}
+
+interface FoundPatient {
+  readonly id: number;
+  readonly connected: boolean;
+  readonly patient: Patient;
+  /** What the read API does not show. */
+  readonly precise_species: string | null;
+  readonly deceased_at: number | null;
 }
 
 /** Returns the patient that has the records of a merged one, through all merges. @returns the fp itself if it was not merged */

@@ -354,7 +354,7 @@ const dependentOf = query((db, p: { id: number }) =>
     .limit(1),
 );
 
-const identifiersOf = query((db, p: { patientId: number }) =>
+export const identifiersOf = query((db, p: { patientId: number }) =>
   db
     .selectFrom("patient_identifier")
     .select(["identifier", "type"])

@@ -1,7 +1,8 @@
+import type { OwnerFacts } from "../../dashboard/types/animals.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import { isRecorded, record, type RecordedKind, type StoreContext, subjectOf } from "./batches.ts";
 
-// Owners of animals. Responses of /api/v1 show the fp alone, so that a write changes no cached response.
+// Owners of animals. Responses of /api/v1 show the fp alone.
 
 /** @returns the id of the owner with this fp, who is created without a name if nobody is known */
 export async function ownerId(
@@ -17,10 +18,10 @@ export async function ownerId(
   return stored.id;
 }
 
-const NOTHING_KNOWN = { name: null, phone: null, email: null };
+const NOTHING_KNOWN = { name: null, phone: null, email: null, language: null, time_zone: null };
 
 export const customerByFp = query((db, p: { fp: string }) =>
-  db.selectFrom("customer").select(["id", "time_zone", "name", "phone", "email"]).where("fp", "=", p.fp),
+  db.selectFrom("customer").select("id").where("fp", "=", p.fp),
 );
 
 // A concurrent line may have created the customer in the meantime.
@@ -32,28 +33,34 @@ const insertCustomer = uncachedWrite((db, p: { fp: string }) =>
     .returning("id"),
 );
 
-/** What people of the clinic know of an owner. */
-export interface OwnerFacts {
-  readonly name: string | null;
-  readonly phone: string | null;
-  readonly email: string | null;
-}
-
-/** Stores the facts of an owner. @returns whether they changed */
+/** Stores facts of an owner; those that a door does not bring stay. @returns whether they changed */
 export async function storeOwnerFacts(
   session: Session,
   id: number,
-  facts: OwnerFacts,
+  facts: { readonly [Name in keyof OwnerFacts]?: OwnerFacts[Name] | undefined },
   { batch }: Pick<StoreContext, "batch">,
 ): Promise<boolean> {
-  const stored = await session.first(ownerFacts, { id });
-  if (stored === undefined) throw new Error("the owner is not stored");
-  const { fp, ...before } = stored;
-  const { name, phone, email } = facts;
-  if (before.name === name && before.phone === phone && before.email === email) return false;
-  await session.all(updateFacts, { id, name, phone, email });
-  await record(session, batch, { kind: ownersOfAnimals, subject: fp, before, after: { name, phone, email } });
+  const { fp, ...before } = await readOwner(session, id);
+  const names = Object.keys(before) as (keyof OwnerFacts)[];
+  const changed = names.filter((name) => facts[name] !== undefined && facts[name] !== before[name]);
+  if (changed.length === 0) return false;
+  const after = { ...before, ...Object.fromEntries(changed.map((name) => [name, facts[name]])) };
+  const clinics = (await session.all(clinicsOfOwner, { id })).map(({ clinic_id }) => clinic_id);
+  await session.all(updateFacts, { ...after, id, clinics });
+  await record(session, batch, { kind: ownersOfAnimals, subject: fp, before, after: { ...after } });
   return true;
+}
+
+/** Returns the facts of an owner by its row id. */
+export async function readOwnerFacts(session: Session, id: number): Promise<OwnerFacts> {
+  const { fp: _fp, ...facts } = await readOwner(session, id);
+  return facts;
+}
+
+async function readOwner(session: Session, id: number): Promise<OwnerFacts & { readonly fp: string }> {
+  const owner = await session.first(ownerFacts, { id });
+  if (owner === undefined) throw new Error("the owner is missing");
+  return owner;
 }
 
 /** Owners by their fp. */
@@ -62,12 +69,11 @@ export const ownersOfAnimals: RecordedKind = {
   async read(session, fp) {
     const stored = await session.first(customerByFp, { fp });
     if (stored === undefined) return null;
-    const { name, phone, email } = stored;
-    return { name, phone, email };
+    return { ...(await readOwnerFacts(session, stored.id)) };
   },
   async restore(session, fp, image, context) {
     if (image !== null) {
-      await storeOwnerFacts(session, await ownerId(session, fp), image as unknown as OwnerFacts, context);
+      await storeOwnerFacts(session, await ownerId(session, fp), image, context);
       return;
     }
     await session.all(deleteCustomer, { fp });
@@ -85,11 +91,26 @@ export const ownersOfAnimals: RecordedKind = {
 };
 
 const ownerFacts = query((db, p: { id: number }) =>
-  db.selectFrom("customer").select(["fp", "name", "phone", "email"]).where("id", "=", p.id),
+  db.selectFrom("customer").select(["fp", "name", "phone", "email", "language", "time_zone"]).where("id", "=", p.id),
 );
 
-const updateFacts = uncachedWrite((db, p: OwnerFacts & { id: number }) =>
-  db.updateTable("customer").set({ name: p.name, phone: p.phone, email: p.email }).where("id", "=", p.id),
+const clinicsOfOwner = query((db, p: { id: number }) =>
+  db
+    .selectFrom("patient")
+    .innerJoin("clinic_patient", "clinic_patient.patient_id", "patient.id")
+    .select("clinic_patient.clinic_id")
+    .distinct()
+    .where("patient.owner_customer_id", "=", p.id),
+);
+
+// The dashboard searches patients by their owners, in lists that stay in memory until their version changes.
+const updateFacts = query(
+  (db, p: OwnerFacts & { id: number; clinics: readonly number[] }) =>
+    db
+      .updateTable("customer")
+      .set({ name: p.name, phone: p.phone, email: p.email, language: p.language, time_zone: p.time_zone })
+      .where("id", "=", p.id),
+  ({ clinics }) => ({ clinics, lists: true }),
 );
 
 const deleteCustomer = uncachedWrite((db, p: { fp: string }) => db.deleteFrom("customer").where("fp", "=", p.fp));

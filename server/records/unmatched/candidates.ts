@@ -1,5 +1,6 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
 import { type PatientCandidate, type MatchEvidence, rankCandidates } from "../../../shared/clinical/candidates.ts";
+import { readSpecies } from "../../../shared/clinical/species.ts";
 import { query, type Session } from "../../database/query.ts";
 import { identifiersOfClinic, patientsOfClinic } from "../patients/clinic-patients.ts";
 import { toPatient } from "../patients/patients.ts";
@@ -34,7 +35,10 @@ export async function candidatesFor(
     const own = identifiers.get(row.id) ?? [];
     known.set(row.fp, {
       id: row.id,
-      patient: toPatient(row),
+      patient: {
+        ...toPatient(row),
+        species: readSpecies(row.precise_species?.replaceAll("_", " ") ?? "") ?? row.species,
+      },
       identifiers: own,
       appointed: appointed.has(row.id),
       owners: [],

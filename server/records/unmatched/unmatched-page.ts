@@ -23,6 +23,7 @@ import {
 import { speciesContradiction } from "../filing/species-rule.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { StudyColumns } from "../../database/schema.ts";
+import { searchFor, searchText } from "../patients/patient-search.ts";
 import { findPatient } from "../patients/patients.ts";
 import { candidatesFor } from "./candidates.ts";
 import { flagForPatient, preciseSpeciesOf } from "../studies/flags.ts";
@@ -128,7 +129,10 @@ export async function previewAssignment(
   };
 }
 
-/** Searches the clinic's patients by a part of the name, the beginning of a number, or the fp. */
+/** Place of a patient that a search finds by its owner: after those with the text in their names. */
+const BY_OWNER = 1000;
+
+/** Searches the clinic's patients by a part of the name, the beginning of a number, the owner, or the fp. */
 export async function searchPatients(session: Session, clinicId: number, text: string): Promise<ShownPatient[]> {
   const name = fold(text).trim();
   const number = text.trim().toUpperCase();
@@ -138,11 +142,15 @@ export async function searchPatients(session: Session, clinicId: number, text: s
     if (identifier.toUpperCase().startsWith(number)) byNumber.add(patient_id);
   }
   const found: { place: number; patient: ShownPatient }[] = [];
+  const fits = searchFor(text);
   for (const { id, ...patient } of await session.all(patientsOfClinic, { clinicId })) {
     const at = name === "" ? -1 : fold(patient.name).trim().indexOf(name);
-    if (byNumber.has(id) || patient.fp.toUpperCase() === number)
-      found.push({ place: -1, patient: shownPatient(patient) });
-    else if (at >= 0) found.push({ place: at, patient: shownPatient(patient) });
+    const shown = { ...shownPatient(patient), owner_name: patient.owner_name };
+    if (byNumber.has(id) || patient.fp.toUpperCase() === number) found.push({ place: -1, patient: shown });
+    else if (at >= 0) found.push({ place: at, patient: shown });
+    else if (fits({ fp: patient.fp, words: searchText({ ...patient, identifiers: [] }) })) {
+      found.push({ place: BY_OWNER, patient: shown });
+    }
   }
   const order = (a: (typeof found)[number], b: (typeof found)[number]) =>
     a.place - b.place || (a.patient.name < b.patient.name ? -1 : 1);

@@ -10,8 +10,20 @@ export const screens = [
     Screen: lazy(async () => (await import("../screens/patients/patients.tsx")).Patients),
   },
   {
+    path: "/dashboard/patients/new",
+    Screen: lazy(async () => (await import("../screens/patients/animal/new-animal.tsx")).NewAnimal),
+  },
+  {
+    path: "/dashboard/patients/removed",
+    Screen: lazy(async () => (await import("../screens/patients/removed.tsx")).RemovedPatients),
+  },
+  {
     path: "/dashboard/patients/:fp",
     Screen: lazy(async () => (await import("../screens/patients/patient.tsx")).PatientPage),
+  },
+  {
+    path: "/dashboard/patients/:fp/edit",
+    Screen: lazy(async () => (await import("../screens/patients/animal/edit-animal.tsx")).EditAnimal),
   },
   {
     path: "/dashboard/patients/:fp/:analyte",

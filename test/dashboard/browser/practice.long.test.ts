@@ -52,7 +52,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
 
   async function writeRecord(page: Page): Promise<string> {
     await click(page, "New record");
-    await page.getByRole("dialog").getByLabel("Name, microchip or card number").fill("karab");
+    await page.getByRole("dialog").getByLabel("Name, owner, phone or number").fill("karab");
     await inDialog(page, "Karabaş dog");
     await expectWellMade(page);
     await inDialog(page, "Write");
@@ -196,7 +196,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await dialog.getByText("The end is not after the start.").waitFor();
     await dialog.getByLabel("Start").fill("2026-11-25T14:00");
     await expect.poll(() => dialog.getByLabel("End").inputValue()).toBe("2026-11-25T14:30");
-    await dialog.getByLabel("Name, microchip or card number").fill("kara");
+    await dialog.getByLabel("Name, owner, phone or number").fill("kara");
     await inDialog(page, "Karabaş dog");
     await dialog.getByLabel("Assigned to").selectOption("Ayşe Demir");
     await expectWellMade(page);

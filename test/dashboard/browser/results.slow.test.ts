@@ -72,7 +72,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     const dialog = page.getByRole("dialog");
     await expectAccessible(page);
     await expectFitsPhone(page);
-    await dialog.getByLabel("Name, microchip or card number").fill("Minn");
+    await dialog.getByLabel("Name, owner, phone or number").fill("Minn");
     await dialog.getByRole("button", { name: "Minnoş" }).click();
     await dialog.getByLabel("Reason").fill("wrong card");
     await dialog.getByRole("button", { name: "Move to Minnoş" }).click();
@@ -109,7 +109,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     const dialog = page.getByRole("dialog");
     const move = async () => {
       await page.getByRole("button", { name: "Wrong animal?" }).click();
-      await dialog.getByLabel("Name, microchip or card number").fill("Minn");
+      await dialog.getByLabel("Name, owner, phone or number").fill("Minn");
       await dialog.getByRole("button", { name: "Minnoş" }).click();
       await dialog.getByLabel("Reason").fill("wrong card");
     };

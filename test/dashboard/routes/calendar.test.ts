@@ -60,6 +60,22 @@ test("a new event is checked in, treated, checked out and closed, and the read A
   ]);
 });
 
+test("a user of the dashboard joins the staff with the first event, and only one of the clinic", async () => {
+  const { server, staff, shown, body } = await twoClinics();
+  const stranger = await makeUser(server, "staff", theirs);
+  const read = async () => (await staff.call<EventList>("GET", `/calendar${day}`)).body;
+  expect((await read()).members).toEqual([staff.name]);
+  const add = async (assigned_member: string) =>
+    (await staff.call("POST", "/calendar", { ...body, assigned_user_fp: null, assigned_member })).status;
+  expect([await add(stranger.name), await add("Nobody")]).toEqual([404, 404]);
+  expect([await add(staff.name), await add(staff.name)]).toEqual([200, 200]);
+  const { events, users, members } = await read();
+  expect(events.map(({ assigned_user }) => assigned_user)).toEqual([staff.name, staff.name]);
+  expect(members).toEqual([]);
+  const joined = users.find(({ name }) => name === staff.name);
+  expect((await shown()).map(({ assigned_user_fp }) => assigned_user_fp)).toEqual([joined?.fp, joined?.fp]);
+});
+
 test("an event skips no step, and is cancelled before its end only", async () => {
   const { staff, shown, body } = await twoClinics();
   const { fp } = (await staff.call<{ fp: string }>("POST", "/calendar", body)).body;

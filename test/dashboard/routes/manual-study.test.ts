@@ -32,6 +32,20 @@ async function clinics() {
   return { server, staff: await makeUser(server, "staff", ours) };
 }
 
+test("a horse, which the API serves as exotic, gets its own ranges in the preview and in the saved study", async () => {
+  const horse = patient({ species: "horse", date_of_birth: "2015-01-01" });
+  const server = await startServer(clinic(ours), horse, connection(horse.fp, ours));
+  const staff = await makeUser(server, "staff", ours);
+  const results = [{ analyte: "CREA", value: "1.5", unit: "mg/dL" }];
+  const ofHorse = { ...typed, patient_fp: horse.fp, results };
+  const { body: preview } = await staff.call<ManualPreview>("POST", "/manual-study/preview", ofHorse);
+  expect(preview.study.results[0]?.reference_range).not.toBeNull();
+  const saved = await staff.call<{ fp: string }>("POST", "/manual-study", { ...ofHorse, entry_id: body.entry_id });
+  const key = await server.makeKey(ours, ["clinic.lab.view"]);
+  const { data } = (await server.get(key, `/api/v1/lab/diagnostics/${saved.body.fp}`)).body;
+  expect(data.results).toEqual(preview.study.results);
+});
+
 test("the saved study is what the preview showed, and the API returns the same", async () => {
   const { server, staff } = await clinics();
   const preview = (await staff.call<ManualPreview>("POST", "/manual-study/preview", typed)).body;

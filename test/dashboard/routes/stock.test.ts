@@ -35,6 +35,31 @@ async function withItems(...entities: Entity[]) {
 
 const empty = { quantity_on_hand: 0 };
 
+test("a new item has its first delivery, is served by the API, and a second one of the name is refused", async () => {
+  const { server, staff, onHand } = await withItems();
+  const body = { name: " Nobivac ", category: "VACCINE", unit: "vial", low_stock_threshold: 2 };
+  const delivery = { quantity: 10, lot: "A1", expiry_date: "2027-06-30" };
+  const add = async (changes: object = {}, by = staff) =>
+    by.call<{ fp: string } & Refusal>("POST", "/stock", { ...body, ...delivery, ...changes });
+  expect((await add({ expiry_date: "2027-02-30" })).status).toBe(400);
+  expect((await add({ name: " " })).status).toBe(400);
+  const { fp } = (await add()).body;
+  const { body: stored } = await staff.call<ItemDetail>("GET", `/stock/${fp}`);
+  expect(stored).toMatchObject({
+    item: { name: "Nobivac", unit: "vial", quantity_on_hand: 10, low_stock_threshold: 2, currency: "TRY" },
+    batches: [{ lot: "A1", quantity: 10, expiry_date: "2027-06-30" }],
+    without_batch: 0,
+  });
+  expect(await onHand(fp)).toBe(10);
+  expect((await add()).status).toBe(409);
+  const service = await add({ name: "Visit", category: "SERVICE", unit: "" });
+  expect((await staff.call<ItemDetail>("GET", `/stock/${service.body.fp}`)).body.item).toMatchObject({
+    is_virtual: true,
+    quantity_on_hand: 0,
+  });
+  expect((await add({ name: "Other" }, await makeUser(server, "reader", ours))).status).toBe(403);
+});
+
 test("deliveries add batches, and a vaccine is taken from the batch that expires first", async () => {
   const vaccine = item(ours, empty);
   const { server, onHand, receive, consume } = await withItems(vaccine);

@@ -50,6 +50,7 @@ describe("the store", () => {
       "customer name",
       "customer phone",
       "customer email",
+      "customer language",
       "patient precise_species",
       "patient deceased_at",
       "patient merged_into_id",

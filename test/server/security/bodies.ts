@@ -23,6 +23,10 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
     start_at: "2026-11-26T09:00:00.000Z",
     end_at: "2026-11-26T09:30:00.000Z",
   };
+  const none = { breed: null, sex: null, date_of_birth: null, weight_kg: null };
+  const written = { name: marker, species: "dog", ...none, identifiers: [], owner: { fp: named.owner } };
+  const facts = { name: marker, phone: null, email: null, language: null, time_zone: null };
+  const product = { name: `${marker} new`, category: "VACCINE", unit: "vial", low_stock_threshold: 0 };
   return {
     "POST /agent/v1/studies": { studies: [study({ patient_fp: animal, device_name: marker })] },
     "POST /agent/v1/heartbeat": { version: "0.1.0" },
@@ -37,6 +41,7 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
       "PUT settings/clinic": { language: "en", time_zone: null, confirms_connections: true },
       "POST ranges/preview": { text: ranges },
       "PUT ranges": { text: ranges, low_quality: false, replaces: null },
+      "POST today/skipped-steps": { step: "ranges" },
       "PUT codes": { device_id: device, code: `${marker}-code`, analyte: "ALT" },
       "POST unmatched/:fp/assign": { revision: 1, patient_fp: animal },
       "POST unmatched/:fp/reject": { revision: 1, reason: marker },
@@ -47,6 +52,12 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
       "POST records/:fp/move": { version: named.version, to: "IN_PROGRESS" },
       "POST calendar": { ...visit, patient_fp: animal, assigned_user_fp: null },
       "POST calendar/:fp/move": { to: "CHECKED_IN" },
+      "POST patients/check": { animal: written, edited: null },
+      "POST patients": { animal: written, seen: [] },
+      "PUT patients/:fp": { animal: { ...written, name: `${marker} dog` }, seen: [], version: named.animalVersion },
+      "PUT patients/:fp/deceased": { died_on: null },
+      "PUT owners/:fp": { ...facts, version: named.ownerVersion },
+      "POST stock": { ...product, quantity: 1, lot: marker, expiry_date: null },
       "POST stock/:fp/receive": { quantity: 1, lot: marker, expiry_date: null },
       "POST stock/:fp/consume": { quantity: 1 },
       "PUT agents/:agent/devices": { devices: "- id: other\n", edited: named.devices },

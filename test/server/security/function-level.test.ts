@@ -84,6 +84,7 @@ const table: Readonly<Record<string, Demand>> = {
     ...["GET results/:fp/results.csv", "GET results/:fp/previews", "GET results/:fp/previews/:position"],
     ...["GET unmatched", "GET unmatched/patients", "GET unmatched/:fp", "GET unmatched/:fp/preview/:patient"],
     ...["GET records", "GET records/:fp", "GET calendar", "GET stock", "GET stock/:fp", "GET connections"],
+    "GET patients/removed",
   ]),
   ...ofClinic("staff", [
     ...["PUT patients/:fp/connection", "DELETE patients/:fp/connection", "PUT codes", "POST results/:fp/seen"],
@@ -92,6 +93,9 @@ const table: Readonly<Record<string, Demand>> = {
     ...["POST unmatched/:fp/assign", "POST unmatched/:fp/reject", "POST unmatched/:fp/reopen"],
     ...["POST records", "PATCH records/:fp", "POST records/:fp/move", "POST records/:fp/amend"],
     ...["POST calendar", "POST calendar/:fp/move", "POST stock/:fp/receive", "POST stock/:fp/consume"],
+    ...["POST patients", "POST patients/check", "PUT patients/:fp", "GET patients/:fp/edit", "POST stock"],
+    ...["PUT patients/:fp/deceased", "POST patients/:fp/remove", "POST patients/:fp/restore", "PUT owners/:fp"],
+    "GET patients/from-result/:fp",
     ...["GET manual-study/analytes", "POST manual-study/preview", "POST manual-study"],
   ]),
   ...ofClinic("admin", [
@@ -105,7 +109,7 @@ const table: Readonly<Record<string, Demand>> = {
     ...["POST webhooks/:id/delete", "POST webhooks/:id/test", "POST webhooks/:id/resend"],
     ...["GET notifications", "PUT notifications/quiet-hours", "POST notifications/channels"],
     ...["DELETE notifications/channels/:id", "POST notifications/channels/:id/test"],
-    ...["GET network", "PUT network"],
+    ...["GET network", "PUT network", "POST today/skipped-steps"],
   ]),
 };
 

@@ -112,7 +112,17 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
 
   /** Ids by the parameter of the path that takes them. None ends a caller: nobody calls with these users and keys. */
   const ids: Readonly<Record<string, readonly string[]>> = {
-    fp: [animal.fp, record.fp, visit.fp, vaccine.fp, filed.fp, pictured.fp, waiting.fp, unwanted.fp],
+    fp: [
+      animal.fp,
+      record.fp,
+      animal.owner_customer_fp,
+      visit.fp,
+      vaccine.fp,
+      filed.fp,
+      pictured.fp,
+      waiting.fp,
+      unwanted.fp,
+    ],
     patient: [animal.fp],
     id: [keys.find(({ name }) => name === `${marker} spare`)?.id ?? "", webhook, channel],
     user: [members.find(({ name }) => name === spare.name)?.id ?? ""],
@@ -124,6 +134,8 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
   /** The record that fits the path of a route, by the start of the path. */
   const fitting: readonly (readonly [path: RegExp, id: string])[] = [
     [/patients\/:fp/, animal.fp],
+    [/patients\/from-result\/:fp/, waiting.fp],
+    [/owners\/:fp/, animal.owner_customer_fp],
     [/(results|diagnostics)\/:fp\/previews/, pictured.fp],
     [/(results|diagnostics|agent\/v1\/previews)\/:fp/, filed.fp],
     [/unmatched\/:fp\/re/, unwanted.fp],
@@ -151,6 +163,9 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     agent: agents[0]?.fp ?? "",
     message: `${webhook}.1`,
     version: (await list<{ version: string }>(`/records/${record.fp}`)).version,
+    owner: animal.owner_customer_fp,
+    animalVersion: (await list<{ version: string }>(`/patients/${animal.fp}/edit`)).version,
+    ownerVersion: (await list<{ owner: { version: string } }>(`/patients/${animal.fp}`)).owner.version,
   };
   return { marker, fp, key, agentKey, users, admin, ids, named, pathTo };
 }

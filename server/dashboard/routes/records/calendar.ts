@@ -10,11 +10,17 @@ import { ApiError } from "../../../http/errors.ts";
 import { instant, readParameters } from "../../../http/query-parameters.ts";
 import { auditCommand } from "../../../records/audit/audit.ts";
 import { addEvent, moveEvent } from "../../../records/calendar/calendar.ts";
-import { hasEvent, listNamedEvents, listStaff } from "../../../records/calendar/calendar-list.ts";
+import {
+  hasEvent,
+  joinStaff,
+  listNamedEvents,
+  listOtherMembers,
+  listStaff,
+} from "../../../records/calendar/calendar-list.ts";
 import type { Session } from "../../../database/query.ts";
 import { findPatient } from "../../../records/patients/patients.ts";
 import { clinicOf } from "../../auth/guard.ts";
-import { bodyReader } from "../../body.ts";
+import { bodyReader, Name } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
 import { refuse } from "../../refuse.ts";
 import { actorOf } from "../commands.ts";
@@ -32,6 +38,7 @@ const newBody = bodyReader({
   end_at: Time,
   patient_fp: Nullable(Type.String({ pattern: fpPattern("patient") })),
   assigned_user_fp: Nullable(Type.String({ pattern: fpPattern("user") })),
+  assigned_member: Type.Optional(Name),
 });
 const moveBody = bodyReader({ to: EventStatus });
 
@@ -52,15 +59,19 @@ export function calendarRoutes(app: FastifyInstance, { store, now }: DashboardCo
     return {
       events: await listNamedEvents(store, { clinicId, ...selected }),
       users: users.map(({ fp, name }) => ({ fp, name })),
+      members: await listOtherMembers(store, clinicId),
     };
   });
   app.post(url, { config: { access: "staff" } }, async (request): Promise<{ fp: string }> => {
-    const { title, type, patient_fp, assigned_user_fp, ...times } = newBody(request.body);
+    const { title, type, patient_fp, assigned_user_fp, assigned_member, ...times } = newBody(request.body);
     const { id: clinic_id } = clinicOf(request);
     const span = readSpan(times);
     return store.transaction(async (session) => {
       const patient_id = await patientId(session, clinic_id, patient_fp);
-      const assigned_user_id = await staffId(session, clinic_id, assigned_user_fp);
+      const assigned_user_id =
+        assigned_member === undefined
+          ? await staffId(session, clinic_id, assigned_user_fp)
+          : foundStaff(await joinStaff(session, clinic_id, assigned_member));
       const event = { clinic_id, title: title.trim(), type, ...span, patient_id, assigned_user_id };
       const fp = await addEvent(session, event);
       await auditCommand(session, "event add", [fp, patient_fp], actorOf(request, now()));
@@ -105,7 +116,10 @@ async function patientId(session: Session, clinicId: number, fp: string | null):
 
 async function staffId(session: Session, clinicId: number, fp: string | null): Promise<number | null> {
   if (fp === null) return null;
-  const member = (await listStaff(session, clinicId)).find((each) => each.fp === fp);
-  if (member === undefined) throw new ApiError("RECORD.NOT_FOUND", "This member of the staff");
-  return member.id;
+  return foundStaff((await listStaff(session, clinicId)).find((each) => each.fp === fp)?.id);
+}
+
+function foundStaff(id: number | undefined): number {
+  if (id === undefined) throw new ApiError("RECORD.NOT_FOUND", "This member of the staff");
+  return id;
 }

@@ -9,6 +9,7 @@ import { previewStudy } from "../../../records/manual/manual-preview.ts";
 import { readManualStudy } from "../../../records/manual/manual-study.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { findPatient } from "../../../records/patients/patients.ts";
+import { intervalAnimal } from "../../../records/studies/flags.ts";
 import { currentRanges } from "../../../records/clinics/ranges.ts";
 import { addStudy } from "../../../records/manual/manual-studies.ts";
 import { clinicOf, userOf } from "../../auth/guard.ts";
@@ -48,7 +49,7 @@ export function manualStudyRoutes(app: FastifyInstance, { store, now }: Dashboar
   async function patientOf(clinicId: number, fp: string) {
     const found = isFp("patient", fp) ? await findPatient(store, clinicId, fp) : undefined;
     if (found?.connected !== true) throw new ApiError("RECORD.NOT_FOUND", "This patient");
-    return found.patient;
+    return intervalAnimal(store, found.patient);
   }
   app.get(`${url}/analytes`, { config: { access: "staff" } }, () => catalogue);
   app.post(

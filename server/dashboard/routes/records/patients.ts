@@ -3,15 +3,16 @@ import { isFp } from "../../../../shared/api/fp.ts";
 import { type PatientList, type PatientOverview, type PatientResults, SPECIES } from "../../types/patients.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { choice, pageParameters, readParameters, text, yesOrNo } from "../../../http/query-parameters.ts";
-import { PatientLists } from "../../../records/patients/patient-list.ts";
+import type { PatientLists } from "../../../records/patients/patient-list.ts";
 import { patientOverview, patientResults } from "../../../records/patients/patient-page.ts";
+import { describeOwner } from "../../../records/registry/by-hand/edited-animal.ts";
 import { clinicOf } from "../../auth/guard.ts";
 import type { DashboardContext } from "../../context.ts";
 
 // The clinic's patients, and one patient with its results.
 
 const listParameters = {
-  search: text("Words of the name or of an identifier, or a complete fp."),
+  search: text("Words of the name, of an identifier or of the owner, or a complete fp."),
   species: choice(SPECIES, "Species of the patients."),
   page: pageParameters.page,
 };
@@ -21,8 +22,7 @@ const resultParameters = {
   analyte: text("Code of the only analyte whose values are listed."),
 };
 
-export function patientRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
-  const lists = new PatientLists(store);
+export function patientRoutes(app: FastifyInstance, { store, now }: DashboardContext, lists: PatientLists): void {
   app.get(
     "/clinic/v1/clinics/:clinic/patients",
     { config: { access: "reader", parameters: listParameters } },
@@ -32,8 +32,11 @@ export function patientRoutes(app: FastifyInstance, { store, now }: DashboardCon
   app.get(
     "/clinic/v1/clinics/:clinic/patients/:fp",
     { config: { access: "reader" } },
-    async (request): Promise<PatientOverview> =>
-      found(await patientOverview(store, { clinicId: clinicOf(request).id, fp: patientFp(request), now: now() })),
+    async (request): Promise<PatientOverview> => {
+      const ids = { clinicId: clinicOf(request).id, fp: patientFp(request) };
+      const overview = found(await patientOverview(store, { ...ids, now: now() }));
+      return { ...overview, ...found(await describeOwner(store, ids)) };
+    },
   );
   app.get(
     "/clinic/v1/clinics/:clinic/patients/:fp/results",

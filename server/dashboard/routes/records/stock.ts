@@ -1,8 +1,16 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
+import { textForm } from "../../../../shared/schema/text-form.ts";
 import { DATE_PATTERN, Nullable } from "../../../../shared/schema/schema.ts";
 import { isRealDate } from "../../../../shared/schema/timestamp.ts";
-import type { Consumed, ItemDetail, ItemList, StockBatch } from "../../types/stock.ts";
+import {
+  type Consumed,
+  ITEM_CATEGORIES,
+  type ItemDetail,
+  type ItemList,
+  type NewItemBody,
+  type StockBatch,
+} from "../../types/stock.ts";
 import { wallTime } from "../../types/wall-time.ts";
 import { allocationOrder, isExpired } from "../../../records/inventory/inventory-stock.ts";
 import { ApiError } from "../../../http/errors.ts";
@@ -10,11 +18,12 @@ import { pageParameters, readParameters, text, yesOrNo } from "../../../http/que
 import { auditCommand } from "../../../records/audit/audit.ts";
 import { listCategories } from "../../../records/inventory/stock-list.ts";
 import type { Session } from "../../../database/query.ts";
-import { consumeStock, findStock, listItems, receiveStock } from "../../../records/inventory/stock.ts";
+import { addItem, consumeStock, findStock, listItems, receiveStock } from "../../../records/inventory/stock.ts";
 import { clinicOf } from "../../auth/guard.ts";
 import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
 import { refuse } from "../../refuse.ts";
+import { refusal } from "../../types/refusals.ts";
 import { actorOf } from "../commands.ts";
 
 // The clinic's stock: its items, their batches, deliveries and consumption.
@@ -31,6 +40,16 @@ const receiveBody = bodyReader({
   lot: Nullable(Type.String({ maxLength: 100 })),
   expiry_date: Nullable(Type.String({ pattern: DATE_PATTERN })),
 });
+const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const newBody: (body: unknown) => NewItemBody = bodyReader({
+  name: Type.String({ minLength: 1, maxLength: 200, pattern: textForm("\\S", "text that is not blank") }),
+  category: Type.Enum([...ITEM_CATEGORIES]),
+  unit: Type.String({ maxLength: 64 }),
+  low_stock_threshold: Count,
+  quantity: Count,
+  lot: Nullable(Type.String({ maxLength: 100 })),
+  expiry_date: Nullable(Type.String({ pattern: DATE_PATTERN })),
+});
 const consumeBody = bodyReader({ quantity: Quantity, batch: Type.Optional(Type.Integer({ minimum: 1 })) });
 
 const url = "/clinic/v1/clinics/:clinic/stock";
@@ -38,6 +57,7 @@ const urlOfOne = `${url}/:fp`;
 
 export function stockRoutes(app: FastifyInstance, context: DashboardContext): void {
   readRoutes(app, context);
+  newRoute(app, context);
   moveRoutes(app, context);
 }
 
@@ -56,12 +76,33 @@ function readRoutes(app: FastifyInstance, { store, now }: DashboardContext): voi
   });
 }
 
+function newRoute(app: FastifyInstance, { store, now }: DashboardContext): void {
+  app.post(url, { config: { access: "staff" } }, async (request): Promise<{ fp: string }> => {
+    const { quantity, lot, expiry_date, ...typed } = newBody(request.body);
+    checkDay(expiry_date);
+    const { id: clinicId } = clinicOf(request);
+    const is_virtual = typed.category === "SERVICE";
+    const item = { ...typed, name: typed.name.trim(), unit: typed.unit.trim(), is_virtual };
+    const delivery = { quantity, lot: lot?.trim() || null, expiry_date, received_at: now() };
+    return store.transaction(async (session) => {
+      const fp = await addItem(session, clinicId, item);
+      if (fp === null) refuse(refusal("STOCK.NAME_TAKEN"));
+      if (quantity > 0) await receiveStock(session, { clinicId, fp, ...delivery });
+      await auditCommand(session, "stock item add", [fp], actorOf(request, now()));
+      return { fp };
+    });
+  });
+}
+
+function checkDay(expiry_date: string | null): void {
+  if (expiry_date === null || isRealDate(expiry_date)) return;
+  throw new ApiError("REQUEST.INVALID_BODY", `expiry_date is ${expiry_date}, expected a day that exists.`);
+}
+
 function moveRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
   app.post(`${urlOfOne}/receive`, { config: { access: "staff" } }, async (request): Promise<ItemDetail> => {
     const { quantity, lot, expiry_date } = receiveBody(request.body);
-    if (expiry_date !== null && !isRealDate(expiry_date)) {
-      throw new ApiError("REQUEST.INVALID_BODY", `expiry_date is ${expiry_date}, expected a day that exists.`);
-    }
+    checkDay(expiry_date);
     const { fp } = request.params as { fp: string };
     const { id: clinicId } = clinicOf(request);
     const delivery = { quantity, lot: lot?.trim() || null, expiry_date, received_at: now() };

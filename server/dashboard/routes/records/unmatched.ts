@@ -37,7 +37,7 @@ const listParameters = {
   rejected: choice(["0", "1"], "Whether to list the rejected studies, with 1."),
   order: choice(["oldest", "newest"], "Order of the studies."),
 };
-const searchParameters = { text: text("Words of the name or of an identifier.") };
+const searchParameters = { text: text("Words of the name, of an identifier or of the owner.") };
 
 const Revision = Type.Integer({ minimum: 1 });
 

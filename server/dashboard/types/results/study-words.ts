@@ -17,6 +17,20 @@ export const studyWords = {
   exotic: ["exotic", "egzotik"],
   horse: ["horse", "at"],
   cow: ["cow", "sığır"],
+  chicken: ["chicken", "tavuk"],
+  donkey: ["donkey", "eşek"],
+  sheep: ["sheep", "koyun"],
+  goat: ["goat", "keçi"],
+  pig: ["pig", "domuz"],
+  ferret: ["ferret", "gelincik"],
+  guinea_pig: ["guinea pig", "kobay"],
+  hamster: ["hamster", "hamster"],
+  rat: ["rat", "sıçan"],
+  mouse: ["mouse", "fare"],
+  gerbil: ["gerbil", "gerbil"],
+  chinchilla: ["chinchilla", "çinçilla"],
+  alpaca: ["alpaca", "alpaka"],
+  llama: ["llama", "lama"],
 } as const satisfies Record<Modality, readonly string[]> & Record<string, readonly string[]>;
 
 export type StudyWord = keyof typeof studyWords;

@@ -67,6 +67,8 @@ export interface ShownPatient {
   sex: string | null;
   date_of_birth: string | null;
   weight_kg: number | null;
+  /** Present in the response to a search, which also finds patients by their owner. */
+  owner_name?: string | null;
 }
 
 export interface Candidate {

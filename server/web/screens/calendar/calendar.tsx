@@ -30,7 +30,7 @@ export function Calendar() {
       <h1>{t("calendar")}</h1>
       <Toolbar view={view} chosen={chosen} today={today} add={() => setNew(true)} />
       <Loaded of={list}>
-        {({ events, users }) => (
+        {({ events, users, members }) => (
           <>
             {days.map((day) => (
               <Day
@@ -41,7 +41,9 @@ export function Calendar() {
                 reload={list.reload}
               />
             ))}
-            {isNew && <NewEvent day={chosen} users={users} reload={list.reload} close={() => setNew(false)} />}
+            {isNew && (
+              <NewEvent day={chosen} users={users} members={members} reload={list.reload} close={() => setNew(false)} />
+            )}
           </>
         )}
       </Loaded>

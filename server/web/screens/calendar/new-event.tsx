@@ -9,6 +9,7 @@ import { timeZone } from "../../text.ts";
 import { Field } from "../../ui/form/field.tsx";
 import { PatientPicker } from "../../ui/form/patient-picker.tsx";
 import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
+import { NewAnimalDialog } from "../patients/animal/new-animal.tsx";
 import { t, typeName, types } from "./texts.ts";
 
 const LENGTH_MS = 30 * 60_000;
@@ -22,58 +23,71 @@ interface Times {
 export function NewEvent({
   day,
   users,
+  members,
   reload,
   close,
 }: {
   day: string;
   users: EventList["users"];
+  members: EventList["members"];
   reload: () => Promise<void>;
   close: () => void;
 }) {
   const [patient, choosePatient] = useState<NamedPatient | null>(null);
   const [times, setTimes] = useState<Times>({ start: `${day}T09:00`, end: `${day}T09:30` });
+  const [isAdding, setAdding] = useState(false);
   const [isChecked, setChecked] = useState(false);
   const fault = faultOf(times);
-  const add = async ({ title = "", type = "", assigned_user_fp = "" }: Record<string, string>) => {
+  const add = async ({ title = "", type = "", assigned = "" }: Record<string, string>) => {
     setChecked(true);
     const [start, end] = [read(times.start), read(times.end)];
     if (start === null || end === null || fault !== null) return;
     const body: NewEventBody = {
       ...{ title, type: type as EventType, patient_fp: patient?.fp ?? null },
       ...{ start_at: new Date(start).toISOString(), end_at: new Date(end).toISOString() },
-      assigned_user_fp: assigned_user_fp === "" ? null : assigned_user_fp,
+      ...(members.includes(assigned)
+        ? { assigned_user_fp: null, assigned_member: assigned }
+        : { assigned_user_fp: assigned || null }),
     };
     await call("POST", `${clinicPath()}/calendar`, body);
     close();
     await reload();
   };
   return (
-    <FormDialog title={t("newEvent")} close={close} act={add} button={t("add")} staysOpen leave={t("back")}>
-      <Field label={t("title")}>
-        <input name="title" required maxLength={500} autocomplete="off" />
-      </Field>
-      <Field label={t("type")}>
-        <select name="type">
-          {types.map((type) => (
-            <option key={type} value={type}>
-              {typeName(type)}
-            </option>
-          ))}
-        </select>
-      </Field>
-      <Span times={times} set={setTimes} fault={isChecked ? fault : null} />
-      <PatientPicker chosen={patient} choose={choosePatient} />
-      <Field label={t("assigned")}>
-        <select name="assigned_user_fp">
-          <option value="">{t("nobody")}</option>
-          {users.map(({ fp, name }) => (
-            <option key={fp} value={fp}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </Field>
-    </FormDialog>
+    <>
+      <FormDialog title={t("newEvent")} close={close} act={add} button={t("add")} staysOpen leave={t("back")}>
+        <Field label={t("title")}>
+          <input name="title" required maxLength={500} autocomplete="off" />
+        </Field>
+        <Field label={t("type")}>
+          <select name="type">
+            {types.map((type) => (
+              <option key={type} value={type}>
+                {typeName(type)}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <Span times={times} set={setTimes} fault={isChecked ? fault : null} />
+        <PatientPicker chosen={patient} choose={choosePatient} add={() => setAdding(true)} />
+        <Field label={t("assigned")}>
+          <select name="assigned">
+            <option value="">{t("nobody")}</option>
+            {users.map(({ fp, name }) => (
+              <option key={fp} value={fp}>
+                {name}
+              </option>
+            ))}
+            {members.map((name) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </Field>
+      </FormDialog>
+      {isAdding && <NewAnimalDialog choose={choosePatient} close={() => setAdding(false)} />}
+    </>
   );
 }
 

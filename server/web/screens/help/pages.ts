@@ -1,6 +1,7 @@
 /** The help pages in the order of the menu. Each is a Markdown file in `server/web/help/en` and `server/web/help/tr`. */
 export const helpPages = [
   "first-steps",
+  "animals",
   "results",
   "flags",
   "placing",

@@ -3,14 +3,15 @@ import type { ListedPatient, PatientList } from "../../../dashboard/types/patien
 import { Problem, useResource } from "../../resource.tsx";
 import { Field } from "../../ui/form/field.tsx";
 import { studyWord } from "../../ui/words/study-word.ts";
-import { plainDate, word } from "../../ui/words/words.ts";
+import { plainDate, speciesOf, word } from "../../ui/words/words.ts";
+import { NewAnimalDialog } from "../patients/animal/new-animal.tsx";
 import { t } from "./texts.ts";
 
 /** Pause in the typing before a search. */
 const PAUSE_MS = 200;
 const CHOICES_MAX = 8;
 
-/** Finds a patient by its name or an identifier. */
+/** Finds an animal by its name, its owner or a number, or adds it. */
 export function ChoosePatient({
   patient,
   choose,
@@ -32,6 +33,7 @@ export function ChoosePatient({
 }
 
 function Search({ choose }: { choose: (patient: ListedPatient) => void }) {
+  const [isAdding, setAdding] = useState(false);
   const [typed, setTyped] = useState("");
   const search = usePaused(typed.trim());
   const found = useResource<PatientList>(search === "" ? null : `/patients?search=${encodeURIComponent(search)}`);
@@ -68,15 +70,21 @@ function Search({ choose }: { choose: (patient: ListedPatient) => void }) {
           ))}
         </ul>
       )}
+      <p class="actions">
+        <button type="button" onClick={() => setAdding(true)}>
+          {t("newAnimal")}
+        </button>
+      </p>
+      {isAdding && <NewAnimalDialog choose={choose} close={() => setAdding(false)} />}
     </>
   );
 }
 
-function describe({ species, breed, sex, date_of_birth, identifiers }: ListedPatient): string {
+function describe(patient: ListedPatient): string {
+  const { breed, sex, date_of_birth, identifiers, owner_name } = patient;
   const born = date_of_birth === null ? null : t("born", { date: plainDate(date_of_birth) });
-  return [studyWord(species), breed, sex === null ? null : word(sex), born, ...identifiers.slice(0, 2)]
-    .filter((fact) => fact !== null)
-    .join(" · ");
+  const facts = [studyWord(speciesOf(patient)), breed, sex === null ? null : word(sex), born, owner_name];
+  return [...facts, ...identifiers.slice(0, 2)].filter((fact) => fact !== null).join(" · ");
 }
 
 /** Returns the value after it has been unchanged for a while. */

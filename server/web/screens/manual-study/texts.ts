@@ -3,10 +3,14 @@ import { translations } from "../../text.ts";
 export const t = translations({
   manualStudy: ["Manual study", "Elle tetkik girişi"],
   patient: ["Animal", "Hayvan"],
-  patientHint: ["Name, card number or microchip", "Ad, kart numarası veya mikroçip"],
+  patientHint: ["Name, owner, phone or number", "Ad, sahip, telefon veya numara"],
   otherPatient: ["Choose another animal", "Başka hayvan seç"],
   found: ["{count} found", "{count} kayıt bulundu"],
-  nobody: ["No connected animal has this name or number.", "Bağlı hayvanların hiçbirinde bu ad veya numara yok."],
+  nobody: [
+    "No connected animal has this name, owner or number.",
+    "Bağlı hayvanların hiçbirinde bu ad, sahip veya numara yok.",
+  ],
+  newAnimal: ["New animal", "Yeni hasta"],
   born: ["born {date}", "doğum {date}"],
   noPatient: ["Choose the animal first", "Önce hayvanı seçin"],
   noPatientNext: [

@@ -4,12 +4,14 @@ import type { PatientOverview, PatientResults } from "../../../dashboard/types/p
 import { Empty, Loaded, useResource } from "../../resource.tsx";
 import { LeftOut } from "../../ui/list/left-out.tsx";
 import { may } from "../../session.ts";
-import { texts } from "../../text.ts";
+import { date, texts } from "../../text.ts";
 import { Appointments, ConnectionHistory, ImagingStudies, OtherClinics, Records } from "./lists.tsx";
-import { CloseConnection } from "./connection.tsx";
 import { Matrix } from "./matrix.tsx";
+import { OwnerCard } from "./owner-card.tsx";
+import { PatientActions } from "./patient-actions.tsx";
 import "./patients.css";
-import { age, plainDate, word } from "../../ui/words/words.ts";
+import { age, plainDate, speciesOf, word } from "../../ui/words/words.ts";
+import { Badge } from "../../ui/status/badge.tsx";
 import { Facts } from "../../ui/status/facts.tsx";
 
 /** One patient: who it is, its results by days, records, appointments, and the clinic's connection to it. */
@@ -26,7 +28,8 @@ export function PatientPage() {
       <Loaded of={overview}>
         {(data) => (
           <>
-            <Header overview={data} />
+            <Header overview={data} reload={overview.reload} />
+            <OwnerCard overview={data} reload={overview.reload} />
             <Results key={fp} path={path} fp={fp} />
             <Records fp={fp} records={data.records} />
             <Appointments appointments={data.appointments} />
@@ -39,14 +42,15 @@ export function PatientPage() {
   );
 }
 
-function Header({ overview: { patient, identifiers } }: { overview: PatientOverview }) {
-  const [isClosing, setClosing] = useState(false);
+function Header({ overview, reload }: { overview: PatientOverview; reload: () => Promise<void> }) {
+  const { patient, precise_species, deceased_at, identifiers } = overview;
   const { fp, name, species, breed, sex, date_of_birth, weight_kg } = patient;
   const birth = date_of_birth === null ? t("notRecorded") : `${plainDate(date_of_birth)} (${age(date_of_birth)})`;
   const facts: [string, string][] = [
-    [t("species"), [word(species), breed].filter((fact) => fact !== null).join(", ")],
+    [t("species"), [word(speciesOf({ species, precise_species })), breed].filter((fact) => fact !== null).join(", ")],
     [t("sex"), sex === null ? t("notRecorded") : word(sex)],
     [t("born"), birth],
+    [t("died"), deceased_at === null ? "" : date(deceased_at)],
     [t("weight"), weight_kg === null ? t("notRecorded") : `${weight_kg} kg`],
     [t("identifiers"), identifiers.length === 0 ? t("notRecorded") : identifiers.join(", ")],
     [t("fp"), fp],
@@ -54,15 +58,12 @@ function Header({ overview: { patient, identifiers } }: { overview: PatientOverv
   return (
     <header class="card">
       <div class="between">
-        <h1>{name === "" ? "—" : name}</h1>
-        {may("staff") && (
-          <button type="button" class="no-print" onClick={() => setClosing(true)}>
-            {t("close")}
-          </button>
-        )}
+        <h1>
+          {name === "" ? "—" : name} {deceased_at !== null && <Badge tone="done">{t("deceased")}</Badge>}
+        </h1>
+        {may("staff") && <PatientActions overview={overview} reload={reload} />}
       </div>
       <Facts of={facts} />
-      {isClosing && <CloseConnection fp={fp} name={name} close={() => setClosing(false)} />}
     </header>
   );
 }
@@ -111,7 +112,8 @@ const t = texts(
     identifiers: "Identifiers",
     fp: "Fingerprint (fp)",
     notRecorded: "not recorded",
-    close: "Close the connection",
+    died: "Died",
+    deceased: "deceased",
     results: "Results",
     noResults: "No results yet",
     noResultsNext: "Results that wait for a patient stand under To place.",
@@ -128,7 +130,8 @@ const t = texts(
     identifiers: "Kimlikler",
     fp: "Parmak izi (fp)",
     notRecorded: "kayıtlı değil",
-    close: "Bağlantıyı kapat",
+    died: "Ölüm",
+    deceased: "öldü",
     results: "Sonuçlar",
     noResults: "Henüz sonuç yok",
     noResultsNext: "Hasta bekleyen sonuçlar Yerleştirilecek sayfasındadır.",

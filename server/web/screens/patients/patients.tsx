@@ -9,7 +9,8 @@ import { Field } from "../../ui/form/field.tsx";
 import { notice, OpenConnection } from "./connection.tsx";
 import { OwnRequests } from "./own-requests.tsx";
 import "./patients.css";
-import { age, word } from "../../ui/words/words.ts";
+import { age, speciesOf, word } from "../../ui/words/words.ts";
+import { Badge } from "../../ui/status/badge.tsx";
 import { Pager } from "../../ui/list/pager.tsx";
 import "../../ui/list/list-bar.css";
 
@@ -31,9 +32,14 @@ export function Patients() {
       <div class="between">
         <h1>{t("patients")}</h1>
         {may("staff") && (
-          <button type="button" onClick={() => setConnecting(true)}>
-            {t("connect")}
-          </button>
+          <p class="actions">
+            <button type="button" onClick={() => setConnecting(true)}>
+              {t("connect")}
+            </button>
+            <a class="button" href="/dashboard/patients/new">
+              {t("newAnimal")}
+            </a>
+          </p>
         )}
       </div>
       {notice.value !== null && (
@@ -61,6 +67,9 @@ export function Patients() {
           )
         }
       </Loaded>
+      <p>
+        <a href="/dashboard/patients/removed">{t("removed")}</a>
+      </p>
       {isConnecting && <OpenConnection close={() => setConnecting(false)} />}
     </div>
   );
@@ -121,19 +130,26 @@ function PatientTable({ patients }: { patients: ListedPatient[] }) {
   return (
     <DataTable
       label={t("patients")}
-      class="patients"
-      columns={[t("name"), t("animal"), t("age"), t("identifiers"), t("lastStudy")]}
+      class="patients cards"
+      columns={[t("name"), t("animal"), t("owner"), t("age"), t("identifiers"), t("lastStudy")]}
     >
       {patients.map((patient) => (
         <tr key={patient.fp}>
           <th scope="row">
             <a href={`/dashboard/patients/${patient.fp}`}>{patient.name === "" ? "—" : patient.name}</a>
+            {patient.is_deceased && (
+              <>
+                {" "}
+                <Badge tone="done">{t("deceased")}</Badge>
+              </>
+            )}
           </th>
           <td>
-            {[word(patient.species), patient.breed, patient.sex === null ? null : word(patient.sex)]
+            {[word(speciesOf(patient)), patient.breed, patient.sex === null ? null : word(patient.sex)]
               .filter((fact) => fact !== null)
               .join(", ")}
           </td>
+          <td>{patient.owner_name}</td>
           <td class="age">{patient.date_of_birth === null ? "" : age(patient.date_of_birth)}</td>
           <td>{patient.identifiers.join(", ")}</td>
           <td class="age">{patient.last_study_at === null ? "" : date(patient.last_study_at)}</td>
@@ -153,36 +169,46 @@ const t = texts(
     patients: "Patients",
     connect: "Connect a patient",
     search: "Search",
-    searchHint: "Name, microchip, card number or fp",
+    searchHint: "Name, owner, phone or number",
     species: "Species",
     allSpecies: "All species",
     found: "{count} patients",
     name: "Name",
     animal: "Animal",
+    owner: "Owner",
+    deceased: "deceased",
+    newAnimal: "New animal",
+    removed: "Removed patients",
     age: "Age",
     identifiers: "Identifiers",
     lastStudy: "Last study",
     noneFound: "No patient fits",
     noneFoundNext: "Try fewer words, or the whole microchip number.",
     none: "This clinic has no patients yet",
-    noneNext: "Patients come from your practice software, or you connect one of another clinic by its fp.",
+    noneNext:
+      "Add an animal by hand, let your practice software send them, or connect a patient of another clinic by its fp.",
   },
   {
     patients: "Hastalar",
     connect: "Hasta bağla",
     search: "Ara",
-    searchHint: "Ad, mikroçip, kart numarası veya fp",
+    searchHint: "Ad, sahip, telefon veya numara",
     species: "Tür",
     allSpecies: "Tüm türler",
     found: "{count} hasta",
     name: "Ad",
     animal: "Hayvan",
+    owner: "Sahibi",
+    deceased: "öldü",
+    newAnimal: "Yeni hasta",
+    removed: "Silinen hastalar",
     age: "Yaş",
     identifiers: "Kimlikler",
     lastStudy: "Son tetkik",
     noneFound: "Uyan hasta yok",
     noneFoundNext: "Daha az sözcük ya da mikroçip numarasının tamamını deneyin.",
     none: "Bu kliniğin henüz hastası yok",
-    noneNext: "Hastalar klinik yazılımınızdan gelir; başka kliniğin bir hastasını fp'siyle de bağlayabilirsiniz.",
+    noneNext:
+      "Elle bir hasta ekleyin, klinik yazılımınız göndersin ya da başka kliniğin bir hastasını fp'siyle bağlayın.",
   },
 );

@@ -6,6 +6,7 @@ import { clinicPath } from "../../session.ts";
 import { Field } from "../../ui/form/field.tsx";
 import { PatientPicker } from "../../ui/form/patient-picker.tsx";
 import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
+import { NewAnimalDialog } from "../patients/animal/new-animal.tsx";
 import { t } from "./texts.ts";
 import { asType } from "./use-draft.ts";
 
@@ -13,6 +14,7 @@ import { asType } from "./use-draft.ts";
 export function NewRecord({ patient, close }: { patient: NamedPatient | null; close: () => void }) {
   const { route } = useLocation();
   const [chosen, choose] = useState(patient);
+  const [isAdding, setAdding] = useState(false);
   const [isMissing, setMissing] = useState(false);
   const write = async ({ soap_type = "" }: Record<string, string>) => {
     setMissing(chosen === null);
@@ -23,16 +25,19 @@ export function NewRecord({ patient, close }: { patient: NamedPatient | null; cl
     route(`/dashboard/records/${fp}`);
   };
   return (
-    <FormDialog title={t("newRecord")} close={close} act={write} button={t("write")} staysOpen>
-      <PatientPicker chosen={chosen} choose={choose} />
-      {isMissing && chosen === null && (
-        <p class="fault" role="alert">
-          {t("choosePatient")}
-        </p>
-      )}
-      <Field label={t("type")} hint={t("typeHint")}>
-        <input name="soap_type" defaultValue="EXAMINATION" required maxLength={64} autocomplete="off" />
-      </Field>
-    </FormDialog>
+    <>
+      <FormDialog title={t("newRecord")} close={close} act={write} button={t("write")} staysOpen>
+        <PatientPicker chosen={chosen} choose={choose} add={() => setAdding(true)} />
+        {isMissing && chosen === null && (
+          <p class="fault" role="alert">
+            {t("choosePatient")}
+          </p>
+        )}
+        <Field label={t("type")} hint={t("typeHint")}>
+          <input name="soap_type" defaultValue="EXAMINATION" required maxLength={64} autocomplete="off" />
+        </Field>
+      </FormDialog>
+      {isAdding && <NewAnimalDialog choose={choose} close={() => setAdding(false)} />}
+    </>
   );
 }

@@ -1,11 +1,14 @@
 import { useLocation } from "preact-iso";
+import { useState } from "preact/hooks";
 import type { InventoryItem } from "../../../../shared/api/inventory.ts";
 import type { ItemList } from "../../../dashboard/types/stock.ts";
 import { Empty, Loaded, useResource } from "../../resource.tsx";
+import { may } from "../../session.ts";
 import { Badge } from "../../ui/status/badge.tsx";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Field } from "../../ui/form/field.tsx";
 import { Pager } from "../../ui/list/pager.tsx";
+import { NewItem } from "./new-item.tsx";
 import { categoryName, t } from "./texts.ts";
 import "../../ui/list/list-bar.css";
 import "./stock.css";
@@ -14,6 +17,7 @@ const PAGE_SIZE = 100;
 
 /** The items of the clinic. The filters are in the address. */
 export function Stock() {
+  const [isAdding, setAdding] = useState(false);
   const { query, route } = useLocation();
   const { category = "", low = "", page = "1" } = query;
   const search = (changes: Record<string, string>) => {
@@ -25,7 +29,15 @@ export function Stock() {
   const categories = list.data?.categories ?? (category === "" ? [] : [category]);
   return (
     <>
-      <h1>{t("stock")}</h1>
+      <div class="between">
+        <h1>{t("stock")}</h1>
+        {may("staff") && (
+          <button type="button" onClick={() => setAdding(true)}>
+            {t("newItem")}
+          </button>
+        )}
+      </div>
+      {isAdding && <NewItem close={() => setAdding(false)} />}
       <div class="list-bar">
         <Field label={t("category")}>
           <select value={category} onChange={({ currentTarget }) => show({ category: currentTarget.value })}>

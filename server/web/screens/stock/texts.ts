@@ -29,8 +29,17 @@ export const t = translations({
   virtual: ["Without stock", "Stoksuz"],
   none: ["No items here", "Burada ürün yok"],
   noneNext: [
-    "Items come from the import of the clinic's own software.",
-    "Ürünler kliniğin kendi yazılımından içe aktarılır.",
+    "Add an item by hand, or import the list of the clinic's own software.",
+    "Elle bir ürün ekleyin ya da kliniğin kendi yazılımındaki listeyi içe aktarın.",
+  ],
+  newItem: ["New item", "Yeni ürün"],
+  addItem: ["Add the item", "Ürünü ekle"],
+  itemName: ["Name", "Ad"],
+  unitHint: ["What is counted, such as vial or box", "Sayılan şey, örneğin flakon veya kutu"],
+  quantityNow: ["Amount now", "Şimdiki miktar"],
+  thresholdHint: [
+    "A smaller amount is marked as low. 0 marks none.",
+    "Daha az miktar azaldı olarak işaretlenir. 0 hiçbirini işaretlemez.",
   ],
   noneLow: ["No item is below its threshold.", "Alt sınırının altında ürün yok."],
   virtualText: [

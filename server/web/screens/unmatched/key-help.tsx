@@ -27,6 +27,9 @@ export function KeyHelp({ mayAct }: { mayAct: boolean }) {
             <kbd>Enter</kbd> {t("keyConfirm")}
           </span>
           <span>
+            <kbd>n</kbd> {t("newFromResult")}
+          </span>
+          <span>
             <kbd>r</kbd> {t("keyReject")}
           </span>
           <span>

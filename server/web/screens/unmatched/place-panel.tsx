@@ -12,10 +12,12 @@ export function PlacePanel({
   unmatched,
   study,
   reject,
+  add,
 }: {
   unmatched: Unmatched;
   study: UnmatchedDetails;
   reject: () => void;
+  add: () => void;
 }) {
   const { action, chosen, preview } = unmatched;
   const waits = study.patient === null && study.rejected_reason === null;
@@ -29,6 +31,9 @@ export function PlacePanel({
       {action.error !== undefined && <Problem error={action.error} />}
       {waits && may("staff") && (
         <p class="actions">
+          <button type="button" onClick={add}>
+            {t("newFromResult")}
+          </button>
           <button type="button" class="danger" onClick={reject}>
             {t("reject")}
           </button>

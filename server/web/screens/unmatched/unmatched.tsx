@@ -1,15 +1,18 @@
 import { useState } from "preact/hooks";
 import {
+  type AssignPreview,
   type OutdatedStudy,
   UNMATCHED_MAX,
   type UnmatchedRow,
   type UnmatchedOrder,
   type UnmatchedDetails,
 } from "../../../dashboard/types/results/unmatched.ts";
+import { call } from "../../api.ts";
 import { Empty, Loaded } from "../../resource.tsx";
-import { may } from "../../session.ts";
+import { clinicPath, may } from "../../session.ts";
 import { ago } from "../../text.ts";
 import { studyWord } from "../../ui/words/study-word.ts";
+import { AnimalFromResult } from "../patients/animal/new-animal.tsx";
 import { DeviceSaid } from "./device-said.tsx";
 import { KeyHelp, keysAreOn } from "./key-help.tsx";
 import { PlacePanel } from "./place-panel.tsx";
@@ -25,6 +28,7 @@ import "./unmatched.css";
 export function UnmatchedStudies() {
   const unmatched = useUnmatched();
   const [rejecting, setRejecting] = useState<UnmatchedDetails | undefined>(undefined);
+  const [adding, setAdding] = useState<UnmatchedDetails | undefined>(undefined);
   const { study, preview } = unmatched;
   const mayAct = may("staff");
   const waits = study.data !== undefined && study.data.patient === null && study.data.rejected_reason === null;
@@ -37,6 +41,7 @@ export function UnmatchedStudies() {
     ...(mayAct && {
       u: () => void unmatched.undo(),
       ...(waits && {
+        n: () => setAdding(study.data),
         r: () => setRejecting(study.data),
         Enter() {
           if (preview.data?.contradicted_species === null) void unmatched.assign(preview.data);
@@ -63,7 +68,13 @@ export function UnmatchedStudies() {
                 {(data) => (
                   <>
                     <DeviceSaid study={data} />
-                    <PlacePanel key={data.fp} unmatched={unmatched} study={data} reject={() => setRejecting(data)} />
+                    <PlacePanel
+                      key={data.fp}
+                      unmatched={unmatched}
+                      study={data}
+                      reject={() => setRejecting(data)}
+                      add={() => setAdding(data)}
+                    />
                   </>
                 )}
               </Loaded>
@@ -74,7 +85,29 @@ export function UnmatchedStudies() {
       {rejecting !== undefined && (
         <RejectDialog unmatched={unmatched} study={rejecting} close={() => setRejecting(undefined)} />
       )}
+      {adding !== undefined && <NewAnimal unmatched={unmatched} study={adding} close={() => setAdding(undefined)} />}
     </>
+  );
+}
+
+/** The form of a new animal from what the device said. Saving files the study; an animal of the clinic becomes the choice. */
+function NewAnimal({ unmatched, study, close }: { unmatched: Unmatched; study: UnmatchedDetails; close: () => void }) {
+  const { fp, revision } = study;
+  const choose = async (patient: string) => {
+    const { patient: shown } = await call<AssignPreview>("GET", `${clinicPath()}/unmatched/${fp}/preview/${patient}`);
+    unmatched.choose(shown);
+    close();
+  };
+  return (
+    <AnimalFromResult
+      result={{ fp, revision }}
+      filed={(saved, name) => {
+        close();
+        unmatched.filed(fp, saved.revision ?? revision, name);
+      }}
+      use={(patient) => void choose(patient)}
+      close={close}
+    />
   );
 }
 

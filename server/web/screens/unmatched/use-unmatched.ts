@@ -118,6 +118,11 @@ export function useUnmatched() {
       const body = { revision, patient_fp: patient.fp, ...(typed && { typed_species: typed }) };
       return send(fp, "assign", body, (placed) => goOn(fp, placed, patient.name));
     },
+    /** Goes on after the study was filed to a new animal. */
+    filed: (placed: string, revision: number, name: string) => {
+      void Promise.all([queue.reload(), study.reload()]);
+      goOn(placed, { revision }, name);
+    },
     /** Rejects the revision for which the user gave the reason. */
     reject: ({ fp: rejected, revision }: UnmatchedDetails, reason: string) =>
       command(rejected, "reject", { revision, reason }, (placed) => goOn(rejected, placed, null)),

@@ -1,31 +1,35 @@
 import { cloneElement, type VNode } from "preact";
 import { useId } from "preact/hooks";
 
-/** A label with its control, a hint and an error. The control gets the id of the label, and that of the hint or error. */
+/** A label with its control, and one note: a fault, a warning or a hint. The control gets the id and the description. */
 export function Field({
   label,
   hint,
+  warning = null,
   fault,
   children,
 }: {
   label: string;
   hint?: string;
+  /** A value to look at twice, which is not refused. */
+  warning?: string | null;
   fault?: string | null;
   children: VNode<Record<string, unknown>>;
 }) {
   const id = useId();
-  const hasNote = hint !== undefined || fault != null;
+  const note = fault ?? warning ?? hint;
+  const kind = fault != null ? "fault" : warning !== null ? "warning" : "hint";
   return (
     <div class="field">
       <label for={id}>{label}</label>
       {cloneElement(children, {
         id,
-        ...(hasNote && { "aria-describedby": `${id}-note` }),
+        ...(note !== undefined && { "aria-describedby": `${id}-note` }),
         ...(fault != null && { "aria-invalid": true }),
       })}
-      {hasNote && (
-        <p class={fault == null ? "hint" : "fault"} id={`${id}-note`} role={fault == null ? undefined : "alert"}>
-          {fault ?? hint}
+      {note !== undefined && (
+        <p class={kind} id={`${id}-note`} role={kind === "hint" ? undefined : "alert"}>
+          {note}
         </p>
       )}
     </div>

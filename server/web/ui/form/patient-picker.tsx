@@ -1,21 +1,24 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { PatientList } from "../../../dashboard/types/patients.ts";
+import type { ListedPatient, PatientList } from "../../../dashboard/types/patients.ts";
 import type { NamedPatient } from "../../../dashboard/types/records.ts";
 import { Problem, useResource } from "../../resource.tsx";
 import { translations } from "../../text.ts";
 import { studyWord } from "../words/study-word.ts";
+import { speciesOf } from "../words/words.ts";
 import "./patient-picker.css";
 
 const TYPING_MS = 200;
 const SHOWN_MAX = 12;
 
-/** Chooses a patient of the clinic by a part of its name, or by its microchip or card number. */
+/** Chooses a patient of the clinic by its name, its owner or a number. `add` opens the form of a new one. */
 export function PatientPicker({
   chosen,
   choose,
+  add,
 }: {
   chosen: NamedPatient | null;
   choose: (patient: NamedPatient | null) => void;
+  add?: () => void;
 }) {
   const change = useRef<HTMLButtonElement>(null);
   const search = useRef<HTMLInputElement>(null);
@@ -32,7 +35,7 @@ export function PatientPicker({
     <fieldset class="picker">
       <legend>{t("patient")}</legend>
       {chosen === null ? (
-        <Search input={search} pick={pick} />
+        <Search input={search} pick={pick} add={add} />
       ) : (
         <p class="actions">
           <strong>{chosen.name}</strong> <span class="quiet">{studyWord(chosen.species)}</span>
@@ -48,9 +51,11 @@ export function PatientPicker({
 function Search({
   input,
   pick,
+  add,
 }: {
   input: { current: HTMLInputElement | null };
   pick: (patient: NamedPatient) => void;
+  add: (() => void) | undefined;
 }) {
   const [typed, setTyped] = useState("");
   const [asked, setAsked] = useState("");
@@ -86,21 +91,36 @@ function Search({
         <ul aria-label={t("matches")}>
           {shown.current.slice(0, SHOWN_MAX).map((patient) => (
             <li key={patient.fp}>
-              <button type="button" onClick={() => pick(patient)}>
-                {patient.name} <span class="quiet">{studyWord(patient.species)}</span>
+              <button type="button" onClick={() => pick({ ...patient, species: speciesOf(patient) })}>
+                {patient.name} <span class="quiet">{describe(patient)}</span>
               </button>
             </li>
           ))}
         </ul>
       )}
+      {add !== undefined && (
+        <p class="actions">
+          <button type="button" onClick={add}>
+            {t("add")}
+          </button>
+        </p>
+      )}
     </>
   );
 }
 
+function describe(patient: ListedPatient): string {
+  return [studyWord(speciesOf(patient)), patient.owner_name].filter((fact) => fact !== null).join(" · ");
+}
+
 const t = translations({
   patient: ["Patient", "Hasta"],
-  search: ["Name, microchip or card number", "Ad, mikroçip veya kart numarası"],
+  add: ["New animal", "Yeni hasta"],
+  search: ["Name, owner, phone or number", "Ad, sahip, telefon veya numara"],
   matches: ["Patients found", "Bulunan hastalar"],
-  none: ["No patient of the clinic has this name or number.", "Klinikte bu ad veya numarayla bir hasta yok."],
+  none: [
+    "No patient of the clinic has this name, owner or number.",
+    "Klinikte bu ad, sahip veya numarayla bir hasta yok.",
+  ],
   change: ["Change", "Değiştir"],
 });

@@ -8,9 +8,15 @@ import { studyWord } from "./study-word.ts";
 /** Translates a stored species or sex. Unknown words of an imported file are shown unchanged. */
 export function word(stored: string): string {
   if (Object.hasOwn(sexes, stored)) return t(stored as keyof typeof sexes);
-  if (!isStudyWord(stored)) return stored;
+  // A stored word of several, such as a species without a word here.
+  if (!isStudyWord(stored)) return stored.replaceAll("_", " ");
   const species = studyWord(stored);
   return species.slice(0, 1).toLocaleUpperCase(language.value) + species.slice(1);
+}
+
+/** The animal itself, such as `horse`, or the word of the API if that is all that is known. */
+export function speciesOf({ species, precise_species }: { species: string; precise_species: string | null }): string {
+  return precise_species ?? species;
 }
 
 /** The day of an instant in the clinic's time zone, like `2026-11-21`. */

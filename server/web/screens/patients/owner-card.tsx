@@ -1,0 +1,144 @@
+import { useState } from "preact/hooks";
+import type { EditOwnerBody } from "../../../dashboard/types/animals.ts";
+import type { PatientOverview } from "../../../dashboard/types/patients.ts";
+import { call } from "../../api.ts";
+import { clinicPath, may } from "../../session.ts";
+import { texts } from "../../text.ts";
+import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
+import { Facts } from "../../ui/status/facts.tsx";
+import { word } from "../../ui/words/words.ts";
+import { ownerDraft, ownerFacts } from "./animal/draft.ts";
+import { OwnerFacts } from "./animal/owner-fields.tsx";
+import "./animal/animal.css";
+
+/** The owner of a patient, whom the read API does not name, and the other animals of the owner. */
+export function OwnerCard({ overview: { owner, siblings }, reload }: OwnerProps) {
+  const [isEditing, setEditing] = useState(false);
+  const { name, phone, email, language, time_zone } = owner;
+  const isUnknown = name === null && phone === null && email === null;
+  return (
+    <section class="card" aria-labelledby="owner">
+      <div class="between">
+        <h2 id="owner">{t("owner")}</h2>
+        {may("staff") && (
+          <button type="button" class="no-print" onClick={() => setEditing(true)}>
+            {isUnknown ? t("add") : t("edit")}
+          </button>
+        )}
+      </div>
+      {isUnknown && <p class="quiet">{t("unknown")}</p>}
+      <Facts
+        of={[
+          [t("name"), name],
+          [
+            t("phone"),
+            phone === null ? null : (
+              <a key="phone" href={`tel:${phone.replaceAll(/[^+\d]/g, "")}`}>
+                {phone}
+              </a>
+            ),
+          ],
+          [
+            t("email"),
+            email === null ? null : (
+              <a key="email" href={`mailto:${encodeURIComponent(email)}`}>
+                {email}
+              </a>
+            ),
+          ],
+          [t("language"), language === null ? null : { en: "English", tr: "Türkçe" }[language]],
+          [t("timeZone"), time_zone],
+          [t("siblings"), siblings.length === 0 ? null : <Siblings key="siblings" of={siblings} />],
+        ]}
+      />
+      {isEditing && <EditOwner owner={owner} reload={reload} close={() => setEditing(false)} />}
+    </section>
+  );
+}
+
+interface OwnerProps {
+  readonly overview: PatientOverview;
+  readonly reload: () => Promise<void>;
+}
+
+function Siblings({ of }: { of: PatientOverview["siblings"] }) {
+  return (
+    <>
+      {of.map(({ fp, name, species }, index) => (
+        <span key={fp}>
+          {index > 0 && ", "}
+          <a href={`/dashboard/patients/${fp}`}>{name}</a> <span class="quiet">{word(species)}</span>
+        </span>
+      ))}
+    </>
+  );
+}
+
+function EditOwner({
+  owner: { fp, version, ...facts },
+  reload,
+  close,
+}: {
+  owner: PatientOverview["owner"];
+  reload: () => Promise<void>;
+  close: () => void;
+}) {
+  const [draft, setDraft] = useState(ownerDraft(facts));
+  const save = async () => {
+    const body: EditOwnerBody = { ...ownerFacts(draft), version };
+    await call("PUT", `${clinicPath()}/owners/${fp}`, body);
+    await reload();
+  };
+  return (
+    <FormDialog
+      title={t("editTitle")}
+      close={close}
+      act={save}
+      button={t("save")}
+      sentences={{ "REQUEST.INVALID_BODY": t("invalid") }}
+    >
+      <p class="quiet">{t("forAll")}</p>
+      <OwnerFacts
+        draft={draft}
+        change={(changed) => setDraft((before) => ({ ...before, ...changed }))}
+        faultOf={() => null}
+        leave={() => undefined}
+      />
+    </FormDialog>
+  );
+}
+
+const t = texts(
+  {
+    owner: "Owner",
+    add: "Add the owner",
+    edit: "Change the owner's data",
+    unknown: "Nobody wrote down whose animal this is.",
+    name: "Name",
+    phone: "Phone",
+    email: "E-mail",
+    language: "Language of reports",
+    timeZone: "Time zone",
+    siblings: "Other animals",
+    editTitle: "The owner's data",
+    forAll: "They are the same for all animals of the owner. If the animal has another owner, change the animal.",
+    save: "Save",
+    invalid: "A name is expected, a phone number with digits and an e-mail address with @.",
+  },
+  {
+    owner: "Sahibi",
+    add: "Sahibini ekle",
+    edit: "Sahibin bilgilerini değiştir",
+    unknown: "Bu hayvanın kimin olduğu yazılmamış.",
+    name: "Ad",
+    phone: "Telefon",
+    email: "E-posta",
+    language: "Rapor dili",
+    timeZone: "Saat dilimi",
+    siblings: "Diğer hayvanları",
+    editTitle: "Sahibin bilgileri",
+    forAll: "Sahibin bütün hayvanları için aynıdır. Hayvanın sahibi başkaysa hayvanın kaydını değiştirin.",
+    save: "Kaydet",
+    invalid: "Bir ad, rakamlı bir telefon numarası ve @ içeren bir e-posta adresi beklenir.",
+  },
+);

@@ -1,0 +1,137 @@
+import { useLocation } from "preact-iso";
+import { useState } from "preact/hooks";
+import type { DeceasedBody } from "../../../dashboard/types/animals.ts";
+import type { PatientOverview } from "../../../dashboard/types/patients.ts";
+import { call } from "../../api.ts";
+import { Problem } from "../../resource.tsx";
+import { clinicPath } from "../../session.ts";
+import { texts } from "../../text.ts";
+import { Field } from "../../ui/form/field.tsx";
+import { useAction } from "../../ui/form/use-action.ts";
+import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
+import { dayOf } from "../../ui/words/words.ts";
+import { CloseConnection, notice } from "./connection.tsx";
+
+type Asked = "deceased" | "remove" | "close";
+
+/** What staff may do with a patient: change it, note its death, remove it, close the connection. */
+export function PatientActions({ overview, reload }: { overview: PatientOverview; reload: () => Promise<void> }) {
+  const [asked, ask] = useState<Asked | null>(null);
+  const { run, error, isRunning } = useAction();
+  const { patient, deceased_at, is_shared } = overview;
+  const { fp, name } = patient;
+  const end = () => ask(null);
+  const setDeceased = async (body: DeceasedBody) => {
+    await call("PUT", `${clinicPath()}/patients/${fp}/deceased`, body);
+    await reload();
+  };
+  return (
+    <>
+      <p class="actions no-print">
+        <a class="button" href={`/dashboard/patients/${fp}/edit`}>
+          {t("edit")}
+        </a>
+        {deceased_at === null ? (
+          <button type="button" onClick={() => ask("deceased")}>
+            {t("deceased")}
+          </button>
+        ) : (
+          <button type="button" disabled={isRunning} onClick={() => void run(() => setDeceased({ died_on: null }))}>
+            {t("lives")}
+          </button>
+        )}
+        {/* An animal that other clinics see is theirs too: this clinic can only leave it. */}
+        {!is_shared && (
+          <button type="button" onClick={() => ask("remove")}>
+            {t("remove")}
+          </button>
+        )}
+        <button type="button" onClick={() => ask("close")}>
+          {t("close")}
+        </button>
+      </p>
+      {error !== undefined && <Problem error={error} />}
+      {asked === "deceased" && <Deceased name={name} set={setDeceased} close={end} />}
+      {asked === "remove" && <Remove fp={fp} name={name} close={end} />}
+      {asked === "close" && <CloseConnection fp={fp} name={name} close={end} />}
+    </>
+  );
+}
+
+function Deceased({
+  name,
+  set,
+  close,
+}: {
+  name: string;
+  set: (body: DeceasedBody) => Promise<void>;
+  close: () => void;
+}) {
+  const [today] = useState(() => dayOf(new Date().toISOString()));
+  return (
+    <FormDialog
+      title={t("deceasedTitle", { name })}
+      close={close}
+      act={({ died_on = today }) => set({ died_on })}
+      button={t("deceasedButton")}
+      sentences={{ "REQUEST.INVALID_BODY": t("wrongDay") }}
+    >
+      <p>{t("deceasedWhy")}</p>
+      <Field label={t("diedOn")}>
+        <input type="date" name="died_on" required max={today} defaultValue={today} />
+      </Field>
+    </FormDialog>
+  );
+}
+
+/** Asks before a removal. The patient is then out of sight, so the list reports it. */
+function Remove({ fp, name, close }: { fp: string; name: string; close: () => void }) {
+  const { route } = useLocation();
+  const remove = async () => {
+    await call("POST", `${clinicPath()}/patients/${fp}/remove`, {});
+    notice.value = t("removed", { name });
+    route("/dashboard/patients");
+  };
+  return (
+    <FormDialog title={t("removeTitle", { name })} close={close} act={remove} button={t("removeButton")} isDangerous>
+      <p>{t("removeWhy")}</p>
+    </FormDialog>
+  );
+}
+
+const t = texts(
+  {
+    edit: "Change",
+    deceased: "Deceased",
+    lives: "Not deceased after all",
+    remove: "Remove",
+    close: "Close the connection",
+    deceasedTitle: "{name} died?",
+    deceasedWhy: "Its results and records stay, and new results still find it. You can take this back.",
+    diedOn: "Day of death",
+    deceasedButton: "Note the death",
+    wrongDay: "A day from the birth to today is expected.",
+    removeTitle: "Remove {name}?",
+    removeWhy:
+      "Use it for an entry by mistake. Results of your devices go back to “To place”. The patient waits under “Removed patients”, and comes back with its results.",
+    removeButton: "Remove the patient",
+    removed: "{name} is removed. It waits under “Removed patients”.",
+  },
+  {
+    edit: "Değiştir",
+    deceased: "Öldü",
+    lives: "Ölmemiş",
+    remove: "Sil",
+    close: "Bağlantıyı kapat",
+    deceasedTitle: "{name} öldü mü?",
+    deceasedWhy: "Sonuçları ve kayıtları kalır, yeni sonuçlar onu yine bulur. Geri alabilirsiniz.",
+    diedOn: "Ölüm günü",
+    deceasedButton: "Ölümü kaydet",
+    wrongDay: "Doğumdan bugüne kadar bir gün beklenir.",
+    removeTitle: "{name} silinsin mi?",
+    removeWhy:
+      "Yanlışlıkla girilen kayıtlar içindir. Cihazlarınızın sonuçları “Yerleştirilecek” sayfasına döner. Hasta “Silinen hastalar” altında bekler ve sonuçlarıyla geri gelir.",
+    removeButton: "Hastayı sil",
+    removed: "{name} silindi. “Silinen hastalar” altında bekliyor.",
+  },
+);

@@ -1,0 +1,90 @@
+import type { RemovedAnimals } from "../../../dashboard/types/animals.ts";
+import { call } from "../../api.ts";
+import { Empty, Loaded, Problem, useResource } from "../../resource.tsx";
+import { clinicPath, may } from "../../session.ts";
+import { dateTime, texts } from "../../text.ts";
+import { useAction } from "../../ui/form/use-action.ts";
+import { DataTable } from "../../ui/list/data-table.tsx";
+import { word } from "../../ui/words/words.ts";
+
+/** The animals that somebody removed, to bring one back with its results. */
+export function RemovedPatients() {
+  const removed = useResource<RemovedAnimals>("/patients/removed");
+  const { run, error, isRunning } = useAction();
+  const restore = (fp: string) =>
+    run(async () => {
+      await call("POST", `${clinicPath()}/patients/${fp}/restore`, {});
+      await removed.reload();
+    });
+  return (
+    <>
+      <p>
+        <a href="/dashboard/patients">{t("back")}</a>
+      </p>
+      <h1>{t("removed")}</h1>
+      {error !== undefined && <Problem error={error} />}
+      <Loaded of={removed}>
+        {({ animals }) =>
+          animals.length === 0 ? (
+            <Empty title={t("none")}>{t("noneNext")}</Empty>
+          ) : (
+            <DataTable
+              label={t("removed")}
+              columns={[t("name"), t("species"), t("owner"), t("when"), may("staff") && t("what")]}
+            >
+              {animals.map(({ fp, name, species, owner_name, removed_at }) => (
+                <tr key={fp}>
+                  <th scope="row">{name}</th>
+                  <td>{word(species)}</td>
+                  <td>{owner_name}</td>
+                  <td>{dateTime(removed_at)}</td>
+                  {may("staff") && (
+                    <td>
+                      <button
+                        type="button"
+                        disabled={isRunning}
+                        aria-label={t("restoreOf", { name })}
+                        onClick={() => void restore(fp)}
+                      >
+                        {t("restore")}
+                      </button>
+                    </td>
+                  )}
+                </tr>
+              ))}
+            </DataTable>
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+const t = texts(
+  {
+    back: "All patients",
+    removed: "Removed patients",
+    none: "No removed patients",
+    noneNext: "A patient that somebody removes waits here, and comes back with its results.",
+    name: "Name",
+    species: "Species",
+    owner: "Owner",
+    when: "Removed",
+    what: "Action",
+    restore: "Bring back",
+    restoreOf: "Bring back {name}",
+  },
+  {
+    back: "Tüm hastalar",
+    removed: "Silinen hastalar",
+    none: "Silinen hasta yok",
+    noneNext: "Silinen bir hasta burada bekler ve sonuçlarıyla geri gelir.",
+    name: "Ad",
+    species: "Tür",
+    owner: "Sahibi",
+    when: "Silindi",
+    what: "İşlem",
+    restore: "Geri al",
+    restoreOf: "{name} hastasını geri al",
+  },
+);
