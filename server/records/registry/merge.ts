@@ -45,33 +45,29 @@ export async function mergeAnimals(
 ): Promise<Merged | { readonly code: MergeCode }> {
   if (survivorFp === mergedFp) return { code: "same" };
   const [survivor, merged] = [await findAnimal(session, survivorFp), await findAnimal(session, mergedFp)];
-  if (survivor === undefined) return { code: "unknown_survivor" };
-  if (merged === undefined) return { code: "unknown_merged" };
+  const kept = await clinicsOf(session, survivor);
+  const gone = await clinicsOf(session, merged);
+  // A closed connection suffices: practice software removes an animal, then merges it.
+  if (survivor === undefined || !kept.has(clinicId)) return { code: "unknown_survivor" };
+  if (merged === undefined || !gone.has(clinicId)) return { code: "unknown_merged" };
+  const last = await survivorOf(session, survivorFp);
   if (merged.merged_into_id !== null) {
-    const isDone = (await survivorOf(session, mergedFp)) === (await survivorOf(session, survivorFp));
+    const isDone = (await survivorOf(session, mergedFp)) === last;
     const moved = { studies: 0, soap_records: 0, events: 0 };
-    return isDone ? { fp: survivorFp, moved, isNew: false } : { code: "merged_elsewhere" };
+    return isDone ? { fp: last, moved, isNew: false } : { code: "merged_elsewhere" };
   }
-  const code = await refusalOf(session, clinicId, survivor, merged);
-  if (code !== null) return { code };
+  if (last === mergedFp) return { code: "circle" };
+  if (survivor.deleted_at !== null || kept.get(clinicId) !== true) return { code: "removed_survivor" };
+  if ([...gone].some(([id, isOpen]) => id !== clinicId && isOpen)) return { code: "other_clinics" };
+  if (isOtherSpecies(survivor, merged)) return { code: "other_species" };
   return { fp: survivorFp, moved: await moveAll(session, survivor, merged, context), isNew: true };
 }
 
-async function refusalOf(
-  session: Session,
-  clinicId: number,
-  survivor: StoredAnimal,
-  merged: StoredAnimal,
-): Promise<MergeCode | null> {
-  if ((await survivorOf(session, survivor.fp)) === merged.fp) return "circle";
-  if (survivor.deleted_at !== null) return "removed_survivor";
-  const kept = await session.all(connectionsOf, { patientId: survivor.id });
-  if (!kept.some(({ clinic_id, active }) => clinic_id === clinicId && active === 1)) return "unknown_survivor";
-  const gone = await session.all(connectionsOf, { patientId: merged.id });
-  // A closed connection suffices: practice software removes an animal, then merges it.
-  if (!gone.some(({ clinic_id }) => clinic_id === clinicId)) return "unknown_merged";
-  if (gone.some(({ clinic_id, active }) => clinic_id !== clinicId && active === 1)) return "other_clinics";
-  return isOtherSpecies(survivor, merged) ? "other_species" : null;
+/** Returns the clinics that were connected to an animal, and whether they are. */
+async function clinicsOf(session: Session, animal: StoredAnimal | undefined): Promise<ReadonlyMap<number, boolean>> {
+  if (animal === undefined) return new Map();
+  const rows = await session.all(connectionsOf, { patientId: animal.id });
+  return new Map(rows.map(({ clinic_id, active }) => [clinic_id, active === 1]));
 }
 
 /** A study is never flagged for another species: exotic alone contradicts no exotic animal. */

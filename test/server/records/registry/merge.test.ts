@@ -182,19 +182,23 @@ describe("a merge", () => {
   });
 
   test("an animal of another clinic is unknown, whichever of the two it is", async () => {
-    const { server, survivor, clinicOf } = await twins();
+    const { server, survivor, merged, clinicOf } = await twins();
     const foreign = await server.makeKey(theirs, ["clinic.sync.write"]);
     const headers = { "x-api-key": foreign };
     const payload = { source: "pims", mode: "partial", items: [{ ...pamuk, external_id: "x" }] };
     const sent = await server.app.inject({ method: "POST", url: "/sync/v1/patients", headers, payload });
     const other = sent.json<{ items: { fp: string }[] }>().items[0]?.fp ?? "";
-    const merge = async (one: string, two: string) =>
+    const merge = async (one: string, two: string, by = ours) =>
       server.store.transaction(async (session) => {
         const context = { now: server.clock.now, clock: () => server.clock.now, served: null, batch: null };
-        return mergeAnimals(session, { clinicId: clinicOf(ours), survivor: one, merged: two }, context);
+        return mergeAnimals(session, { clinicId: clinicOf(by), survivor: one, merged: two }, context);
       });
     expect(await merge(survivor, other)).toEqual({ code: "unknown_merged" });
     expect(await merge(other, survivor)).toEqual({ code: "unknown_survivor" });
+    expect(await merge(survivor, merged)).toMatchObject({ isNew: true });
+    expect(await merge(survivor, merged)).toMatchObject({ fp: survivor, isNew: false });
+    expect(await merge(survivor, merged, theirs)).toEqual({ code: "unknown_survivor" });
+    expect(await merge(other, merged, theirs)).toEqual({ code: "unknown_merged" });
   });
 
   test("a signed SOAP record moves with its merged patient alone", async () => {
