@@ -57,16 +57,22 @@ const SEX_WORDS = new Set([...MALE, ...FEMALE, ...NEUTERED, ...INTACT, fold("not
  * them. `C` and `S` are the castrated and spayed of OpenVPMS and IDEXX.
  */
 const PRACTICE_WORDS: readonly (readonly [PatientSex, string])[] = [
-  ["male", "männlich, rüde, kater, hengst, stallion, mâle, étalon, macho, aygır, male entire"],
+  [
+    "male",
+    "männlich, männl, rüde, kater, hengst, stallion, mâle, mâle entier, étalon, macho, macho entero, aygır, male entire",
+  ],
   [
     "male_neutered",
-    "c, castrated, gelding, mk, m kastr, m kastriert, männlich kastriert, kastriert männlich, rüde kastriert, kater kastriert, " +
+    "c, castrated, gelding, mk, m k, m kast, m kastr, m kastriert, männlich kastriert, kastriert männlich, rüde kastriert, kater kastriert, " +
       "wallach, castré, mâle castré, hongre, castrado, macho castrado, iğdiş",
   ],
-  ["female", "w, weiblich, hündin, kätzin, stute, mare, femelle, jument, hembra, yegua, kısrak"],
+  [
+    "female",
+    "w, weiblich, weibl, hündin, kätzin, stute, mare, femelle, femelle entière, jument, hembra, hembra entera, yegua, kısrak",
+  ],
   [
     "female_spayed",
-    "s, spayed, wk, w kastr, w kastriert, weiblich kastriert, kastriert weiblich, weiblich sterilisiert, hündin kastriert, " +
+    "s, spayed, wk, w k, w kast, w kastr, w kastriert, weiblich kastriert, kastriert weiblich, weiblich sterilisiert, hündin kastriert, " +
       "stérilisée, femelle stérilisée, femelle castrée, esterilizada, hembra esterilizada, castrada, hembra castrada",
   ],
   ["unknown", "unbekannt, inconnu, desconocido, unspecified"],

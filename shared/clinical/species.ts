@@ -77,18 +77,30 @@ const PRACTICE_WORDS: readonly (readonly [string, string])[] = [
   ["dog", "hündin, rüde, 448771007"],
   ["cat", "fel, kater, kätzin, chatte, gata, 448169003"],
   ["rabbit", "lapin, conejo, hase, zwergkaninchen, leporine"],
-  ["bird", "oiseau, pájaro, ave, psittacine, papagei, wellensittich, kanarienvogel, papağan, muhabbet kuşu, kanarya"],
+  [
+    "bird",
+    "oiseau, pájaro, ave, psittacine, papagei, wellensittich, kanarienvogel, papağan, muhabbet kuşu, kanarya, duck, ördek, goose, kaz, " +
+      "pigeon, güvercin, taube",
+  ],
+  ["chicken", "huhn, poule, gallina"],
   [
     "reptile",
-    "reptil, eidechse, schlange, schildkröte, serpent, tortue, lézard, serpiente, tortuga, lagarto, kaplumbağa, yılan",
+    "reptil, eidechse, schlange, schildkröte, serpent, tortue, lézard, serpiente, tortuga, lagarto, kaplumbağa, su kaplumbağası, yılan",
   ],
-  ["exotic", "egzotik, exot, heimtier, nac, exotique, exótico, monkey, maymun, affe, singe, mono, fish, balık, fisch"],
+  [
+    "exotic",
+    "egzotik, exot, heimtier, nac, exotique, exótico, monkey, maymun, affe, singe, mono, fish, balık, fisch, igel, kirpi, camel, deve, katır",
+  ],
   ["ferret", "frettchen, furet, hurón, dağ gelinciği"],
   ["hamster", "goldhamster, zwerghamster, hámster"],
-  ["horse", "at, pony, cheval, caballo, 35354009"],
+  ["horse", "at, pony, cheval, caballo, hengst, stute, wallach, mare, gelding, kısrak, aygır, 35354009"],
   ["cow", "sığır, kuh, vache, vaca, bovin, dana, buzağı, 34618005"],
   ["donkey", "âne, asno"],
   ["pig", "cochon, porc, cerdo"],
+  ["guinea pig", "cobaye, cobayo"],
+  ["chinchilla", "çinçila"],
+  ["rat", "ratte, sıçan"],
+  ["mouse", "maus"],
 ];
 
 const practiceWords = new Map(

@@ -58,6 +58,11 @@ test.each([
   ["stérilisée", "female_spayed"],
   ["macho", "male"],
   ["hembra", "female"],
+  ["m/k", "male_neutered"],
+  ["w/k", "female_spayed"],
+  ["männl.", "male"],
+  ["macho entero", "male"],
+  ["femelle entière", "female"],
   ["Esterilizada", "female_spayed"],
   ["M^Y", "male_neutered"],
   ["F^N", "female"],
@@ -100,6 +105,10 @@ test.each([
   ["Frettchen", "ferret"],
   ["Goat", "goat"],
   ["LLAMA", "llama"],
+  ["Stute", "horse"],
+  ["cobaye", "guinea_pig"],
+  ["Ratte", "rat"],
+  ["çinçila", "chinchilla"],
 ])("the species %j is stored as %j, and served as exotic", (words, precise) => {
   expect(animalSpecies(words)).toEqual({ served: "exotic", precise });
   expect(animalSpecies(precise.replaceAll("_", " "))).toEqual({ served: "exotic", precise });
