@@ -10,6 +10,7 @@ import { type Authentication, authenticateRequests } from "./http/auth/authentic
 import { authorizeRequests } from "./http/auth/authorization.ts";
 import type { Certificate } from "./http/certificate.ts";
 import { Drain } from "./http/drain.ts";
+import { ImportRunner } from "./import/jobs/import-runner.ts";
 import { handleErrors } from "./http/error-handler.ts";
 import { healthRoutes } from "./http/health.ts";
 import { createHttpServer, defaultTimeouts, type HttpTimeouts } from "./http/http-server.ts";
@@ -140,6 +141,7 @@ export function buildApp(
     alerts,
     releaseFolder,
     network,
+    imports: runImports(app, { store, now, logger }),
   };
   app.register(dashboardRoutes, { trail, context: forDashboard });
   app.register((pages) => webFiles(pages));
@@ -147,6 +149,14 @@ export function buildApp(
   app.register((docs) => docsRoutes(docs, SYNC_API, syncOperations, limits));
   healthRoutes(app, store, drain);
   return app;
+}
+
+/** Runs imports of files while the app is open: those that wait, also of a server that was killed. */
+function runImports(app: FastifyInstance, options: ConstructorParameters<typeof ImportRunner>[0]): ImportRunner {
+  const runner = new ImportRunner(options);
+  app.addHook("onListen", async () => runner.start());
+  app.addHook("onClose", async () => runner.stop());
+  return runner;
 }
 
 /** What the hooks of a request with a key need. */

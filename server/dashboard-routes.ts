@@ -12,6 +12,7 @@ import { codeRoutes } from "./dashboard/routes/records/codes.ts";
 import { connectionRoutes } from "./dashboard/routes/records/connections.ts";
 import { deviceRoutes } from "./dashboard/routes/devices.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
+import { fileImportRoutes } from "./dashboard/routes/records/file-import.ts";
 import { keyRoutes } from "./dashboard/routes/settings/keys.ts";
 import { manualStudyRoutes } from "./dashboard/routes/records/manual-study.ts";
 import { networkRoutes } from "./dashboard/routes/settings/network.ts";
@@ -57,6 +58,7 @@ export async function dashboardRoutes(
   animalRoutes(scope, context, lists);
   ownerRoutes(scope, context);
   connectionRoutes(scope, context);
+  fileImportRoutes(scope, context);
   keyRoutes(scope, context);
   auditRoutes(scope, context);
   rangeRoutes(scope, context);

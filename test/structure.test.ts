@@ -150,7 +150,7 @@ agent/status: agent/spool agent/states agent/transport shared
 agent/study: agent/devices agent/page/types agent/protocols agent/push agent/report agent/runtime agent/spool shared
 agent/tools: agent/config agent/connection agent/devices agent/imaging agent/page/types agent/protocols agent/push agent/report agent/runtime agent/spool agent/study agent/transport shared
 agent/transport: agent/runtime agent/states
-server: server/api server/cli server/dashboard server/database server/http server/network server/operations server/records shared
+server: server/api server/cli server/dashboard server/database server/http server/import server/network server/operations server/records shared
 server/api: server/database server/http server/operations server/records shared
 server/cli: server server/dashboard server/database server/http server/import server/network server/operations server/records shared
 server/dashboard: server/dashboard/types server/database server/http server/operations/alerts server/records/changes server/records/clinics shared
@@ -165,7 +165,7 @@ server/http/auth: server/dashboard/types server/database server/http server/reco
 server/http/openapi: server/http shared
 server/http/rate-limit: server/dashboard/types server/http server/records/clinics shared
 server/http/response-cache: server/http
-server/import: server/database server/records shared
+server/import: server/dashboard/types server/database server/records shared
 server/network: server/dashboard/types server/http shared
 server/operations: server/database server/http server/operations/alerts server/records shared
 server/operations/alerts: server/operations/webhooks shared

@@ -19,8 +19,12 @@ export const serverHelp: Readonly<Record<string, CommandHelp>> = {
     ],
   },
   import: {
-    summary: "import an NDJSON file",
-    examples: ["import clinics.ndjson", `import soap.ndjson --owner ${CLINIC}`],
+    summary: "import an NDJSON file, or animals and owners from CSV or Excel",
+    examples: [
+      "import clinics.ndjson",
+      `import patients.csv --clinic ${CLINIC} --dry-run`,
+      `import soap.ndjson --owner ${CLINIC}`,
+    ],
   },
   export: { summary: "write all entities as NDJSON", examples: ["export", "export all.ndjson"] },
   keys: {

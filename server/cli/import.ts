@@ -1,18 +1,51 @@
 import { Presets, SingleBar } from "cli-progress";
-import { Command } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { plural, printError, printLine, progressInTenths, remainingText } from "../../shared/platform/cli/output.ts";
 import { ImportError, importFile, type Progress } from "../import/importer.ts";
-import { type DataOption, dataOption } from "./common/options.ts";
-import { clinicIdOf, withNewStore } from "./common/with-store.ts";
+import { WEIGHT_UNITS, type WeightUnit } from "../dashboard/types/file-import.ts";
+import { FILE_SOURCE } from "../import/jobs/import-runner.ts";
+import { DATE_ORDERS, type DateOrder } from "../import/table/dates.ts";
+import { clinicOption, type DataOption, dataOption } from "./common/options.ts";
+import { clinicIdOf, withNewStore, withStore } from "./common/with-store.ts";
+import { importTableFile } from "./import-table.ts";
 
 export const importCommand = new Command("import")
   .argument("<file>")
-  .description("import an NDJSON file, all or nothing; warns of a card number that several patients of a clinic have")
+  .description(
+    "import an NDJSON file, all or nothing; warns of a card number that several patients of a clinic have. With --clinic: the animals " +
+      "or owners of a CSV or Excel file, without the lines that are refused",
+  )
   .option("--owner <fp>", "the clinic whose SOAP records the file may give to another clinic")
+  .addOption(clinicOption("the clinic of the animals or owners of a CSV or Excel file"))
+  .option("--source <name>", "name of the software whose numbers a CSV or Excel file has", sourceName, FILE_SOURCE)
+  .option("--dry-run", "print what a CSV or Excel file would change, and store nothing")
+  .addOption(
+    new Option("--date-order <order>", "dates such as 3/4/2020 are day first or month first").choices(DATE_ORDERS),
+  )
+  .addOption(new Option("--weight-unit <unit>", "unit of weights without one").choices(WEIGHT_UNITS))
   .addOption(dataOption())
   .action(importEntities);
 
-async function importEntities(path: string, { data, owner }: DataOption & { owner?: string }): Promise<void> {
+interface ImportOptions extends DataOption {
+  readonly owner?: string;
+  readonly clinic?: string;
+  readonly source: string;
+  readonly dryRun?: true;
+  readonly dateOrder?: DateOrder;
+  readonly weightUnit?: WeightUnit;
+}
+
+/** A name as practice software has one at /sync/v1. */
+function sourceName(text: string): string {
+  if (/^[\w.-]{1,64}$/.test(text)) return text;
+  throw new InvalidArgumentError("expected 1 to 64 letters, digits, dots, - or _");
+}
+
+async function importEntities(path: string, options: ImportOptions): Promise<void> {
+  const { data, owner, clinic } = options;
+  if (clinic !== undefined) return importTableOf(path, clinic, options);
+  if (/\.(?:csv|tsv|txt|xlsx?)$/i.test(path))
+    throw new Error(`${path}: expected --clinic <fp> for a CSV or Excel file`);
   await withNewStore(data, async (store) => {
     const ownerId = owner === undefined ? null : await clinicIdOf(store, owner);
     const bar = process.stderr.isTTY ? progressBar() : { progress: progressInTenths(), stop: () => undefined };
@@ -32,6 +65,18 @@ async function importEntities(path: string, { data, owner }: DataOption & { owne
       if (more > 0) printError(`and ${more} more`);
       throw new Error(`${path}: ${error.message}`, { cause: error });
     }
+  });
+}
+
+async function importTableOf(path: string, clinic: string, options: ImportOptions): Promise<void> {
+  const { data, source, dryRun = false, dateOrder, weightUnit } = options;
+  const choices = {
+    ...(dateOrder !== undefined && { date_order: dateOrder }),
+    ...(weightUnit !== undefined && { weight_unit: weightUnit }),
+  };
+  await withStore(data, async (store) => {
+    const clinicId = await clinicIdOf(store, clinic);
+    await importTableFile(store, path, { clinicId, source, dryRun, choices }, progressInTenths());
   });
 }
 

@@ -51,4 +51,12 @@ export interface DashboardContext {
   readonly releaseFolder: string | null;
   /** Null in a test. */
   readonly network: NetworkControl | null;
+  /** Runs imports of files in the background. */
+  readonly imports: BackgroundWork;
+}
+
+/** Work that waits in the database. */
+export interface BackgroundWork {
+  /** Starts what waits. Never rejects. */
+  check(): Promise<void>;
 }

@@ -661,6 +661,42 @@ function signedChange(columns: readonly string[]): string {
   return `old.status in ('SIGNED', 'LOCKED') and (${changes.join(" or ")})`;
 }
 
+// Files of animals and owners that users import.
+const fileImports = ({ id, orderedText }: Engine) => `
+  create table file_import (
+    id ${id},
+    public_id ${orderedText} not null unique,
+    clinic_id bigint not null references clinic (id),
+    user_id bigint not null references dashboard_user (id),
+    file_name text not null,
+    phase text not null,
+    choices text not null,
+    reading text,
+    fault text,
+    done bigint not null,
+    result text,
+    batch_id bigint,
+    batch_fp text,
+    lease_until bigint not null,
+    started_at bigint not null,
+    finished_at bigint
+  );
+  create index file_import_of_clinic on file_import (clinic_id, id);
+  create table file_import_part (
+    import_id bigint not null references file_import (id),
+    position bigint not null,
+    content text not null,
+    primary key (import_id, position)
+  );
+  create table file_import_refusal (
+    import_id bigint not null references file_import (id),
+    position bigint not null,
+    line bigint not null,
+    faults text not null,
+    primary key (import_id, position)
+  );
+`;
+
 const soapContent = [
   "id",
   "fp",
@@ -680,7 +716,7 @@ const soapContent = [
  * The baseline, then what each later version changes. Released entries stay as they are, because databases of clinics have run
  * them.
  */
-const versions: readonly ((engine: Engine) => string)[] = [baseline, practiceSoftware, batches];
+const versions: readonly ((engine: Engine) => string)[] = [baseline, practiceSoftware, batches, fileImports];
 
 /** Version of the schema that this program knows. */
 export const SCHEMA_VERSION = versions.length;

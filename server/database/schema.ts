@@ -3,6 +3,7 @@ import type { EventStatus, EventType } from "../../shared/api/calendar.ts";
 import type { Currency } from "../../shared/api/inventory.ts";
 import type { SoapStatus } from "../../shared/api/soap.ts";
 import type { Language } from "../../shared/api/language.ts";
+import type { ImportPhase } from "../dashboard/types/file-import.ts";
 import type { Role } from "../dashboard/types/settings/session.ts";
 import type { HostState, RequestState } from "../dashboard/types/connections.ts";
 import type { DeliveryState, WebhookEventType } from "../dashboard/types/settings/webhooks.ts";
@@ -116,6 +117,19 @@ export interface Tables {
     before: string | null;
     /** JSON of what the batch left. */
     after: string;
+  };
+  /** The last file of animals or owners of a clinic; see import/jobs. */
+  file_import: FileImportColumns & { id: Generated<number> };
+  /** The bytes of such a file, compressed, in base64. */
+  file_import_part: { import_id: number; position: number; content: string };
+  /** Lines that an import refuses. */
+  file_import_refusal: {
+    import_id: number;
+    line: number;
+    /** Index among the lines of the file. */
+    position: number;
+    /** The faults as JSON (LineFault). */
+    faults: string;
   };
   /** Answers to requests of practice software, for their repetitions. */
   sync_answer: {
@@ -384,6 +398,32 @@ export interface Tables {
 export type Door = "hand" | "file" | "sync" | "device" | "merge";
 
 export type RowChange = "created" | "changed" | "removed";
+
+export interface FileImportColumns {
+  public_id: string;
+  clinic_id: number;
+  user_id: number;
+  /** As the user's computer names it, for people. */
+  file_name: string;
+  phase: ImportPhase;
+  /** What a person decided, as JSON (FileChoices). */
+  choices: string;
+  /** What was decided about the file, as JSON (FileReading); null if it cannot be read. */
+  reading: string | null;
+  /** Why it cannot be read, as JSON (FileFault). */
+  fault: string | null;
+  /** Lines that are through. */
+  done: number;
+  /** What became of them, as JSON (FileResult). */
+  result: string | null;
+  /** What the import changed, for undo. */
+  batch_id: number | null;
+  batch_fp: string | null;
+  /** Time until which one server works on it; after it another server may go on. */
+  lease_until: number;
+  started_at: number;
+  finished_at: number | null;
+}
 
 export interface SoapColumns {
   fp: string;

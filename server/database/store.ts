@@ -38,3 +38,28 @@ export interface PoolState {
   /** Callers that wait for a connection. */
   readonly waiting: number;
 }
+
+/** Carries a result out of a transaction that is rolled back. */
+class RolledBack extends Error {
+  readonly result: unknown;
+
+  constructor(result: unknown) {
+    super("a dry run stores nothing");
+    this.result = result;
+  }
+}
+
+/** Runs the work of a transaction as it would run, and rolls it back. @returns the work's result */
+export async function rolledBack<T>(
+  store: Pick<Store, "transaction">,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  try {
+    return await store.transaction<never>(async (session) => {
+      throw new RolledBack(await work(session));
+    });
+  } catch (error) {
+    if (error instanceof RolledBack) return error.result as T;
+    throw error;
+  }
+}

@@ -52,6 +52,12 @@ export async function call<T>(method: Method, path: string, body?: unknown): Pro
   return (await response.json()) as T;
 }
 
+/** Sends the bytes of a file to a path below ROOT and returns the JSON of the response. @throws RequestError */
+export async function sendFile<T>(path: string, file: Blob): Promise<T> {
+  const response = await send("POST", path, file);
+  return (await response.json()) as T;
+}
+
 /** Loads a file from a path below ROOT. @throws RequestError, also if `end` aborts the request */
 export function loadFile(path: string, end: AbortSignal): Promise<Response> {
   return send("GET", path, undefined, end);
@@ -59,16 +65,20 @@ export function loadFile(path: string, end: AbortSignal): Promise<Response> {
 
 async function send(method: Method, path: string, body: unknown, end?: AbortSignal): Promise<Response> {
   let response: Response;
-  const text = body === undefined ? undefined : JSON.stringify(body);
-  const write = method !== "GET" && path.startsWith("/clinics/") ? `${method} ${path} ${text}` : undefined;
+  const file = body instanceof Blob ? body : undefined;
+  const text = body === undefined || file !== undefined ? undefined : JSON.stringify(body);
+  const isWrite = method !== "GET" && file === undefined && path.startsWith("/clinics/");
+  const write = isWrite ? `${method} ${path} ${text}` : undefined;
   try {
     response = await fetch(ROOT + path, {
       method,
       ...(end !== undefined && { signal: end }),
-      ...(text !== undefined && { body: text }),
+      ...(body !== undefined && { body: file ?? text ?? "" }),
       headers: {
         ...(write !== undefined && { "idempotency-key": writeId(write) }),
-        ...(body !== undefined && { "content-type": "application/json" }),
+        ...(body !== undefined && {
+          "content-type": file !== undefined ? "application/octet-stream" : "application/json",
+        }),
         ...(pageUser.value !== null && { "x-vetwire-user": pageUser.value }),
       },
     });

@@ -8,6 +8,7 @@ import { ApiError } from "../../http/errors.ts";
 import { readParameters, text, yesOrNo } from "../../http/query-parameters.ts";
 import { keyOf } from "../../http/request-context.ts";
 import type { Session } from "../../database/query.ts";
+import { rolledBack } from "../../database/store.ts";
 import { findAnswer, keepAnswer } from "../../records/registry/sync/answers.ts";
 import {
   NAMED_ABSENT_MAX,
@@ -45,7 +46,7 @@ export function handler<Item>(door: Door<Item>, { store, now }: SyncContext) {
     const read = { ...asked, items: door.read(asked.items, asked.now) };
     const work = async (session: Session) => answerOf(await door.store(session, read), asked);
     const answer = asked.dryRun
-      ? await rolledBack((dry) => store.transaction(dry), work)
+      ? await rolledBack(store, work)
       : await store.transaction((session) => answerOnce(session, asked, work), { repeatable: true });
     return send(reply, answer);
   };
@@ -187,31 +188,6 @@ function answerOf({ items, stateDigest, absence }: SyncResult, asked: Asked): Sy
     items: shown,
     ...(absence === undefined ? {} : { absent: removed.slice(0, NAMED_ABSENT_MAX) }),
   };
-}
-
-/** Carries a result out of a transaction that is rolled back. */
-class RolledBack extends Error {
-  readonly result: unknown;
-
-  constructor(result: unknown) {
-    super("a dry run stores nothing");
-    this.result = result;
-  }
-}
-
-/** Runs the work as it would run, and rolls it back. */
-async function rolledBack<T>(
-  transaction: (work: (session: Session) => Promise<never>) => Promise<never>,
-  work: (session: Session) => Promise<T>,
-): Promise<T> {
-  try {
-    return await transaction(async (session) => {
-      throw new RolledBack(await work(session));
-    });
-  } catch (error) {
-    if (error instanceof RolledBack) return error.result as T;
-    throw error;
-  }
 }
 
 function send(reply: FastifyReply, { isRepeated, ...answer }: Answer): SyncAnswer {

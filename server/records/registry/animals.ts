@@ -354,6 +354,7 @@ const dependentOf = query((db, p: { id: number }) =>
     .limit(1),
 );
 
+/** The numbers of an animal, in their order. */
 export const identifiersOf = query((db, p: { patientId: number }) =>
   db
     .selectFrom("patient_identifier")

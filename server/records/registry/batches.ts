@@ -64,18 +64,32 @@ const ROWS_MAX = 1_000_000;
  */
 export async function inBatch<T>(
   session: Session,
-  { clinicId, door, source, by, now }: NewBatch,
+  opened: NewBatch,
   work: (batch: Batch) => Promise<T>,
 ): Promise<{ readonly result: T; readonly batch: string | null }> {
+  const batch = await openBatch(session, opened);
+  const result = await work(batch);
+  return { result, batch: (await closeBatch(session, batch, opened)) ? batch.fp : null };
+}
+
+/** Opens a batch for work in several transactions, whose last one closes it. */
+export async function openBatch(session: Session, { clinicId, door, source, by, now }: NewBatch): Promise<Batch> {
   const [userId, keyId] = "userId" in by ? [by.userId, null] : [null, by.keyId];
   const fp = newFp("batch");
   const opened = await session.first(insertBatch, { fp, clinicId, door, source, userId, keyId, now });
   if (opened === undefined) throw new Error("an insert returned no row");
-  const { id } = opened;
-  const result = await work({ id, fp });
+  return { id: opened.id, fp };
+}
+
+/** Counts what a batch has, and drops the oldest ones. @returns whether it has a change. It is removed otherwise */
+export async function closeBatch(
+  session: Session,
+  { id }: Batch,
+  { clinicId, now }: Pick<NewBatch, "clinicId" | "now">,
+): Promise<boolean> {
   const isEmpty = await close(session, id);
   if (!isEmpty) await dropBeyond(session, clinicId, now);
-  return { result, batch: isEmpty ? null : fp };
+  return !isEmpty;
 }
 
 /** Adds a change to the batch, unless there is none. A record that changes again keeps its first state before. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import { animalConnections, animals } from "./animals.ts";
@@ -91,12 +92,17 @@ async function findRows(
 
 const PAGE_ROWS = 1000;
 
+/** Records that are compared or restored in one turn of the event loop. */
+const ROWS_PER_TURN = 20;
+
 /** Lists what a batch changed, the last record first: a record is created after those that it names. */
 async function* rowsOf(session: Session, batchId: number): AsyncGenerator<RecordedRow> {
   let last = Number.MAX_SAFE_INTEGER;
   for (;;) {
     const page = await session.all(rowsBefore, { batchId, last, limit: PAGE_ROWS });
-    for (const { kind: name, subject, before, after } of page) {
+    for (const [index, { kind: name, subject, before, after }] of page.entries()) {
+      // On SQLite no query gives up the turn, and other requests would wait for the complete batch.
+      if (index % ROWS_PER_TURN === 0) await nextTurn();
       const kind = kinds.find((one) => one.name === name);
       if (kind === undefined) throw new Error("a batch has a kind of record that this version lacks");
       yield { batchId, kind, subject, before: before === null ? null : imageOf(before), after: imageOf(after) };

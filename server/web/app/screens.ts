@@ -18,6 +18,10 @@ export const screens = [
     Screen: lazy(async () => (await import("../screens/patients/removed.tsx")).RemovedPatients),
   },
   {
+    path: "/dashboard/patients/import",
+    Screen: lazy(async () => (await import("../screens/file-import/file-import.tsx")).FileImport),
+  },
+  {
     path: "/dashboard/patients/:fp",
     Screen: lazy(async () => (await import("../screens/patients/patient.tsx")).PatientPage),
   },

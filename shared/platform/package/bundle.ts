@@ -16,6 +16,7 @@ const ENTRIES = [
   "agent/imaging/worker",
   "agent/spool/thread/worker",
   "server/dashboard/report/pdf-worker",
+  "server/import/table/read-worker",
   "server/main",
   "server/demo/child",
   "server/demo/main",

@@ -132,6 +132,8 @@ const repeated: Readonly<Record<string, string>> = {
   [`POST ${OF_CLINIC}today/skipped-steps`]: "a step that was skipped stays skipped",
   [`POST ${OF_CLINIC}results/:fp/seen`]: "a study that was seen stays seen",
   [`POST ${OF_CLINIC}patients/check`]: "it changes nothing",
+  [`POST ${OF_CLINIC}imports`]: "it replaces the file that is not imported",
+  [`PUT ${OF_CLINIC}imports/:id/choices`]: "equal choices read the file alike",
   [`POST ${OF_CLINIC}manual-study/preview`]: "it changes nothing",
   [`POST ${OF_CLINIC}ranges/preview`]: "it changes nothing",
   [`POST ${OF_CLINIC}notifications/channels/:id/test`]: "it sends a message and stores nothing, and a second one waits",

@@ -39,7 +39,10 @@ describe("the store", () => {
     const database = await temporaryDatabase();
     await (await openStore(database)).close();
     const other = await connectTo(database);
-    const tables = ["batch_row", "batch", "patient_source", "customer_source", "sync_answer"];
+    const tables = [
+      ...["file_import_refusal", "file_import_part", "file_import"],
+      ...["batch_row", "batch", "patient_source", "customer_source", "sync_answer"],
+    ];
     for (const table of tables) await other.run(`drop table ${table}`);
     const trigger = "soap_signed_keeps_patient";
     await other.run(onPostgres() ? `drop function ${trigger} cascade` : `drop trigger ${trigger}`);

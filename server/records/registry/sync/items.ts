@@ -14,7 +14,8 @@ const FAULTS_MAX = 10;
 
 export interface SyncedOwner {
   readonly externalId: string;
-  readonly name: string;
+  /** Null if a file has the number alone. */
+  readonly name: string | null;
   readonly phone: string | null;
   readonly email: string | null;
 }

@@ -1,8 +1,8 @@
 import type { Session } from "../../../database/query.ts";
-import { inBatch, type StoreContext } from "../batches.ts";
+import type { StoreContext } from "../batches.ts";
 import { type MergeCode, mergeAnimals } from "../merge.ts";
 import { namePatient, ownNameOf, type SourceName } from "../sources.ts";
-import { auditItem, batchOf, type SyncRequest } from "./request.ts";
+import { auditItem, type SyncRequest, withBatch } from "./request.ts";
 import type { SyncMergeAnswer } from "./messages.ts";
 
 // Practice software merges one of its patients into another one. The name of the merged one stays as an alias of the survivor.
@@ -17,10 +17,12 @@ export type MergeOutcome = SyncMergeAnswer | { readonly code: MergeCode };
 /** Merges the patients of two external ids. Run it in a transaction. */
 export async function mergeNamed(session: Session, request: MergeRequest): Promise<MergeOutcome> {
   const { now, clock } = request;
-  const { result } = await inBatch(session, { ...batchOf(request), door: "merge" }, async (batch) =>
-    merge(session, request, { now, clock, served: null, batch }),
+  return withBatch(
+    session,
+    request,
+    async (batch) => merge(session, request, { now, clock, served: null, batch }),
+    "merge",
   );
-  return result;
 }
 
 async function merge(session: Session, request: MergeRequest, context: StoreContext): Promise<MergeOutcome> {

@@ -1,12 +1,11 @@
 import { newFp } from "../../../../shared/api/fp.ts";
 import type { Session } from "../../../database/query.ts";
-import { inBatch, type StoreContext } from "../batches.ts";
+import type { StoreContext } from "../batches.ts";
 import { ownerId, storeOwnerFacts } from "../owners.ts";
 import { findNamedOwner, nameOwner } from "../sources.ts";
 import type { ReadOwner, RefusedItem, SyncedOwner } from "./items.ts";
 import {
   auditItem,
-  batchOf,
   isOlder,
   laterOf,
   olderItem,
@@ -14,13 +13,14 @@ import {
   type StoredItem,
   type SyncRequest,
   type SyncResult,
+  withBatch,
 } from "./request.ts";
 
 // Stores the owners of practice software under their names there.
 
 /** Stores owners without their animals. Run it in a transaction. */
 export async function syncOwners(session: Session, request: SyncRequest<ReadOwner | RefusedItem>): Promise<SyncResult> {
-  const { result } = await inBatch(session, batchOf(request), async (batch) =>
+  return withBatch(session, request, async (batch) =>
     storeEach(request.items, async (item) => {
       if ("faults" in item) return { fp: null, outcome: "rejected", errors: [...item.faults] };
       const stored = await storeOwner(session, item, request, { batch });
@@ -29,7 +29,6 @@ export async function syncOwners(session: Session, request: SyncRequest<ReadOwne
       return stored;
     }),
   );
-  return result;
 }
 
 /** Stores an owner with the time of the item that names it. */

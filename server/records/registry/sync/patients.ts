@@ -2,7 +2,7 @@ import { newFp } from "../../../../shared/api/fp.ts";
 import type { Session } from "../../../database/query.ts";
 import { storedWords } from "../animal-checks.ts";
 import { connectAnimal, storeAnimal } from "../animals.ts";
-import { inBatch, type StoreContext } from "../batches.ts";
+import type { StoreContext } from "../batches.ts";
 import { type NamedPatient, namePatient, ownNameOf, type SourceName } from "../sources.ts";
 import type { ReadPatient, RefusedItem, SyncedOwner, SyncedPatient } from "./items.ts";
 import type { SyncFault, SyncOutcome } from "./messages.ts";
@@ -10,7 +10,6 @@ import { storeOwner } from "./owners.ts";
 import { removeAbsent, removePatient } from "./removals.ts";
 import {
   auditItem,
-  batchOf,
   isOlder,
   laterOf,
   olderItem,
@@ -18,6 +17,7 @@ import {
   type StoredItem,
   type SyncRequest,
   type SyncResult,
+  withBatch,
 } from "./request.ts";
 
 // Stores the patients of practice software under their names there. Every item is the complete state of its patient, and the newest
@@ -29,7 +29,7 @@ export async function syncPatients(
   request: SyncRequest<ReadPatient | RefusedItem>,
 ): Promise<SyncResult> {
   const { now, clock } = request;
-  const { result } = await inBatch(session, batchOf(request), async (batch) => {
+  return withBatch(session, request, async (batch) => {
     // A client of the clinic has synchronised if its practice software does.
     const context: StoreContext = { now, clock, served: null, batch };
     const owners = await storeOwners(session, request, context);
@@ -37,7 +37,6 @@ export async function syncPatients(
     const { full } = request;
     return full === null ? stored : { ...stored, absence: await removeAbsent(session, full, request, context) };
   });
-  return result;
 }
 
 type StoredOwner = Awaited<ReturnType<typeof storeOwner>>;

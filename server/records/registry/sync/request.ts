@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Session } from "../../../database/query.ts";
+import type { Door } from "../../../database/schema.ts";
 import { insertRow } from "../../audit/audit.ts";
-import type { NewBatch } from "../batches.ts";
+import { type Batch, inBatch } from "../batches.ts";
 import type { SyncAnswer, SyncFault, SyncOutcome } from "./messages.ts";
 
 // A request of practice software: its items one after the other, each with an outcome.
@@ -18,12 +19,30 @@ export interface SyncRequest<Item> {
   readonly full: ReadonlySet<string> | null;
   readonly now: number;
   readonly clock: () => number;
-  readonly by: { readonly requestId: string; readonly keyId: number; readonly address: string };
+  readonly by: SyncActor;
+  /** Gets the changes, null for none. Undefined for a batch of the request's own. */
+  readonly batch?: Batch | null;
 }
 
-/** The batch of a request. */
-export function batchOf({ clinicId, source, by, now }: Omit<SyncRequest<unknown>, "items" | "full">): NewBatch {
-  return { clinicId, door: "sync", source, by: { keyId: by.keyId }, now };
+/** Who sends the items, for the audit: a key, or a user or a command with a file. */
+export interface SyncActor {
+  readonly requestId: string;
+  readonly keyId?: number;
+  readonly userId?: number;
+  readonly address: string;
+}
+
+/** Runs the work with the batch of a request. */
+export async function withBatch<T>(
+  session: Session,
+  { clinicId, source, by, now, batch }: Omit<SyncRequest<unknown>, "items" | "full">,
+  work: (batch: Batch | null) => Promise<T>,
+  door: Door = "sync",
+): Promise<T> {
+  if (batch !== undefined) return work(batch);
+  const { keyId } = by;
+  if (keyId === undefined) throw new Error("expected a batch, or a key that sends the items");
+  return (await inBatch(session, { clinicId, door, source, by: { keyId }, now }, work)).result;
 }
 
 /** What became of an item. */
@@ -87,11 +106,11 @@ export async function auditItem(
   session: Session,
   route: string,
   fp: string,
-  { now, by }: Pick<SyncRequest<unknown>, "now" | "by">,
+  { now, by, clinicId }: Pick<SyncRequest<unknown>, "now" | "by" | "clinicId">,
 ): Promise<void> {
-  const request = { request_id: by.requestId, api_key_id: by.keyId, address: by.address };
-  const nobody = { user_id: null, clinic_id: null };
+  const request = { request_id: by.requestId, api_key_id: by.keyId ?? null, address: by.address };
+  const user = { user_id: by.userId ?? null, clinic_id: by.userId === undefined ? null : clinicId };
   await insertRow(session, {
-    ...{ at: now, method: "COMMAND", route, fp, count: null, status: null, times: 1, ...request, ...nobody },
+    ...{ at: now, method: "COMMAND", route, fp, count: null, status: null, times: 1, ...request, ...user },
   });
 }

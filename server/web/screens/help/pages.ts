@@ -6,6 +6,7 @@ export const helpPages = [
   "flags",
   "placing",
   "unknown-codes",
+  "import",
   "manual-study",
   "records",
   "stock",

@@ -36,6 +36,9 @@ export function Patients() {
             <button type="button" onClick={() => setConnecting(true)}>
               {t("connect")}
             </button>
+            <a class="button" href="/dashboard/patients/import">
+              {t("importList")}
+            </a>
             <a class="button" href="/dashboard/patients/new">
               {t("newAnimal")}
             </a>
@@ -168,6 +171,7 @@ const t = texts(
   {
     patients: "Patients",
     connect: "Connect a patient",
+    importList: "Import a list",
     search: "Search",
     searchHint: "Name, owner, phone or number",
     species: "Species",
@@ -186,11 +190,12 @@ const t = texts(
     noneFoundNext: "Try fewer words, or the whole microchip number.",
     none: "This clinic has no patients yet",
     noneNext:
-      "Add an animal by hand, let your practice software send them, or connect a patient of another clinic by its fp.",
+      "Import a list, add an animal by hand, let your practice software send them, or connect a patient of another clinic by its fp.",
   },
   {
     patients: "Hastalar",
     connect: "Hasta bağla",
+    importList: "Liste aktar",
     search: "Ara",
     searchHint: "Ad, sahip, telefon veya numara",
     species: "Tür",
@@ -209,6 +214,6 @@ const t = texts(
     noneFoundNext: "Daha az sözcük ya da mikroçip numarasının tamamını deneyin.",
     none: "Bu kliniğin henüz hastası yok",
     noneNext:
-      "Elle bir hasta ekleyin, klinik yazılımınız göndersin ya da başka kliniğin bir hastasını fp'siyle bağlayın.",
+      "Liste aktarın, elle bir hasta ekleyin, klinik yazılımınız göndersin ya da başka kliniğin bir hastasını fp'siyle bağlayın.",
   },
 );

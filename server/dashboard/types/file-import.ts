@@ -1,0 +1,135 @@
+// The import of animals and owners from a file, as the server describes it to the page.
+
+/** What a column of a file holds. */
+export const MEANINGS = [
+  ...(["id", "name", "species", "breed", "sex", "neutered", "birth", "death", "deceased"] as const),
+  ...(["weight", "weight_unit", "microchip", "card", "tattoo"] as const),
+  ...(["owner_id", "owner", "owner_first", "owner_last", "phone", "email"] as const),
+] as const;
+export type Meaning = (typeof MEANINGS)[number];
+
+/** Why a column of a file is not imported: its header is empty, equal to another, or means what a better one means. */
+export type ColumnNote = "empty_header" | "equal_header" | "second_column";
+
+export const WEIGHT_UNITS = ["kg", "g", "lb", "oz"] as const;
+export type WeightUnit = (typeof WEIGHT_UNITS)[number];
+
+/** What a person decided about a file. What is absent is decided by its content. */
+export interface FileChoices {
+  readonly encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1254" | "windows-1252";
+  readonly separator?: "," | ";" | "\t" | "|";
+  readonly date_order?: "dmy" | "mdy";
+  /** Unit of the weights without one. */
+  readonly weight_unit?: WeightUnit;
+  /** The meaning of each column; null for one that is not imported. */
+  readonly columns?: readonly (Meaning | null)[];
+}
+
+export interface FileColumn {
+  readonly header: string;
+  /** The first values. */
+  readonly samples: readonly string[];
+  readonly meaning: Meaning | null;
+  readonly note: ColumnNote | null;
+}
+
+/** A question that the content of a file leaves open. Nothing is imported before a person answers it. */
+export type FileQuestion = "date_order" | "weight_unit" | "columns";
+
+/** What was decided about a file. */
+export interface FileReading {
+  readonly kind: "animals" | "owners";
+  readonly format: "csv" | "xlsx";
+  /** Null for xlsx. */
+  readonly encoding: FileChoices["encoding"] | null;
+  readonly separator: FileChoices["separator"] | null;
+  /** The sheet; null for CSV. */
+  readonly sheet: string | null;
+  /** Null if no date of the file needs an order, or nobody decided it. */
+  readonly date_order: FileChoices["date_order"] | null;
+  readonly decimal_comma: boolean;
+  /** Unit of the weights that name none; null if all do. */
+  readonly weight_unit: WeightUnit | null;
+  /** By what an animal is known again: its number, or its owner, name and species. */
+  readonly key: "number" | "name";
+  /** Number of lines with an animal or owner. */
+  readonly rows: number;
+  readonly columns: readonly FileColumn[];
+  readonly questions: readonly FileQuestion[];
+  /** Meanings that the file needs and no column has. */
+  readonly missing: readonly Meaning[];
+}
+
+/** Why a file or a value is refused. The words are in file-faults.ts. */
+export interface FileFault {
+  readonly code: string;
+  /** Line of the file; null for the file as a whole. */
+  readonly line: number | null;
+  /** What the sentence names, such as the value or another line. Empty for nothing. */
+  readonly value: string;
+}
+
+/** A fault of a line. */
+export interface LineFault {
+  readonly field: string;
+  readonly code: string;
+  readonly value: string;
+}
+
+export const LINE_OUTCOMES = ["new", "changed", "unchanged", "refused"] as const;
+export type LineOutcome = (typeof LINE_OUTCOMES)[number];
+
+/** What becomes of a line. */
+export interface FileLine {
+  readonly line: number;
+  /** Name of the animal, or of the owner in a file of owners. */
+  readonly name: string;
+  /** Fields that change. */
+  readonly changes: readonly string[];
+  /** Why the line is refused. */
+  readonly faults: readonly LineFault[];
+}
+
+export interface FileResult {
+  readonly counts: Record<LineOutcome, number>;
+  /** The first lines of each outcome. */
+  readonly lines: Record<LineOutcome, FileLine[]>;
+}
+
+export type ImportPhase = "read" | "previewing" | "previewed" | "running" | "done" | "failed" | "undone";
+
+/** The import of a file, as the page shows it. */
+export interface ImportState {
+  readonly id: string;
+  readonly file_name: string;
+  readonly phase: ImportPhase;
+  readonly by: string;
+  readonly started_at: string;
+  readonly finished_at: string | null;
+  /** What was decided, or why the file cannot be read. */
+  readonly reading: FileReading | null;
+  readonly fault: FileFault | null;
+  readonly choices: FileChoices;
+  /** Lines that are through. */
+  readonly done: number;
+  readonly result: FileResult | null;
+  /** Until when the import can be undone; null if it cannot. */
+  readonly undo_until: string | null;
+}
+
+/** Why an import cannot be undone, and how many records stand in the way. */
+export interface UndoRefusal {
+  readonly code: "unknown" | "undone" | "changed" | "in_use";
+  readonly total: number;
+}
+
+/** The response to an undo. */
+export interface UndoAnswer {
+  readonly state: ImportState;
+  readonly refusal: UndoRefusal | null;
+}
+
+/** The response to `GET /clinic/v1/clinics/:clinic/imports`. */
+export interface LastImport {
+  readonly last: ImportState | null;
+}

@@ -1,0 +1,319 @@
+import { newUlid } from "../../../shared/api/fp.ts";
+import type {
+  FileChoices,
+  FileFault,
+  FileReading,
+  FileResult,
+  ImportPhase,
+  LineFault,
+} from "../../dashboard/types/file-import.ts";
+import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import type { FileImportColumns } from "../../database/schema.ts";
+import type { Store } from "../../database/store.ts";
+
+// The last file of each clinic: what was decided about it, how far it is, and what became of its lines. A server that starts again
+// goes on with it.
+
+export interface FileImport {
+  readonly id: number;
+  readonly publicId: string;
+  readonly clinicId: number;
+  readonly userId: number;
+  readonly fileName: string;
+  readonly by: string;
+  readonly phase: ImportPhase;
+  readonly choices: FileChoices;
+  readonly reading: FileReading | null;
+  readonly fault: FileFault | null;
+  readonly done: number;
+  readonly result: FileResult | null;
+  readonly batch: { readonly id: number; readonly fp: string } | null;
+  readonly leaseUntil: number;
+  readonly startedAt: number;
+  readonly finishedAt: number | null;
+}
+
+/** Time for which a file stays after its import, for its refused lines and for undo. */
+export const KEPT_MS = 24 * 3_600_000;
+
+export async function lastImport(session: Session, clinicId: number): Promise<FileImport | undefined> {
+  const row = await session.first(last, { clinicId });
+  return row && toImport(row);
+}
+
+/** Keeps a file in place of the clinic's last one, in parts. Run it in a transaction. @returns its public id */
+export async function insertImport(
+  session: Session,
+  file: Pick<FileImport, "clinicId" | "userId" | "fileName"> & {
+    readonly parts: readonly string[];
+    readonly now: number;
+  },
+): Promise<string> {
+  for (const { id } of await session.all(ofClinic, { clinicId: file.clinicId })) await deleteImport(session, id);
+  const publicId = newUlid();
+  const inserted = await session.first(insert, { ...file, publicId });
+  if (inserted === undefined) throw new Error("an insert returned no row");
+  await session.each(
+    insertPart,
+    file.parts.map((content, position) => ({ importId: inserted.id, position, content })),
+  );
+  return publicId;
+}
+
+/** Removes a file with all that is known of it. Run it in a transaction. */
+export async function deleteImport(session: Session, id: number): Promise<void> {
+  await session.all(deleteParts, { id });
+  await session.all(deleteRefusals, { id });
+  await session.all(deleteRow, { id });
+}
+
+/** Removes the files that are older than a day, also of other clinics: they have names and phones. */
+export async function deleteOldImports(session: Session, now: number): Promise<void> {
+  for (const { id } of await session.all(oldOnes, { before: now - KEPT_MS })) await deleteImport(session, id);
+}
+
+export async function partsOf(session: Session, id: number): Promise<string[]> {
+  return (await session.all(parts, { id })).map(({ content }) => content);
+}
+
+/** Keeps what was decided about a file, which nobody has previewed then. */
+export async function keepReading(
+  session: Session,
+  id: number,
+  { choices, reading, fault }: Pick<FileImport, "choices" | "reading" | "fault">,
+): Promise<void> {
+  const texts = { choices: JSON.stringify(choices), reading: jsonOf(reading), fault: jsonOf(fault) };
+  await session.all(deleteRefusals, { id });
+  await session.all(updateReading, { id, ...texts });
+}
+
+/** Begins a phase from the first line on. */
+export async function beginPhase(session: Session, id: number, phase: ImportPhase, now: number): Promise<void> {
+  await session.all(deleteRefusals, { id });
+  await session.all(updatePhase, { id, phase, now });
+}
+
+/** Ends a phase. */
+export async function endPhase(
+  session: Session,
+  id: number,
+  phase: ImportPhase,
+  now: number,
+  hasBatch: boolean,
+): Promise<void> {
+  await session.all(hasBatch ? updateEnd : updateEndWithoutBatch, { id, phase, now });
+}
+
+/** Keeps the progress of a phase, if nobody else has taken it. @returns whether it is kept */
+export async function keepProgress(
+  session: Session,
+  { id, phase, done }: Pick<FileImport, "id" | "phase" | "done">,
+  next: {
+    readonly done: number;
+    readonly result: FileResult;
+    readonly batch: FileImport["batch"];
+    readonly leaseUntil: number;
+    readonly refused: readonly {
+      readonly position: number;
+      readonly line: number;
+      readonly faults: readonly LineFault[];
+    }[];
+  },
+): Promise<boolean> {
+  const { batch, result, leaseUntil } = next;
+  const values = {
+    done: next.done,
+    result: JSON.stringify(result),
+    batchId: batch?.id ?? null,
+    batchFp: batch?.fp ?? null,
+  };
+  const kept = await session.first(updateProgress, { id, phase, before: done, ...values, leaseUntil });
+  if (kept === undefined) return false;
+  await session.each(
+    insertRefusal,
+    next.refused.map(({ position, line, faults }) => ({ id, position, line, faults: JSON.stringify(faults) })),
+  );
+  return true;
+}
+
+export async function refusalsOf(
+  session: Session,
+  id: number,
+  after: number,
+): Promise<{ position: number; line: number; faults: LineFault[] }[]> {
+  const rows = await session.all(refusals, { id, after });
+  return rows.map((row) => ({ ...row, faults: JSON.parse(row.faults) as LineFault[] }));
+}
+
+/** Takes an import that no server works on. @returns undefined if there is none */
+export async function claimImport(store: Store, now: number, leaseUntil: number): Promise<FileImport | undefined> {
+  // Most looks find none, and need no transaction.
+  const free = await store.first(firstFree, { now });
+  if (free === undefined) return undefined;
+  const taken = await store.transaction((session) => session.first(take, { id: free.id, now, leaseUntil }));
+  return taken === undefined ? undefined : { ...toImport(free), leaseUntil };
+}
+
+function jsonOf(value: object | null): string | null {
+  return value === null ? null : JSON.stringify(value);
+}
+
+function parsed(text: string | null): unknown {
+  return text === null ? null : JSON.parse(text);
+}
+
+function toImport(row: FileImportColumns & { id: number; by: string }): FileImport {
+  return {
+    ...{ id: row.id, publicId: row.public_id, clinicId: row.clinic_id, userId: row.user_id, fileName: row.file_name },
+    ...{ by: row.by, phase: row.phase, done: row.done, leaseUntil: row.lease_until },
+    ...{ startedAt: row.started_at, finishedAt: row.finished_at },
+    choices: JSON.parse(row.choices) as FileChoices,
+    reading: parsed(row.reading) as FileReading | null,
+    fault: parsed(row.fault) as FileFault | null,
+    result: parsed(row.result) as FileResult | null,
+    batch: row.batch_id === null || row.batch_fp === null ? null : { id: row.batch_id, fp: row.batch_fp },
+  };
+}
+
+const last = query((db, p: { clinicId: number }) =>
+  db
+    .selectFrom("file_import")
+    .innerJoin("dashboard_user", "dashboard_user.id", "file_import.user_id")
+    .selectAll("file_import")
+    .select("dashboard_user.name as by")
+    .where("clinic_id", "=", p.clinicId)
+    .orderBy("file_import.id", "desc")
+    .limit(1),
+);
+
+const ofClinic = query((db, p: { clinicId: number }) =>
+  db.selectFrom("file_import").select("id").where("clinic_id", "=", p.clinicId),
+);
+
+const oldOnes = query((db, p: { before: number }) =>
+  db.selectFrom("file_import").select("id").where("started_at", "<", p.before).where("phase", "not in", BUSY),
+);
+
+const firstFree = query((db, p: { now: number }) =>
+  db
+    .selectFrom("file_import")
+    .innerJoin("dashboard_user", "dashboard_user.id", "file_import.user_id")
+    .selectAll("file_import")
+    .select("dashboard_user.name as by")
+    .where("phase", "in", BUSY)
+    .where("lease_until", "<=", p.now)
+    .orderBy("file_import.id")
+    .limit(1),
+);
+
+const BUSY: ImportPhase[] = ["previewing", "running"];
+
+const take = uncachedWrite((db, p: { id: number; now: number; leaseUntil: number }) =>
+  db
+    .updateTable("file_import")
+    .set({ lease_until: p.leaseUntil })
+    .where("id", "=", p.id)
+    .where("lease_until", "<=", p.now)
+    .returning("id"),
+);
+
+const insert = uncachedWrite(
+  (db, p: { publicId: string; clinicId: number; userId: number; fileName: string; now: number }) =>
+    db
+      .insertInto("file_import")
+      .values({
+        public_id: p.publicId,
+        clinic_id: p.clinicId,
+        user_id: p.userId,
+        file_name: p.fileName,
+        phase: "read",
+        choices: "{}",
+        done: 0,
+        lease_until: 0,
+        started_at: p.now,
+      })
+      .returning("id"),
+);
+
+const insertPart = uncachedWrite((db, p: { importId: number; position: number; content: string }) =>
+  db.insertInto("file_import_part").values({ import_id: p.importId, position: p.position, content: p.content }),
+);
+
+const parts = query((db, p: { id: number }) =>
+  db.selectFrom("file_import_part").select("content").where("import_id", "=", p.id).orderBy("position"),
+);
+
+const updateReading = uncachedWrite(
+  (db, p: { id: number; choices: string; reading: string | null; fault: string | null }) =>
+    db
+      .updateTable("file_import")
+      .set({ choices: p.choices, reading: p.reading, fault: p.fault, phase: "read", done: 0, result: null })
+      .where("id", "=", p.id),
+);
+
+const updatePhase = uncachedWrite((db, p: { id: number; phase: ImportPhase; now: number }) =>
+  db
+    .updateTable("file_import")
+    .set({ phase: p.phase, done: 0, result: null, lease_until: 0, started_at: p.now, finished_at: null })
+    .where("id", "=", p.id),
+);
+
+const updateEnd = uncachedWrite((db, p: { id: number; phase: ImportPhase; now: number }) =>
+  db.updateTable("file_import").set({ phase: p.phase, finished_at: p.now }).where("id", "=", p.id),
+);
+
+const updateEndWithoutBatch = uncachedWrite((db, p: { id: number; phase: ImportPhase; now: number }) =>
+  db
+    .updateTable("file_import")
+    .set({ phase: p.phase, finished_at: p.now, batch_id: null, batch_fp: null })
+    .where("id", "=", p.id),
+);
+
+interface ProgressRow {
+  readonly id: number;
+  readonly phase: ImportPhase;
+  readonly before: number;
+  readonly done: number;
+  readonly result: string;
+  readonly batchId: number | null;
+  readonly batchFp: string | null;
+  readonly leaseUntil: number;
+}
+
+const updateProgress = uncachedWrite((db, p: ProgressRow) =>
+  db
+    .updateTable("file_import")
+    .set({ done: p.done, result: p.result, batch_id: p.batchId, batch_fp: p.batchFp, lease_until: p.leaseUntil })
+    .where("id", "=", p.id)
+    .where("phase", "=", p.phase)
+    .where("done", "=", p.before)
+    .returning("id"),
+);
+
+const insertRefusal = uncachedWrite((db, p: { id: number; position: number; line: number; faults: string }) =>
+  db
+    .insertInto("file_import_refusal")
+    .values({ import_id: p.id, position: p.position, line: p.line, faults: p.faults }),
+);
+
+const REFUSALS_AT_ONCE = 1000;
+
+const refusals = query((db, p: { id: number; after: number }) =>
+  db
+    .selectFrom("file_import_refusal")
+    .select(["position", "line", "faults"])
+    .where("import_id", "=", p.id)
+    .where("position", ">", p.after)
+    .orderBy("position")
+    .limit(REFUSALS_AT_ONCE),
+);
+
+const deleteParts = uncachedWrite((db, p: { id: number }) =>
+  db.deleteFrom("file_import_part").where("import_id", "=", p.id),
+);
+
+const deleteRefusals = uncachedWrite((db, p: { id: number }) =>
+  db.deleteFrom("file_import_refusal").where("import_id", "=", p.id),
+);
+
+const deleteRow = uncachedWrite((db, p: { id: number }) => db.deleteFrom("file_import").where("id", "=", p.id));

@@ -1,0 +1,194 @@
+import type {
+  FileChoices,
+  FileColumn,
+  FileFault,
+  FileQuestion,
+  FileReading,
+  Meaning,
+  WeightUnit,
+} from "../../dashboard/types/file-import.ts";
+import { countKnown, readColumns, unitOfHeader } from "./columns.ts";
+import { type CsvRecord, readCsv } from "./csv-records.ts";
+import { type DateOrder, decideDateOrder } from "./dates.ts";
+import { decode } from "./encoding.ts";
+import { readSpreadsheet } from "./spreadsheet.ts";
+import { readWeight, unitOf, usesDecimalComma } from "./weights.ts";
+
+// Reads a file of animals or owners and decides what its columns mean. It stores nothing and reads no clock.
+
+export const FILE_BYTES_MAX = 50 * 1024 * 1024;
+const FILE_ROWS_MAX = 100_000;
+
+/** Lines above the header, such as a title. */
+const TITLE_ROWS_MAX = 10;
+const COLUMNS_MAX = 200;
+const SAMPLES = 3;
+const SAMPLE_CHARS_MAX = 40;
+
+/** A file whose columns are decided. */
+export interface FileTable {
+  readonly reading: FileReading;
+  readonly rows: readonly CsvRecord[];
+  /** The position of the column with each meaning. */
+  readonly columns: ReadonlyMap<Meaning, number>;
+  /** Cells of a row: those of the header. */
+  readonly width: number;
+  readonly dateOrder: DateOrder;
+  readonly weightUnit: WeightUnit | null;
+}
+
+/** Reads the bytes of a file. @returns why it cannot be read if it is no table */
+export async function readTable(bytes: Uint8Array, choices: FileChoices): Promise<FileTable | { fault: FileFault }> {
+  if (bytes.length > FILE_BYTES_MAX) return fileFault("too_large");
+  const content = isZip(bytes) ? await xlsxContent(bytes) : csvContent(bytes, choices);
+  if ("fault" in content) return content;
+  const { records, ...source } = content;
+  const headerAt = headerRow(records);
+  const rows = records.slice(headerAt + 1);
+  if (rows.length === 0) return fileFault("no_rows");
+  if (rows.length > FILE_ROWS_MAX) return fileFault("too_many_rows", String(rows.length));
+  const headers = headersOf(records[headerAt]?.cells ?? [], rows);
+  if (headers.length > COLUMNS_MAX) return fileFault("too_many_columns", String(headers.length));
+  return tableOf(source, headers, rows, choices);
+}
+
+type Source = Pick<FileReading, "format" | "encoding" | "separator" | "sheet">;
+type Content = (Source & { records: CsvRecord[] }) | { fault: FileFault };
+
+function csvContent(bytes: Uint8Array, choices: FileChoices): Content {
+  const refused = binaryFault(bytes);
+  if (refused !== null) return fileFault(refused);
+  const { text, encoding } = decode(bytes, choices.encoding);
+  if (text.includes("\0")) return fileFault("not_a_table");
+  if (text.trim() === "") return fileFault("empty_file");
+  if (/^\s*(?:<!doctype|<html|<\?xml|[{[])/i.test(text)) return fileFault("not_a_table");
+  const read = readCsv(text, choices.separator);
+  if ("fault" in read) return { fault: { code: read.fault.code, line: read.fault.line, value: "" } };
+  return { format: "csv", encoding, separator: read.separator, sheet: null, records: read.records };
+}
+
+async function xlsxContent(bytes: Uint8Array): Promise<Content> {
+  const read = await readSpreadsheet(bytes);
+  if ("fault" in read) return fileFault(read.fault);
+  return { format: "xlsx", encoding: null, separator: null, ...read };
+}
+
+function isZip(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x50 && bytes[1] === 0x4b;
+}
+
+/** First bytes of PDF, PNG, JPEG, GIF, gzip, RAR and 7z. */
+const OTHER_KINDS = ["%PDF", "\x89PNG", "\xff\xd8\xff", "GIF8", "\x1f\x8b", "Rar!", "7z\xbc"];
+
+/** Finds a file of another kind by its first bytes. */
+function binaryFault(bytes: Uint8Array): string | null {
+  if (bytes.length === 0) return "empty_file";
+  const start = Buffer.from(bytes.subarray(0, 8)).toString("latin1");
+  // The container of .xls, and of an .xlsx with a password.
+  if (start.startsWith("\xd0\xcf\x11\xe0")) return "old_excel";
+  return OTHER_KINDS.some((kind) => start.startsWith(kind)) ? "not_a_table" : null;
+}
+
+function fileFault(code: string, value = ""): { fault: FileFault } {
+  return { fault: { code, line: null, value } };
+}
+
+/** Finds the header: the line among the first ones that has most known names. */
+function headerRow(records: readonly CsvRecord[]): number {
+  const counts = records.slice(0, TITLE_ROWS_MAX).map(({ cells }) => countKnown(cells));
+  const most = Math.max(0, ...counts);
+  return most < 2 ? 0 : counts.indexOf(most);
+}
+
+/** Drops the empty columns at the end, which a mark at the end of each line makes. */
+function headersOf(cells: readonly string[], rows: readonly CsvRecord[]): string[] {
+  const filled = rows.reduce((most, row) => Math.max(most, row.cells.findLastIndex((cell) => cell !== "") + 1), 0);
+  const named = cells.findLastIndex((cell) => cell !== "") + 1;
+  return cells.slice(0, Math.max(named, Math.min(filled, cells.length)));
+}
+
+function tableOf(
+  source: Source,
+  headers: readonly string[],
+  rows: readonly CsvRecord[],
+  choices: FileChoices,
+): FileTable {
+  const read = readColumns(headers, choices.columns);
+  const kind = kindOf(read.map(({ meaning }) => meaning));
+  const columns = new Map<Meaning, number>();
+  for (const [index, { meaning }] of read.entries()) {
+    const own = meaning === null ? null : meaningIn(kind, meaning);
+    if (own !== null && !columns.has(own)) columns.set(own, index);
+  }
+  const cellsOf = function* (meaning: Meaning) {
+    const index = columns.get(meaning);
+    if (index !== undefined) for (const { cells } of rows) yield cells[index] ?? "";
+  };
+  const dates = decideDateOrder([...cellsOf("birth"), ...cellsOf("death")]);
+  const dateOrder = choices.date_order ?? dates.order;
+  const decimalComma = usesDecimalComma(cellsOf("weight"), source.separator === ";");
+  const units = weightUnits(cellsOf, headers[columns.get("weight") ?? -1] ?? "", choices, decimalComma);
+  const missing = missingIn(kind, columns);
+  const questions: FileQuestion[] = [
+    ...(missing.length > 0 ? (["columns"] as const) : []),
+    ...(dates.needed && dateOrder === null ? (["date_order"] as const) : []),
+    ...(units.isOpen ? (["weight_unit"] as const) : []),
+  ];
+  const described = read.map((column, index): FileColumn => ({ ...column, samples: samplesOf(rows, index) }));
+  const reading: FileReading = {
+    ...{ kind, ...source, date_order: dateOrder, decimal_comma: decimalComma, weight_unit: units.unit },
+    ...{ key: columns.has(kind === "animals" ? "id" : "owner_id") ? "number" : "name", rows: rows.length },
+    ...{ columns: described, questions, missing },
+  };
+  return { reading, rows, columns, width: headers.length, dateOrder: dateOrder ?? "dmy", weightUnit: units.unit };
+}
+
+/** A file without species, but with names or addresses of people, is one of owners. */
+function kindOf(meanings: readonly (Meaning | null)[]): FileReading["kind"] {
+  const has = (...names: Meaning[]) => names.some((name) => meanings.includes(name));
+  return !has("species", "breed", "microchip", "birth", "sex") && has("phone", "email", "owner_last")
+    ? "owners"
+    : "animals";
+}
+
+/** In a file of owners, a number and a name are the owner's. */
+function meaningIn(kind: FileReading["kind"], meaning: Meaning): Meaning {
+  if (kind === "animals") return meaning;
+  return meaning === "id" ? "owner_id" : meaning === "name" ? "owner" : meaning;
+}
+
+function missingIn(kind: FileReading["kind"], columns: ReadonlyMap<Meaning, number>): Meaning[] {
+  const needed: Meaning[] = kind === "animals" ? ["name", "species"] : [];
+  const hasOwner = (["owner", "owner_last", "owner_first"] as const).some((name) => columns.has(name));
+  const lacksOwner = !hasOwner && (kind === "owners" || !columns.has("owner_id"));
+  return [...needed.filter((name) => !columns.has(name)), ...(lacksOwner ? (["owner"] as const) : [])];
+}
+
+/** Decides the unit of the weights that name none. It is open if nobody says it: a number of pounds is no number of kilograms. */
+function weightUnits(
+  cellsOf: (meaning: Meaning) => Iterable<string>,
+  header: string,
+  choices: FileChoices,
+  decimalComma: boolean,
+): { unit: WeightUnit | null; isOpen: boolean } {
+  const named = choices.weight_unit ?? unitOf(unitOfHeader(header) ?? "");
+  if (named !== null) return { unit: named, isOpen: false };
+  const units = [...cellsOf("weight_unit")];
+  let isOpen = false;
+  let index = 0;
+  for (const text of cellsOf("weight")) {
+    const read = readWeight(text, { unit: unitOf(units[index] ?? ""), decimalComma });
+    isOpen ||= "code" in read && read.code === "no_unit";
+    index += 1;
+  }
+  return { unit: null, isOpen };
+}
+
+function samplesOf(rows: readonly CsvRecord[], index: number): string[] {
+  const samples: string[] = [];
+  for (const { cells } of rows.slice(0, 50)) {
+    const cell = cells[index] ?? "";
+    if (cell !== "" && samples.length < SAMPLES) samples.push(cell.slice(0, SAMPLE_CHARS_MAX));
+  }
+  return samples;
+}

@@ -1,0 +1,94 @@
+import { Worker } from "node:worker_threads";
+import { moduleFile } from "../../../shared/files/program-files.ts";
+import type { FileChoices, FileFault, FileReading } from "../../dashboard/types/file-import.ts";
+import type { CsvRecord } from "./csv-records.ts";
+import type { FileItem } from "./rows.ts";
+
+// Reads a file in a thread of its own, so that the server goes on, and a file that unpacks or parses badly ends the thread alone.
+
+const MEMORY_MB_MAX = 1024;
+const TIME_MS_MAX = 60_000;
+
+export interface FileRequest {
+  readonly from: number;
+  readonly to: number;
+  /** Set for the cells as they are. */
+  readonly isRaw?: true;
+}
+
+export type FileAnswer =
+  | { readonly fault: FileFault }
+  | { readonly reading: FileReading }
+  | { readonly items: FileItem[] }
+  | { readonly records: CsvRecord[] };
+
+/** A file that was read, until it is closed. */
+export interface OpenFile {
+  readonly reading: FileReading;
+  /** Returns the lines from a position on, without those from `to` on. */
+  items(from: number, to: number): Promise<FileItem[]>;
+  /** Returns the cells as the file has them. */
+  records(from: number, to: number): Promise<CsvRecord[]>;
+  close(): Promise<void>;
+}
+
+/** Reads a file. @returns why it cannot be read. `now` is in ms since 1970 and bounds the dates. */
+export async function openFile(
+  bytes: Uint8Array,
+  choices: FileChoices,
+  now: number,
+): Promise<OpenFile | { fault: FileFault }> {
+  const worker = new Worker(moduleFile("server/import/table/read-worker"), {
+    workerData: { bytes, choices, now },
+    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX },
+  });
+  worker.on("error", () => undefined); // the answer under way receives it too
+  const close = async () => void (await worker.terminate());
+  const first = await answerOf(worker).catch(
+    (): FileAnswer => ({ fault: { code: "too_complex", line: null, value: "" } }),
+  );
+  if (!("reading" in first)) {
+    await close();
+    return { fault: "fault" in first ? first.fault : { code: "not_a_table", line: null, value: "" } };
+  }
+  const ask = async (request: FileRequest): Promise<FileAnswer> => {
+    worker.postMessage(request);
+    return answerOf(worker);
+  };
+  return {
+    reading: first.reading,
+    items: async (from, to) => {
+      const answer = await ask({ from, to });
+      return "items" in answer ? answer.items : [];
+    },
+    records: async (from, to) => {
+      const answer = await ask({ from, to, isRaw: true });
+      return "records" in answer ? answer.records : [];
+    },
+    close,
+  };
+}
+
+/** @throws Error if the thread ends, or does not answer in time */
+async function answerOf(worker: Worker): Promise<FileAnswer> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      end();
+      void worker.terminate();
+      reject(new Error("the thread that reads the file did not answer in time"));
+    }, TIME_MS_MAX);
+    const answered = (answer: FileAnswer) => {
+      end();
+      resolve(answer);
+    };
+    const failed = (error: unknown) => {
+      end();
+      reject(error instanceof Error ? error : new Error("the thread that reads the file has ended"));
+    };
+    const end = () => {
+      clearTimeout(timer);
+      worker.off("message", answered).off("error", failed).off("exit", failed);
+    };
+    worker.once("message", answered).once("error", failed).once("exit", failed);
+  });
+}

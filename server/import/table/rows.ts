@@ -1,0 +1,324 @@
+import { createHash } from "node:crypto";
+import { animalSpecies, fold } from "../../../shared/clinical/species.ts";
+import type { LineFault, Meaning } from "../../dashboard/types/file-import.ts";
+import { readMicrochip } from "../../records/registry/microchip.ts";
+import { type ReadOwner, readOwners, type ReadPatient, readPatients } from "../../records/registry/sync/items.ts";
+import type { CsvRecord } from "./csv-records.ts";
+import { readDay } from "./dates.ts";
+import type { FileTable } from "./read-table.ts";
+import { readSexes } from "./sexes.ts";
+import { readWeight, unitOf } from "./weights.ts";
+
+// Turns the lines of a table into items of practice software, so that the same checks and the same store follow.
+
+/** What a line of a file is. */
+export interface FileItem {
+  readonly line: number;
+  readonly name: string;
+  /** Null if the line is refused, or repeats another one. */
+  readonly animal: ReadPatient | null;
+  readonly owner: ReadOwner | null;
+  readonly isDeceased: boolean;
+  readonly faults: readonly LineFault[];
+}
+
+/** The lines of a file with an animal or an owner. */
+export interface FileItems {
+  readonly size: number;
+  items(from: number, to: number): FileItem[];
+}
+
+interface OwnerFacts {
+  readonly externalId: string;
+  name: string | null;
+  phone: string | null;
+  email: string | null;
+}
+
+/** The lines that share a key: the first, and the first one that differs from it. */
+interface Shared {
+  readonly first: number;
+  other: number | null;
+}
+
+const VALUE_CHARS_MAX = 60;
+
+/** Reads the lines of a table. `now` bounds the dates. */
+export function readItems(table: FileTable, now: number): FileItems {
+  const read = new RowReader(table, now);
+  return { size: table.rows.length, items: (from, to) => table.rows.slice(from, to).map((row) => read.item(row)) };
+}
+
+class RowReader {
+  readonly #table: FileTable;
+  readonly #now: number;
+  readonly #rows: Map<CsvRecord, { key: string; index: number }> = new Map();
+  readonly #keys = new Map<string, Shared>();
+  readonly #chips = new Map<string, Shared & { readonly key: string }>();
+  readonly #owners = new Map<string, OwnerFacts>();
+
+  constructor(table: FileTable, now: number) {
+    this.#table = table;
+    this.#now = now;
+    for (const [index, row] of table.rows.entries()) {
+      const owner = this.#ownerOf(row);
+      this.#noteOwner(owner);
+      const key = table.reading.kind === "owners" ? owner.externalId : this.#keyOf(row, owner);
+      this.#rows.set(row, { key, index });
+      this.#noteKey(key, index);
+      this.#noteChip(row, key, index);
+    }
+  }
+
+  item(row: CsvRecord): FileItem {
+    const { line } = row;
+    const { key, index } = this.#rows.get(row) ?? { key: "", index: 0 };
+    const isAnimal = this.#table.reading.kind === "animals";
+    const owner = this.#ownerOf(row);
+    const name = (isAnimal ? this.#cell(row, "name") : (owner.name ?? "")).slice(0, VALUE_CHARS_MAX);
+    const faults = [...this.#widthFaults(row), ...this.#sharedFaults(key, index, row)];
+    const base = { line, name, isDeceased: false, animal: null, owner: null };
+    if (faults.length > 0) return { ...base, faults };
+    if (this.#keys.get(key)?.first !== index) return { ...base, faults };
+    return isAnimal ? { ...base, ...this.#animal(row, key, owner) } : { ...base, ...this.#owner(row, owner) };
+  }
+
+  #cell({ cells }: CsvRecord, meaning: Meaning): string {
+    const index = this.#table.columns.get(meaning);
+    // Spreadsheets keep a text with a leading apostrophe or as ="...".
+    return index === undefined ? "" : (cells[index] ?? "").replace(/^(?:="(.*)"|'(.*))$/s, "$1$2").trim();
+  }
+
+  #widthFaults({ cells }: CsvRecord): LineFault[] {
+    const { width, reading, columns } = this.#table;
+    const isLong = cells.slice(width).some((cell) => cell !== "");
+    const isShort = reading.format === "csv" && cells.length < width;
+    if (isLong || isShort) {
+      return [{ field: "", code: isLong ? "too_many_cells" : "too_few_cells", value: `${cells.length}/${width}` }];
+    }
+    // A quote that was meant to close earlier: the cell has the end of one line and the start of the next.
+    const isJoined = (cell = "") => cell.includes("\n") && cell.includes(reading.separator ?? "\n");
+    const isSwallowed = reading.format === "csv" && [...columns.values()].some((index) => isJoined(cells[index]));
+    return isSwallowed ? [{ field: "", code: "quote_swallows", value: "" }] : [];
+  }
+
+  /** The owner as the line has it. Without a number it is known by name and address. */
+  #ownerOf(row: CsvRecord): OwnerFacts {
+    const names = [this.#cell(row, "owner_first"), this.#cell(row, "owner_last")].filter(Boolean).join(" ");
+    const name = this.#cell(row, "owner") || names || null;
+    const phone = this.#cell(row, "phone") || null;
+    const email = this.#cell(row, "email") || null;
+    const number = this.#cell(row, "owner_id");
+    const isUnknown = number === "" && name === null && phone === null && email === null;
+    const address = (phone ?? "").replaceAll(/\D/g, "") || (email ?? "").toLowerCase();
+    const externalId = number !== "" ? number : isUnknown ? "" : keyFor(fold(name ?? ""), address);
+    return { externalId, name, phone, email };
+  }
+
+  /** Collects what the lines of an owner have: for each fact the first line counts, so that the order of storing does not. */
+  #noteOwner(owner: OwnerFacts): void {
+    if (owner.externalId === "") return;
+    const noted = this.#owners.get(owner.externalId);
+    if (noted === undefined) {
+      this.#owners.set(owner.externalId, owner);
+      return;
+    }
+    noted.name ??= owner.name;
+    noted.phone ??= owner.phone;
+    noted.email ??= owner.email;
+  }
+
+  /** An animal is known by its number, else by its owner, name and species. */
+  #keyOf(row: CsvRecord, owner: OwnerFacts): string {
+    const id = this.#cell(row, "id");
+    if (id !== "") return id;
+    const words = this.#cell(row, "species");
+    const species = animalSpecies(words);
+    const kind = species === null ? fold(words) : (species.precise ?? species.served);
+    const ownerKey = this.#cell(row, "owner_id") || fold(owner.name ?? "");
+    return keyFor(ownerKey, fold(this.#cell(row, "name")), kind);
+  }
+
+  #noteKey(key: string, index: number): void {
+    const shared = this.#keys.get(key);
+    if (shared === undefined) this.#keys.set(key, { first: index, other: null });
+    else if (shared.other === null && !this.#isEqual(shared.first, index)) shared.other = index;
+  }
+
+  #noteChip(row: CsvRecord, key: string, index: number): void {
+    const chip = chipOf(this.#cell(row, "microchip"));
+    if (chip === null || "code" in chip) return;
+    const shared = this.#chips.get(chip.number);
+    if (shared === undefined) this.#chips.set(chip.number, { first: index, other: null, key });
+    else if (shared.key !== key) shared.other ??= index;
+  }
+
+  #isEqual(one: number, other: number): boolean {
+    const { rows } = this.#table;
+    const [cells = [], others = []] = [rows[one]?.cells, rows[other]?.cells];
+    return cells.length === others.length && cells.every((cell, index) => cell === others[index]);
+  }
+
+  /** Refuses all lines of a key or a chip that differ: nobody knows which is meant. */
+  #sharedFaults(key: string, index: number, row: CsvRecord): LineFault[] {
+    const lineOf = ({ first, other }: Shared) => String(this.#table.rows[index === first ? (other ?? 0) : first]?.line);
+    const shared = this.#keys.get(key);
+    if (shared !== undefined && shared.other !== null) {
+      const hasNumber = this.#cell(row, this.#table.reading.kind === "animals" ? "id" : "owner_id") !== "";
+      return [
+        { field: hasNumber ? "id" : "name", code: hasNumber ? "same_number" : "same_animal", value: lineOf(shared) },
+      ];
+    }
+    const chip = chipOf(this.#cell(row, "microchip"));
+    const chips = chip === null || "code" in chip ? undefined : this.#chips.get(chip.number);
+    if (chips === undefined || chips.other === null) return [];
+    return [{ field: "microchip", code: "same_chip", value: lineOf(chips) }];
+  }
+
+  #owner(row: CsvRecord, owner: OwnerFacts): Pick<FileItem, "owner" | "faults"> {
+    const faults = this.#phoneFaults(row);
+    if (owner.name === null) faults.push({ field: "owner", code: "missing", value: "" });
+    const [read] = readOwners([ownerItem(this.#owners.get(owner.externalId) ?? owner)], this.#now);
+    if (read === undefined || "faults" in read) faults.push(...this.#named(row, read?.faults ?? []));
+    return { owner: read === undefined || "faults" in read || faults.length > 0 ? null : read, faults };
+  }
+
+  #animal(row: CsvRecord, key: string, given: OwnerFacts): Pick<FileItem, "animal" | "isDeceased" | "faults"> {
+    const faults: LineFault[] = this.#phoneFaults(row);
+    const note = (field: Meaning, code: string) => faults.push({ field, code, value: this.#shown(row, field) });
+    const species = this.#cell(row, "species");
+    if (species === "") note("species", "missing");
+    if (this.#cell(row, "name") === "") note("name", "missing");
+    const day = (meaning: Meaning): string | null => {
+      const { dateOrder } = this.#table;
+      const read = readDay(this.#cell(row, meaning), dateOrder, new Date(this.#now).getUTCFullYear());
+      if ("code" in read) note(meaning, read.code);
+      return "code" in read ? null : read.day;
+    };
+    const sex = readSexes(this.#sexOf(row), this.#cell(row, "neutered"), species);
+    if ("code" in sex) note(sex.field, sex.code);
+    const isDeceased = readYes(this.#cell(row, "deceased"));
+    if (isDeceased === undefined) note("deceased", "not_yes_or_no");
+    const owner = this.#owners.get(given.externalId) ?? { ...given, externalId: keyFor("of", key) };
+    const item = {
+      external_id: key,
+      name: this.#cell(row, "name") || "?",
+      species: species || "cat",
+      breed: this.#cell(row, "breed") || null,
+      sex: "sex" in sex ? sex.sex : null,
+      date_of_birth: day("birth"),
+      weight_kg: this.#weight(row, note),
+      deceased_at: day("death"),
+      identifiers: this.#identifiers(row, note),
+      owner: ownerItem(owner),
+    };
+    const [read] = readPatients([item], this.#now);
+    if (read === undefined || "faults" in read) faults.push(...this.#named(row, read?.faults ?? []));
+    if (faults.length > 0 || read === undefined || "faults" in read) return { animal: null, isDeceased: false, faults };
+    return { animal: namelessAgain(read, owner), isDeceased: isDeceased === true, faults };
+  }
+
+  /** A Turkish column has `E` for erkek and `D` for dişi, which mean nothing elsewhere. */
+  #sexOf(row: CsvRecord): string {
+    const { columns, reading } = this.#table;
+    const header = reading.columns[columns.get("sex") ?? -1]?.header ?? "";
+    const words = this.#cell(row, "sex");
+    return /cinsiyet/i.test(header) ? (TURKISH_SEXES.get(words.toUpperCase()) ?? words) : words;
+  }
+
+  #weight(row: CsvRecord, note: (field: Meaning, code: string) => void): number | null {
+    const { weightUnit, reading } = this.#table;
+    const unit = unitOf(this.#cell(row, "weight_unit")) ?? weightUnit;
+    const read = readWeight(this.#cell(row, "weight"), { unit, decimalComma: reading.decimal_comma });
+    if ("code" in read) note("weight", read.code);
+    return "code" in read ? null : read.kg;
+  }
+
+  #identifiers(row: CsvRecord, note: (field: Meaning, code: string) => void): { type: string; value: string }[] {
+    const chip = chipOf(this.#cell(row, "microchip"));
+    if (chip !== null && "code" in chip) note("microchip", chip.code);
+    const others = (["card", "tattoo"] as const).map((type) => ({ type, value: this.#cell(row, type) }));
+    const chips = chip !== null && "number" in chip ? [{ type: "microchip", value: chip.number }] : [];
+    return [...chips, ...others.filter(({ value }) => value !== "" && !NO_NUMBER.test(value))];
+  }
+
+  #phoneFaults(row: CsvRecord): LineFault[] {
+    const isLost = /^\d(?:[.,]\d+)?E\+?\d+$/i.test(this.#cell(row, "phone"));
+    return isLost ? [{ field: "phone", code: "lost_digits", value: "" }] : [];
+  }
+
+  /** Names the columns of faults that the checks of items found. */
+  #named(row: CsvRecord, faults: readonly { field: string; code: string }[]): LineFault[] {
+    return faults.map(({ field: path, code }) => {
+      const field = MEANING_OF[path] ?? (path.startsWith("identifiers") ? "card" : "");
+      return {
+        field,
+        code: code === "too_short" || code === "blank" ? "missing" : code,
+        value: this.#shown(row, field),
+      };
+    });
+  }
+
+  /** The value of a fault. Those of owners stay out. */
+  #shown(row: CsvRecord, field: Meaning | ""): string {
+    const isOfOwner = field === "" || ["owner", "owner_first", "owner_last", "phone", "email"].includes(field);
+    return isOfOwner ? "" : this.#cell(row, field).slice(0, VALUE_CHARS_MAX);
+  }
+}
+
+const TURKISH_SEXES: ReadonlyMap<string, string> = new Map([
+  ["E", "erkek"],
+  ["D", "dişi"],
+]);
+
+const MEANING_OF: Readonly<Record<string, Meaning>> = {
+  external_id: "id",
+  name: "name",
+  species: "species",
+  breed: "breed",
+  sex: "sex",
+  date_of_birth: "birth",
+  weight_kg: "weight",
+  deceased_at: "death",
+  "owner/external_id": "owner_id",
+  "owner/name": "owner",
+  "owner/phone": "phone",
+  "owner/email": "email",
+  phone: "phone",
+  email: "email",
+};
+
+/** Words for no number. */
+const NO_NUMBER = /^(?:0+|[-–?.]+|yok|none|no|nein|kein|keine|n\/?a)$/i;
+
+function chipOf(text: string): ReturnType<typeof readMicrochip> | null {
+  return text === "" || NO_NUMBER.test(text) ? null : readMicrochip(text);
+}
+
+/** An id for what a file gives no number: it is the same in each file with the same words. */
+function keyFor(...parts: readonly string[]): string {
+  return `name:${createHash("sha256")
+    .update(parts.map((part) => part.trim()).join("\n"))
+    .digest("hex")
+    .slice(0, 32)}`;
+}
+
+/** An owner without a name has the number for the checks. */
+function ownerItem({ externalId, name, phone, email }: OwnerFacts): object {
+  return { external_id: externalId, name: name ?? externalId, phone, email };
+}
+
+function namelessAgain(read: ReadPatient, { name }: OwnerFacts): ReadPatient {
+  const { patient } = read;
+  return name !== null || patient === null
+    ? read
+    : { ...read, patient: { ...patient, owner: { ...patient.owner, name: null } } };
+}
+
+const YES = /^(?:y|yes|true|1|x|e|evet|j|ja|o|oui|s|si|sí|öldü|ölü|dead|deceased|tot|verstorben)$/i;
+const NO = /^(?:n|no|false|0|h|hayır|nein|non|alive|canlı|[-–])?$/i;
+
+/** @returns null for no, undefined for another word */
+function readYes(text: string): true | null | undefined {
+  return YES.test(text) ? true : NO.test(text) ? null : undefined;
+}

@@ -1,0 +1,60 @@
+import { unzipSync } from "fflate";
+import readXlsxFile, { InvalidSpreadsheetError } from "read-excel-file/universal";
+import type { CsvRecord } from "./csv-records.ts";
+
+// The cells of an Excel file, as the texts that a CSV file would have.
+
+/** Max bytes of its parts after unpacking: a file of a few kB can unpack to gigabytes. */
+const UNPACKED_BYTES_MAX = 200 * 1024 * 1024;
+
+type SheetContent =
+  | { sheet: string; records: CsvRecord[] }
+  | { fault: "unpacks_too_large" | "not_xlsx" | "damaged_xlsx" | "no_rows" };
+
+/** Reads the first sheet that has cells. Blank rows are left out; a record's line is the number of its row. */
+export async function readSpreadsheet(bytes: Uint8Array): Promise<SheetContent> {
+  const refused = zipFault(bytes);
+  if (refused !== null) return { fault: refused };
+  let sheets;
+  try {
+    sheets = await readXlsxFile(bytes.slice().buffer);
+  } catch (error) {
+    return { fault: error instanceof InvalidSpreadsheetError ? "not_xlsx" : "damaged_xlsx" };
+  }
+  for (const { sheet, data } of sheets) {
+    const records = data
+      .map((cells, index) => ({ line: index + 1, cells: cells.map(textOf) }))
+      .filter(({ cells }) => cells.some((cell) => cell !== ""));
+    if (records.length > 0) return { sheet, records };
+  }
+  return { fault: "no_rows" };
+}
+
+/** Checks the list of the parts, before any is unpacked. fflate unpacks no part beyond the size that the list has. */
+function zipFault(bytes: Uint8Array): "unpacks_too_large" | "not_xlsx" | "damaged_xlsx" | null {
+  let size = 0;
+  let isWorkbook = false;
+  try {
+    unzipSync(bytes, {
+      filter: ({ name, originalSize }) => {
+        size += originalSize;
+        isWorkbook ||= name === "xl/workbook.xml";
+        return false;
+      },
+    });
+  } catch {
+    return "damaged_xlsx";
+  }
+  if (size > UNPACKED_BYTES_MAX) return "unpacks_too_large";
+  return isWorkbook ? null : "not_xlsx";
+}
+
+/** An error of a formula, such as #N/A. */
+const FORMULA_ERROR = /^#[A-Z/0]+[!?]?$/;
+
+function textOf(cell: unknown): string {
+  if (cell instanceof Date) return cell.toISOString().slice(0, 10);
+  const text = typeof cell === "string" ? cell.trim() : typeof cell === "number" ? String(cell) : "";
+  if (typeof cell === "boolean") return String(cell);
+  return FORMULA_ERROR.test(text) ? "" : text;
+}

@@ -1,0 +1,198 @@
+import type { FileLine, LineFault, LineOutcome } from "../../dashboard/types/file-import.ts";
+import { query, type Session } from "../../database/query.ts";
+import { storedWords } from "../../records/registry/animal-checks.ts";
+import type { Batch } from "../../records/registry/batches.ts";
+import { identifiersOf, patientByFp } from "../../records/registry/animals.ts";
+import { findNamedOwner, namePatient, ownNameOf, type SourceName } from "../../records/registry/sources.ts";
+import type {
+  ReadOwner,
+  ReadPatient,
+  RefusedItem,
+  SyncedOwner,
+  SyncedPatient,
+} from "../../records/registry/sync/items.ts";
+import { syncOwners } from "../../records/registry/sync/owners.ts";
+import { syncPatients } from "../../records/registry/sync/patients.ts";
+import type { SyncRequest } from "../../records/registry/sync/request.ts";
+import type { FileItem } from "./rows.ts";
+
+// Stores the lines of a file as items of practice software are stored. A file has what its columns have: an empty cell keeps what
+// is stored, and an animal that the file lacks stays.
+
+export interface StoredLine extends FileLine {
+  readonly outcome: LineOutcome;
+}
+
+/** What the lines of a file are stored with. */
+export type FileRequest = Omit<SyncRequest<unknown>, "items" | "batch" | "full"> & { readonly batch: Batch | null };
+
+/** Stores lines. Run it in a transaction. @returns what becomes of each, in order */
+export async function storeItems(
+  session: Session,
+  items: readonly FileItem[],
+  request: FileRequest,
+): Promise<StoredLine[]> {
+  const prepared = [];
+  for (const item of items) prepared.push(await prepare(session, item, request));
+  const animals = prepared.flatMap(({ animal }) => animal ?? []);
+  const owners = prepared.flatMap(({ owner }) => owner ?? []);
+  const stored = [
+    ...(await syncPatients(session, { ...request, items: animals, full: null })).items,
+    ...(await syncOwners(session, { ...request, items: owners, full: null })).items,
+  ].values();
+  return prepared.map(({ item: { line, name, faults: found }, animal, owner, changes, faults }) => {
+    if (found.length + faults.length > 0)
+      return { line, name, changes: [], faults: [...found, ...faults], outcome: "refused" };
+    const outcome =
+      animal === null && owner === null ? "unchanged" : OUTCOMES[stored.next().value?.outcome ?? "unchanged"];
+    return { line, name, changes: outcome === "changed" ? changes : [], faults: [], outcome };
+  });
+}
+
+const OUTCOMES = {
+  created: "new",
+  updated: "changed",
+  unchanged: "unchanged",
+  deleted: "changed",
+  rejected: "refused",
+} as const;
+
+interface Prepared {
+  readonly item: FileItem;
+  readonly animal: (ReadPatient | RefusedItem) | null;
+  readonly owner: (ReadOwner | RefusedItem) | null;
+  readonly changes: readonly string[];
+  readonly faults: readonly LineFault[];
+}
+
+async function prepare(session: Session, item: FileItem, request: FileRequest): Promise<Prepared> {
+  const none = { item, animal: null, owner: null, changes: [], faults: [] };
+  if (item.owner !== null) {
+    return { ...none, owner: { ...item.owner, owner: await ownerWithStored(session, item.owner.owner, request) } };
+  }
+  const patient = item.animal?.patient;
+  if (item.animal === null || patient === null || patient === undefined) return none;
+  const name = { clinicId: request.clinicId, source: request.source, externalId: item.animal.externalId };
+  const found = await findStored(session, name, patient, request.batch);
+  if (found === "chip_taken") {
+    const value = chipOf(patient) ?? "";
+    return { ...none, faults: [{ field: "microchip", code: "chip_taken", value }] };
+  }
+  const owner = await ownerWithStored(session, patient.owner, request);
+  if (found === null) {
+    const deceasedAt = patient.deceasedAt ?? (item.isDeceased ? request.now : null);
+    return { ...none, animal: { ...item.animal, patient: { ...patient, owner, deceasedAt } } };
+  }
+  const filled = await withStored(session, found.fp, { ...patient, owner }, item.isDeceased ? request.now : null);
+  return { ...none, animal: { ...item.animal, patient: filled.patient }, changes: filled.changes };
+}
+
+function chipOf({ identifiers }: SyncedPatient): string | null {
+  return identifiers.find(({ type }) => type === "microchip")?.identifier ?? null;
+}
+
+/**
+ * Finds the stored animal of a line: by its key, else by its microchip among the clinic's animals, whose key it is from now on.
+ * @returns null for a new one; `chip_taken` if another animal has the chip
+ */
+async function findStored(
+  session: Session,
+  name: SourceName,
+  patient: SyncedPatient,
+  batch: Batch | null,
+): Promise<{ fp: string } | null | "chip_taken"> {
+  const { before: named } = await ownNameOf(session, name);
+  const chip = chipOf(patient);
+  const withChip = chip === null ? [] : await session.all(animalsWithChip, { clinicId: name.clinicId, chip });
+  if (named?.fp != null) {
+    return withChip.length === 0 || withChip.some(({ fp }) => fp === named.fp) ? { fp: named.fp } : "chip_taken";
+  }
+  const [same, ...others] = withChip;
+  if (same === undefined) return null;
+  if (others.length > 0 || same.species !== storedWords(patient).species) return "chip_taken";
+  await namePatient(session, { ...name, patientId: same.id, updatedAt: null, removed: false }, { batch });
+  return { fp: same.fp };
+}
+
+/** Completes a line by what is stored. @returns also the fields that the line changes */
+async function withStored(
+  session: Session,
+  fp: string,
+  patient: SyncedPatient,
+  deceasedAt: number | null,
+): Promise<{ patient: SyncedPatient; changes: string[] }> {
+  const stored = await session.first(patientByFp, { fp });
+  if (stored === undefined) return { patient, changes: [] };
+  const before = await session.all(identifiersOf, { patientId: stored.id });
+  const types = new Set(patient.identifiers.map(({ type }) => type));
+  // The line has the number of each of its types; a number of another type, or of an unknown one, stays.
+  const isKept = ({ identifier, type }: (typeof before)[number]) =>
+    type === null || !types.has(type) || patient.identifiers.some((own) => own.identifier === identifier);
+  const kept = before.filter(isKept);
+  const added = patient.identifiers.filter(({ identifier }) => kept.every((one) => one.identifier !== identifier));
+  const whole: SyncedPatient = {
+    ...patient,
+    sex: patient.sex === null || patient.sex === "unknown" ? (stored.sex ?? patient.sex) : patient.sex,
+    breed: patient.breed ?? stored.breed,
+    date_of_birth: patient.date_of_birth ?? stored.date_of_birth,
+    weight_kg: patient.weight_kg ?? stored.weight_kg,
+    deceasedAt: patient.deceasedAt ?? stored.deceased_at ?? deceasedAt,
+    identifiers: [...kept, ...added],
+  };
+  const words = storedWords(whole);
+  const facts = { ...whole, ...words, deceased_at: whole.deceasedAt };
+  const compared = [
+    "name",
+    "species",
+    "precise_species",
+    "breed",
+    "sex",
+    "date_of_birth",
+    "weight_kg",
+    "deceased_at",
+  ] as const;
+  const changes: string[] = compared.filter((field) => facts[field] !== stored[field]);
+  if (added.length > 0 || kept.length < before.length) changes.push("identifiers");
+  return { patient: whole, changes: changes.length === 0 ? ["owner"] : changes };
+}
+
+/** Completes an owner by what is stored under its number. */
+async function ownerWithStored(
+  session: Session,
+  owner: SyncedOwner,
+  { clinicId, source }: FileRequest,
+): Promise<SyncedOwner> {
+  if (owner.name !== null && owner.phone !== null && owner.email !== null) return owner;
+  const named = await findNamedOwner(session, { clinicId, source, externalId: owner.externalId });
+  const stored = named === undefined ? undefined : await session.first(ownerById, { id: named.customer_id });
+  const { name = null, phone = null, email = null } = stored ?? {};
+  return { ...owner, name: owner.name ?? name, phone: owner.phone ?? phone, email: owner.email ?? email };
+}
+
+// The number selects the few rows; a join may start at all patients of the clinic instead.
+const animalsWithChip = query((db, p: { clinicId: number; chip: string }) =>
+  db
+    .selectFrom("patient")
+    .select(["patient.id", "patient.fp", "patient.species"])
+    .where("patient.id", "in", (numbers) =>
+      numbers
+        .selectFrom("patient_identifier")
+        .select("patient_identifier.patient_id")
+        .where("patient_identifier.identifier", "=", p.chip),
+    )
+    .where((where) =>
+      where.exists(
+        where
+          .selectFrom("clinic_patient")
+          .select("clinic_patient.clinic_id")
+          .whereRef("clinic_patient.patient_id", "=", "patient.id")
+          .where("clinic_patient.clinic_id", "=", p.clinicId)
+          .where("clinic_patient.listed", "=", 1),
+      ),
+    )
+    .limit(2),
+);
+
+const ownerById = query((db, p: { id: number }) =>
+  db.selectFrom("customer").select(["name", "phone", "email"]).where("id", "=", p.id),
+);

@@ -1,0 +1,157 @@
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import { faultWords } from "../../../dashboard/types/file-faults.ts";
+import type { ImportState, LastImport } from "../../../dashboard/types/file-import.ts";
+import { call, sendFile } from "../../api.ts";
+import { Loaded, Problem, useResource } from "../../resource.tsx";
+import { clinicPath } from "../../session.ts";
+import { language } from "../../text.ts";
+import { Field } from "../../ui/form/field.tsx";
+import { useAction } from "../../ui/form/use-action.ts";
+import { type Act, Columns, ReadAs } from "./decided.tsx";
+import { Finished, Running } from "./finished.tsx";
+import { Preview } from "./preview.tsx";
+import { t } from "./texts.ts";
+import "./file-import.css";
+
+/** Interval at which the progress is read. */
+const PROGRESS_MS = 1000;
+
+/** Imports a list of animals or owners: file, columns, preview, import. A reload shows the same step. */
+export function FileImport() {
+  const last = useResource<LastImport>("/imports");
+  const isBusy = ["previewing", "running"].includes(last.data?.last?.phase ?? "");
+  useEffect(() => {
+    if (!isBusy) return undefined;
+    const timer = setInterval(() => void last.reload(), PROGRESS_MS);
+    return () => clearInterval(timer);
+  }, [isBusy]);
+  return (
+    <div class="file-import">
+      <h1>{t("title")}</h1>
+      <p class="quiet">{t("intro")}</p>
+      <Loaded of={last}>{({ last: state }) => <Steps state={state} reload={last.reload} />}</Loaded>
+    </div>
+  );
+}
+
+function Steps({ state, reload }: { state: ImportState | null; reload: () => Promise<void> }) {
+  const { run, error, isRunning } = useAction();
+  const act = (work: () => Promise<unknown>) => {
+    void run(async () => {
+      await work();
+      await reload();
+    });
+  };
+  const upload = (file: File | undefined) => {
+    if (file === undefined) return;
+    act(() => sendFile(`${clinicPath()}/imports?${new URLSearchParams({ name: file.name })}`, file));
+  };
+  const discard = (id: string) => act(() => call("DELETE", `${clinicPath()}/imports/${id}`));
+  const failed = error !== undefined && <Problem error={error} />;
+  if (state === null) {
+    return (
+      <ol class="steps">
+        <Step number={1} title={t("file")} isCurrent>
+          <Field label={t("choose")} hint={isRunning ? t("reading") : t("chooseHint")}>
+            <input
+              type="file"
+              accept=".csv,.tsv,.txt,.xlsx"
+              disabled={isRunning}
+              onChange={({ currentTarget }: { currentTarget: HTMLInputElement }) => upload(currentTarget.files?.[0])}
+            />
+          </Field>
+          {failed}
+        </Step>
+      </ol>
+    );
+  }
+  const { reading, phase, id } = state;
+  const isOpen = phase === "read" || phase === "previewed";
+  const isOver = !isOpen && phase !== "previewing" && phase !== "running";
+  return (
+    <ol class="steps">
+      <FileStep state={state} isDisabled={isRunning} act={act} discard={() => discard(id)} />
+      {reading !== null && isOpen && (
+        <Step number={2} title={t("columns")} isCurrent={reading.questions.length > 0}>
+          <Columns state={state} reading={reading} isDisabled={isRunning} act={act} />
+        </Step>
+      )}
+      {reading !== null && !isOver && phase !== "running" && (
+        <Step number={3} title={t("look")} isCurrent={reading.questions.length === 0}>
+          <Preview state={state} reading={reading} isDisabled={isRunning} act={act} discard={() => discard(id)} />
+        </Step>
+      )}
+      {(isOver || phase === "running") && (
+        <Step number={4} title={t("import")} isCurrent>
+          {phase === "running" ? (
+            <Running state={state} />
+          ) : (
+            <Finished state={state} isDisabled={isRunning} reload={reload} />
+          )}
+        </Step>
+      )}
+      {error !== undefined && <li>{failed}</li>}
+    </ol>
+  );
+}
+
+/** The file, and how it is read, or why it cannot be. */
+function FileStep({
+  state,
+  isDisabled,
+  act,
+  discard,
+}: {
+  state: ImportState;
+  isDisabled: boolean;
+  act: Act;
+  discard: () => void;
+}) {
+  const { reading, fault, file_name: name, phase } = state;
+  const words = fault === null ? null : faultWords(fault, language.value);
+  const place = fault?.line == null ? "" : `${t("line", { line: fault.line })}: `;
+  return (
+    <Step number={1} title={t("file")} isCurrent={fault !== null}>
+      <p class="between">
+        <span>{fault === null ? t("lines", { name, rows: reading?.rows ?? 0 }) : t("notRead", { name })}</span>
+        {phase !== "running" && (
+          <button type="button" disabled={isDisabled} onClick={discard}>
+            {t(state.undo_until === null ? "another" : "anotherEndsUndo")}
+          </button>
+        )}
+      </p>
+      {words !== null && (
+        <div class="problem" role="alert">
+          <strong>{`${place}${words.what}`}</strong>
+          <p>{words.remedy}</p>
+        </div>
+      )}
+      {(phase === "read" || phase === "previewed") && <ReadAs state={state} isDisabled={isDisabled} act={act} />}
+    </Step>
+  );
+}
+
+function Step({
+  number,
+  title,
+  isCurrent,
+  children,
+}: {
+  number: number;
+  title: string;
+  isCurrent: boolean;
+  children: ComponentChildren;
+}) {
+  return (
+    <li aria-current={isCurrent ? "step" : undefined}>
+      <span class="step-number" aria-hidden="true">
+        {number}
+      </span>
+      <div>
+        <h2>{title}</h2>
+        {children}
+      </div>
+    </li>
+  );
+}
