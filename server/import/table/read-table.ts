@@ -73,7 +73,8 @@ async function xlsxContent(bytes: Uint8Array): Promise<Content> {
   return { format: "xlsx", encoding: null, separator: null, ...read };
 }
 
-function isZip(bytes: Uint8Array): boolean {
+/** Whether the bytes start as an archive does, such as an Excel file. */
+export function isZip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x50 && bytes[1] === 0x4b;
 }
 

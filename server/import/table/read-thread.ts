@@ -2,11 +2,17 @@ import { Worker } from "node:worker_threads";
 import { moduleFile } from "../../../shared/files/program-files.ts";
 import type { FileChoices, FileFault, FileReading } from "../../dashboard/types/file-import.ts";
 import type { CsvRecord } from "./csv-records.ts";
+import { isZip } from "./read-table.ts";
 import type { FileItem } from "./rows.ts";
 
 // Reads a file in a thread of its own, so that the server goes on, and a file that unpacks or parses badly ends the thread alone.
 
-const MEMORY_MB_MAX = 1024;
+/** Memory of the thread: of an Excel file, which unpacks to 200 MB at most, and of a CSV file by its size. */
+const XLSX_MEMORY_MB = 1024;
+const CSV_MEMORY_MB = 128;
+const CSV_MEMORY_TIMES = 12;
+/** Space of new objects. A larger one keeps more garbage. */
+const YOUNG_MB = 8;
 const TIME_MS_MAX = 60_000;
 
 export interface FileRequest {
@@ -40,7 +46,7 @@ export async function openFile(
 ): Promise<OpenFile | { fault: FileFault }> {
   const worker = new Worker(moduleFile("server/import/table/read-worker"), {
     workerData: { bytes, choices, now },
-    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX },
+    resourceLimits: { maxOldGenerationSizeMb: memoryOf(bytes), maxYoungGenerationSizeMb: YOUNG_MB },
   });
   worker.on("error", () => undefined); // the answer under way receives it too
   const close = async () => void (await worker.terminate());
@@ -67,6 +73,12 @@ export async function openFile(
     },
     close,
   };
+}
+
+/** @returns MB. A bound close to what a file needs keeps V8 from letting garbage grow. */
+function memoryOf(bytes: Uint8Array): number {
+  if (isZip(bytes)) return XLSX_MEMORY_MB;
+  return Math.ceil(CSV_MEMORY_MB + (CSV_MEMORY_TIMES * bytes.length) / (1024 * 1024));
 }
 
 /** @throws Error if the thread ends, or does not answer in time */

@@ -46,13 +46,17 @@ const VALUE_CHARS_MAX = 60;
 /** Reads the lines of a table. `now` bounds the dates. */
 export function readItems(table: FileTable, now: number): FileItems {
   const read = new RowReader(table, now);
-  return { size: table.rows.length, items: (from, to) => table.rows.slice(from, to).map((row) => read.item(row)) };
+  return {
+    size: table.rows.length,
+    items: (from, to) => table.rows.slice(from, to).map((row, at) => read.item(row, from + at)),
+  };
 }
 
 class RowReader {
   readonly #table: FileTable;
   readonly #now: number;
-  readonly #rows: Map<CsvRecord, { key: string; index: number }> = new Map();
+  /** The key of each row. */
+  readonly #keyOfRow: string[] = [];
   readonly #keys = new Map<string, Shared>();
   readonly #chips = new Map<string, Shared & { readonly key: string }>();
   readonly #owners = new Map<string, OwnerFacts>();
@@ -64,15 +68,15 @@ class RowReader {
       const owner = this.#ownerOf(row);
       this.#noteOwner(owner);
       const key = table.reading.kind === "owners" ? owner.externalId : this.#keyOf(row, owner);
-      this.#rows.set(row, { key, index });
+      this.#keyOfRow.push(key);
       this.#noteKey(key, index);
       this.#noteChip(row, key, index);
     }
   }
 
-  item(row: CsvRecord): FileItem {
+  item(row: CsvRecord, index: number): FileItem {
     const { line } = row;
-    const { key, index } = this.#rows.get(row) ?? { key: "", index: 0 };
+    const key = this.#keyOfRow[index] ?? "";
     const isAnimal = this.#table.reading.kind === "animals";
     const owner = this.#ownerOf(row);
     const name = (isAnimal ? this.#cell(row, "name") : (owner.name ?? "")).slice(0, VALUE_CHARS_MAX);
