@@ -187,6 +187,91 @@ test(
   patiently(90_000),
 );
 
+test(
+  "a server that hung goes on with nothing that another one has done or undone meanwhile",
+  async () => {
+    const { server, staff, ours } = await start();
+    const { store, clock } = server;
+    const lines = Array.from({ length: 350 }, (_, index) => `${index};Pamuk ${index};Kedi;;Ada ${index};`);
+    const { id } = (await upload(server, staff, ours, HEAD + lines.join("\n"))).body;
+    await staff.call("POST", `/imports/${id}/preview`, {});
+    await phase(staff, "previewed");
+    await store.transaction((session) => session.all(setRunning, {}));
+    const logger = pino({ level: "silent" });
+    /** A server whose transactions from a number on wait for `release`, or end it. */
+    const runner = (from: number, then: () => Promise<void>) => {
+      let commits = 0;
+      const transaction = (async (work, options) => {
+        commits += 1;
+        if (commits >= from) await then();
+        return store.transaction(work, options);
+      }) as typeof store.transaction;
+      return new ImportRunner({ store: { ...store, transaction }, now: () => clock.now, logger });
+    };
+    const killed = async () => {
+      throw new Error("killed");
+    };
+    const hang = () => {
+      let release = (): void => undefined;
+      const released = new Promise<void>((resolve) => (release = resolve));
+      return { release, work: runner(3, () => released).check() };
+    };
+
+    const first = hang();
+    await expect.poll(async () => (await last(staff))?.done, { timeout: WAIT_MS }).toBe(100);
+    clock.now += 61_000;
+    await runner(4, killed).check();
+    expect(await last(staff)).toMatchObject({ done: 300 });
+    first.release();
+    await first.work;
+    expect(await last(staff)).toMatchObject({ phase: "running", done: 300, result: { counts: { new: 300 } } });
+
+    clock.now += 61_000;
+    const second = hang();
+    await runner(99, killed).check();
+    clock.now += 61_000;
+    await runner(99, killed).check();
+    second.release();
+    await second.work;
+    const done = await phase(staff, "done");
+    expect(done.result?.counts).toEqual({ new: 350, changed: 0, unchanged: 0, refused: 0 });
+    const batches = query((db) => db.selectFrom("batch").select("created"));
+    expect(await store.all(batches, {})).toEqual([{ created: 350 }]);
+  },
+  patiently(90_000),
+);
+
+test(
+  "a server that hung stores no line of an import that was undone",
+  async () => {
+    const { server, staff, ours } = await start();
+    const { store, clock } = server;
+    const empty = await stored(server);
+    const { id } = (await upload(server, staff, ours, `${HEAD}1;Pamuk;Kedi;;Ada;\n`)).body;
+    await staff.call("POST", `/imports/${id}/preview`, {});
+    await phase(staff, "previewed");
+    await store.transaction((session) => session.all(setRunning, {}));
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    let commits = 0;
+    const transaction = (async (work, options) => {
+      commits += 1;
+      if (commits === 2) await released;
+      return store.transaction(work, options);
+    }) as typeof store.transaction;
+    const logger = pino({ level: "silent" });
+    const work = new ImportRunner({ store: { ...store, transaction }, now: () => clock.now, logger }).check();
+    await expect.poll(() => commits, { timeout: WAIT_MS }).toBe(2);
+    clock.now += 61_000;
+    await new ImportRunner({ store, now: () => clock.now, logger }).check();
+    expect((await staff.call<UndoAnswer>("POST", `/imports/${id}/undo`, {})).body.refusal).toBeNull();
+    release();
+    await work;
+    expect(await stored(server)).toBe(empty);
+  },
+  patiently(60_000),
+);
+
 const setRunning = query(
   (db) => db.updateTable("file_import").set({ phase: "running", done: 0, result: null, lease_until: 0 }),
   () => ({}),
