@@ -97,6 +97,8 @@ const table: Readonly<Record<string, Demand>> = {
     ...["PUT patients/:fp/deceased", "POST patients/:fp/remove", "POST patients/:fp/restore", "PUT owners/:fp"],
     "GET patients/from-result/:fp",
     ...["GET manual-study/analytes", "POST manual-study/preview", "POST manual-study"],
+    ...["GET imports", "POST imports", "PUT imports/:id/choices", "POST imports/:id/preview", "POST imports/:id/start"],
+    ...["POST imports/:id/undo", "GET imports/:id/refused", "DELETE imports/:id"],
   ]),
   ...ofClinic("admin", [
     ...["GET keys", "POST keys", "POST keys/:id/roll", "POST keys/:id/revoke", "GET audit", "GET audit.csv"],

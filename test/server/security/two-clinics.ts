@@ -102,6 +102,13 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
   });
   const webhook = await made("/webhooks", { url: `https://${marker}.example/hook`, types: ["study.filed"] });
   const channel = await made("/notifications/channels", { type: "email", target: `${marker}@clinic.example` });
+  const upload = await server.app.inject({
+    method: "POST",
+    url: `/clinic/v1/clinics/${fp}/imports?name=${marker}.csv`,
+    headers: { cookie: admin.cookie, "sec-fetch-site": "same-origin", "content-type": "application/octet-stream" },
+    payload: Buffer.from(`Name;Species;Owner\n${marker};cat;${marker}\n`),
+  });
+  const file = upload.json<{ id: string }>().id;
   const spare = await makeUser(server, "reader", fp);
   await makeKeyToLose(admin, marker);
   const list = async <T>(path: string) => (await admin.call<T>("GET", path)).body;
@@ -124,7 +131,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
       unwanted.fp,
     ],
     patient: [animal.fp],
-    id: [keys.find(({ name }) => name === `${marker} spare`)?.id ?? "", webhook, channel],
+    id: [keys.find(({ name }) => name === `${marker} spare`)?.id ?? "", webhook, channel, file],
     user: [members.find(({ name }) => name === spare.name)?.id ?? ""],
     session: sessions.map(({ id }) => id),
     agent: agents.map((agent) => agent.fp),
@@ -145,6 +152,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     [/stock\/:fp/, vaccine.fp],
     [/webhooks\/:id/, webhook],
     [/channels\/:id/, channel],
+    [/imports\/:id/, file],
     [/./, ""],
   ];
   /** Fills the path of a route with ids of this clinic. */
