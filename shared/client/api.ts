@@ -267,7 +267,6 @@ export interface RemovedRecord {
   fp: string;
   /** Time at which it left. It never falls from one change of the clinic to the next. */
   removed_at: string;
-
   /** Of a patient that was merged: fingerprint of the patient that has its studies and records. */
   merged_into?: string;
 }

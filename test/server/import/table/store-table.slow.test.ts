@@ -114,7 +114,9 @@ test("an absent column and an empty cell keep what is stored, and other numbers 
   expect(await server.store.all(allAnimals, {})).toMatchObject([
     { breed: "Van", sex: "female_spayed", weight_kg: 4.5, owner: "Ada", phone: "555" },
   ]);
-  expect(await stored(server)).toContain('["K1","900085000999999"]');
+  expect(await stored(server)).toContain(
+    '[{"type":"card","value":"K1"},{"type":"microchip","value":"900085000999999"}]',
+  );
 });
 
 test("a file of owners gives animals that came with a number alone their names", async () => {
