@@ -97,7 +97,7 @@ export function fileImportRoutes(app: FastifyInstance, context: DashboardContext
       const found = await idle(store, request);
       if (found.reading === null || found.reading.questions.length > 0) refuse(refusal("IMPORT.QUESTION"));
       if (phase === "running" && found.phase !== "previewed") refuse(refusal("IMPORT.NO_PREVIEW"));
-      await beginPhase(store, found.id, phase, now());
+      await store.transaction((session) => beginPhase(session, found.id, phase, now()));
       // After the response, when the transaction of the request has ended.
       setImmediate(() => void imports.check());
       return answer(store, request, now());
