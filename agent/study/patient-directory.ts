@@ -14,6 +14,7 @@ import type { ServerClient } from "../push/server-client.ts";
 import { ClinicCodes } from "./clinic-codes.ts";
 import { ClinicIntervals } from "./clinic-intervals.ts";
 import { DirectorySync, type SyncResult } from "./directory-sync.ts";
+import { syncOrders } from "./server-orders.ts";
 import { ServerPages } from "./server-pages.ts";
 
 type ReportIdentifiers = Pick<Report, "identifier" | "otherIdentifiers" | "sampleIds">;
@@ -62,7 +63,10 @@ export class Directory {
     // Intervals first, so that the results of a new patient are flagged by them.
     await this.#intervals.sync(this.#pages);
     await this.#codes.sync(this.#pages);
-    return this.#patients.run();
+    const synced = await this.#patients.run();
+    // After the patients, so that the patient of a new order is known.
+    await syncOrders(this.#spool, this.#pages);
+    return synced;
   }
 
   /**

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { printable } from "../../shared/runtime/printable.ts";
 import { ruleFaults } from "../../shared/schema/problems.ts";
@@ -21,12 +21,14 @@ import {
   SyncOwnersAnswer,
   SyncPatients,
 } from "../records/registry/sync-messages.ts";
+import { readOrders, SyncOrders, SyncOrdersAnswer } from "../records/registry/sync-order-items.ts";
+import { syncOrders } from "../records/registry/sync-orders.ts";
 import { syncOwners } from "../records/registry/sync-owners.ts";
 import { syncPatients } from "../records/registry/sync-patients.ts";
 import type { SyncRequest, SyncResult } from "../records/registry/sync-request.ts";
 import type { RouteContext } from "./context.ts";
 
-// /sync/v1: practice software sends the clinic's patients and their owners. A request is stored completely or not at all; an item
+// /sync/v1: practice software sends the clinic's patients, their owners and orders. A request is stored completely or not at all; an item
 // with a fault is left out and named.
 
 /** A made-up request to /sync/v1/patients, and its answer. */
@@ -127,6 +129,39 @@ const owners = {
   } satisfies SyncAnswer,
 } satisfies Operation;
 
+const orders = {
+  ...common,
+  operationId: "syncOrders",
+  summary: "Send orders of tests",
+  description:
+    "Orders tests for samples of patients that the same source has sent. The answer has the accession of each order for the label of " +
+    "its tube. The clinic's devices get the orders when they query them, and the study that answers one has `order` in `/api/v1`. " +
+    "An order never changes but for its cancellation.",
+  body: SyncOrders,
+  bodyExample: {
+    source: "example-pims",
+    mode: "partial",
+    items: [
+      { external_id: "10231", patient: "00417", tests: ["ALT", "CREA"], ordered_at: "2026-11-21T09:50:00+03:00" },
+    ],
+  },
+  example: {
+    dry_run: false,
+    commit_token: null,
+    counts: { created: 1, updated: 0, unchanged: 0, deleted: 0, rejected: 0 },
+    items: [
+      {
+        index: 0,
+        external_id: "10231",
+        fp: exampleFp("order"),
+        outcome: "created",
+        errors: [],
+        accession: "T4KQ7WMX",
+      },
+    ],
+  } satisfies Static<typeof SyncOrdersAnswer>,
+} satisfies Operation;
+
 /** How the items of a route are read and stored. */
 interface Door<Item> {
   readonly read: (items: readonly unknown[], now: number) => Item[];
@@ -146,6 +181,11 @@ export function syncRoutes(app: FastifyInstance, context: Context): void {
     "/sync/v1/owners",
     { schema: { response: { 200: SyncOwnersAnswer } }, config: { ...owners, budget: "sync" } },
     handler({ read: readOwners, store: syncOwners }, context),
+  );
+  app.post(
+    "/sync/v1/orders",
+    { schema: { response: { 200: SyncOrdersAnswer } }, config: { ...orders, budget: "sync" } },
+    handler({ read: readOrders, store: syncOrders }, context),
   );
 }
 
@@ -235,13 +275,18 @@ function answerOf({ items, stateDigest }: SyncResult, asked: Asked): SyncAnswer 
   if (asked.token !== null && asked.token !== token) throw new ApiError("SYNC.STATE_MOVED");
   const countOf = (wanted: string) => items.filter(({ outcome }) => outcome === wanted).length;
   const counts = Object.fromEntries(syncOutcomes.map((outcome) => [outcome, countOf(outcome)]));
-  const shown = items.map((item) => (asked.dryRun && item.outcome === "created" ? { ...item, fp: null } : item));
+  const shown = items.map((item) => (asked.dryRun && item.outcome === "created" ? unstored(item) : item));
   return {
     dry_run: asked.dryRun,
     commit_token: asked.dryRun ? token : null,
     counts: counts as SyncAnswer["counts"],
     items: shown,
   };
+}
+
+/** Leaves out what a dry run only made up. */
+function unstored(item: SyncAnswer["items"][number]): SyncAnswer["items"][number] {
+  return { ...item, fp: null, ...("accession" in item && { accession: null }) };
 }
 
 /** Carries a result out of a transaction that is rolled back. */

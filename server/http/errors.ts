@@ -109,6 +109,7 @@ const errorDefinitions = {
     (what) => `The stored ${what} is damaged. It is not shown until it is restored.`,
     RequestId,
   ),
+  "ORDER.UNKNOWN_TEST": error(400, (problem) => problem),
   "SYNC.INVALID_BODY": error(400, (problems) => `${problems}.`, BodyFaults),
   "SYNC.FULL_NOT_SUPPORTED": error(
     422,

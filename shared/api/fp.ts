@@ -3,7 +3,7 @@ import { textForm } from "../schema/text-form.ts";
 
 // Fingerprints: `<prefix>_<ULID>`.
 
-const kinds = ["patient", "customer", "clinic", "user", "soap", "cds", "calevt", "invitem", "agent"] as const;
+const kinds = ["patient", "customer", "clinic", "user", "soap", "cds", "calevt", "invitem", "agent", "order"] as const;
 
 /** The kind of record that an fp names, which is its prefix. */
 export type FpKind = (typeof kinds)[number];

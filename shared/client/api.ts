@@ -179,6 +179,15 @@ export interface ListedStudy {
   /** The analyzer's words on the sample, such as indices of hemolysis. Absent without any. */
   comments?: string[];
 
+  /** The order that the study answers. Absent without one. */
+  order?: {
+    /** Fingerprint of the order. */
+    fp: string;
+
+    /** Number of the order in the software that sent it; null for an order of the dashboard. */
+    placer_number: string | null;
+  };
+
   /** Time since which the clinic reads this revision: of the filing, of a correction, or of the connection to the patient. `updated_since` compares it. */
   updated_at: string;
 }
@@ -239,6 +248,15 @@ export interface DiagnosticStudy {
 
   /** The analyzer's words on the sample, such as indices of hemolysis. Absent without any. */
   comments?: string[];
+
+  /** The order that the study answers. Absent without one. */
+  order?: {
+    /** Fingerprint of the order. */
+    fp: string;
+
+    /** Number of the order in the software that sent it; null for an order of the dashboard. */
+    placer_number: string | null;
+  };
 }
 
 /** A success. */

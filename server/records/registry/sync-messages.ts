@@ -8,7 +8,7 @@ import { fpPattern } from "../../../shared/api/fp.ts";
 /** Max items of one request. */
 export const SYNC_ITEMS_MAX = 500;
 
-const ZONED_TIME = textForm(
+export const ZONED_TIME = textForm(
   "^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,9})?)?([Zz]|[+-]\\d\\d:?\\d\\d)$",
   "a time with its zone such as 2026-11-21T09:30:00Z",
 );
@@ -17,7 +17,7 @@ const text = (maxLength: number, description: string) => Type.String({ minLength
 const optional = (maxLength: number, description: string) =>
   Type.Optional(Nullable(Type.String({ maxLength, description })));
 
-const ExternalId = text(
+export const ExternalId = text(
   64,
   "The id in your software. It never changes, and is compared as text: `00417` is not `417`.",
 );
@@ -125,7 +125,7 @@ export const RemovedSyncPatient = Type.Object(
 );
 export type RemovedSyncPatient = Static<typeof RemovedSyncPatient>;
 
-function bodyOf<Item extends Type.TSchema>(item: Item, title: string, description: string) {
+export function bodyOf<Item extends Type.TSchema>(item: Item, title: string, description: string) {
   return Type.Object(
     {
       source: Type.String({
@@ -163,7 +163,7 @@ const SyncFault = ClosedObject({
 });
 export type SyncFault = Static<typeof SyncFault>;
 
-function answerOf(kind: "patient" | "customer", title: string) {
+export function answerOf(kind: "patient" | "customer" | "order", title: string) {
   return Type.Object(
     {
       dry_run: Type.Boolean({ description: "True if nothing was stored." }),

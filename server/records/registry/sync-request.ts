@@ -21,6 +21,8 @@ export interface SyncRequest<Item> {
 /** What became of an item. */
 export interface StoredItem {
   readonly fp: string | null;
+  /** Of an order. */
+  readonly accession?: string | null;
   readonly outcome: SyncOutcome;
   readonly errors: SyncFault[];
   /** What was stored before, on which the outcome depends. */

@@ -35,11 +35,12 @@ describe("the store", () => {
     await store.close();
   });
 
-  test("a database of the first schema gets the columns and tables of practice software, and keeps its patients", async () => {
+  test("a database of the first schema gets the columns and tables of practice software and orders, and keeps its patients", async () => {
     const database = await temporaryDatabase();
     await (await openStore(database)).close();
     const other = await connectTo(database);
-    for (const table of ["patient_source", "customer_source", "sync_answer"]) await other.run(`drop table ${table}`);
+    for (const table of ["patient_source", "customer_source", "sync_answer", "lab_order"])
+      await other.run(`drop table ${table}`);
     const added = [
       "clinic suspended_at",
       "customer name",
@@ -47,7 +48,10 @@ describe("the store", () => {
       "customer email",
       "patient precise_species",
       "patient deceased_at",
+      "study order_fp",
+      "study order_number",
     ];
+    await other.run("drop index study_of_order");
     for (const column of [...added, "patient_identifier type"]) {
       const [table, name] = column.split(" ");
       await other.run(`alter table ${table} drop column ${name}`);

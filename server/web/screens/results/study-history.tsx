@@ -142,6 +142,7 @@ const CAUSES = {
   "flagged again": "flaggedAgain",
   "patient deleted": "patientDeleted",
   "patient restored": "patientRestored",
+  "order attached": "orderAttached",
 } as const satisfies Record<RevisionCause, string>;
 
 function causeText(cause: RevisionCause): string {

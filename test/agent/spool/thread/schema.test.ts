@@ -19,6 +19,7 @@ function spoolOf(version: number): string {
   const folder = newFolder();
   const db = new Database(path.join(folder, "spool.db"));
   migrate(db);
+  db.prepare("DELETE FROM migration WHERE version > 1").run();
   db.prepare("UPDATE migration SET version = ?").run(version);
   db.close();
   return folder;

@@ -1,0 +1,22 @@
+import type { Session } from "../../database/query.ts";
+import { type AuditActor, auditCommand } from "../audit/audit.ts";
+import { reviseStudy, type StoredStudy } from "../studies/studies.ts";
+import type { StoredOrder } from "./orders.ts";
+
+/**
+ * Attaches an order to the results that answer it, as a user read them on the tube: never by animal and time alone. Run it in a
+ * transaction. @returns why it changes nothing, else null
+ */
+export async function attachOrder(
+  session: Session,
+  { fp, clinic_id, patient_id, placer_number }: StoredOrder,
+  study: StoredStudy,
+  actor: AuditActor,
+): Promise<"other patient" | "has an order" | null> {
+  if (study.clinic_id !== clinic_id || study.patient_id !== patient_id) return "other patient";
+  if (study.order_fp !== null) return "has an order";
+  const attached = { order_fp: fp, order_number: placer_number, flagged_species: study.flagged_species };
+  await reviseStudy(session, study, { ...attached, cause: "order attached" }, actor.now);
+  await auditCommand(session, "order attach", [fp, study.fp], actor);
+  return null;
+}
