@@ -14,7 +14,7 @@ import type { MatchKeys } from "../spool/queries/patients/pending-matches.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
 import { SET_ASIDE } from "../spool/tries.ts";
 import { describeMatch, type Match, match, type Namesakes, patientNumbers } from "./match.ts";
-import { asPatientFp, type Directory } from "./patient-directory.ts";
+import { asPatientFp, type Directory, serverAccessionsIn } from "./patient-directory.ts";
 import { complete, read } from "./read.ts";
 import { study } from "./study.ts";
 
@@ -161,8 +161,8 @@ export async function findPatient(
     return { result: match(report, patients, orders, namesakes, isFetched, sampleNumbers), orders, waiting };
   };
   let { result, orders, waiting } = await attempt();
-  const mayBeNew = result.patient === null && (report.identifier !== null || sampleNumbers.length > 0);
-  if (mayBeNew && (await directory.refresh(REFRESH_AGE_MS, REFRESH_WAIT_MS))) {
+  const isNamed = report.identifier !== null || sampleNumbers.length > 0 || serverAccessionsIn(report).length > 0;
+  if (result.patient === null && isNamed && (await directory.refreshFor(report, REFRESH_AGE_MS, REFRESH_WAIT_MS))) {
     ({ result, orders, waiting } = await attempt());
   }
   if (result.patient !== null && orders.length > 0) {

@@ -53,7 +53,7 @@ export function operationsOn(db: Database.Database, sizes: SessionSizes = new Ma
     ...patientOperationsOn(db, pendingMatches, orders),
     ...appointmentOperationsOn(db),
     ...orders,
-    ...serverOrderOperationsOn(db),
+    ...serverOrderOperationsOn(db, pendingMatches),
     ...deviceOperationsOn(db),
     ...deviceCommandOperationsOn(db),
     ...instanceOperationsOn(db, forwards, storedBytes),

@@ -109,7 +109,7 @@ export class OrderLookup {
     const { patient: identifier, specimen } = sample;
     const named = { identifier: identifier || null, otherIdentifiers: specimen === "" ? [] : [specimen] };
     let { patients, orders: issued } = await this.#directory.find(named);
-    if (patients.length === 0 && (await this.#directory.refresh(REFRESH_AGE_MS, REFRESH_WAIT_MS))) {
+    if (patients.length === 0 && (await this.#directory.refreshFor(named, REFRESH_AGE_MS, REFRESH_WAIT_MS))) {
       ({ patients, orders: issued } = await this.#directory.find(named));
     }
     const [patient, ...others] = patients;

@@ -107,7 +107,7 @@ describe("a result with an accession of the agent", () => {
   });
 
   test("an accession of the server names its order to the server", async () => {
-    const known = { fp: "order_01K9TEST000000000000000R01", accession: "T3467AC9", patientFp: dog.fp, device: null };
+    const known = { fp: "order_01K9TEST000000000000000R01", accession: "T3467ACD", patientFp: dog.fp, device: null };
     await clinic.spool.call("storeServerOrders", [{ ...known, tests: ["ALT"], createdAt: 0, state: "open" }]);
     const orderOf = async () => {
       const { batch } = await clinic.spool.call("takeQueued", 9, 1_000_000, 0);
@@ -116,6 +116,16 @@ describe("a result with an accession of the agent", () => {
     };
     await file("", known.accession);
     expect(await orderOf()).toEqual({ order_fp: known.fp, patient_fp: dog.fp, by: "accession" });
+  });
+
+  test("a result that comes before its order is filed once the order is pulled", async () => {
+    const early = await file("", "T3467ACD");
+    expect([early.filedTo, early.reason]).toEqual([null, "the device sent no patient identifier"]);
+    const pulled = { fp: "order_01K9TEST000000000000000R01", accession: "T3467ACD", patientFp: dog.fp, device: null };
+    await clinic.spool.call("storeServerOrders", [{ ...pulled, tests: ["ALT"], createdAt: 0, state: "open" }]);
+    await clinic.filing.rematch(["lab-1"]);
+    const { batch } = await clinic.spool.call("takeQueued", 9, 1_000_000, 0);
+    expect(batch.map(({ patientFp }) => patientFp)).toContain(dog.fp);
   });
 
   test("an accession with one wrong letter files to no patient", async () => {

@@ -26,7 +26,7 @@ let worklist: HostQueries;
 let pages: { get: (path: string) => Promise<unknown> };
 
 const order = (changes: Partial<AgentOrder> = {}): AgentOrder => ({
-  ...{ fp: "order_01K9TEST000000000000000R01", accession: "T3467AC9", patient_fp: dog.fp, device: null },
+  ...{ fp: "order_01K9TEST000000000000000R01", accession: "T3467ACD", patient_fp: dog.fp, device: null },
   ...{ tests: ["ALT", "CREA"], ordered_at: at, state: "open" },
   ...changes,
 });
@@ -68,21 +68,21 @@ const fresh = "Q|1|ALL||ALL||||||||N";
 describe("an order of the server", () => {
   test("for any device goes to each device that queries it, and is new to each of them", async () => {
     await syncOrders(used.spool, pages);
-    expect(await asked("Q|1|^T3467AC9")).toEqual(["T3467AC9 ^^^ALT\\^^^CREA Q"]);
+    expect(await asked("Q|1|^T3467ACD")).toEqual(["T3467ACD ^^^ALT\\^^^CREA Q"]);
     expect(await asked(fresh)).toEqual([]);
-    expect(await asked(fresh, "hema-1")).toEqual(["T3467AC9 ^^^ALT\\^^^CREA Q"]);
-    expect(await asked(`Q|1|${dogUlid}`)).toEqual(["T3467AC9 ^^^ALT\\^^^CREA Q"]);
+    expect(await asked(fresh, "hema-1")).toEqual(["T3467ACD ^^^ALT\\^^^CREA Q"]);
+    expect(await asked(`Q|1|${dogUlid}`)).toEqual(["T3467ACD ^^^ALT\\^^^CREA Q"]);
   });
 
   test("for one device goes to that device alone", async () => {
     orders = [order({ device: "chem-1" })];
     await syncOrders(used.spool, pages);
     expect(await asked(all, "hema-1")).toEqual([]);
-    expect(await asked(all)).toEqual(["T3467AC9 ^^^ALT\\^^^CREA Q"]);
+    expect(await asked(all)).toEqual(["T3467ACD ^^^ALT\\^^^CREA Q"]);
   });
 
   test("for any device has for a device with its own names only the tests that it knows", async () => {
-    orders = [order(), order({ fp: "order_01K9TEST000000000000000R02", accession: "T3467ACC", device: "chem-2" })];
+    orders = [order(), order({ fp: "order_01K9TEST000000000000000R02", accession: "T3467ADN", device: "chem-2" })];
     await syncOrders(used.spool, pages);
     const repliedTo = async (accession: string) => {
       const segments = [
@@ -94,8 +94,8 @@ describe("an order of the server", () => {
       const replies = await worklist.reply(message, mindrayBs, "UTC");
       return replies.map((reply) => Buffer.from(reply.message).toString()).join("");
     };
-    expect(await repliedTo("T3467ACC")).toContain("ALT"); // a user chose this device, and its words
-    expect(await repliedTo("T3467AC9")).not.toContain("ALT");
+    expect(await repliedTo("T3467ADN")).toContain("ALT"); // a user chose this device, and its words
+    expect(await repliedTo("T3467ACD")).not.toContain("ALT");
   });
 
   test("leaves the list of devices once it is cancelled, and its accession still names its patient", async () => {
@@ -103,14 +103,14 @@ describe("an order of the server", () => {
     orders = [order({ state: "cancelled" })];
     await syncOrders(used.spool, pages);
     expect(await asked(all)).toEqual([]);
-    expect(await asked("Q|1|^T3467AC9")).toEqual(["T3467AC9  Y"]);
-    const [known] = await used.spool.call("ordersByAccession", ["T3467AC9"]);
+    expect(await asked("Q|1|^T3467ACD")).toEqual(["T3467ACD  Y"]);
+    const [known] = await used.spool.call("ordersByAccession", ["T3467ACD"]);
     expect(known).toMatchObject({ patientFp: dog.fp, state: "cancelled", fp: order().fp });
   });
 
   test("for any device stays with the others after a result of one, until the server has all its results", async () => {
     await syncOrders(used.spool, pages);
-    await used.spool.call("noteOrders", ["T3467AC9"], "resulted");
+    await used.spool.call("noteOrders", ["T3467ACD"], "resulted");
     expect(await asked(all)).toHaveLength(1);
     orders = [order({ state: "resulted" })];
     await syncOrders(used.spool, pages);
@@ -123,7 +123,7 @@ describe("an order of the server", () => {
     await expect(syncOrders(used.spool, pages)).rejects.toThrow("503");
     const own = { accession: "V34679AC", device: "chem-1", patientFp: cat.fp, tests: ["GLU"], createdAt: now };
     expect(await used.spool.call("placeOrder", { ...own, state: "placed" })).toBe(true);
-    expect(await asked(all)).toEqual(["T3467AC9 ^^^ALT\\^^^CREA Q", "V34679AC ^^^GLU Q"]);
+    expect(await asked(all)).toEqual(["T3467ACD ^^^ALT\\^^^CREA Q", "V34679AC ^^^GLU Q"]);
     expect(await used.spool.call("ordersByAccession", ["V34679AC"])).toEqual([{ ...own, state: "sent" }]);
   });
 
@@ -131,19 +131,19 @@ describe("an order of the server", () => {
     await syncOrders(used.spool, pages);
     orders = [order({ fp: "order_01K9TEST000000000000000R02", patient_fp: cat.fp })];
     await syncOrders(used.spool, pages);
-    expect(await used.spool.call("ordersByAccession", ["T3467AC9"])).toMatchObject([{ patientFp: dog.fp }]);
+    expect(await used.spool.call("ordersByAccession", ["T3467ACD"])).toMatchObject([{ patientFp: dog.fp }]);
   });
 });
 
 describe("the pull of orders", () => {
   test("reads all pages, goes on at the last change with an overlap, and omits an order that it does not understand", async () => {
-    const numbers = ["T3467AC9", "T3467ACC", "T3467ACD"];
+    const numbers = ["T3467ACD", "T3467ADN", "T3467AEX"];
     const fp = (index: number) => `order_01K9TEST000000000000000R0${index}`;
     orders = numbers.map((accession, index) => ({ ...order({ accession, fp: fp(index) }), later_field: "x" }));
     orders[1] = { ...orders[1]!, state: "frozen" as AgentOrder["state"] };
     await syncOrders(used.spool, pages);
     const known = await used.spool.call("ordersByAccession", numbers);
-    expect(known.map(({ accession }) => accession)).toEqual(["T3467AC9", "T3467ACD"]);
+    expect(known.map(({ accession }) => accession)).toEqual(["T3467ACD", "T3467AEX"]);
     orders = [];
     await syncOrders(used.spool, pages);
     const since = new Date(Date.parse(at) - 15 * 60_000).toISOString();
@@ -179,8 +179,8 @@ test("a heartbeat reports each order that a device got once, as soon as there is
       .filter(({ url }) => url.endsWith("heartbeat"))
       .map(({ body }) => (body as { offered_orders?: object[] }).offered_orders);
   await beat();
-  await asked("Q|1|^T3467AC9");
-  await asked("Q|1|^T3467AC9", "hema-1");
+  await asked("Q|1|^T3467ACD");
+  await asked("Q|1|^T3467ACD", "hema-1");
   isAway = true;
   await expect(beat()).rejects.toThrow("503");
   isAway = false;

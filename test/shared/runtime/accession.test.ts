@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { newAccession } from "../../../shared/runtime/accession.ts";
+import { isAccession, newAccession } from "../../../shared/runtime/accession.ts";
 
 const CHARS = "34679ACDEFHJKMNPQRTVWXY";
 
@@ -20,6 +20,11 @@ describe.each([
       const accession = newAccession(issuer);
       expect(accession).toMatch(new RegExp(`^${letter}[${CHARS}]{7}$`));
       expect(isPossible(accession)).toBe(true);
+      expect([isAccession(issuer, ` ${accession.toLowerCase()}`), isAccession(issuer, `${accession}4`)]).toEqual([
+        true,
+        false,
+      ]);
+      expect(isAccession(issuer === "agent" ? "server" : "agent", accession)).toBe(false);
     }
   });
 

@@ -21,7 +21,10 @@ export interface OfferedOrder {
 }
 
 /** Part of operationsOn(). */
-export function serverOrderOperationsOn(db: Database.Database) {
+export function serverOrderOperationsOn(
+  db: Database.Database,
+  { identifiersChanged }: { readonly identifiersChanged: (identifiers: readonly string[]) => void },
+) {
   const sql = {
     // An accession of this agent never equals one of the server. One with another fp would name two samples: the first stays.
     store: db.prepare(
@@ -29,7 +32,7 @@ export function serverOrderOperationsOn(db: Database.Database) {
        VALUES (@accession, @device, @patientFp, @tests, @createdAt, CASE @state WHEN 'open' THEN 'placed' ELSE @state END, @fp)
        ON CONFLICT (accession) DO UPDATE SET patient_fp = excluded.patient_fp,
          state = CASE @state WHEN 'open' THEN state ELSE @state END
-       WHERE fp = excluded.fp`,
+       WHERE fp = excluded.fp AND (patient_fp <> excluded.patient_fp OR @state NOT IN ('open', state))`,
     ),
     unreported: db.prepare(
       `SELECT fp, offered_at AS at FROM test_order
@@ -38,10 +41,12 @@ export function serverOrderOperationsOn(db: Database.Database) {
     reported: db.prepare("UPDATE test_order SET offer_reported = 1 WHERE fp = ?"),
   };
   return {
+    /** Stores orders that are new or changed. A result that came before its order is due to be matched again. */
     storeServerOrders(orders: readonly ServerOrder[]): void {
-      for (const { tests, device, ...order } of orders) {
-        sql.store.run({ ...order, tests: JSON.stringify(tests), device: device ?? ANY_DEVICE });
-      }
+      const changed = orders.filter(({ tests, device, ...order }) => {
+        return sql.store.run({ ...order, tests: JSON.stringify(tests), device: device ?? ANY_DEVICE }).changes > 0;
+      });
+      identifiersChanged(changed.map(({ accession }) => accession));
     },
 
     /** The orders that devices got and the server was not told of yet, the earliest first. */
