@@ -66,3 +66,15 @@ export interface OrderPlaced {
   fp: string;
   accession: string;
 }
+/** The body of `POST orders`. */
+export interface NewOrder {
+  patient_fp: string;
+  device: string | null;
+  panel: string | null;
+  tests: string[];
+}
+
+/** The body of `POST orders/<fp>/attach`. */
+export interface OrderAttach {
+  study_fp: string;
+}

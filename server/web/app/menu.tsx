@@ -35,6 +35,7 @@ const screens: readonly { href: string; name: ScreenName; role?: "staff" | "admi
   { href: "/dashboard/results", name: "results" },
   { href: "/dashboard/patients", name: "patients" },
   { href: "/dashboard/to-place", name: "toPlace" },
+  { href: "/dashboard/orders", name: "orders" },
   { href: "/dashboard/manual-study", name: "manualStudy", role: "staff" },
   { href: "/dashboard/records", name: "records" },
   { href: "/dashboard/calendar", name: "calendar" },
@@ -45,7 +46,7 @@ const screens: readonly { href: string; name: ScreenName; role?: "staff" | "admi
 ];
 
 type ScreenName =
-  | ("today" | "results" | "patients" | "toPlace" | "manualStudy" | "records" | "calendar" | "stock")
+  | ("today" | "results" | "patients" | "toPlace" | "orders" | "manualStudy" | "records" | "calendar" | "stock")
   | ("devices" | "settings" | "help");
 
 const t = texts(
@@ -54,6 +55,7 @@ const t = texts(
     results: "Results",
     patients: "Patients",
     toPlace: "To place",
+    orders: "Orders",
     manualStudy: "Manual study",
     records: "Records",
     calendar: "Calendar",
@@ -70,6 +72,7 @@ const t = texts(
     results: "Sonuçlar",
     patients: "Hastalar",
     toPlace: "Yerleştirilecek",
+    orders: "İstemler",
     manualStudy: "Elle giriş",
     records: "Kayıtlar",
     calendar: "Takvim",

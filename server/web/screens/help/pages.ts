@@ -4,6 +4,7 @@ export const helpPages = [
   "results",
   "flags",
   "placing",
+  "orders",
   "unknown-codes",
   "manual-study",
   "records",

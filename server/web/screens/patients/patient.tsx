@@ -8,6 +8,7 @@ import { texts } from "../../text.ts";
 import { Appointments, ConnectionHistory, ImagingStudies, OtherClinics, Records } from "./lists.tsx";
 import { CloseConnection } from "./connection.tsx";
 import { Matrix } from "./matrix.tsx";
+import { OrderTests } from "../orders/order-form.tsx";
 import "./patients.css";
 import { age, plainDate, word } from "../../ui/words/words.ts";
 import { Facts } from "../../ui/status/facts.tsx";
@@ -41,6 +42,7 @@ export function PatientPage() {
 
 function Header({ overview: { patient, identifiers } }: { overview: PatientOverview }) {
   const [isClosing, setClosing] = useState(false);
+  const [isOrdering, setOrdering] = useState(false);
   const { fp, name, species, breed, sex, date_of_birth, weight_kg } = patient;
   const birth = date_of_birth === null ? t("notRecorded") : `${plainDate(date_of_birth)} (${age(date_of_birth)})`;
   const facts: [string, string][] = [
@@ -56,12 +58,18 @@ function Header({ overview: { patient, identifiers } }: { overview: PatientOverv
       <div class="between">
         <h1>{name === "" ? "—" : name}</h1>
         {may("staff") && (
-          <button type="button" class="no-print" onClick={() => setClosing(true)}>
-            {t("close")}
-          </button>
+          <span class="actions no-print">
+            <button type="button" class="primary" onClick={() => setOrdering(true)}>
+              {t("order")}
+            </button>
+            <button type="button" onClick={() => setClosing(true)}>
+              {t("close")}
+            </button>
+          </span>
         )}
       </div>
       <Facts of={facts} />
+      {isOrdering && <OrderTests patient={{ fp, name, species }} close={() => setOrdering(false)} />}
       {isClosing && <CloseConnection fp={fp} name={name} close={() => setClosing(false)} />}
     </header>
   );
@@ -111,6 +119,7 @@ const t = texts(
     identifiers: "Identifiers",
     fp: "Fingerprint (fp)",
     notRecorded: "not recorded",
+    order: "Order tests",
     close: "Close the connection",
     results: "Results",
     noResults: "No results yet",
@@ -128,6 +137,7 @@ const t = texts(
     identifiers: "Kimlikler",
     fp: "Parmak izi (fp)",
     notRecorded: "kayıtlı değil",
+    order: "Test iste",
     close: "Bağlantıyı kapat",
     results: "Sonuçlar",
     noResults: "Henüz sonuç yok",
