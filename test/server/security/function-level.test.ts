@@ -50,6 +50,7 @@ const table: Readonly<Record<string, Demand>> = {
 
   "POST /sync/v1/patients": ["x-api-key", "clinic.sync.write"],
   "POST /sync/v1/owners": ["x-api-key", "clinic.sync.write"],
+  "POST /sync/v1/orders": ["x-api-key", "clinic.sync.write"],
 
   "POST /agent/v1/pair": "code",
   "POST /agent/v1/studies": agent,
@@ -59,6 +60,7 @@ const table: Readonly<Record<string, Demand>> = {
   "GET /agent/v1/ranges": agent,
   "GET /agent/v1/codes": agent,
   "GET /agent/v1/placements": agent,
+  "GET /agent/v1/orders": agent,
   "GET /agent/v1/configuration": agent,
   "GET /agent/v1/releases/:file": agent,
   "PUT /agent/v1/previews/:fp/:position": agent,
@@ -83,6 +85,7 @@ const table: Readonly<Record<string, Demand>> = {
     ...["GET results/:fp/results.csv", "GET results/:fp/previews", "GET results/:fp/previews/:position"],
     ...["GET to-place", "GET to-place/patients", "GET to-place/:fp", "GET to-place/:fp/preview/:patient"],
     ...["GET records", "GET records/:fp", "GET calendar", "GET stock", "GET stock/:fp", "GET connections"],
+    ...["GET orders", "GET orders/choices"],
   ]),
   ...ofClinic("staff", [
     ...["PUT patients/:fp/connection", "DELETE patients/:fp/connection", "PUT codes", "POST results/:fp/seen"],
@@ -91,6 +94,7 @@ const table: Readonly<Record<string, Demand>> = {
     ...["POST to-place/:fp/assign", "POST to-place/:fp/reject", "POST to-place/:fp/reopen"],
     ...["POST records", "PATCH records/:fp", "POST records/:fp/move", "POST records/:fp/amend"],
     ...["POST calendar", "POST calendar/:fp/move", "POST stock/:fp/receive", "POST stock/:fp/consume"],
+    ...["POST orders", "POST orders/:fp/cancel", "POST orders/:fp/attach"],
     ...["GET manual-study/analytes", "POST manual-study/preview", "POST manual-study"],
   ]),
   ...ofClinic("admin", [

@@ -30,7 +30,7 @@ type World = Awaited<ReturnType<typeof startTwoClinics>>;
 
 /** @returns an id of the same form that no record has */
 function absentLike(id: string): string {
-  const kind = /^(patient|soap|cds|calevt|invitem|agent)_/.exec(id)?.[1];
+  const kind = /^(patient|soap|cds|calevt|invitem|agent|order)_/.exec(id)?.[1];
   return kind === undefined ? id.replaceAll(/[0-9A-Za-z]/g, "0") : newFp(kind as "patient");
 }
 
@@ -118,6 +118,8 @@ async function foreignBodies({ server, ours, theirs }: World): Promise<string[]>
     ["POST to-place/:fp/assign", ours.pathTo("to-place/:fp/assign")],
     ["POST records", "records"],
     ["POST calendar", "calendar"],
+    ["POST orders", "orders"],
+    ["POST orders/:fp/attach", ours.pathTo("orders/:fp/attach")],
     ["POST manual-study/preview", "manual-study/preview"],
     ["POST manual-study", "manual-study"],
     ["POST users/add", "users/add"],
@@ -125,7 +127,14 @@ async function foreignBodies({ server, ours, theirs }: World): Promise<string[]>
     ["POST webhooks/:id/resend", ours.pathTo("webhooks/:id/resend")],
   ] as const) {
     const { named } = theirs;
-    const missing = { ...named, animal: newFp("patient"), agent: newFp("agent"), member: "nobody", message: "x.1" };
+    const missing = {
+      ...named,
+      animal: newFp("patient"),
+      study: newFp("cds"),
+      agent: newFp("agent"),
+      member: "nobody",
+      message: "x.1",
+    };
     const [foreign, absent] = [await answerTo(row, path, named), await answerTo(row, path, missing)];
     if (foreign !== absent || !/^4(00|04|09) /.test(foreign)) faults.push(`${row}: ${foreign}, absent ${absent}`);
   }

@@ -101,6 +101,8 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     payload: { version: "0.1.0", configuration },
   });
   const webhook = await made("/webhooks", { url: `https://${marker}.example/hook`, types: ["study.filed"] });
+  const wanted = { patient_fp: animal.fp, device: marker, panel: marker, tests: [marker] };
+  const { fp: order } = (await admin.call<{ fp: string }>("POST", "/orders", wanted)).body;
   const channel = await made("/notifications/channels", { type: "email", target: `${marker}@clinic.example` });
   const spare = await makeUser(server, "reader", fp);
   await makeKeyToLose(admin, marker);
@@ -112,7 +114,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
 
   /** Ids by the parameter of the path that takes them. None ends a caller: nobody calls with these users and keys. */
   const ids: Readonly<Record<string, readonly string[]>> = {
-    fp: [animal.fp, record.fp, visit.fp, vaccine.fp, filed.fp, pictured.fp, waiting.fp, unwanted.fp],
+    fp: [animal.fp, record.fp, visit.fp, vaccine.fp, filed.fp, pictured.fp, waiting.fp, unwanted.fp, order],
     patient: [animal.fp],
     id: [keys.find(({ name }) => name === `${marker} spare`)?.id ?? "", webhook, channel],
     user: [members.find(({ name }) => name === spare.name)?.id ?? ""],
@@ -130,6 +132,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     [/to-place\/:fp/, waiting.fp],
     [/(records|soap)\/:fp/, record.fp],
     [/calendar\/:fp/, visit.fp],
+    [/orders\/:fp/, order],
     [/stock\/:fp/, vaccine.fp],
     [/webhooks\/:id/, webhook],
     [/channels\/:id/, channel],
@@ -145,6 +148,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
   /** Further values that bodies name. */
   const named = {
     animal: animal.fp,
+    study: filed.fp,
     device: "chem-1",
     devices,
     member: spare.name,
