@@ -17,12 +17,14 @@ const UNORDERED_MAX = 50;
 const UNORDERED_MS = 48 * 60 * 60_000;
 
 const PANELS_MAX = 50;
+/** Time for which a panel that nobody orders any more is offered. */
+const PANELS_MS = 365 * 24 * 60 * 60_000;
 
 /** Lists the newest orders, the newest first, and the results of the clinic's devices that answer none. */
 export async function listOrders(session: Session, clinicId: number, now: number): Promise<OrdersBody> {
   const since = now - ORDERS_KEPT_MS;
   const rows = await session.all(newest, { clinicId, since, limit: ORDERS_MAX });
-  const studies = await session.all(studiesOfOrders, { clinicId, since });
+  const studies = await session.all(studiesOfOrders, { clinicId, since: rows.at(-1)?.ordered_at ?? now });
   const runs = runsByOrder(studies);
   const orders = rows.map((row): ListedOrder => {
     const order = factsOf(row);
@@ -55,9 +57,10 @@ async function withoutOrder(session: Session, clinicId: number, now: number): Pr
 }
 
 /** Lists the panels that users of the clinic ordered by a name, each as it was ordered last. */
-export async function listPanels(session: Session, clinicId: number): Promise<Panel[]> {
+export async function listPanels(session: Session, clinicId: number, now: number): Promise<Panel[]> {
   const panels = new Map<string, Panel>();
-  for (const { panel, tests, device_id: device } of await session.all(ordersWithPanel, { clinicId })) {
+  const rows = await session.all(ordersWithPanel, { clinicId, since: now - PANELS_MS });
+  for (const { panel, tests, device_id: device } of rows) {
     if (panel === null || panels.has(panel) || panels.size >= PANELS_MAX) continue;
     panels.set(panel, { name: panel, tests: JSON.parse(tests) as string[], device });
   }
@@ -122,11 +125,12 @@ const unordered = query((db, p: { clinicId: number; since: number; limit: number
     .limit(p.limit),
 );
 
-const ordersWithPanel = query((db, p: { clinicId: number }) =>
+const ordersWithPanel = query((db, p: { clinicId: number; since: number }) =>
   db
     .selectFrom("lab_order")
     .select(["panel", "tests", "device_id"])
     .where("clinic_id", "=", p.clinicId)
+    .where("ordered_at", ">=", p.since)
     .where("panel", "is not", null)
     .where("user_id", "is not", null)
     .orderBy("ordered_at", "desc")

@@ -110,7 +110,8 @@ export async function listChangedOrders(
   const found = await session.all(changed, { clinicId, since, ...after, limit: LISTED_MAX + 1 });
   const rows = found.slice(0, LISTED_MAX);
   const last = rows.at(-1);
-  const runs = last === undefined ? [] : await session.all(runsOfChanged, { clinicId, ...after, to: last.changed_at });
+  const runs =
+    last === undefined ? [] : await session.all(runsOfChanged, { clinicId, since, ...after, to: last.changed_at });
   const runOfOrder = runsByOrder(runs);
   return {
     items: rows.map(
@@ -210,7 +211,7 @@ const changed = query((db, p: OrderPosition & { clinicId: number; since: number;
     .limit(p.limit),
 );
 
-const runsOfChanged = query((db, p: OrderPosition & { clinicId: number; to: number }) =>
+const runsOfChanged = query((db, p: OrderPosition & { clinicId: number; since: number; to: number }) =>
   db
     .selectFrom("lab_order")
     .innerJoin("study", "study.order_fp", "lab_order.fp")
@@ -218,6 +219,7 @@ const runsOfChanged = query((db, p: OrderPosition & { clinicId: number; to: numb
     .where("lab_order.clinic_id", "=", p.clinicId)
     .where("lab_order.changed_at", ">=", p.at)
     .where("lab_order.changed_at", "<=", p.to)
+    .where("lab_order.ordered_at", ">=", p.since)
     .where("study.patient_id", "is not", null),
 );
 

@@ -45,7 +45,7 @@ export function orderRoutes(app: FastifyInstance, { store, now }: DashboardConte
     const devices = agents.flatMap((agent) => agent.devices);
     return {
       devices: devices.map(({ id, name }) => ({ id, name: name ?? id })),
-      panels: await listPanels(store, clinicId),
+      panels: await listPanels(store, clinicId, now()),
       analytes: analytes.map(({ code, api_code, name, synonyms, loinc }) => {
         return { code, names: [name, api_code, ...synonyms, ...loinc] };
       }),

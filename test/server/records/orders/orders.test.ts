@@ -6,8 +6,11 @@ import type { OrderList } from "../../../../shared/api/agent-lists.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import type { PushedStudy, Study } from "../../../../shared/api/study.ts";
 import { makeUser } from "../../../dashboard/harness.ts";
+import type { Entity } from "../../../../server/import/lines.ts";
+import { exportEntities } from "../../../../server/import/export.ts";
 import {
   clinic,
+  connectTo,
   connection,
   importEntities,
   keyPermissions,
@@ -196,6 +199,30 @@ describe("the order of a pushed study", () => {
     expect((await staff.call("POST", `/to-place/${waiting.fp}/assign`, assign)).status).toBe(200);
     expect((await read(waiting.fp))?.order?.fp).toBe(fp);
   });
+});
+
+test("an export has the order of a study, and a file without it takes no order away", async () => {
+  const { server, order, push, read } = await orderingClinic();
+  const { fp } = await order();
+  const filed = await push({ order_fp: fp });
+  const lines: Entity[] = [];
+  for await (const line of exportEntities(server.store)) lines.push(line);
+  const [line] = lines.filter((each) => each.type === "study");
+  expect(line).toMatchObject({ fp: filed.fp, order: { fp, placer_number: null } });
+  const { order: _order, ...older } = line as Extract<Entity, { type: "study" }>;
+  expect(await importEntities(server.store, older)).toEqual({ new: 0, changed: 0, unchanged: 1 });
+  await importEntities(server.store, { ...older, device_name: "VS2" });
+  expect(await read(filed.fp)).toMatchObject({ device_name: "VS2", order: { fp } });
+});
+
+test("a damaged order of a study is found by its checksum, and not shown", async () => {
+  const { server, key, order, push } = await orderingClinic();
+  const filed = await push({ order_fp: (await order()).fp });
+  const other = await connectTo(server.database);
+  await other.run(`update study set order_fp = '${newFp("order")}' where fp = '${filed.fp}'`);
+  await other.close();
+  const response = await server.get(key, `/api/v1/lab/diagnostics/${filed.fp}`);
+  expect(response.body).toMatchObject({ error: { code: "RECORD.DAMAGED" } });
 });
 
 describe("a result without an order", () => {
