@@ -28,6 +28,8 @@ export interface ListedOrder {
   cancelled_at: string | null;
   /** Fps of its studies, the newest first. */
   studies: string[];
+  /** The study that a user attached by its last change, so that it can be detached. */
+  attached: string | null;
 }
 
 /** A filed study of the clinic's devices without an order. */
@@ -74,7 +76,7 @@ export interface NewOrder {
   tests: string[];
 }
 
-/** The body of `POST orders/<fp>/attach`. */
+/** The body of `POST orders/<fp>/attach` and `.../detach`. */
 export interface OrderAttach {
   study_fp: string;
 }

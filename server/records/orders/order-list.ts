@@ -29,6 +29,7 @@ export async function listOrders(session: Session, clinicId: number, now: number
   const orders = rows.map((row): ListedOrder => {
     const order = factsOf(row);
     const run = runs.get(row.fp) ?? null;
+    const own = studies.filter(({ order_fp }) => order_fp === row.fp);
     return {
       fp: row.fp,
       accession: row.accession,
@@ -43,7 +44,8 @@ export async function listOrders(session: Session, clinicId: number, now: number
       by: row.by,
       offered_at: row.offered_at === null ? null : timestampOf(row.offered_at),
       cancelled_at: row.cancelled_at === null ? null : timestampOf(row.cancelled_at),
-      studies: studies.filter(({ order_fp }) => order_fp === row.fp).map(({ fp }) => fp),
+      studies: own.map(({ fp }) => fp),
+      attached: own.find(({ cause }) => cause === "order attached")?.fp ?? null,
     };
   });
   return { orders, without_order: rows.length === 0 ? [] : await withoutOrder(session, clinicId, now) };
@@ -96,7 +98,7 @@ const studiesOfOrders = checked(
       .innerJoin("study", "study.order_fp", "order.fp")
       .innerJoin("patient", "patient.id", "study.patient_id")
       .select(STUDY_CONTENT)
-      .select(["study.received_at", "patient.fp as patient_fp"])
+      .select(["study.received_at", "study.cause", "patient.fp as patient_fp"])
       .where("order.clinic_id", "=", p.clinicId)
       .where("order.ordered_at", ">=", p.since)
       .orderBy("study.acquired_at", "desc")

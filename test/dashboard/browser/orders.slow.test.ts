@@ -87,6 +87,12 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await expectAccessible(page);
     await page.getByRole("dialog").getByRole("button", { name: "İstem bağla" }).click();
     await page.getByText("Çalışılıyor").waitFor();
+    await page.getByRole("button", { name: "Sonuçları ayır" }).click();
+    await expectAccessible(page);
+    await page.getByRole("dialog").getByRole("button", { name: "Sonuçları ayır" }).click();
+    await page.getByRole("button", { name: "İstem bağla" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "İstem bağla" }).click();
+    await page.getByText("Çalışılıyor").waitFor();
     await page.getByRole("link", { name: "Sonuç", exact: false }).last().click();
     await page.getByText("istem elle bağlandı").first().waitFor();
     const { body } = await dashboard.get(key, `/api/v1/lab/diagnostics/${run.fp}`);

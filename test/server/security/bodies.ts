@@ -49,6 +49,7 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
       "POST calendar/:fp/move": { to: "CHECKED_IN" },
       "POST orders": { patient_fp: animal, device, panel: marker, tests: ["ALT"] },
       "POST orders/:fp/attach": { study_fp: named.study },
+      "POST orders/:fp/detach": { study_fp: named.study },
       "POST stock/:fp/receive": { quantity: 1, lot: marker, expiry_date: null },
       "POST stock/:fp/consume": { quantity: 1 },
       "PUT agents/:agent/devices": { devices: "- id: other\n", edited: named.devices },

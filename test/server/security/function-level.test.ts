@@ -94,7 +94,7 @@ const table: Readonly<Record<string, Demand>> = {
     ...["POST to-place/:fp/assign", "POST to-place/:fp/reject", "POST to-place/:fp/reopen"],
     ...["POST records", "PATCH records/:fp", "POST records/:fp/move", "POST records/:fp/amend"],
     ...["POST calendar", "POST calendar/:fp/move", "POST stock/:fp/receive", "POST stock/:fp/consume"],
-    ...["POST orders", "POST orders/:fp/cancel", "POST orders/:fp/attach"],
+    ...["POST orders", "POST orders/:fp/cancel", "POST orders/:fp/attach", "POST orders/:fp/detach"],
     ...["GET manual-study/analytes", "POST manual-study/preview", "POST manual-study"],
   ]),
   ...ofClinic("admin", [

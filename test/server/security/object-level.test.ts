@@ -120,6 +120,7 @@ async function foreignBodies({ server, ours, theirs }: World): Promise<string[]>
     ["POST calendar", "calendar"],
     ["POST orders", "orders"],
     ["POST orders/:fp/attach", ours.pathTo("orders/:fp/attach")],
+    ["POST orders/:fp/detach", ours.pathTo("orders/:fp/detach")],
     ["POST manual-study/preview", "manual-study/preview"],
     ["POST manual-study", "manual-study"],
     ["POST users/add", "users/add"],

@@ -9,7 +9,7 @@ import type { OrderChoices, OrderPlaced, OrdersBody } from "../../types/orders.t
 import { ApiError } from "../../../http/errors.ts";
 import { readAgents } from "../../../records/agents/devices.ts";
 import { auditCommand } from "../../../records/audit/audit.ts";
-import { attachOrder } from "../../../records/orders/attach-order.ts";
+import { attachOrder, detachOrder } from "../../../records/orders/attach-order.ts";
 import { listOrders, listPanels } from "../../../records/orders/order-list.ts";
 import { unknownTests } from "../../../records/orders/order-tests.ts";
 import { cancelOrder, findOrder, placeOrder, type StoredOrder } from "../../../records/orders/orders.ts";
@@ -84,6 +84,17 @@ export function orderRoutes(app: FastifyInstance, { store, now }: DashboardConte
       const refused = await attachOrder(session, order, study, actor);
       if (refused === "other patient") refuse("this order is for another animal than the results");
       if (refused === "has an order") refuse("these results have an order already");
+      return { fp: order.fp };
+    });
+  });
+  app.post(`${url}/:fp/detach`, { config: { access: "staff" } }, async (request): Promise<{ fp: string }> => {
+    const { study_fp } = attachBody(request.body);
+    const actor = actorOf(request, now());
+    return store.transaction(async (session) => {
+      const order = await ownOrder(session, actor.clinicId, request.params);
+      const study = found("This study", await findVisible(session, actor.clinicId, study_fp));
+      if (!(await detachOrder(session, order, study, actor)))
+        refuse("the last change of these results was another one");
       return { fp: order.fp };
     });
   });

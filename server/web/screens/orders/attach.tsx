@@ -30,6 +30,8 @@ export function Attach({
   }
   const attach = async ({ order = "" }: Record<string, string>) => {
     await call("POST", `${clinicPath()}/orders/${order}/attach`, { study_fp: study.fp } satisfies OrderAttach);
+    // Before the reload, after which the dialog is no longer shown, and would open again with the next results.
+    close();
     await reload();
   };
   return (

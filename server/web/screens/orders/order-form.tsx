@@ -64,7 +64,11 @@ function OrderForm({
       {given === null && <PatientPicker chosen={patient} choose={choosePatient} />}
       <PanelChoice
         panels={choices.panels}
-        choose={(panel) => setDraft({ tests: panel.tests.join(", "), device: panel.device ?? "" })}
+        choose={({ tests: named, device }) => {
+          // The device may be gone since.
+          const isThere = choices.devices.some(({ id }) => id === device);
+          setDraft({ tests: named.join(", "), device: isThere ? (device ?? "") : "" });
+        }}
       />
       <DeviceAndTests draft={draft} set={setDraft} devices={choices.devices} fault={isChecked ? fault : null} />
       <Field label={t("panelName")} hint={t("panelNameHint")}>

@@ -1,5 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
-import type { ListedOrder, OrdersBody, OrderState, UnorderedStudy } from "../../../dashboard/types/orders.ts";
+import type {
+  ListedOrder,
+  OrderAttach,
+  OrdersBody,
+  OrderState,
+  UnorderedStudy,
+} from "../../../dashboard/types/orders.ts";
 import { call } from "../../api.ts";
 import { Empty, Loaded, useResource } from "../../resource.tsx";
 import { clinicPath, may } from "../../session.ts";
@@ -88,8 +94,8 @@ function OrderList({ orders, reload }: { orders: readonly ListedOrder[]; reload:
 }
 
 function OrderRow({ order, reload }: { order: ListedOrder; reload: () => Promise<void> }) {
-  const [opened, open] = useState<"label" | "cancel" | null>(null);
-  const { accession, state, patient, panel, tests, missing, device, by, studies } = order;
+  const [opened, open] = useState<"label" | "cancel" | "detach" | null>(null);
+  const { accession, state, patient, panel, tests, missing, device, by, studies, attached } = order;
   const [study] = studies;
   const isOpen = (TABS.open as readonly OrderState[]).includes(state);
   return (
@@ -125,6 +131,12 @@ function OrderRow({ order, reload }: { order: ListedOrder; reload: () => Promise
               <span class="visually-hidden"> {accession}</span>
             </a>
           )}
+          {attached !== null && may("staff") && (
+            <button type="button" onClick={() => open("detach")}>
+              {t("detach")}
+              <span class="visually-hidden"> {accession}</span>
+            </button>
+          )}
           {isOpen && study === undefined && may("staff") && (
             <button type="button" class="danger" onClick={() => open("cancel")}>
               {t("cancel")}
@@ -133,6 +145,9 @@ function OrderRow({ order, reload }: { order: ListedOrder; reload: () => Promise
           )}
         </span>
         {opened === "label" && <Label of={order} close={() => open(null)} />}
+        {opened === "detach" && attached !== null && (
+          <DetachOrder order={order} study={attached} reload={reload} close={() => open(null)} />
+        )}
         {opened === "cancel" && <CancelOrder order={order} reload={reload} close={() => open(null)} />}
       </td>
     </tr>
@@ -167,6 +182,36 @@ function CancelOrder({
       sentences={{ "RECORD.REFUSED": t("hasResults") }}
     >
       <p>{t("cancelText", { name: patient.name })}</p>
+    </FormDialog>
+  );
+}
+
+function DetachOrder({
+  order: { fp, accession },
+  study,
+  reload,
+  close,
+}: {
+  order: ListedOrder;
+  study: string;
+  reload: () => Promise<void>;
+  close: () => void;
+}) {
+  const detach = async () => {
+    await call("POST", `${clinicPath()}/orders/${fp}/detach`, { study_fp: study } satisfies OrderAttach);
+    close();
+    await reload();
+  };
+  return (
+    <FormDialog
+      title={t("detachTitle", { accession })}
+      button={t("detach")}
+      act={detach}
+      close={close}
+      leave={t("back")}
+      sentences={{ "RECORD.REFUSED": t("detachRefused") }}
+    >
+      <p>{t("detachText")}</p>
     </FormDialog>
   );
 }

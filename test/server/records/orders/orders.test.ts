@@ -226,7 +226,7 @@ test("a damaged order of a study is found by its checksum, and not shown", async
 });
 
 describe("a result without an order", () => {
-  test("is listed once the clinic orders, and attached by hand to an order of its animal alone", async () => {
+  test("is listed once the clinic orders, attached by hand to an order of its animal alone, and detached", async () => {
     const { staff, dog, cat, order, push, list, read, stateOf } = await orderingClinic();
     const run = await push({ matched_by: { by: "fp", identifiers: [] } });
     expect((await list()).without_order).toEqual([]);
@@ -239,6 +239,14 @@ describe("a result without an order", () => {
     expect((await attach(ofDog.fp)).status).toBe(409);
     expect((await read(run.fp))?.order).toEqual({ fp: ofDog.fp, placer_number: null });
     expect((await list()).without_order).toEqual([]);
+
+    const detach = (fp: string) => staff.call("POST", `/orders/${fp}/detach`, { study_fp: run.fp });
+    expect((await detach(ofCat.fp)).status).toBe(409);
+    expect((await list()).orders.find(({ fp }) => fp === ofDog.fp)?.attached).toBe(run.fp);
+    expect((await detach(ofDog.fp)).status).toBe(200);
+    expect((await detach(ofDog.fp)).status).toBe(409);
+    expect((await read(run.fp))?.order).toBeUndefined();
+    expect(await stateOf(ofDog.fp)).toBe("ordered");
   });
 });
 
