@@ -173,7 +173,7 @@ async function replyToQuery(
   try {
     for (const { message: bytes, accessions } of await hostQueries.reply(message, profile, timeZone)) {
       send(bytes, () => {
-        if (accessions.length > 0) spool.callLater("noteOrders", accessions, "sent");
+        if (accessions.length > 0) spool.callLater("noteSentOrders", accessions, message.device, Date.now());
         log.info(
           { stage: "message", message: message.id, orders: accessions.length },
           "the device took the reply to its query",

@@ -20,8 +20,8 @@ import type { Directory } from "./study/patient-directory.ts";
 // The periodic tasks of the running agent, each with its interval and its log message on failure.
 
 /**
- * A sync without changes costs three requests of the agent's endpoints and one of the public API. The rate limits of a device key,
- * 120 a minute and 3000 an hour of each kind, allow six agents with one key.
+ * A sync without changes costs three requests of the agent's endpoints, one for orders and one of the public API. The rate limits
+ * of a device key, 120 a minute and 3000 an hour of each kind, allow six agents with one key.
  */
 const DIRECTORY_EVERY_MS = 25_000;
 const DIRECTORY_RETRY_MS = 15_000;

@@ -17,6 +17,7 @@ import { keyRoutes } from "./dashboard/routes/settings/keys.ts";
 import { manualStudyRoutes } from "./dashboard/routes/records/manual-study.ts";
 import { networkRoutes } from "./dashboard/routes/settings/network.ts";
 import { notificationRoutes } from "./dashboard/routes/settings/notifications.ts";
+import { orderRoutes } from "./dashboard/routes/records/orders.ts";
 import { patientRoutes } from "./dashboard/routes/records/patients.ts";
 import { previewRoutes } from "./dashboard/routes/records/previews.ts";
 import { rangeRoutes } from "./dashboard/routes/settings/ranges.ts";
@@ -70,6 +71,7 @@ export async function dashboardRoutes(
   unmatchedRoutes(scope, context);
   recordRoutes(scope, context);
   calendarRoutes(scope, context);
+  orderRoutes(scope, context);
   stockRoutes(scope, context);
   deviceRoutes(scope, context);
   agentDevicesRoutes(scope, context);

@@ -118,7 +118,7 @@ export class DicomServices {
       if (!isWanted) return { status: STATUS.cancelled, comment: null };
       accessions.push(row.accession);
     }
-    this.#spool.callLater("noteOrders", accessions, "sent");
+    this.#spool.callLater("noteSentOrders", accessions, device.id, now);
     return DONE;
   }
 

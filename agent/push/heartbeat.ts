@@ -1,7 +1,13 @@
 import { statfs } from "node:fs/promises";
 import { Compile } from "typebox/compile";
 import { type ConfigurationReport, HeartbeatAnswer } from "../../shared/api/configuration.ts";
-import { CALLERS_MAX, type Heartbeat, HEARTBEAT_S, type UnknownCaller } from "../../shared/api/study.ts";
+import {
+  CALLERS_MAX,
+  type Heartbeat,
+  HEARTBEAT_S,
+  OFFERED_ORDERS_MAX,
+  type UnknownCaller,
+} from "../../shared/api/study.ts";
 import type { UpgradeReport } from "../../shared/api/upgrade.ts";
 import { PLATFORM } from "../../shared/platform/upgrade/platform.ts";
 import type { BackupState } from "../../shared/platform/care/backup-state.ts";
@@ -13,6 +19,7 @@ import { isoOrNull } from "../runtime/iso-time.ts";
 import { hurried } from "../runtime/periodic.ts";
 import type { MessageState } from "../spool/queries/messages/message-outcome.ts";
 import type { QuarantinedMessages } from "../spool/queries/messages/messages.ts";
+import type { OfferedOrder } from "../spool/queries/orders/server-orders.ts";
 import { CLOCK_META } from "../spool/queries/status.ts";
 import type { Spool } from "../spool/spool.ts";
 import type { DeviceState } from "../states/device-state.ts";
@@ -57,7 +64,8 @@ interface HeartbeatSource {
 }
 
 /**
- * @returns a task that sends a heartbeat if the last one is old, or immediately if it would report another fault, caller or device
+ * @returns a task that sends a heartbeat if the last one is old, or immediately if it would report another fault, caller or device,
+ * or an order that a device got
  */
 export function heartbeatTask(agent: HeartbeatSource): () => Promise<void> {
   const startedAt = performance.now();
@@ -66,6 +74,7 @@ export function heartbeatTask(agent: HeartbeatSource): () => Promise<void> {
     const states = agent.devices.map((device) => device.state());
     const callers = unknownCallers(states).map(({ device, address, why }) => [device, address, why]);
     const configuration = (await agent.remote?.report(agent.config, agent.spool)) ?? null;
+    const offered = await agent.spool.call("unreportedOffers", OFFERED_ORDERS_MAX);
     const news = JSON.stringify([
       states.map(({ reason }) => reason),
       callers,
@@ -74,8 +83,14 @@ export function heartbeatTask(agent: HeartbeatSource): () => Promise<void> {
       agent.spool.problem,
       agent.upgrade?.report(),
     ]);
-    if (performance.now() < sentAt + hurried(HEARTBEAT_S * 1000) && news === sentNews) return;
-    await sendHeartbeat(agent, configuration, performance.now() - startedAt);
+    const hasNews = news !== sentNews || offered.length > 0;
+    if (performance.now() < sentAt + hurried(HEARTBEAT_S * 1000) && !hasNews) return;
+    await sendHeartbeat(agent, { configuration, offered }, performance.now() - startedAt);
+    if (offered.length > 0)
+      await agent.spool.call(
+        "noteReportedOffers",
+        offered.map(({ fp }) => fp),
+      );
     [sentAt, sentNews] = [performance.now(), news];
   };
 }
@@ -83,7 +98,10 @@ export function heartbeatTask(agent: HeartbeatSource): () => Promise<void> {
 /** @throws SendError */
 async function sendHeartbeat(
   agent: HeartbeatSource,
-  configuration: ConfigurationReport | null,
+  {
+    configuration,
+    offered,
+  }: { readonly configuration: ConfigurationReport | null; readonly offered: readonly OfferedOrder[] },
   uptimeMs: number,
 ): Promise<void> {
   const { config, spool, server, version } = agent;
@@ -114,6 +132,9 @@ async function sendHeartbeat(
       ...waiting(quarantined.find(({ device }) => device === state.id)),
     })),
     callers: unknownCallers(states),
+    ...(offered.length > 0 && {
+      offered_orders: offered.map(({ fp, at }) => ({ fp, at: new Date(at).toISOString() })),
+    }),
     ...lastBackup(agent.backupState?.() ?? null),
     ...(configuration !== null && { configuration }),
     ...(agent.upgrade != null && { platform: PLATFORM, upgrade: agent.upgrade.report() }),

@@ -9,12 +9,13 @@ import { describe, type ReadContext, type Report } from "../report/report.ts";
 import type { ClinicCode } from "../spool/queries/clinic-codes.ts";
 import type { StoredMessage } from "../spool/queries/messages/message-row.ts";
 import type { Settlement } from "../spool/queries/studies/studies.ts";
+import type { TestOrder } from "../spool/queries/orders/orders.ts";
 import type { StudyDraft } from "../spool/queries/studies/revisions.ts";
 import type { MatchKeys } from "../spool/queries/patients/pending-matches.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
 import { SET_ASIDE } from "../spool/tries.ts";
 import { describeMatch, type Match, match, type Namesakes, patientNumbers } from "./match.ts";
-import { asPatientFp, type Directory } from "./patient-directory.ts";
+import { asPatientFp, type Directory, serverAccessionsIn } from "./patient-directory.ts";
 import { complete, read } from "./read.ts";
 import { study } from "./study.ts";
 
@@ -154,7 +155,13 @@ export async function findPatient(
   directory: Directory,
   nameZone: string | null = null,
   sampleNumbers: readonly string[] = [],
-): Promise<Match & { how: string; matched: Pick<PushedStudy, "matched_by" | "unmatched">; waiting: MatchKeys | null }> {
+): Promise<
+  Match & {
+    how: string;
+    matched: Pick<PushedStudy, "matched_by" | "order_fp" | "unmatched">;
+    waiting: MatchKeys | null;
+  }
+> {
   const attempt = async () => {
     const { patients, orders, waiting } = await directory.find(report, sampleNumbers);
     const namesakes =
@@ -164,8 +171,8 @@ export async function findPatient(
     return { result: match(report, patients, orders, namesakes, isFetched, sampleNumbers), orders, waiting };
   };
   let { result, orders, waiting } = await attempt();
-  const mayBeNew = result.patient === null && (report.identifier !== null || sampleNumbers.length > 0);
-  if (mayBeNew && (await directory.refresh(REFRESH_AGE_MS, REFRESH_WAIT_MS))) {
+  const isNamed = report.identifier !== null || sampleNumbers.length > 0 || serverAccessionsIn(report).length > 0;
+  if (result.patient === null && isNamed && (await directory.refreshFor(report, REFRESH_AGE_MS, REFRESH_WAIT_MS))) {
     ({ result, orders, waiting } = await attempt());
   }
   if (result.patient !== null && orders.length > 0) {
@@ -177,9 +184,17 @@ export async function findPatient(
     result.patient === null
       ? `unmatched: ${filingReasonText(result.reason)}`
       : describeMatch(report, result.patient, orders, sampleNumbers);
-  if (result.patient === null) return { ...result, how, matched: { unmatched: result.reason }, waiting };
-  const matched = { matched_by: evidenceOf(report, result.patient.fp, orders.length > 0, sampleNumbers, nameZone) };
+  const ordered = orderOf(orders);
+  if (result.patient === null) return { ...result, how, matched: { unmatched: result.reason, ...ordered }, waiting };
+  const matched_by = evidenceOf(report, result.patient.fp, orders.length > 0, sampleNumbers, nameZone);
+  const matched = { matched_by, ...ordered };
   return { ...result, how, matched, waiting: null };
+}
+
+/** Names the server's order of a sample. A sample with several accessions answers none of them certainly. */
+function orderOf(orders: readonly TestOrder[]): Pick<PushedStudy, "order_fp"> {
+  const [order, ...others] = orders;
+  return order?.fp === undefined || others.length > 0 ? {} : { order_fp: order.fp };
 }
 
 /** Names what a Report was matched by, so that the server can check it against its own directory. */

@@ -8,12 +8,14 @@ import type { TestOrder } from "../spool/queries/orders/orders.ts";
 import { dayOf } from "../report/device-time.ts";
 import { type SetTimer } from "../runtime/timer.ts";
 import type { MatchKeys } from "../spool/queries/patients/pending-matches.ts";
+import { isAccession } from "../../shared/runtime/accession.ts";
 import { isNearName } from "../../shared/clinical/candidates.ts";
 import type { ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
 import type { ServerClient } from "../push/server-client.ts";
 import { ClinicCodes } from "./clinic-codes.ts";
 import { ClinicIntervals } from "./clinic-intervals.ts";
 import { DirectorySync, type SyncResult } from "./directory-sync.ts";
+import { syncOrders } from "./server-orders.ts";
 import { ServerPages } from "./server-pages.ts";
 
 type ReportIdentifiers = Pick<Report, "identifier" | "otherIdentifiers" | "sampleIds">;
@@ -25,6 +27,9 @@ export interface NamedPatients {
   /** The keys that an unmatched Report waits for. */
   readonly waiting: MatchKeys;
 }
+
+/** Max age of the last sync before an unknown accession of the server causes another one. A device may repeat its query each second. */
+const ORDERED_AGE_MS = 2_000;
 
 /** Patients per read of the search for namesakes, so that commits of devices run in between. */
 const NAMESAKES_PAGE = 500;
@@ -62,7 +67,10 @@ export class Directory {
     // Intervals first, so that the results of a new patient are flagged by them.
     await this.#intervals.sync(this.#pages);
     await this.#codes.sync(this.#pages);
-    return this.#patients.run();
+    const synced = await this.#patients.run();
+    // After the patients, so that the patient of a new order is known.
+    await syncOrders(this.#spool, this.#pages);
+    return synced;
   }
 
   /**
@@ -106,8 +114,17 @@ export class Directory {
       found.set(patient.fp, patient);
     }
     const ordered = orders.map(({ patientFp }) => patientFp);
-    const keys = [...identifiers, ...fps, ...ordered];
+    const keys = [...identifiers, ...fps, ...ordered, ...serverAccessionsIn(named)];
     return { patients: [...found.values()], orders, waiting: { keys, version } };
+  }
+
+  /**
+   * Syncs before texts that name nobody are taken for unknown, and waits at most `waitMs`. A sample with an accession of the server
+   * has an order there, which is newer than the last sync, so that it waits for no age. @returns true if a sync ended in time
+   */
+  refreshFor(named: ReportIdentifiers, maxAgeMs: number, waitMs: number): Promise<boolean> {
+    const isOrdered = serverAccessionsIn(named).length > 0;
+    return this.refresh(isOrdered ? Math.min(maxAgeMs, ORDERED_AGE_MS) : maxAgeMs, waitMs);
   }
 
   /** @returns the orders whose accession is among the identifiers */
@@ -144,6 +161,11 @@ export class Directory {
   codes(): Promise<readonly ClinicCode[]> {
     return this.#codes.current();
   }
+}
+
+/** Returns the texts that an order of the server may have. */
+export function serverAccessionsIn(named: ReportIdentifiers): string[] {
+  return accessionsIn(named).filter((text) => isAccession("server", text));
 }
 
 function accessionsIn({ identifier, otherIdentifiers, sampleIds = [] }: ReportIdentifiers): string[] {

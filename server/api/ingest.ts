@@ -17,6 +17,7 @@ import { listIdentifiers, type Page, type PatientFilter } from "../records/patie
 import { listRemovedPatients } from "../records/patients/removals.ts";
 import { VersionedCache } from "../records/patients/versioned-cache.ts";
 import { listMappings } from "../records/codes/codes.ts";
+import { listChangedOrders, noteOffered } from "../records/orders/orders.ts";
 import { currentRanges } from "../records/clinics/ranges.ts";
 import { fileStudies } from "../records/filing/filing.ts";
 import { listPlacements, type PlacementPosition } from "../records/unmatched/placements.ts";
@@ -35,6 +36,7 @@ const Outcomes = Type.Object({ outcomes: Type.Array(Outcome) });
 
 const ingest = { header: "x-api-key", permissions: ["clinic.lab.ingest"], budget: "ingest" } as const;
 const directory = { ...ingest, budget: "directory" } as const;
+const orders = { ...ingest, budget: "orders" } as const;
 
 export function agentRoutes(app: FastifyInstance, context: RouteContext): void {
   parseJsonBodies(app);
@@ -44,6 +46,7 @@ export function agentRoutes(app: FastifyInstance, context: RouteContext): void {
   rangesRoute(app, context);
   codesRoute(app, context);
   placementsRoute(app, context);
+  ordersRoute(app, context);
   configurationRoute(app, context);
   releaseRoutes(app, context);
   app.register(async (pictures) => previewRoutes(pictures, context));
@@ -87,10 +90,12 @@ function heartbeatRoute(app: FastifyInstance, { store, now }: RouteContext): voi
     if (!heartbeat.Check(body)) {
       throw new ApiError("REQUEST.INVALID_BODY", `${faultList(problems(heartbeat, body, FAULTS_MAX))}.`);
     }
+    const { offered_orders: offered = [], ...kept } = body;
     const { id, clinic_id } = keyOf(request);
     const actor = { by: request.ip, now: now(), clinicId: clinic_id };
     const take = async (session: Session): Promise<Static<typeof HeartbeatAnswer>> => {
-      const agent = await storeHeartbeat(session, clinic_id, id, body, actor.now);
+      const agent = await storeHeartbeat(session, clinic_id, id, kept, actor.now);
+      await noteOffered(session, clinic_id, offered, actor.now);
       const { version: running = null, upgrade = null } = body;
       const version = await stepWithHeartbeat(session, { agent, version: running, upgrade }, actor);
       const devices = await wantedDevices(session, id);
@@ -103,7 +108,8 @@ function heartbeatRoute(app: FastifyInstance, { store, now }: RouteContext): voi
   });
 }
 
-const placementPosition: Parameter<PlacementPosition | null> = {
+/** A place in a list of changes. */
+const position: Parameter<PlacementPosition | null> = {
   schema: Type.String({ description: "The `next` of a page." }),
   read: (given, name) => {
     if (given === null) return null;
@@ -115,11 +121,21 @@ const placementPosition: Parameter<PlacementPosition | null> = {
 
 /** Where the clinic's studies are that changed here after an agent pushed them, so that its counts agree. */
 function placementsRoute(app: FastifyInstance, { store }: RouteContext): void {
-  const parameters = { updated_since: instant("only studies changed at or after it"), after: placementPosition };
+  const parameters = { updated_since: instant("only studies changed at or after it"), after: position };
   app.get("/agent/v1/placements", { config: { ...directory, parameters } }, async (request) => {
     const { updated_since: since, after } = readParameters(request, parameters);
     const from = after ?? { at: since ?? 0, id: 0 };
     return { success: true, data: await listPlacements(store, keyOf(request).clinic_id, from) };
+  });
+}
+
+/** Orders of the dashboard and of practice software, with those that ended: a late result still has their accession. */
+function ordersRoute(app: FastifyInstance, { store, now }: RouteContext): void {
+  const parameters = { updated_since: instant("only orders changed at or after it"), after: position };
+  app.get("/agent/v1/orders", { config: { ...orders, parameters } }, async (request) => {
+    const { updated_since: since, after } = readParameters(request, parameters);
+    const from = after ?? { at: since ?? 0, id: 0 };
+    return { success: true, data: await listChangedOrders(store, keyOf(request).clinic_id, from, now()) };
   });
 }
 

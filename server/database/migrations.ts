@@ -562,8 +562,8 @@ const webhooks = ({ id, orderedText }: Engine) => `
   );
 `;
 
-// Animals and owners that practice software sends.
-const practiceSoftware = ({ orderedText }: Engine) => `
+// Animals, owners and orders that practice software sends or users enter.
+const practiceSoftware = ({ id, orderedText }: Engine) => `
   alter table clinic add column suspended_at bigint;
   alter table clinic_settings add column skipped_steps text;
   alter table customer add column name text;
@@ -599,6 +599,33 @@ const practiceSoftware = ({ orderedText }: Engine) => `
     primary key (api_key_id, id_digest)
   );
   create index sync_answer_by_time on sync_answer (answered_at);
+  create table lab_order (
+    id ${id},
+    fp ${orderedText} not null unique,
+    clinic_id bigint not null references clinic (id),
+    patient_id bigint not null references patient (id),
+    accession ${orderedText} not null unique,
+    device_id text,
+    panel text,
+    tests text not null,
+    source ${orderedText},
+    placer_number ${orderedText},
+    ordered_at bigint not null,
+    user_id bigint references dashboard_user (id),
+    api_key_id bigint references api_key (id),
+    offered_at bigint,
+    cancelled_at bigint,
+    cancelled_user_id bigint references dashboard_user (id),
+    cancelled_key_id bigint references api_key (id),
+    changed_at bigint not null
+  );
+  create unique index lab_order_of_source on lab_order (clinic_id, source, placer_number) where source is not null;
+  create index lab_order_of_clinic on lab_order (clinic_id, ordered_at);
+  create index lab_order_by_change on lab_order (clinic_id, changed_at, id);
+  create index lab_order_of_patient on lab_order (patient_id);
+  alter table study add column order_fp text;
+  alter table study add column order_number text;
+  create index study_of_order on study (order_fp) where order_fp is not null;
 `;
 
 // What the entrances changed, for undo, and animals that were merged into others, which takes their signed records along.

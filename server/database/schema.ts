@@ -139,6 +139,8 @@ export interface Tables {
     answer: string;
     answered_at: number;
   };
+  /** Orders of tests. Their state is derived; see records/orders/order-state.ts. */
+  lab_order: OrderColumns & { id: Generated<number> };
   clinic_patient: {
     clinic_id: number;
     patient_id: number;
@@ -454,6 +456,33 @@ export interface EventColumns {
   assigned_user_id: number | null;
 }
 
+export interface OrderColumns {
+  fp: string;
+  clinic_id: number;
+  patient_id: number;
+  /** The number of its sample: never issued again. */
+  accession: string;
+  /** The id in agent.yaml; null for any device that queries it. */
+  device_id: string | null;
+  panel: string | null;
+  /** Names of the tests as a JSON list. */
+  tests: string;
+  /** The software that sent it, and its number there. Null for an order of the dashboard. */
+  source: string | null;
+  placer_number: string | null;
+  ordered_at: number;
+  /** Who ordered it: a user or a key. */
+  user_id: number | null;
+  api_key_id: number | null;
+  /** When a device first got it. */
+  offered_at: number | null;
+  cancelled_at: number | null;
+  cancelled_user_id: number | null;
+  cancelled_key_id: number | null;
+  /** Its last change, or that of its results; agents read orders by it. */
+  changed_at: number;
+}
+
 export interface ItemColumns {
   fp: string;
   clinic_id: number;
@@ -528,6 +557,9 @@ export interface OptionalStudyColumns {
   cause_reason: string | null;
   /** The species of the flags, if facts of the patient were corrected after it was flagged; see studies/outdated-flags.ts. */
   flagged_species: string | null;
+  /** The order that the study answers, and its number in the software that sent it. Facts of an order never change. */
+  order_fp: string | null;
+  order_number: string | null;
 }
 
 export type StudyCause =
@@ -540,6 +572,8 @@ export type StudyCause =
   | ("patient deleted" | "patient restored")
   /** Its patient was merged into another one. */
   | "merged"
+  /** A user attached the order that it answers. */
+  | "order attached"
   /** A user placed it with a patient of another species than the device stated. */
   | "assigned despite species";
 

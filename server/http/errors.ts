@@ -122,6 +122,7 @@ const errorDefinitions = {
     (what) => `The stored ${what} is damaged. It is not shown until it is restored.`,
     RequestId,
   ),
+  "ORDER.UNKNOWN_TEST": error(400, (problem) => problem),
   "SYNC.INVALID_BODY": error(400, (problems) => `${problems}.`, BodyFaults),
   "SYNC.TOO_MANY_REMOVALS": error(409, (removals) => `The full list would remove ${removals}.`, RemovalFault),
   "SYNC.MERGE_REFUSED": error(409, (why) => `${why}.`, MergeFault),

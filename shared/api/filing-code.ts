@@ -28,6 +28,8 @@ export type OutcomeCode =
   | "MATCH.IDENTIFIER_MOVED"
   /** The name by which the agent matched names no patient with an appointment now, or several. */
   | "MATCH.NAME_MOVED"
+  /** The order by whose accession the agent matched is of another patient, or this clinic has no such order. */
+  | "MATCH.ORDER_MOVED"
   /** The device states another species than the patient has now. */
   | "MATCH.OTHER_SPECIES"
   /** The study is filed to another patient, and an agent moves no filed study. */
@@ -58,5 +60,6 @@ export type FilingCode = MatchCode | OutcomeCode | TakenCode;
 export const MOVED_CODES: ReadonlySet<string> = new Set<OutcomeCode>([
   "MATCH.IDENTIFIER_MOVED",
   "MATCH.NAME_MOVED",
+  "MATCH.ORDER_MOVED",
   "MATCH.OTHER_SPECIES",
 ]);

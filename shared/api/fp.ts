@@ -3,7 +3,21 @@ import { textForm } from "../schema/text-form.ts";
 
 // Fingerprints: `<prefix>_<ULID>`.
 
-const kinds = ["patient", "customer", "clinic", "user", "soap", "cds", "calevt", "invitem", "agent", "batch"] as const;
+const kinds = [
+  ...([
+    "patient",
+    "customer",
+    "clinic",
+    "user",
+    "soap",
+    "cds",
+    "calevt",
+    "invitem",
+    "agent",
+    "batch",
+    "order",
+  ] as const),
+] as const;
 
 /** The kind of record that an fp names, which is its prefix. */
 export type FpKind = (typeof kinds)[number];

@@ -91,6 +91,21 @@ export type Result = Static<typeof Result>;
 export const COMMENTS_MAX = 200;
 export const COMMENT_CHARS_MAX = 500;
 
+/** The order that a study answers. */
+export const StudyOrder = Type.Object(
+  {
+    fp: Type.String({ pattern: fpPattern("order"), description: "Fingerprint of the order." }),
+    placer_number: Nullable(
+      Type.String({
+        maxLength: 64,
+        description: "Number of the order in the software that sent it; null for an order of the dashboard.",
+      }),
+    ),
+  },
+  { title: "StudyOrder", description: "The order that a study answers.", additionalProperties: false },
+);
+export type StudyOrder = Static<typeof StudyOrder>;
+
 /** A study as the read API returns it. */
 export const Study = Type.Object(
   {
@@ -120,12 +135,13 @@ export const Study = Type.Object(
         description: "The analyzer's words on the sample, such as indices of hemolysis. Absent without any.",
       }),
     ),
+    order: Type.Optional({ ...StudyOrder, description: "The order that the study answers. Absent without one." }),
   },
   { title: "DiagnosticStudy", description: "A lab or imaging study.", additionalProperties: false },
 );
 export type Study = Static<typeof Study>;
 
-const { flagged_species: _mark, ...sentProperties } = Study.properties;
+const { flagged_species: _mark, order: _order, ...sentProperties } = Study.properties;
 
 /** A study in a list. `updated_at` is the clinic's own: two clinics may read the same study since different times. */
 export const ListedStudy = Type.Object(
@@ -252,6 +268,8 @@ export const PushedStudy = ClosedObject({
   matched_by: Type.Optional(MatchedBy),
   /** A MatchCode, if no patient matches. Older agents omit it. */
   unmatched: Type.Optional(Reason),
+  /** The server's order of the sample, by its accession. Older agents omit it. */
+  order_fp: Type.Optional(StudyOrder.properties.fp),
   snapshot: Type.Optional(Snapshot),
 });
 export type PushedStudy = Static<typeof PushedStudy>;
@@ -276,6 +294,9 @@ export const STUDIES_PER_PUSH_MAX = 100;
 
 /** Interval of an agent's heartbeats, in seconds. */
 export const HEARTBEAT_S = 60;
+
+/** Max orders in a heartbeat that devices got since the last one. The others follow in the next. */
+export const OFFERED_ORDERS_MAX = 200;
 
 /** Max unknown callers in a heartbeat: the latest ones. */
 export const CALLERS_MAX = 20;
@@ -340,6 +361,9 @@ const UnknownCaller = Type.Object({
 });
 export type UnknownCaller = Static<typeof UnknownCaller>;
 
+/** An order of the server that a device got, and when. */
+const OfferedOrder = Type.Object({ fp: StudyOrder.properties.fp, at: Type.String({ pattern: TIMESTAMP_PATTERN }) });
+
 /** The backups that an agent makes by itself. */
 const HeardBackup = Type.Object({
   at: Type.String({ maxLength: 40 }),
@@ -375,6 +399,8 @@ export const Heartbeat = Type.Object({
   ),
   devices: Type.Optional(Type.Array(HeardDevice, { maxItems: 1000 })),
   callers: Type.Optional(Type.Array(UnknownCaller, { maxItems: CALLERS_MAX })),
+  /** Orders that a device got since the last acknowledged heartbeat. */
+  offered_orders: Type.Optional(Type.Array(OfferedOrder, { maxItems: OFFERED_ORDERS_MAX })),
   backup: Type.Optional(Nullable(HeardBackup)),
   configuration: Type.Optional(ConfigurationReport),
   disk: Type.Optional(HeardDisk),

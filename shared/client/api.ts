@@ -135,6 +135,13 @@ export interface ListedStudy {
   flagged_species?: string;
   /** The analyzer's words on the sample, such as indices of hemolysis. Absent without any. */
   comments?: string[];
+  /** The order that the study answers. Absent without one. */
+  order?: {
+    /** Fingerprint of the order. */
+    fp: string;
+    /** Number of the order in the software that sent it; null for an order of the dashboard. */
+    placer_number: string | null;
+  };
   /** Time since which the clinic reads this revision: of the filing, of a correction, or of the connection to the patient. `updated_since` compares it. */
   updated_at: string;
 }
@@ -182,6 +189,13 @@ export interface DiagnosticStudy {
   flagged_species?: string;
   /** The analyzer's words on the sample, such as indices of hemolysis. Absent without any. */
   comments?: string[];
+  /** The order that the study answers. Absent without one. */
+  order?: {
+    /** Fingerprint of the order. */
+    fp: string;
+    /** Number of the order in the software that sent it; null for an order of the dashboard. */
+    placer_number: string | null;
+  };
 }
 
 /** A success. */

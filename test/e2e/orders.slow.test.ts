@@ -5,7 +5,7 @@ import { ACK, ENQ, EOT, LF, STX } from "../../agent/protocols/bytes.ts";
 import { playDevice } from "../../agent/tools/simulator/analyzer.ts";
 import { type SimulatorLine, openLine } from "../../agent/tools/simulator/line.ts";
 import { session } from "../support/astm.ts";
-import { CLINIC, freePort, runAgentCommand, runServerCommand, World } from "../support/processes.ts";
+import { CLINIC, freePort, runAgentCommand, runServerCommand, until, World } from "../support/processes.ts";
 
 // Goal: an analyzer queries an order from the command line, and its result is filed to the patient by the accession alone.
 // Method: processes of server, agent and command line. The test is the analyzer on a TCP connection.
@@ -103,5 +103,45 @@ test("a queried and measured sample is filed to its patient by the accession alo
   expect(await world.getStudy(result!.study_fps[0]!)).toMatchObject({
     status: 200,
     body: { data: { patient_fp: world.patients[0]!.fp, results: [{ analyte: "ALT", value: 220, flag: "high" }, {}] } },
+  });
+});
+
+test("an order of practice software reaches the device that queries it, and its study comes back with the order", async () => {
+  const key = runServerCommand(
+    ...["keys", "create", "--clinic", CLINIC, "--name", "pims", "--permissions", "clinic.sync.write"],
+    ...["--data", world.serverData],
+  ).trim();
+  const send = async (what: string, item: object) => {
+    const response = await fetch(`http://127.0.0.1:${world.serverPort}/sync/v1/${what}`, {
+      method: "POST",
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      body: JSON.stringify({ source: "pims", mode: "partial", items: [item] }),
+    });
+    const { items } = (await response.json()) as { items: { fp: string; accession: string; outcome: string }[] };
+    expect(items).toMatchObject([{ outcome: "created" }]);
+    return items[0]!;
+  };
+  const owner = { external_id: "3001", name: "Ada Örnek" };
+  const { fp: patient } = await send("patients", { external_id: "00417", name: "Pamuk", species: "Kedi", owner });
+  const ordered = {
+    external_id: "10231",
+    patient: "00417",
+    tests: ["ALT", "CREA"],
+    ordered_at: new Date().toISOString(),
+  };
+  const { fp, accession } = await send("orders", ordered);
+
+  // The order names no device. The agent learns of animal and order by this query, a moment after its last sync by the next one.
+  const replied = await until("the device gets the order", async () => {
+    await play(`Q|1|^${accession}||ALL||||||||O`);
+    const { records } = await receive();
+    return records[2]?.endsWith("Z") === true ? null : records[2];
+  });
+  expect(replied).toMatch(`O|1|${accession}||^^^ALT\\^^^CREA|R`);
+  await play("P|1", `O|1|${accession}||^^^ALT\\^^^CREA`, "R|1|^^^ALT|220|U/L", "R|2|^^^CREA|1.2|mg/dL");
+  const result = (await world.drained()).at(-1)!;
+  expect(result).toMatchObject({ state: "filed", reason: null });
+  expect(await world.getStudy(result.study_fps[0]!)).toMatchObject({
+    body: { data: { patient_fp: patient, order: { fp, placer_number: "10231" } } },
   });
 });

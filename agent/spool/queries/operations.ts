@@ -18,6 +18,7 @@ import { messageOperationsOn } from "./messages/messages.ts";
 import { metaOperationsOn } from "./meta.ts";
 import { appointmentOperationsOn } from "./orders/appointments.ts";
 import { orderOperationsOn } from "./orders/orders.ts";
+import { serverOrderOperationsOn } from "./orders/server-orders.ts";
 import { directorySyncOperationsOn } from "./patients/directory-sync.ts";
 import { patientOperationsOn } from "./patients/patients.ts";
 import { pendingMatchesOn } from "./patients/pending-matches.ts";
@@ -52,6 +53,7 @@ export function operationsOn(db: Database.Database, sizes: SessionSizes = new Ma
     ...patientOperationsOn(db, pendingMatches, orders),
     ...appointmentOperationsOn(db),
     ...orders,
+    ...serverOrderOperationsOn(db, pendingMatches),
     ...deviceOperationsOn(db),
     ...deviceCommandOperationsOn(db),
     ...instanceOperationsOn(db, forwards, storedBytes),

@@ -152,5 +152,17 @@ const CODES_OF_REASONS = `
   ALTER TABLE forward ADD COLUMN code TEXT;
 `;
 
+const SERVER_ORDERS = `
+  -- fp is the server's order; NULL for one of this agent. The device '' is any device: order_delivery has those that got the order.
+  ALTER TABLE test_order ADD COLUMN fp TEXT;
+  ALTER TABLE test_order ADD COLUMN offered_at INTEGER;
+  ALTER TABLE test_order ADD COLUMN offer_reported INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX test_order_unreported ON test_order (offered_at)
+    WHERE fp IS NOT NULL AND offered_at IS NOT NULL AND offer_reported = 0;
+  CREATE TABLE order_delivery (
+    accession TEXT NOT NULL, device TEXT NOT NULL, PRIMARY KEY (accession, device)
+  ) STRICT, WITHOUT ROWID;
+`;
+
 /** The statements of each schema version: the baseline, then what each later version changes. */
-export const MIGRATIONS: readonly string[] = [BASELINE, CODES_OF_REASONS];
+export const MIGRATIONS: readonly string[] = [BASELINE, CODES_OF_REASONS, SERVER_ORDERS];

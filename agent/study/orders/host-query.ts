@@ -55,7 +55,7 @@ export class HostQueries {
     const query = readQuery(parsed);
     if (query === null) return [];
     const now = Date.now();
-    const { replies, problem } = await this.#orders.find(device, query, timeZone, now);
+    const { replies, problem } = await this.#orders.find({ id: device, timeZone }, query, now);
     return [
       {
         message: encodeReply({ ...query, problem }, replies, profile.orders, writeTime(now, timeZone)),
@@ -74,7 +74,11 @@ export class HostQueries {
     if ("problem" in parsed) return [];
     const query = readOrderQuery(parsed);
     if (query === null) return [];
-    const { replies } = await this.#orders.find(device, query, timeZone, Date.now());
+    const { replies } = await this.#orders.find(
+      { id: device, timeZone, tests: profile.orders.tests?.pattern },
+      query,
+      Date.now(),
+    );
     return encodeReplies(query, replies, profile.orders, () =>
       stampOf({ now: () => zonedTime(Date.now(), timeZone), newId: newUlid }),
     );
@@ -87,7 +91,11 @@ export class HostQueries {
   ): Promise<readonly OrderMessage[]> {
     const query = orders?.readQuery(Buffer.from(bytes).toString("latin1")) ?? null;
     if (orders === undefined || query === null) return [];
-    const { replies } = await this.#orders.find(device, orderQueryOf(query), timeZone, Date.now());
+    const { replies } = await this.#orders.find(
+      { id: device, timeZone, tests: orders.tests.pattern },
+      orderQueryOf(query),
+      Date.now(),
+    );
     const listed = textOrders(replies).slice(0, query.max);
     return [
       {

@@ -1,7 +1,7 @@
 import type { Patient } from "../../../shared/api/patient.ts";
 import type { OrderQuery, OrderReply, QueriedSample } from "../../protocols/order-query.ts";
 import { dayOf, hasClock, readTime, writeTime } from "../../report/device-time.ts";
-import type { TestOrder } from "../../spool/queries/orders/orders.ts";
+import { ANY_DEVICE, type TestOrder } from "../../spool/queries/orders/orders.ts";
 import type { Spool } from "../../spool/spool.ts";
 import type { Directory } from "../patient-directory.ts";
 
@@ -28,6 +28,14 @@ interface Period {
   readonly to: number;
 }
 
+/** The device that sends a query. */
+export interface QueryingDevice {
+  readonly id: string;
+  readonly timeZone: string;
+  /** The names of tests that it knows; undefined if they are those of the catalogue. */
+  readonly tests?: RegExp | undefined;
+}
+
 /** Finds the orders that a host query selects, independent of the protocol. */
 export class OrderLookup {
   readonly #spool: Spool;
@@ -40,18 +48,18 @@ export class OrderLookup {
 
   /** Finds the queried orders with their patients. `problem` is the reason of an invalid query, else null. */
   async find(
-    device: string,
+    device: QueryingDevice,
     query: OrderQuery,
-    timeZone: string,
     now: number,
   ): Promise<{ replies: OrderReply[]; problem: string | null }> {
+    const { id, timeZone } = device;
     const period = periodOf(query, timeZone, now);
     const problem = query.problem ?? ("problem" in period ? period.problem : null);
     if (problem !== null || query.resultsOnly || "problem" in period) return { replies: [], problem };
     const found = query.all
-      ? await this.#findAll(device, query, period, dayOf(now, timeZone))
-      : await Promise.all(query.samples.map((sample) => this.#findSample(device, sample)));
-    const replies = found.map((orders) => replyTo(query, orders, timeZone));
+      ? await this.#findAll(id, query, period, dayOf(now, timeZone))
+      : await Promise.all(query.samples.map((sample) => this.#findSample(id, sample)));
+    const replies = found.map((orders) => replyTo(query, orders, device));
     // For an all-samples query limited to certain tests, omit samples without those tests.
     const isNarrowed = query.all && query.tests.length > 0 && !query.demographicsOnly;
     return { replies: isNarrowed ? replies.filter(({ orders }) => orders.length > 0) : replies, problem };
@@ -101,7 +109,7 @@ export class OrderLookup {
     const { patient: identifier, specimen } = sample;
     const named = { identifier: identifier || null, otherIdentifiers: specimen === "" ? [] : [specimen] };
     let { patients, orders: issued } = await this.#directory.find(named);
-    if (patients.length === 0 && (await this.#directory.refresh(REFRESH_AGE_MS, REFRESH_WAIT_MS))) {
+    if (patients.length === 0 && (await this.#directory.refreshFor(named, REFRESH_AGE_MS, REFRESH_WAIT_MS))) {
       ({ patients, orders: issued } = await this.#directory.find(named));
     }
     const [patient, ...others] = patients;
@@ -111,13 +119,13 @@ export class OrderLookup {
     // A query for a patient selects all open orders; a query for a sample selects only the order of that sample.
     const orders =
       issued.length > 0 || specimen !== ""
-        ? issued.filter((order) => order.device === device)
+        ? issued.filter((order) => [device, ANY_DEVICE].includes(order.device) && order.state !== "cancelled")
         : await this.#spool.call("openOrders", { device, patientFp: patient.fp, ...openPeriod(Date.now()) });
     return { patient, orders, sample };
   }
 }
 
-function replyTo(query: OrderQuery, { patient, orders, sample }: PatientOrders, timeZone: string): OrderReply {
+function replyTo(query: OrderQuery, { patient, orders, sample }: PatientOrders, device: QueryingDevice): OrderReply {
   const asked = sample?.patient ?? "";
   const specimen = sample?.specimen || asked;
   const rackPosition = sample?.rackPosition === undefined ? {} : { rackPosition: sample.rackPosition };
@@ -125,6 +133,7 @@ function replyTo(query: OrderQuery, { patient, orders, sample }: PatientOrders, 
   if (patient === null) return { patient, asked, orders: [{ ...none, report: "Z" }] };
   if (query.demographicsOnly) return { patient, asked, orders: [] };
   const wanted = orders
+    .map((order) => ({ ...order, tests: testsFor(device, order) }))
     .map((order) => ({ ...order, wanted: order.tests.filter((test) => isWanted(test, query)) }))
     .filter((order) => order.wanted.length > 0);
   if (wanted.length === 0) return { patient, asked, orders: sample === null ? [] : [{ ...none, report: "Y" }] };
@@ -136,10 +145,15 @@ function replyTo(query: OrderQuery, { patient, orders, sample }: PatientOrders, 
       specimen: order.accession,
       tests: order.wanted,
       partial: order.wanted.length < order.tests.length,
-      orderedAt: writeTime(order.createdAt, timeZone),
+      orderedAt: writeTime(order.createdAt, device.timeZone),
       report: "Q",
     })),
   };
+}
+
+/** Leaves out what the device does not know of an order for any device: another device runs that. */
+function testsFor({ tests: known }: QueryingDevice, { device, tests }: TestOrder): readonly string[] {
+  return device === ANY_DEVICE && known !== undefined ? tests.filter((test) => known.test(test)) : tests;
 }
 
 function isWanted(test: string, { tests }: OrderQuery): boolean {

@@ -2,7 +2,7 @@ import { analytes } from "../../../shared/clinical/analytes/analytes.ts";
 import { fpForm, isFp } from "../../../shared/api/fp.ts";
 import { type Config, DICOM } from "../../config/values/schema.ts";
 import { readSpool, writeSpool } from "../../spool/access.ts";
-import { newAccession } from "../../spool/queries/orders/accession.ts";
+import { newAccession } from "../../../shared/runtime/accession.ts";
 import { profileById } from "../../devices/index.ts";
 import { advice } from "../../runtime/did-you-mean.ts";
 import type { TestOrder } from "../../spool/queries/orders/orders.ts";
@@ -35,7 +35,7 @@ export function placeOrder({ data, devices }: Config, request: OrderRequest): Te
   return writeSpool(data, (operations) => {
     for (;;) {
       const order: TestOrder = {
-        accession: newAccession(),
+        accession: newAccession("agent"),
         device: request.device,
         patientFp: request.patient,
         tests: [...new Set(tests)],

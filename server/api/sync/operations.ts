@@ -1,3 +1,4 @@
+import type { Static } from "typebox";
 import type { Operation } from "../../http/openapi/document.ts";
 import { exampleFp } from "../../http/openapi/examples.ts";
 import {
@@ -7,6 +8,7 @@ import {
   SyncOwners,
   SyncPatients,
 } from "../../records/registry/sync/messages.ts";
+import { SyncOrders, type SyncOrdersAnswer } from "../../records/registry/sync/order-items.ts";
 import { syncParameters } from "./request.ts";
 
 // The operations of /sync/v1 in its document.
@@ -104,6 +106,39 @@ export const owners = {
     counts: { created: 0, updated: 1, unchanged: 0, deleted: 0, rejected: 0 },
     items: [{ index: 0, external_id: "3001", fp: exampleFp("customer"), outcome: "updated", errors: [] }],
   } satisfies SyncAnswer,
+} satisfies Operation;
+
+export const orders = {
+  ...common,
+  operationId: "syncOrders",
+  summary: "Send orders of tests",
+  description:
+    "Orders tests for samples of patients that the same source has sent. The answer has the accession of each order for the label of " +
+    "its tube. The clinic's devices get the orders when they query them, and the study that answers one has `order` in `/api/v1`. " +
+    "An order never changes but for its cancellation.",
+  body: SyncOrders,
+  bodyExample: {
+    source: "example-pims",
+    mode: "partial",
+    items: [
+      { external_id: "10231", patient: "00417", tests: ["ALT", "CREA"], ordered_at: "2026-11-21T09:50:00+03:00" },
+    ],
+  },
+  example: {
+    dry_run: false,
+    commit_token: null,
+    counts: { created: 1, updated: 0, unchanged: 0, deleted: 0, rejected: 0 },
+    items: [
+      {
+        index: 0,
+        external_id: "10231",
+        fp: exampleFp("order"),
+        outcome: "created",
+        errors: [],
+        accession: "T4KQ7WMX",
+      },
+    ],
+  } satisfies Static<typeof SyncOrdersAnswer>,
 } satisfies Operation;
 
 export const merge = {

@@ -180,7 +180,7 @@ function answerOf({ items, stateDigest, absence }: SyncResult, asked: Asked): Sy
   const countOf = (wanted: string) => items.filter(({ outcome }) => outcome === wanted).length;
   const counts = Object.fromEntries(syncOutcomes.map((outcome) => [outcome, countOf(outcome)]));
   counts["deleted"] = (counts["deleted"] ?? 0) + removed.length;
-  const shown = items.map((item) => (asked.dryRun && item.outcome === "created" ? { ...item, fp: null } : item));
+  const shown = items.map((item) => (asked.dryRun && item.outcome === "created" ? unstored(item) : item));
   return {
     dry_run: asked.dryRun,
     commit_token: asked.dryRun ? token : null,
@@ -188,6 +188,11 @@ function answerOf({ items, stateDigest, absence }: SyncResult, asked: Asked): Sy
     items: shown,
     ...(absence === undefined ? {} : { absent: removed.slice(0, NAMED_ABSENT_MAX) }),
   };
+}
+
+/** Leaves out what a dry run only made up. */
+function unstored(item: SyncAnswer["items"][number]): SyncAnswer["items"][number] {
+  return { ...item, fp: null, ...("accession" in item && { accession: null }) };
 }
 
 function send(reply: FastifyReply, { isRepeated, ...answer }: Answer): SyncAnswer {

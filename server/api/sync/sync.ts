@@ -15,12 +15,14 @@ import {
   SyncOwnersAnswer,
   SyncPatients,
 } from "../../records/registry/sync/messages.ts";
+import { readOrders, SyncOrders, SyncOrdersAnswer } from "../../records/registry/sync/order-items.ts";
+import { syncOrders } from "../../records/registry/sync/orders.ts";
 import { syncOwners } from "../../records/registry/sync/owners.ts";
 import { syncPatients } from "../../records/registry/sync/patients.ts";
-import { merge, owners, patients } from "./operations.ts";
+import { merge, orders, owners, patients } from "./operations.ts";
 import { bodyAround, checkBody, handler, type SyncContext } from "./request.ts";
 
-// /sync/v1: practice software sends the clinic's patients and their owners. A request is stored completely or not at all; an item
+// /sync/v1: practice software sends the clinic's patients, their owners and orders. A request is stored completely or not at all; an item
 // with a fault is left out and named.
 
 export function syncRoutes(app: FastifyInstance, context: SyncContext): void {
@@ -36,6 +38,11 @@ export function syncRoutes(app: FastifyInstance, context: SyncContext): void {
     handler({ body: ownersBody, read: readOwners, store: syncOwners }, context),
   );
   app.post(
+    "/sync/v1/orders",
+    { schema: { response: { 200: SyncOrdersAnswer } }, config: { ...orders, budget: "sync" } },
+    handler({ body: ordersBody, read: readOrders, store: syncOrders }, context),
+  );
+  app.post(
     "/sync/v1/patients/merge",
     { schema: { response: { 200: SyncMergeAnswer } }, config: { ...merge, budget: "sync" } },
     async (request) => mergePatients(request, context),
@@ -44,6 +51,7 @@ export function syncRoutes(app: FastifyInstance, context: SyncContext): void {
 
 const patientsBody = bodyAround(SyncPatients);
 const ownersBody = bodyAround(SyncOwners);
+const ordersBody = bodyAround(SyncOrders);
 const mergeBody = Compile(SyncMerge);
 
 async function mergePatients(request: FastifyRequest, { store, now }: SyncContext): Promise<SyncMergeAnswer> {

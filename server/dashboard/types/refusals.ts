@@ -75,6 +75,10 @@ const english = {
   "IMPORT.OTHER_RUNS": () => "Another import of this clinic is under way: wait for its end",
   "IMPORT.NOTHING": () => "This import changed nothing",
   "IMPORT.OVER": () => "This import has ended: load the page again",
+  "ORDER.HAS_RESULTS": () => "This order has results by now, which stay",
+  "ORDER.OTHER_PATIENT": () => "This order is for another animal than the results",
+  "ORDER.OTHER_ORDER": () => "These results have an order already",
+  "ORDER.NOT_ATTACHED": () => "The last change of these results was another one",
   "NETWORK.OTHER_CLINICS": () =>
     "This server has other clinics too: a user who is admin in each of them may change its network",
   "USER.NAME_TAKEN": () => "Another user has this name. Choose another one",
@@ -173,6 +177,10 @@ const turkish: Record<RefusalCode, Words> = {
   "IMPORT.OTHER_RUNS": () => "Bu kliniğin başka bir içe aktarması sürüyor: bitmesini bekleyin",
   "IMPORT.NOTHING": () => "Bu içe aktarma hiçbir şeyi değiştirmedi",
   "IMPORT.OVER": () => "Bu içe aktarma sona erdi: sayfayı yeniden yükleyin",
+  "ORDER.HAS_RESULTS": () => "Bu istemin artık sonuçları var, onlar kalır",
+  "ORDER.OTHER_PATIENT": () => "Bu istem, sonuçlardan başka bir hayvan için",
+  "ORDER.OTHER_ORDER": () => "Bu sonuçların zaten bir istemi var",
+  "ORDER.NOT_ATTACHED": () => "Bu sonuçların son değişikliği başka bir değişiklikti",
   "NETWORK.OTHER_CLINICS": () =>
     "Bu sunucuda başka klinikler de var: ağını, hepsinde yönetici olan bir kullanıcı değiştirebilir",
   "USER.NAME_TAKEN": () => "Bu ad başka bir kullanıcının. Başka bir ad seçin",

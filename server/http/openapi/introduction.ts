@@ -80,6 +80,10 @@ Species and sex are read in English, Turkish, German, French and Spanish and in 
 
 Name, phone and e-mail of an owner are for people of the clinic. They are in no response of \`/api/v1\` and in no log.
 
+## Orders
+
+An order names a patient of its source and the tests of one sample. The answer has its \`accession\`, which staff scan or type at the analyzer; the study that answers the order has it as \`order\` in \`/api/v1\`. An order never changes but for \`cancelled: true\`.
+
 ## Repetitions
 
 Sending an item again changes nothing. With an \`Idempotency-Key\` the same request also gets the same answer again, for 24 hours.
@@ -95,6 +99,7 @@ An error of the whole request is an \`Error\`, and nothing was stored. After 429
 export const syncTags = [
   { name: "patients", description: "Patients of the key's clinic and their owners." },
   { name: "owners", description: "Owners of these patients." },
+  { name: "orders", description: "Orders of tests for these patients." },
 ];
 
 /** The permissions of this document and of agents. That of practice software is in its own document. */

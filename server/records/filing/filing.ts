@@ -11,6 +11,7 @@ import { decideFiling, type FilingInput, type FilingOutcome, type Unmatched } fr
 import { DamagedRecord } from "../../database/damaged-records.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { StudyColumns } from "../../database/schema.ts";
+import { findOrder, type OrderOfSample } from "../orders/orders.ts";
 import { findPatient, survivorOf } from "../patients/patients.ts";
 import { storeConflict } from "../studies/conflicts.ts";
 import { flagForPatient, intervalAnimal } from "../studies/flags.ts";
@@ -22,6 +23,7 @@ import {
   replaceStudy,
   reviseStudy,
   type StoredStudy,
+  type StudyWrite,
   updateStudy,
 } from "../studies/studies.ts";
 import { contentHash, describeStudy, parseStored, storedMeasurementKey } from "../studies/study-content.ts";
@@ -82,25 +84,25 @@ function withWords(fp: string, { outcome, reason, ...rest }: FilingOutcome): Out
 async function fileStudy(session: Session, push: Push): Promise<FilingOutcome> {
   const { clinicId, pushed, now } = push;
   const records = await findRecords(session, push);
-  const { stored, twin, patient } = records;
+  const { stored, twin, patient, order } = records;
   const { write, outcome } = decideFiling(filingInput(push, records));
-  const filedTo = outcome.outcome === "filed" ? patient : undefined;
+  const place = { filedTo: outcome.outcome === "filed" ? patient : undefined, order, outcome };
   switch (write) {
     case "insert":
       push.left.studies -= 1;
-      await insertStudy(session, await studyRow(session, push, stored, filedTo, outcome));
+      await insertStudy(session, await studyRow(session, push, stored, place));
       await recordCodes(session, clinicId, pushed, [], now);
       break;
     case "replace":
       if (stored) {
-        const row = await studyRow(session, push, stored, filedTo, outcome);
+        const row = await studyRow(session, push, stored, place);
         await replaceStudy(session, stored, { ...row, revision: Math.max(pushed.revision, stored.revision + 1) }, now);
         await recordCodes(session, clinicId, pushed, JSON.parse(stored.results) as Result[], now);
       }
       break;
     case "assign":
       if (stored) {
-        const row = await studyRow(session, push, stored, filedTo, outcome);
+        const row = await studyRow(session, push, stored, place);
         const { revision, received_at } = stored;
         await updateStudy(session, stored, { ...row, revision, received_at }, now);
       }
@@ -108,12 +110,12 @@ async function fileStudy(session: Session, push: Push): Promise<FilingOutcome> {
     case "overwrite":
       if (stored) {
         // The own content of a damaged study does not count.
-        const row = await studyRow(session, push, undefined, filedTo, outcome);
+        const row = await studyRow(session, push, undefined, place);
         await updateStudy(session, stored, { ...row, revision: Math.max(pushed.revision, stored.revision) }, now);
       }
       break;
     case "assign twin":
-      if (twin && filedTo) await fileTwin(session, push, twin, filedTo);
+      if (twin && place.filedTo) await fileTwin(session, push, twin, { filedTo: place.filedTo, order });
       break;
     case "nothing": {
       const contradicted = stored ?? twin;
@@ -144,6 +146,8 @@ interface Records {
   readonly namedFp: string | null;
   readonly patientFp: string | null;
   readonly patient: PatientRecord | undefined;
+  /** The clinic's order that the push names. */
+  readonly order: OrderOfSample | undefined;
   /** Why what the agent matched by does not name the patient now; null if it does. */
   readonly moved: Unmatched | null;
 }
@@ -162,12 +166,23 @@ async function findRecords(session: Session, { clinicId, pushed, conceal }: Push
   const patientFp = claimedFp ?? (isDamaged ? null : stored?.patient_fp) ?? null;
   const known = patientFp === null ? undefined : await findPatient(session, clinicId, patientFp);
   const patient = conceal && known?.connected === false ? undefined : known;
+  const order = pushed.order_fp === undefined ? undefined : await findOrder(session, clinicId, pushed.order_fp);
   const isFiledThere = !isDamaged && stored?.patient_fp === claimedFp;
   const moved =
     claimedFp === null || isFiledThere || patient === undefined
       ? null
-      : movedMatch(pushed, patient.patient, await findMatchFacts(session, clinicId, pushed, patient));
-  return { stored, isDamaged, replacedHash: replaced?.content_hash ?? null, twin, namedFp, patientFp, patient, moved };
+      : movedMatch(pushed, patient.patient, await findMatchFacts(session, clinicId, pushed, patient, order));
+  return {
+    stored,
+    isDamaged,
+    replacedHash: replaced?.content_hash ?? null,
+    twin,
+    namedFp,
+    patientFp,
+    patient,
+    order,
+    moved,
+  };
 }
 
 function filingInput({ clinicId, pushed, left }: Push, records: Records): FilingInput {
@@ -221,16 +236,23 @@ function unmatchedReason({ unmatched }: PushedStudy, { reason }: FilingOutcome):
   return reason?.code === ("PATIENT.NONE" satisfies FilingCode) ? (unmatched ?? reason) : reason;
 }
 
-/** Builds the row of a pushed study; `filedTo` is undefined if the study stays unmatched. */
+/** Where a pushed study goes. */
+interface Placed {
+  /** Undefined if the study stays unmatched. */
+  readonly filedTo: PatientRecord | undefined;
+  readonly order: OrderOfSample | undefined;
+  readonly outcome: FilingOutcome;
+}
+
+/** Builds the row of a pushed study. */
 async function studyRow(
   session: Session,
   { clinicId, pushed, now }: Push,
   stored: StoredStudy | undefined,
-  filedTo: PatientRecord | undefined,
-  outcome: FilingOutcome,
-): Promise<StudyColumns> {
+  { filedTo, order, outcome }: Placed,
+): Promise<StudyWrite> {
   const hasSameValues = stored !== undefined && storedMeasurementKey(stored) === measurementKey(pushed.results);
-  const row: StudyColumns = {
+  const row: StudyWrite = {
     fp: pushed.fp,
     clinic_id: clinicId,
     patient_id: filedTo?.id ?? null,
@@ -249,14 +271,21 @@ async function studyRow(
     placed_by_user: stored?.placed_by_user ?? 0,
     // New values return a rejected study to the list. A new patient alone does not.
     rejected_reason: hasSameValues ? stored.rejected_reason : null,
+    ...orderColumns(order, stored),
   };
   return filedTo === undefined ? row : { ...row, ...(await reflagged(session, row, pushed, filedTo.patient)) };
+}
+
+/** The order of the push, else the one that the study had: a later message of an older agent names none. */
+function orderColumns(order: OrderOfSample | undefined, stored: StoredStudy | undefined) {
+  if (order !== undefined) return { order_fp: order.fp, order_number: order.placer_number };
+  return { order_fp: stored?.order_fp ?? null, order_number: stored?.order_number ?? null };
 }
 
 /** Flags a study again if the agent flagged it for other facts of the patient. The content hash stays the agent's. */
 async function reflagged(
   session: Session,
-  row: StudyColumns,
+  row: StudyWrite,
   pushed: PushedStudy,
   patient: Patient,
 ): Promise<Partial<Pick<StudyColumns, "results" | "snapshot">>> {
@@ -275,9 +304,9 @@ async function fileTwin(
   session: Session,
   { pushed, now }: Push,
   twin: StoredStudy,
-  { id, patient }: PatientRecord,
+  { filedTo: { id, patient }, order }: { readonly filedTo: PatientRecord; readonly order: OrderOfSample | undefined },
 ): Promise<void> {
-  const flagged = await flagForPatient(session, twin, patient);
+  const flagged = { ...(await flagForPatient(session, twin, patient)), ...orderColumns(order, twin) };
   const filed = { patient_id: id, claimed_patient_fp: pushed.patient_fp, unmatched_reason: null } as const;
   await reviseStudy(session, twin, { ...flagged, ...filed, cause: "pushed" }, now);
 }

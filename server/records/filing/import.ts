@@ -3,8 +3,7 @@ import { measurementKey } from "../../../shared/clinical/measurement-key.ts";
 import { findPatient } from "../patients/patients.ts";
 import { flagForPatient } from "../studies/flags.ts";
 import type { Session } from "../../database/query.ts";
-import type { StudyColumns } from "../../database/schema.ts";
-import { findStoredStudy, insertStudy, replaceStudy } from "../studies/studies.ts";
+import { findStoredStudy, insertStudy, replaceStudy, type StudyWrite } from "../studies/studies.ts";
 import {
   canonical,
   contentHash,
@@ -32,7 +31,7 @@ export async function importStudy(
 ): Promise<"new" | "changed" | "unchanged"> {
   const stored = await findStoredStudy(session, study.fp);
   const kept = source === undefined ? (stored?.source ?? null) : JSON.stringify(source);
-  const row: StudyColumns = {
+  const row: StudyWrite = {
     fp: study.fp,
     clinic_id: stored?.clinic_id ?? null,
     patient_id: patientId,
@@ -50,14 +49,20 @@ export async function importStudy(
     cause: "imported",
     placed_by_user: 0,
     rejected_reason: null,
+    order_fp: study.order?.fp ?? stored?.order_fp ?? null,
+    order_number: study.order === undefined ? (stored?.order_number ?? null) : study.order.placer_number,
   };
   if (stored === undefined) {
     await insertStudy(session, row);
     return "new";
   }
-  // A file has no mark of outdated flags, so the mark is not a change.
-  const { flagged_species: _mark, ...was } = toStudy(stored);
-  const before = [was, source && parseStored(stored.source), snapshot && parseStored(stored.snapshot)];
+  // A file has no mark of outdated flags, so the mark is not a change. Files of earlier versions name no orders.
+  const { flagged_species: _mark, order, ...was } = toStudy(stored);
+  const before = [
+    { ...was, ...(order && study.order && { order }) },
+    source && parseStored(stored.source),
+    snapshot && parseStored(stored.snapshot),
+  ];
   if (canonical(before) === canonical([study, source, snapshot])) return "unchanged";
   const staysThere = stored.placed_by_user === 1 || (isDeleted && stored.clinic_id !== null);
   if (!staysThere || stored.patient_id === patientId) {

@@ -3,6 +3,7 @@ import type { PushedStudy } from "../../../shared/api/study.ts";
 import { isNearName } from "../../../shared/clinical/candidates.ts";
 import { type MatchFacts, matchOf } from "./moved-match.ts";
 import { preciseSpeciesOf } from "../studies/flags.ts";
+import type { OrderOfSample } from "../orders/orders.ts";
 import { query, type Session } from "../../database/query.ts";
 
 /** Reads the facts of the clinic's directory about the match of a pushed study. */
@@ -11,20 +12,23 @@ export async function findMatchFacts(
   clinicId: number,
   pushed: PushedStudy,
   { id, patient }: { readonly id: number; readonly patient: Patient },
+  ordered: OrderOfSample | undefined,
 ): Promise<MatchFacts> {
   const { by, identifiers, day } = matchOf(pushed);
+  const order = pushed.order_fp === undefined ? null : { fp: pushed.order_fp, patientFp: ordered?.patient_fp ?? null };
   const named = new Set<string>();
   for (const identifier of identifiers) {
     for (const { patient_fp } of await session.all(namedBy, { clinicId, identifier })) named.add(patient_fp);
   }
   const precise = await preciseSpeciesOf(session, patient.fp);
-  if (by !== "name" || day === undefined) return { named: [...named], namesakes: [], isAppointed: false, precise };
+  const facts = { named: [...named], order, precise };
+  if (by !== "name" || day === undefined) return { ...facts, namesakes: [], isAppointed: false };
   const name = pushed.patient_hint.name ?? "";
   const all = await session.all(ofSpecies, { clinicId, species: patient.species });
   const namesakes = all.filter((each) => isNearName(each.name, name)).map(({ fp }) => fp);
   const period = { from: Date.parse(day.from), to: Date.parse(day.to) };
   const event = await session.first(appointment, { clinicId, patientId: id, ...period });
-  return { named: [...named], namesakes, isAppointed: event !== undefined, precise };
+  return { ...facts, namesakes, isAppointed: event !== undefined };
 }
 
 const namedBy = query((db, p: { clinicId: number; identifier: string }) =>

@@ -15,6 +15,8 @@ export interface MatchFacts {
   readonly namesakes: readonly string[];
   /** Whether the patient has an appointment on that day; false unless the match is by name. */
   readonly isAppointed: boolean;
+  /** The order of the push, and its patient; null without one. An order of others, or of nobody, has no patient. */
+  readonly order: { readonly fp: string; readonly patientFp: string | null } | null;
   /** The patient's species where the API's word names a group, such as `ferret`; null if it is not known. */
   readonly precise: string | null;
 }
@@ -34,9 +36,12 @@ export function matchOf({
 export function movedMatch(
   pushed: Pick<PushedStudy, "matched_by" | "patient_hint">,
   patient: Patient,
-  { named, namesakes, isAppointed, precise }: MatchFacts,
+  { named, namesakes, isAppointed, order, precise }: MatchFacts,
 ): Unmatched | null {
   const { by, identifiers } = matchOf(pushed);
+  if (order !== null && order.patientFp !== patient.fp) {
+    return reasonOf("MATCH.ORDER_MOVED", patient.fp, order.fp, order.patientFp ?? "");
+  }
   const others = named.filter((fp) => fp !== patient.fp);
   if (others.length > 0 || (by === "identifier" && named.length === 0)) {
     return reasonOf("MATCH.IDENTIFIER_MOVED", patient.fp, others.join(" "), ...identifiers);

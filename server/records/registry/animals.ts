@@ -348,6 +348,7 @@ const dependentOf = query((db, p: { id: number }) =>
     .where("patient_id", "=", p.id)
     .unionAll(db.selectFrom("soap").select("patient_id as id").where("patient_id", "=", p.id))
     .unionAll(db.selectFrom("calendar_event").select("patient_id as id").where("patient_id", "=", p.id))
+    .unionAll(db.selectFrom("lab_order").select("patient_id as id").where("patient_id", "=", p.id))
     .unionAll(db.selectFrom("connection_change").select("patient_id as id").where("patient_id", "=", p.id))
     .unionAll(db.selectFrom("connection_host").select("patient_id as id").where("patient_id", "=", p.id))
     .unionAll(db.selectFrom("patient").select("merged_into_id as id").where("merged_into_id", "=", p.id))

@@ -38,7 +38,7 @@ export type Image = Readonly<Record<string, unknown>>;
 export type KindName =
   | ("animal" | "owner" | "connection" | "animal name" | "owner name")
   /** Of a merge. */
-  | ("study" | "soap" | "event" | "number");
+  | ("study" | "soap" | "event" | "order" | "number");
 
 /** A kind of record that batches have. */
 export interface RecordedKind {

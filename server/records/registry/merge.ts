@@ -1,4 +1,4 @@
-import { query, type Session } from "../../database/query.ts";
+import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import { markOutdatedFlags } from "../filing/outdated-flags.ts";
 import { survivorOf, toPatient } from "../patients/patients.ts";
 import { findIntactStudy, reviseStudy } from "../studies/studies.ts";
@@ -84,6 +84,8 @@ async function moveAll(
   context: StoreContext,
 ): Promise<Merged["moved"]> {
   await storeAnimal(session, { ...(await stateOf(session, merged)), merged_into_id: survivor.id }, context);
+  // Before the studies, because a study that moves leaves the order of another animal.
+  await moveEach(session, orders, await session.all(ordersOf, { id: merged.id }), survivor, context);
   const moved = {
     studies: await moveEach(session, studies, await session.all(studiesOf, { id: merged.id }), survivor, context),
     soap_records: await moveEach(session, soapRecords, await session.all(soapOf, { id: merged.id }), survivor, context),
@@ -193,8 +195,18 @@ export const studies = movedKind({
   async move(session, fp, to, cause, now) {
     const stored = await findIntactStudy(session, fp);
     if (stored === undefined) return;
+    // The undo moves studies before orders.
+    if (stored.order_fp !== null) await orders.move(session, stored.order_fp, to, cause, now);
     await reviseStudy(session, stored, { patient_id: to.id, cause }, now);
     await markOutdatedFlags(session, to.id, toPatient(to), now, fp);
+  },
+});
+
+export const orders = movedKind({
+  name: "order",
+  read: async (session, fp) => (await session.first(patientOfOrder, { fp })) ?? null,
+  async move(session, fp, to, _cause, now) {
+    await session.all(moveOrder, { fp, to: to.id, now });
   },
 });
 
@@ -245,6 +257,23 @@ const connectionsOf = query((db, p: { patientId: number }) =>
 
 const studiesOf = query((db, p: { id: number }) =>
   db.selectFrom("study").select("fp").where("patient_id", "=", p.id).orderBy("id"),
+);
+
+const ordersOf = query((db, p: { id: number }) =>
+  db.selectFrom("lab_order").select("fp").where("patient_id", "=", p.id).orderBy("id"),
+);
+
+const patientOfOrder = query((db, p: { fp: string }) =>
+  db
+    .selectFrom("lab_order")
+    .innerJoin("patient", "patient.id", "lab_order.patient_id")
+    .select("patient.fp as patient_fp")
+    .where("lab_order.fp", "=", p.fp),
+);
+
+// Agents pull what changed. No response of /api/v1 has an order but in its study.
+const moveOrder = uncachedWrite((db, p: { fp: string; to: number; now: number }) =>
+  db.updateTable("lab_order").set({ patient_id: p.to, changed_at: p.now }).where("fp", "=", p.fp),
 );
 
 const soapOf = query((db, p: { id: number }) =>

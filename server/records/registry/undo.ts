@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import { animalConnections, animals } from "./animals.ts";
 import { findBatch, type Image, type KindName, type RecordedKind, type StoreContext } from "./batches.ts";
-import { events, numbers, soapRecords, studies } from "./merge.ts";
+import { events, numbers, orders, soapRecords, studies } from "./merge.ts";
 import { ownersOfAnimals } from "./owners.ts";
 import { animalNames, ownerNames } from "./sources.ts";
 
@@ -28,7 +28,7 @@ const NAMED_MAX = 20;
 
 const kinds: readonly RecordedKind[] = [
   ...[animals, ownersOfAnimals, animalConnections, animalNames, ownerNames],
-  ...[studies, soapRecords, events, numbers],
+  ...[studies, orders, soapRecords, events, numbers],
 ];
 
 /** Undoes a batch of the clinic. Run it in a transaction. */

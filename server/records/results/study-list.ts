@@ -103,12 +103,13 @@ export const BEGINNING: PageStart = {
 /** Whether the row has a study. The one row of an empty page has the total alone. */
 function isStudy<Row extends { [Name in OptionalColumn]: string | null }>(row: Row): row is FoundRow<Row> {
   return Object.entries(row).every(
-    ([name, value]) => value !== null || name === "flagged_species" || name === "comments",
+    ([name, value]) => value !== null || optionalColumns.includes(name as OptionalColumn),
   );
 }
 
 /** Columns that a study may lack. */
-type OptionalColumn = "flagged_species" | "comments";
+const optionalColumns = ["flagged_species", "comments", "order_fp", "order_number"] as const;
+type OptionalColumn = (typeof optionalColumns)[number];
 
 type FoundRow<Row> = { [Name in keyof Row]: Name extends OptionalColumn ? Row[Name] : NonNullable<Row[Name]> };
 

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from "kysely";
-import type { PatientHint, Snapshot, StudySource } from "../../../shared/api/study.ts";
+import type { PatientHint, Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
 import type {
   Place,
   Revision,
@@ -58,14 +58,7 @@ export async function readStudyPage(session: Session, clinicId: number, fp: stri
       changes: before === undefined ? [] : rowChanges(before, entry.study.results),
     };
   });
-  const conflicts = (await listConflicts(session, { fp, clinicId })).map(
-    ({ at, revision, reason, study: pushed }): StudyConflict => ({
-      at,
-      revision,
-      reason,
-      changes: rowChanges(study.results, pushed.results),
-    }),
-  );
+  const conflicts = await conflictsOf(session, clinicId, study);
   const samples = source?.sample_ids ?? [];
   return {
     fp,
@@ -83,6 +76,7 @@ export async function readStudyPage(session: Session, clinicId: number, fp: stri
     rows: studyRows(study, snapshot, ranges),
     comments: study.comments ?? [],
     notes: isOwn ? (snapshot?.notes ?? []) : [],
+    order: isOwn ? (study.order ?? null) : null,
     flagged_for: stored.flagged_species === null ? null : (snapshot?.animal ?? null),
     can: {
       move: isEditable && stored.patient_id !== null,
@@ -98,6 +92,13 @@ export async function readStudyPage(session: Session, clinicId: number, fp: stri
       ...(await readsOf(session, clinicId, fp)),
     ]),
   };
+}
+
+async function conflictsOf(session: Session, clinicId: number, { fp, results }: Study): Promise<StudyConflict[]> {
+  return (await listConflicts(session, { fp, clinicId })).map(({ at, revision, reason, study: pushed }) => ({
+    ...{ at, revision, reason },
+    changes: rowChanges(results, pushed.results),
+  }));
 }
 
 function patientOf({ fp, name, species, breed, sex, date_of_birth }: NonNullable<StudyPage["patient"]>) {

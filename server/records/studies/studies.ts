@@ -13,6 +13,7 @@ import type {
 } from "../../database/schema.ts";
 import { checked, STUDY_CONTENT, studyChecksum } from "./study-checksum.ts";
 import { parseStored, toStudy } from "./study-content.ts";
+import { noteRuns, withOwnOrder } from "./study-order.ts";
 
 // Diagnostic studies: the current revision in `study`, replaced revisions in `study_revision`.
 
@@ -47,22 +48,26 @@ export async function findIntactStudy(session: Session, fp: string): Promise<Sto
   return isDamaged ? undefined : stored;
 }
 
-export async function insertStudy(session: Session, row: StudyWrite): Promise<void> {
-  await session.all(insert, {
-    ...OMITTED,
-    ...row,
-    ...searchColumns(row),
-    checksum: await studyChecksum(session, row),
-  });
+export async function insertStudy(session: Session, given: StudyWrite): Promise<void> {
+  const row = await withOwnOrder(session, { ...OMITTED, ...given });
+  await session.all(insert, { ...row, ...searchColumns(row), checksum: await studyChecksum(session, row) });
   const { fp, patient_id: patientId, received_at: now } = row;
+  await noteRuns(session, [row], now);
   await announceStudy(session, { fp, patientId, previousPatientId: null, now, isNew: true });
 }
 
 /** Overwrites the current revision. The history keeps no copy. */
-export async function updateStudy(session: Session, stored: StoredStudy, row: StudyWrite, now: number): Promise<void> {
+export async function updateStudy(
+  session: Session,
+  stored: StoredStudy,
+  given: StudyWrite,
+  now: number,
+): Promise<void> {
   const { id, patient_id: previousPatientId } = stored;
+  const row = await withOwnOrder(session, { ...OMITTED, ...given });
   const checksum = await studyChecksum(session, row);
-  await session.all(update, { ...OMITTED, ...row, ...searchColumns(row), checksum, id, previousPatientId });
+  await session.all(update, { ...row, ...searchColumns(row), checksum, id, previousPatientId });
+  await noteRuns(session, [stored, row], now);
   await announceStudy(session, { fp: row.fp, patientId: row.patient_id, previousPatientId, now });
 }
 
@@ -129,7 +134,7 @@ export interface ReplacedStudy extends Study {
 const ENDED = { cause_reason: null, flagged_species: null };
 
 /** What a write omits. */
-const OMITTED: OptionalStudyColumns = { ...ENDED };
+const OMITTED: OptionalStudyColumns = { ...ENDED, order_fp: null, order_number: null };
 
 const filedByFp = checked(
   query((db, p: { clinicId: number; fp: string }) =>
@@ -206,6 +211,8 @@ function studyValues(p: StudyRow): StudyRow {
     cause: p.cause,
     cause_reason: p.cause_reason,
     flagged_species: p.flagged_species,
+    order_fp: p.order_fp,
+    order_number: p.order_number,
     placed_by_user: p.placed_by_user,
     rejected_reason: p.rejected_reason,
     severity: p.severity,

@@ -1,7 +1,7 @@
 import { type CheckedValue, rowChecksum } from "../../../shared/runtime/row-checksum.ts";
 import { DamagedRecord } from "../../database/damaged-records.ts";
 import { query, type Query, type Session } from "../../database/query.ts";
-import type { StudyColumns } from "../../database/schema.ts";
+import type { OptionalStudyColumns, StudyColumns } from "../../database/schema.ts";
 
 // The checksum of a stored study, over the fields that the read API serves. SQLite has none of its own. The patient is covered by the
 // fp, because a damaged row may get the id of another patient. A row that an operator's SQL wrote may have none, and is not checked.
@@ -17,13 +17,18 @@ export const STUDY_CONTENT = [
   "study.comments",
   "study.checksum",
   "study.flagged_species",
+  "study.order_fp",
+  "study.order_number",
 ] as const;
 
 type Covered = "fp" | "patient_fp" | "modality" | "device_name" | "status" | "acquired_at" | "results" | "comments";
-type Content = { readonly [Name in Covered]: CheckedValue };
+type Content = { readonly [Name in Covered | "order_fp" | "order_number"]: CheckedValue };
 
 /** Computes the checksum of a study that is written. */
-export async function studyChecksum(session: Session, row: StudyColumns): Promise<number> {
+export async function studyChecksum(
+  session: Session,
+  row: StudyColumns & Pick<OptionalStudyColumns, "order_fp" | "order_number">,
+): Promise<number> {
   const id = row.patient_id;
   const patient_fp = id === null ? null : ((await session.first(patientFp, { id }))?.fp ?? null);
   return contentChecksum({ ...row, patient_fp });
@@ -49,8 +54,10 @@ export function checked<P extends object, Row extends Content & { readonly check
 }
 
 function contentChecksum(row: Content): number {
-  const { fp, patient_fp, modality, device_name, status, acquired_at, results, comments } = row;
-  return rowChecksum([fp, patient_fp, modality, device_name, status, acquired_at, results, comments]);
+  const { fp, patient_fp, modality, device_name, status, acquired_at, results, comments, order_fp, order_number } = row;
+  // A study without an order has the checksum that earlier versions wrote.
+  const order = order_fp === null ? [] : [order_fp, order_number];
+  return rowChecksum([fp, patient_fp, modality, device_name, status, acquired_at, results, comments, ...order]);
 }
 
 const patientFp = query((db, p: { id: number }) => db.selectFrom("patient").select("fp").where("id", "=", p.id));

@@ -49,7 +49,7 @@ export function canonical(value: unknown): string {
 /** Converts a row to the study of the API. */
 export function toStudy(
   row: Pick<StudyColumns, "fp" | "modality" | "device_name" | "status" | "acquired_at" | "results" | "comments"> &
-    Pick<OptionalStudyColumns, "flagged_species"> & { patient_fp: string | null },
+    Pick<OptionalStudyColumns, "flagged_species" | "order_fp" | "order_number"> & { patient_fp: string | null },
 ): Study {
   return {
     fp: row.fp,
@@ -61,6 +61,7 @@ export function toStudy(
     results: JSON.parse(row.results) as Result[],
     ...(row.comments === null ? {} : { comments: JSON.parse(row.comments) as string[] }),
     ...(row.flagged_species === null ? {} : { flagged_species: row.flagged_species }),
+    ...(row.order_fp === null ? {} : { order: { fp: row.order_fp, placer_number: row.order_number } }),
   };
 }
 
@@ -77,6 +78,7 @@ export function inPublishedOrder({
   results,
   comments,
   flagged_species,
+  order,
 }: Study): Study {
   const ordered = results.map(
     (result) =>
@@ -88,6 +90,7 @@ export function inPublishedOrder({
     ...{ fp, patient_fp, modality, device_name, status, acquired_at, results: ordered },
     ...(comments === undefined ? {} : { comments }),
     ...(flagged_species === undefined ? {} : { flagged_species }),
+    ...(order === undefined ? {} : { order: { fp: order.fp, placer_number: order.placer_number } }),
   };
 }
 

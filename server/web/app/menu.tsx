@@ -35,6 +35,7 @@ const screens: readonly { href: string; name: ScreenName; role?: "staff" | "admi
   { href: "/dashboard/results", name: "results" },
   { href: "/dashboard/patients", name: "patients" },
   { href: "/dashboard/to-place", name: "toPlace" },
+  { href: "/dashboard/orders", name: "orders" },
   { href: "/dashboard/manual-study", name: "manualStudy", role: "staff" },
   { href: "/dashboard/records", name: "records" },
   { href: "/dashboard/calendar", name: "calendar" },
@@ -45,7 +46,7 @@ const screens: readonly { href: string; name: ScreenName; role?: "staff" | "admi
 ];
 
 type ScreenName =
-  | ("today" | "results" | "patients" | "toPlace" | "manualStudy" | "records" | "calendar" | "stock")
+  | ("today" | "results" | "patients" | "toPlace" | "orders" | "manualStudy" | "records" | "calendar" | "stock")
   | ("devices" | "settings" | "help");
 
 const t = translations({
@@ -53,6 +54,7 @@ const t = translations({
   results: ["Results", "Sonuçlar"],
   patients: ["Patients", "Hastalar"],
   toPlace: ["To place", "Yerleştirilecek"],
+  orders: ["Orders", "İstemler"],
   manualStudy: ["Manual study", "Elle giriş"],
   records: ["Records", "Kayıtlar"],
   calendar: ["Calendar", "Takvim"],

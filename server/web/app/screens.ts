@@ -41,6 +41,7 @@ export const screens = [
     path: "/dashboard/to-place/:fp?",
     Screen: lazy(async () => (await import("../screens/unmatched/unmatched.tsx")).UnmatchedStudies),
   },
+  { path: "/dashboard/orders", Screen: lazy(async () => (await import("../screens/orders/orders.tsx")).Orders) },
   {
     path: "/dashboard/manual-study",
     Screen: lazy(async () => (await import("../screens/manual-study/manual-study.tsx")).ManualStudy),

@@ -48,6 +48,15 @@ const alt = {
   high: "90",
   effective_from: "2026-01-01",
 };
+const order = {
+  fp: "order_01K9TEST000000000000000R01",
+  accession: "T34679AC",
+  patient_fp: fp,
+  device: null,
+  tests: ["ALT"],
+  ordered_at: at,
+  state: "open",
+};
 const ranges = { version: "v1", low_quality: false, rows: [alt] };
 
 function pageOf(...items: unknown[]) {
@@ -64,6 +73,8 @@ function answerTo({ url, body }: ScriptedRequest): unknown {
       return { success: true, data: ranges };
     case "/agent/v1/codes":
       return { success: true, data: [{ device_id: "chem-1", code: "413", analyte: "GLU" }] };
+    case "/agent/v1/orders":
+      return { success: true, data: { items: [order], changed_at: at, next: null } };
     case "/api/v1/calendar/events":
       return [{ fp: "event", status: "BOOKED", start_at: new Date().toISOString(), patient_fp: fp }];
     case "/agent/v1/studies": {
@@ -80,12 +91,15 @@ async function laterServer(answer: (request: ScriptedRequest) => unknown) {
   return createServerClient(server.url, () => "sk_live_test");
 }
 
-test("patients, identifiers and appointments of a later server are stored with their unknown fields", async () => {
+test("patients, identifiers, orders and appointments of a later server are stored with their unknown fields", async () => {
   const http = await laterServer((request) => fromLater(answerTo(request)));
   const directory = new Directory(used.spool, http);
   await directory.sync();
   const { patients } = await directory.find({ identifier: externalId, otherIdentifiers: [] });
   expect(patients.map((found) => found.fp)).toEqual([fp]);
+  expect(await used.spool.call("ordersByAccession", [order.accession])).toMatchObject([
+    { fp: order.fp, patientFp: fp },
+  ]);
   await syncAppointments(used.spool, http, "UTC");
   expect(await used.spool.call("appointedFps", 0, Date.now() + 86_400_000)).toEqual([fp]);
   expect(await http.post("/agent/v1/heartbeat", {})).toMatchObject({});

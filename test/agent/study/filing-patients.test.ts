@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { abaxisVetscanVs2 } from "../../../agent/devices/astm/abaxis-vetscan-vs2.ts";
 import type { StoredMessage } from "../../../agent/spool/queries/messages/message-row.ts";
 import { Filing } from "../../../agent/study/filing.ts";
-import type { Snapshot } from "../../../shared/api/study.ts";
+import type { PushedStudy, Snapshot } from "../../../shared/api/study.ts";
 import { cat, dog, type TestFiling, useFiling } from "../../support/filing.ts";
 
 // Method: a real spool and directory, and a server whose patients the test changes.
@@ -104,6 +104,28 @@ describe("a result with an accession of the agent", () => {
   test("an accession with another patient's fp files to neither, and the order stays open", async () => {
     const reason = "accession V34679AC was issued for another patient than the identifiers name";
     expect(await file(cat.fp, "V34679AC")).toEqual({ filedTo: null, reason, order: "sent" });
+  });
+
+  test("an accession of the server names its order to the server", async () => {
+    const known = { fp: "order_01K9TEST000000000000000R01", accession: "T3467ACD", patientFp: dog.fp, device: null };
+    await clinic.spool.call("storeServerOrders", [{ ...known, tests: ["ALT"], createdAt: 0, state: "open" }]);
+    const orderOf = async () => {
+      const { batch } = await clinic.spool.call("takeQueued", 9, 1_000_000, 0);
+      const { order_fp, patient_fp, matched_by } = JSON.parse(batch.at(-1)!.body) as PushedStudy;
+      return { order_fp, patient_fp, by: matched_by?.by };
+    };
+    await file("", known.accession);
+    expect(await orderOf()).toEqual({ order_fp: known.fp, patient_fp: dog.fp, by: "accession" });
+  });
+
+  test("a result that comes before its order is filed once the order is pulled", async () => {
+    const early = await file("", "T3467ACD");
+    expect([early.filedTo, early.reason]).toEqual([null, "the device sent no patient identifier"]);
+    const pulled = { fp: "order_01K9TEST000000000000000R01", accession: "T3467ACD", patientFp: dog.fp, device: null };
+    await clinic.spool.call("storeServerOrders", [{ ...pulled, tests: ["ALT"], createdAt: 0, state: "open" }]);
+    await clinic.filing.rematch(["lab-1"]);
+    const { batch } = await clinic.spool.call("takeQueued", 9, 1_000_000, 0);
+    expect(batch.map(({ patientFp }) => patientFp)).toContain(dog.fp);
   });
 
   test("an accession with one wrong letter files to no patient", async () => {

@@ -40,7 +40,7 @@ beforeEach(async () => {
     if (pathname === "/agent/v1/ranges") {
       return ranges === undefined ? { status: 404 } : { status: 200, body: { success: true, data: ranges } };
     }
-    if (pathname === "/agent/v1/codes") return { status: 404 };
+    if (["/agent/v1/codes", "/agent/v1/orders"].includes(pathname)) return { status: 404 };
     const since = searchParams.get("updated_since") ?? "";
     const [page, size] = [Number(searchParams.get("page")), Number(searchParams.get("page_size"))];
     if (pathname === "/agent/v1/removed") {
@@ -122,7 +122,7 @@ const changesAsked = (before: number) =>
   server.requests
     .slice(before)
     .map(({ url }) => new URL(url, "http://server"))
-    .filter(({ pathname }) => !["/agent/v1/ranges", "/agent/v1/codes"].includes(pathname))
+    .filter(({ pathname }) => !["/agent/v1/ranges", "/agent/v1/codes", "/agent/v1/orders"].includes(pathname))
     .map(({ pathname, searchParams }) => [pathname, searchParams.get("updated_since")]);
 
 test("an incremental sync fetches the changes since the newest one, removals first", async () => {

@@ -39,7 +39,9 @@ describe("the document of /sync/v1", () => {
   test("the document has valid examples of every response and error, and its page loads without a key", async () => {
     const { app } = await startServer();
     const document = (await app.inject("/sync/openapi.json")).json<ApiDocument>();
-    expect(Object.keys(document.paths)).toEqual(["/sync/v1/patients", "/sync/v1/owners", "/sync/v1/patients/merge"]);
+    expect(Object.keys(document.paths)).toEqual([
+      ...["/sync/v1/patients", "/sync/v1/owners", "/sync/v1/orders", "/sync/v1/patients/merge"],
+    ]);
     expect(document.info.description).toContain("external_id");
     expect(new Contract(document).faultsOfExamples).toEqual([]);
     for (const url of ["/sync/docs", "/sync/docs/static/swagger-ui-bundle.js", "/sync/docs/json"]) {

@@ -41,7 +41,7 @@ describe("the store", () => {
     const other = await connectTo(database);
     const tables = [
       ...["file_import_refusal", "file_import_part", "file_import"],
-      ...["batch_row", "batch", "patient_source", "customer_source", "sync_answer"],
+      ...["batch_row", "batch", "patient_source", "customer_source", "sync_answer", "lab_order"],
     ];
     for (const table of tables) await other.run(`drop table ${table}`);
     const trigger = "soap_signed_keeps_patient";
@@ -57,7 +57,10 @@ describe("the store", () => {
       "patient precise_species",
       "patient deceased_at",
       "patient merged_into_id",
+      "study order_fp",
+      "study order_number",
     ];
+    await other.run("drop index study_of_order");
     for (const column of [...added, "patient_identifier type"]) {
       const [table, name] = column.split(" ");
       await other.run(`alter table ${table} drop column ${name}`);

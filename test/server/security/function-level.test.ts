@@ -51,6 +51,7 @@ const table: Readonly<Record<string, Demand>> = {
   "POST /sync/v1/patients": ["x-api-key", "clinic.sync.write"],
   "POST /sync/v1/owners": ["x-api-key", "clinic.sync.write"],
   "POST /sync/v1/patients/merge": ["x-api-key", "clinic.sync.write"],
+  "POST /sync/v1/orders": ["x-api-key", "clinic.sync.write"],
 
   "POST /agent/v1/pair": "code",
   "POST /agent/v1/studies": agent,
@@ -60,6 +61,7 @@ const table: Readonly<Record<string, Demand>> = {
   "GET /agent/v1/ranges": agent,
   "GET /agent/v1/codes": agent,
   "GET /agent/v1/placements": agent,
+  "GET /agent/v1/orders": agent,
   "GET /agent/v1/configuration": agent,
   "GET /agent/v1/releases/:file": agent,
   "PUT /agent/v1/previews/:fp/:position": agent,
@@ -85,6 +87,7 @@ const table: Readonly<Record<string, Demand>> = {
     ...["GET unmatched", "GET unmatched/patients", "GET unmatched/:fp", "GET unmatched/:fp/preview/:patient"],
     ...["GET records", "GET records/:fp", "GET calendar", "GET stock", "GET stock/:fp", "GET connections"],
     "GET patients/removed",
+    ...["GET orders", "GET orders/choices"],
   ]),
   ...ofClinic("staff", [
     ...["PUT patients/:fp/connection", "DELETE patients/:fp/connection", "PUT codes", "POST results/:fp/seen"],
@@ -96,6 +99,7 @@ const table: Readonly<Record<string, Demand>> = {
     ...["POST patients", "POST patients/check", "PUT patients/:fp", "GET patients/:fp/edit", "POST stock"],
     ...["PUT patients/:fp/deceased", "POST patients/:fp/remove", "POST patients/:fp/restore", "PUT owners/:fp"],
     "GET patients/from-result/:fp",
+    ...["POST orders", "POST orders/:fp/cancel", "POST orders/:fp/attach", "POST orders/:fp/detach"],
     ...["GET manual-study/analytes", "POST manual-study/preview", "POST manual-study"],
     ...["GET imports", "POST imports", "PUT imports/:id/choices", "POST imports/:id/preview", "POST imports/:id/start"],
     ...["POST imports/:id/undo", "GET imports/:id/refused", "DELETE imports/:id"],

@@ -30,7 +30,7 @@ type World = Awaited<ReturnType<typeof startTwoClinics>>;
 
 /** @returns an id of the same form that no record has */
 function absentLike(id: string): string {
-  const kind = /^(patient|soap|cds|calevt|invitem|agent)_/.exec(id)?.[1];
+  const kind = /^(patient|soap|cds|calevt|invitem|agent|order)_/.exec(id)?.[1];
   return kind === undefined ? id.replaceAll(/[0-9A-Za-z]/g, "0") : newFp(kind as "patient");
 }
 
@@ -123,6 +123,9 @@ async function foreignBodies({ server, ours, theirs }: World): Promise<string[]>
     ["POST patients", "patients"],
     ["POST records", "records"],
     ["POST calendar", "calendar"],
+    ["POST orders", "orders"],
+    ["POST orders/:fp/attach", ours.pathTo("orders/:fp/attach")],
+    ["POST orders/:fp/detach", ours.pathTo("orders/:fp/detach")],
     ["POST manual-study/preview", "manual-study/preview"],
     ["POST manual-study", "manual-study"],
     ["POST users/add", "users/add"],
@@ -134,6 +137,7 @@ async function foreignBodies({ server, ours, theirs }: World): Promise<string[]>
       ...named,
       animal: newFp("patient"),
       owner: newFp("customer"),
+      study: newFp("cds"),
       agent: newFp("agent"),
       member: "nobody",
       message: "x.1",

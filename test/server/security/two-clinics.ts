@@ -101,6 +101,8 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     payload: { version: "0.1.0", configuration },
   });
   const webhook = await made("/webhooks", { url: `https://${marker}.example/hook`, types: ["study.filed"] });
+  const wanted = { patient_fp: animal.fp, device: marker, panel: marker, tests: [marker] };
+  const { fp: order } = (await admin.call<{ fp: string }>("POST", "/orders", wanted)).body;
   const channel = await made("/notifications/channels", { type: "email", target: `${marker}@clinic.example` });
   const upload = await server.app.inject({
     method: "POST",
@@ -129,6 +131,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
       pictured.fp,
       waiting.fp,
       unwanted.fp,
+      order,
     ],
     patient: [animal.fp],
     id: [keys.find(({ name }) => name === `${marker} spare`)?.id ?? "", webhook, channel, file],
@@ -149,6 +152,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     [/unmatched\/:fp/, waiting.fp],
     [/(records|soap)\/:fp/, record.fp],
     [/calendar\/:fp/, visit.fp],
+    [/orders\/:fp/, order],
     [/stock\/:fp/, vaccine.fp],
     [/webhooks\/:id/, webhook],
     [/channels\/:id/, channel],
@@ -165,6 +169,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
   /** Further values that bodies name. */
   const named = {
     animal: animal.fp,
+    study: filed.fp,
     device: "chem-1",
     devices,
     member: spare.name,

@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
 import type { Attributes } from "../../../protocols/dicom/attribute-table.ts";
-import { newAccession } from "../orders/accession.ts";
+import { newAccession } from "../../../../shared/runtime/accession.ts";
 import { WORKLIST_MAX } from "../orders/orders.ts";
 
 // Procedure steps: scheduled ones for the modality worklist, and performed ones (MPPS).
@@ -48,7 +48,7 @@ export interface StepUpdate {
 
 /** SQL that is true for an appointment `a` whose patient has an open order at the device. The order replaces it. */
 const IS_ORDERED = `EXISTS (SELECT 1 FROM test_order e WHERE e.device = @device AND e.patient_fp = a.patient_fp
-    AND e.appointment_fp IS NULL AND e.state <> 'resulted' AND e.created_at >= @openFrom)`;
+    AND e.appointment_fp IS NULL AND e.state <> 'resulted' AND e.state <> 'cancelled' AND e.created_at >= @openFrom)`;
 
 /** Part of operationsOn(). */
 export function procedureStepOperationsOn(db: Database.Database) {
@@ -66,7 +66,7 @@ export function procedureStepOperationsOn(db: Database.Database) {
     steps: db.prepare(
       `SELECT o.accession, COALESCE(a.start_at, o.created_at) AS startAt, o.tests, p.body
        FROM test_order o JOIN patient p ON p.fp = o.patient_fp LEFT JOIN appointment a ON a.fp = o.appointment_fp
-       WHERE o.device = @device AND o.state <> 'resulted' AND CASE WHEN o.appointment_fp IS NULL THEN o.created_at >= @openFrom
+       WHERE o.device = @device AND o.state <> 'resulted' AND o.state <> 'cancelled' AND CASE WHEN o.appointment_fp IS NULL THEN o.created_at >= @openFrom
          ELSE a.start_at >= @from AND a.start_at < @to AND NOT ${IS_ORDERED} END
        ORDER BY startAt, o.accession LIMIT ${WORKLIST_MAX}`,
     ),
@@ -87,7 +87,7 @@ export function procedureStepOperationsOn(db: Database.Database) {
       const { device, now } = wanted;
       const fresh = sql.unscheduled.all(wanted) as { fp: string; patientFp: string }[];
       for (const { fp, patientFp } of fresh) {
-        const row = () => ({ accession: newAccession(), device, patientFp, now, appointmentFp: fp });
+        const row = () => ({ accession: newAccession("agent"), device, patientFp, now, appointmentFp: fp });
         while (sql.schedule.run(row()).changes === 0); // the accession is taken
       }
       return (sql.steps.all(wanted) as StepRow[]).map(({ tests, ...row }) => {

@@ -1,5 +1,12 @@
 import type { Reason } from "../../../../shared/api/reason.ts";
-import type { CodeSource, Flag, FlaggedPatient, Modality, PatientHint } from "../../../../shared/api/study.ts";
+import type {
+  CodeSource,
+  Flag,
+  FlaggedPatient,
+  Modality,
+  PatientHint,
+  StudyOrder,
+} from "../../../../shared/api/study.ts";
 import type { Language } from "../../../../shared/api/language.ts";
 
 // The screens of the results: the list, and one study.
@@ -126,7 +133,7 @@ export interface RowChange {
 export type RevisionCause =
   | ("pushed" | "imported" | "assigned" | "undone" | "rejected" | "entered")
   | ("moved" | "taken back" | "flagged again" | "patient deleted" | "patient restored" | "merged")
-  | "assigned despite species";
+  | ("assigned despite species" | "order attached");
 
 export interface Revision {
   revision: number;
@@ -192,6 +199,8 @@ export interface StudyPage {
   /** The analyzer's words on the sample. */
   comments: string[];
   notes: string[];
+  /** The order that it answers; null without one. */
+  order: StudyOrder | null;
   /** The facts of its patient that the flags were made for, if they were corrected since. */
   flagged_for: FlaggedPatient | null;
   /** What a user of the clinic may do with it: move it to another patient or none, undo that, have it flagged again. */

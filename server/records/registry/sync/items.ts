@@ -67,7 +67,7 @@ export function readOwners(items: readonly unknown[], now: number): (ReadOwner |
 }
 
 /** Reads the items of one request. Of items with one external_id, all are refused: nobody knows which is meant. */
-function readEach<Read>(items: readonly unknown[], readItem: (item: unknown) => Read): (Read | RefusedItem)[] {
+export function readEach<Read>(items: readonly unknown[], readItem: (item: unknown) => Read): (Read | RefusedItem)[] {
   const times = new Map<string, number>();
   for (const item of items) {
     const id = externalIdOf(item);
@@ -81,7 +81,7 @@ function readEach<Read>(items: readonly unknown[], readItem: (item: unknown) => 
   });
 }
 
-function externalIdOf(item: unknown): string | null {
+export function externalIdOf(item: unknown): string | null {
   const id = (item as { external_id?: unknown } | null)?.external_id;
   return typeof id === "string" && id.length <= 64 && storedText(id) === id ? id : null;
 }
@@ -129,7 +129,7 @@ const CODES: Readonly<Record<string, string>> = {
  * Returns the faults of the form. The values of an owner stay out of the sentences, because answers are kept: `isConcealed` says
  * which fields have them.
  */
-function formFaults(validator: Validator, item: unknown, isConcealed: (field: string) => boolean): SyncFault[] {
+export function formFaults(validator: Validator, item: unknown, isConcealed: (field: string) => boolean): SyncFault[] {
   const faults = ruleFaults(validator, item, FAULTS_MAX).map(({ path, rule, expected, got }) => {
     const state = rule === "required" ? "missing" : isConcealed(path) ? "invalid" : got;
     return { field: shortened(path), code: CODES[rule] ?? "invalid", message: sentence(path, state, expected) };
@@ -161,7 +161,7 @@ function textFaults(value: unknown, path: string): SyncFault[] {
   return Object.entries(value).flatMap(([name, inner]) => textFaults(inner, path === "" ? name : `${path}/${name}`));
 }
 
-function readTime(field: string, text: string | null, now: number, faults: SyncFault[]): number | null {
+export function readTime(field: string, text: string | null, now: number, faults: SyncFault[]): number | null {
   if (text === null) return null;
   const read = readInstant(text.toUpperCase());
   const problem = read === null ? "a time that exists" : timestampProblem(new Date(read).toISOString(), now);

@@ -14,7 +14,7 @@ const LISTED_IDS_MAX = 50_000;
 /** Max patients that an answer names because they were absent from a full list. */
 export const NAMED_ABSENT_MAX = 500;
 
-const ZONED_TIME = textForm(
+export const ZONED_TIME = textForm(
   "^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,9})?)?([Zz]|[+-]\\d\\d:?\\d\\d)$",
   "a time with its zone such as 2026-11-21T09:30:00Z",
 );
@@ -23,7 +23,7 @@ const text = (maxLength: number, description: string) => Type.String({ minLength
 const optional = (maxLength: number, description: string) =>
   Type.Optional(Nullable(Type.String({ maxLength, description })));
 
-const ExternalId = text(
+export const ExternalId = text(
   64,
   "The id in your software. It never changes, and is compared as text: `00417` is not `417`.",
 );
@@ -136,7 +136,7 @@ const Source = Type.String({
   description: "Name of your software at this clinic. An `external_id` is an id of its source.",
 });
 
-function bodyOf<Item extends Type.TSchema, Mode extends Type.TProperties>(
+export function bodyOf<Item extends Type.TSchema, Mode extends Type.TProperties>(
   item: Item,
   mode: Mode,
   title: string,
@@ -193,10 +193,14 @@ const SyncFault = ClosedObject({
 });
 export type SyncFault = Static<typeof SyncFault>;
 
-const fpOf = (kind: "patient" | "customer", description: string) =>
+const fpOf = (kind: "patient" | "customer" | "order", description: string) =>
   Type.String({ pattern: fpPattern(kind), description });
 
-function answerOf<More extends Type.TProperties>(kind: "patient" | "customer", title: string, more: More) {
+export function answerOf<More extends Type.TProperties>(
+  kind: "patient" | "customer" | "order",
+  title: string,
+  more: More,
+) {
   return Type.Object(
     {
       dry_run: Type.Boolean({ description: "True if nothing was stored." }),

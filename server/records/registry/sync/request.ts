@@ -48,6 +48,8 @@ export async function withBatch<T>(
 /** What became of an item. */
 export interface StoredItem {
   readonly fp: string | null;
+  /** Of an order. */
+  readonly accession?: string | null;
   readonly outcome: SyncOutcome;
   readonly errors: SyncFault[];
   /** What was stored before, on which the outcome depends. */

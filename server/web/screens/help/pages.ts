@@ -5,6 +5,7 @@ export const helpPages = [
   "results",
   "flags",
   "placing",
+  "orders",
   "unknown-codes",
   "import",
   "manual-study",

@@ -7,6 +7,7 @@ import { may } from "../../session.ts";
 import { date, texts } from "../../text.ts";
 import { Appointments, ConnectionHistory, ImagingStudies, OtherClinics, Records } from "./lists.tsx";
 import { Matrix } from "./matrix.tsx";
+import { OrderTests } from "../orders/order-form.tsx";
 import { OwnerCard } from "./owner-card.tsx";
 import { PatientActions } from "./patient-actions.tsx";
 import "./patients.css";
@@ -44,6 +45,7 @@ export function PatientPage() {
 
 function Header({ overview, reload }: { overview: PatientOverview; reload: () => Promise<void> }) {
   const { patient, precise_species, deceased_at, identifiers } = overview;
+  const [isOrdering, setOrdering] = useState(false);
   const { fp, name, species, breed, sex, date_of_birth, weight_kg } = patient;
   const birth = date_of_birth === null ? t("notRecorded") : `${plainDate(date_of_birth)} (${age(date_of_birth)})`;
   const facts: [string, string][] = [
@@ -61,9 +63,17 @@ function Header({ overview, reload }: { overview: PatientOverview; reload: () =>
         <h1>
           {name === "" ? "—" : name} {deceased_at !== null && <Badge tone="done">{t("deceased")}</Badge>}
         </h1>
-        {may("staff") && <PatientActions overview={overview} reload={reload} />}
+        {may("staff") && (
+          <span class="actions no-print">
+            <button type="button" class="primary" onClick={() => setOrdering(true)}>
+              {t("order")}
+            </button>
+            <PatientActions overview={overview} reload={reload} />
+          </span>
+        )}
       </div>
       <Facts of={facts} />
+      {isOrdering && <OrderTests patient={{ fp, name, species }} close={() => setOrdering(false)} />}
     </header>
   );
 }
@@ -114,6 +124,7 @@ const t = texts(
     notRecorded: "not recorded",
     died: "Died",
     deceased: "deceased",
+    order: "Order tests",
     results: "Results",
     noResults: "No results yet",
     noResultsNext: "Results that wait for a patient stand under To place.",
@@ -132,6 +143,7 @@ const t = texts(
     notRecorded: "kayıtlı değil",
     died: "Ölüm",
     deceased: "öldü",
+    order: "Test iste",
     results: "Sonuçlar",
     noResults: "Henüz sonuç yok",
     noResultsNext: "Hasta bekleyen sonuçlar Yerleştirilecek sayfasındadır.",

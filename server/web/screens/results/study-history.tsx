@@ -143,6 +143,7 @@ const CAUSES = {
   "patient deleted": "patientDeleted",
   "patient restored": "patientRestored",
   merged: "patientMerged",
+  "order attached": "orderAttached",
 } as const satisfies Record<RevisionCause, string>;
 
 function placeText(place: Place): string {

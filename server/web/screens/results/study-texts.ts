@@ -81,6 +81,8 @@ export const t = translations({
   patientDeleted: ["its patient was deleted", "hastası silindi"],
   patientRestored: ["its patient was restored", "hastası geri geldi"],
   patientMerged: ["its patient was merged into another one", "hastası başka bir hastayla birleştirildi"],
+  orderAttached: ["order attached by hand", "istem elle bağlandı"],
+  order: ["Order", "İstem"],
   wrongAnimal: ["Wrong animal?", "Yanlış hayvan mı?"],
   moveWhy: [
     "This study is filed to {name}. Choose the right animal, or none: then it goes back to To place.",

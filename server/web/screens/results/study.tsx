@@ -135,6 +135,7 @@ function StudyFacts({ study }: { study: StudyPage }) {
     [t("received"), dateTime(study.received_at)],
     [t("device"), [study.device_name, source === null ? "" : `(${source.device_id})`].join(" ").trim()],
     [t("sample"), study.sample_ids.join(", ")],
+    [t("order"), study.order === null ? null : (study.order.placer_number ?? study.order.fp)],
     [t("revision"), study.revision > 1 ? String(study.revision) : null],
     [t("zone"), zoneName()],
   ];

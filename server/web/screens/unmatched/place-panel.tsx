@@ -104,6 +104,8 @@ function stepText({ cause, patient, rejected_reason }: UnmatchedStep): string {
       return t("takenBack");
     case "flagged again":
       return t("flaggedAgain");
+    case "order attached":
+      return t("orderAttached");
     case "patient deleted":
       return t("patientDeleted");
     case "patient restored":

@@ -91,6 +91,7 @@ export const t = translations({
   patientDeleted: ["its animal was deleted", "hayvanı silindi"],
   patientRestored: ["filed again to {name}, who came back", "yeniden kaydedildi, geri gelen hasta: {name}"],
   merged: ["went to {name} when two patients were merged", "iki hasta birleştirilince geçtiği hasta: {name}"],
+  orderAttached: ["order attached", "istem bağlandı"],
   entered: ["typed in", "elle girildi"],
   assigned: ["filed to {name}", "{name} adlı hastaya kaydedildi"],
   despite: ["filed to {name} despite the species", "tür uyuşmadığı hâlde {name} adlı hastaya kaydedildi"],

@@ -1,0 +1,263 @@
+import { useEffect, useState } from "preact/hooks";
+import type {
+  ListedOrder,
+  OrderAttach,
+  OrdersBody,
+  OrderState,
+  UnorderedStudy,
+} from "../../../dashboard/types/orders.ts";
+import { call } from "../../api.ts";
+import { Empty, Loaded, useResource } from "../../resource.tsx";
+import { clinicPath, may } from "../../session.ts";
+import { dateTime } from "../../text.ts";
+import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
+import { DataTable } from "../../ui/list/data-table.tsx";
+import { Badge } from "../../ui/status/badge.tsx";
+import { studyWord } from "../../ui/words/study-word.ts";
+import { Attach } from "./attach.tsx";
+import { Label } from "./label.tsx";
+import { OrderTests } from "./order-form.tsx";
+import { stateName, t } from "./texts.ts";
+import "../../ui/list/list-bar.css";
+import "./orders.css";
+
+/** The states of each tab of the list. */
+const TABS = {
+  open: ["ordered", "offered", "in progress", "not run"],
+  done: ["resulted"],
+  cancelledOnes: ["cancelled"],
+} as const satisfies Record<string, readonly OrderState[]>;
+type Tab = keyof typeof TABS;
+
+/** An order that nobody ran counts as such after a time, without a change of data. */
+const RELOAD_MS = 60_000;
+
+/** The orders of the clinic by state, and results that nobody ordered. */
+export function Orders() {
+  const list = useResource<OrdersBody>("/orders");
+  const [isNew, setNew] = useState(false);
+  useEffect(() => {
+    const timer = setInterval(() => void list.reload(), RELOAD_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <>
+      <div class="between">
+        <h1>{t("orders")}</h1>
+        {may("staff") && (
+          <button type="button" class="primary" onClick={() => setNew(true)}>
+            {t("order")}
+          </button>
+        )}
+      </div>
+      <Loaded of={list}>
+        {(body) => (
+          <>
+            <OrderList orders={body.orders} reload={list.reload} />
+            <WithoutOrder body={body} reload={list.reload} />
+          </>
+        )}
+      </Loaded>
+      {isNew && <OrderTests close={() => setNew(false)} />}
+    </>
+  );
+}
+
+function OrderList({ orders, reload }: { orders: readonly ListedOrder[]; reload: () => Promise<void> }) {
+  const [tab, setTab] = useState<Tab>("open");
+  const ofTab = (wanted: Tab) => orders.filter(({ state }) => (TABS[wanted] as readonly OrderState[]).includes(state));
+  const shown = ofTab(tab);
+  return (
+    <>
+      <div class="list-bar" role="group" aria-label={t("shown")}>
+        {(Object.keys(TABS) as Tab[]).map((each) => (
+          <button key={each} type="button" aria-pressed={each === tab} onClick={() => setTab(each)}>
+            {t(each)} {ofTab(each).length}
+          </button>
+        ))}
+      </div>
+      {shown.length === 0 ? (
+        <Empty title={t("none")}>{t("noneNext")}</Empty>
+      ) : (
+        <DataTable
+          label={t("orders")}
+          columns={[t("ordered"), t("animal"), t("tests"), t("sample"), t("state"), t("next")]}
+          class="cards"
+        >
+          {shown.map((order) => (
+            <OrderRow key={order.fp} order={order} reload={reload} />
+          ))}
+        </DataTable>
+      )}
+    </>
+  );
+}
+
+function OrderRow({ order, reload }: { order: ListedOrder; reload: () => Promise<void> }) {
+  const [opened, open] = useState<"label" | "cancel" | "detach" | null>(null);
+  const { accession, state, patient, panel, tests, missing, device, by, studies, attached } = order;
+  const [study] = studies;
+  const isOpen = (TABS.open as readonly OrderState[]).includes(state);
+  return (
+    <tr>
+      <td>{dateTime(order.ordered_at)}</td>
+      <th scope="row">
+        <a href={`/dashboard/patients/${patient.fp}`}>{patient.name}</a>{" "}
+        <span class="quiet">{studyWord(patient.species)}</span>
+      </th>
+      <td class="order-tests">
+        {panel === null ? tests.join(", ") : `${panel}: ${tests.join(", ")}`}{" "}
+        <span class="quiet">
+          {device ?? t("anyDevice")}
+          {by !== null && `, ${t("by", { name: by })}`}
+        </span>
+      </td>
+      <td class="order-number">{accession}</td>
+      <td>
+        <Badge {...toneOf(state)}>{stateName(state)}</Badge>
+        {missing.length > 0 && <span class="quiet"> {t("missing", { tests: missing.join(", ") })}</span>}
+      </td>
+      <td>
+        <span class="actions">
+          {isOpen && (
+            <button type="button" onClick={() => open("label")}>
+              {t("label")}
+              <span class="visually-hidden"> {accession}</span>
+            </button>
+          )}
+          {study !== undefined && (
+            <a class="button" href={`/dashboard/results/${study}`}>
+              {t("result")}
+              <span class="visually-hidden"> {accession}</span>
+            </a>
+          )}
+          {attached !== null && may("staff") && (
+            <button type="button" onClick={() => open("detach")}>
+              {t("detach")}
+              <span class="visually-hidden"> {accession}</span>
+            </button>
+          )}
+          {isOpen && study === undefined && may("staff") && (
+            <button type="button" class="danger" onClick={() => open("cancel")}>
+              {t("cancel")}
+              <span class="visually-hidden"> {accession}</span>
+            </button>
+          )}
+        </span>
+        {opened === "label" && <Label of={order} close={() => open(null)} />}
+        {opened === "detach" && attached !== null && (
+          <DetachOrder order={order} study={attached} reload={reload} close={() => open(null)} />
+        )}
+        {opened === "cancel" && <CancelOrder order={order} reload={reload} close={() => open(null)} />}
+      </td>
+    </tr>
+  );
+}
+
+function CancelOrder({
+  order: { fp, accession, patient },
+  reload,
+  close,
+}: {
+  order: ListedOrder;
+  reload: () => Promise<void>;
+  close: () => void;
+}) {
+  const cancel = async () => {
+    try {
+      await call("POST", `${clinicPath()}/orders/${fp}/cancel`);
+    } finally {
+      // After a refusal, too: its results are there.
+      await reload();
+    }
+  };
+  return (
+    <FormDialog
+      title={t("cancelTitle", { accession })}
+      button={t("cancel")}
+      isDangerous
+      act={cancel}
+      close={close}
+      leave={t("back")}
+    >
+      <p>{t("cancelText", { name: patient.name })}</p>
+    </FormDialog>
+  );
+}
+
+function DetachOrder({
+  order: { fp, accession },
+  study,
+  reload,
+  close,
+}: {
+  order: ListedOrder;
+  study: string;
+  reload: () => Promise<void>;
+  close: () => void;
+}) {
+  const detach = async () => {
+    await call("POST", `${clinicPath()}/orders/${fp}/detach`, { study_fp: study } satisfies OrderAttach);
+    close();
+    await reload();
+  };
+  return (
+    <FormDialog
+      title={t("detachTitle", { accession })}
+      button={t("detach")}
+      act={detach}
+      close={close}
+      leave={t("back")}
+    >
+      <p>{t("detachText")}</p>
+    </FormDialog>
+  );
+}
+
+function WithoutOrder({ body: { orders, without_order }, reload }: { body: OrdersBody; reload: () => Promise<void> }) {
+  const [attached, attach] = useState<UnorderedStudy | null>(null);
+  if (without_order.length === 0) return null;
+  return (
+    <section>
+      <h2>{t("withoutOrder")}</h2>
+      <p class="quiet">{t("withoutOrderWhy")}</p>
+      <DataTable label={t("withoutOrder")} columns={[t("measured"), t("animal"), t("device"), t("next")]} class="cards">
+        {without_order.map((study) => (
+          <tr key={study.fp}>
+            <td>{dateTime(study.acquired_at)}</td>
+            <th scope="row">
+              <a href={`/dashboard/results/${study.fp}`}>{study.patient.name}</a>{" "}
+              <span class="quiet">{studyWord(study.patient.species)}</span>
+            </th>
+            <td>{study.device_name}</td>
+            <td>
+              {may("staff") && (
+                <button type="button" onClick={() => attach(study)}>
+                  {t("attach")}
+                  <span class="visually-hidden"> {study.patient.name}</span>
+                </button>
+              )}
+            </td>
+          </tr>
+        ))}
+      </DataTable>
+      {attached !== null && <Attach study={attached} orders={orders} reload={reload} close={() => attach(null)} />}
+    </section>
+  );
+}
+
+function toneOf(state: OrderState): { tone?: "active" | "new" | "warning" | "done" } {
+  switch (state) {
+    case "in progress":
+    case "offered":
+      return { tone: "active" };
+    case "not run":
+    case "without order":
+      return { tone: "warning" };
+    case "resulted":
+    case "cancelled":
+      return { tone: "done" };
+    case "ordered":
+      return {};
+  }
+}

@@ -1,0 +1,28 @@
+// Code 128 (ISO/IEC 15417) in code set B, which has the printable characters of ASCII.
+
+/** Widths in modules of bar and space in turn, by the value of a symbol: 103 to 105 start a code set. */
+const SYMBOLS = (
+  "212222 222122 222221 121223 121322 131222 122213 122312 132212 221213 221312 231212 112232 122132 122231 113222 123122 123221 " +
+  "223211 221132 221231 213212 223112 312131 311222 321122 321221 312212 322112 322211 212123 212321 232121 111323 131123 131321 " +
+  "112313 132113 132311 211313 231113 231311 112133 112331 132131 113123 113321 133121 313121 211331 231131 213113 213311 213131 " +
+  "311123 311321 331121 312113 312311 332111 314111 221411 431111 111224 111422 121124 121421 141122 141221 112214 112412 122114 " +
+  "122411 142112 142211 241211 221114 413111 241112 134111 111242 121142 121241 114212 124112 124211 411212 421112 421211 212141 " +
+  "214121 412121 111143 111341 131141 114113 114311 411113 411311 113141 114131 311141 411131 211412 211214 211232"
+).split(" ");
+const START_B = 104;
+const STOP = "2331112";
+
+/** Modules of the quiet zone on each side. */
+export const QUIET = 10;
+
+/** Returns the widths of the bars and the spaces in turn, in modules, without the quiet zones. @throws Error for other characters */
+export function code128(text: string): number[] {
+  const values = Array.from(text, (character) => {
+    const value = character.charCodeAt(0) - 32;
+    if (value < 0 || value > 94) throw new Error(`expected printable ASCII, got ${JSON.stringify(character)}`);
+    return value;
+  });
+  const check = values.reduce((sum, value, index) => sum + value * (index + 1), START_B) % 103;
+  const symbols = [START_B, ...values, check].map((value) => SYMBOLS[value]);
+  return Array.from([...symbols, STOP].join(""), Number);
+}

@@ -1,0 +1,102 @@
+import type { Browser } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { OrderList } from "../../../shared/api/agent-lists.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { clinic, connection, keyPermissions, patient, study } from "../../server/harness.ts";
+import {
+  browserProblem,
+  chooseLanguage,
+  expectAccessible,
+  expectFitsPhone,
+  sharedBrowser,
+} from "../../support/browser.ts";
+import { startDashboard } from "../harness.ts";
+
+// Goal: a user orders tests on an animal's page, prints the label, cancels an order, and attaches one to a result without an order.
+
+describe.skipIf(browserProblem() !== null)("in a browser", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await sharedBrowser();
+  });
+
+  test("tests are ordered, labelled, cancelled and attached to a result, in both languages and on a phone", async () => {
+    const ours = newFp("clinic");
+    const dog = patient({ name: "Karabaş" });
+    const dashboard = await startDashboard(clinic(ours), dog, connection(dog.fp, ours));
+    dashboard.clock.now = Date.now();
+    const key = await dashboard.makeKey(ours, keyPermissions);
+    const orders = async () =>
+      ((await dashboard.get(key, "/agent/v1/orders")).body as unknown as { data: OrderList }).data.items;
+    const page = await dashboard.openAs(browser, "staff", ours, `/patients/${dog.fp}`);
+
+    await page.getByRole("button", { name: "Order tests" }).click();
+    const form = page.getByRole("dialog", { name: "Order tests: Karabaş" });
+    await form.getByLabel("Tests").fill("ALT, KREA");
+    await form.getByRole("button", { name: "Order", exact: true }).click();
+    await form.getByText("“KREA” is not an analyte.").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await form.getByLabel("Tests").fill("ALT, CREA, alt");
+    await form.getByLabel("Save as panel").fill("Kidney");
+    await form.getByRole("button", { name: "Order", exact: true }).click();
+    const [first] = await expect.poll(orders).toHaveLength(1).then(orders);
+    const label = page.getByRole("dialog", { name: `Sample ${first!.accession}` });
+    await label.getByRole("img", { name: `Barcode ${first!.accession}` }).waitFor();
+    expect(first).toMatchObject({ patient_fp: dog.fp, device: null, state: "open" });
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.emulateMedia({ media: "print" });
+    expect(await page.getByRole("heading").count()).toBe(0);
+    expect(await label.getByText("Karabaş · dog").isVisible()).toBe(true);
+    const paper = (await page.pdf({ preferCSSPageSize: true })).toString("latin1");
+    expect(paper.match(/\/MediaBox ?\[[^\]]*\]/g)).toEqual([expect.stringMatching(/\[0 0 14\d[.\d]* 7\d[.\d]*\]$/)]);
+    await page.emulateMedia({ media: null });
+    await label.getByRole("button", { name: "Close" }).click();
+
+    await page.getByRole("link", { name: "Orders", exact: true }).click();
+    const row = page.getByRole("row").filter({ hasText: first!.accession });
+    await row.getByText("Ordered").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await row.getByRole("button", { name: "Cancel order" }).click();
+    await expectAccessible(page);
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel order" }).click();
+    await page.getByText("No orders here").waitFor();
+    await page.getByRole("button", { name: "Cancelled 1" }).click();
+    await row.getByText("Cancelled").waitFor();
+
+    await page.getByRole("button", { name: "Order tests" }).click();
+    await page.getByLabel("Name, microchip or card number").fill("kara");
+    await page.getByRole("button", { name: /Karabaş/ }).click();
+    await page.getByRole("combobox", { name: "Panel", exact: true }).selectOption("Kidney");
+    expect(await page.getByRole("textbox", { name: "Tests" }).inputValue()).toBe("ALT, CREA");
+    await page.getByRole("button", { name: "Order", exact: true }).click();
+    await page.getByText("Print label").waitFor();
+    await page.keyboard.press("Escape");
+
+    const acquired_at = new Date(dashboard.clock.now - 60_000).toISOString();
+    const run = study({ patient_fp: dog.fp, acquired_at, matched_by: { by: "fp", identifiers: [] } });
+    await dashboard.push(key, run);
+    await page.getByRole("heading", { name: "Run without order" }).waitFor();
+    await chooseLanguage(page, "tr");
+    await page.getByRole("heading", { name: "İstemsiz çalışılanlar" }).waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByRole("button", { name: "İstem bağla" }).click();
+    await expectAccessible(page);
+    await page.getByRole("dialog").getByRole("button", { name: "İstem bağla" }).click();
+    await page.getByText("Çalışılıyor").waitFor();
+    await page.getByRole("button", { name: "Sonuçları ayır" }).click();
+    await expectAccessible(page);
+    await page.getByRole("dialog").getByRole("button", { name: "Sonuçları ayır" }).click();
+    await page.getByRole("button", { name: "İstem bağla" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "İstem bağla" }).click();
+    await page.getByText("Çalışılıyor").waitFor();
+    await page.getByRole("link", { name: "Sonuç", exact: false }).last().click();
+    await page.getByText("istem elle bağlandı").first().waitFor();
+    const { body } = await dashboard.get(key, `/api/v1/lab/diagnostics/${run.fp}`);
+    const second = (await orders()).find(({ fp }) => fp !== first!.fp);
+    expect(body.data).toMatchObject({ order: { fp: second?.fp, placer_number: null } });
+  });
+});
