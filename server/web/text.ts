@@ -53,24 +53,6 @@ export function translations<const Table extends Words>(table: Table) {
   };
 }
 
-/** The same from a table for each language, as the screens of patients still have them. */
-export function texts<const English extends Record<string, string>>(
-  english: English,
-  turkish: Record<keyof English, string>,
-) {
-  const tables = { en: english, tr: turkish };
-  return <Key extends keyof English>(
-    key: Key,
-    ...[values]: Gaps<English[Key]> extends never ? [] : [Record<Gaps<English[Key]>, string | number>]
-  ): string => {
-    const text: string = tables[language.value][key];
-    if (values === undefined) return text;
-    return text.replaceAll(/\{(\w+)\}/g, (gap, name: string) =>
-      String((values as Record<string, string | number>)[name] ?? gap),
-    );
-  };
-}
-
 /** The time zone in which the page prints times: the clinic's, else the browser's. */
 export const timeZone = signal<string | undefined>(undefined);
 

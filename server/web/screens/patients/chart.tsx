@@ -2,7 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { RowValue } from "../../../dashboard/types/results/result-rows.ts";
-import { locale, texts, timeZone } from "../../text.ts";
+import { locale, translations, timeZone } from "../../text.ts";
 import { shownTheme } from "../../theme.ts";
 
 // The line of one analyte in one unit. Behind each point lies the interval in force on its day, as far as the middle between
@@ -147,13 +147,10 @@ function drawPoints(chart: uPlot, values: readonly RowValue[]): void {
   ctx.restore();
 }
 
-const t = texts(
-  {
-    band: "The shaded band is the interval in force at each point.",
-    bound: "A hollow point is a bound, such as <0.2.",
-  },
-  {
-    band: "Gölgeli bant, her noktada geçerli olan aralıktır.",
-    bound: "İçi boş nokta bir sınırdır, örneğin <0.2.",
-  },
-);
+const t = translations({
+  band: [
+    "The shaded band is the interval in force at each point.",
+    "Gölgeli bant, her noktada geçerli olan aralıktır.",
+  ],
+  bound: ["A hollow point is a bound, such as <0.2.", "İçi boş nokta bir sınırdır, örneğin <0.2."],
+});

@@ -3,7 +3,7 @@ import { useLocation } from "preact-iso";
 import type { AskedConnection, OpenConnectionBody } from "../../../dashboard/types/connections.ts";
 import { call } from "../../api.ts";
 import { clinicPath } from "../../session.ts";
-import { texts } from "../../text.ts";
+import { translations } from "../../text.ts";
 import { Field } from "../../ui/form/field.tsx";
 import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
 
@@ -60,35 +60,31 @@ export function connectionPath(fp: string): string {
   return `${clinicPath()}/patients/${encodeURIComponent(fp)}/connection`;
 }
 
-const t = texts(
-  {
-    open: "Connect a patient of another clinic",
-    openWhy:
-      "This clinic then sees the patient with all its studies and records. The clinic that has the patient is told, and may have to confirm first.",
-    asked: "The connection is asked for. It waits for the clinic that has the patient.",
-    fp: "Fingerprint (fp)",
-    fpHint: "As the other clinic gives it: patient_ and 26 characters",
-    consent: "The patient's owner agreed that this clinic sees these records.",
-    openButton: "Connect",
-    close: "Close the connection to {name}?",
-    closeWhy:
-      "This clinic then no longer sees the patient, its studies and records. Nothing is deleted. To connect it again you need its fp.",
-    closeButton: "Close the connection",
-    closed: "The connection to {name} is closed.",
-  },
-  {
-    open: "Başka kliniğin hastasını bağla",
-    openWhy:
-      "Bu klinik bundan sonra hastayı tüm tetkik ve kayıtlarıyla görür. Hastanın kliniğine bildirilir; önce onaylaması gerekebilir.",
-    asked: "Bağlantı istendi. Hastanın kliniği bekleniyor.",
-    fp: "Parmak izi (fp)",
-    fpHint: "Diğer kliniğin verdiği biçimde: patient_ ve 26 karakter",
-    consent: "Hasta sahibi, bu kliniğin bu kayıtları görmesini kabul etti.",
-    openButton: "Bağla",
-    close: "{name} bağlantısı kapatılsın mı?",
-    closeWhy:
-      "Bu klinik artık hastayı, tetkiklerini ve kayıtlarını görmez. Hiçbir şey silinmez. Yeniden bağlamak için fp'si gerekir.",
-    closeButton: "Bağlantıyı kapat",
-    closed: "{name} bağlantısı kapatıldı.",
-  },
-);
+const t = translations({
+  open: ["Connect a patient of another clinic", "Başka kliniğin hastasını bağla"],
+  openWhy: [
+    "This clinic then sees the patient with all its studies and records. The clinic that has the patient is told, and may have to confirm first.",
+    "Bu klinik bundan sonra hastayı tüm tetkik ve kayıtlarıyla görür. Hastanın kliniğine bildirilir; önce onaylaması gerekebilir.",
+  ],
+  asked: [
+    "The connection is asked for. It waits for the clinic that has the patient.",
+    "Bağlantı istendi. Hastanın kliniği bekleniyor.",
+  ],
+  fp: ["Fingerprint (fp)", "Parmak izi (fp)"],
+  fpHint: [
+    "As the other clinic gives it: patient_ and 26 characters",
+    "Diğer kliniğin verdiği biçimde: patient_ ve 26 karakter",
+  ],
+  consent: [
+    "The patient's owner agreed that this clinic sees these records.",
+    "Hasta sahibi, bu kliniğin bu kayıtları görmesini kabul etti.",
+  ],
+  openButton: ["Connect", "Bağla"],
+  close: ["Close the connection to {name}?", "{name} bağlantısı kapatılsın mı?"],
+  closeWhy: [
+    "This clinic then no longer sees the patient, its studies and records. Nothing is deleted. To connect it again you need its fp.",
+    "Bu klinik artık hastayı, tetkiklerini ve kayıtlarını görmez. Hiçbir şey silinmez. Yeniden bağlamak için fp'si gerekir.",
+  ],
+  closeButton: ["Close the connection", "Bağlantıyı kapat"],
+  closed: ["The connection to {name} is closed.", "{name} bağlantısı kapatıldı."],
+});

@@ -7,7 +7,7 @@ import {
   type RowValue,
 } from "../../../dashboard/types/results/result-rows.ts";
 import { sideOf, valueText } from "../../../dashboard/types/results/result-value.ts";
-import { texts } from "../../text.ts";
+import { translations } from "../../text.ts";
 import { Flag } from "../../ui/result-row/flag.tsx";
 import { studyWord } from "../../ui/words/study-word.ts";
 import { clockTime, dayOf, plainDate } from "../../ui/words/words.ts";
@@ -130,30 +130,18 @@ function markOf({ flag, value, comment }: RowValue): [mark: string, meaning: str
   return value === null ? ["", ""] : ["°", t("noInterval")];
 }
 
-const t = texts(
-  {
-    matrix: "Results by day",
-    analyte: "Analyte",
-    unit: "Unit",
-    trend: "Trend",
-    trendOf: "Trend of {analyte}",
-    ownCode: "own code of {device}",
-    normal: "normal",
-    noInterval: "no interval",
-    inDoubt: "in doubt: {comment}",
-    legend:
-      "A value without a mark is within the interval of its day. ° no interval applies. ? the device doubts the value.",
-  },
-  {
-    matrix: "Günlere göre sonuçlar",
-    analyte: "Analit",
-    unit: "Birim",
-    trend: "Seyir",
-    trendOf: "Seyir: {analyte}",
-    ownCode: "{device} cihazının kendi kodu",
-    normal: "normal",
-    noInterval: "aralık yok",
-    inDoubt: "şüpheli: {comment}",
-    legend: "İşaretsiz değer, o günkü aralığın içindedir. ° uygun aralık yok. ? cihaz değerden emin değil.",
-  },
-);
+const t = translations({
+  matrix: ["Results by day", "Günlere göre sonuçlar"],
+  analyte: ["Analyte", "Analit"],
+  unit: ["Unit", "Birim"],
+  trend: ["Trend", "Seyir"],
+  trendOf: ["Trend of {analyte}", "Seyir: {analyte}"],
+  ownCode: ["own code of {device}", "{device} cihazının kendi kodu"],
+  normal: ["normal", "normal"],
+  noInterval: ["no interval", "aralık yok"],
+  inDoubt: ["in doubt: {comment}", "şüpheli: {comment}"],
+  legend: [
+    "A value without a mark is within the interval of its day. ° no interval applies. ? the device doubts the value.",
+    "İşaretsiz değer, o günkü aralığın içindedir. ° uygun aralık yok. ? cihaz değerden emin değil.",
+  ],
+});

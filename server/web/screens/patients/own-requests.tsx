@@ -2,7 +2,7 @@ import type { ConnectionList, OwnRequest } from "../../../dashboard/types/connec
 import { call } from "../../api.ts";
 import { Problem, useResource } from "../../resource.tsx";
 import { may } from "../../session.ts";
-import { dateTime, texts } from "../../text.ts";
+import { dateTime, translations } from "../../text.ts";
 import { useAction } from "../../ui/form/use-action.ts";
 import { connectionPath } from "./connection.tsx";
 
@@ -49,23 +49,12 @@ function Row({ request, reload }: { request: OwnRequest; reload: () => Promise<v
   );
 }
 
-const t = texts(
-  {
-    title: "Connections asked for",
-    waiting: "waits for confirmation by the clinic that has the patient.",
-    refused: "{clinic} refused the connection on {date}.",
-    ended: "{clinic} ended the connection on {date}.",
-    by: "Asked for by {by}, {date}",
-    withdraw: "Withdraw",
-    withdrawOf: "Withdraw: {fp}",
-  },
-  {
-    title: "İstenen bağlantılar",
-    waiting: "hastanın kliniğinin onayını bekliyor.",
-    refused: "{clinic} bağlantıyı {date} tarihinde reddetti.",
-    ended: "{clinic} bağlantıyı {date} tarihinde sonlandırdı.",
-    by: "İsteyen: {by}, {date}",
-    withdraw: "Geri çek",
-    withdrawOf: "Geri çek: {fp}",
-  },
-);
+const t = translations({
+  title: ["Connections asked for", "İstenen bağlantılar"],
+  waiting: ["waits for confirmation by the clinic that has the patient.", "hastanın kliniğinin onayını bekliyor."],
+  refused: ["{clinic} refused the connection on {date}.", "{clinic} bağlantıyı {date} tarihinde reddetti."],
+  ended: ["{clinic} ended the connection on {date}.", "{clinic} bağlantıyı {date} tarihinde sonlandırdı."],
+  by: ["Asked for by {by}, {date}", "İsteyen: {by}, {date}"],
+  withdraw: ["Withdraw", "Geri çek"],
+  withdrawOf: ["Withdraw: {fp}", "Geri çek: {fp}"],
+});

@@ -3,7 +3,7 @@ import type { EditOwnerBody } from "../../../dashboard/types/animals.ts";
 import type { PatientOverview } from "../../../dashboard/types/patients.ts";
 import { call } from "../../api.ts";
 import { clinicPath, may } from "../../session.ts";
-import { texts } from "../../text.ts";
+import { translations } from "../../text.ts";
 import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
 import { Facts } from "../../ui/status/facts.tsx";
 import { word } from "../../ui/words/words.ts";
@@ -108,37 +108,25 @@ function EditOwner({
   );
 }
 
-const t = texts(
-  {
-    owner: "Owner",
-    add: "Add the owner",
-    edit: "Change the owner's data",
-    unknown: "Nobody wrote down whose animal this is.",
-    name: "Name",
-    phone: "Phone",
-    email: "E-mail",
-    language: "Language of reports",
-    timeZone: "Time zone",
-    siblings: "Other animals",
-    editTitle: "The owner's data",
-    forAll: "They are the same for all animals of the owner. If the animal has another owner, change the animal.",
-    save: "Save",
-    invalid: "A name is expected, a phone number with digits and an e-mail address with @.",
-  },
-  {
-    owner: "Sahibi",
-    add: "Sahibini ekle",
-    edit: "Sahibin bilgilerini değiştir",
-    unknown: "Bu hayvanın kimin olduğu yazılmamış.",
-    name: "Ad",
-    phone: "Telefon",
-    email: "E-posta",
-    language: "Rapor dili",
-    timeZone: "Saat dilimi",
-    siblings: "Diğer hayvanları",
-    editTitle: "Sahibin bilgileri",
-    forAll: "Sahibin bütün hayvanları için aynıdır. Hayvanın sahibi başkaysa hayvanın kaydını değiştirin.",
-    save: "Kaydet",
-    invalid: "Bir ad, rakamlı bir telefon numarası ve @ içeren bir e-posta adresi beklenir.",
-  },
-);
+const t = translations({
+  owner: ["Owner", "Sahibi"],
+  add: ["Add the owner", "Sahibini ekle"],
+  edit: ["Change the owner's data", "Sahibin bilgilerini değiştir"],
+  unknown: ["Nobody wrote down whose animal this is.", "Bu hayvanın kimin olduğu yazılmamış."],
+  name: ["Name", "Ad"],
+  phone: ["Phone", "Telefon"],
+  email: ["E-mail", "E-posta"],
+  language: ["Language of reports", "Rapor dili"],
+  timeZone: ["Time zone", "Saat dilimi"],
+  siblings: ["Other animals", "Diğer hayvanları"],
+  editTitle: ["The owner's data", "Sahibin bilgileri"],
+  forAll: [
+    "They are the same for all animals of the owner. If the animal has another owner, change the animal.",
+    "Sahibin bütün hayvanları için aynıdır. Hayvanın sahibi başkaysa hayvanın kaydını değiştirin.",
+  ],
+  save: ["Save", "Kaydet"],
+  invalid: [
+    "A name is expected, a phone number with digits and an e-mail address with @.",
+    "Bir ad, rakamlı bir telefon numarası ve @ içeren bir e-posta adresi beklenir.",
+  ],
+});

@@ -5,7 +5,7 @@ import type { PatientOverview } from "../../../dashboard/types/patients.ts";
 import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
-import { texts } from "../../text.ts";
+import { translations } from "../../text.ts";
 import { Field } from "../../ui/form/field.tsx";
 import { useAction } from "../../ui/form/use-action.ts";
 import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
@@ -99,39 +99,28 @@ function Remove({ fp, name, close }: { fp: string; name: string; close: () => vo
   );
 }
 
-const t = texts(
-  {
-    edit: "Change",
-    deceased: "Deceased",
-    lives: "Not deceased after all",
-    remove: "Remove",
-    close: "Close the connection",
-    deceasedTitle: "{name} died?",
-    deceasedWhy: "Its results and records stay, and new results still find it. You can take this back.",
-    diedOn: "Day of death",
-    deceasedButton: "Note the death",
-    wrongDay: "A day from the birth to today is expected.",
-    removeTitle: "Remove {name}?",
-    removeWhy:
-      "Use it for an entry by mistake. Results of your devices go back to “To place”. The patient waits under “Removed patients”, and comes back with its results.",
-    removeButton: "Remove the patient",
-    removed: "{name} is removed. It waits under “Removed patients”.",
-  },
-  {
-    edit: "Değiştir",
-    deceased: "Öldü",
-    lives: "Ölmemiş",
-    remove: "Sil",
-    close: "Bağlantıyı kapat",
-    deceasedTitle: "{name} öldü mü?",
-    deceasedWhy: "Sonuçları ve kayıtları kalır, yeni sonuçlar onu yine bulur. Geri alabilirsiniz.",
-    diedOn: "Ölüm günü",
-    deceasedButton: "Ölümü kaydet",
-    wrongDay: "Doğumdan bugüne kadar bir gün beklenir.",
-    removeTitle: "{name} silinsin mi?",
-    removeWhy:
-      "Yanlışlıkla girilen kayıtlar içindir. Cihazlarınızın sonuçları “Yerleştirilecek” sayfasına döner. Hasta “Silinen hastalar” altında bekler ve sonuçlarıyla geri gelir.",
-    removeButton: "Hastayı sil",
-    removed: "{name} silindi. “Silinen hastalar” altında bekliyor.",
-  },
-);
+const t = translations({
+  edit: ["Change", "Değiştir"],
+  deceased: ["Deceased", "Öldü"],
+  lives: ["Not deceased after all", "Ölmemiş"],
+  remove: ["Remove", "Sil"],
+  close: ["Close the connection", "Bağlantıyı kapat"],
+  deceasedTitle: ["{name} died?", "{name} öldü mü?"],
+  deceasedWhy: [
+    "Its results and records stay, and new results still find it. You can take this back.",
+    "Sonuçları ve kayıtları kalır, yeni sonuçlar onu yine bulur. Geri alabilirsiniz.",
+  ],
+  diedOn: ["Day of death", "Ölüm günü"],
+  deceasedButton: ["Note the death", "Ölümü kaydet"],
+  wrongDay: ["A day from the birth to today is expected.", "Doğumdan bugüne kadar bir gün beklenir."],
+  removeTitle: ["Remove {name}?", "{name} silinsin mi?"],
+  removeWhy: [
+    "Use it for an entry by mistake. Results of your devices go back to “To place”. The patient waits under “Removed patients”, and comes back with its results.",
+    "Yanlışlıkla girilen kayıtlar içindir. Cihazlarınızın sonuçları “Yerleştirilecek” sayfasına döner. Hasta “Silinen hastalar” altında bekler ve sonuçlarıyla geri gelir.",
+  ],
+  removeButton: ["Remove the patient", "Hastayı sil"],
+  removed: [
+    "{name} is removed. It waits under “Removed patients”.",
+    "{name} silindi. “Silinen hastalar” altında bekliyor.",
+  ],
+});

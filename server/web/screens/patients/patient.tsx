@@ -4,7 +4,7 @@ import type { PatientOverview, PatientResults } from "../../../dashboard/types/p
 import { Empty, Loaded, useResource } from "../../resource.tsx";
 import { LeftOut } from "../../ui/list/left-out.tsx";
 import { may } from "../../session.ts";
-import { date, texts } from "../../text.ts";
+import { date, translations } from "../../text.ts";
 import { Appointments, ConnectionHistory, ImagingStudies, OtherClinics, Records } from "./lists.tsx";
 import { Matrix } from "./matrix.tsx";
 import { OrderTests } from "../orders/order-form.tsx";
@@ -111,43 +111,25 @@ function Results({ path, fp }: { path: string; fp: string }) {
   );
 }
 
-const t = texts(
-  {
-    back: "All patients",
-    patient: "Patient",
-    species: "Species",
-    sex: "Sex",
-    born: "Born",
-    weight: "Weight",
-    identifiers: "Identifiers",
-    fp: "Fingerprint (fp)",
-    notRecorded: "not recorded",
-    died: "Died",
-    deceased: "deceased",
-    order: "Order tests",
-    results: "Results",
-    noResults: "No results yet",
-    noResultsNext: "Results that wait for a patient stand under To place.",
-    shown: "The newest {count} of {total} studies.",
-    showAll: "Show all",
-  },
-  {
-    back: "Tüm hastalar",
-    patient: "Hasta",
-    species: "Tür",
-    sex: "Cinsiyet",
-    born: "Doğum",
-    weight: "Ağırlık",
-    identifiers: "Kimlikler",
-    fp: "Parmak izi (fp)",
-    notRecorded: "kayıtlı değil",
-    died: "Ölüm",
-    deceased: "öldü",
-    order: "Test iste",
-    results: "Sonuçlar",
-    noResults: "Henüz sonuç yok",
-    noResultsNext: "Hasta bekleyen sonuçlar Yerleştirilecek sayfasındadır.",
-    shown: "{total} tetkikten en yeni {count} tanesi.",
-    showAll: "Tümünü göster",
-  },
-);
+const t = translations({
+  back: ["All patients", "Tüm hastalar"],
+  patient: ["Patient", "Hasta"],
+  species: ["Species", "Tür"],
+  sex: ["Sex", "Cinsiyet"],
+  born: ["Born", "Doğum"],
+  weight: ["Weight", "Ağırlık"],
+  identifiers: ["Identifiers", "Kimlikler"],
+  fp: ["Fingerprint (fp)", "Parmak izi (fp)"],
+  notRecorded: ["not recorded", "kayıtlı değil"],
+  died: ["Died", "Ölüm"],
+  deceased: ["deceased", "öldü"],
+  order: ["Order tests", "Test iste"],
+  results: ["Results", "Sonuçlar"],
+  noResults: ["No results yet", "Henüz sonuç yok"],
+  noResultsNext: [
+    "Results that wait for a patient stand under To place.",
+    "Hasta bekleyen sonuçlar Yerleştirilecek sayfasındadır.",
+  ],
+  shown: ["The newest {count} of {total} studies.", "{total} tetkikten en yeni {count} tanesi."],
+  showAll: ["Show all", "Tümünü göster"],
+});

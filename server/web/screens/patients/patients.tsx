@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { type ListedPatient, type PatientList, SPECIES } from "../../../dashboard/types/patients.ts";
 import { Empty, Loaded, type Resource, useResource } from "../../resource.tsx";
 import { may } from "../../session.ts";
-import { date, texts } from "../../text.ts";
+import { date, translations } from "../../text.ts";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Field } from "../../ui/form/field.tsx";
 import { notice, OpenConnection } from "./connection.tsx";
@@ -167,53 +167,32 @@ function NoPatients({ isFiltered }: { isFiltered: boolean }) {
   return <Empty title={t("none")}>{t("noneNext")}</Empty>;
 }
 
-const t = texts(
-  {
-    patients: "Patients",
-    connect: "Connect a patient",
-    importList: "Import a list",
-    search: "Search",
-    searchHint: "Name, owner, phone or number",
-    species: "Species",
-    allSpecies: "All species",
-    found: "{count} patients",
-    name: "Name",
-    animal: "Animal",
-    owner: "Owner",
-    deceased: "deceased",
-    newAnimal: "New animal",
-    removed: "Removed patients",
-    age: "Age",
-    identifiers: "Identifiers",
-    lastStudy: "Last study",
-    noneFound: "No patient fits",
-    noneFoundNext: "Try fewer words, or the whole microchip number.",
-    none: "This clinic has no patients yet",
-    noneNext:
-      "Import a list, add an animal by hand, let your practice software send them, or connect a patient of another clinic by its fp.",
-  },
-  {
-    patients: "Hastalar",
-    connect: "Hasta bağla",
-    importList: "Liste aktar",
-    search: "Ara",
-    searchHint: "Ad, sahip, telefon veya numara",
-    species: "Tür",
-    allSpecies: "Tüm türler",
-    found: "{count} hasta",
-    name: "Ad",
-    animal: "Hayvan",
-    owner: "Sahibi",
-    deceased: "öldü",
-    newAnimal: "Yeni hasta",
-    removed: "Silinen hastalar",
-    age: "Yaş",
-    identifiers: "Kimlikler",
-    lastStudy: "Son tetkik",
-    noneFound: "Uyan hasta yok",
-    noneFoundNext: "Daha az sözcük ya da mikroçip numarasının tamamını deneyin.",
-    none: "Bu kliniğin henüz hastası yok",
-    noneNext:
-      "Liste aktarın, elle bir hasta ekleyin, klinik yazılımınız göndersin ya da başka kliniğin bir hastasını fp'siyle bağlayın.",
-  },
-);
+const t = translations({
+  patients: ["Patients", "Hastalar"],
+  connect: ["Connect a patient", "Hasta bağla"],
+  importList: ["Import a list", "Liste aktar"],
+  search: ["Search", "Ara"],
+  searchHint: ["Name, owner, phone or number", "Ad, sahip, telefon veya numara"],
+  species: ["Species", "Tür"],
+  allSpecies: ["All species", "Tüm türler"],
+  found: ["{count} patients", "{count} hasta"],
+  name: ["Name", "Ad"],
+  animal: ["Animal", "Hayvan"],
+  owner: ["Owner", "Sahibi"],
+  deceased: ["deceased", "öldü"],
+  newAnimal: ["New animal", "Yeni hasta"],
+  removed: ["Removed patients", "Silinen hastalar"],
+  age: ["Age", "Yaş"],
+  identifiers: ["Identifiers", "Kimlikler"],
+  lastStudy: ["Last study", "Son tetkik"],
+  noneFound: ["No patient fits", "Uyan hasta yok"],
+  noneFoundNext: [
+    "Try fewer words, or the whole microchip number.",
+    "Daha az sözcük ya da mikroçip numarasının tamamını deneyin.",
+  ],
+  none: ["This clinic has no patients yet", "Bu kliniğin henüz hastası yok"],
+  noneNext: [
+    "Import a list, add an animal by hand, let your practice software send them, or connect a patient of another clinic by its fp.",
+    "Liste aktarın, elle bir hasta ekleyin, klinik yazılımınız göndersin ya da başka kliniğin bir hastasını fp'siyle bağlayın.",
+  ],
+});

@@ -2,7 +2,7 @@ import type { RemovedAnimals } from "../../../dashboard/types/animals.ts";
 import { call } from "../../api.ts";
 import { Empty, Loaded, Problem, useResource } from "../../resource.tsx";
 import { clinicPath, may } from "../../session.ts";
-import { dateTime, texts } from "../../text.ts";
+import { dateTime, translations } from "../../text.ts";
 import { useAction } from "../../ui/form/use-action.ts";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { word } from "../../ui/words/words.ts";
@@ -60,31 +60,19 @@ export function RemovedPatients() {
   );
 }
 
-const t = texts(
-  {
-    back: "All patients",
-    removed: "Removed patients",
-    none: "No removed patients",
-    noneNext: "A patient that somebody removes waits here, and comes back with its results.",
-    name: "Name",
-    species: "Species",
-    owner: "Owner",
-    when: "Removed",
-    what: "Action",
-    restore: "Bring back",
-    restoreOf: "Bring back {name}",
-  },
-  {
-    back: "Tüm hastalar",
-    removed: "Silinen hastalar",
-    none: "Silinen hasta yok",
-    noneNext: "Silinen bir hasta burada bekler ve sonuçlarıyla geri gelir.",
-    name: "Ad",
-    species: "Tür",
-    owner: "Sahibi",
-    when: "Silindi",
-    what: "İşlem",
-    restore: "Geri al",
-    restoreOf: "{name} hastasını geri al",
-  },
-);
+const t = translations({
+  back: ["All patients", "Tüm hastalar"],
+  removed: ["Removed patients", "Silinen hastalar"],
+  none: ["No removed patients", "Silinen hasta yok"],
+  noneNext: [
+    "A patient that somebody removes waits here, and comes back with its results.",
+    "Silinen bir hasta burada bekler ve sonuçlarıyla geri gelir.",
+  ],
+  name: ["Name", "Ad"],
+  species: ["Species", "Tür"],
+  owner: ["Owner", "Sahibi"],
+  when: ["Removed", "Silindi"],
+  what: ["Action", "İşlem"],
+  restore: ["Bring back", "Geri al"],
+  restoreOf: ["Bring back {name}", "{name} hastasını geri al"],
+});

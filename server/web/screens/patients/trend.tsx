@@ -3,7 +3,7 @@ import type { PatientResults } from "../../../dashboard/types/patients.ts";
 import { type ResultRow, resultRows } from "../../../dashboard/types/results/result-rows.ts";
 import { sideOf, valueText } from "../../../dashboard/types/results/result-value.ts";
 import { Empty, Loaded, useResource } from "../../resource.tsx";
-import { dateTime, texts } from "../../text.ts";
+import { dateTime, translations } from "../../text.ts";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Flag } from "../../ui/result-row/flag.tsx";
 import { studyWord } from "../../ui/words/study-word.ts";
@@ -78,37 +78,22 @@ function ValueTable({ title, row: { values } }: { title: string; row: ResultRow 
   );
 }
 
-const t = texts(
-  {
-    back: "The patient",
-    title: "{analyte} of {name}",
-    none: "This patient has no value of {analyte}",
-    ownCode: "own code of {device}",
-    chart: "Line of {count} values of {title}. The table below lists them.",
-    onlyOne: "One value makes no line.",
-    table: "Values of {title}",
-    date: "Date",
-    value: "Value",
-    interval: "Interval in force",
-    noInterval: "none",
-    flag: "Flag",
-    inDoubt: "in doubt: {comment}",
-    study: "Study",
-  },
-  {
-    back: "Hasta",
-    title: "{name}: {analyte}",
-    none: "Bu hastanın {analyte} değeri yok",
-    ownCode: "{device} cihazının kendi kodu",
-    chart: "{title} için {count} değerin çizgisi. Aşağıdaki tabloda listelenir.",
-    onlyOne: "Tek değerle çizgi olmaz.",
-    table: "{title} değerleri",
-    date: "Tarih",
-    value: "Değer",
-    interval: "Geçerli aralık",
-    noInterval: "yok",
-    flag: "İşaret",
-    inDoubt: "şüpheli: {comment}",
-    study: "Tetkik",
-  },
-);
+const t = translations({
+  back: ["The patient", "Hasta"],
+  title: ["{analyte} of {name}", "{name}: {analyte}"],
+  none: ["This patient has no value of {analyte}", "Bu hastanın {analyte} değeri yok"],
+  ownCode: ["own code of {device}", "{device} cihazının kendi kodu"],
+  chart: [
+    "Line of {count} values of {title}. The table below lists them.",
+    "{title} için {count} değerin çizgisi. Aşağıdaki tabloda listelenir.",
+  ],
+  onlyOne: ["One value makes no line.", "Tek değerle çizgi olmaz."],
+  table: ["Values of {title}", "{title} değerleri"],
+  date: ["Date", "Tarih"],
+  value: ["Value", "Değer"],
+  interval: ["Interval in force", "Geçerli aralık"],
+  noInterval: ["none", "yok"],
+  flag: ["Flag", "İşaret"],
+  inDoubt: ["in doubt: {comment}", "şüpheli: {comment}"],
+  study: ["Study", "Tetkik"],
+});

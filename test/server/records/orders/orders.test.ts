@@ -196,7 +196,7 @@ describe("the order of a pushed study", () => {
     const { fp } = await order();
     const waiting = await push({ order_fp: fp, patient_fp: null });
     const assign = { revision: 1, patient_fp: dog.fp };
-    expect((await staff.call("POST", `/to-place/${waiting.fp}/assign`, assign)).status).toBe(200);
+    expect((await staff.call("POST", `/unmatched/${waiting.fp}/assign`, assign)).status).toBe(200);
     expect((await read(waiting.fp))?.order?.fp).toBe(fp);
   });
 });
