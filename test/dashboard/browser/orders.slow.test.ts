@@ -67,7 +67,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await row.getByText("Cancelled").waitFor();
 
     await page.getByRole("button", { name: "Order tests" }).click();
-    await page.getByLabel("Name, microchip or card number").fill("kara");
+    await page.getByLabel("Name, owner, phone or number").fill("kara");
     await page.getByRole("button", { name: /Karabaş/ }).click();
     await page.getByRole("combobox", { name: "Panel", exact: true }).selectOption("Kidney");
     expect(await page.getByRole("textbox", { name: "Tests" }).inputValue()).toBe("ALT, CREA");
