@@ -11,7 +11,7 @@ import { readReleaseSpool, writeReleaseSpool } from "./support/release-spool.ts"
 import { dumpSqlite } from "./support/sqlite-dump.ts";
 
 // `node test/make-release-fixtures.ts` writes the databases of this version to test/releases/<version>, and what this version
-// reads from them. A later version must open, migrate and read them: test/releases.slow.test.ts.
+// reads from them. A later version must open, migrate and read them: test/releases.long.test.ts.
 
 const PARTS: Readonly<Record<string, (folder: string) => Promise<Record<string, unknown>>>> = {
   async spool(folder) {

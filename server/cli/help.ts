@@ -19,7 +19,7 @@ export const serverHelp: Readonly<Record<string, CommandHelp>> = {
     ],
   },
   import: {
-    summary: "import an NDJSON file, or animals and owners from CSV or Excel",
+    summary: "import NDJSON, or animals from CSV or Excel",
     examples: [
       "import clinics.ndjson",
       `import patients.csv --clinic ${CLINIC} --dry-run`,

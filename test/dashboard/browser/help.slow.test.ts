@@ -32,9 +32,9 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
       const links = page.getByRole("navigation", { name: menu }).getByRole("link");
       const titles = await links.allTextContents();
       expect(titles).toHaveLength(helpPages.length);
-      for (const title of titles) {
-        await links.filter({ hasText: title }).click();
-        await page.getByRole("heading", { name: title, level: 1 }).waitFor();
+      for (const [index, title] of titles.entries()) {
+        await links.nth(index).click();
+        await page.getByRole("heading", { name: title, level: 1, exact: true }).waitFor();
         await expectFitsPhone(page);
       }
       await expectAccessible(page);

@@ -13,7 +13,7 @@ import { SETUP_CHANGES } from "./setup-changes.ts";
 import { straceProblem, writeTree } from "./traced-program.ts";
 
 // Goal: a cut of the power during a backup, a restore, an upgrade and the like leaves the state before or the one after, and what was
-// reported as done stays. Method: as in power-cut.slow.test.ts. `SEED=7` repeats the cuts.
+// reported as done stays. Method: as in power-cut.long.test.ts. `SEED=7` repeats the cuts.
 
 const SEED = Number(process.env["SEED"] ?? 1);
 const CUTS = soakCount(1_000);

@@ -23,6 +23,14 @@ const names = query((db) =>
     .orderBy("external_id"),
 );
 
+const patientsOfOrders = query((db) =>
+  db
+    .selectFrom("lab_order")
+    .innerJoin("patient", "patient.id", "lab_order.patient_id")
+    .select(["lab_order.fp", "patient.fp as patient_fp"])
+    .orderBy("lab_order.id"),
+);
+
 /** Starts a server with two patients that are one animal. The second one has a study, records and an event. */
 async function twins() {
   const practice = await practiceServer();
@@ -212,6 +220,38 @@ describe("a merge", () => {
     const moving = server.store.transaction((session) => session.all(move, { fp: signed.fp, to: survivor }));
     await expect(moving).rejects.toThrow("a signed SOAP record is never changed, amend it");
     expect(await merge("00417", "00988")).toMatchObject({ moved: { soap_records: 2 } });
+  });
+});
+
+describe("orders of a merged patient", () => {
+  test("go to the survivor with the study that answers one, and back", async () => {
+    const { server, reader, post, send, merge, undo, last, exported } = await practiceServer();
+    const { items } = await send(pamuk, twin);
+    const [survivor, merged] = [items[0]?.fp ?? "", items[1]?.fp ?? ""];
+    const order = { patient: "00988", tests: ["ALT"], ordered_at: "2026-11-21T09:00:00Z" };
+    const ordered = [
+      { ...order, external_id: "1" },
+      { ...order, external_id: "2" },
+    ];
+    const { body } = await post("orders", { source: "pims", mode: "partial", items: ordered });
+    const [answered, open] = [body.items[0]?.fp ?? "", body.items[1]?.fp ?? ""];
+    const sent = study({ patient_fp: merged, order_fp: answered, matched_by: { by: "accession", identifiers: [] } });
+    expect(await server.push(reader, sent)).toMatchObject([{ outcome: "filed" }]);
+    const places = async () => ({
+      study: (await server.get(reader, `/api/v1/lab/diagnostics/${sent.fp}`)).body.data,
+      orders: await server.store.all(patientsOfOrders, {}),
+    });
+    const at = (patient: string) => ({
+      study: { patient_fp: patient, order: { fp: answered, placer_number: "1" } },
+      orders: [answered, open].map((fp) => ({ fp, patient_fp: patient })),
+    });
+    expect(await places()).toMatchObject(at(merged));
+    const before = timeless(await exported());
+    await merge("00417", "00988");
+    expect(await places()).toMatchObject(at(survivor));
+    expect(await undo(await last())).toMatchObject({ undone: true });
+    expect(await places()).toMatchObject(at(merged));
+    expect(timeless(await exported())).toEqual(before);
   });
 });
 
