@@ -88,7 +88,7 @@ export default defineConfig({
                   "test/server/api/smoke.test.ts",
                   "test/server/security/{object-level,property-level}.test.ts",
                 ],
-                exclude: [onSqliteOnly, "test/**/*.slow.test.ts"],
+                exclude: [onSqliteOnly, "test/**/*.{slow,long}.test.ts"],
                 globalSetup: ["test/server/postgres-setup.ts"],
               },
             },
