@@ -204,7 +204,12 @@ const FOLDER: readonly WrongSetup[] = [
     title: "a newer version has written the database",
     finding: "database.newer",
     remedy: /install version \S+ or newer, or restore a backup/,
-    make: (bench) => changeSpool(bench, (db) => void db.exec("UPDATE migration SET version = 9999")),
+    make: (bench) =>
+      changeSpool(
+        bench,
+        (db) =>
+          void db.exec("UPDATE migration SET version = 9999 WHERE version = (SELECT MAX(version) FROM migration)"),
+      ),
   },
 ];
 
