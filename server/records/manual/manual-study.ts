@@ -77,10 +77,13 @@ export function readManualStudy(typed: unknown, now: number): { entry: ManualEnt
   return faults.length > 0 ? { problems: faults } : { entry };
 }
 
+/** The page proposes the time of its browser, whose clock may be ahead of the server's. */
+const CLOCKS_APART_MS = 5 * 60_000;
+
 /** Returns the fault of the time of a sample; null if it has none. */
 export function timeFault(acquired_at: string, now: number): "no time" | "future" | null {
   if (!isRealInstant(acquired_at)) return "no time";
-  return Date.parse(acquired_at) > now ? "future" : null;
+  return Date.parse(acquired_at) > now + CLOCKS_APART_MS ? "future" : null;
 }
 
 /** Reads one typed result into the entry. @returns its fault; null if it has none */

@@ -67,7 +67,9 @@ describe.skipIf(browserProblem() !== null)("a manual study in a browser", () => 
 
     // Two clicks in a row save once.
     await page.getByRole("button", { name: "Save the study" }).dblclick();
-    await page.getByRole("heading", { name: "The study is saved" }).waitFor();
+    const saved = page.getByRole("heading", { name: "The study is saved" });
+    await saved.or(page.getByRole("alert")).first().waitFor();
+    expect(await page.getByRole("alert").allTextContents()).toEqual([]);
     await expectAccessible(page);
     const href = await page.getByRole("link", { name: "Open the result" }).getAttribute("href");
     const key = await server.makeKey(fp, ["clinic.lab.view"]);

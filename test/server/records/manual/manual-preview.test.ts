@@ -80,13 +80,13 @@ test("each fault is at its row and field, and leaves the other rows alone", () =
   expect(preview.rows[0]).toMatchObject({ reference_range: "17-95", flag: null, value: null });
 });
 
-test("a time that does not exist or is yet to come is a fault of the study, and the ranges still show", () => {
+test("a time that does not exist or is over five minutes ahead is a fault of the study, and the ranges still show", () => {
   const rows = [{ analyte: "ALT", value: "", unit: "U/L" }];
   const faultAt = (acquired_at: string) => {
     const preview = previewStudy(typed(rows, { acquired_at }), facts);
     return [preview.time_fault, preview.rows[0]?.reference_range];
   };
-  expect([faultAt(""), faultAt("2026-11-21T12:00:00.001Z"), faultAt("2026-11-21T12:00:00.000Z")]).toEqual([
+  expect([faultAt(""), faultAt("2026-11-21T12:05:00.001Z"), faultAt("2026-11-21T12:05:00.000Z")]).toEqual([
     ["no time", "17-95"],
     ["future", "17-95"],
     [null, "17-95"],

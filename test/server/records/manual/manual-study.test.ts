@@ -47,9 +47,9 @@ describe("a typed study", () => {
       { analyte: "BUN", value: 5, unit: "mg/dL" },
       { analyte: "BUN", value: 6, unit: "mg/dL" },
     ];
-    expect(readManualStudy({ ...typed, acquired_at: "2026-11-21T12:00:00.001Z", results }, noon)).toEqual({
+    expect(readManualStudy({ ...typed, acquired_at: "2026-11-21T12:05:00.001Z", results }, noon)).toEqual({
       problems: [
-        "acquired_at is 2026-11-21T12:00:00.001Z, expected a time in the past",
+        "acquired_at is 2026-11-21T12:05:00.001Z, expected a time in the past",
         'analyte is "ALX", expected an analyte of BIOCHEMISTRY',
         'ALT has no value: "HEM" is not a number',
         "unit mg/dL is not a unit of ALT, expected U/L or ukat/L or nkat/L or kU/L or U/dL",
