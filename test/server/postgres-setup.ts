@@ -11,8 +11,14 @@ declare module "vitest" {
   }
 }
 
+/**
+ * Four test files share the cluster. While one of them has a long transaction, PostgreSQL keeps the finished ones of all databases in
+ * ten places a connection; beyond them it refuses transactions without a conflict (40001).
+ */
+const SETTINGS = ["max_connections=1000", "max_pred_locks_per_transaction=256"];
+
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const postgres = await Postgres.start();
+  const postgres = await Postgres.start(SETTINGS);
   const template = await createDatabase(postgres.url());
   await (await openStore(template)).close();
   await keepRows(template);
