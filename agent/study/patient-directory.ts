@@ -119,7 +119,7 @@ export class Directory {
   }
 
   /**
-   * Syncs before texts that name nobody are taken for unknown, and waits at most `waitMs`. A sample with an accession of the server
+   * Syncs before it reports texts as unknown, and waits at most `waitMs`. A sample with an accession of the server
    * has an order there, which is newer than the last sync, so that it waits for no age. @returns true if a sync ended in time
    */
   refreshFor(named: ReportIdentifiers, maxAgeMs: number, waitMs: number): Promise<boolean> {

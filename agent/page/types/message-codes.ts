@@ -12,7 +12,7 @@ export type MessageCode =
   | "MESSAGE.DAMAGED"
   | "MESSAGE.NO_DEVICE"
   | "MESSAGE.INCOMPLETE"
-  /** Of its study: why no patient matches, or why the server refused it. */
+  /** The reason of its study: why no patient matches, or why the server refused it. */
   | FilingCode;
 
 const english: Partial<Record<string, string>> = {

@@ -55,7 +55,7 @@ const example = {
   } satisfies SyncAnswer,
 };
 
-/** What the operations share. */
+/** The common part of the operations. */
 const common = {
   header: "x-api-key",
   permissions: ["clinic.sync.write"],

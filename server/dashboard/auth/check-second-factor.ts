@@ -64,7 +64,7 @@ async function judge(
   if (tries === undefined && !attempt.isKnown) return "ended";
   const step = secret === null ? null : stepOf(code, secret, now());
   if (step !== null && (await takeStep(session, id, step))) {
-    // Of a known browser only its own tries are taken back, because a stranger's guesses must stay counted.
+    // A known browser takes back only its own tries, because a stranger's guesses must stay counted.
     const own = attempt.isKnown ? attempt.browserTries : WRONG_FACTORS_MAX;
     if (tries !== undefined) await setFactorTries(session, id, Math.max(0, tries - own));
     return null;

@@ -20,9 +20,9 @@ export interface TypedNumber {
   value: string;
 }
 
-/** What people of the clinic know of an owner. The read API shows none of it. */
+/** Facts about an owner for people of the clinic. The read API shows none of them. */
 export interface OwnerFacts {
-  /** Null if nobody wrote it. */
+  /** Null if it is unknown. */
   name: string | null;
   phone: string | null;
   email: string | null;

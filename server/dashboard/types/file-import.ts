@@ -1,6 +1,6 @@
 // The import of animals and owners from a file, as the server describes it to the page.
 
-/** What a column of a file holds. */
+/** The meaning of a column. */
 export const MEANINGS = [
   ...(["id", "name", "species", "breed", "sex", "neutered", "birth", "death", "deceased"] as const),
   ...(["weight", "weight_unit", "microchip", "card", "tattoo"] as const),
@@ -14,7 +14,7 @@ export type ColumnNote = "empty_header" | "equal_header" | "second_column";
 export const WEIGHT_UNITS = ["kg", "g", "lb", "oz"] as const;
 export type WeightUnit = (typeof WEIGHT_UNITS)[number];
 
-/** What a person decided about a file. What is absent is decided by its content. */
+/** Decisions of a person about a file. Its content decides what is absent here. */
 export interface FileChoices {
   readonly encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1254" | "windows-1252";
   readonly separator?: "," | ";" | "\t" | "|";
@@ -36,7 +36,7 @@ export interface FileColumn {
 /** A question that the content of a file leaves open. Nothing is imported before a person answers it. */
 export type FileQuestion = "date_order" | "weight_unit" | "columns";
 
-/** What was decided about a file. */
+/** The decisions about a file. */
 export interface FileReading {
   readonly kind: "animals" | "owners";
   readonly format: "csv" | "xlsx";
@@ -45,7 +45,7 @@ export interface FileReading {
   readonly separator: FileChoices["separator"] | null;
   /** The sheet; null for CSV. */
   readonly sheet: string | null;
-  /** Null if no date of the file needs an order, or nobody decided it. */
+  /** Null if no date of the file needs an order, or while it is undecided. */
   readonly date_order: FileChoices["date_order"] | null;
   readonly decimal_comma: boolean;
   /** Unit of the weights that name none; null if all do. */
@@ -65,7 +65,7 @@ export interface FileFault {
   readonly code: string;
   /** Line of the file; null for the file as a whole. */
   readonly line: number | null;
-  /** What the sentence names, such as the value or another line. Empty for nothing. */
+  /** The value or the line that the sentence names. Empty if it names none. */
   readonly value: string;
 }
 
@@ -117,7 +117,7 @@ export interface ImportState {
   readonly undo_until: string | null;
 }
 
-/** Why an import cannot be undone, and how many records stand in the way. */
+/** Why an import cannot be undone, and the number of records that prevent it. */
 export interface UndoRefusal {
   readonly code: "unknown" | "undone" | "changed" | "in_use";
   readonly total: number;

@@ -4,7 +4,7 @@ import type { NamedPatient } from "./records.ts";
 
 /**
  * `ordered`: no device has it. `offered`: a device got it. `in progress`: some of its tests have results. `not run`: it has none for
- * hours. `without order`: results that nobody ordered here.
+ * hours. `without order`: results that answer no order of this server.
  */
 export type OrderState = "ordered" | "offered" | "in progress" | "resulted" | "cancelled" | "not run" | "without order";
 

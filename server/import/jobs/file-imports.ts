@@ -76,7 +76,7 @@ export async function partsOf(session: Session, id: number): Promise<string[]> {
   return (await session.all(parts, { id })).map(({ content }) => content);
 }
 
-/** Keeps what was decided about a file, which nobody has previewed then. */
+/** Stores the decisions about a file. Its preview begins again. */
 export async function keepReading(
   session: Session,
   id: number,
@@ -104,7 +104,7 @@ export async function endPhase(
   await session.all(hasBatch ? updateEnd : updateEndWithoutBatch, { id, phase, now });
 }
 
-/** Keeps the progress of a phase, if nobody else has taken it. @returns whether it is kept */
+/** Stores the progress of a phase, unless another server has taken the import. @returns whether it is stored */
 export async function keepProgress(
   session: Session,
   { id, phase, done }: Pick<FileImport, "id" | "phase" | "done">,

@@ -196,7 +196,7 @@ export const studies = movedKind({
     const stored = await findIntactStudy(session, fp);
     if (stored === undefined) return;
     // The undo moves studies before orders.
-    if (stored.order_fp !== null) await orders.move(session, stored.order_fp, to, cause, now);
+    if (stored.order_fp !== null) await session.all(moveOrder, { fp: stored.order_fp, to: to.id, now });
     await reviseStudy(session, stored, { patient_id: to.id, cause }, now);
     await markOutdatedFlags(session, to.id, toPatient(to), now, fp);
   },
@@ -205,7 +205,11 @@ export const studies = movedKind({
 export const orders = movedKind({
   name: "order",
   read: async (session, fp) => (await session.first(patientOfOrder, { fp })) ?? null,
-  async move(session, fp, to, _cause, now) {
+  // The undo moves the studies of the merge first, each with its order. A study that still answers the order came to the survivor
+  // later, and the order of its sample stays with it.
+  async move(session, fp, to, cause, now) {
+    if (cause === "undone" && (await session.first(studyOfOtherPatient, { fp, patientId: to.id })) !== undefined)
+      return;
     await session.all(moveOrder, { fp, to: to.id, now });
   },
 });
@@ -269,6 +273,16 @@ const patientOfOrder = query((db, p: { fp: string }) =>
     .innerJoin("patient", "patient.id", "lab_order.patient_id")
     .select("patient.fp as patient_fp")
     .where("lab_order.fp", "=", p.fp),
+);
+
+const studyOfOtherPatient = query((db, p: { fp: string; patientId: number }) =>
+  db
+    .selectFrom("study")
+    .select("id")
+    .where("order_fp", "=", p.fp)
+    .where("patient_id", "is not", null)
+    .where("patient_id", "!=", p.patientId)
+    .limit(1),
 );
 
 // Agents pull what changed. No response of /api/v1 has an order but in its study.

@@ -18,7 +18,7 @@ export type UndoOutcome =
        * batch left it. `in_use`: records of others hang on one that the batch created.
        */
       readonly code: "unknown" | "undone" | "changed" | "in_use";
-      /** The first records that stand in the way, and the number of all. */
+      /** The first records that prevent the undo, and the number of all. */
       readonly records: readonly { readonly kind: KindName; readonly subject: string }[];
       readonly total: number;
     };

@@ -13,7 +13,7 @@ import { refuse } from "../../refuse.ts";
 import { refusal } from "../../types/refusals.ts";
 import { refuseFaults } from "./refuse-faults.ts";
 
-// What people of the clinic know of an owner.
+// Users change the facts about an owner.
 
 export function ownerRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
   app.put("/clinic/v1/clinics/:clinic/owners/:fp", { config: { access: "staff" } }, async (request) => {

@@ -6,7 +6,7 @@ import { ownNameOf } from "../sources.ts";
 import type { RefusedItem } from "./items.ts";
 import type { SyncFault } from "./messages.ts";
 import type { ReadOrder } from "./order-items.ts";
-import { auditItem, storeEach, type StoredItem, type SyncRequest, type SyncResult } from "./request.ts";
+import { auditItem, keyOf, storeEach, type StoredItem, type SyncRequest, type SyncResult } from "./request.ts";
 
 // Stores the orders of practice software under their numbers there.
 
@@ -44,11 +44,11 @@ async function place(
     return rejected(fault("patient", "unknown_patient", message));
   }
   const placer = { source, number: externalId };
-  const order = { clinicId, patientId, device, panel: null, tests, placer, orderedAt, by: senderOf(by) };
+  const order = { clinicId, patientId, device, panel: null, tests, placer, orderedAt, by: keyOf(by) };
   const placed = await placeOrder(session, order, now);
   if (isCancelled) {
     const stored = await findPlacedOrder(session, { clinicId, ...placer });
-    if (stored !== undefined) await cancelOrder(session, stored, senderOf(by), now);
+    if (stored !== undefined) await cancelOrder(session, stored, keyOf(by), now);
   }
   return { ...placed, outcome: "created", errors: [] };
 }
@@ -74,7 +74,7 @@ async function change(
     const message = "cancelled is not true, but this order is cancelled: send a new one";
     return stored.cancelled_at === null ? unchanged() : unchanged(fault("cancelled", "cancelled", message));
   }
-  switch (await cancelOrder(session, stored, senderOf(by), now)) {
+  switch (await cancelOrder(session, stored, keyOf(by), now)) {
     case "cancelled":
       return { fp, accession, outcome: "updated", errors: [] };
     case "unchanged":
@@ -82,11 +82,6 @@ async function change(
     case "has results":
       return unchanged(fault("cancelled", "has_results", "cancelled is true, but this order has results, which stay"));
   }
-}
-
-function senderOf({ keyId }: Request["by"]): { readonly keyId: number } {
-  if (keyId === undefined) throw new Error("expected a key that sends the orders");
-  return { keyId };
 }
 
 /** @returns the id of a patient that the clinic sees, or null */

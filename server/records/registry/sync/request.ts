@@ -40,9 +40,13 @@ export async function withBatch<T>(
   door: Door = "sync",
 ): Promise<T> {
   if (batch !== undefined) return work(batch);
-  const { keyId } = by;
-  if (keyId === undefined) throw new Error("expected a batch, or a key that sends the items");
-  return (await inBatch(session, { clinicId, door, source, by: { keyId }, now }, work)).result;
+  return (await inBatch(session, { clinicId, door, source, by: keyOf(by), now }, work)).result;
+}
+
+/** Returns the key that sends the items. A file has none. */
+export function keyOf({ keyId }: SyncActor): { readonly keyId: number } {
+  if (keyId === undefined) throw new Error("expected items that a key sends");
+  return { keyId };
 }
 
 /** What became of an item. */

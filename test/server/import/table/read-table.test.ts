@@ -16,7 +16,7 @@ import { sheetFile } from "../../../support/sheet-file.ts";
 
 const NOW = Date.parse("2026-11-21T12:00:00.000Z");
 
-/** The example of guides/integrations.md section 7. */
+/** A list as a practice in Turkey exports it: semicolons, decimal commas, days first. */
 const GOLDEN =
   "Patient Id;Owner;Name;Species;Sex;Neutered;Birth;Weight;Microchip\n" +
   "00417;Örnek, Ada;Pamuk;Kedi;Dişi;Evet;29.02.2020;4,2 kg;900085000123456\n";

@@ -252,6 +252,24 @@ describe("orders of a merged patient", () => {
     expect(await undo(await last())).toMatchObject({ undone: true });
     expect(await places()).toMatchObject(at(merged));
     expect(timeless(await exported())).toEqual(before);
+
+    // A sample that is measured after the merge keeps its order at the survivor.
+    await merge("00417", "00988");
+    const batch = await last();
+    const late = study({ patient_fp: survivor, order_fp: open, matched_by: { by: "accession", identifiers: [] } });
+    expect(await server.push(reader, late)).toMatchObject([{ outcome: "filed" }]);
+    expect(await undo(batch)).toMatchObject({ undone: true });
+    expect(await places()).toMatchObject({
+      study: at(merged).study,
+      orders: [
+        { fp: answered, patient_fp: merged },
+        { fp: open, patient_fp: survivor },
+      ],
+    });
+    expect((await server.get(reader, `/api/v1/lab/diagnostics/${late.fp}`)).body.data).toMatchObject({
+      patient_fp: survivor,
+      order: { fp: open, placer_number: "2" },
+    });
   });
 });
 
