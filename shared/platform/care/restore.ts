@@ -87,12 +87,10 @@ function checkDatabase(file: string, { schema }: Manifest): void {
     const db = new Database(file, { readonly: true, fileMustExist: true });
     try {
       const found = String(db.pragma("integrity_check(1)", { simple: true }));
-      if (found !== "ok") throw new Error(`the database in ${file} is damaged (${found}): use another backup`);
+      if (found !== "ok") throw new Error(`${file} has a damaged database (${found}): use another backup`);
       const { version } = storedSchema(db);
       if (version === schema) return;
-      throw new Error(
-        `the database in ${file} has schema ${version}, expected ${schema} as listed: use another backup`,
-      );
+      throw new Error(`${file} has a database of schema ${version}, expected ${schema} as listed: use another backup`);
     } finally {
       db.close();
     }
@@ -107,9 +105,12 @@ function inWords<Result>(file: string, work: () => Result): Result {
     if (!(error instanceof Database.SqliteError)) throw error;
     const advised = storageAdvice(error, file);
     if (advised !== error) throw advised;
-    throw new Error(`the database in ${file} is not as its program made it (${error.message}): use another backup`, {
-      cause: error,
-    });
+    throw new Error(
+      `${file} has a database that is not as its program made it (${error.message}): use another backup`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
