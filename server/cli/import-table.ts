@@ -45,7 +45,7 @@ export async function importTableFile(
     for (const fault of faults) {
       const { what, remedy } = faultWords(fault, "en");
       printError(
-        `line ${line}${reading.kind === "animals" ? `, ${name}` : ""}: ${`${fieldWord(fault.field, "en")} ${what}`.trim()}. ${remedy}`,
+        `line ${line}${reading.kind === "owners" ? "" : `, ${name}`}: ${`${fieldWord(fault.field, "en")} ${what}`.trim()}. ${remedy}`,
       );
     }
   }
@@ -57,6 +57,13 @@ export async function importTableFile(
 
 const SEPARATOR_NAMES = { ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar" } as const;
 const ORDER_NAMES = { dmy: "day.month.year", mdy: "month/day/year" } as const;
+
+/** By what a line of each kind is known without a number. */
+const KINDS = {
+  animals: { subject: "an animal", name: "its owner, name and species" },
+  owners: { subject: "an owner", name: "its name and address" },
+  stock: { subject: "an item", name: "its name" },
+} as const;
 
 function decisions({ columns, rows, kind, ...reading }: FileReading): string[] {
   const { format, encoding, separator, sheet, date_order, decimal_comma, weight_unit, key } = reading;
@@ -74,11 +81,10 @@ function decisions({ columns, rows, kind, ...reading }: FileReading): string[] {
     second_column: "another column is better",
   };
   const shown = left.map(({ header, note }) => `${header || "?"}${note === null ? "" : ` (${noteOf[note]})`}`);
-  const subject = kind === "animals" ? "animal" : "owner";
-  const by =
-    key === "number" ? "its number" : kind === "animals" ? "its owner, name and species" : "its name and address";
+  const { subject, name } = KINDS[kind];
+  const by = key === "number" ? "its number" : name;
   return [
-    `${plural(rows, "line")} of ${kind}: ${facts.join(", ")}; an ${subject} is known by ${by}`,
+    `${plural(rows, "line")} of ${kind}: ${facts.join(", ")}; ${subject} is known by ${by}`,
     `columns: ${known.map(({ header, meaning }) => `${header} = ${fieldWord(meaning ?? "", "en")}`).join(", ")}`,
     ...(left.length === 0 ? [] : [`not imported: ${shown.join(", ")}`]),
   ];

@@ -12,11 +12,11 @@ import { importTableFile } from "./import-table.ts";
 export const importCommand = new Command("import")
   .argument("<file>")
   .description(
-    "import an NDJSON file, all or nothing; warns of a card number that several patients of a clinic have. With --clinic: the animals " +
-      "or owners of a CSV or Excel file, without the lines that are refused",
+    "import an NDJSON file, all or nothing; warns of a card number that several patients of a clinic have. With --clinic: the animals, " +
+      "owners or stock of a CSV or Excel file, without the lines that are refused",
   )
   .option("--owner <fp>", "the clinic whose SOAP records the file may give to another clinic")
-  .addOption(clinicOption("the clinic of the animals or owners of a CSV or Excel file"))
+  .addOption(clinicOption("the clinic of the animals, owners or stock of a CSV or Excel file"))
   .option("--source <name>", "name of the software whose numbers a CSV or Excel file has", sourceName, FILE_SOURCE)
   .option("--dry-run", "print what a CSV or Excel file would change, and store nothing")
   .addOption(

@@ -69,15 +69,15 @@ const TABLE: Readonly<Record<string, readonly [string, string, string, string]>>
   ],
   too_many_columns: [
     "The file has {value} columns, at most 200",
-    "Export the list of animals alone.",
+    "Export the needed columns alone.",
     "Dosyada {value} sütun var, en çok 200",
-    "Yalnızca hayvan listesini dışa aktarın.",
+    "Yalnızca gerekli sütunları dışa aktarın.",
   ],
   no_rows: [
     "The file has no line below its header",
-    "Export the list again, with its animals.",
+    "Export the list again, with its lines.",
     "Dosyada başlığın altında satır yok",
-    "Listeyi hayvanlarıyla yeniden dışa aktarın.",
+    "Listeyi satırlarıyla yeniden dışa aktarın.",
   ],
   quote_open: ["A quote opens and never closes", QUOTE.en, "Bir tırnak açılıyor ve kapanmıyor", QUOTE.tr],
   quote_inside: ["A quote closes inside a cell", QUOTE.en, "Bir tırnak hücrenin içinde kapanıyor", QUOTE.tr],
@@ -187,6 +187,40 @@ const TABLE: Readonly<Record<string, readonly [string, string, string, string]>>
   ],
 };
 
+/** `{value}` is the value or the other line, in a list of stock. */
+const STOCK_TABLE: typeof TABLE = {
+  unknown_category: [
+    "“{value}” is not known",
+    "Write medication, vaccine, consumable or service.",
+    "“{value}” bilinmiyor",
+    "İlaç, aşı, sarf malzemesi veya hizmet yazın.",
+  ],
+  not_a_count: [
+    "“{value}” is not a whole number",
+    "Write digits alone, without a unit and without a mark between thousands.",
+    "“{value}” bir tam sayı değil",
+    "Yalnızca rakam yazın; birim ve binlik ayırıcı kullanmayın.",
+  ],
+  same_item: [
+    "is also in line {value}, with other values",
+    "Give each item its own name, and each of its lots a line with a lot number.",
+    "{value}. satırda da var, başka değerlerle",
+    "Her ürüne kendi adını, her partisine parti numarası olan bir satır verin.",
+  ],
+  name_taken: [
+    "“{value}” is the name of an item with another number",
+    "Find it under Stock, and correct the name or the number in your file.",
+    "“{value}”, numarası başka olan bir ürünün adı",
+    "Stok ekranında bulun ve dosyanızda adı veya numarayı düzeltin.",
+  ],
+  service_or_stock: [
+    "“{value}”: an item with stock does not become a service, nor a service an item with stock",
+    "Give the item another name in your file.",
+    "“{value}”: stoğu olan ürün hizmete, hizmet stoklu ürüne dönüşmez",
+    "Dosyanızda ürüne başka bir ad verin.",
+  ],
+};
+
 const OTHER = ["“{value}” is not accepted", CORRECT.en, "“{value}” kabul edilmedi", CORRECT.tr] as const;
 
 /** @returns what is wrong, and what to do about it, in the language */
@@ -194,7 +228,7 @@ export function faultWords(
   { code, value }: { readonly code: string; readonly value: string },
   language: Language,
 ): Words {
-  const [what, remedy, whatTurkish, remedyTurkish] = TABLE[code] ?? OTHER;
+  const [what, remedy, whatTurkish, remedyTurkish] = TABLE[code] ?? STOCK_TABLE[code] ?? OTHER;
   const words = language === "en" ? { what, remedy } : { what: whatTurkish, remedy: remedyTurkish };
   return { ...words, what: words.what.replace("{value}", () => value) };
 }
@@ -221,6 +255,14 @@ const FIELDS: Readonly<Record<string, readonly [string, string]>> = {
   owner_last: ["Last name of the owner", "Sahibin soyadı"],
   phone: ["Phone", "Telefon"],
   email: ["E-mail", "E-posta"],
+  item: ["Name of the item", "Ürünün adı"],
+  sku: ["Number of the item", "Ürünün numarası"],
+  category: ["Category", "Kategori"],
+  stock_unit: ["Unit of stock", "Stok birimi"],
+  threshold: ["Low stock below", "Az stok sınırı"],
+  quantity: ["Quantity", "Miktar"],
+  lot: ["Lot", "Parti"],
+  expiry: ["Expiry date", "Son kullanma tarihi"],
   date_of_birth: ["Date of birth", "Doğum tarihi"],
   weight_kg: ["Weight", "Ağırlık"],
   precise_species: ["Species", "Tür"],

@@ -1,10 +1,11 @@
-// The import of animals and owners from a file, as the server describes it to the page.
+// The import of animals, owners and stock from a file, as the server describes it to the page.
 
 /** The meaning of a column. */
 export const MEANINGS = [
   ...(["id", "name", "species", "breed", "sex", "neutered", "birth", "death", "deceased"] as const),
   ...(["weight", "weight_unit", "microchip", "card", "tattoo"] as const),
   ...(["owner_id", "owner", "owner_first", "owner_last", "phone", "email"] as const),
+  ...(["item", "sku", "category", "stock_unit", "threshold", "quantity", "lot", "expiry"] as const),
 ] as const;
 export type Meaning = (typeof MEANINGS)[number];
 
@@ -38,7 +39,7 @@ export type FileQuestion = "date_order" | "weight_unit" | "columns";
 
 /** The decisions about a file. */
 export interface FileReading {
-  readonly kind: "animals" | "owners";
+  readonly kind: "animals" | "owners" | "stock";
   readonly format: "csv" | "xlsx";
   /** Null for xlsx. */
   readonly encoding: FileChoices["encoding"] | null;
@@ -50,9 +51,9 @@ export interface FileReading {
   readonly decimal_comma: boolean;
   /** Unit of the weights that name none; null if all do. */
   readonly weight_unit: WeightUnit | null;
-  /** By what an animal is known again: its number, or its owner, name and species. */
+  /** By what an animal is known again: its number, or its owner, name and species. An item of stock: its number, or its name. */
   readonly key: "number" | "name";
-  /** Number of lines with an animal or owner. */
+  /** Number of lines below the header. */
   readonly rows: number;
   readonly columns: readonly FileColumn[];
   readonly questions: readonly FileQuestion[];
@@ -82,7 +83,7 @@ export type LineOutcome = (typeof LINE_OUTCOMES)[number];
 /** What becomes of a line. */
 export interface FileLine {
   readonly line: number;
-  /** Name of the animal, or of the owner in a file of owners. */
+  /** Name of the animal, owner or item. */
   readonly name: string;
   /** Fields that change. */
   readonly changes: readonly string[];

@@ -59,6 +59,27 @@ const HEADERS: Readonly<Record<Meaning, string>> = {
     "telefon no, telefon numarası, cep telefonu, cep, gsm, tel, mobil, handy, telefonnummer, portable, telefono, movil, celular",
   email:
     "email, e mail, owner email, client email, email address, e mail address, e posta, eposta, mail, courriel, correo electronico, correo",
+  item:
+    "item name, item, product name, product, stock name, medicine, drug, description, ürün adı, ürün, stok adı, malzeme adı, ilaç adı, ilaç, malzeme, " +
+    "artikelbezeichnung, artikelname, artikel, bezeichnung, produkt, designation, article, produit, articulo, producto, descripcion",
+  sku:
+    "sku, item number, item no, item code, product code, product number, stock code, stok kodu, stok no, ürün kodu, ürün no, malzeme kodu, " +
+    "artikelnummer, artikel nr, artikelnr, code article, reference, codigo, codigo articulo, referencia",
+  category:
+    "category, item category, product category, item type, product type, item group, kategori, ürün grubu, grup, grubu, ürün türü, kategorie, " +
+    "artikelgruppe, warengruppe, gruppe, categorie, famille, categoria, grupo, familia",
+  stock_unit:
+    "unit of measure, stock unit, uom, unit, ölçü birimi, stok birimi, mengeneinheit, bestandseinheit, unidad de medida",
+  threshold:
+    "low stock threshold, reorder level, reorder point, minimum stock, min stock, minimum, min, asgari stok, minimum stok, min stok, kritik stok, " +
+    "kritik seviye, mindestbestand, meldebestand, stock minimum, stock minimo",
+  quantity:
+    "quantity on hand, quantity, qty, on hand, stock, stock quantity, amount, count, miktar, miktarı, stok miktarı, mevcut, adet, eldeki, " +
+    "bestand, menge, lagerbestand, anzahl, quantite, stock actuel, cantidad, existencias",
+  lot: "lot number, lot no, lot, batch number, batch no, batch, parti no, parti, seri no, charge, chargennummer, chargen nr, numero de lot, lote",
+  expiry:
+    "expiry date, expiry, expiration date, expires, exp date, exp, best before, son kullanma tarihi, skt, son kullanım tarihi, miad, " +
+    "verfallsdatum, ablaufdatum, verfall, haltbar bis, date de peremption, peremption, fecha de caducidad, caducidad",
 };
 
 /** Unit of a weight in its header, such as `Weight (kg)`. */

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { moduleFile } from "../../../shared/files/program-files.ts";
 import type { FileChoices, FileFault, FileReading } from "../../dashboard/types/file-import.ts";
-import type { CsvRecord } from "./csv-records.ts";
+import type { CsvRecord } from "./file/csv-records.ts";
 import { isZip } from "./read-table.ts";
 import type { FileItem } from "./rows.ts";
 
@@ -9,8 +9,8 @@ import type { FileItem } from "./rows.ts";
 
 /** Memory of the thread: of an Excel file, which unpacks to 200 MB at most, and of a CSV file by its size. */
 const XLSX_MEMORY_MB = 1024;
-const CSV_MEMORY_MB = 128;
-const CSV_MEMORY_TIMES = 12;
+const CSV_MEMORY_MB = 64;
+const CSV_MEMORY_TIMES = 6;
 /** Space of new objects. A larger one keeps more garbage. */
 const YOUNG_MB = 8;
 const TIME_MS_MAX = 60_000;

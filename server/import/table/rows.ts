@@ -3,10 +3,12 @@ import { animalSpecies, fold } from "../../../shared/clinical/species.ts";
 import type { LineFault, Meaning } from "../../dashboard/types/file-import.ts";
 import { readMicrochip } from "../../records/registry/microchip.ts";
 import { type ReadOwner, readOwners, type ReadPatient, readPatients } from "../../records/registry/sync/items.ts";
-import type { CsvRecord } from "./csv-records.ts";
+import { cellOf, widthFaults } from "./cells.ts";
+import type { CsvRecord } from "./file/csv-records.ts";
 import { readDay } from "./dates.ts";
 import type { FileTable } from "./read-table.ts";
 import { readSexes } from "./sexes.ts";
+import { type FileStock, StockRowReader } from "./stock-rows.ts";
 import { readWeight, unitOf } from "./weights.ts";
 
 // Turns the lines of a table into items of practice software, so that the same checks and the same store follow.
@@ -18,11 +20,12 @@ export interface FileItem {
   /** Null if the line is refused, or repeats another one. */
   readonly animal: ReadPatient | null;
   readonly owner: ReadOwner | null;
+  readonly stock: FileStock | null;
   readonly isDeceased: boolean;
   readonly faults: readonly LineFault[];
 }
 
-/** The lines of a file with an animal or an owner. */
+/** The lines of a file with an animal, an owner or an item of stock. */
 export interface FileItems {
   readonly size: number;
   items(from: number, to: number): FileItem[];
@@ -35,21 +38,21 @@ interface OwnerFacts {
   email: string | null;
 }
 
-/** The lines that share a key: the first, and the first one that differs from it. */
-interface Shared {
-  readonly first: number;
-  other: number | null;
-}
-
 const VALUE_CHARS_MAX = 60;
 
 /** Reads the lines of a table. `now` bounds the dates. */
 export function readItems(table: FileTable, now: number): FileItems {
-  const read = new RowReader(table, now);
+  const read = table.reading.kind === "stock" ? stockReader(table, now) : new RowReader(table, now);
   return {
     size: table.rows.length,
     items: (from, to) => table.rows.slice(from, to).map((row, at) => read.item(row, from + at)),
   };
+}
+
+function stockReader(table: FileTable, now: number): Pick<RowReader, "item"> {
+  const read = new StockRowReader(table, now);
+  const none = { animal: null, owner: null, isDeceased: false };
+  return { item: (row, index) => ({ line: row.line, ...none, ...read.item(row, index) }) };
 }
 
 class RowReader {
@@ -57,20 +60,26 @@ class RowReader {
   readonly #now: number;
   /** The key of each row. */
   readonly #keyOfRow: string[] = [];
-  readonly #keys = new Map<string, Shared>();
-  readonly #chips = new Map<string, Shared & { readonly key: string }>();
+  /** The first row of each key and of each chip. */
+  readonly #keys = new Map<string, number>();
+  readonly #chips = new Map<string, number>();
+  /** By the first row of a key or of a chip: the first row that contradicts it. */
+  readonly #otherOfKey = new Map<number, number>();
+  readonly #otherOfChip = new Map<number, number>();
   readonly #owners = new Map<string, OwnerFacts>();
 
   constructor(table: FileTable, now: number) {
     this.#table = table;
     this.#now = now;
-    for (const [index, row] of table.rows.entries()) {
+    let index = 0;
+    for (const row of table.rows) {
       const owner = this.#ownerOf(row);
       this.#noteOwner(owner);
       const key = table.reading.kind === "owners" ? owner.externalId : this.#keyOf(row, owner);
       this.#keyOfRow.push(key);
-      this.#noteKey(key, index);
+      this.#noteKey(key, row, index);
       this.#noteChip(row, key, index);
+      index += 1;
     }
   }
 
@@ -80,30 +89,15 @@ class RowReader {
     const isAnimal = this.#table.reading.kind === "animals";
     const owner = this.#ownerOf(row);
     const name = (isAnimal ? this.#cell(row, "name") : (owner.name ?? "")).slice(0, VALUE_CHARS_MAX);
-    const faults = [...this.#widthFaults(row), ...this.#sharedFaults(key, index, row)];
-    const base = { line, name, isDeceased: false, animal: null, owner: null };
+    const faults = [...widthFaults(this.#table, row), ...this.#sharedFaults(key, index, row)];
+    const base = { line, name, isDeceased: false, animal: null, owner: null, stock: null };
     if (faults.length > 0) return { ...base, faults };
-    if (this.#keys.get(key)?.first !== index) return { ...base, faults };
+    if (this.#keys.get(key) !== index) return { ...base, faults };
     return isAnimal ? { ...base, ...this.#animal(row, key, owner) } : { ...base, ...this.#owner(row, owner) };
   }
 
-  #cell({ cells }: CsvRecord, meaning: Meaning): string {
-    const index = this.#table.columns.get(meaning);
-    // Spreadsheets keep a text with a leading apostrophe or as ="...".
-    return index === undefined ? "" : (cells[index] ?? "").replace(/^(?:="(.*)"|'(.*))$/s, "$1$2").trim();
-  }
-
-  #widthFaults({ cells }: CsvRecord): LineFault[] {
-    const { width, reading, columns } = this.#table;
-    const isLong = cells.slice(width).some((cell) => cell !== "");
-    const isShort = reading.format === "csv" && cells.length < width;
-    if (isLong || isShort) {
-      return [{ field: "", code: isLong ? "too_many_cells" : "too_few_cells", value: `${cells.length}/${width}` }];
-    }
-    // A quote that was meant to close earlier: the cell has the end of one line and the start of the next.
-    const isJoined = (cell = "") => cell.includes("\n") && cell.includes(reading.separator ?? "\n");
-    const isSwallowed = reading.format === "csv" && [...columns.values()].some((index) => isJoined(cells[index]));
-    return isSwallowed ? [{ field: "", code: "quote_swallows", value: "" }] : [];
+  #cell(row: CsvRecord, meaning: Meaning): string {
+    return cellOf(this.#table, row, meaning);
   }
 
   /** The owner as the line has it. Without a number it is known by name and address. */
@@ -143,40 +137,36 @@ class RowReader {
     return keyFor(ownerKey, fold(this.#cell(row, "name")), kind);
   }
 
-  #noteKey(key: string, index: number): void {
-    const shared = this.#keys.get(key);
-    if (shared === undefined) this.#keys.set(key, { first: index, other: null });
-    else if (shared.other === null && !this.#isEqual(shared.first, index)) shared.other = index;
+  #noteKey(key: string, row: CsvRecord, index: number): void {
+    const first = this.#keys.get(key);
+    if (first === undefined) this.#keys.set(key, index);
+    else if (!this.#otherOfKey.has(first) && !isEqual(this.#table.rows.at(first), row))
+      this.#otherOfKey.set(first, index);
   }
 
   #noteChip(row: CsvRecord, key: string, index: number): void {
     const chip = chipOf(this.#cell(row, "microchip"));
     if (chip === null || "code" in chip) return;
-    const shared = this.#chips.get(chip.number);
-    if (shared === undefined) this.#chips.set(chip.number, { first: index, other: null, key });
-    else if (shared.key !== key) shared.other ??= index;
-  }
-
-  #isEqual(one: number, other: number): boolean {
-    const { rows } = this.#table;
-    const [cells = [], others = []] = [rows[one]?.cells, rows[other]?.cells];
-    return cells.length === others.length && cells.every((cell, index) => cell === others[index]);
+    const first = this.#chips.get(chip.number);
+    if (first === undefined) this.#chips.set(chip.number, index);
+    else if (!this.#otherOfChip.has(first) && this.#keyOfRow[first] !== key) this.#otherOfChip.set(first, index);
   }
 
   /** Refuses all lines of a key or a chip that differ: nobody knows which is meant. */
   #sharedFaults(key: string, index: number, row: CsvRecord): LineFault[] {
-    const lineOf = ({ first, other }: Shared) => String(this.#table.rows[index === first ? (other ?? 0) : first]?.line);
-    const shared = this.#keys.get(key);
-    if (shared !== undefined && shared.other !== null) {
+    const lineOf = (first: number, other: number) => String(this.#table.rows.at(index === first ? other : first)?.line);
+    const first = this.#keys.get(key) ?? index;
+    const other = this.#otherOfKey.get(first);
+    if (other !== undefined) {
       const hasNumber = this.#cell(row, this.#table.reading.kind === "animals" ? "id" : "owner_id") !== "";
-      return [
-        { field: hasNumber ? "id" : "name", code: hasNumber ? "same_number" : "same_animal", value: lineOf(shared) },
-      ];
+      const code = hasNumber ? "same_number" : "same_animal";
+      return [{ field: hasNumber ? "id" : "name", code, value: lineOf(first, other) }];
     }
     const chip = chipOf(this.#cell(row, "microchip"));
-    const chips = chip === null || "code" in chip ? undefined : this.#chips.get(chip.number);
-    if (chips === undefined || chips.other === null) return [];
-    return [{ field: "microchip", code: "same_chip", value: lineOf(chips) }];
+    const withChip = chip === null || "code" in chip ? undefined : this.#chips.get(chip.number);
+    const otherAnimal = withChip === undefined ? undefined : this.#otherOfChip.get(withChip);
+    if (withChip === undefined || otherAnimal === undefined) return [];
+    return [{ field: "microchip", code: "same_chip", value: lineOf(withChip, otherAnimal) }];
   }
 
   #owner(row: CsvRecord, owner: OwnerFacts): Pick<FileItem, "owner" | "faults"> {
@@ -268,6 +258,10 @@ class RowReader {
     const isOfOwner = field === "" || ["owner", "owner_first", "owner_last", "phone", "email"].includes(field);
     return isOfOwner ? "" : this.#cell(row, field).slice(0, VALUE_CHARS_MAX);
   }
+}
+
+function isEqual(one: CsvRecord | undefined, other: CsvRecord): boolean {
+  return one?.cells.length === other.cells.length && one.cells.every((cell, index) => cell === other.cells[index]);
 }
 
 const TURKISH_SEXES: ReadonlyMap<string, string> = new Map([

@@ -15,6 +15,7 @@ import { syncOwners } from "../../records/registry/sync/owners.ts";
 import { syncPatients } from "../../records/registry/sync/patients.ts";
 import type { SyncRequest } from "../../records/registry/sync/request.ts";
 import type { FileItem } from "./rows.ts";
+import { storeStock } from "./store-stock.ts";
 
 // Stores the lines of a file as items of practice software are stored. A file has what its columns have: an empty cell keeps what
 // is stored, and an animal that the file lacks stays.
@@ -40,7 +41,12 @@ export async function storeItems(
     ...(await syncPatients(session, { ...request, items: animals, full: null })).items,
     ...(await syncOwners(session, { ...request, items: owners, full: null })).items,
   ].values();
-  return prepared.map(({ item: { line, name, faults: found }, animal, owner, changes, faults }) => {
+  const stocked = new Map<FileItem, Omit<StoredLine, "line" | "name">>();
+  for (const item of items) if (item.stock !== null) stocked.set(item, await storeStock(session, item.stock, request));
+  return prepared.map(({ item, animal, owner, changes, faults }) => {
+    const { line, name, faults: found } = item;
+    const ofStock = stocked.get(item);
+    if (ofStock !== undefined) return { line, name, ...ofStock };
     if (found.length + faults.length > 0)
       return { line, name, changes: [], faults: [...found, ...faults], outcome: "refused" };
     const outcome =

@@ -94,12 +94,41 @@ export async function addItem(session: Session, clinicId: number, item: NewItem)
   const fp = newFp("invitem");
   // The dashboard shows no prices; programs of the clinic read them.
   const currency = (await session.first(lastCurrency, { clinicId }))?.currency ?? "TRY";
-  const free = { sku: null, quantity_on_hand: 0, unit_price_cents: 0, currency };
+  const free = { quantity_on_hand: 0, unit_price_cents: 0, currency };
   await session.all(insertItem, { fp, clinic_id: clinicId, ...free, ...item, is_virtual: item.is_virtual ? 1 : 0 });
   return fp;
 }
 
-type NewItem = Pick<InventoryItem, "name" | "category" | "unit" | "low_stock_threshold" | "is_virtual">;
+type NewItem = Pick<InventoryItem, "name" | "category" | "sku" | "unit" | "low_stock_threshold" | "is_virtual">;
+
+/** Finds an item of the clinic by its stock keeping unit, else by its name. */
+export async function findItem(
+  session: Session,
+  clinicId: number,
+  { sku, name }: Pick<InventoryItem, "sku" | "name">,
+): Promise<InventoryItem | undefined> {
+  const bySku = sku === null ? undefined : await session.first(itemBySku, { clinicId, sku });
+  const found = bySku ?? (await session.first(itemByName, { clinicId, name }));
+  return found && toItem(found);
+}
+
+/** What an item is, without its stock. */
+export type ItemFacts = Pick<ItemColumns, "name" | "category" | "sku" | "unit" | "low_stock_threshold">;
+
+/** Changes what an item is; its stock stays. Run it in a transaction. */
+export async function changeItem(session: Session, fp: string, facts: ItemFacts): Promise<void> {
+  const item = await session.first(itemByFp, { fp });
+  if (item === undefined) return;
+  await session.all(updateItem, { ...item, ...facts, previousClinicId: item.clinic_id });
+}
+
+/** Removes an item with its batches. Run it in a transaction. */
+export async function removeItem(session: Session, fp: string): Promise<void> {
+  const item = await session.first(itemByFp, { fp });
+  if (item === undefined) return;
+  await session.all(deleteBatches, { itemId: item.id });
+  await session.all(deleteItem, { id: item.id, clinicId: item.clinic_id });
+}
 
 /** Finds an item of a clinic and its batches, empty ones included. */
 export async function findStock(
@@ -231,7 +260,16 @@ function listQueries(byCategory: boolean, lowOnly: boolean) {
 const itemByFp = query((db, p: { fp: string }) => db.selectFrom("inventory_item").selectAll().where("fp", "=", p.fp));
 
 const itemByName = query((db, p: { clinicId: number; name: string }) =>
-  db.selectFrom("inventory_item").select("fp").where("clinic_id", "=", p.clinicId).where("name", "=", p.name).limit(1),
+  db.selectFrom("inventory_item").selectAll().where("clinic_id", "=", p.clinicId).where("name", "=", p.name).limit(1),
+);
+
+const itemBySku = query((db, p: { clinicId: number; sku: string }) =>
+  db.selectFrom("inventory_item").selectAll().where("clinic_id", "=", p.clinicId).where("sku", "=", p.sku).limit(1),
+);
+
+const deleteItem = query(
+  (db, p: { id: number; clinicId: number }) => db.deleteFrom("inventory_item").where("id", "=", p.id),
+  ({ clinicId }) => ({ clinics: [clinicId] }),
 );
 
 const lastCurrency = query((db, p: { clinicId: number }) =>
@@ -288,6 +326,10 @@ const insertBatch = uncachedWrite((db, p: BatchColumns) =>
     received_at: p.received_at,
     expiry_date: p.expiry_date,
   }),
+);
+
+const deleteBatches = uncachedWrite((db, p: { itemId: number }) =>
+  db.deleteFrom("inventory_batch").where("item_id", "=", p.itemId),
 );
 
 const setBatch = uncachedWrite((db, p: { id: number; quantity: number }) =>

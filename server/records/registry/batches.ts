@@ -37,6 +37,7 @@ export type Image = Readonly<Record<string, unknown>>;
 
 export type KindName =
   | ("animal" | "owner" | "connection" | "animal name" | "owner name")
+  | "stock item"
   /** Of a merge. */
   | ("study" | "soap" | "event" | "order" | "number");
 

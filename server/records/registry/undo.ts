@@ -6,6 +6,7 @@ import { findBatch, type Image, type KindName, type RecordedKind, type StoreCont
 import { events, numbers, orders, soapRecords, studies } from "./merge.ts";
 import { ownersOfAnimals } from "./owners.ts";
 import { animalNames, ownerNames } from "./sources.ts";
+import { stockItems } from "./stock-items.ts";
 
 // Undoes a batch: every record gets the state that it had before, or none gets it.
 
@@ -29,6 +30,7 @@ const NAMED_MAX = 20;
 const kinds: readonly RecordedKind[] = [
   ...[animals, ownersOfAnimals, animalConnections, animalNames, ownerNames],
   ...[studies, orders, soapRecords, events, numbers],
+  stockItems,
 ];
 
 /** Undoes a batch of the clinic. Run it in a transaction. */

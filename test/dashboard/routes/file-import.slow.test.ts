@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import { expect, test } from "vitest";
 import type { ImportState, LastImport, UndoAnswer } from "../../../server/dashboard/types/file-import.ts";
+import type { ItemDetail, ItemList } from "../../../server/dashboard/types/stock.ts";
 import { exportEntities } from "../../../server/import/export.ts";
 import { ImportRunner } from "../../../server/import/jobs/import-runner.ts";
 import { query } from "../../../server/database/query.ts";
@@ -139,6 +140,75 @@ test(
     expect(refused.body).toMatchObject({ refusal: { code: "changed", total: 1 }, state: { phase: "done" } });
     await run(content);
     expect(await run(content)).toMatchObject({ undo_until: null, result: { counts: { unchanged: 1 } } });
+  },
+  patiently(60_000),
+);
+
+test(
+  "a list of stock is previewed, imported with its lots and undone, and a second import changes no quantity",
+  async () => {
+    const { server, staff, ours } = await start();
+    const empty = await stored(server);
+    const run = async (content: string) => {
+      server.clock.now += 1000;
+      const { id } = (await upload(server, staff, ours, content, "stok.csv")).body;
+      await staff.call("POST", `/imports/${id}/preview`, {});
+      const preview = await phase(staff, "previewed");
+      await staff.call("POST", `/imports/${id}/start`, {});
+      return { preview, done: await phase(staff, "done") };
+    };
+    const file = (category: string, rest = "") =>
+      "Stok Kodu;Ürün Adı;Kategori;Birim;Miktar;Parti;SKT\n" +
+      `A;Nobivac;${category};flakon;10;L1;30.06.2027\nA;Nobivac;${category};flakon;4;L2;30.07.2027\n${rest}`;
+    const first = await run(file("Aşı", "B;Gazlı bez;Bez;;5;;\n"));
+    for (const { result } of [first.preview, first.done]) {
+      expect(result?.counts).toEqual({ new: 2, changed: 0, unchanged: 0, refused: 1 });
+    }
+    expect(first.done.result?.lines.refused).toEqual([
+      {
+        ...{ line: 4, name: "Gazlı bez", changes: [] },
+        faults: [{ field: "category", code: "unknown_category", value: "Bez" }],
+      },
+    ]);
+    const list = async () => (await staff.call<ItemList>("GET", "/stock")).body.items;
+    const [item] = await list();
+    expect(item).toMatchObject({
+      name: "Nobivac",
+      sku: "A",
+      category: "VACCINE",
+      unit: "flakon",
+      quantity_on_hand: 14,
+    });
+    const detail = await staff.call<ItemDetail>("GET", `/stock/${item?.fp}`);
+    expect(detail.body.batches.map(({ lot, quantity, expiry_date }) => [lot, quantity, expiry_date])).toEqual([
+      ["L1", 10, "2027-06-30"],
+      ["L2", 4, "2027-07-30"],
+    ]);
+    const audit = query((db) => db.selectFrom("audit").select(["fp", "user_id"]).where("route", "=", "stock item add"));
+    expect(await server.store.all(audit, {})).toEqual([{ fp: item?.fp, user_id: staff.id }]);
+
+    const undone = await staff.call<UndoAnswer>("POST", `/imports/${first.done.id}/undo`, {});
+    expect(undone.body.refusal).toBeNull();
+    expect(await stored(server)).toBe(empty);
+
+    const again = await run(file("Aşı", "D;Muayene;Hizmet;;;;\n"));
+    const kept = (await list()).find(({ sku }) => sku === "A");
+    await staff.call("POST", `/stock/${kept?.fp}/consume`, { quantity: 3 });
+    const used = await staff.call<UndoAnswer>("POST", `/imports/${again.done.id}/undo`, {});
+    expect(used.body.refusal).toEqual({ code: "changed", total: 1 });
+    const changed = await run(file("İlaç", "D;Muayene;Aşı;;;;\nD2;Muayene;Hizmet;;;;\n"));
+    expect(changed.done.result).toMatchObject({
+      counts: { new: 0, changed: 1, unchanged: 1, refused: 2 },
+      lines: { changed: [{ line: 2, changes: ["category"] }] },
+    });
+    expect(changed.done.result?.lines.refused.flatMap(({ faults }) => faults.map(({ code }) => code))).toEqual([
+      "service_or_stock",
+      "name_taken",
+    ]);
+    const ofVaccine = async () => (await list()).filter(({ sku }) => sku === "A");
+    expect(await ofVaccine()).toMatchObject([{ category: "MEDICATION", quantity_on_hand: 11 }]);
+    await staff.call("POST", `/imports/${changed.done.id}/undo`, {});
+    expect(await ofVaccine()).toMatchObject([{ category: "VACCINE", quantity_on_hand: 11 }]);
   },
   patiently(60_000),
 );

@@ -1,16 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { textForm } from "../../../../shared/schema/text-form.ts";
-import { DATE_PATTERN, Nullable } from "../../../../shared/schema/schema.ts";
 import { isRealDate } from "../../../../shared/schema/timestamp.ts";
-import {
-  type Consumed,
-  ITEM_CATEGORIES,
-  type ItemDetail,
-  type ItemList,
-  type NewItemBody,
-  type StockBatch,
-} from "../../types/stock.ts";
+import { type Consumed, type ItemDetail, type ItemList, type NewItemBody, type StockBatch } from "../../types/stock.ts";
 import { wallTime } from "../../types/wall-time.ts";
 import { allocationOrder, isExpired } from "../../../records/inventory/inventory-stock.ts";
 import { ApiError } from "../../../http/errors.ts";
@@ -18,7 +9,8 @@ import { pageParameters, readParameters, text, yesOrNo } from "../../../http/que
 import { auditCommand } from "../../../records/audit/audit.ts";
 import { listCategories } from "../../../records/inventory/stock-list.ts";
 import type { Session } from "../../../database/query.ts";
-import { addItem, consumeStock, findStock, listItems, receiveStock } from "../../../records/inventory/stock.ts";
+import { deliveryFields, firstDeliveryFields, itemFields, storeNewItem } from "../../../records/inventory/new-item.ts";
+import { consumeStock, findStock, listItems, receiveStock } from "../../../records/inventory/stock.ts";
 import { clinicOf } from "../../auth/guard.ts";
 import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
@@ -35,21 +27,8 @@ const filters = {
 };
 
 const Quantity = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
-const receiveBody = bodyReader({
-  quantity: Quantity,
-  lot: Nullable(Type.String({ maxLength: 100 })),
-  expiry_date: Nullable(Type.String({ pattern: DATE_PATTERN })),
-});
-const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
-const newBody: (body: unknown) => NewItemBody = bodyReader({
-  name: Type.String({ minLength: 1, maxLength: 200, pattern: textForm("\\S", "text that is not blank") }),
-  category: Type.Enum([...ITEM_CATEGORIES]),
-  unit: Type.String({ maxLength: 64 }),
-  low_stock_threshold: Count,
-  quantity: Count,
-  lot: Nullable(Type.String({ maxLength: 100 })),
-  expiry_date: Nullable(Type.String({ pattern: DATE_PATTERN })),
-});
+const receiveBody = bodyReader({ quantity: Quantity, ...deliveryFields });
+const newBody: (body: unknown) => NewItemBody = bodyReader({ ...itemFields, ...firstDeliveryFields });
 const consumeBody = bodyReader({ quantity: Quantity, batch: Type.Optional(Type.Integer({ minimum: 1 })) });
 
 const url = "/clinic/v1/clinics/:clinic/stock";
@@ -81,13 +60,10 @@ function newRoute(app: FastifyInstance, { store, now }: DashboardContext): void 
     const { quantity, lot, expiry_date, ...typed } = newBody(request.body);
     checkDay(expiry_date);
     const { id: clinicId } = clinicOf(request);
-    const is_virtual = typed.category === "SERVICE";
-    const item = { ...typed, name: typed.name.trim(), unit: typed.unit.trim(), is_virtual };
-    const delivery = { quantity, lot: lot?.trim() || null, expiry_date, received_at: now() };
+    const item = { ...typed, sku: null };
     return store.transaction(async (session) => {
-      const fp = await addItem(session, clinicId, item);
+      const fp = await storeNewItem(session, clinicId, item, [{ quantity, lot, expiry_date }], now());
       if (fp === null) refuse(refusal("STOCK.NAME_TAKEN"));
-      if (quantity > 0) await receiveStock(session, { clinicId, fp, ...delivery });
       await auditCommand(session, "stock item add", [fp], actorOf(request, now()));
       return { fp };
     });

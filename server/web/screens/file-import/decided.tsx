@@ -167,6 +167,12 @@ function Choice({
   );
 }
 
+const KNOWN_BY = {
+  animals: { number: "knownByNumber", name: "knownByName" },
+  owners: { number: "ownersByNumber", name: "ownersByName" },
+  stock: { number: "stockByNumber", name: "stockByName" },
+} as const;
+
 /** What each column becomes. */
 export function Columns({ reading, ...shown }: Shown & { reading: FileReading }) {
   const { columns, kind, key } = reading;
@@ -180,11 +186,7 @@ export function Columns({ reading, ...shown }: Shown & { reading: FileReading })
   };
   return (
     <>
-      <p class="quiet">
-        {kind === "animals"
-          ? t(key === "number" ? "knownByNumber" : "knownByName")
-          : t(key === "number" ? "ownersByNumber" : "ownersByName")}
-      </p>
+      <p class="quiet">{t(KNOWN_BY[kind][key])}</p>
       {reading.format === "csv" && <Questions {...shown} />}
       <details open={reading.questions.includes("columns") || undefined}>
         <summary class="quiet">{t("columnsKnown", { known, all: columns.length })}</summary>

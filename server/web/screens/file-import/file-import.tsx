@@ -17,7 +17,7 @@ import "./file-import.css";
 /** Interval at which the progress is read. */
 const PROGRESS_MS = 1000;
 
-/** Imports a list of animals or owners: file, columns, preview, import. A reload shows the same step. */
+/** Imports a list of animals, owners or stock: file, columns, preview, import. A reload shows the same step. */
 export function FileImport() {
   const last = useResource<LastImport>("/imports");
   const isBusy = ["previewing", "running"].includes(last.data?.last?.phase ?? "");

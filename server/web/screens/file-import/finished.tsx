@@ -54,7 +54,7 @@ export function Finished({
       {result !== null && phase !== "undone" && (
         <div class={phase === "done" ? "note note-good" : "note"} role="status">
           <p>{t("done", { ...result.counts, by, time: dateTime(end ?? start) })}</p>
-          {phase === "done" && <p>{t("waiting")}</p>}
+          {phase === "done" && reading?.kind === "animals" && <p>{t("waiting")}</p>}
           {until !== null && (
             <button type="button" disabled={isRunning || isDisabled} onClick={undo}>
               {t("undo", { time: dateTime(until) })}

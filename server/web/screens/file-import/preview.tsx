@@ -15,6 +15,9 @@ import { DataTable } from "../../ui/list/data-table.tsx";
 import type { Act } from "./decided.tsx";
 import { t } from "./texts.ts";
 
+const IMPORT = { animals: "importAnimals", owners: "importOwners", stock: "importStock" } as const;
+const SUBJECT = { animals: "animal", owners: "owner", stock: "item" } as const;
+
 /** What the file would change: first the button, then the progress, then the counts with the first lines. */
 export function Preview({
   state,
@@ -52,7 +55,7 @@ export function Preview({
       <p class="actions">
         {count > 0 && (
           <button type="button" class="primary" disabled={isDisabled} onClick={() => post("start")}>
-            {t(kind === "animals" ? "importAnimals" : "importOwners", { count })}
+            {t(IMPORT[kind], { count })}
           </button>
         )}
         <button type="button" disabled={isDisabled} onClick={discard}>
@@ -120,7 +123,7 @@ function Lines({
   lines: readonly FileLine[];
   kind: FileReading["kind"];
 }) {
-  const subject = t(kind === "animals" ? "animal" : "owner");
+  const subject = t(SUBJECT[kind]);
   const more = outcome === "refused" ? [t("why"), t("todo")] : outcome === "changed" ? [t("changes")] : [];
   return (
     <DataTable label={t(outcome)} class="cards" columns={[t("lineHead"), subject, ...more]}>

@@ -1,7 +1,7 @@
 import { translations } from "../../text.ts";
 
 export const t = translations({
-  title: ["Import animals and owners", "Hayvanları ve sahipleri aktar"],
+  title: ["Import animals, owners or stock", "Hayvanları, sahipleri veya stoğu aktar"],
   intro: [
     "Nothing is stored before you have seen what would change. An import can be undone for 24 hours. An animal that the file lacks " +
       "stays, and an empty cell keeps what is stored.",
@@ -11,8 +11,8 @@ export const t = translations({
   file: ["File", "Dosya"],
   choose: ["CSV or Excel file (.csv, .xlsx)", "CSV veya Excel dosyası (.csv, .xlsx)"],
   chooseHint: [
-    "A list of animals or of owners, as your practice software or a spreadsheet saves it. At most 50 MB and 100000 lines.",
-    "Klinik yazılımınızın veya hesap tablosunun kaydettiği hayvan ya da sahip listesi. En çok 50 MB ve 100000 satır.",
+    "A list of animals, of owners or of stock, as your practice software or a spreadsheet saves it. At most 50 MB and 100000 lines.",
+    "Klinik yazılımınızın veya hesap tablosunun kaydettiği hayvan, sahip ya da stok listesi. En çok 50 MB ve 100000 satır.",
   ],
   reading: ["The file is read", "Dosya okunuyor"],
   another: ["Another file", "Başka dosya"],
@@ -48,6 +48,17 @@ export const t = translations({
     "The file has owners alone, without a number: an owner is known again by name and phone.",
     "Dosyada yalnızca sahipler var, numara yok: sahip, adı ve telefonuyla yeniden tanınır.",
   ],
+  stockByNumber: [
+    "The file has items of stock. An item is known again by its number, else by its name. The quantity of an item that exists stays: " +
+      "receive and take it under Stock.",
+    "Dosyada stok ürünleri var. Ürün, numarasıyla, yoksa adıyla yeniden tanınır. Var olan ürünün miktarı değişmez: Stok ekranında " +
+      "giriş ve çıkış yapın.",
+  ],
+  stockByName: [
+    "The file has items of stock. An item is known again by its name. The quantity of an item that exists stays: receive and take it " +
+      "under Stock.",
+    "Dosyada stok ürünleri var. Ürün, adıyla yeniden tanınır. Var olan ürünün miktarı değişmez: Stok ekranında giriş ve çıkış yapın.",
+  ],
   dateQuestion: [
     "A date such as 3/4/2020 has two meanings here. Choose whether the day or the month comes first.",
     "3/4/2020 gibi bir tarihin burada iki anlamı var. Önce günün mü ayın mı geldiğini seçin.",
@@ -79,11 +90,13 @@ export const t = translations({
   lineHead: ["Line", "Satır"],
   animal: ["Animal", "Hayvan"],
   owner: ["Owner", "Sahibi"],
+  item: ["Item", "Ürün"],
   changes: ["Changes", "Değişiklikler"],
   why: ["Why it stays out", "Neden alınmadı"],
   todo: ["What to do", "Ne yapmalı"],
   importAnimals: ["Import {count} animals", "{count} hayvanı aktar"],
   importOwners: ["Import {count} owners", "{count} sahibi aktar"],
+  importStock: ["Import {count} items", "{count} ürünü aktar"],
   nothing: ["The file changes nothing.", "Dosya hiçbir şeyi değiştirmiyor."],
   cancel: ["Cancel", "Vazgeç"],
   import: ["Import", "Aktarım"],

@@ -32,9 +32,14 @@ export function Stock() {
       <div class="between">
         <h1>{t("stock")}</h1>
         {may("staff") && (
-          <button type="button" onClick={() => setAdding(true)}>
-            {t("newItem")}
-          </button>
+          <p class="actions">
+            <a class="button" href="/dashboard/patients/import">
+              {t("importList")}
+            </a>
+            <button type="button" onClick={() => setAdding(true)}>
+              {t("newItem")}
+            </button>
+          </p>
         )}
       </div>
       {isAdding && <NewItem close={() => setAdding(false)} />}

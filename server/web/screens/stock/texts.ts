@@ -27,6 +27,7 @@ export const t = translations({
   state: ["State", "Durum"],
   low: ["Low", "Azaldı"],
   virtual: ["Without stock", "Stoksuz"],
+  importList: ["Import a list", "Liste aktar"],
   none: ["No items here", "Burada ürün yok"],
   noneNext: [
     "Add an item by hand, or import the list of the clinic's own software.",

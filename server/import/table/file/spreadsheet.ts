@@ -1,6 +1,6 @@
 import { unzipSync } from "fflate";
 import readXlsxFile, { InvalidSpreadsheetError } from "read-excel-file/universal";
-import type { CsvRecord } from "./csv-records.ts";
+import { StoredRows } from "./stored-rows.ts";
 
 // The cells of an Excel file, as the texts that a CSV file would have.
 
@@ -8,7 +8,7 @@ import type { CsvRecord } from "./csv-records.ts";
 const UNPACKED_BYTES_MAX = 200 * 1024 * 1024;
 
 type SheetContent =
-  | { sheet: string; records: CsvRecord[] }
+  | { sheet: string; records: StoredRows }
   | { fault: "unpacks_too_large" | "not_xlsx" | "damaged_xlsx" | "no_rows" };
 
 /** Reads the first sheet that has cells. Blank rows are left out; a record's line is the number of its row. */
@@ -22,9 +22,11 @@ export async function readSpreadsheet(bytes: Uint8Array): Promise<SheetContent> 
     return { fault: error instanceof InvalidSpreadsheetError ? "not_xlsx" : "damaged_xlsx" };
   }
   for (const { sheet, data } of sheets) {
-    const records = data
-      .map((cells, index) => ({ line: index + 1, cells: cells.map(textOf) }))
-      .filter(({ cells }) => cells.some((cell) => cell !== ""));
+    const records = new StoredRows();
+    for (const [index, row] of data.entries()) {
+      const cells = row.map(textOf);
+      if (cells.some((cell) => cell !== "")) records.add({ line: index + 1, cells });
+    }
     if (records.length > 0) return { sheet, records };
   }
   return { fault: "no_rows" };

@@ -1,0 +1,28 @@
+import { query } from "../../database/query.ts";
+import { changeItem, type ItemFacts, removeItem } from "../inventory/stock.ts";
+import type { RecordedKind } from "./batches.ts";
+
+/** Items of stock by their fp. A change of what an item is says nothing of its stock. */
+export const stockItems: RecordedKind = {
+  name: "stock item",
+  async read(session, fp) {
+    const item = await session.first(itemByFp, { fp });
+    if (item === undefined) return null;
+    const { id, ...row } = item;
+    return { ...row, batches: await session.all(batchesOf, { id }) };
+  },
+  async restore(session, fp, image) {
+    if (image === null) await removeItem(session, fp);
+    else await changeItem(session, fp, image as unknown as ItemFacts);
+  },
+};
+
+const itemByFp = query((db, p: { fp: string }) => db.selectFrom("inventory_item").selectAll().where("fp", "=", p.fp));
+
+const batchesOf = query((db, p: { id: number }) =>
+  db
+    .selectFrom("inventory_batch")
+    .select(["lot", "quantity", "received_at", "expiry_date"])
+    .where("item_id", "=", p.id)
+    .orderBy("id"),
+);
