@@ -49,7 +49,7 @@ export function operationsOn(db: Database.Database, sizes: SessionSizes = new Ma
     ...messageOperationsOn(db, storedBytes),
     ...filingQueueOperationsOn(db),
     ...studyOperationsOn(studyRevisionsOn(db, storedBytes), outcomes, pendingMatches, registryChanges),
-    ...registryChangeOperationsOn(db, outcomes),
+    ...registryChangeOperationsOn(db, registryChanges, outcomes),
     ...outboxOperationsOn(db, outcomes, pendingMatches, previews),
     ...previews,
     ...directorySyncOperationsOn(db, pendingMatches, meta),

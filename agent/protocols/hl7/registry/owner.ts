@@ -38,21 +38,21 @@ function nameOf(pid: Segment, kin: Segment | undefined, { nameOrder }: PracticeS
   // A single component is the animal's name.
   const last = first === "" || second === "" ? "" : nameOrder === "owner-first" ? first : second;
   const names = [
-    kin === undefined ? "" : personIn(kin.components(2)),
+    kin === undefined ? "" : personIn(kin, 2),
     kin === undefined ? "" : kin.component(13, 1).trim(),
-    personIn(pid.components(9)),
+    personIn(pid, 9),
     last,
   ];
   const name = names.find((each) => each !== "" && each !== '""');
   return name === undefined ? {} : { name: name.slice(0, NAME_CHARS_MAX) };
 }
 
-/** XPN: family, given, second and further given names. The family may be a composed name. */
-function personIn(parts: readonly string[]): string {
-  const [family = "", given = "", further = ""] = parts
-    .map((part) => part.trim())
-    .map((part) => (part === '""' ? "" : part));
-  return [given, further, family.split("&")[0] ?? ""].filter(Boolean).join(" ");
+/** XPN: family, given, second and further given names. The first part of the family name is the surname. */
+function personIn(segment: Segment, field: number): string {
+  const [, given = "", further = ""] = segment.components(field);
+  const [surname = ""] = segment.subcomponents(field, 1);
+  const names = [given, further, surname].map((part) => part.trim());
+  return names.filter((part) => part !== "" && part !== '""').join(" ");
 }
 
 const PHONE_CHARS_MAX = 40;

@@ -56,21 +56,25 @@ export function registryChangesOn(db: Database.Database, storedBytes: StoredByte
   const count = (rows: unknown[], sign: 1 | -1) => {
     for (const { device, bytes } of rows as { device: string; bytes: number }[]) storedBytes.add(device, sign * bytes);
   };
+  const storedOf = (message: string) => sql.ofMessage.all(message) as StoredChange[];
   return {
     /**
      * Queues the changes of a message. One that is queued or done with the same content stays, so that a message that is read
      * again sends only what was refused or is different.
      */
     queue(message: string, drafts: readonly RegistryDraft[]): void {
-      const stored = sql.ofMessage.all(message) as StoredChange[];
-      for (const [position, { source, kind, body }] of drafts.entries()) {
-        const known = stored.find((change) => change.position === position);
-        const isSame = known?.source === source && known.kind === kind && known.body === body;
-        if (isSame && known.state !== "refused") continue;
+      const stored = storedOf(message);
+      for (const { draft, position, known } of newOf(stored, drafts)) {
+        const { source, kind, body } = draft;
         if (known !== undefined) count(sql.removeOne.all(known.id), -1);
         count(sql.insert.all({ message, position, source, kind, body }), 1);
       }
       if (stored.length > drafts.length) count(sql.remove.all(message, drafts.length), -1);
+    },
+
+    /** The changes that `queue` would queue. */
+    unsent(message: string, drafts: readonly RegistryDraft[]): RegistryDraft[] {
+      return newOf(storedOf(message), drafts).map(({ draft }) => draft);
     },
 
     /** Removes the changes of a message that is removed. */
@@ -80,8 +84,21 @@ export function registryChangesOn(db: Database.Database, storedBytes: StoredByte
   };
 }
 
+/** Returns the drafts that are neither queued nor done with the same content, and what is stored at their place. */
+function newOf(stored: readonly StoredChange[], drafts: readonly RegistryDraft[]) {
+  return drafts.flatMap((draft, position) => {
+    const known = stored.find((change) => change.position === position);
+    const isSame = known?.source === draft.source && known.kind === draft.kind && known.body === draft.body;
+    return isSame && known.state !== "refused" ? [] : [{ draft, position, known }];
+  });
+}
+
 /** Part of operationsOn(). */
-export function registryChangeOperationsOn(db: Database.Database, outcomes: MessageOutcomes) {
+export function registryChangeOperationsOn(
+  db: Database.Database,
+  changes: Pick<RegistryChanges, "unsent">,
+  outcomes: MessageOutcomes,
+) {
   const sql = {
     devices: db
       .prepare("SELECT device FROM registry_change WHERE state = 'queued' GROUP BY device ORDER BY MIN(id)")
@@ -95,7 +112,6 @@ export function registryChangeOperationsOn(db: Database.Database, outcomes: Mess
          WHERE id = @id AND state = 'queued' RETURNING message`,
       )
       .pluck(),
-    depth: db.prepare("SELECT COUNT(*) FROM registry_change WHERE state = 'queued'").pluck(),
   };
   return {
     /** The devices with queued changes, the longest waiting first. */
@@ -122,9 +138,9 @@ export function registryChangeOperationsOn(db: Database.Database, outcomes: Mess
       }
     },
 
-    /** Number of changes that wait for the server. */
-    queuedChangeCount(): number {
-      return sql.depth.get() as number;
+    /** The changes of a message that would be sent if it were stored with these. */
+    unsentChanges(message: string, drafts: readonly RegistryDraft[]): RegistryDraft[] {
+      return changes.unsent(message, drafts);
     },
   };
 }

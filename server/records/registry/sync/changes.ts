@@ -28,25 +28,40 @@ import { type SyncRequest, type StoredItem, withBatch } from "./request.ts";
 
 export type ChangesRequest = Omit<SyncRequest<{ readonly id: number }>, "full" | "batch">;
 
-type Context = Omit<SyncRequest<unknown>, "items" | "full" | "batch"> & { readonly batch: Batch | null };
+type Context = Omit<SyncRequest<unknown>, "items" | "full">;
 
 const form = Compile(RegistryChange);
 
-/** Stores the changes in their order, with one batch. Run it in a transaction. */
+/** Stores the changes in their order. Run it in a transaction. Each merge has a batch of its own, so that it can be undone alone. */
 export async function storeChanges(session: Session, request: ChangesRequest): Promise<RegistryOutcome[]> {
   const { items, ...about } = request;
-  return withBatch(
-    session,
-    request,
-    async (batch) => {
-      const outcomes: RegistryOutcome[] = [];
-      for (const { id, ...change } of items) {
-        outcomes.push({ id, ...(await storeChange(session, change, { ...about, batch })) });
-      }
-      return outcomes;
-    },
-    "hl7",
-  );
+  const outcomes: RegistryOutcome[] = [];
+  const storeRun = async (run: typeof items, batch: Batch | null | undefined) => {
+    for (const { id, ...change } of run) {
+      outcomes.push({
+        id,
+        ...(await storeChange(session, change, { ...about, ...(batch !== undefined && { batch }) })),
+      });
+    }
+  };
+  for (const run of runsOf(items)) {
+    if (isMerge(run[0])) await storeRun(run, undefined);
+    else await withBatch(session, about, (batch) => storeRun(run, batch), "hl7");
+  }
+  return outcomes;
+}
+
+const isMerge = (change: object | undefined) => (change as { kind?: unknown } | undefined)?.kind === "merge";
+
+/** Returns the changes up to each merge, and each merge. */
+function runsOf<Change extends object>(changes: readonly Change[]): Change[][] {
+  const runs: Change[][] = [];
+  for (const change of changes) {
+    const last = runs.at(-1);
+    if (last === undefined || isMerge(change) || isMerge(last[0])) runs.push([change]);
+    else last.push(change);
+  }
+  return runs;
 }
 
 type Outcome = Omit<RegistryOutcome, "id">;
@@ -163,7 +178,7 @@ async function ownerOf(
   const isNameless = owner.external_id === undefined && known === undefined;
   // An owner whom another door brought gets the name of this one.
   if (isNameless && customerId !== undefined)
-    await nameOwner(session, { ...name, customerId, updatedAt: null }, { batch });
+    await nameOwner(session, { ...name, customerId, updatedAt: null }, { batch: batch ?? null });
   const named = await findNamedOwner(session, name);
   const facts = named === undefined ? null : await readOwnerFacts(session, named.customer_id);
   return {
