@@ -17,6 +17,7 @@ import type { ConfigurationLink, UpgradeLink } from "./push/heartbeat.ts";
 import { AgreedTime } from "./push/agreed-time.ts";
 import { clockSentence, ClockWatch } from "./push/clock-watch.ts";
 import { Push } from "./push/push.ts";
+import { RegistryPush } from "./push/registry-push.ts";
 import { createServerClient, type ServerClient } from "./push/server-client.ts";
 import { watchServer } from "./push/server-watch.ts";
 import { realTimer } from "./runtime/timer.ts";
@@ -25,6 +26,7 @@ import { Spool, SPOOL_FILES } from "./spool/spool.ts";
 import { NOT_ASKED_YET, type ServerState } from "./states/server-state.ts";
 import { createMetrics, type Metrics } from "./status/metrics.ts";
 import { type Readiness, readiness } from "./status/readiness.ts";
+import { HurriedSync } from "./study/hurried-sync.ts";
 import { Directory } from "./study/patient-directory.ts";
 import { CONNECTIONS_MAX } from "./transport/tcp.ts";
 
@@ -95,10 +97,13 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
   );
   const directory = new Directory(spool, server);
   const push = createPush({ spool, server, time, metrics, log }, () => imaging.acknowledged());
+  const hurried = new HurriedSync(directory);
+  const registry = createRegistryPush({ spool, server, time, log }, () => hurried.hurry());
   const context = {
     ...{ config, spool, directory, metrics, log },
     now: () => time.best(),
     queued: () => push.scheduleSend(),
+    changesQueued: () => registry.wake(),
   };
   const imaging = await createImaging(context, server);
   // Before the first image: the server may be away for long.
@@ -123,6 +128,7 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
     directory,
     time,
     push,
+    registry,
     groups,
     imaging,
     devices,
@@ -148,6 +154,8 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
       await Promise.all(devices.map((device) => device.close()));
       for (const group of groups) await group.stop();
       await push.stop();
+      await registry.stop();
+      await hurried.stop();
       await spool.close();
       log.info("the agent has stopped");
     },
@@ -260,6 +268,29 @@ function createPush(
         log.error({ stage: "push", kind, reason }, "studies cannot be sent: the agent keeps them and retries");
       },
       recovered: () => log.info({ stage: "push" }, "studies are sent again"),
+    },
+    { setTimer: realTimer, random: Math.random, now: () => time.best() },
+  );
+}
+
+/** `changed` is called when the server has stored a change. */
+function createRegistryPush(
+  { spool, server, time, log }: Pick<AgentTasks, "spool" | "server" | "time" | "log">,
+  changed: () => void,
+): RegistryPush {
+  return new RegistryPush(
+    spool,
+    server,
+    {
+      changed,
+      refused: (device, code) =>
+        log.warn({ stage: "push", device, code }, "the server refused a change of practice software"),
+      failed: (kind, reason) =>
+        log.error(
+          { stage: "push", kind, reason },
+          "changes of practice software cannot be sent: the agent keeps them and retries",
+        ),
+      recovered: () => log.info({ stage: "push" }, "changes of practice software are sent again"),
     },
     { setTimer: realTimer, random: Math.random, now: () => time.best() },
   );

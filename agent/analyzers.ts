@@ -19,6 +19,7 @@ import type { Profile } from "./devices/profile.ts";
 import { Directives } from "./connection/device-commands.ts";
 import { runPeriodically } from "./runtime/periodic.ts";
 import type { FilingDevice } from "./study/assess.ts";
+import { practiceOf } from "./study/assess-registry.ts";
 import { Filing } from "./study/filing.ts";
 import { Operators } from "./config/values/operator-list.ts";
 import type { Operator } from "./protocols/poct1/topics.ts";
@@ -84,10 +85,14 @@ export async function createAnalyzers(agent: AgentContext, transportOf = createT
 }
 
 function createFiling(
-  { config, spool, directory, log, queued }: AgentContext,
+  { config, spool, directory, log, queued, changesQueued }: AgentContext,
   analyzers: Analyzers,
   sessions: ReadonlyMap<string, DeviceSession>,
 ): Filing {
+  const isPractice = (id: string) => {
+    const profile = analyzers.get(id)?.profile;
+    return profile !== undefined && practiceOf(profile) !== null;
+  };
   return new Filing(
     spool,
     directory,
@@ -95,7 +100,8 @@ function createFiling(
     {
       outcomeStored({ device, id: message }, state, studies) {
         log.info({ stage: "study", device, message, state, studies }, "the outcome of a message was stored");
-        queued();
+        if (isPractice(device)) changesQueued();
+        else queued();
       },
       fault: ({ device, id: message }, err) =>
         log.error({ stage: "read", device, message, err }, "internal error: message quarantined"),
@@ -209,13 +215,16 @@ function taughtCodes(codes: NonNullable<DeviceConfig["codes"]>): ReadonlyMap<str
 }
 
 /** @returns the profile with the settings of agent.yaml. The configuration check holds their values to the protocol. */
-function adapted(profile: Profile, { charset, ackMode }: DeviceConfig): Profile {
+function adapted(profile: Profile, { charset, ackMode, practice }: DeviceConfig): Profile {
   switch (profile.protocol) {
     case "astm":
       return charset === undefined ? profile : { ...profile, charset: charset as AstmCharset };
     case "hl7": {
       const own = charset === undefined ? {} : { charset: charset as Hl7Charset };
-      return { ...profile, link: { ...profile.link, ...own, ...(ackMode === undefined ? {} : { ackMode }) } };
+      const link = { ...profile.link, ...own, ...(ackMode === undefined ? {} : { ackMode }) };
+      return profile.registry === undefined
+        ? { ...profile, link }
+        : { ...profile, link, registry: { ...profile.registry, ...practice } };
     }
     case "poct1a":
     case "text":

@@ -8,6 +8,7 @@ import type { ImagingDevices } from "./imaging-devices.ts";
 import { type ConfigurationLink, heartbeatTask, type UpgradeLink } from "./push/heartbeat.ts";
 import type { AgreedTime } from "./push/agreed-time.ts";
 import type { Push } from "./push/push.ts";
+import type { RegistryPush } from "./push/registry-push.ts";
 import type { ServerClient } from "./push/server-client.ts";
 import { runPeriodically } from "./runtime/periodic.ts";
 import { sleep } from "./runtime/timer.ts";
@@ -55,6 +56,7 @@ export interface AgentTasks {
   readonly directory: Directory;
   readonly time: AgreedTime;
   readonly push: Push;
+  readonly registry: RegistryPush;
   readonly groups: readonly DeviceGroup[];
   readonly imaging: ImagingDevices;
   readonly devices: readonly RunningDevice[];
@@ -131,7 +133,7 @@ export function startPeriodicTasks(agent: AgentTasks): () => void {
   };
 }
 
-async function syncDirectory({ groups, directory, time, push, log }: AgentTasks): Promise<void> {
+async function syncDirectory({ groups, directory, time, push, registry, log }: AgentTasks): Promise<void> {
   for (const group of groups) group.wake?.();
   const { whole, changed } = await directory.sync();
   if (whole || changed > 0) {
@@ -140,6 +142,7 @@ async function syncDirectory({ groups, directory, time, push, log }: AgentTasks)
   const agreed = time.now();
   if (agreed !== null) await push.retryRefusedTimes(agreed);
   push.serverResponded();
+  registry.serverResponded();
 }
 
 /**

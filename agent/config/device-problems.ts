@@ -52,6 +52,25 @@ function profileProblems(device: Record<string, unknown>, at: readonly string[],
     if (key in device && profile === DICOM) report([...at, key], `is for analyzers, the profile is ${DICOM}`);
   }
   codeProblems(device["codes"], [...at, "codes"], report);
+  practiceProblems(device, at, report);
+}
+
+/** Keys that read results, which practice software does not send. */
+const RESULT_KEYS = [...ANALYZER_KEYS, "model"];
+
+function practiceProblems(device: Record<string, unknown>, at: readonly string[], report: ReportProblem): void {
+  const known = typeof device["profile"] === "string" ? profileById(device["profile"]) : undefined;
+  if (known === undefined) return;
+  const isPractice = known.protocol === "hl7" && known.registry !== undefined;
+  if (!isPractice && "practice" in device) {
+    report([...at, "practice"], `is for practice software, the profile is ${known.id}`);
+  }
+  for (const key of isPractice ? RESULT_KEYS : []) {
+    if (key in device) report([...at, key], `is for analyzers, the profile is ${known.id}`);
+  }
+  if (isPractice && "serial" in asObject(device["connection"])) {
+    report([...at, "connection"], "has serial, expected listen or dial for practice software");
+  }
 }
 
 /** Checks the addresses of the device, and the networks that may connect. */

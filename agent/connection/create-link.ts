@@ -10,6 +10,7 @@ import { EOT, ETX, SOH, SUB } from "../protocols/bytes.ts";
 import type { Profile } from "../devices/profile.ts";
 import { stampOf } from "../protocols/hl7/message/acknowledgement-message.ts";
 import { Hl7Link } from "../protocols/hl7/link.ts";
+import { registryJudge } from "../protocols/hl7/registry/answer.ts";
 import type { Link, LinkAction, LinkContext } from "../protocols/link.ts";
 import { Poct1Link } from "../protocols/poct1/link.ts";
 import type { OperatorBook } from "../protocols/poct1/topics.ts";
@@ -34,9 +35,10 @@ export function createLink(profile: Profile, context: LinkContext, operators?: O
     case "crc-lines":
       return new CrcLinesLink();
     case "mllp": {
-      const orders = profile.protocol === "hl7" ? profile.orders : undefined;
+      const { orders, registry } = profile.protocol === "hl7" ? profile : {};
       const asked = { worklist: orders !== undefined, displayFirst: orders?.displayFirst === true };
-      return new Hl7Link(() => stampOf(context), { ...link, ...asked });
+      const judged = registry === undefined ? {} : { judge: registryJudge(registry) };
+      return new Hl7Link(() => stampOf(context), { ...link, ...asked, ...judged });
     }
     case "poct1a":
       return new Poct1Link(context, operators);

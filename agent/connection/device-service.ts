@@ -26,6 +26,8 @@ export interface AgentContext {
   readonly log: Logger;
   /** Called when a study is ready for the push to the server. */
   readonly queued: () => void;
+  /** Called when changes of practice software are ready for the server. */
+  readonly changesQueued: () => void;
 }
 
 /** The devices of one kind with the stages that process their messages. */

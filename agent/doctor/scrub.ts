@@ -87,7 +87,10 @@ function hostsOnTheWay(target: string | null): string[] {
 
 function namesInSpool(data: string): Set<string> {
   try {
-    return readSpool(data, (db) => new Set([...directoryTexts(db), ...studyTexts(db)].flatMap(wordsOf)));
+    return readSpool(
+      data,
+      (db) => new Set([...directoryTexts(db), ...registryTexts(db), ...studyTexts(db)].flatMap(wordsOf)),
+    );
   } catch {
     return new Set(); // without a spool there are no names
   }
@@ -99,6 +102,12 @@ function directoryTexts(db: Database.Database): string[] {
   const patients = db.prepare("SELECT body FROM patient").pluck().all() as string[];
   const names = patients.flatMap((body) => textsUnder(JSON.parse(body) as unknown, /name|owner|external_ids/));
   return [...identifiers, ...accessions, ...names];
+}
+
+/** What practice software sent of animals and owners. */
+function registryTexts(db: Database.Database): string[] {
+  const bodies = db.prepare("SELECT body FROM registry_change").pluck().all() as string[];
+  return bodies.flatMap((body) => textsUnder(JSON.parse(body) as unknown, /./));
 }
 
 function studyTexts(db: Database.Database): string[] {

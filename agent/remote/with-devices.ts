@@ -16,6 +16,7 @@ export const REMOTE_KEYS: readonly (keyof DeviceConfig)[] = [
   "ackMode",
   "codes",
   "matchBySampleId",
+  "practice",
   "aeTitle",
   "callingAeTitles",
   "quietSeconds",

@@ -107,6 +107,7 @@ const GENERAL_NAMES: Readonly<Record<string, string>> = {
   "generic-astm-raw": "Any analyzer with ASTM without frames",
   "generic-hl7": "Any analyzer with HL7",
   "generic-poct1a": "Any analyzer with POCT1-A",
+  "practice-system": "Practice software (HL7)",
 };
 
 export function analyzerNames(): ProfileName[] {

@@ -14,6 +14,7 @@ import type { StudyDraft } from "../spool/queries/studies/revisions.ts";
 import type { MatchKeys } from "../spool/queries/patients/pending-matches.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
 import { SET_ASIDE } from "../spool/tries.ts";
+import { assessRegistry, practiceOf } from "./assess-registry.ts";
 import { describeMatch, type Match, match, type Namesakes, patientNumbers } from "./match.ts";
 import { asPatientFp, type Directory, serverAccessionsIn } from "./patient-directory.ts";
 import { complete, read } from "./read.ts";
@@ -79,13 +80,17 @@ export async function assess(
   const { length } = message.bytes;
   const incomplete = mayComplete ? await spool.call("incompleteMessages", message.device, message.id, length) : [];
   const codes = await directory.codes();
+  const practice = practiceOf(device.profile);
   const taken = await attempt(async () => {
     const { bytes, completed } = complete(message.bytes, incomplete, device.profile);
-    return { completed, reading: read(bytes, device.profile, readContext(device, message, codes)) };
+    return practice === null
+      ? { completed, reading: read(bytes, device.profile, readContext(device, message, codes)) }
+      : { completed, outcome: assessRegistry(message, bytes, practice, device.timeZone) };
   });
   if (taken === null) return quarantined(message, null, SET_ASIDE);
-  const { completed, reading } = taken;
-  const completes = completed.map(({ id }) => id);
+  const completes = taken.completed.map(({ id }) => id);
+  if ("outcome" in taken) return { message: message.id, studies: [], completes, at: Date.now(), ...taken.outcome };
+  const { reading } = taken;
   const isRead = reading.is === "reports";
   // The spool decides whether a withdrawal has a result to withdraw.
   const reports = isRead ? reading.reports : reading.is === "quarantined" ? (reading.withdrawals ?? []) : [];

@@ -63,6 +63,12 @@ export class Directory {
     return this.#syncing;
   }
 
+  /** Fetches what has changed until now, which a running sync may have missed. @throws SendError */
+  async syncAfterChange(): Promise<SyncResult> {
+    await this.#syncing?.catch(() => undefined);
+    return this.sync();
+  }
+
   async #sync(): Promise<SyncResult> {
     // Intervals first, so that the results of a new patient are flagged by them.
     await this.#intervals.sync(this.#pages);

@@ -397,7 +397,7 @@ export interface Tables {
 }
 
 /** Where a change of an animal comes from. */
-export type Door = "hand" | "file" | "sync" | "device" | "merge";
+export type Door = "hand" | "file" | "sync" | "device" | "merge" | "hl7";
 
 export type RowChange = "created" | "changed" | "removed";
 

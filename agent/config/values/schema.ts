@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { ORDER_TESTS_MAX, TestName } from "../../../shared/api/agent-lists.ts";
 import { PIN } from "../../../shared/api/pairing.ts";
 import { ClosedObject } from "../../../shared/schema/schema.ts";
 import { Modality } from "../../../shared/api/study.ts";
@@ -44,6 +45,20 @@ const AeTitle = Type.String({
   ),
 });
 
+const PidField = Type.Enum(["PID-2", "PID-3", "PID-4"]);
+
+/** What differs between installations of practice software; see PracticeSettings. */
+export const PracticeSchema = ClosedObject({
+  nameOrder: Type.Optional(Type.Enum(["owner-first", "animal-first"])),
+  idAuthority: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  chipField: Type.Optional(PidField),
+  tattooField: Type.Optional(PidField),
+  source: Type.Optional(Type.String({ pattern: textForm("^[\\w.-]{1,64}$", "1 to 64 letters, digits, dots, - or _") })),
+  orderReply: Type.Optional(Type.Enum(["ACK", "ORR"])),
+  /** Tests of the software's codes: `{CHEM10: [ALT, CREA]}`. */
+  panels: Type.Optional(Type.Record(Type.String(), Type.Array(TestName, { minItems: 1, maxItems: ORDER_TESTS_MAX }))),
+});
+
 export const DeviceSchema = ClosedObject({
   id: Type.String({
     pattern: textForm("^[a-z0-9][a-z0-9-]{0,62}$", "lower-case letters, digits and dashes such as chem-1, at most 63"),
@@ -66,6 +81,7 @@ export const DeviceSchema = ClosedObject({
   codes: Type.Optional(Type.Record(Type.String(), Type.String({ minLength: 1 }))),
   /** A sample number names the patient like a typed identifier. */
   matchBySampleId: Type.Optional(Type.Boolean()),
+  practice: Type.Optional(PracticeSchema),
   // Keys of imaging devices.
   aeTitle: Type.Optional(AeTitle),
   callingAeTitles: Type.Optional(Type.Array(AeTitle, { maxItems: 100 })),

@@ -4,6 +4,18 @@ import type { FilingCode } from "../../../shared/api/filing-code.ts";
 // Why a message is in its state: a code for programs. The words of a code with values are stored beside it, those of the others are made
 // here, where a person reads them.
 
+/** Why a message of practice software changes nothing. The server's own reasons begin with `REGISTRY.` too. */
+export type RegistryCode =
+  /** It is about a visit, a response, or for training. */
+  | "REGISTRY.NO_EFFECT"
+  | "REGISTRY.UNREADABLE"
+  | "REGISTRY.MISSING"
+  | "REGISTRY.WRONG_FORM"
+  | "REGISTRY.UNKNOWN_VALUE"
+  | "REGISTRY.NOT_TAKEN"
+  | "REGISTRY.UNKNOWN_KEY"
+  | "REGISTRY.SAME_KEY";
+
 export type MessageCode =
   /** The agent ended each time it worked on the message. */
   | "MESSAGE.SET_ASIDE"
@@ -12,17 +24,20 @@ export type MessageCode =
   | "MESSAGE.DAMAGED"
   | "MESSAGE.NO_DEVICE"
   | "MESSAGE.INCOMPLETE"
+  | RegistryCode
   /** The reason of its study: why no patient matches, or why the server refused it. */
   | FilingCode;
 
 const english: Partial<Record<string, string>> = {
   "MESSAGE.SET_ASIDE": "the agent ended each time it worked on this, so it was set aside",
   "MESSAGE.DISMISSED": "a person at the desk took it from the list",
+  "REGISTRY.NO_EFFECT": "it is about a visit, a response or for training: no animal and no order changes",
 } satisfies Partial<Record<MessageCode, string>>;
 
 const turkish: Partial<Record<string, string>> = {
   "MESSAGE.SET_ASIDE": "ajan bununla her çalıştığında sona erdi, bu yüzden kenara ayrıldı",
   "MESSAGE.DISMISSED": "bir kullanıcı bunu listeden aldı",
+  "REGISTRY.NO_EFFECT": "bir ziyaret, yanıt veya eğitim iletisidir: hiçbir hayvan ve istem değişmez",
 } satisfies Partial<Record<MessageCode, string>>;
 
 /** A reason as the spool stores it. An agent of an older version stored words alone. */

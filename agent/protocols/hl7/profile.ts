@@ -3,6 +3,7 @@ import type { ProfileBase } from "../profile.ts";
 import type { LinkOptions } from "./link.ts";
 import type { OrderFormat as Hl7OrderFormat } from "./order-format.ts";
 import type { Segment } from "./message/segment.ts";
+import type { PracticeSettings } from "./registry/settings.ts";
 
 /** MLLP framing, and how messages are acknowledged and decoded if they do not declare it. */
 type MllpLink = { readonly kind: "mllp" } & LinkOptions;
@@ -64,6 +65,8 @@ export interface Hl7Profile extends ProfileBase {
   readonly noteValue?: RegExp;
   /** Order format of a device that accepts orders. Queries of other devices get "no order". */
   readonly orders?: Hl7OrderFormat;
+  /** Practice software: its messages bring animals, owners and orders, not results. */
+  readonly registry?: PracticeSettings;
   /** Hours within which messages of one sample are one study, for a device that sends one test per message. */
   readonly collectHours?: number;
   /** Only messages of one test are collected, and only by a number that no counter has. */

@@ -21,6 +21,8 @@ export function readHl7(bytes: Uint8Array, profile: Hl7Profile, context: ReadCon
   const message = parseMessage(bytes, profile.link);
   if ("problem" in message) return { is: "quarantined", reason: message.problem };
   const { header, segments, charset, utf8Under, cutShort, replacements } = message;
+  // The registry's own stages read it; see study/assess-registry.ts.
+  if (profile.registry !== undefined) return { is: "not-for-patients", reason: "a message of practice software" };
   const refusal = refusalOf(message, profile.link);
   if (refusal !== null) return { is: "quarantined", reason: refusal };
   const sender = `${given(header.field(3))}|${given(header.field(4))}`;

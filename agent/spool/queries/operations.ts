@@ -22,6 +22,7 @@ import { serverOrderOperationsOn } from "./orders/server-orders.ts";
 import { directorySyncOperationsOn } from "./patients/directory-sync.ts";
 import { patientOperationsOn } from "./patients/patients.ts";
 import { pendingMatchesOn } from "./patients/pending-matches.ts";
+import { registryChangeOperationsOn, registryChangesOn } from "./patients/registry-changes.ts";
 import { retentionOperationsOn } from "./retention.ts";
 import { outboxOperationsOn } from "./studies/outbox.ts";
 import { unfinishedTryOperationsOn } from "./unfinished-tries.ts";
@@ -36,6 +37,7 @@ export function operationsOn(db: Database.Database, sizes: SessionSizes = new Ma
   const storedBytes = storedBytesOn(db, sizes);
   const outcomes = messageOutcomesOn(db);
   const pendingMatches = pendingMatchesOn(db);
+  const registryChanges = registryChangesOn(db, storedBytes);
   const sessions = sessionOperationsOn(db, storedBytes);
   const orders = orderOperationsOn(db);
   const forwards = forwardOperationsOn(db);
@@ -46,7 +48,8 @@ export function operationsOn(db: Database.Database, sizes: SessionSizes = new Ma
     ...noiseOperationsOn(db, storedBytes),
     ...messageOperationsOn(db, storedBytes),
     ...filingQueueOperationsOn(db),
-    ...studyOperationsOn(studyRevisionsOn(db, storedBytes), outcomes, pendingMatches),
+    ...studyOperationsOn(studyRevisionsOn(db, storedBytes), outcomes, pendingMatches, registryChanges),
+    ...registryChangeOperationsOn(db, registryChanges, outcomes),
     ...outboxOperationsOn(db, outcomes, pendingMatches, previews),
     ...previews,
     ...directorySyncOperationsOn(db, pendingMatches, meta),
@@ -62,7 +65,7 @@ export function operationsOn(db: Database.Database, sizes: SessionSizes = new Ma
     ...forwards,
     ...commitmentOperationsOn(db),
     ...procedureStepOperationsOn(db),
-    ...retentionOperationsOn(db, sessions, pendingMatches, storedBytes),
+    ...retentionOperationsOn(db, sessions, { pendingMatches, registryChanges }, storedBytes),
     ...meta,
     ...unfinishedTryOperationsOn(db),
   };

@@ -4,6 +4,7 @@ import { NO_SESSION } from "./messages/messages.ts";
 import { type StoredBytes, ROW_BYTES } from "./devices/stored-bytes.ts";
 import type { SessionOperations } from "./events/sessions.ts";
 import type { PendingMatches } from "./patients/pending-matches.ts";
+import type { RegistryChanges } from "./patients/registry-changes.ts";
 
 // Removal of old rows. Rows that need the server or a user stay.
 
@@ -62,11 +63,17 @@ function statementsOn(db: Database.Database) {
   };
 }
 
+/** Rows of other tables that go with their message. */
+interface RowsOfMessages {
+  readonly pendingMatches: PendingMatches;
+  readonly registryChanges: RegistryChanges;
+}
+
 /** Part of operationsOn(). */
 export function retentionOperationsOn(
   db: Database.Database,
   { nextIds }: Pick<SessionOperations, "nextIds">,
-  pendingMatches: PendingMatches,
+  { pendingMatches, registryChanges }: RowsOfMessages,
   storedBytes: StoredBytes,
 ) {
   const sql = statementsOn(db);
@@ -96,6 +103,7 @@ export function retentionOperationsOn(
       storedBytes.add(device, -bytes);
       sql.deleteLinks.run(id);
       pendingMatches.set(id, null);
+      registryChanges.removeOf(id);
     }
   }
 

@@ -164,5 +164,16 @@ const SERVER_ORDERS = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+const REGISTRY_CHANGES = `
+  -- Changes of animals, owners and orders from practice software, which the server gets in the order of their ids. position is the
+  -- place in the message; body is JSON of shared/api/registry.ts. source names the software whose external ids the body has.
+  CREATE TABLE registry_change (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, device TEXT NOT NULL, message TEXT NOT NULL, position INTEGER NOT NULL,
+    source TEXT NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL,
+    state TEXT NOT NULL, reason TEXT, code TEXT, settled_at INTEGER, UNIQUE (message, position)
+  ) STRICT;
+  CREATE INDEX registry_change_queued ON registry_change (device, id) WHERE state = 'queued';
+`;
+
 /** The statements of each schema version: the baseline, then what each later version changes. */
-export const MIGRATIONS: readonly string[] = [BASELINE, CODES_OF_REASONS, SERVER_ORDERS];
+export const MIGRATIONS: readonly string[] = [BASELINE, CODES_OF_REASONS, SERVER_ORDERS, REGISTRY_CHANGES];

@@ -212,6 +212,13 @@ function callsOn(operations: Operations): { spool: SpoolCalls; resulted: string[
 }
 
 function diffOf(operations: Operations, message: ReassessedMessage["message"], settlement: Settlement): string[] {
+  const { changes = [] } = settlement;
+  if (changes.length > 0) {
+    const unsent = operations.unsentChanges(message.id, changes);
+    if (unsent.length === 0) return [];
+    const kinds = unsent.map(({ kind }) => `+ ${kind} of ${message.device}`);
+    return [`- ${outcomeText(message.state, message)}`, "+ to be sent", ...kinds];
+  }
   const lines: string[] = [];
   let isNew = false;
   for (const draft of settlement.studies) {

@@ -4,9 +4,8 @@ import { parseJsonBodies } from "../../http/json-body.ts";
 import { readParameters } from "../../http/query-parameters.ts";
 import { keyOf } from "../../http/request-context.ts";
 import { Compile } from "typebox/compile";
-import type { MergeCode } from "../../records/registry/merge.ts";
 import { readOwners, readPatients } from "../../records/registry/sync/items.ts";
-import { mergeNamed } from "../../records/registry/sync/merge.ts";
+import { mergeNamed, mergeRefusals } from "../../records/registry/sync/merge.ts";
 import {
   SyncAnswer,
   SyncMerge,
@@ -71,14 +70,3 @@ async function mergePatients(request: FastifyRequest, { store, now }: SyncContex
     { repeatable: true },
   );
 }
-
-const mergeRefusals: Readonly<Record<MergeCode, string>> = {
-  same: "survivor and merged are the same external id",
-  unknown_survivor: "No patient with the external id of survivor is stored: send it first",
-  unknown_merged: "The patient of merged is not one of the clinic",
-  removed_survivor: "The patient of survivor is removed: send it again first",
-  circle: "survivor was merged into merged before",
-  merged_elsewhere: "merged was merged into another patient before",
-  other_species: "The patients are of different species",
-  other_clinics: "Other clinics are connected to the patient of merged",
-};

@@ -16,6 +16,8 @@ export type MergeCode =
   | "circle"
   /** The other one was merged into a third one before. */
   | "merged_elsewhere"
+  /** The new id of an animal is another one's. */
+  | "id_taken"
   | "other_species"
   /** Other clinics are connected to the one that would go. */
   | "other_clinics";

@@ -122,7 +122,16 @@ export class SimulatedAgent {
     const nothing = () => undefined;
     const events = { outcome: nothing, failed: nothing, recovered: nothing };
     const push = new Push(spool, server, events, { setTimer: realTimer, random: Math.random, now });
-    const context = { config, spool, directory, metrics, log, now, queued: () => push.scheduleSend() };
+    const context = {
+      config,
+      spool,
+      directory,
+      metrics,
+      log,
+      now,
+      queued: () => push.scheduleSend(),
+      changesQueued: () => undefined,
+    };
     const cables = new Map(this.#devices.map(({ id, cable }) => [id, cable]));
     const group = await createAnalyzers(context, ({ id }) => cables.get(id)!.transport(process));
     const imaging = await createImages(

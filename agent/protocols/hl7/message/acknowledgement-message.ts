@@ -32,6 +32,12 @@ export interface AckVerdict {
   /** Table 0357; 2.3.1 devices expect it in MSA-6 too. */
   readonly status: number;
   readonly text: string;
+  /** ERR-2 of a fault of the content. */
+  readonly location?: readonly string[];
+  /** MSH-9 of the application's reply; absent for that of the message's type. */
+  readonly type?: string;
+  /** Segments of the application's reply after MSA and ERR, without CR. */
+  readonly segments?: readonly string[];
 }
 
 export const ACCEPTED: AckVerdict = { application: "AA", accept: "CA", status: 0, text: "Message accepted" };
@@ -55,6 +61,7 @@ export function encodeAcknowledgement(
 ): Uint8Array {
   const segments = acknowledgementSegments(request, verdict, code, stamp);
   if (request !== null && code === "AA") segments.push(...queryStatus(request, "NF"));
+  if (!code.startsWith("C")) segments.push(...(verdict.segments ?? []).map(echo));
   const text = segments.map((segment) => `${segment}\r`).join("");
   return encodeText(text, request?.charset ?? "utf-8");
 }
@@ -76,16 +83,20 @@ function acknowledgementSegments(
 ): string[] {
   const delimiters = request?.delimiters ?? STANDARD_DELIMITERS;
   const minor = minorVersion(request);
-  const { status, text } = isAcceptance(code) ? ACCEPTED : verdict;
+  const { status, text, location } = isAcceptance(code) ? { ...ACCEPTED, location: undefined } : verdict;
   const short = escapeField(text.slice(0, TEXT_CHARS_MAX), delimiters);
   const segments = [
-    encodeHeader(request, messageType(request, code), stamp),
+    encodeHeader(request, messageType(request, code, verdict.type), stamp),
     // Devices of 2.3.1 read MSA-6; later versions have ERR in its place.
     join(delimiters, "MSA", code, echoField(request, 10), short, "", "", minor < 5 ? String(status) : ""),
   ];
   if (minor >= 5 && status > 0) {
     const reason = [[String(status), text, "HL70357"]];
-    segments.push(encodeSegment("ERR", ["", "", reason, "E", "", "", "", text], delimiters));
+    const place = location === undefined ? "" : [location];
+    segments.push(encodeSegment("ERR", ["", place, reason, "E", "", "", "", text], delimiters));
+  } else if (location !== undefined) {
+    // ERR-1 of versions before 2.5 has the place and the code.
+    segments.push(encodeSegment("ERR", [[[...location, String(status)]]], delimiters));
   }
   return segments;
 }
@@ -129,11 +140,11 @@ function join({ field }: Delimiters, ...fields: readonly string[]): string {
 const TEXT_CHARS_MAX = 80;
 
 /** MSH-9, with its structure if the device sent one. The accept acknowledgement of any type is an ACK. */
-function messageType(request: Hl7Message | null, code: AckCode): string[] {
+function messageType(request: Hl7Message | null, code: AckCode, reply?: string): string[] {
   if (request === null) return ["ACK"];
   const [, trigger = "", structure] = request.header.components(9).map((part) => part.trim());
   const general = trigger === "" ? "ACK" : `ACK^${trigger}`;
-  const [type = "ACK", event] = ((code.startsWith("C") ? null : replyType(request)) ?? general).split("^");
+  const [type = "ACK", event] = ((code.startsWith("C") ? null : (reply ?? replyType(request))) ?? general).split("^");
   const named = event === undefined ? [type] : [type, event];
   if (structure === undefined) return named;
   return [...named, type === "ACK" ? "ACK" : named.join("_")];

@@ -26,8 +26,13 @@ export type AckMode = (typeof ACK_MODES)[number];
 /** Result of storing a message. Of one over the limit the first part is stored. */
 export type Outcome = "stored" | "not-stored" | "too-long";
 
+/** Decides about a complete message by its content. */
+export type Judge = (message: Hl7Message) => AckVerdict;
+
 export interface AckOptions extends CharsetOptions {
   readonly ackMode?: AckMode;
+  /** Messages of practice software are acknowledged by their content, all others by their type. */
+  readonly judge?: Judge;
   /** The host query replies to order queries. The link itself only sends the accept acknowledgement. */
   readonly worklist?: boolean;
 }
@@ -64,11 +69,11 @@ interface AckDecision {
 }
 
 function decide(message: Uint8Array, outcome: Outcome, options: AckOptions): AckDecision {
-  const { head, parsed } = readHead(message, options);
+  const { head, parsed } = options.judge === undefined ? readHead(message, options) : readAll(message, options);
   // Bytes before MSH make the message unreadable, but the acknowledgement may still name it.
   const named = "problem" in parsed ? parseMessage(head.subarray(startOfMsh(head)), options) : parsed;
   const request = "problem" in named ? null : named;
-  const verdict = judge("problem" in parsed ? parsed.problem : parsed, outcome);
+  const verdict = judge("problem" in parsed ? parsed.problem : parsed, outcome, options);
   const codes = ackCodes(request, verdict, options.ackMode ?? "auto", outcome);
   const isHostQuery =
     options.worklist === true && request !== null && verdict.accept === "CA" && asksForOrders(request);
@@ -86,6 +91,15 @@ function readHead(message: Uint8Array, options: AckOptions) {
   if (!("problem" in parsed) && isUnsolicited(parsed)) return { head, parsed };
   const longer = headOf(message, HEAD_SEGMENTS.ofOthers);
   return { head: longer, parsed: parseMessage(longer, options) };
+}
+
+/** Max bytes of a message whose content is judged. The largest order seen has some kB. */
+export const JUDGED_BYTES_MAX = 256 * 1024;
+
+/** Of a message that is too long the header alone is read, for the refusal. */
+function readAll(message: Uint8Array, options: AckOptions) {
+  if (message.length <= JUDGED_BYTES_MAX) return { head: message, parsed: parseMessage(message, options) };
+  return { head: headOf(message, 1), parsed: { problem: `the message has more than ${JUDGED_BYTES_MAX} bytes` } };
 }
 
 function headOf(message: Uint8Array, segmentCount: number): Uint8Array {
@@ -106,11 +120,15 @@ function startOfMsh(head: Uint8Array): number {
   return Math.max(0, String.fromCharCode(...head).search(/MSH[^A-Za-z0-9\s]/));
 }
 
-function judge(message: Hl7Message | string, outcome: Outcome): AckVerdict {
+function judge(message: Hl7Message | string, outcome: Outcome, { judge: judgeContent }: AckOptions): AckVerdict {
   if (outcome === "not-stored") {
-    return { application: "AE", accept: "CR", status: 207, text: "cannot store: message refused" };
+    const text = "cannot store: message refused";
+    const verdict = { application: "AE", accept: "CR", status: 207, text } as const;
+    const type = typeof message === "string" ? undefined : judgeContent?.(message).type;
+    return type === undefined ? verdict : { ...verdict, type };
   }
   if (typeof message === "string") return { application: "AR", accept: "CR", status: 100, text: message };
+  if (judgeContent !== undefined) return judgeContent(message);
   return refusalVerdict(message) ?? (typeOf(message) === "ORM" ? NO_ORDER : ACCEPTED);
 }
 

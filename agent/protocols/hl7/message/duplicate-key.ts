@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isResultType } from "./message-types.ts";
-import { withoutStamp } from "./message.ts";
+import { type Unstamped, withoutStamp } from "./message.ts";
 
 const ID_CHARS_MAX = 20;
 
@@ -18,10 +18,11 @@ const OWN_TIME =
  */
 export function duplicateKey(
   { bytes, incomplete }: { readonly bytes: Uint8Array; readonly incomplete: string | null },
-  profile: { readonly protocol: string },
+  profile: { readonly protocol: string; readonly registry?: object },
 ): string | null {
   if (profile.protocol !== "hl7" || incomplete !== null) return null;
   const stamped = withoutStamp(bytes);
+  if (profile.registry !== undefined) return stamped === null ? null : registryKey(stamped, bytes);
   // A repeated query gets its reply again.
   if (stamped === null || !isResultType(stamped.type)) return null;
   const { id, sent, header, end } = stamped;
@@ -32,5 +33,18 @@ export function duplicateKey(
     .update(bytes.subarray(end))
     .digest("hex");
   // The id comes first, so that consecutive messages of a device are adjacent in the index.
+  return `${id.slice(0, ID_CHARS_MAX)} ${hash}`;
+}
+
+/** MSH-7 with seconds. */
+const EXACT_TIME = /^\d{14}/;
+
+/**
+ * A message of practice software is a resend if all its bytes are the same. Without an id and a time to the second the same
+ * content may be sent again on purpose, after other content.
+ */
+function registryKey({ id, sent }: Unstamped, bytes: Uint8Array): string | null {
+  if (id === "" || !EXACT_TIME.test(sent)) return null;
+  const hash = createHash("sha256").update(bytes).digest("hex");
   return `${id.slice(0, ID_CHARS_MAX)} ${hash}`;
 }

@@ -36,6 +36,7 @@ export function messageOutcomesOn(db: Database.Database) {
       `SELECT s.state, s.reason, s.code FROM message_study l JOIN study s ON s.fp = l.fp AND s.revision = l.revision
        WHERE l.message = ? AND l.revision = (SELECT MAX(revision) FROM message_study WHERE message = l.message AND fp = l.fp)`,
     ),
+    changesOf: db.prepare("SELECT state, reason, code FROM registry_change WHERE message = ? ORDER BY position"),
     messagesOf: db.prepare("SELECT message FROM message_study WHERE fp = ? AND revision = ?"),
     ownReason: db.prepare("SELECT reason, code FROM message WHERE id = ?"),
     concludeMessage: db.prepare(
@@ -43,8 +44,9 @@ export function messageOutcomesOn(db: Database.Database) {
     ),
   };
 
-  /** Gives a message the worst state of its studies, once all are settled. */
+  /** Gives a message the worst state of its studies or changes, once all are settled. */
   function conclude(message: string): void {
+    concludeChanges(message);
     const studies = sql.statesOf.all(message) as (StoredReason & { state: string })[];
     if (studies.length === 0 || studies.some((study) => study.state === "queued")) return;
     const refused = studies.find((study) => study.state === "conflict" || study.state === "rejected");
@@ -66,7 +68,23 @@ export function messageOutcomesOn(db: Database.Database) {
     }
   }
 
+  /** The same for a message of practice software, which has changes and no studies. */
+  function concludeChanges(message: string): void {
+    const changes = sql.changesOf.all(message) as (StoredReason & { state: string })[];
+    if (changes.length === 0 || changes.some((change) => change.state === "queued")) return;
+    const refused = changes.find((change) => change.state === "refused");
+    if (refused !== undefined) {
+      const { reason, code } = refused;
+      return void sql.concludeMessage.run({ message, state: "quarantined", reason, code });
+    }
+    const noted = changes.filter(({ reason }) => reason !== null);
+    const reason = [...new Set(noted.map((change) => change.reason))].join("; ") || null;
+    sql.concludeMessage.run({ message, state: "filed", reason, code: noted[0]?.code ?? null });
+  }
+
   return {
+    conclude,
+
     /** Records that a message holds the content of an incomplete one. */
     complete(incomplete: string, completedBy: string): void {
       sql.complete.run(completedBy, incomplete);

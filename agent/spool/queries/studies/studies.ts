@@ -1,12 +1,15 @@
 import { type HeldStudy } from "../../../report/revision.ts";
 import type { MessageOutcome, MessageOutcomes } from "../messages/message-outcome.ts";
 import type { MatchKeys, PendingMatches } from "../patients/pending-matches.ts";
+import type { RegistryChanges, RegistryDraft } from "../patients/registry-changes.ts";
 import type { StudyDraft, StudyRevisions } from "./revisions.ts";
 
-// The outcome of filing one message: its studies and its state.
+// The outcome of filing one message: its studies or changes, and its state.
 
 export interface Settlement extends MessageOutcome {
   readonly studies: readonly StudyDraft[];
+  /** Of a message of practice software, which has no studies. */
+  readonly changes?: readonly RegistryDraft[];
   /** Incomplete messages whose content this message holds. */
   readonly completes: readonly string[];
   /** The keys of the patient that the message waits for. Null or absent if no patient would match. */
@@ -20,15 +23,17 @@ export function studyOperationsOn(
   revisions: StudyRevisions,
   outcomes: MessageOutcomes,
   pendingMatches: PendingMatches,
+  registryChanges: RegistryChanges,
 ) {
   return {
     /** Stores the studies and the outcome of a message. A resend changes nothing; a changed study gets a new revision. */
     settle(settlement: Settlement): string[] {
-      const { message, state, reason, code = null, studies, completes, waiting = null, at } = settlement;
+      const { message, state, reason, code = null, studies, changes = [], completes, waiting = null, at } = settlement;
       for (const incomplete of completes) outcomes.complete(incomplete, message);
       const fps = studies.map((study) => revisions.store(study, settlement)).filter((fp) => fp !== null);
       const isFiled = fps.length > 0;
       pendingMatches.set(message, isFiled ? waiting : null);
+      registryChanges.queue(message, changes);
       outcomes.record({ message, state: isFiled ? "pending" : state, reason, code, at });
       return fps;
     },

@@ -58,3 +58,51 @@ async function merge(session: Session, request: MergeRequest, context: StoreCont
   await namePatient(session, { ...mergedChain.name, ...alias, mergedInto: chain.name.externalId }, context);
   return { outcome: "merged", fp, merged_fp: null, moved: unmoved };
 }
+
+export interface RenameRequest extends Omit<SyncRequest<never>, "items" | "full"> {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Gives a patient another external id; the earlier one stays as an alias. Run it in a transaction. Repeating it changes nothing. */
+export async function renameNamed(
+  session: Session,
+  request: RenameRequest,
+): Promise<{ readonly outcome: "updated" | "unchanged"; readonly fp: string } | { readonly code: MergeCode }> {
+  const { clinicId, source, from, to } = request;
+  if (from === to) return { code: "same" };
+  const [earlier, next] = [
+    await ownNameOf(session, { clinicId, source, externalId: from }),
+    await ownNameOf(session, { clinicId, source, externalId: to }),
+  ];
+  const { before } = earlier;
+  if (before?.patient_id == null || before.fp === null) return { code: "unknown_merged" };
+  if (earlier.name.externalId === next.name.externalId) return { outcome: "unchanged", fp: before.fp };
+  // Two animals are merged, not renamed.
+  if (next.before?.patient_id != null) return { code: "id_taken" };
+  const entry = {
+    patientId: before.patient_id,
+    updatedAt: before.source_updated_at,
+    removed: before.removed === 1,
+  };
+  const { fp } = before;
+  return withBatch(session, request, async (batch) => {
+    await namePatient(session, { ...next.name, ...entry }, { batch });
+    await namePatient(session, { ...earlier.name, ...entry, mergedInto: next.name.externalId }, { batch });
+    await auditItem(session, "sync: patient updated", fp, request);
+    return { outcome: "updated", fp };
+  });
+}
+
+/** The words of the refusals. */
+export const mergeRefusals: Readonly<Record<MergeCode, string>> = {
+  same: "survivor and merged are the same external id",
+  unknown_survivor: "No patient with the external id of survivor is stored: send it first",
+  unknown_merged: "The patient of merged is not one of the clinic",
+  removed_survivor: "The patient of survivor is removed: send it again first",
+  circle: "survivor was merged into merged before",
+  merged_elsewhere: "merged was merged into another patient before",
+  id_taken: "The new external id is of another patient: merge the two",
+  other_species: "The patients are of different species",
+  other_clinics: "Other clinics are connected to the patient of merged",
+};

@@ -74,6 +74,8 @@ export interface ReadOrder {
   readonly patient: string;
   readonly tests: readonly string[];
   readonly device: string | null;
+  /** The clinic's panel that the order named. Absent for none. */
+  readonly panel?: string | null;
   readonly orderedAt: number;
   readonly isCancelled: boolean;
 }

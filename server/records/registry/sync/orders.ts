@@ -30,7 +30,7 @@ type Request = SyncRequest<unknown>;
 /** Places an order. One that is cancelled before it came is stored cancelled, so that an item that comes late does not open it. */
 async function place(
   session: Session,
-  { externalId, patient, tests, device, orderedAt, isCancelled }: ReadOrder,
+  { externalId, patient, tests, device, panel = null, orderedAt, isCancelled }: ReadOrder,
   { clinicId, source, now, by }: Request,
 ): Promise<StoredItem> {
   const [unknown] = device === null ? unknownTests(tests) : [];
@@ -44,7 +44,7 @@ async function place(
     return rejected(fault("patient", "unknown_patient", message));
   }
   const placer = { source, number: externalId };
-  const order = { clinicId, patientId, device, panel: null, tests, placer, orderedAt, by: keyOf(by) };
+  const order = { clinicId, patientId, device, panel, tests, placer, orderedAt, by: keyOf(by) };
   const placed = await placeOrder(session, order, now);
   if (isCancelled) {
     const stored = await findPlacedOrder(session, { clinicId, ...placer });

@@ -1,0 +1,128 @@
+import { Type } from "typebox";
+import { Compile } from "typebox/compile";
+import { REGISTRY_CHANGES_MAX, RegistryOutcome } from "../../shared/api/registry.ts";
+import { type DeliveryEvents, DeliveryLoop, type DeliveryTiming } from "../runtime/delivery-loop.ts";
+import { SendError } from "../runtime/send-error.ts";
+import type { QueuedChange, SettledChange } from "../spool/queries/patients/registry-changes.ts";
+import type { SpoolCalls } from "../spool/spool.ts";
+import type { ServerClient } from "./server-client.ts";
+
+// Sends the changes of practice software, those of one device strictly in their order: the later one counts. A change that the
+// server refuses is settled, and the next one goes. All changes stay while the server is away.
+
+export interface RegistryPushEvents extends DeliveryEvents {
+  /** The server stored a change of an animal, owner or order. */
+  changed(): void;
+  refused(device: string, code: string | null): void;
+}
+
+/** Characters of the changes in one request. */
+const BATCH_CHARS_MAX = 1024 * 1024;
+
+/** Statuses that a server, or a proxy that looks into bodies, may give to one body and not to another. */
+const STATUSES_OF_ONE = [400, 403, 406, 413, 422, 500];
+
+const Response = Compile(Type.Object({ outcomes: Type.Array(RegistryOutcome) }));
+
+export class RegistryPush {
+  readonly #spool: SpoolCalls;
+  readonly #server: Pick<ServerClient, "post">;
+  readonly #events: RegistryPushEvents;
+  readonly #now: () => number;
+  readonly #loop: DeliveryLoop;
+  /** Devices whose first change the server did not take in this round, and why. The others go on. */
+  readonly #stuck = new Map<string, SendError>();
+  /** Devices whose changes go one by one, so that the one at fault stops only itself. */
+  readonly #oneByOne = new Set<string>();
+
+  constructor(
+    spool: SpoolCalls,
+    server: Pick<ServerClient, "post">,
+    events: RegistryPushEvents,
+    timing: DeliveryTiming,
+  ) {
+    this.#spool = spool;
+    this.#server = server;
+    this.#events = events;
+    this.#now = timing.now ?? Date.now;
+    this.#loop = new DeliveryLoop(() => this.#sendNext(), events, timing);
+  }
+
+  /** Sends the queued changes now. */
+  wake(): void {
+    // The server takes the changes of other devices, so that new ones wait for no backoff.
+    if (this.#stuck.size > 0) this.#loop.responded();
+    else this.#loop.wake();
+  }
+
+  /** Sends the queued changes now, since the server has responded to another request. */
+  serverResponded(): void {
+    this.#loop.responded();
+  }
+
+  /** Stops after the request under way. */
+  stop(): Promise<void> {
+    return this.#loop.stop();
+  }
+
+  /** Sends the first changes of a device. @returns true if more may wait */
+  async #sendNext(): Promise<boolean> {
+    const devices = await this.#spool.call("registryDevices");
+    const device = devices.find((each) => !this.#stuck.has(each));
+    if (device === undefined) {
+      const [error] = this.#stuck.values();
+      this.#stuck.clear();
+      if (error !== undefined) throw error;
+      return false;
+    }
+    const limit = this.#oneByOne.has(device) ? 1 : REGISTRY_CHANGES_MAX;
+    const batch = await this.#spool.call("queuedChanges", device, limit, BATCH_CHARS_MAX);
+    try {
+      await this.#settle(batch, await this.#post(batch));
+    } catch (error) {
+      if (!(error instanceof SendError) || !isPerhapsOfOne(error)) throw error;
+      if (batch.length === 1) this.#stuck.set(device, error);
+      else this.#oneByOne.add(device);
+      return true;
+    }
+    this.#oneByOne.delete(device);
+    this.#loop.succeeded();
+    return true;
+  }
+
+  async #settle(batch: readonly QueuedChange[], outcomes: readonly RegistryOutcome[]): Promise<void> {
+    const settled = batch.map(({ id }, index): SettledChange => {
+      const { outcome, code, reason } = outcomes[index]!;
+      return { id, state: outcome === "rejected" ? "refused" : "done", code, reason };
+    });
+    await this.#spool.call("settleChanges", settled, this.#now());
+    for (const [index, { outcome, code }] of outcomes.entries()) {
+      if (outcome === "rejected") this.#events.refused(batch[index]!.device, code);
+    }
+    if (outcomes.some(({ outcome }) => outcome !== "rejected" && outcome !== "unchanged")) this.#events.changed();
+  }
+
+  async #post(batch: readonly QueuedChange[]): Promise<readonly RegistryOutcome[]> {
+    const source = batch[0]?.source;
+    const changes = batch.map(({ id, kind, body }) => ({ id, kind, ...(JSON.parse(body) as object) }));
+    const response = await this.#server.post("/agent/v1/registry", { source, changes });
+    if (!Response.Check(response)) {
+      throw new SendError("uncertain", "invalid response: expected a list of outcomes", { status: OK });
+    }
+    const { outcomes } = response;
+    if (outcomes.length !== batch.length || outcomes.some(({ id }, index) => id !== batch[index]?.id)) {
+      const expected = `expected ${batch.length} in order`;
+      throw new SendError("uncertain", `the server responded for ${outcomes.length} changes, ${expected}`, {
+        status: OK,
+      });
+    }
+    return outcomes;
+  }
+}
+
+const OK = 200;
+
+/** Returns whether one change of a request may be the cause of its failure. */
+function isPerhapsOfOne({ kind, status }: SendError): boolean {
+  return kind !== "unauthorized" && status !== null && STATUSES_OF_ONE.includes(status);
+}

@@ -1,0 +1,255 @@
+import { createHash } from "node:crypto";
+import { Compile } from "typebox/compile";
+import {
+  RegistryChange,
+  type RegistryOrder,
+  type RegistryOutcome,
+  type RegistryPatient,
+} from "../../../../shared/api/registry.ts";
+import { foldName } from "../../../../shared/clinical/analytes/analytes.ts";
+import { query, type Session } from "../../../database/query.ts";
+import { listPanels } from "../../orders/order-list.ts";
+import { unknownTests } from "../../orders/order-tests.ts";
+import { findPlacedOrder } from "../../orders/orders.ts";
+import { type Identifier, identifiersOf, patientByFp } from "../animals.ts";
+import type { Batch } from "../batches.ts";
+import { readOwnerFacts } from "../owners.ts";
+import { findNamedOwner, nameOwner, ownNameOf } from "../sources.ts";
+import { formFaults, readPatients, type ReadPatient, type RefusedItem, type SyncedOwner, readTime } from "./items.ts";
+import { mergeNamed, mergeRefusals, renameNamed } from "./merge.ts";
+import type { SyncFault } from "./messages.ts";
+import { readOrders } from "./order-items.ts";
+import { syncOrders } from "./orders.ts";
+import { syncPatients } from "./patients.ts";
+import { type SyncRequest, type StoredItem, withBatch } from "./request.ts";
+
+// The changes of practice software that an agent brings, one after the other: what a change leaves out is filled from what is
+// stored, and then it is an item like those of /sync/v1.
+
+export type ChangesRequest = Omit<SyncRequest<{ readonly id: number }>, "full" | "batch">;
+
+type Context = Omit<SyncRequest<unknown>, "items" | "full">;
+
+const form = Compile(RegistryChange);
+
+/** Stores the changes in their order. Run it in a transaction. Each merge has a batch of its own, so that it can be undone alone. */
+export async function storeChanges(session: Session, request: ChangesRequest): Promise<RegistryOutcome[]> {
+  const { items, ...about } = request;
+  const outcomes: RegistryOutcome[] = [];
+  const storeRun = async (run: typeof items, batch: Batch | null | undefined) => {
+    for (const { id, ...change } of run) {
+      outcomes.push({
+        id,
+        ...(await storeChange(session, change, { ...about, ...(batch !== undefined && { batch }) })),
+      });
+    }
+  };
+  for (const run of runsOf(items)) {
+    if (isMerge(run[0])) await storeRun(run, undefined);
+    else await withBatch(session, about, (batch) => storeRun(run, batch), "hl7");
+  }
+  return outcomes;
+}
+
+const isMerge = (change: object | undefined) => (change as { kind?: unknown } | undefined)?.kind === "merge";
+
+/** Returns the changes up to each merge, and each merge. */
+function runsOf<Change extends object>(changes: readonly Change[]): Change[][] {
+  const runs: Change[][] = [];
+  for (const change of changes) {
+    const last = runs.at(-1);
+    if (last === undefined || isMerge(change) || isMerge(last[0])) runs.push([change]);
+    else last.push(change);
+  }
+  return runs;
+}
+
+type Outcome = Omit<RegistryOutcome, "id">;
+
+async function storeChange(session: Session, given: unknown, context: Context): Promise<Outcome> {
+  if (!form.Check(given)) return rejected(formFaults(form, given, () => true));
+  const change: RegistryChange = given;
+  switch (change.kind) {
+    case "patient":
+      return storePatient(session, change, context);
+    case "order":
+      return storeOrder(session, change.item, context);
+    case "merge": {
+      const merged = await mergeNamed(session, { ...context, survivor: change.survivor, merged: change.merged });
+      if (!("code" in merged)) return { outcome: merged.outcome, fp: merged.fp, code: null, reason: null };
+      return rejected([{ field: "", code: merged.code, message: mergeRefusals[merged.code] }]);
+    }
+    case "rename": {
+      const renamed = await renameNamed(session, { ...context, from: change.from, to: change.to });
+      if (!("code" in renamed)) return { outcome: renamed.outcome, fp: renamed.fp, code: null, reason: null };
+      return rejected([{ field: "", code: renamed.code, message: mergeRefusals[renamed.code] }]);
+    }
+  }
+}
+
+/** The code is the first fault's. */
+function rejected(faults: readonly SyncFault[]): Outcome {
+  return { outcome: "rejected", fp: null, ...said(faults) };
+}
+
+function said(faults: readonly SyncFault[]): Pick<Outcome, "code" | "reason"> {
+  const [first] = faults;
+  if (first === undefined) return { code: null, reason: null };
+  return {
+    code: `REGISTRY.${first.code.toUpperCase()}`,
+    reason: faults.map(({ message }) => message).join("; "),
+  };
+}
+
+function outcomeOf(items: readonly Pick<StoredItem, "fp" | "outcome" | "errors">[]): Outcome {
+  const [item] = items;
+  if (item === undefined) throw new Error("expected one item");
+  return { outcome: item.outcome, fp: item.fp, ...said(item.errors) };
+}
+
+type PatientChange = Extract<RegistryChange, { kind: "patient" }>;
+
+async function storePatient(session: Session, { item, only_new }: PatientChange, context: Context): Promise<Outcome> {
+  const { clinicId, source, now } = context;
+  const { name, before } = await ownNameOf(session, { clinicId, source, externalId: item.external_id });
+  const stored = before?.fp == null ? undefined : await session.first(patientByFp, { fp: before.fp });
+  if (only_new === true && stored !== undefined) {
+    return { outcome: "unchanged", fp: stored.fp, code: null, reason: null };
+  }
+  const store = async (read: ReadPatient | RefusedItem) =>
+    outcomeOf((await syncPatients(session, { ...context, items: [read], full: null })).items);
+  if (item.deleted === true) return store({ externalId: item.external_id, updatedAt: null, patient: null });
+
+  const { owner: _owner, replaced = [], dead_by, deleted: _deleted, ...facts } = item;
+  const words = stored === undefined ? {} : { name: stored.name, species: stored.precise_species ?? stored.species };
+  // The checks of /sync/v1 see what the change has. What is stored was checked by the door that brought it.
+  const [read] = readPatients([{ ...words, ...facts, owner: ANY_OWNER }], now);
+  if (read === undefined) throw new Error("an item was not read");
+  if ("faults" in read) return rejected(read.faults);
+  const faults: SyncFault[] = [];
+  const deadBy = readTime("dead_by", dead_by ?? null, now, faults);
+  if (faults.length > 0) return rejected(faults);
+  const given = read.patient;
+  if (given === null) throw new Error("a patient was read as removed");
+  const numbers = stored === undefined ? [] : await session.all(identifiersOf, { patientId: stored.id });
+  const kept = <Value>(field: keyof RegistryPatient, value: Value, before: Value | undefined): Value =>
+    item[field] === undefined && before !== undefined ? before : value;
+  const patient = {
+    ...given,
+    sex: kept("sex", given.sex, stored?.sex),
+    breed: kept("breed", given.breed, stored?.breed),
+    date_of_birth: kept("date_of_birth", given.date_of_birth, stored?.date_of_birth),
+    weight_kg: kept("weight_kg", given.weight_kg, stored?.weight_kg),
+    deceasedAt: kept("deceased_at", given.deceasedAt, stored?.deceased_at) ?? deadBy,
+    identifiers: withNumbers(numbers, given.identifiers, replaced),
+    owner: await ownerOf(session, item, { ownId: name.externalId, customerId: stored?.owner_customer_id }, context),
+  };
+  return store({ ...read, patient });
+}
+
+/** Passes the checks in the place of an owner that is found afterwards. */
+const ANY_OWNER = { external_id: "-", name: "-" };
+
+/** Adds numbers to the stored ones, without other numbers of the replaced types. */
+function withNumbers(
+  stored: readonly Identifier[],
+  given: readonly Identifier[],
+  replaced: readonly string[],
+): Identifier[] {
+  const isGiven = ({ identifier }: Identifier) => given.some((each) => each.identifier === identifier);
+  const kept = stored.filter((each) => isGiven(each) || !replaced.includes(each.type ?? ""));
+  return [...kept, ...given.filter(({ identifier }) => kept.every((each) => each.identifier !== identifier))];
+}
+
+/**
+ * Returns the owner of an animal with all facts. Without an id it is the stored owner, and for a new animal one of its own: a
+ * name alone identifies nobody.
+ */
+async function ownerOf(
+  session: Session,
+  { owner = {} }: RegistryPatient,
+  { ownId, customerId }: { readonly ownId: string; readonly customerId: number | undefined },
+  { clinicId, source, batch }: Context,
+): Promise<SyncedOwner> {
+  const known =
+    customerId === undefined ? undefined : await session.first(nameOfOwner, { clinicId, source, customerId });
+  const externalId = owner.external_id ?? known?.external_id ?? ownerIdFor(ownId);
+  const name = { clinicId, source, externalId };
+  const isNameless = owner.external_id === undefined && known === undefined;
+  // An owner whom another door brought gets the name of this one.
+  if (isNameless && customerId !== undefined)
+    await nameOwner(session, { ...name, customerId, updatedAt: null }, { batch: batch ?? null });
+  const named = await findNamedOwner(session, name);
+  const facts = named === undefined ? null : await readOwnerFacts(session, named.customer_id);
+  return {
+    externalId,
+    name: owner.name ?? facts?.name ?? null,
+    phone: owner.phone === undefined ? (facts?.phone ?? null) : owner.phone,
+    email: owner.email === undefined ? (facts?.email ?? null) : owner.email,
+  };
+}
+
+const EXTERNAL_ID_MAX = 64;
+
+/** Returns the id of the owner whom only this animal has. */
+function ownerIdFor(animal: string): string {
+  const id = `owner of ${animal}`;
+  if (id.length <= EXTERNAL_ID_MAX) return id;
+  return `owner of ${createHash("sha256").update(animal).digest("hex").slice(0, 32)}`;
+}
+
+const nameOfOwner = query((db, p: { clinicId: number; source: string; customerId: number }) =>
+  db
+    .selectFrom("customer_source")
+    .select("external_id")
+    .where("clinic_id", "=", p.clinicId)
+    .where("source", "=", p.source)
+    .where("customer_id", "=", p.customerId)
+    .orderBy("external_id")
+    .limit(1),
+);
+
+async function storeOrder(session: Session, item: RegistryOrder, context: Context): Promise<Outcome> {
+  const { clinicId, source, now } = context;
+  const stored = await findPlacedOrder(session, { clinicId, source, number: item.external_id });
+  const isOfStored =
+    stored !== undefined && (item.cancelled === true || item.tests === undefined || isPanel(stored.panel, item.tests));
+  const wanted = isOfStored
+    ? { tests: JSON.parse(stored.tests) as string[], device: stored.device_id, panel: stored.panel }
+    : await withPanels(session, item.tests, context);
+  const [read] = readOrders([{ ...item, tests: wanted?.tests, device: wanted?.device }], now);
+  if (read === undefined) throw new Error("an item was not read");
+  if ("faults" in read) return rejected(read.faults);
+  const order = { ...read, panel: wanted?.panel ?? null };
+  return outcomeOf((await syncOrders(session, { ...context, items: [order], full: null })).items);
+}
+
+interface WantedTests {
+  readonly tests: readonly string[];
+  readonly device: string | null;
+  readonly panel: string | null;
+}
+
+/** Replaces a test that the catalogue lacks by the tests of the clinic's panel with its name. The panels have one device, or none. */
+async function withPanels(
+  session: Session,
+  tests: readonly string[] | undefined,
+  { clinicId, now }: Context,
+): Promise<WantedTests | null> {
+  if (tests === undefined) return null;
+  const unknown = new Set(unknownTests(tests).map(({ test }) => test));
+  if (unknown.size === 0) return { tests, device: null, panel: null };
+  const panels = await listPanels(session, clinicId, now);
+  const found = tests.map((test) => (unknown.has(test) ? panels.find(({ name }) => isPanel(name, [test])) : undefined));
+  const devices = new Set(found.flatMap((panel) => panel?.device ?? []));
+  const [device = null] = devices.size === 1 ? devices : [];
+  return {
+    tests: [...new Set(tests.flatMap((test, index) => found[index]?.tests ?? [test]))],
+    device,
+    panel: tests.length === 1 ? (found[0]?.name ?? null) : null,
+  };
+}
+
+function isPanel(name: string | null, [test, ...others]: readonly string[]): boolean {
+  return name !== null && test !== undefined && others.length === 0 && foldName(name) === foldName(test);
+}

@@ -1,0 +1,201 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { RegistryPush } from "../../../agent/push/registry-push.ts";
+import { createServerClient } from "../../../agent/push/server-client.ts";
+import { readSpool } from "../../../agent/spool/access.ts";
+import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
+import type { RegistryDraft } from "../../../agent/spool/queries/patients/registry-changes.ts";
+import { until } from "../../support/processes.ts";
+import { type ScriptedRequest, scriptedServer, type Step } from "../../support/scripted-server.ts";
+import { useSpool } from "../../support/spool.ts";
+import { TestClock } from "../../support/wire.ts";
+
+// Changes of practice software reach the server in their order, and none is lost. Method: a scripted HTTP server, a real spool, a
+// test clock.
+
+const used = useSpool();
+let clock: TestClock;
+let events: string[];
+let stop: () => Promise<void>;
+let ordinal: number;
+
+beforeEach(() => {
+  clock = new TestClock();
+  [events, ordinal] = [[], 0];
+  stop = () => Promise.resolve();
+});
+
+afterEach(async () => {
+  await stop();
+});
+
+const named = (name: string): RegistryDraft => ({
+  source: "PIMS",
+  kind: "patient",
+  body: JSON.stringify({ item: { external_id: "1", name } }),
+});
+
+/** Stores a message of a device with these changes. */
+async function message(id: string, changes: readonly RegistryDraft[], device = "pims"): Promise<void> {
+  const stored = { id, session: 1, ordinal: ordinal++, device, profile: "practice-system", receivedAt: ordinal };
+  await used.spool.call("addMessage", { ...stored, bytes: Buffer.from(id), incomplete: null });
+  await settle(id, changes);
+}
+
+function settle(id: string, changes: readonly RegistryDraft[]): Promise<string[]> {
+  const settled = { message: id, state: "pending", reason: null, completes: [], at: 1 } as const;
+  return used.spool.call("settle", { ...settled, studies: [], changes });
+}
+
+interface Sent {
+  readonly source: string;
+  readonly changes: readonly { readonly id: number; readonly item: { readonly name: string } }[];
+}
+
+const outcomes = (body: Sent, more: (name: string) => object = () => ({})): Step => ({
+  status: 200,
+  body: {
+    outcomes: body.changes.map(({ id, item }) => ({
+      ...{ id, outcome: "updated", fp: null, code: null, reason: null },
+      ...more(item.name),
+    })),
+  },
+});
+
+const stored = (request: ScriptedRequest): Step => outcomes(request.body as Sent);
+
+/** Creates a push to a server that plays the steps, then stores every change. @returns the names in each request */
+async function pushTo(steps: readonly (Step | ((request: ScriptedRequest) => Step))[]) {
+  const left = [...steps];
+  const requests: string[][] = [];
+  const server = await scriptedServer((request) => {
+    requests.push((request.body as Sent).changes.map(({ item }) => item.name));
+    const step = left.shift() ?? stored;
+    return typeof step === "function" ? step(request) : step;
+  });
+  const push = new RegistryPush(
+    used.spool,
+    createServerClient(server.url, () => "sk_live_test"),
+    {
+      changed: () => events.push("changed"),
+      refused: (device, code) => events.push(`${device} refused ${code}`),
+      failed: (kind) => events.push(kind),
+      recovered: () => events.push("recovered"),
+    },
+    { setTimer: clock.setTimer, random: () => 0.5 },
+  );
+  stop = async () => {
+    await push.stop();
+    await server.close();
+  };
+  return { push, requests };
+}
+
+const states = () =>
+  readSpool(used.folder, (db) => listMessages(db)).map(({ id, state, code, reason }) =>
+    [id, state, code, reason].filter((part) => part != null).join(" "),
+  );
+
+const queued = () =>
+  readSpool(used.folder, (db) =>
+    db.prepare("SELECT COUNT(*) FROM registry_change WHERE state = 'queued'").pluck().get(),
+  );
+
+test("changes leave in their order, and their messages are filed", async () => {
+  await message("M1", [named("a"), named("b")]);
+  await message("M2", [named("c")]);
+  const { push, requests } = await pushTo([]);
+  push.wake();
+  await until("all are sent", () => queued() === 0);
+  expect(requests).toEqual([["a", "b", "c"]]);
+  expect(states()).toEqual(["M1 filed", "M2 filed"]);
+  expect(events).toEqual(["changed"]);
+});
+
+test("a refused change is settled with its code and words, and the next one goes", async () => {
+  await message("M1", [named("a"), named("bad")]);
+  await message("M2", [named("c")]);
+  const refuse = (name: string) =>
+    name === "bad" ? { outcome: "rejected", code: "REGISTRY.UNKNOWN_SPECIES", reason: "no such species" } : {};
+  const { push } = await pushTo([(request) => outcomes(request.body as Sent, refuse)]);
+  push.wake();
+  await until("all are sent", () => queued() === 0);
+  expect(states()).toEqual(["M1 quarantined REGISTRY.UNKNOWN_SPECIES no such species", "M2 filed"]);
+  expect(events).toEqual(["pims refused REGISTRY.UNKNOWN_SPECIES", "changed"]);
+});
+
+test("what is to be known of a stored change is said at its message", async () => {
+  await message("M1", [named("a")]);
+  const note = () => ({ outcome: "unchanged", code: "REGISTRY.MERGED", reason: "it was merged" });
+  const { push } = await pushTo([(request) => outcomes(request.body as Sent, note)]);
+  push.wake();
+  await until("it is filed", () => states()[0] === "M1 filed REGISTRY.MERGED it was merged");
+  expect(events).toEqual([]);
+});
+
+test("while the server is away all changes stay, and go in their order when it is back", async () => {
+  await message("M1", [named("a")]);
+  const { push, requests } = await pushTo([{ status: 503 }, { status: 404 }]);
+  push.wake();
+  await until("the first try failed", () => events.length === 1);
+  await message("M2", [named("b")]);
+  push.wake();
+  expect(states()).toEqual(["M1 pending", "M2 pending"]);
+  push.serverResponded();
+  await until("the second try failed", () => requests.length === 2);
+  await until("a retry is scheduled", () => clock.pending.length > 0);
+  clock.advance(5 * 60_000);
+  await until("all are sent", () => queued() === 0);
+  expect(requests.at(-1)).toEqual(["a", "b"]);
+  expect(events).toEqual(["transient", "recovered", "changed"]);
+});
+
+test("a response that is lost, or of other changes, settles nothing", async () => {
+  await message("M1", [named("a")]);
+  const other = { outcomes: [{ id: 99, outcome: "updated", fp: null, code: null, reason: null }] };
+  const { push } = await pushTo([{ status: 200, body: other }]);
+  push.wake();
+  await until("it failed", () => events.length === 1);
+  expect(states()).toEqual(["M1 pending"]);
+});
+
+test("a request at fault is sent change by change, and stops its own device alone", async () => {
+  await message("M1", [named("a"), named("poison"), named("c")]);
+  await message("M2", [named("d")], "other");
+  const fail = (request: ScriptedRequest): Step => {
+    const names = (request.body as Sent).changes.map(({ item }) => item.name);
+    return names.includes("poison") ? { status: 500 } : stored(request);
+  };
+  const { push, requests } = await pushTo(Array(10).fill(fail));
+  push.wake();
+  await until("the loop waits", () => events.includes("transient") || events.includes("uncertain"));
+  expect(requests).toEqual([["a", "poison", "c"], ["a"], ["poison", "c"], ["poison"], ["d"]]);
+  expect(states()).toEqual(["M1 pending", "M2 filed"]);
+  expect(queued()).toBe(2);
+});
+
+test("a message that is read again sends what was refused or is different alone", async () => {
+  await message("M1", [named("a"), named("bad")]);
+  const refuse = (name: string) => (name === "bad" ? { outcome: "rejected", code: "X", reason: "no" } : {});
+  const { push, requests } = await pushTo([(request) => outcomes(request.body as Sent, refuse)]);
+  push.wake();
+  await until("it is refused", () => states()[0]?.startsWith("M1 quarantined") === true);
+  await settle("M1", [named("a"), named("bad")]);
+  push.wake();
+  await until("it is filed", () => states()[0] === "M1 filed");
+  await settle("M1", [named("a"), named("good")]);
+  push.wake();
+  await until("it is filed again", () => requests.length === 3 && states()[0] === "M1 filed");
+  await settle("M1", [named("a"), named("good")]);
+  expect(states()).toEqual(["M1 filed"]);
+  expect(requests.slice(1)).toEqual([["bad"], ["good"]]);
+});
+
+test("the changes of a message go with it", async () => {
+  await message("M1", [named("a")]);
+  const { push } = await pushTo([]);
+  push.wake();
+  await until("it is filed", () => states()[0] === "M1 filed");
+  await used.spool.call("prune", Date.now() + 1, 100);
+  expect(states()).toEqual([]);
+  expect(readSpool(used.folder, (db) => db.prepare("SELECT COUNT(*) FROM registry_change").pluck().get())).toBe(0);
+});

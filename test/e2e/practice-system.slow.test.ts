@@ -1,0 +1,271 @@
+import fs from "node:fs";
+import path from "node:path";
+import Database from "better-sqlite3";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { ACK, ENQ, EOT, LF } from "../../agent/protocols/bytes.ts";
+import { playDevice } from "../../agent/tools/simulator/analyzer.ts";
+import { openLine, type SimulatorLine } from "../../agent/tools/simulator/line.ts";
+import { readSpool } from "../../agent/spool/access.ts";
+import { golden, msh, segment } from "../agent/protocols/hl7/registry/messages.ts";
+import { session } from "../support/astm.ts";
+import { MllpClient } from "../support/hl7.ts";
+import { freePort, runAgentCommand, until, World } from "../support/processes.ts";
+
+// Practice software sends animals, a merge and orders over HL7, and an analyzer measures one of them. Method: processes of server and
+// agent, sockets of the software and of the analyzer.
+
+let world: World;
+let pims: MllpClient;
+let line: SimulatorLine;
+let [pimsPort, chemPort] = [0, 0];
+
+beforeAll(async () => {
+  world = await World.create(1);
+  [pimsPort, chemPort] = [await freePort(), await freePort()];
+  const listen = (port: number) => ({ connection: { listen: `127.0.0.1:${port}` } });
+  world.writeConfig([
+    { id: "pims", profile: "practice-system", ...listen(pimsPort), practice: { panels: { CHEM10: ["ALT", "CREA"] } } },
+    { id: "chem-1", profile: "generic-astm", ...listen(chemPort) },
+  ]);
+  await world.startAgent();
+  await world.waitForPatients();
+});
+
+afterAll(() => world.end());
+
+beforeEach(async () => {
+  [pims, line] = [await MllpClient.connect(pimsPort), await openLine(`tcp://127.0.0.1:${chemPort}`, 9600)];
+});
+
+afterEach(() => {
+  pims.end();
+  line.close();
+});
+
+/** Every message with an acknowledgement, in order. */
+const sent: string[][] = [];
+
+/** Sends messages one after the other. @returns MSA-1 of each reply */
+async function send(...messages: readonly (readonly string[])[]): Promise<(string | undefined)[]> {
+  const codes: (string | undefined)[] = [];
+  for (const segments of messages) {
+    const code = (await pims.exchange(segments))?.split("\r")[1]?.split("|")[1];
+    if (code !== undefined) sent.push([...segments]);
+    codes.push(code);
+  }
+  return codes;
+}
+
+let id = 0;
+const next = () => `T${String(++id).padStart(5, "0")}`;
+
+const animal = (number: string, more: Readonly<Record<number, string>> = {}, trigger = "A28") => [
+  msh(`ADT^${trigger}`, next()),
+  segment("PID", { 3: `${number}^^^PIMS^PI`, 5: "Örnek^Boncuk", 35: "Kedi", ...more }),
+];
+const weighs = (number: string, kg: number) => [...animal(number, {}, "A08"), `OBX|1|NM|3141-9^^LN||${kg}|kg|||||F`];
+const merge = (survivor: string, merged: string) => [
+  msh("ADT^A40", next()),
+  `PID|1||${survivor}^^^PIMS^PI`,
+  `MRG|${merged}^^^PIMS^PI`,
+];
+
+/** What the server has of the software's animals and orders. */
+function stored() {
+  const db = new Database(path.join(world.serverData, "vetwire.db"), { readonly: true });
+  const rows = (text: string) => db.prepare(text).all() as Record<string, unknown>[];
+  try {
+    return {
+      animals: rows(
+        `SELECT p.fp, p.name, p.species, p.sex, p.weight_kg, p.deleted_at IS NOT NULL AS removed, c.name AS owner
+         FROM patient p JOIN customer c ON c.id = p.owner_customer_id
+         WHERE p.id IN (SELECT patient_id FROM patient_source) ORDER BY p.id`,
+      ),
+      names: rows(
+        "SELECT external_id AS id, patient_id, removed, merged_into FROM patient_source ORDER BY external_id",
+      ),
+      numbers: rows("SELECT patient_id, identifier, type FROM patient_identifier ORDER BY patient_id, identifier"),
+      orders: rows(
+        `SELECT o.accession, o.placer_number AS number, o.tests, o.cancelled_at IS NOT NULL AS cancelled, p.name
+         FROM lab_order o JOIN patient p ON p.id = o.patient_id ORDER BY o.id`,
+      ),
+    };
+  } finally {
+    db.close();
+  }
+}
+
+const changeCount = () =>
+  readSpool(world.agentData, (db) => db.prepare("SELECT COUNT(*) FROM registry_change").pluck().get());
+
+/** The last messages of the software in the agent. */
+async function settled(count: number) {
+  const messages = await world.drained();
+  return messages.filter(({ device }) => device === "pims").slice(-count);
+}
+
+async function play(...records: readonly string[]): Promise<void> {
+  const header = "H|\\^&|||Analyzer^1.0|||||||P|LIS2-A2|20261121120000";
+  expect(await playDevice(session([header, ...records, "L|1|N"]), line)).toMatchObject({ accepted: true });
+}
+
+/** Receives the next session of the host. @returns its records */
+async function receive(): Promise<string[]> {
+  const byte = async () => {
+    const received = await line.reply(5_000);
+    if (received === null) throw new Error("expected a byte from the host within 5 s, got none");
+    return received;
+  };
+  expect(await byte()).toBe(ENQ);
+  let text = "";
+  for (;;) {
+    line.send(Uint8Array.of(ACK));
+    if ((await byte()) === EOT) return text.split("\r").slice(0, -1);
+    let frame = "";
+    for (let each = await byte(); each !== LF; each = await byte()) frame += String.fromCharCode(each);
+    text += frame.slice(1, -4);
+  }
+}
+
+test("the golden examples: a waiting result finds its animal, and an analyzer gets the order and fills it", async () => {
+  // Measured before the animal is known, by the number of its chip.
+  await play("P|1||900085000123456", "O|1|S-1||^^^GLU", "R|1|^^^GLU|95|mg/dL");
+  expect((await world.drained())[0]).toMatchObject({ state: "unmatched" });
+
+  const other = animal("00988", { 3: "00988^^^PIMS^PI", 5: "Örnek^Pamuk" });
+  expect(await send(golden.admission, other, golden.merge, golden.order)).toEqual(["AA", "AA", "AA", "AA"]);
+  expect((await settled(4)).map(({ state, reason }) => [state, reason])).toEqual(Array(4).fill(["filed", null]));
+  const { animals, orders } = stored();
+  expect(animals).toMatchObject([
+    { name: "Pamuk", species: "cat", sex: "female_spayed", weight_kg: 4.2, removed: 0, owner: "Ada Örnek" },
+  ]);
+  const pamuk = animals[0]?.["fp"];
+  await until("the waiting result is filed", () => world.messages()[0]?.state === "filed");
+  const [waited] = world.messages()[0]?.study_fps ?? [];
+  expect(await world.getStudy(waited ?? "")).toMatchObject({ body: { data: { patient_fp: pamuk } } });
+
+  expect(orders).toMatchObject([{ number: "10231", tests: '["ALT","CREA"]', name: "Pamuk", cancelled: 0 }]);
+  const accession = String(orders[0]?.["accession"]);
+  const replied = await until("the analyzer gets the order", async () => {
+    await play(`Q|1|^${accession}||ALL||||||||O`);
+    const [, , order] = await receive();
+    return order?.endsWith("Z") === true ? null : order;
+  });
+  expect(replied).toMatch(`O|1|${accession}||^^^ALT\\^^^CREA|R`);
+  await play("P|1", `O|1|${accession}||^^^ALT\\^^^CREA`, "R|1|^^^ALT|220|U/L", "R|2|^^^CREA|1.2|mg/dL");
+  const result = (await world.drained()).filter(({ device }) => device === "chem-1").at(-1);
+  expect(result).toMatchObject({ state: "filed", reason: null });
+  const { body } = await world.getStudy(result?.study_fps[0] ?? "");
+  expect(body).toMatchObject({ data: { patient_fp: pamuk, order: { placer_number: "10231" } } });
+
+  // A cancellation after the run keeps the result, and says so.
+  const [header = "", ...rest] = golden.order;
+  const cancel = [header.replace("A0003", next()), ...rest.map((text) => text.replace("ORC|NW", "ORC|CA"))];
+  expect(await send(cancel)).toEqual(["AA"]);
+  expect((await settled(1))[0]).toMatchObject({ state: "filed", code: "REGISTRY.HAS_RESULTS" });
+});
+
+test("an order of an unknown animal waits for a person, and is sent again once the animal is there", async () => {
+  const orderOf = (patient: string) => [
+    msh("ORM^O01", next()),
+    `PID|1||${patient}^^^PIMS^PI`,
+    "ORC|NW|10300^PIMS",
+    "OBR|1|10300^PIMS||ALT",
+  ];
+  expect(await send(orderOf("00777"))).toEqual(["AA"]);
+  expect((await settled(1))[0]).toMatchObject({ state: "quarantined", code: "REGISTRY.UNKNOWN_PATIENT" });
+  await send(animal("00777"));
+  expect((await settled(1))[0]).toMatchObject({ state: "filed" });
+  const chosen = ["--config", world.config, "--state", "quarantined", "--code", "REGISTRY.UNKNOWN_PATIENT"];
+  expect(runAgentCommand("reprocess", ...chosen, "--dry-run")).toContain("+ order of pims");
+  runAgentCommand("reprocess", ...chosen);
+  // The agent sends what waits with the next message, or the next sync.
+  await send(weighs("00777", 5));
+  await settled(1);
+  expect(stored().orders).toMatchObject([{}, { number: "10300" }]);
+});
+
+test("content at fault is refused and kept with its code, and the queue goes on", async () => {
+  expect(
+    await send(animal("", { 3: "" }), animal("00778", { 35: "Zebra?" }), merge("00777", "00777"), animal("00778")),
+  ).toEqual(["AR", "AR", "AR", "AA"]);
+  expect((await settled(4)).map(({ state, code }) => [state, code])).toEqual([
+    ["quarantined", "REGISTRY.MISSING"],
+    ["quarantined", "REGISTRY.UNKNOWN_VALUE"],
+    ["quarantined", "REGISTRY.SAME_KEY"],
+    ["filed", undefined],
+  ]);
+});
+
+test("merges in a chain and in a circle: later facts of a merged id go to the survivor", async () => {
+  await send(animal("C1"), animal("C2"), animal("C3"), merge("C2", "C1"), merge("C3", "C2"), merge("C1", "C3"));
+  expect((await settled(6)).map(({ state, code }) => [state, code]).slice(3)).toEqual([
+    ["filed", undefined],
+    ["filed", undefined],
+    ["quarantined", "REGISTRY.CIRCLE"],
+  ]);
+  await send(weighs("C1", 6));
+  expect((await settled(1))[0]).toMatchObject({ state: "filed", code: "REGISTRY.MERGED" });
+  const { names, animals } = stored();
+  expect(names.filter(({ id: name }) => /^C\d$/.test(String(name)))).toMatchObject([
+    { id: "C1", merged_into: "C2" },
+    { id: "C2", merged_into: "C3" },
+    { id: "C3", merged_into: null },
+  ]);
+  expect(animals.filter(({ weight_kg: kg }) => kg === 6)).toHaveLength(1);
+});
+
+test("while the server is away everything is accepted, also over a kill of the agent, and arrives in order", async () => {
+  await world.server.end("SIGKILL");
+  expect(await send(animal("D1"), weighs("D1", 1), weighs("D1", 2))).toEqual(["AA", "AA", "AA"]);
+  // The acknowledgement is the last that leaves before the kill.
+  await world.agent.end("SIGKILL");
+  await world.startAgent();
+  pims = await MllpClient.connect(pimsPort);
+  expect(await send(weighs("D1", 3))).toEqual(["AA"]);
+  await world.startServer();
+  expect((await settled(4)).map(({ state }) => state)).toEqual(Array(4).fill("filed"));
+  const { names, animals } = stored();
+  expect(names.filter(({ id: name }) => name === "D1")).toHaveLength(1);
+  expect(animals.filter(({ weight_kg: kg }) => kg === 3)).toHaveLength(1);
+});
+
+test("a kill of the agent between the acknowledgements of a burst loses nothing that was acknowledged", async () => {
+  const numbers = Array.from({ length: 30 }, (_, index) => `E${index + 10}`);
+  const acknowledged: string[] = [];
+  const killed = new Promise<void>((resolve) =>
+    setTimeout(() => void world.agent.end("SIGKILL").then(() => resolve()), 60),
+  );
+  for (const number of numbers) {
+    const code = await Promise.race([send(animal(number)).then(([each]) => each), killed]);
+    if (code === undefined) break;
+    acknowledged.push(number);
+  }
+  await killed;
+  await world.startAgent();
+  pims = await MllpClient.connect(pimsPort);
+  // The software sends again what was not acknowledged.
+  for (const number of numbers.filter((each) => !acknowledged.includes(each))) await send(animal(number));
+  await settled(1);
+  const names = stored().names.map(({ id: name }) => name);
+  expect(names.filter((name) => /^E\d\d$/.test(String(name))).toSorted()).toEqual(numbers);
+});
+
+test("replaying every message, as sent or twice with a new number, changes nothing", async () => {
+  const [before, changes] = [stored(), changeCount()];
+  for (const segments of sent) await pims.exchange(segments);
+  await world.drained();
+  expect(changeCount()).toBe(changes);
+  expect(stored()).toEqual(before);
+
+  const [header = "", ...facts] = weighs("D1", 3);
+  for (const number of [next(), next()]) await send([header.replace(/T\d{5}/, number), ...facts]);
+  await send(merge("C2", "C1"), merge("C2", "C1"));
+  await settled(1);
+  expect(stored()).toEqual(before);
+});
+
+test("no log has a name or a phone number of an owner", () => {
+  for (const output of [world.server.output(), world.agent.output()]) expect(output).not.toMatch(/Örnek|905550/);
+  expect(fs.existsSync(world.config)).toBe(true);
+});

@@ -1,0 +1,321 @@
+import { describe, expect, test } from "vitest";
+import { query } from "../../../server/database/query.ts";
+import { placeOrder } from "../../../server/records/orders/orders.ts";
+import { undoBatch } from "../../../server/records/registry/undo.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import type { RegistryOutcome } from "../../../shared/api/registry.ts";
+import { makeUser } from "../../dashboard/harness.ts";
+import { clinic, keyPermissions, startServer, study, type TestServer } from "../harness.ts";
+
+// An agent brings the changes of practice software. Method: requests to the API of a server. Runs on both engines.
+
+const ours = newFp("clinic");
+
+const pamuk = {
+  external_id: "00417",
+  name: "Pamuk",
+  species: "448169003",
+  sex: "F^Y",
+  date_of_birth: "2020-02-29",
+  weight_kg: 4.2,
+  identifiers: [
+    { type: "card", value: "00417" },
+    { type: "microchip", value: "900085000123456" },
+  ],
+  replaced: ["microchip"],
+  owner: { external_id: "3001", name: "Ada Örnek", phone: "+905550000000" },
+};
+
+async function practice() {
+  const server = await startServer(clinic(ours));
+  const key = await server.makeKey(ours, keyPermissions);
+  const send = async (...changes: object[]) => {
+    const payload = { source: "PIMS", changes: changes.map((change, id) => ({ id: 7 + id, ...change })) };
+    const asked = { method: "POST" as const, url: "/agent/v1/registry", headers: { "x-api-key": key }, payload };
+    const response = await server.app.inject(asked);
+    if (response.statusCode !== 200) throw new Error(response.body);
+    return response.json<{ outcomes: RegistryOutcome[] }>().outcomes;
+  };
+  return {
+    server,
+    key,
+    send,
+    patient: async (item: object, more: object = {}) => (await send({ kind: "patient", item, ...more }))[0]!,
+    animals: async () => (await server.get(key, "/api/v1/patients?page_size=100")).body.data.items,
+    numbers: async () => (await server.store.all(numbersOf, {})).map(({ identifier }) => identifier),
+    owners: async () => server.store.all(ownersOf, {}),
+    orders: async () => server.store.all(ordersOf, {}),
+  };
+}
+
+const numbersOf = query((db) =>
+  db.selectFrom("patient_identifier").select("identifier").orderBy("patient_id").orderBy("position"),
+);
+const ownersOf = query((db) => db.selectFrom("customer").select(["name", "phone", "email"]).orderBy("id"));
+const ordersOf = query((db) =>
+  db
+    .selectFrom("lab_order")
+    .select(["placer_number", "tests", "device_id", "panel", "cancelled_at"])
+    .orderBy("lab_order.id"),
+);
+const batches = query((db) => db.selectFrom("batch").select(["fp", "door", "source", "clinic_id"]).orderBy("id"));
+
+describe("an animal", () => {
+  test("is created with its owner, and the same change again changes nothing", async () => {
+    const { patient, animals, numbers, owners } = await practice();
+    const created = await patient(pamuk);
+    expect(created).toMatchObject({ id: 7, outcome: "created", code: null, reason: null });
+    const facts = { name: "Pamuk", species: "cat", sex: "female_spayed", date_of_birth: "2020-02-29", weight_kg: 4.2 };
+    const before = await animals();
+    expect(before).toMatchObject([{ fp: created.fp, ...facts }]);
+    expect(await numbers()).toEqual(["00417", "900085000123456"]);
+    expect(await owners()).toEqual([{ name: "Ada Örnek", phone: "+905550000000", email: null }]);
+    expect(await patient(pamuk)).toEqual({ ...created, outcome: "unchanged" });
+    expect(await animals()).toEqual(before);
+  });
+
+  test("keeps what a change leaves out, and loses what is null", async () => {
+    const { patient, animals, owners } = await practice();
+    await patient(pamuk);
+    expect(await patient({ external_id: "00417" })).toMatchObject({ outcome: "unchanged" });
+    await patient({ external_id: "00417", weight_kg: 5, owner: { email: "ada@example.com" } });
+    expect(await animals()).toMatchObject([{ name: "Pamuk", sex: "female_spayed", weight_kg: 5 }]);
+    await patient({ external_id: "00417", weight_kg: null, sex: null, owner: { phone: null } });
+    expect(await animals()).toMatchObject([{ date_of_birth: "2020-02-29", weight_kg: null, sex: null }]);
+    expect(await owners()).toEqual([{ name: "Ada Örnek", phone: null, email: "ada@example.com" }]);
+  });
+
+  test("keeps its card numbers and replaces its microchip", async () => {
+    const { patient, numbers } = await practice();
+    await patient(pamuk);
+    await patient({ external_id: "00417", identifiers: [{ type: "card", value: "K-1" }] });
+    expect(await numbers()).toEqual(["00417", "900085000123456", "K-1"]);
+    const chip = { identifiers: [{ type: "microchip", value: "900085000999999" }], replaced: ["microchip"] };
+    await patient({ external_id: "00417", ...chip });
+    expect(await numbers()).toEqual(["00417", "K-1", "900085000999999"]);
+    await patient({ external_id: "00417", replaced: ["microchip"] });
+    expect(await numbers()).toEqual(["00417", "K-1"]);
+  });
+
+  test("without an owner has one of its own, whose name may come later or change", async () => {
+    const { patient, owners, animals } = await practice();
+    const { owner: _owner, ...alone } = pamuk;
+    const { fp } = await patient(alone);
+    await patient({ ...alone, external_id: "00418", identifiers: [] });
+    expect(await owners()).toEqual([
+      { name: null, phone: null, email: null },
+      { name: null, phone: null, email: null },
+    ]);
+    const ownerOf = async () => (await animals()).find((animal) => animal.fp === fp)?.owner_customer_fp;
+    const before = await ownerOf();
+    await patient({ external_id: "00417", owner: { name: "Örnek" } });
+    await patient({ external_id: "00417", owner: { name: "Yıldız" } });
+    expect(await ownerOf()).toBe(before);
+    expect((await owners()).map(({ name }) => name)).toEqual(["Yıldız", null]);
+    // A number names another owner; a name alone never does.
+    await patient({ external_id: "00417", owner: { external_id: "3001", name: "Yıldız" } });
+    expect((await owners()).map(({ name }) => name)).toEqual(["Yıldız", null, "Yıldız"]);
+    await patient({ external_id: "00417", owner: { name: "Kaya" } });
+    expect((await owners()).map(({ name }) => name)).toEqual(["Yıldız", null, "Kaya"]);
+    expect(await ownerOf()).not.toBe(before);
+  });
+
+  test("that is dead keeps its first time of death, and lives again if that was wrong", async () => {
+    const { patient, server } = await practice();
+    const died = query((db) => db.selectFrom("patient").select("deceased_at"));
+    const time = async () => (await server.store.first(died, {}))?.deceased_at;
+    await patient({ ...pamuk, dead_by: "2026-11-20T10:00:00.000Z" });
+    await patient({ external_id: "00417", dead_by: "2026-11-21T10:00:00.000Z" });
+    expect(await time()).toBe(Date.parse("2026-11-20T10:00:00.000Z"));
+    await patient({ external_id: "00417", weight_kg: 4 });
+    expect(await time()).toBe(Date.parse("2026-11-20T10:00:00.000Z"));
+    await patient({ external_id: "00417", deceased_at: null });
+    expect(await time()).toBeNull();
+  });
+
+  test("that is removed keeps its results, and comes back with all its facts", async () => {
+    const { server, key, patient, animals } = await practice();
+    const { fp } = await patient(pamuk);
+    const sent = study({ patient_fp: fp });
+    await server.push(key, sent);
+    expect(await patient({ external_id: "00417", deleted: true })).toMatchObject({ outcome: "deleted", fp });
+    expect(await patient({ external_id: "00417", deleted: true })).toMatchObject({ outcome: "unchanged" });
+    expect(await animals()).toEqual([]);
+    expect(await patient({ external_id: "00417" })).toMatchObject({ outcome: "updated", fp });
+    expect(await animals()).toMatchObject([{ fp, name: "Pamuk", weight_kg: 4.2 }]);
+    expect((await server.get(key, `/api/v1/lab/diagnostics/${sent.fp}`)).body.data.patient_fp).toBe(fp);
+  });
+
+  test("without a species, or with a number that lost digits, is refused with a code, and the next one is stored", async () => {
+    const { send, animals } = await practice();
+    const chip = { identifiers: [{ type: "microchip", value: "9.85112E+14" }] };
+    const outcomes = await send(
+      { kind: "patient", item: { external_id: "1", name: "Boncuk" } },
+      { kind: "patient", item: { ...pamuk, ...chip } },
+      { kind: "patient", item: { external_id: 1 } },
+      { kind: "appointment" },
+      { kind: "patient", item: { ...pamuk, external_id: "417" } },
+    );
+    expect(outcomes.map(({ outcome, code }) => [outcome, code])).toEqual([
+      ["rejected", "REGISTRY.MISSING"],
+      ["rejected", "REGISTRY.LOST_DIGITS"],
+      ["rejected", expect.stringContaining("REGISTRY.")],
+      ["rejected", expect.stringContaining("REGISTRY.")],
+      ["created", null],
+    ]);
+    expect(outcomes[0]?.reason).toContain("species is missing");
+    expect(await animals()).toHaveLength(1);
+  });
+
+  test("of an order is created if it is new, and else keeps its facts", async () => {
+    const { patient, animals } = await practice();
+    await patient(pamuk, { only_new: true });
+    expect(await patient({ ...pamuk, name: "Pam" }, { only_new: true })).toMatchObject({ outcome: "unchanged" });
+    expect(await animals()).toMatchObject([{ name: "Pamuk" }]);
+  });
+});
+
+describe("merges", () => {
+  const merge = (survivor: string, merged: string) => ({ kind: "merge", survivor, merged });
+  const animal = (external_id: string) => ({
+    kind: "patient",
+    item: { ...pamuk, external_id, identifiers: [{ type: "card", value: external_id }], replaced: [] },
+  });
+
+  test("are stored once, in chains, and later changes of a merged id go to the survivor with that said", async () => {
+    const { send, animals, numbers } = await practice();
+    const [a, b, c] = await send(animal("A"), animal("B"), animal("C"));
+    const chain = [merge("B", "A"), merge("C", "B")];
+    expect(await send(...chain)).toMatchObject([
+      { outcome: "merged", fp: b?.fp },
+      { outcome: "merged", fp: c?.fp },
+    ]);
+    expect(await send(...chain, ...chain)).toMatchObject(Array(4).fill({ outcome: "unchanged", fp: c?.fp }));
+    expect(await animals()).toMatchObject([{ fp: c?.fp }]);
+    expect(await send({ kind: "patient", item: { external_id: "A", name: "Renamed" } })).toMatchObject([
+      { outcome: "updated", fp: c?.fp, code: "REGISTRY.MERGED" },
+    ]);
+    expect(await send({ kind: "patient", item: { external_id: "A", deleted: true } })).toMatchObject([
+      { outcome: "unchanged", code: "REGISTRY.MERGED" },
+    ]);
+    expect(await animals()).toMatchObject([{ fp: c?.fp, name: "Renamed" }]);
+    expect(await numbers()).toEqual(expect.arrayContaining(["A", "B", "C"]));
+    expect(a?.fp).not.toBe(c?.fp);
+  });
+
+  test("that are circular, or of unknown animals, are refused", async () => {
+    const { send } = await practice();
+    await send(animal("A"), animal("B"), merge("B", "A"));
+    expect((await send(merge("A", "B"), merge("X", "B"), merge("B", "B"))).map(({ code }) => code)).toEqual([
+      "REGISTRY.CIRCLE",
+      "REGISTRY.UNKNOWN_SURVIVOR",
+      "REGISTRY.SAME",
+    ]);
+  });
+
+  test("of a changed id there are none: both ids name the animal, and an id of another one is refused", async () => {
+    const { send, animals } = await practice();
+    const [a] = await send(animal("A"), animal("B"));
+    const rename = { kind: "rename", from: "A", to: "N" };
+    expect(await send(rename, rename)).toMatchObject([
+      { outcome: "updated", fp: a?.fp },
+      { outcome: "unchanged", fp: a?.fp },
+    ]);
+    for (const external_id of ["A", "N"]) {
+      expect(await send({ kind: "patient", item: { external_id, weight_kg: 3 } })).toMatchObject([{ fp: a?.fp }]);
+    }
+    expect((await send({ ...rename, to: "B" }, { ...rename, from: "X" })).map(({ code }) => code)).toEqual([
+      "REGISTRY.ID_TAKEN",
+      "REGISTRY.UNKNOWN_MERGED",
+    ]);
+    expect(await animals()).toHaveLength(2);
+  });
+});
+
+describe("orders", () => {
+  const ordered_at = "2026-11-21T06:50:00.000Z";
+  const order = (more: object = {}) => ({
+    kind: "order",
+    item: { external_id: "10231", patient: "00417", tests: ["ALT", "CREA"], ordered_at, ...more },
+  });
+
+  test("are placed once under their number, cancelled, and stay cancelled", async () => {
+    const { send, patient, orders } = await practice();
+    await patient(pamuk);
+    const [placed] = await send(order());
+    expect(placed).toMatchObject({ outcome: "created", code: null });
+    expect(await send(order())).toEqual([{ ...placed, outcome: "unchanged" }]);
+    const cancelled = order({ cancelled: true, tests: undefined });
+    expect(await send(cancelled, cancelled)).toMatchObject([{ outcome: "updated" }, { outcome: "unchanged" }]);
+    expect(await send(order())).toMatchObject([{ outcome: "unchanged", code: "REGISTRY.CANCELLED" }]);
+    expect(await orders()).toMatchObject([{ placer_number: "10231", cancelled_at: expect.anything() }]);
+  });
+
+  test("of an unknown animal, of unknown tests, of other tests under one number are refused", async () => {
+    const { send, patient, orders } = await practice();
+    expect((await send(order()))[0]).toMatchObject({ outcome: "rejected", code: "REGISTRY.UNKNOWN_PATIENT" });
+    await patient(pamuk);
+    expect((await send(order({ tests: ["CHEM10"] })))[0]).toMatchObject({ code: "REGISTRY.UNKNOWN_TEST" });
+    await send(order());
+    expect((await send(order({ tests: ["GLU"] })))[0]).toMatchObject({ code: "REGISTRY.CHANGED" });
+    expect((await send(order({ external_id: "1", tests: undefined, cancelled: true })))[0]?.outcome).toBe("rejected");
+    expect(await orders()).toHaveLength(1);
+  });
+
+  test("of a merged animal are the survivor's", async () => {
+    const { send } = await practice();
+    const other = { kind: "patient", item: { ...pamuk, external_id: "B" } };
+    await send({ kind: "patient", item: pamuk }, other, { kind: "merge", survivor: "B", merged: "00417" });
+    expect((await send(order()))[0]).toMatchObject({ outcome: "created" });
+  });
+
+  test("by the name of a panel of the clinic have its tests and its device, and repeat when the panel changed", async () => {
+    const { server, send, patient, orders } = await practice();
+    await patient(pamuk);
+    const { id } = await makeUser(server, "staff", ours);
+    await addPanel(server, id, ["ALT", "CREA"]);
+    const named = order({ tests: ["CHEM 10"] });
+    expect(await send(named)).toMatchObject([{ outcome: "created" }]);
+    await addPanel(server, id, ["GLU"]);
+    expect(await send(named)).toMatchObject([{ outcome: "unchanged", code: null }]);
+    expect((await orders()).filter(({ placer_number }) => placer_number !== null)).toMatchObject([
+      { tests: '["ALT","CREA"]', device_id: "chem-1", panel: "Chem 10" },
+    ]);
+  });
+});
+
+/** Adds an order of a user with the panel. */
+async function addPanel(server: TestServer, userId: number, tests: readonly string[]): Promise<void> {
+  const { now } = server.clock;
+  const one = query((db) =>
+    db.selectFrom("clinic_patient").select(["clinic_id as clinicId", "patient_id as patientId"]).limit(1),
+  );
+  await server.store.transaction(async (session) => {
+    const ids = await session.first(one, {});
+    if (ids === undefined) throw new Error("expected an animal");
+    const placed = { ...ids, device: "chem-1", panel: "Chem 10", tests, placer: null, orderedAt: now };
+    await placeOrder(session, { ...placed, by: { userId } }, now);
+  });
+}
+
+test("the batch of a request can be undone, and has the door", async () => {
+  const { server, send, animals, owners } = await practice();
+  await send({ kind: "patient", item: pamuk });
+  const [batch] = await server.store.all(batches, {});
+  expect(batch).toMatchObject({ door: "hl7", source: "PIMS" });
+  const { now } = server.clock;
+  const undo = { clinicId: batch?.clinic_id ?? 0, fp: batch?.fp ?? "" };
+  const context = { now, clock: () => now, served: null };
+  const undone = await server.store.transaction((session) => undoBatch(session, undo, context));
+  expect(undone).toMatchObject({ undone: true });
+  expect([await animals(), await owners()]).toEqual([[], []]);
+});
+
+test("a body that is no list of changes is refused, and so is a key without the permission", async () => {
+  const { server, send } = await practice();
+  await expect(send(...Array(51).fill({ kind: "merge" }))).rejects.toThrow("REQUEST.INVALID_BODY");
+  const key = await server.makeKey(ours, ["clinic.patient.view"]);
+  const asked = { method: "POST" as const, url: "/agent/v1/registry", payload: { source: "PIMS", changes: [] } };
+  const response = await server.app.inject({ ...asked, headers: { "x-api-key": key } });
+  expect(response.statusCode).toBe(403);
+});
