@@ -24,7 +24,7 @@ import { listPlacements, type PlacementPosition } from "../records/unmatched/pla
 import { storedStudies } from "../records/filing/quota.ts";
 import { pageOf, type RouteContext } from "./context.ts";
 import { previewRoutes } from "./previews.ts";
-import { registryRoute } from "./registry.ts";
+import { registryFileRoute, registryRoute } from "./registry.ts";
 import { releaseRoutes } from "./releases.ts";
 import { FAULTS_MAX, faultList, readStudy, studyList } from "./pushed-study.ts";
 import { instant, invalid, pageParameters, type Parameter, readParameters } from "../http/query-parameters.ts";
@@ -52,6 +52,7 @@ export function agentRoutes(app: FastifyInstance, context: RouteContext): void {
   registryRoute(app, context);
   releaseRoutes(app, context);
   app.register(async (pictures) => previewRoutes(pictures, context));
+  app.register(async (files) => registryFileRoute(files, context));
 }
 
 function pushRoute(app: FastifyInstance, { store, now, concealUnconnected, quota }: RouteContext): void {

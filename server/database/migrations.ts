@@ -18,6 +18,17 @@ export interface Engine {
     unless?: string;
     message: string;
   }) => string;
+  /**
+   * Lets a column be null. An engine that cannot change it makes the tables `again`, the one with the column first, with the
+   * statements of `create`, and drops `index` before.
+   */
+  readonly optional: (change: {
+    table: string;
+    column: string;
+    again: readonly string[];
+    index: string;
+    create: string;
+  }) => string;
   /** Drops such a trigger. */
   readonly allow: (trigger: { name: string; table: string }) => string;
 }
@@ -689,12 +700,14 @@ function signedChange(columns: readonly string[]): string {
 }
 
 // Files of animals and owners that users import.
-const fileImports = ({ id, orderedText }: Engine) => `
+const fileImports = (engine: Engine) => fileImportTables(engine, "not null ");
+
+const fileImportTables = ({ id, orderedText }: Engine, needsUser: "not null " | "") => `
   create table file_import (
     id ${id},
     public_id ${orderedText} not null unique,
     clinic_id bigint not null references clinic (id),
-    user_id bigint not null references dashboard_user (id),
+    user_id bigint ${needsUser}references dashboard_user (id),
     file_name text not null,
     phase text not null,
     choices text not null,
@@ -724,6 +737,26 @@ const fileImports = ({ id, orderedText }: Engine) => `
   );
 `;
 
+// Files that an agent brings from a watched folder. No user sends them, and the same file comes once.
+const folderFiles = (engine: Engine) => `
+  ${engine.optional({
+    table: "file_import",
+    column: "user_id",
+    // SQLite changes no column: the tables are made again.
+    again: ["file_import", "file_import_part", "file_import_refusal"],
+    index: "file_import_of_clinic",
+    create: fileImportTables(engine, ""),
+  })}
+  alter table file_import add column api_key_id bigint references api_key (id);
+  create table imported_file (
+    clinic_id bigint not null references clinic (id),
+    digest ${engine.orderedText} not null,
+    import_id bigint not null,
+    at bigint not null,
+    primary key (clinic_id, digest)
+  );
+`;
+
 const soapContent = [
   "id",
   "fp",
@@ -743,7 +776,13 @@ const soapContent = [
  * The baseline, then what each later version changes. Released entries stay as they are, because databases of clinics have run
  * them.
  */
-const versions: readonly ((engine: Engine) => string)[] = [baseline, practiceSoftware, batches, fileImports];
+const versions: readonly ((engine: Engine) => string)[] = [
+  baseline,
+  practiceSoftware,
+  batches,
+  fileImports,
+  folderFiles,
+];
 
 /** Version of the schema that this program knows. */
 export const SCHEMA_VERSION = versions.length;

@@ -24,6 +24,7 @@ const postgres: Engine = {
     end $$;
     create trigger ${name} before ${event} on ${table} for each row when (${when}) execute function ${name}();
   `,
+  optional: ({ table, column }) => `alter table ${table} alter column ${column} drop not null;`,
   allow: ({ name, table }) => `drop trigger ${name} on ${table}; drop function ${name}();`,
 };
 

@@ -123,6 +123,14 @@ export interface Tables {
   /** The bytes of such a file, compressed, in base64. */
   file_import_part: { import_id: number; position: number; content: string };
   /** Lines that an import refuses. */
+  /** The files that agents brought, so that the same file comes once. */
+  imported_file: {
+    clinic_id: number;
+    digest: string;
+    /** Id in `file_import`, also of a file that is removed there. */
+    import_id: number;
+    at: number;
+  };
   file_import_refusal: {
     import_id: number;
     line: number;
@@ -404,7 +412,10 @@ export type RowChange = "created" | "changed" | "removed";
 export interface FileImportColumns {
   public_id: string;
   clinic_id: number;
-  user_id: number;
+  /** Null for a file of a watched folder that nobody has answered. */
+  user_id: number | null;
+  /** The key of the agent that watches the folder; null for a file of a user. */
+  api_key_id: number | null;
   /** As the user's computer names it, for people. */
   file_name: string;
   phase: ImportPhase;

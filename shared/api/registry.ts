@@ -93,3 +93,6 @@ export const RegistryOutcome = Type.Object({
   reason: Nullable(Type.String()),
 });
 export type RegistryOutcome = Static<typeof RegistryOutcome>;
+
+/** Max bytes of a file of a watched folder: POST /agent/v1/registry/file. */
+export const REGISTRY_FILE_BYTES_MAX = 16 * 1024 * 1024;

@@ -133,4 +133,6 @@ export interface UndoAnswer {
 /** The response to `GET /clinic/v1/clinics/:clinic/imports`. */
 export interface LastImport {
   readonly last: ImportState | null;
+  /** Files of watched folders, the newest first. One in the phase `read` or `previewed` waits for a person. */
+  readonly folder: readonly ImportState[];
 }

@@ -1,3 +1,4 @@
+import type { Kysely } from "kysely";
 import { newUlid } from "../../../shared/api/fp.ts";
 import type {
   FileChoices,
@@ -8,7 +9,7 @@ import type {
   LineFault,
 } from "../../dashboard/types/file-import.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
-import type { FileImportColumns } from "../../database/schema.ts";
+import type { FileImportColumns, Tables } from "../../database/schema.ts";
 import type { Store } from "../../database/store.ts";
 
 // The last file of each clinic: what was decided about it, how far it is, and what became of its lines. A server that starts again
@@ -18,8 +19,12 @@ export interface FileImport {
   readonly id: number;
   readonly publicId: string;
   readonly clinicId: number;
-  readonly userId: number;
+  /** Null for a file of a watched folder that nobody has answered. */
+  readonly userId: number | null;
+  /** The key of the agent that watches the folder; null for a file of a user. */
+  readonly keyId: number | null;
   readonly fileName: string;
+  /** Name of the user, else of the key. */
   readonly by: string;
   readonly phase: ImportPhase;
   readonly choices: FileChoices;
@@ -36,20 +41,41 @@ export interface FileImport {
 /** Time for which a file stays after its import, for its refused lines and for undo. */
 export const KEPT_MS = 24 * 3_600_000;
 
+/** Time for which a file of a watched folder waits for a person. */
+const WAITS_MS = 7 * KEPT_MS;
+
+/** Finds the last file that a user of the clinic sent. */
 export async function lastImport(session: Session, clinicId: number): Promise<FileImport | undefined> {
   const row = await session.first(last, { clinicId });
   return row && toImport(row);
 }
 
-/** Keeps a file in place of the clinic's last one, in parts. Run it in a transaction. @returns its public id */
-export async function insertImport(
+/** Lists the files of watched folders, the newest first. */
+export async function folderImports(session: Session, clinicId: number): Promise<FileImport[]> {
+  return (await session.all(ofFolders, { clinicId })).map(toImport);
+}
+
+export async function findImport(
   session: Session,
-  file: Pick<FileImport, "clinicId" | "userId" | "fileName"> & {
-    readonly parts: readonly string[];
-    readonly now: number;
-  },
-): Promise<string> {
-  for (const { id } of await session.all(ofClinic, { clinicId: file.clinicId })) await deleteImport(session, id);
+  name: { readonly clinicId: number; readonly publicId: string },
+): Promise<FileImport | undefined> {
+  const row = await session.first(byPublicId, name);
+  return row && toImport(row);
+}
+
+type NewImport = Pick<FileImport, "clinicId" | "userId" | "keyId" | "fileName"> & {
+  readonly parts: readonly string[];
+  readonly now: number;
+};
+
+/** Keeps a file in place of the last one that a user of the clinic sent. Run it in a transaction. @returns its public id */
+export async function replaceImport(session: Session, file: NewImport): Promise<string> {
+  for (const { id } of await session.all(ofUsers, { clinicId: file.clinicId })) await deleteImport(session, id);
+  return (await insertImport(session, file)).publicId;
+}
+
+/** Keeps a file, in parts. Run it in a transaction. */
+export async function insertImport(session: Session, file: NewImport): Promise<{ id: number; publicId: string }> {
   const publicId = newUlid();
   const inserted = await session.first(insert, { ...file, publicId });
   if (inserted === undefined) throw new Error("an insert returned no row");
@@ -57,7 +83,7 @@ export async function insertImport(
     insertPart,
     file.parts.map((content, position) => ({ importId: inserted.id, position, content })),
   );
-  return publicId;
+  return { id: inserted.id, publicId };
 }
 
 /** Removes a file with all that is known of it. Run it in a transaction. */
@@ -69,22 +95,23 @@ export async function deleteImport(session: Session, id: number): Promise<void> 
 
 /** Removes the files that are older than a day, also of other clinics: they have names and phones. */
 export async function deleteOldImports(session: Session, now: number): Promise<void> {
-  for (const { id } of await session.all(oldOnes, { before: now - KEPT_MS })) await deleteImport(session, id);
+  const old = await session.all(oldOnes, { before: now - KEPT_MS, waitsBefore: now - WAITS_MS });
+  for (const { id } of old) await deleteImport(session, id);
 }
 
 export async function partsOf(session: Session, id: number): Promise<string[]> {
   return (await session.all(parts, { id })).map(({ content }) => content);
 }
 
-/** Stores the decisions about a file. Its preview begins again. */
+/** Stores the decisions about a file, and who made them. Its preview begins again. */
 export async function keepReading(
   session: Session,
   id: number,
-  { choices, reading, fault }: Pick<FileImport, "choices" | "reading" | "fault">,
+  { choices, reading, fault, userId }: Pick<FileImport, "choices" | "reading" | "fault" | "userId">,
 ): Promise<void> {
   const texts = { choices: JSON.stringify(choices), reading: jsonOf(reading), fault: jsonOf(fault) };
   await session.all(deleteRefusals, { id });
-  await session.all(updateReading, { id, ...texts });
+  await session.all(updateReading, { id, userId, ...texts });
 }
 
 /** Begins a phase from the first line on. */
@@ -162,10 +189,11 @@ function parsed(text: string | null): unknown {
   return text === null ? null : JSON.parse(text);
 }
 
-function toImport(row: FileImportColumns & { id: number; by: string }): FileImport {
+function toImport(row: FileImportColumns & { id: number; by: string | null }): FileImport {
   return {
-    ...{ id: row.id, publicId: row.public_id, clinicId: row.clinic_id, userId: row.user_id, fileName: row.file_name },
-    ...{ by: row.by, phase: row.phase, done: row.done, leaseUntil: row.lease_until },
+    ...{ id: row.id, publicId: row.public_id, clinicId: row.clinic_id, fileName: row.file_name },
+    ...{ userId: row.user_id, keyId: row.api_key_id },
+    ...{ by: row.by ?? "", phase: row.phase, done: row.done, leaseUntil: row.lease_until },
     ...{ startedAt: row.started_at, finishedAt: row.finished_at },
     choices: JSON.parse(row.choices) as FileChoices,
     reading: parsed(row.reading) as FileReading | null,
@@ -175,33 +203,61 @@ function toImport(row: FileImportColumns & { id: number; by: string }): FileImpo
   };
 }
 
-const last = query((db, p: { clinicId: number }) =>
-  db
+/** Files with the name of who sent or answered them. */
+function withNames(db: Kysely<Tables>) {
+  return db
     .selectFrom("file_import")
-    .innerJoin("dashboard_user", "dashboard_user.id", "file_import.user_id")
+    .leftJoin("dashboard_user", "dashboard_user.id", "file_import.user_id")
+    .leftJoin("api_key", "api_key.id", "file_import.api_key_id")
     .selectAll("file_import")
-    .select("dashboard_user.name as by")
-    .where("clinic_id", "=", p.clinicId)
+    .select(({ fn, ref }) => fn.coalesce(ref("dashboard_user.name"), ref("api_key.name")).as("by"));
+}
+
+const last = query((db, p: { clinicId: number }) =>
+  withNames(db)
+    .where("file_import.clinic_id", "=", p.clinicId)
+    .where("file_import.api_key_id", "is", null)
     .orderBy("file_import.id", "desc")
     .limit(1),
 );
 
-const ofClinic = query((db, p: { clinicId: number }) =>
-  db.selectFrom("file_import").select("id").where("clinic_id", "=", p.clinicId),
+const FOLDER_FILES_MAX = 50;
+
+const ofFolders = query((db, p: { clinicId: number }) =>
+  withNames(db)
+    .where("file_import.clinic_id", "=", p.clinicId)
+    .where("file_import.api_key_id", "is not", null)
+    .orderBy("file_import.id", "desc")
+    .limit(FOLDER_FILES_MAX),
 );
 
-const oldOnes = query((db, p: { before: number }) =>
-  db.selectFrom("file_import").select("id").where("started_at", "<", p.before).where("phase", "not in", BUSY),
+const byPublicId = query((db, p: { clinicId: number; publicId: string }) =>
+  withNames(db).where("file_import.clinic_id", "=", p.clinicId).where("file_import.public_id", "=", p.publicId),
+);
+
+const ofUsers = query((db, p: { clinicId: number }) =>
+  db.selectFrom("file_import").select("id").where("clinic_id", "=", p.clinicId).where("api_key_id", "is", null),
+);
+
+const oldOnes = query((db, p: { before: number; waitsBefore: number }) =>
+  db
+    .selectFrom("file_import")
+    .select("id")
+    .where("phase", "not in", BUSY)
+    .where("started_at", "<", p.before)
+    .where((where) =>
+      where.or([
+        where("started_at", "<", p.waitsBefore),
+        where("api_key_id", "is", null),
+        where("phase", "not in", ["read", "previewed"]),
+      ]),
+    ),
 );
 
 const firstFree = query((db, p: { now: number }) =>
-  db
-    .selectFrom("file_import")
-    .innerJoin("dashboard_user", "dashboard_user.id", "file_import.user_id")
-    .selectAll("file_import")
-    .select("dashboard_user.name as by")
-    .where("phase", "in", BUSY)
-    .where("lease_until", "<=", p.now)
+  withNames(db)
+    .where("file_import.phase", "in", BUSY)
+    .where("file_import.lease_until", "<=", p.now)
     .orderBy("file_import.id")
     .limit(1),
 );
@@ -217,22 +273,22 @@ const take = uncachedWrite((db, p: { id: number; now: number; leaseUntil: number
     .returning("id"),
 );
 
-const insert = uncachedWrite(
-  (db, p: { publicId: string; clinicId: number; userId: number; fileName: string; now: number }) =>
-    db
-      .insertInto("file_import")
-      .values({
-        public_id: p.publicId,
-        clinic_id: p.clinicId,
-        user_id: p.userId,
-        file_name: p.fileName,
-        phase: "read",
-        choices: "{}",
-        done: 0,
-        lease_until: 0,
-        started_at: p.now,
-      })
-      .returning("id"),
+const insert = uncachedWrite((db, p: Omit<NewImport, "parts"> & { publicId: string }) =>
+  db
+    .insertInto("file_import")
+    .values({
+      public_id: p.publicId,
+      clinic_id: p.clinicId,
+      user_id: p.userId,
+      api_key_id: p.keyId,
+      file_name: p.fileName,
+      phase: "read",
+      choices: "{}",
+      done: 0,
+      lease_until: 0,
+      started_at: p.now,
+    })
+    .returning("id"),
 );
 
 const insertPart = uncachedWrite((db, p: { importId: number; position: number; content: string }) =>
@@ -244,10 +300,18 @@ const parts = query((db, p: { id: number }) =>
 );
 
 const updateReading = uncachedWrite(
-  (db, p: { id: number; choices: string; reading: string | null; fault: string | null }) =>
+  (db, p: { id: number; userId: number | null; choices: string; reading: string | null; fault: string | null }) =>
     db
       .updateTable("file_import")
-      .set({ choices: p.choices, reading: p.reading, fault: p.fault, phase: "read", done: 0, result: null })
+      .set({
+        user_id: p.userId,
+        choices: p.choices,
+        reading: p.reading,
+        fault: p.fault,
+        phase: "read",
+        done: 0,
+        result: null,
+      })
       .where("id", "=", p.id),
 );
 

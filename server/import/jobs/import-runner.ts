@@ -83,9 +83,9 @@ export class ImportRunner {
       const bytes = await fromParts(await partsOf(store, found.id));
       const file = await openFile(bytes, found.choices, found.startedAt);
       if ("fault" in file) {
-        const { choices } = found;
+        const { choices, userId } = found;
         await store.transaction((session) =>
-          keepReading(session, found.id, { choices, reading: null, fault: file.fault }),
+          keepReading(session, found.id, { choices, reading: null, fault: file.fault, userId }),
         );
         return;
       }
@@ -112,7 +112,7 @@ export class ImportRunner {
       const next = await this.#step(at, (session, batch) =>
         storeItems(session, items, {
           ...{ clinicId: at.clinicId, source: FILE_SOURCE, now: at.startedAt, clock: now, batch },
-          by: { requestId: at.publicId, userId: at.userId, address: at.by },
+          by: { requestId: at.publicId, ...actorOf(at), address: at.by },
         }),
       );
       if (next === null) return;
@@ -155,8 +155,9 @@ export class ImportRunner {
     }
   }
 
-  #batchOf({ clinicId, userId }: FileImport) {
-    return { clinicId, door: "file", source: FILE_SOURCE, by: { userId }, now: this.#options.now() } as const;
+  #batchOf(at: FileImport) {
+    const { clinicId } = at;
+    return { clinicId, door: "file", source: FILE_SOURCE, by: actorOf(at), now: this.#options.now() } as const;
   }
 
   async #keep(
@@ -177,6 +178,13 @@ export class ImportRunner {
 }
 
 class TakenByOthers extends Error {}
+
+/** The user who sent or answered the file, else the key of the agent. */
+function actorOf({ userId, keyId }: FileImport): { userId: number } | { keyId: number } {
+  if (userId !== null) return { userId };
+  if (keyId === null) throw new Error("expected a file of a user or of a key");
+  return { keyId };
+}
 
 /** Lets another server go on immediately. */
 async function keepLease(session: Session, { result, ...at }: FileImport): Promise<void> {

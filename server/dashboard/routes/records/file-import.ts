@@ -18,12 +18,14 @@ import {
   deleteImport,
   endPhase,
   type FileImport,
-  insertImport,
+  findImport,
+  folderImports,
   keepReading,
   KEPT_MS,
   lastImport,
   partsOf,
   refusalsOf,
+  replaceImport,
 } from "../../../import/jobs/file-imports.ts";
 import { isBusy } from "../../../import/jobs/import-runner.ts";
 import { fromParts, shownName, toParts } from "../../../import/jobs/stored-file.ts";
@@ -40,8 +42,8 @@ import { csvLine } from "../../csv.ts";
 import { refuse } from "../../refuse.ts";
 import { refusal } from "../../types/refusals.ts";
 
-// The import of animals and owners from a file: staff uploads it, corrects what was decided, previews and imports it. A clinic has
-// one file at a time.
+// The import of animals, owners and stock from a file: staff uploads it, corrects what was decided, previews and imports it. A clinic
+// has one file of its users at a time, and those that agents bring from watched folders.
 
 const URL = "/clinic/v1/clinics/:clinic/imports";
 
@@ -77,14 +79,18 @@ export function fileImportRoutes(app: FastifyInstance, context: DashboardContext
   });
   app.get(URL, { config: { access: "staff" } }, async (request): Promise<LastImport> => {
     const found = await lastImport(store, clinicOf(request).id);
-    return { last: found === undefined ? null : stateOf(found, now()) };
+    const folder = await folderImports(store, clinicOf(request).id);
+    return {
+      last: found === undefined ? null : stateOf(found, now()),
+      folder: folder.map((each) => stateOf(each, now())),
+    };
   });
   app.put(
     `${URL}/:id/choices`,
     { config: { access: "staff", repeats: "equal choices read the file alike" } },
     async (request) => {
       const found = await idle(store, request);
-      await read(store, found, choicesBody(request.body), now());
+      await read(store, { id: found.id, userId: userOf(request).userId }, choicesBody(request.body), now());
       return answer(store, request, now());
     },
   );
@@ -108,7 +114,7 @@ export function fileImportRoutes(app: FastifyInstance, context: DashboardContext
 
 /** How an import ends: discarded, undone, and its refused lines. */
 function endRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
-  app.delete(`${URL}/:id`, { config: { access: "staff" } }, async (request): Promise<LastImport> => {
+  app.delete(`${URL}/:id`, { config: { access: "staff" } }, async (request): Promise<{ last: null }> => {
     const found = await named(store, request);
     if (found.phase === "running") refuse(refusal("IMPORT.RUNS"));
     await store.transaction((session) => deleteImport(session, found.id));
@@ -143,36 +149,39 @@ async function upload(request: FastifyRequest, { store, now }: DashboardContext)
   if (!Buffer.isBuffer(request.body)) throw new ApiError("REQUEST.INVALID_BODY", "The body is not a file.");
   const clinicId = clinicOf(request).id;
   const parts = await toParts(request.body);
-  await store.transaction(async (session) => {
+  const publicId = await store.transaction(async (session) => {
     const before = await lastImport(session, clinicId);
     if (before !== undefined && isBusy(before.phase)) refuse(refusal("IMPORT.OTHER_RUNS"));
-    const file = { clinicId, userId: userOf(request).userId, fileName: shownName(name ?? ""), parts, now: now() };
-    await insertImport(session, file);
+    const by = { userId: userOf(request).userId, keyId: null };
+    return replaceImport(session, { clinicId, ...by, fileName: shownName(name ?? ""), parts, now: now() });
   });
-  await read(store, await lastOf(store, clinicId), {}, now());
-  return stateOf(await lastOf(store, clinicId), now());
+  await read(store, await findNamed(store, clinicId, publicId), {}, now());
+  return stateOf(await findNamed(store, clinicId, publicId), now());
 }
 
-async function lastOf(session: Session, clinicId: number): Promise<FileImport> {
-  const found = await lastImport(session, clinicId);
+async function findNamed(session: Session, clinicId: number, publicId: string): Promise<FileImport> {
+  const found = await findImport(session, { clinicId, publicId });
   if (found === undefined) throw new ApiError("RECORD.NOT_FOUND", "This file");
   return found;
 }
 
 /** Reads a file with the choices, and keeps what was decided. */
-async function read(store: Store, { id }: FileImport, choices: FileChoices, now: number): Promise<void> {
+async function read(
+  store: Store,
+  { id, userId }: Pick<FileImport, "id" | "userId">,
+  choices: FileChoices,
+  now: number,
+): Promise<void> {
   const file = await openFile(await fromParts(await partsOf(store, id)), choices, now);
   const [reading, fault] = "fault" in file ? [null, file.fault] : [file.reading, null];
   if (!("fault" in file)) await file.close();
-  await store.transaction((session) => keepReading(session, id, { choices, reading, fault }));
+  await store.transaction((session) => keepReading(session, id, { choices, reading, fault, userId }));
 }
 
-/** Finds the import that the path names, if it is the clinic's last one. */
+/** Finds the import that the path names. */
 async function named(session: Session, request: FastifyRequest): Promise<FileImport> {
   const { id } = request.params as { id: string };
-  const found = await lastOf(session, clinicOf(request).id);
-  if (found.publicId !== id) throw new ApiError("RECORD.NOT_FOUND", "This file");
-  return found;
+  return findNamed(session, clinicOf(request).id, id);
 }
 
 /** An import that no server works on, and that is not over unless `phase` is asked for. */

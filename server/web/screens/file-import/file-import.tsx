@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { useLocation } from "preact-iso";
 import { useEffect } from "preact/hooks";
 import { faultWords } from "../../../dashboard/types/file-faults.ts";
 import type { ImportState, LastImport } from "../../../dashboard/types/file-import.ts";
@@ -10,6 +11,7 @@ import { Field } from "../../ui/form/field.tsx";
 import { useAction } from "../../ui/form/use-action.ts";
 import { type Act, Columns, ReadAs } from "./decided.tsx";
 import { Finished, Running } from "./finished.tsx";
+import { FolderFiles } from "./folder-files.tsx";
 import { Preview } from "./preview.tsx";
 import { t } from "./texts.ts";
 import "./file-import.css";
@@ -20,7 +22,10 @@ const PROGRESS_MS = 1000;
 /** Imports a list of animals, owners or stock: file, columns, preview, import. A reload shows the same step. */
 export function FileImport() {
   const last = useResource<LastImport>("/imports");
-  const isBusy = ["previewing", "running"].includes(last.data?.last?.phase ?? "");
+  const { file } = useLocation().query;
+  const isBusy = [last.data?.last, ...(last.data?.folder ?? [])].some(
+    (state) => state?.phase === "previewing" || state?.phase === "running",
+  );
   useEffect(() => {
     if (!isBusy) return undefined;
     const timer = setInterval(() => void last.reload(), PROGRESS_MS);
@@ -30,7 +35,17 @@ export function FileImport() {
     <div class="file-import">
       <h1>{t("title")}</h1>
       <p class="quiet">{t("intro")}</p>
-      <Loaded of={last}>{({ last: state }) => <Steps state={state} reload={last.reload} />}</Loaded>
+      <Loaded of={last}>
+        {({ last: own, folder }) => {
+          const ofFolder = folder.find(({ id }) => id === file);
+          return (
+            <>
+              <Steps key={ofFolder?.id} state={ofFolder ?? own} reload={last.reload} />
+              <FolderFiles files={folder} shown={ofFolder?.id ?? null} />
+            </>
+          );
+        }}
+      </Loaded>
     </div>
   );
 }

@@ -127,4 +127,18 @@ export const t = translations({
     "Aktarılan hayvanlardan {total} tanesinin sonucu veya randevusu var, bu yüzden hiçbir şey geri alınmadı.",
   ],
   progress: ["Progress", "İlerleme"],
+  folder: ["Files of the watched folder", "İzlenen klasörün dosyaları"],
+  folderIntro: [
+    "A clinic PC takes them from its folder. A file without an open question is imported without you.",
+    "Klinik bilgisayarı bunları klasöründen alır. Açık sorusu olmayan dosya siz olmadan aktarılır.",
+  ],
+  came: ["Came", "Geliş"],
+  state: ["State", "Durum"],
+  waitsForAnswer: ["Waits for your answer", "Yanıtınızı bekliyor"],
+  folderFault: ["Cannot be read", "Okunamıyor"],
+  folderRuns: ["Is imported", "Aktarılıyor"],
+  folderDone: [
+    "{new} new, {changed} changed, {unchanged} as they were, {refused} refused",
+    "{new} yeni, {changed} değişen, {unchanged} aynı kalan, {refused} kabul edilmeyen",
+  ],
 });

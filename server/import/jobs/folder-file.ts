@@ -1,0 +1,87 @@
+import { createHash } from "node:crypto";
+import type { FileFault, FileQuestion, FileReading } from "../../dashboard/types/file-import.ts";
+import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import type { Store } from "../../database/store.ts";
+import { openFile } from "../table/read-thread.ts";
+import { beginPhase, insertImport, keepReading } from "./file-imports.ts";
+import { shownName, toParts } from "./stored-file.ts";
+
+// A file that an agent brings from a watched folder. Nobody is there to answer: a file without an open question is imported in the
+// background, and another one waits for a person at the dashboard.
+
+export interface FolderFile {
+  readonly clinicId: number;
+  readonly keyId: number;
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  readonly now: number;
+}
+
+export type TakenFile =
+  /** It is imported in the background. */
+  | { readonly is: "imported" }
+  /** The same content under the same name came before. */
+  | { readonly is: "known" }
+  | { readonly is: "question"; readonly questions: readonly FileQuestion[]; readonly missing: FileReading["missing"] }
+  | { readonly is: "fault"; readonly fault: FileFault };
+
+/** Takes a file once. The same request again has the same answer while the file waits for a person. */
+export async function takeFolderFile(store: Store, file: FolderFile): Promise<TakenFile> {
+  const { clinicId, keyId, name, bytes, now } = file;
+  const digest = createHash("sha256").update(`${name}\0`).update(bytes).digest("hex");
+  const before = await store.first(known, { clinicId, digest });
+  if (before !== undefined) return before.phase === "read" ? answerOf(before) : { is: "known" };
+  const parts = await toParts(bytes);
+  const opened = await openFile(bytes, {}, now);
+  const [reading, fault] = "fault" in opened ? [null, opened.fault] : [opened.reading, null];
+  if (!("fault" in opened)) await opened.close();
+  const isOpen = reading === null || reading.questions.length > 0;
+  const keep = async (session: Session) => {
+    if ((await session.first(known, { clinicId, digest })) !== undefined) return false;
+    const { id } = await insertImport(session, {
+      clinicId,
+      keyId,
+      userId: null,
+      fileName: shownName(name),
+      parts,
+      now,
+    });
+    await session.all(forgetOld, { before: now - REMEMBERED_MS });
+    await session.all(insertKnown, { clinicId, digest, id, now });
+    await keepReading(session, id, { choices: {}, reading, fault, userId: null });
+    if (!isOpen) await beginPhase(session, id, "running", now);
+    return true;
+  };
+  return (await store.transaction(keep)) ? outcomeOf(reading, fault) : { is: "known" };
+}
+
+function answerOf({ reading, fault }: { reading: string | null; fault: string | null }): TakenFile {
+  const parsed = (text: string | null): unknown => (text === null ? null : JSON.parse(text));
+  return outcomeOf(parsed(reading) as FileReading | null, parsed(fault) as FileFault | null);
+}
+
+function outcomeOf(reading: FileReading | null, fault: FileFault | null): TakenFile {
+  if (fault !== null) return { is: "fault", fault };
+  if (reading === null || reading.questions.length === 0) return { is: "imported" };
+  return { is: "question", questions: reading.questions, missing: reading.missing };
+}
+
+/** Time for which the same file is known again. */
+const REMEMBERED_MS = 400 * 24 * 3_600_000;
+
+const known = query((db, p: { clinicId: number; digest: string }) =>
+  db
+    .selectFrom("imported_file")
+    .leftJoin("file_import", "file_import.id", "imported_file.import_id")
+    .select(["file_import.phase", "file_import.reading", "file_import.fault"])
+    .where("imported_file.clinic_id", "=", p.clinicId)
+    .where("imported_file.digest", "=", p.digest),
+);
+
+const insertKnown = uncachedWrite((db, p: { clinicId: number; digest: string; id: number; now: number }) =>
+  db.insertInto("imported_file").values({ clinic_id: p.clinicId, digest: p.digest, import_id: p.id, at: p.now }),
+);
+
+const forgetOld = uncachedWrite((db, p: { before: number }) =>
+  db.deleteFrom("imported_file").where("at", "<", p.before),
+);
