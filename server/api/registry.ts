@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { REGISTRY_CHANGES_MAX, RegistryOutcome } from "../../shared/api/registry.ts";
+import { REGISTRY_CHANGES_MAX, RegistryOutcome } from "../../shared/api/agent/registry.ts";
 import { problems } from "../../shared/schema/problems.ts";
 import { textForm } from "../../shared/schema/text-form.ts";
 import { ApiError } from "../http/errors.ts";
@@ -22,7 +22,7 @@ const body = Compile(
 
 interface Body {
   readonly source: string;
-  readonly changes: readonly { readonly id: number }[];
+  readonly changes: readonly { readonly id: number; readonly kind?: unknown }[];
 }
 
 const Outcomes = Type.Object({ outcomes: Type.Array(RegistryOutcome) });
