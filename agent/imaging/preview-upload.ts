@@ -1,5 +1,5 @@
 import { isPictureFault } from "../page/types/images.ts";
-import { PREVIEW_BYTES_MAX, PREVIEW_SIDE_MAX, PreviewOutcome, previewPath } from "../../shared/api/preview.ts";
+import { PREVIEW_BYTES_MAX, PREVIEW_SIDE_MAX, PreviewOutcome, previewPath } from "../../shared/api/agent/preview.ts";
 import { Compile } from "typebox/compile";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { DeliveryLoop, type DeliveryEvents, type DeliveryTiming } from "../runtime/delivery-loop.ts";

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { REGISTRY_CHANGES_MAX, RegistryOutcome } from "../../shared/api/registry.ts";
+import { REGISTRY_CHANGES_MAX, RegistryOutcome } from "../../shared/api/agent/registry.ts";
 import { type DeliveryEvents, DeliveryLoop, type DeliveryTiming } from "../runtime/delivery-loop.ts";
 import { SendError } from "../runtime/send-error.ts";
 import type { QueuedChange, SettledChange } from "../spool/queries/patients/registry-changes.ts";

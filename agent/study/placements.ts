@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { PlacementList } from "../../shared/api/agent-lists.ts";
+import { PlacementList } from "../../shared/api/agent/agent-lists.ts";
 import type { ServerClient } from "../push/server-client.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
 

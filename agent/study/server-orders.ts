@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { AgentOrder, OrderList } from "../../shared/api/agent-lists.ts";
+import { AgentOrder, OrderList } from "../../shared/api/agent/agent-lists.ts";
 import type { ServerOrder } from "../spool/queries/orders/server-orders.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
 import type { ServerPages } from "./server-pages.ts";

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { isFp } from "../../shared/api/fp.ts";
-import { PREVIEW_BYTES_MAX, type PreviewOutcome, PREVIEWS_MAX } from "../../shared/api/preview.ts";
+import { PREVIEW_BYTES_MAX, type PreviewOutcome, PREVIEWS_MAX } from "../../shared/api/agent/preview.ts";
 import { readPngSize } from "../records/results/png-size.ts";
 import { ApiError } from "../http/errors.ts";
 import { keyOf } from "../http/request-context.ts";

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { REGISTRY_CHANGES_MAX, REGISTRY_FILE_BYTES_MAX, RegistryOutcome } from "../../shared/api/registry.ts";
+import { REGISTRY_CHANGES_MAX, REGISTRY_FILE_BYTES_MAX, RegistryOutcome } from "../../shared/api/agent/registry.ts";
 import { problems } from "../../shared/schema/problems.ts";
 import { textForm } from "../../shared/schema/text-form.ts";
 import { faultWords, fieldWord } from "../dashboard/types/file-faults.ts";
@@ -27,7 +27,7 @@ const body = Compile(
 
 interface Body {
   readonly source: string;
-  readonly changes: readonly { readonly id: number }[];
+  readonly changes: readonly { readonly id: number; readonly kind?: unknown }[];
 }
 
 const Outcomes = Type.Object({ outcomes: Type.Array(RegistryOutcome) });

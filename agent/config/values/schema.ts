@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { ORDER_TESTS_MAX, TestName } from "../../../shared/api/agent-lists.ts";
+import { ORDER_TESTS_MAX, TestName } from "../../../shared/api/agent/agent-lists.ts";
 import { PIN } from "../../../shared/api/pairing.ts";
 import { ClosedObject } from "../../../shared/schema/schema.ts";
 import { Modality } from "../../../shared/api/study.ts";
@@ -48,7 +48,7 @@ const AeTitle = Type.String({
 const PidField = Type.Enum(["PID-2", "PID-3", "PID-4"]);
 
 /** What differs between installations of practice software; see PracticeSettings. */
-export const PracticeSchema = ClosedObject({
+const PracticeSchema = ClosedObject({
   nameOrder: Type.Optional(Type.Enum(["owner-first", "animal-first"])),
   idAuthority: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   chipField: Type.Optional(PidField),

@@ -1,5 +1,5 @@
 import type Database from "better-sqlite3";
-import { PREVIEWS_MAX } from "../../../shared/api/preview.ts";
+import { PREVIEWS_MAX } from "../../../shared/api/agent/preview.ts";
 import { deviceCommandOperationsOn } from "./devices/device-commands.ts";
 import { deviceOperationsOn } from "./devices/devices.ts";
 import { type SessionSizes, storedBytesOn } from "./devices/stored-bytes.ts";

@@ -166,7 +166,7 @@ const SERVER_ORDERS = `
 
 const REGISTRY_CHANGES = `
   -- Changes of animals, owners and orders from practice software, which the server gets in the order of their ids. position is the
-  -- place in the message; body is JSON of shared/api/registry.ts. source names the software whose external ids the body has.
+  -- place in the message; body is JSON of shared/api/agent/registry.ts. source names the software whose external ids the body has.
   CREATE TABLE registry_change (
     id INTEGER PRIMARY KEY AUTOINCREMENT, device TEXT NOT NULL, message TEXT NOT NULL, position INTEGER NOT NULL,
     source TEXT NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL,

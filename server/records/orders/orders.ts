@@ -1,4 +1,4 @@
-import type { AgentOrder, OrderList } from "../../../shared/api/agent-lists.ts";
+import type { AgentOrder, OrderList } from "../../../shared/api/agent/agent-lists.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { Result } from "../../../shared/api/study.ts";
 import { newAccession } from "../../../shared/runtime/accession.ts";

@@ -1,4 +1,4 @@
-import { PREVIEW_SIDE_MAX } from "../../../shared/api/preview.ts";
+import { PREVIEW_SIDE_MAX } from "../../../shared/api/agent/preview.ts";
 
 // The header of a PNG (W3C PNG §5.2, §11.2.2). The picture itself is never decoded here.
 

@@ -1,4 +1,4 @@
-import type { PlacementList } from "../../../shared/api/agent-lists.ts";
+import type { PlacementList } from "../../../shared/api/agent/agent-lists.ts";
 import { query, type Session } from "../../database/query.ts";
 import { timestampOf } from "../studies/study-content.ts";
 

@@ -95,15 +95,13 @@ describe("every row is published or listed with its reason", () => {
     );
   });
 
-  test.each(profiles.filter((profile) => profile.protocol === "hl7" && profile.registry === undefined))(
-    "$id",
-    (profile) => {
-      fc.assert(
-        fc.property(rows, (sent) => {
-          expect(faultsOf(sent, read(hl7Message(sent, profile), profile, context))).toEqual([]);
-        }),
-        { numRuns: RUNS },
-      );
-    },
-  );
+  const withResults = profiles.filter((profile) => profile.protocol === "hl7").filter(({ registry }) => !registry);
+  test.each(withResults)("$id", (profile) => {
+    fc.assert(
+      fc.property(rows, (sent) => {
+        expect(faultsOf(sent, read(hl7Message(sent, profile), profile, context))).toEqual([]);
+      }),
+      { numRuns: RUNS },
+    );
+  });
 });

@@ -146,7 +146,8 @@ test("while the server is away all changes stay, and go in their order when it i
   clock.advance(5 * 60_000);
   await until("all are sent", () => queued() === 0);
   expect(requests.at(-1)).toEqual(["a", "b"]);
-  expect(events).toEqual(["transient", "recovered", "changed"]);
+  await until("the loop has recovered", () => events.length === 3);
+  expect(events).toEqual(["uncertain", "changed", "recovered"]);
 });
 
 test("a response that is lost, or of other changes, settles nothing", async () => {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { syncPlacements } from "../../../agent/study/placements.ts";
 import type { ServerClient } from "../../../agent/push/server-client.ts";
 import type { SpoolCalls } from "../../../agent/spool/spool.ts";
-import type { PlacementList } from "../../../shared/api/agent-lists.ts";
+import type { PlacementList } from "../../../shared/api/agent/agent-lists.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { addMessage, openOperations, serverOutcome, settlement } from "../../support/spool-operations.ts";
 import { studyDraft } from "../../support/study.ts";

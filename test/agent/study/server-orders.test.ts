@@ -6,7 +6,7 @@ import { heartbeatTask } from "../../../agent/push/heartbeat.ts";
 import { HostQueries } from "../../../agent/study/orders/host-query.ts";
 import { Directory } from "../../../agent/study/patient-directory.ts";
 import { syncOrders } from "../../../agent/study/server-orders.ts";
-import type { AgentOrder } from "../../../shared/api/agent-lists.ts";
+import type { AgentOrder } from "../../../shared/api/agent/agent-lists.ts";
 import { cat, dog } from "../../support/fixtures.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";

@@ -1,6 +1,6 @@
 import type { Browser } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { OrderList } from "../../../shared/api/agent-lists.ts";
+import type { OrderList } from "../../../shared/api/agent/agent-lists.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { clinic, connection, keyPermissions, patient, study } from "../../server/harness.ts";
 import {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { encodePng } from "../../../agent/imaging/files/png.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { PREVIEW_BYTES_MAX, previewPath } from "../../../shared/api/preview.ts";
+import { PREVIEW_BYTES_MAX, previewPath } from "../../../shared/api/agent/preview.ts";
 import { clinic, connection, patient, startServer, study, type TestServer } from "../../server/harness.ts";
 import { makeUser } from "../harness.ts";
 

@@ -4,7 +4,7 @@ import type { ImportState, LastImport, UndoAnswer } from "../../../server/dashbo
 import { ImportRunner } from "../../../server/import/jobs/import-runner.ts";
 import { query } from "../../../server/database/query.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import type { RegistryOutcome } from "../../../shared/api/registry.ts";
+import type { RegistryOutcome } from "../../../shared/api/agent/registry.ts";
 import { makeUser } from "../../dashboard/harness.ts";
 import { patiently, WAIT_MS } from "../../support/patience.ts";
 import { clinic, keyPermissions, startServer } from "../harness.ts";

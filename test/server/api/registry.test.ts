@@ -3,7 +3,7 @@ import { query } from "../../../server/database/query.ts";
 import { placeOrder } from "../../../server/records/orders/orders.ts";
 import { undoBatch } from "../../../server/records/registry/undo.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import type { RegistryOutcome } from "../../../shared/api/registry.ts";
+import type { RegistryOutcome } from "../../../shared/api/agent/registry.ts";
 import { makeUser } from "../../dashboard/harness.ts";
 import { clinic, keyPermissions, startServer, study, type TestServer } from "../harness.ts";
 
@@ -190,7 +190,9 @@ describe("merges", () => {
       { outcome: "merged", fp: b?.fp },
       { outcome: "merged", fp: c?.fp },
     ]);
-    expect(await send(...chain, ...chain)).toMatchObject(Array(4).fill({ outcome: "unchanged", fp: c?.fp }));
+    expect(await send(...chain, ...chain)).toMatchObject(
+      Array.from({ length: 4 }, () => ({ outcome: "unchanged", fp: c?.fp })),
+    );
     expect(await animals()).toMatchObject([{ fp: c?.fp }]);
     expect(await send({ kind: "patient", item: { external_id: "A", name: "Renamed" } })).toMatchObject([
       { outcome: "updated", fp: c?.fp, code: "REGISTRY.MERGED" },
@@ -313,7 +315,7 @@ test("the batch of a request can be undone, and has the door", async () => {
 
 test("a body that is no list of changes is refused, and so is a key without the permission", async () => {
   const { server, send } = await practice();
-  await expect(send(...Array(51).fill({ kind: "merge" }))).rejects.toThrow("REQUEST.INVALID_BODY");
+  await expect(send(...Array.from({ length: 51 }, () => ({ kind: "merge" })))).rejects.toThrow("REQUEST.INVALID_BODY");
   const key = await server.makeKey(ours, ["clinic.patient.view"]);
   const asked = { method: "POST" as const, url: "/agent/v1/registry", payload: { source: "PIMS", changes: [] } };
   const response = await server.app.inject({ ...asked, headers: { "x-api-key": key } });

@@ -3,7 +3,7 @@ import { encodePng } from "../../../agent/imaging/files/png.ts";
 import { permissions } from "../../../server/http/auth/api-keys.ts";
 import { exportEntities } from "../../../server/import/export.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { previewPath } from "../../../shared/api/preview.ts";
+import { previewPath } from "../../../shared/api/agent/preview.ts";
 import { type Role, roles } from "../../../server/dashboard/types/settings/session.ts";
 import { makeUser, type TestUser } from "../../dashboard/harness.ts";
 import { connection, patient, startServer, study, type TestServer } from "../harness.ts";

@@ -1,4 +1,4 @@
-import type { RegistryPatient } from "../../../../shared/api/registry.ts";
+import type { RegistryPatient } from "../../../../shared/api/agent/registry.ts";
 import { patientSex } from "../../../../shared/clinical/sex.ts";
 import { animalSpecies } from "../../../../shared/clinical/species.ts";
 import { readDate, readTime } from "../../../report/device-time.ts";
@@ -24,7 +24,7 @@ export interface RegistryContext {
   readonly receivedAt: number;
 }
 
-export const NULL = '""';
+const NULL = '""';
 
 /** Returns the facts of the animal. @throws FaultyMessage */
 export function readAnimal(
@@ -52,9 +52,9 @@ export function readAnimal(
 const PEDIGREE = "R";
 
 /** Returns the repetition of PID-5 with the name in use. */
-export function nameInUse(pid: Segment): readonly string[] {
+function nameInUse(pid: Segment): readonly string[] {
   const names = pid.repetitions(5);
-  return names.find((parts) => parts[6]?.trim().toUpperCase() !== PEDIGREE) ?? names[0] ?? [];
+  return names.find((name) => name[6]?.trim().toUpperCase() !== PEDIGREE) ?? names[0] ?? [];
 }
 
 function nameOf(pid: Place, { nameOrder }: PracticeSettings): Pick<RegistryPatient, "name"> {

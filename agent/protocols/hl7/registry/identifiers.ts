@@ -1,4 +1,4 @@
-import { EXTERNAL_ID_CHARS_MAX, type RegistryPatient } from "../../../../shared/api/registry.ts";
+import { EXTERNAL_ID_CHARS_MAX, type RegistryPatient } from "../../../../shared/api/agent/registry.ts";
 import type { Segment } from "../message/segment.ts";
 import { type Place, refuse, shownValue } from "./fault.ts";
 import type { PidField, PracticeSettings } from "./settings.ts";
@@ -73,6 +73,11 @@ export function ownId(place: OwnIdPlace, sender: string, settings: PracticeSetti
     return refuse(102, place, field, `has ${found.id.length} characters, expected ${expected}`);
   }
   return found;
+}
+
+/** Whether two authorities or types may be one: what a message leaves out does not distinguish. */
+export function agrees(one: string, other: string): boolean {
+  return one === "" || other === "" || isSame(one, other);
 }
 
 function isSame(one: string, other: string): boolean {

@@ -1,7 +1,7 @@
-import type { RegistryChange } from "../../../../shared/api/registry.ts";
+import type { RegistryChange } from "../../../../shared/api/agent/registry.ts";
 import type { Segment } from "../message/segment.ts";
 import { type Place, refuse, shownValue } from "./fault.ts";
-import { type Cx, numbersIn, ownId } from "./identifiers.ts";
+import { agrees, type Cx, numbersIn, ownId } from "./identifiers.ts";
 import type { PracticeSettings } from "./settings.ts";
 
 // Merges (A40) and changed ids (A47): pairs of PID and MRG. The id in PID-3 stays, the one in MRG-1 goes (HL7 v2 §3.3.40).
@@ -62,6 +62,5 @@ function pairOf(
 
 /** The ids of a pair have one authority and one type. What one of them leaves out does not distinguish them. */
 function isPair(one: Cx, other: Cx): boolean {
-  const agree = (a: string, b: string) => a === "" || b === "" || a.toUpperCase() === b.toUpperCase();
-  return agree(one.authority, other.authority) && agree(one.type, other.type);
+  return agrees(one.authority, other.authority) && agrees(one.type, other.type);
 }

@@ -1,9 +1,10 @@
-import type { RegistryOrder } from "../../../../shared/api/registry.ts";
+import type { RegistryOrder } from "../../../../shared/api/agent/registry.ts";
 import { analytes, foldName } from "../../../../shared/clinical/analytes/analytes.ts";
 import { readTime } from "../../../report/device-time.ts";
 import type { Segment } from "../message/segment.ts";
 import type { RegistryContext } from "./animal.ts";
 import { type Place, refuse, shownValue } from "./fault.ts";
+import { agrees } from "./identifiers.ts";
 import type { PracticeSettings } from "./settings.ts";
 
 // Orders: groups of ORC and OBR (ORM^O01, OML^O21). Orders of one placer number are one order with several tests.
@@ -80,10 +81,6 @@ function numberOf(orc: Place, obr: Place | null, source: string): string {
   return id.length > 64 ? refuse(102, orc, 2, `has ${id.length} characters, expected at most 64`) : id;
 }
 
-function agrees(one: string, other: string): boolean {
-  return one === "" || other === "" || one.toUpperCase() === other.toUpperCase();
-}
-
 /** EI of the second field; null without a number. */
 function entityIn({ segment }: Place): { readonly number: string; readonly namespace: string } | null {
   const [number = "", namespace = ""] = segment.components(2).map((part) => part.trim());
@@ -97,7 +94,7 @@ const CATALOGUE: ReadonlySet<string> = new Set(
 );
 
 /** The characters that a test's name cannot have, because they have a meaning on the lines of devices. */
-const NOT_IN_NAMES = /[\s\0-\x1f,;|^~&\\]+/g;
+const NOT_IN_NAMES = /[\s\p{Cc},;|^~&\\]+/gu;
 
 const TEST_CHARS_MAX = 64;
 

@@ -1,4 +1,4 @@
-import type { RegistryOwner, RegistryPatient } from "../../../../shared/api/registry.ts";
+import type { RegistryOwner, RegistryPatient } from "../../../../shared/api/agent/registry.ts";
 import type { Segment } from "../message/segment.ts";
 import { numbersIn } from "./identifiers.ts";
 import type { PracticeSettings } from "./settings.ts";

@@ -1,4 +1,4 @@
-import type { RegistryChange } from "../../../../shared/api/registry.ts";
+import type { RegistryChange } from "../../../../shared/api/agent/registry.ts";
 import type { Hl7Message } from "../message/message.ts";
 import { isResponse } from "../message/message-types.ts";
 import { type AnimalSegments, readAnimal, type RegistryContext } from "./animal.ts";

@@ -22,5 +22,3 @@ export interface PracticeSettings {
   /** The tests of codes in OBR-4. */
   readonly panels?: Readonly<Record<string, readonly string[]>>;
 }
-
-export const DEFAULT_PRACTICE: PracticeSettings = { nameOrder: "owner-first", orderReply: "ACK" };

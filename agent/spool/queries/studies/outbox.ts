@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
 import { MOVED_CODES, type OutcomeCode } from "../../../../shared/api/filing-code.ts";
-import type { PlacementList } from "../../../../shared/api/agent-lists.ts";
+import type { PlacementList } from "../../../../shared/api/agent/agent-lists.ts";
 import type { Outcome } from "../../../../shared/api/study.ts";
 import type { MessageOutcomes } from "../messages/message-outcome.ts";
 import type { PendingMatches } from "../patients/pending-matches.ts";

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
-import { ORDER_TESTS_MAX, OrderDevice, TestName } from "../../../../shared/api/agent-lists.ts";
+import { ORDER_TESTS_MAX, OrderDevice, TestName } from "../../../../shared/api/agent/agent-lists.ts";
 import { fpPattern } from "../../../../shared/api/fp.ts";
 import { analytes } from "../../../../shared/clinical/analytes/analytes.ts";
 import { Nullable } from "../../../../shared/schema/schema.ts";

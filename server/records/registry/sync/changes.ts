@@ -5,7 +5,7 @@ import {
   type RegistryOrder,
   type RegistryOutcome,
   type RegistryPatient,
-} from "../../../../shared/api/registry.ts";
+} from "../../../../shared/api/agent/registry.ts";
 import { foldName } from "../../../../shared/clinical/analytes/analytes.ts";
 import { query, type Session } from "../../../database/query.ts";
 import { listPanels } from "../../orders/order-list.ts";
@@ -26,7 +26,13 @@ import { type SyncRequest, type StoredItem, withBatch } from "./request.ts";
 // The changes of practice software that an agent brings, one after the other: what a change leaves out is filled from what is
 // stored, and then it is an item like those of /sync/v1.
 
-export type ChangesRequest = Omit<SyncRequest<{ readonly id: number }>, "full" | "batch">;
+/** A change with its number in the request, not checked otherwise. */
+interface Numbered {
+  readonly id: number;
+  readonly kind?: unknown;
+}
+
+export type ChangesRequest = Omit<SyncRequest<Numbered>, "full" | "batch">;
 
 type Context = Omit<SyncRequest<unknown>, "items" | "full">;
 
@@ -51,11 +57,11 @@ export async function storeChanges(session: Session, request: ChangesRequest): P
   return outcomes;
 }
 
-const isMerge = (change: object | undefined) => (change as { kind?: unknown } | undefined)?.kind === "merge";
+const isMerge = (change: Numbered | undefined) => change?.kind === "merge";
 
 /** Returns the changes up to each merge, and each merge. */
-function runsOf<Change extends object>(changes: readonly Change[]): Change[][] {
-  const runs: Change[][] = [];
+function runsOf(changes: readonly Numbered[]): Numbered[][] {
+  const runs: Numbered[][] = [];
   for (const change of changes) {
     const last = runs.at(-1);
     if (last === undefined || isMerge(change) || isMerge(last[0])) runs.push([change]);
@@ -132,8 +138,8 @@ async function storePatient(session: Session, { item, only_new }: PatientChange,
   const given = read.patient;
   if (given === null) throw new Error("a patient was read as removed");
   const numbers = stored === undefined ? [] : await session.all(identifiersOf, { patientId: stored.id });
-  const kept = <Value>(field: keyof RegistryPatient, value: Value, before: Value | undefined): Value =>
-    item[field] === undefined && before !== undefined ? before : value;
+  const kept = <Value>(field: keyof RegistryPatient, value: Value, earlier: Value | undefined): Value =>
+    item[field] === undefined && earlier !== undefined ? earlier : value;
   const patient = {
     ...given,
     sex: kept("sex", given.sex, stored?.sex),

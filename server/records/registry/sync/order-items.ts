@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { ORDER_TESTS_MAX, OrderDevice, TestName } from "../../../../shared/api/agent-lists.ts";
+import { ORDER_TESTS_MAX, OrderDevice, TestName } from "../../../../shared/api/agent/agent-lists.ts";
 import { ClosedObject, Nullable } from "../../../../shared/schema/schema.ts";
 import { externalIdOf, formFaults, readEach, readTime, type RefusedItem } from "./items.ts";
 import { answerOf, bodyOf, ExternalId, type SyncFault, ZONED_TIME } from "./messages.ts";

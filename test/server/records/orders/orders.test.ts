@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { OrderChoices, OrderPlaced, OrdersBody } from "../../../../server/dashboard/types/orders.ts";
 import { placeOrder } from "../../../../server/records/orders/orders.ts";
 import { findPatient } from "../../../../server/records/patients/patients.ts";
-import type { OrderList } from "../../../../shared/api/agent-lists.ts";
+import type { OrderList } from "../../../../shared/api/agent/agent-lists.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import type { PushedStudy, Study } from "../../../../shared/api/study.ts";
 import { makeUser } from "../../../dashboard/harness.ts";

@@ -2,9 +2,8 @@ import { describe, expect, test } from "vitest";
 import { practiceSystem } from "../../../../../agent/devices/hl7/practice-system.ts";
 import { createLink } from "../../../../../agent/connection/create-link.ts";
 import type { PracticeSettings } from "../../../../../agent/protocols/hl7/registry/settings.ts";
-import { DEFAULT_PRACTICE } from "../../../../../agent/protocols/hl7/registry/settings.ts";
 import { fixedContext } from "../../../../support/wire.ts";
-import { golden, msh, segment, wire } from "./messages.ts";
+import { golden, msh, segment, site, wire } from "./messages.ts";
 
 // Acknowledgements of practice software. OpenVPMS: AA is done, AE is sent again for ever, any other code is an error, and the next
 // message goes.
@@ -17,7 +16,7 @@ function repliesTo(
   settings: Partial<PracticeSettings> = {},
   how: "receive" | "refuse" = "receive",
 ): string[][] {
-  const profile = { ...practiceSystem, registry: { ...DEFAULT_PRACTICE, ...settings } };
+  const profile = { ...practiceSystem, registry: site(settings) };
   const link = createLink(profile, fixedContext);
   const actions = link[how](frame(wire(...segments)));
   return actions

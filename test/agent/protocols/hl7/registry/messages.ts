@@ -1,14 +1,21 @@
+import { practiceSystem } from "../../../../../agent/devices/hl7/practice-system.ts";
 import { parseMessage } from "../../../../../agent/protocols/hl7/message/message.ts";
 import { readRegistry, type RegistryReading } from "../../../../../agent/protocols/hl7/registry/read.ts";
-import { DEFAULT_PRACTICE, type PracticeSettings } from "../../../../../agent/protocols/hl7/registry/settings.ts";
+import type { PracticeSettings } from "../../../../../agent/protocols/hl7/registry/settings.ts";
 
 // Messages of practice software: the golden examples, and messages of their parts.
 
 const SENDER = "PIMS|CLINIC|VETWIRE|CLINIC";
 
+/** Returns the settings of a site. */
+export function site(changes: Partial<PracticeSettings>): PracticeSettings {
+  if (practiceSystem.registry === undefined) throw new Error("expected the profile of practice software");
+  return { ...practiceSystem.registry, ...changes };
+}
+
 /** Returns the bytes of a message. */
 export function wire(...segments: readonly string[]): Buffer {
-  return Buffer.from(segments.map((segment) => `${segment}\r`).join(""));
+  return Buffer.from(segments.map((text) => `${text}\r`).join(""));
 }
 
 export function msh(type: string, id = "A0001", charset = "UNICODE UTF-8"): string {
@@ -59,7 +66,7 @@ export const receivedAt = Date.parse("2026-11-21T07:30:00.000Z");
 export function readSegments(segments: readonly string[], settings: Partial<PracticeSettings> = {}): RegistryReading {
   const message = parseMessage(wire(...segments));
   if ("problem" in message) throw new Error(message.problem);
-  return readRegistry(message, { ...DEFAULT_PRACTICE, ...settings }, { timeZone: "Europe/Istanbul", receivedAt });
+  return readRegistry(message, site(settings), { timeZone: "Europe/Istanbul", receivedAt });
 }
 
 /** Reads an ADT^A31 with these fields of PID in place of the golden ones. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
-import { Nullable, TIMESTAMP_PATTERN } from "../schema/schema.ts";
-import { textForm } from "../schema/text-form.ts";
-import { fpPattern } from "./fp.ts";
+import { Nullable, TIMESTAMP_PATTERN } from "../../schema/schema.ts";
+import { textForm } from "../../schema/text-form.ts";
+import { fpPattern } from "../fp.ts";
 
 // Lists of the server that agents read by changes, page by page.
 

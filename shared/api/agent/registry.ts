@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { ClosedObject, DATE_PATTERN, Nullable } from "../schema/schema.ts";
+import { ClosedObject, DATE_PATTERN, Nullable } from "../../schema/schema.ts";
 import { ORDER_TESTS_MAX, TestName } from "./agent-lists.ts";
 
 // Changes of animals, owners and orders that an agent brings from practice software: POST /agent/v1/registry. An absent field keeps
