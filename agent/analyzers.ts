@@ -1,9 +1,11 @@
 import type { Logger } from "pino";
+import { REGISTRY_FILE_BYTES_MAX } from "../shared/api/agent/registry.ts";
 import { foldName } from "../shared/clinical/analytes/analytes.ts";
 import { type Config, type DeviceConfig, DICOM } from "./config/values/schema.ts";
 import { readTls } from "./config/values/tls-files.ts";
 import { MemoryBudget } from "./connection/memory-budget.ts";
 import { recover } from "./connection/recovery.ts";
+import { fileHeader } from "./protocols/file/file-message.ts";
 import type { Charset as Hl7Charset } from "./protocols/hl7/message/charset.ts";
 import { parseAddress } from "./transport/address.ts";
 import type { Charset as AstmCharset } from "./protocols/astm/records.ts";
@@ -26,6 +28,7 @@ import type { Operator } from "./protocols/poct1/topics.ts";
 import { type AgentContext, type DeviceGroup, type RunningDevice, startDevice } from "./connection/device-service.ts";
 import type { StoredMessage } from "./spool/queries/messages/message-row.ts";
 import { withReplyConnection } from "./transport/reply-connection.ts";
+import { folderTransport } from "./transport/folder/folder-transport.ts";
 import { serialTransport, USUAL_SETTINGS } from "./transport/serial.ts";
 import { connectionsOfGroup } from "./runtime/connection-share.ts";
 import { CONNECTIONS_MAX, dialTransport, listenTransport } from "./transport/tcp.ts";
@@ -228,6 +231,7 @@ function adapted(profile: Profile, { charset, ackMode, practice }: DeviceConfig)
     }
     case "poct1a":
     case "text":
+    case "file":
       return profile;
   }
 }
@@ -246,7 +250,11 @@ function operatorsOf(
 /** Creates the transport of a device. The configuration check holds a connection to exactly one kind. */
 function createTransport(device: DeviceConfig, profile: Profile, connectionsMax: number): Transport {
   const { connection, allow } = device;
-  const { serial, replyConnection: replies } = connection;
+  const { serial, replyConnection: replies, folder, leave = false } = connection;
+  if (folder !== undefined && profile.protocol === "file") {
+    const bytesMax = REGISTRY_FILE_BYTES_MAX;
+    return folderTransport({ path: folder, ...profile.link, leave, bytesMax, header: fileHeader });
+  }
   if (serial !== undefined) {
     // LIS01-A2 §5.2 requires 9600 8N1 of every device.
     return serialTransport({ ...USUAL_SETTINGS, ...profile.serial, ...serial });

@@ -58,12 +58,18 @@ function profileProblems(device: Record<string, unknown>, at: readonly string[],
 /** Keys that read results, which practice software does not send. */
 const RESULT_KEYS = [...ANALYZER_KEYS, "model"];
 
+/** Keys of a line, which a watched folder does not have. */
+const LINE_KEYS = ["allow", "tls", "charset"];
+
 function practiceProblems(device: Record<string, unknown>, at: readonly string[], report: ReportProblem): void {
   const known = typeof device["profile"] === "string" ? profileById(device["profile"]) : undefined;
   if (known === undefined) return;
   const isPractice = known.protocol === "hl7" && known.registry !== undefined;
   if (!isPractice && "practice" in device) {
     report([...at, "practice"], `is for practice software, the profile is ${known.id}`);
+  }
+  for (const key of known.protocol === "file" ? [...RESULT_KEYS, ...LINE_KEYS] : []) {
+    if (key in device) report([...at, key], `has no effect on a watched folder, the profile is ${known.id}`);
   }
   for (const key of isPractice ? RESULT_KEYS : []) {
     if (key in device) report([...at, key], `is for analyzers, the profile is ${known.id}`);
@@ -96,11 +102,12 @@ function connectionProblems(
       );
     }
   }
-  const ways = ["serial", "listen", "dial"].filter((way) => way in connection);
+  folderProblems(profile, connection, [...at, "connection"], report);
+  const ways = ["serial", "listen", "dial", "folder"].filter((way) => way in connection);
   if (device["connection"] !== undefined && ways.length !== 1) {
     report(
       [...at, "connection"],
-      `has ${ways.length === 0 ? "none" : ways.join(" and ")}, expected exactly one of serial, listen, dial`,
+      `has ${ways.length === 0 ? "none" : ways.join(" and ")}, expected exactly one of serial, listen, dial, folder`,
     );
   }
   const { path: port } = asObject(connection["serial"]);
@@ -122,6 +129,31 @@ function connectionProblems(
   if ("listen" in replies === "dial" in replies)
     report(place, "has both or none, expected exactly one of listen, dial");
   tcp(replies, place);
+}
+
+/** A watched folder belongs to a device whose profile reads files. */
+function folderProblems(
+  profile: unknown,
+  connection: Record<string, unknown>,
+  at: readonly string[],
+  report: ReportProblem,
+): void {
+  const { folder } = connection;
+  const known = typeof profile === "string" ? profileById(profile) : undefined;
+  if ("leave" in connection && folder === undefined) report([...at, "leave"], "is for a watched folder");
+  if (typeof folder === "string") {
+    if (profile === DICOM || (known !== undefined && known.protocol !== "file")) {
+      report([...at, "folder"], `is for files, the profile is ${String(profile)}`);
+    }
+    if (!path.isAbsolute(folder) || isNetworkPath(folder)) {
+      report(
+        [...at, "folder"],
+        `is ${folder}, expected a complete path of this machine such as C:\\Export or /srv/export`,
+      );
+    }
+  } else if (known?.protocol === "file" && Object.keys(connection).length > 0) {
+    report(at, `has no folder, expected one for the profile ${known.id}`);
+  }
 }
 
 /** Windows sends the account's password hash to any machine that a path names. `\\\\.\\COM10` is a port of this machine. */

@@ -1,3 +1,4 @@
+import { REGISTRY_FILE_BYTES_MAX } from "../../shared/api/agent/registry.ts";
 import { newUlid } from "../../shared/api/fp.ts";
 import { zonedTime } from "../report/device-time.ts";
 import { EnqEtxLink } from "../protocols/text/enq-etx-link.ts";
@@ -8,6 +9,7 @@ import { OneWayLink } from "../protocols/text/one-way-link.ts";
 import { RawRecordsLink } from "../protocols/astm/raw-records.ts";
 import { EOT, ETX, SOH, SUB } from "../protocols/bytes.ts";
 import type { Profile } from "../devices/profile.ts";
+import { FileLink } from "../protocols/file/file-link.ts";
 import { stampOf } from "../protocols/hl7/message/acknowledgement-message.ts";
 import { Hl7Link } from "../protocols/hl7/link.ts";
 import { registryJudge } from "../protocols/hl7/registry/answer.ts";
@@ -40,6 +42,8 @@ export function createLink(profile: Profile, context: LinkContext, operators?: O
       const judged = registry === undefined ? {} : { judge: registryJudge(registry) };
       return new Hl7Link(() => stampOf(context), { ...link, ...asked, ...judged });
     }
+    case "file":
+      return new FileLink(REGISTRY_FILE_BYTES_MAX);
     case "poct1a":
       return new Poct1Link(context, operators);
   }

@@ -6,6 +6,7 @@ import {
   messageRow,
   type StoredMessage,
 } from "../spool/queries/messages/message-row.ts";
+import { fileKey } from "../protocols/file/file-message.ts";
 import { duplicateKey } from "../protocols/hl7/message/duplicate-key.ts";
 
 const NO_BYTES = new Uint8Array(0);
@@ -29,5 +30,9 @@ export function messageRowAt(
   const range = from === undefined ? null : chunks.find(from, message.bytes.length);
   const bytes = range === null ? message.bytes : NO_BYTES;
   const checksum = messageChecksum(message);
-  return messageRow({ ...message, session, ordinal, bytes, range, checksum }, duplicateKey(message, profile));
+  return messageRow({ ...message, session, ordinal, bytes, range, checksum }, keyOf(message, profile));
+}
+
+function keyOf(message: StoredMessage, profile: Profile): string | null {
+  return profile.protocol === "file" ? fileKey(message.bytes) : duplicateKey(message, profile);
 }

@@ -24,6 +24,7 @@ import { mindrayBc2800Vet, mindrayBc2800VetOneWay } from "./text/mindray-bc2800v
 import { mindrayBc } from "./hl7/mindray/mindray-bc.ts";
 import { mindrayBs } from "./hl7/mindray/mindray-bs.ts";
 import { mythic } from "./text/mythic.ts";
+import { practiceFiles } from "./practice-files.ts";
 import { practiceSystem } from "./hl7/practice-system.ts";
 import type { Profile } from "./profile.ts";
 import { siemensClinitek } from "./hl7/siemens-clinitek.ts";
@@ -84,6 +85,7 @@ export const profiles: readonly Profile[] = [
   genericHl7,
   genericPoct1a,
   practiceSystem,
+  practiceFiles,
 ];
 
 export function profileById(id: string): Profile | undefined {

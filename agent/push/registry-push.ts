@@ -3,7 +3,12 @@ import { Compile } from "typebox/compile";
 import { REGISTRY_CHANGES_MAX, RegistryOutcome } from "../../shared/api/agent/registry.ts";
 import { type DeliveryEvents, DeliveryLoop, type DeliveryTiming } from "../runtime/delivery-loop.ts";
 import { SendError } from "../runtime/send-error.ts";
-import type { QueuedChange, SettledChange } from "../spool/queries/patients/registry-changes.ts";
+import {
+  FILE_CHANGE,
+  type FileChange,
+  type QueuedChange,
+  type SettledChange,
+} from "../spool/queries/patients/registry-changes.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
 import type { ServerClient } from "./server-client.ts";
 
@@ -76,7 +81,9 @@ export class RegistryPush {
       return false;
     }
     const limit = this.#oneByOne.has(device) ? 1 : REGISTRY_CHANGES_MAX;
-    const batch = await this.#spool.call("queuedChanges", device, limit, BATCH_CHARS_MAX);
+    const queued = await this.#spool.call("queuedChanges", device, limit, BATCH_CHARS_MAX);
+    // A file is a request of its own.
+    const batch = queued[0]?.kind === FILE_CHANGE ? queued.slice(0, 1) : queued;
     try {
       await this.#settle(batch, await this.#post(batch));
     } catch (error) {
@@ -102,14 +109,28 @@ export class RegistryPush {
     if (outcomes.some(({ outcome }) => outcome !== "rejected" && outcome !== "unchanged")) this.#events.changed();
   }
 
-  async #post(batch: readonly QueuedChange[]): Promise<readonly RegistryOutcome[]> {
+  async #postChanges(batch: readonly QueuedChange[]): Promise<unknown> {
     const source = batch[0]?.source;
     const changes = batch.map(({ id, kind, body }) => ({ id, kind, ...(JSON.parse(body) as object) }));
-    const response = await this.#server.post("/agent/v1/registry", { source, changes });
+    return this.#server.post("/agent/v1/registry", { source, changes });
+  }
+
+  async #postFile({ id, body }: QueuedChange): Promise<unknown> {
+    const { name, bytes } = JSON.parse(body) as FileChange;
+    // The file is the end of its message.
+    const file = (await this.#spool.call("messageOfChange", id)).subarray(-bytes);
+    return this.#server.post(`/agent/v1/registry/file?${new URLSearchParams({ name }).toString()}`, file);
+  }
+
+  async #post(batch: readonly QueuedChange[]): Promise<readonly RegistryOutcome[]> {
+    const [first] = batch;
+    const response = first?.kind === FILE_CHANGE ? await this.#postFile(first) : await this.#postChanges(batch);
     if (!Response.Check(response)) {
       throw new SendError("uncertain", "invalid response: expected a list of outcomes", { status: OK });
     }
-    const { outcomes } = response;
+    // The server numbers a file 0.
+    const outcomes =
+      first?.kind === FILE_CHANGE ? response.outcomes.map((one) => ({ ...one, id: first.id })) : response.outcomes;
     if (outcomes.length !== batch.length || outcomes.some(({ id }, index) => id !== batch[index]?.id)) {
       const expected = `expected ${batch.length} in order`;
       throw new SendError("uncertain", `the server responded for ${outcomes.length} changes, ${expected}`, {

@@ -17,7 +17,7 @@ import { isUnknownAuthority, pinnedCertificate } from "./pinned-server.ts";
 export interface ServerClient {
   /** @returns the JSON body; null if the server has no such route @throws SendError */
   get(path: string): Promise<unknown>;
-  /** @returns the JSON body of the response @throws SendError */
+  /** Sends bytes as they are, and other values as JSON. @returns the JSON body of the response @throws SendError */
   post(path: string, body: unknown): Promise<unknown>;
   /** Sends a PNG. @returns the JSON body; null if the server has no such route @throws SendError */
   putPng(path: string, png: Uint8Array): Promise<unknown>;
@@ -92,7 +92,7 @@ export function createServerClient(
       return lacksRoute(response) ? null : bodyOf(response);
     },
     async post(path, value) {
-      const { headers, body } = await encodeJson(value);
+      const { headers, body } = await encodeBody(value);
       return bodyOf(await sendTimed("POST", path, headers, body));
     },
     async putPng(path, png) {
@@ -136,7 +136,10 @@ function trustIn(base: string, pin: string | undefined) {
   return { ca, failure };
 }
 
-async function encodeJson(value: unknown): Promise<{ headers: http.OutgoingHttpHeaders; body: Uint8Array }> {
+async function encodeBody(value: unknown): Promise<{ headers: http.OutgoingHttpHeaders; body: Uint8Array }> {
+  if (value instanceof Uint8Array) {
+    return { headers: { "content-type": "application/octet-stream", "content-length": value.length }, body: value };
+  }
   const json = Buffer.from(JSON.stringify(value));
   const compressed = json.length >= GZIP_BYTES_MIN;
   const body = compressed ? await compress(json) : json;

@@ -49,8 +49,8 @@ function localKeys(document: string): DevicesProblem[] {
 }
 
 /**
- * Finds the listeners that would take results from every host of the network. A running one may stay: it was a decision at the PC.
- * `running` are the devices that run.
+ * Finds the listeners that would take results from every host of the network, and the folders of the PC that would be read and
+ * emptied. A running one may stay: it was a decision at the PC. `running` are the devices that run.
  */
 export function openedBy(
   document: string,
@@ -67,7 +67,9 @@ export function openedBy(
 }
 
 function openOf(device: DeviceConfig): string[] {
-  return openListeners(device).map(advisedText);
+  const { folder } = device.connection;
+  const watched = `${folder} is not watched yet, and files leave the PC from there: write this device into agent.yaml on the PC`;
+  return [...openListeners(device).map(advisedText), ...(folder === undefined ? [] : [watched])];
 }
 
 /** Puts the devices below the other parts of agent.yaml, one line each, so that the lines of problems differ by their count. */

@@ -111,7 +111,9 @@ const GENERAL_NAMES: Readonly<Record<string, string>> = {
 };
 
 export function analyzerNames(): ProfileName[] {
-  return profiles.map(({ id }) => nameOf(id)).toSorted((one, other) => one.name.localeCompare(other.name, "en"));
+  // A watched folder is not a line on which a device is heard.
+  const heard = profiles.filter(({ protocol }) => protocol !== "file");
+  return heard.map(({ id }) => nameOf(id)).toSorted((one, other) => one.name.localeCompare(other.name, "en"));
 }
 
 function isGeneral(profile: string): boolean {

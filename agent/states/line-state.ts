@@ -92,6 +92,21 @@ function serialValues(code: SerialCode, path: string, message: string): string[]
   }
 }
 
+/** Explains why a watched folder cannot be read. */
+export function folderFault(path: string, { code, message }: NodeJS.ErrnoException): LineFault {
+  switch (code) {
+    case "ENOENT":
+      return lineFault("cannot open", reasonOf("FOLDER.MISSING", path));
+    case "ENOTDIR":
+      return lineFault("cannot open", reasonOf("FOLDER.NOT_ONE", path));
+    case "EACCES":
+    case "EPERM":
+      return lineFault("cannot open", reasonOf("FOLDER.FORBIDDEN", path, os.userInfo().username));
+    default:
+      return lineFault("cannot open", reasonOf("FOLDER.FAULT", path, message));
+  }
+}
+
 /** Explains why a port cannot be listened on. */
 export function listenFault(host: string, port: number, error: NodeJS.ErrnoException): LineFault {
   return lineFault("cannot listen", listenReason(host, String(port), error));

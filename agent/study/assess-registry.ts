@@ -1,3 +1,5 @@
+import { readFileMessage } from "../protocols/file/file-message.ts";
+import type { FileProfile } from "../protocols/file/profile.ts";
 import { JUDGED_BYTES_MAX } from "../protocols/hl7/message/acknowledgement.ts";
 import { parseMessage } from "../protocols/hl7/message/message.ts";
 import type { Hl7Profile } from "../protocols/hl7/profile.ts";
@@ -6,7 +8,7 @@ import { readRegistry } from "../protocols/hl7/registry/read.ts";
 import type { PracticeSettings } from "../protocols/hl7/registry/settings.ts";
 import type { Profile } from "../devices/profile.ts";
 import type { MessageCode, RegistryCode } from "../page/types/message-codes.ts";
-import type { RegistryDraft } from "../spool/queries/patients/registry-changes.ts";
+import { FILE_CHANGE, type FileChange, type RegistryDraft } from "../spool/queries/patients/registry-changes.ts";
 import type { StoredMessage } from "../spool/queries/messages/message-row.ts";
 
 // The outcome of a message of practice software: changes for the server, or why there are none.
@@ -29,8 +31,12 @@ const CODES: Readonly<Record<FaultStatus, RegistryCode>> = {
   205: "REGISTRY.SAME_KEY",
 };
 
+/** A device that brings animals, owners and orders in place of results. */
+type PracticeProfile = (Hl7Profile & { readonly registry: PracticeSettings }) | FileProfile;
+
 /** Returns the profile of practice software with its settings; null for a device with results. */
-export function practiceOf(profile: Profile): (Hl7Profile & { readonly registry: PracticeSettings }) | null {
+export function practiceOf(profile: Profile): PracticeProfile | null {
+  if (profile.protocol === "file") return profile;
   if (profile.protocol !== "hl7" || profile.registry === undefined) return null;
   return { ...profile, registry: profile.registry };
 }
@@ -38,9 +44,11 @@ export function practiceOf(profile: Profile): (Hl7Profile & { readonly registry:
 export function assessRegistry(
   { device, receivedAt }: Pick<StoredMessage, "device" | "receivedAt">,
   bytes: Uint8Array,
-  { registry, link }: NonNullable<ReturnType<typeof practiceOf>>,
+  practice: PracticeProfile,
   timeZone: string,
 ): RegistryOutcome {
+  if (practice.protocol === "file") return assessFile(bytes);
+  const { registry, link } = practice;
   const message =
     bytes.length > JUDGED_BYTES_MAX
       ? { problem: `the message has more than ${JUDGED_BYTES_MAX} bytes` }
@@ -59,6 +67,14 @@ export function assessRegistry(
       return { state: "pending", reason: null, code: null, changes };
     }
   }
+}
+
+/** The server reads the file. Its bytes stay in the message. */
+function assessFile(bytes: Uint8Array): RegistryOutcome {
+  const file = readFileMessage(bytes);
+  if (file === null) return quarantined("the bytes are not a complete file", "REGISTRY.UNREADABLE");
+  const body = JSON.stringify({ name: file.name, bytes: file.bytes.length } satisfies FileChange);
+  return { state: "pending", reason: null, code: null, changes: [{ source: "file", kind: FILE_CHANGE, body }] };
 }
 
 function quarantined(reason: string, code: RegistryCode): RegistryOutcome {

@@ -18,6 +18,8 @@ export function read(message: Uint8Array, profile: Profile, context: ReadContext
       return readText(message, profile, context);
     case "poct1a":
       return readPoct1(message, profile, context);
+    case "file":
+      return { is: "not-for-patients", reason: "a list of practice software has no results" };
   }
 }
 
@@ -48,6 +50,8 @@ function completedBy(message: Uint8Array, incomplete: Uint8Array, profile: Profi
       return beginsWith(message, incomplete) ? message : null;
     case "poct1a":
       return continues(message, incomplete) ? message : null;
+    case "file":
+      return null;
   }
 }
 

@@ -59,7 +59,7 @@ export function registryFileRoute(app: FastifyInstance, { store, now }: Pick<Rou
   app.addContentTypeParser(
     "application/octet-stream",
     { parseAs: "buffer", bodyLimit: REGISTRY_FILE_BYTES_MAX },
-    async (_request: FastifyRequest, body: Buffer) => body,
+    async (_request: FastifyRequest, file: Buffer) => file,
   );
   app.post(
     "/agent/v1/registry/file",

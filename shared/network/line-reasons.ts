@@ -20,6 +20,12 @@ const english = {
     advised(`${path} is in use by ${holdersIn("en", programs)}`, "close that program"),
   "PORT.NOT_SERIAL": (path) => advised(`${path} is not a serial port`, 'take a path that "agent ports" lists'),
   "PORT.FAULT": (path, message) => advised(`${path}: ${message}`),
+  "FOLDER.MISSING": (path) =>
+    advised(`no such folder ${path}`, "create it, or correct connection.folder of the device"),
+  "FOLDER.NOT_ONE": (path) => advised(`${path} is not a folder`, "correct connection.folder of the device"),
+  "FOLDER.FORBIDDEN": (path, user) =>
+    advised(`no permission for ${path}`, `let the user ${user}, as which the agent runs, read and write it`),
+  "FOLDER.FAULT": (path, message) => advised(`${path}: ${message}`),
   "LISTEN.IN_USE": (port, ...programs) =>
     advised(`port ${port} is in use by ${holdersIn("en", programs)}`, "end that program, or choose another port"),
   "LISTEN.NOT_OWN": (host, own) =>
@@ -73,6 +79,12 @@ const turkish: Record<LineCode, Words> = {
   "PORT.NOT_SERIAL": (path) =>
     advised(`${path} bir seri port değil`, '"agent ports" komutunun gösterdiği bir yolu alın'),
   "PORT.FAULT": (path, message) => advised(`${path}: ${message}`),
+  "FOLDER.MISSING": (path) =>
+    advised(`${path} klasörü yok`, "oluşturun ya da cihazın connection.folder değerini düzeltin"),
+  "FOLDER.NOT_ONE": (path) => advised(`${path} bir klasör değil`, "cihazın connection.folder değerini düzeltin"),
+  "FOLDER.FORBIDDEN": (path, user) =>
+    advised(`${path} için izin yok`, `ajanın çalıştığı ${user} kullanıcısına okuma ve yazma izni verin`),
+  "FOLDER.FAULT": (path, message) => advised(`${path}: ${message}`),
   "LISTEN.IN_USE": (port, ...programs) =>
     advised(
       `${port} numaralı port kullanımda: ${holdersIn("tr", programs)}`,

@@ -13,7 +13,7 @@ export type Step =
 export interface ScriptedRequest {
   readonly method: string;
   readonly url: string;
-  /** Parsed JSON, or the bytes of a picture. */
+  /** Parsed JSON, or the bytes of a picture or a file. */
   readonly body: unknown;
 }
 
@@ -32,8 +32,8 @@ export async function scriptedServer(respond: (request: ScriptedRequest) => Step
     request.on("end", () => {
       const raw = Buffer.concat(parts);
       const bytes = request.headers["content-encoding"] === "gzip" ? gunzipSync(raw) : raw;
-      const isPicture = request.headers["content-type"] === "image/png";
-      const body: unknown = isPicture ? bytes : bytes.length > 0 ? JSON.parse(bytes.toString()) : null;
+      const isRaw = ["image/png", "application/octet-stream"].includes(request.headers["content-type"] ?? "");
+      const body: unknown = isRaw ? bytes : bytes.length > 0 ? JSON.parse(bytes.toString()) : null;
       const received = { method: request.method ?? "", url: request.url ?? "", body };
       requests.push(received);
       const step = respond(received);
@@ -41,8 +41,8 @@ export async function scriptedServer(respond: (request: ScriptedRequest) => Step
       if (step === "cut") return request.socket.destroy();
       const content = step.body ?? (step.status < 400 ? {} : envelopeOf(step.status));
       response.writeHead(step.status, { "content-type": "application/json", ...step.headers });
-      const isRaw = typeof content === "string" || Buffer.isBuffer(content);
-      response.end(isRaw ? content : JSON.stringify(content));
+      const isText = typeof content === "string" || Buffer.isBuffer(content);
+      response.end(isText ? content : JSON.stringify(content));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

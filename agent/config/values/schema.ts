@@ -69,6 +69,10 @@ export const DeviceSchema = ClosedObject({
     listen: Type.Optional(Type.String()),
     dial: Type.Optional(Type.String()),
     replyConnection: Type.Optional(ReplyConnectionSchema),
+    /** A folder into which a program exports files. */
+    folder: Type.Optional(Type.String({ minLength: 1 })),
+    /** The files stay in the folder; without it they move to `done` beside them. */
+    leave: Type.Optional(Type.Boolean()),
   }),
   tls: Type.Optional(TlsSchema),
   allow: Type.Optional(Type.Array(Type.String())),

@@ -136,7 +136,8 @@ function silence(device: DeviceConfig, { lastMessageAt, state }: DeviceFacts): F
   return [warning("devices.never-heard", `no message of ${id} has ever arrived`, firstMessageRemedy(device))];
 }
 
-function firstMessageRemedy({ id, connection: { serial, listen, dial } }: DeviceConfig): string {
+function firstMessageRemedy({ id, connection: { serial, listen, dial, folder } }: DeviceConfig): string {
+  if (folder !== undefined) return `let the practice software export a list as CSV or xlsx into ${folder}`;
   if (serial !== undefined) {
     return `press send on the device; if nothing comes, compare its cable (null modem?) and baud rate, or run agent sniff --connection serial:${serial.path}`;
   }

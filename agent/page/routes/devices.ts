@@ -60,15 +60,15 @@ function describeDevice(
   stored: DeviceTimes | undefined,
   counts: readonly { readonly state: MessageState; readonly count: number }[],
 ): LocalDevice {
-  const { serial, listen, dial } = connection;
+  const { serial, listen, dial, folder } = connection;
   const lastMessageAt = state.lastMessageAt ?? stored?.lastMessageAt ?? null;
   const of = (wanted: MessageState) => counts.find((one) => one.state === wanted)?.count ?? 0;
   return {
     id,
     profile,
     protocol: profileById(profile)?.protocol ?? DICOM,
-    line: serial?.path ?? listen ?? dial ?? "",
-    way: serial !== undefined ? "serial" : listen !== undefined ? "listen" : "dial",
+    line: serial?.path ?? listen ?? dial ?? folder ?? "",
+    way: serial !== undefined ? "serial" : listen !== undefined ? "listen" : dial !== undefined ? "dial" : "folder",
     state: is,
     reason,
     ...(code !== undefined && { code, values }),

@@ -49,7 +49,7 @@ export interface LocalDevice {
   readonly protocol: string;
   /** The port or address of the device. */
   readonly line: string;
-  readonly way: "serial" | "listen" | "dial";
+  readonly way: "serial" | "listen" | "dial" | "folder";
   /** The state of the line: connected, listening, opening, connecting, cannot open, cannot listen, cannot connect. */
   readonly state: string;
   /** The problem, and what to do about it. */

@@ -41,6 +41,8 @@ export class HostQueries {
         return this.#replyPoct1(message);
       case "text":
         return this.#replyText(message, profile, timeZone);
+      case "file":
+        return [];
     }
   }
 

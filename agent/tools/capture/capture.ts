@@ -16,7 +16,7 @@ export interface Capture {
   readonly notes: readonly string[];
 }
 
-const EXTENSIONS = { astm: "astm", hl7: "hl7", poct1a: "poct1", text: "astm" } as const;
+const EXTENSIONS = { astm: "astm", hl7: "hl7", poct1a: "poct1", text: "astm", file: "csv" } as const;
 const KEPT = "identifiers, dates, comments and free text are kept: read the file before you give it away";
 
 /**

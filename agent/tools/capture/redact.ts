@@ -38,6 +38,8 @@ export function redact(wire: Uint8Array, profile: Profile, messages: readonly Ui
       return bytesOf(textOf(wire).replace(POCT1_NAMES, (names) => names.replace(POCT1_VALUE, neutralQuoted)));
     case "text":
       return bytesOf(redactText(textOf(wire), profile, messages));
+    case "file":
+      throw new Error("a list of practice software has names in every line: make one of your own for a capture");
   }
 }
 

@@ -210,7 +210,7 @@ function withNames(db: Kysely<Tables>) {
     .leftJoin("dashboard_user", "dashboard_user.id", "file_import.user_id")
     .leftJoin("api_key", "api_key.id", "file_import.api_key_id")
     .selectAll("file_import")
-    .select(({ fn, ref }) => fn.coalesce(ref("dashboard_user.name"), ref("api_key.name")).as("by"));
+    .select((select) => select.fn.coalesce(select.ref("dashboard_user.name"), select.ref("api_key.name")).as("by"));
 }
 
 const last = query((db, p: { clinicId: number }) =>

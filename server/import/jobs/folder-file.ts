@@ -56,8 +56,11 @@ export async function takeFolderFile(store: Store, file: FolderFile): Promise<Ta
 }
 
 function answerOf({ reading, fault }: { reading: string | null; fault: string | null }): TakenFile {
-  const parsed = (text: string | null): unknown => (text === null ? null : JSON.parse(text));
   return outcomeOf(parsed(reading) as FileReading | null, parsed(fault) as FileFault | null);
+}
+
+function parsed(text: string | null): unknown {
+  return text === null ? null : JSON.parse(text);
 }
 
 function outcomeOf(reading: FileReading | null, fault: FileFault | null): TakenFile {

@@ -135,7 +135,7 @@ devices:
     "8: devices[0].connection.serial.baud is an unknown key, did you mean baudRate?",
     '8: devices[0].connection.serial.parity is "non", expected one of none, even, odd, mark, space',
     `10: devices[1].profile is cobas-b221, expected one of ${[...profiles.map(({ id }) => id), "dicom"].join(", ")}`,
-    "11: devices[1].connection has listen and dial, expected exactly one of serial, listen, dial",
+    "11: devices[1].connection has listen and dial, expected exactly one of serial, listen, dial, folder",
     '12: devices[1].allow[0] is "192.168.1.0/33", expected an address or network such as 192.168.1.0/24',
     "13: devices[2].id is hema, which devices[1] has already",
     "15: devices[2].connection.listen is 0.0.0.0:2575, but devices[1].connection.listen listens on that port already",
@@ -153,7 +153,37 @@ describe("single problems", () => {
     [
       "no connection",
       good.replace('connection: { dial: "192.168.1.50:5500" }', "connection: {}"),
-      "9: devices[2].connection has none, expected exactly one of serial, listen, dial",
+      "9: devices[2].connection has none, expected exactly one of serial, listen, dial, folder",
+    ],
+    [
+      "a watched folder without a profile that reads files",
+      good.replace('{ dial: "192.168.1.50:5500" }', "{ folder: /srv/export }"),
+      "9: devices[2].connection.folder is for files, the profile is generic-astm",
+    ],
+    [
+      "a watched folder of another machine",
+      `${good}  - { id: pims, profile: practice-files, connection: { folder: //server/export } }\n`,
+      "10: devices[3].connection.folder is //server/export, expected a complete path of this machine such as C:\\Export or /srv/export",
+    ],
+    [
+      "a watched folder beside agent.yaml",
+      `${good}  - { id: pims, profile: practice-files, connection: { folder: ./export } }\n`,
+      "10: devices[3].connection.folder is ./export, expected a complete path of this machine such as C:\\Export or /srv/export",
+    ],
+    [
+      "files of practice software that come from a port",
+      `${good}  - { id: pims, profile: practice-files, connection: { listen: "127.0.0.1:4000" } }\n`,
+      "10: devices[3].connection has no folder, expected one for the profile practice-files",
+    ],
+    [
+      "keys of a line at a watched folder",
+      `${good}  - { id: pims, profile: practice-files, connection: { folder: /srv/export }, allow: ["127.0.0.1"] }\n`,
+      "10: devices[3].allow has no effect on a watched folder, the profile is practice-files",
+    ],
+    [
+      "a device that leaves no file",
+      good.replace('{ dial: "192.168.1.50:5500" }', '{ dial: "192.168.1.50:5500", leave: true }'),
+      "9: devices[2].connection.leave is for a watched folder",
     ],
     [
       "an address without port",

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { fileHeader } from "../../../agent/protocols/file/file-message.ts";
 import { RegistryPush } from "../../../agent/push/registry-push.ts";
 import { createServerClient } from "../../../agent/push/server-client.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
@@ -33,6 +34,23 @@ const named = (name: string): RegistryDraft => ({
   kind: "patient",
   body: JSON.stringify({ item: { external_id: "1", name } }),
 });
+
+/** Stores a message with a file, as a watched folder brings it. */
+async function fileMessage(id: string, name: string, content: string): Promise<void> {
+  const header = fileHeader({ name, bytes: Buffer.byteLength(content) });
+  const bytes = Buffer.concat([header, Buffer.from(content)]);
+  const stored = {
+    id,
+    session: 1,
+    ordinal: ordinal++,
+    device: "files",
+    profile: "practice-files",
+    receivedAt: ordinal,
+  };
+  await used.spool.call("addMessage", { ...stored, bytes, incomplete: null });
+  const body = JSON.stringify({ name, bytes: Buffer.byteLength(content) });
+  await settle(id, [{ source: "file", kind: "file", body }]);
+}
 
 /** Stores a message of a device with these changes. */
 async function message(id: string, changes: readonly RegistryDraft[], device = "pims"): Promise<void> {
@@ -72,6 +90,11 @@ async function pushTo(steps: readonly (Step | ((request: ScriptedRequest) => Ste
     const step = left.shift() ?? stored;
     return typeof step === "function" ? step(request) : step;
   });
+  return { push: pushAt(server), requests };
+}
+
+/** Creates a push that the end of the test stops. */
+function pushAt(server: { readonly url: string; close(): Promise<void> }): RegistryPush {
   const push = new RegistryPush(
     used.spool,
     createServerClient(server.url, () => "sk_live_test"),
@@ -87,7 +110,7 @@ async function pushTo(steps: readonly (Step | ((request: ScriptedRequest) => Ste
     await push.stop();
     await server.close();
   };
-  return { push, requests };
+  return push;
 }
 
 const states = () =>
@@ -199,4 +222,23 @@ test("the changes of a message go with it", async () => {
   await used.spool.call("prune", Date.now() + 1, 100);
   expect(states()).toEqual([]);
   expect(readSpool(used.folder, (db) => db.prepare("SELECT COUNT(*) FROM registry_change").pluck().get())).toBe(0);
+});
+
+test("files leave one by one as their bytes, and a refused one keeps the server's reason", async () => {
+  await fileMessage("A", "hasta listesi & ek.csv", "Id;Name\n1;Şans\n");
+  await fileMessage("B", "b.csv", "Id;Name\n");
+  const requests: string[][] = [];
+  const server = await scriptedServer(({ url, body }) => {
+    requests.push([url, (body as Buffer).toString()]);
+    const [outcome, code] = requests.length === 1 ? ["created", null] : ["rejected", "REGISTRY.FILE_FAULT"];
+    return { status: 200, body: { outcomes: [{ id: 0, outcome, fp: null, code, reason: code && "no line" }] } };
+  });
+  pushAt(server).wake();
+  await until("both files are settled", () => queued() === 0);
+  expect(requests).toEqual([
+    ["/agent/v1/registry/file?name=hasta+listesi+%26+ek.csv", "Id;Name\n1;Şans\n"],
+    ["/agent/v1/registry/file?name=b.csv", "Id;Name\n"],
+  ]);
+  expect(events).toEqual(["changed", "files refused REGISTRY.FILE_FAULT"]);
+  expect(states()).toEqual(["A filed", "B quarantined REGISTRY.FILE_FAULT no line"]);
 });

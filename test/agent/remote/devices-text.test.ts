@@ -165,3 +165,13 @@ test("a new listener for every host of the network is refused, and one that runs
   expect(opened(moved, { ...hema, tls: { ca: "clinic.pem" } })).toEqual([]);
   expect(opened({ ...hema, connection: { listen: "127.0.0.1:2600" } }, hema)).toEqual([]);
 });
+
+test("a folder that the PC does not watch yet is refused, and one that it watches stays", () => {
+  const files: DeviceConfig = { id: "pims", profile: "practice-files", connection: { folder: "/srv/export" } };
+  const opened = (device: DeviceConfig) =>
+    openedBy("- id: pims\n  connection: x", [device], [files]).map(({ message }) => message);
+  expect(opened({ ...files, connection: { folder: "/srv/export", leave: true } })).toEqual([]);
+  expect(opened({ ...files, connection: { folder: "/home" } })).toEqual([
+    "/home is not watched yet, and files leave the PC from there: write this device into agent.yaml on the PC",
+  ]);
+});

@@ -34,7 +34,7 @@ export function deviceWords(device: LocalDevice, now = Date.now()): DeviceWords 
   }
   if (state === "connecting" || state === "opening") return { tone: "plain", state: t(state), next: null };
   if (last_message_at === null) {
-    const next = { serial: "waitsSerial", listen: "waitsListen", dial: "waitsDial" } as const;
+    const next = { serial: "waitsSerial", listen: "waitsListen", dial: "waitsDial", folder: "waitsFolder" } as const;
     const isOpen = state === "connected" && way !== "serial";
     return { tone: "plain", state: isOpen ? t("connected") : t("waits"), next: t(next[way], { line }) };
   }
@@ -42,6 +42,7 @@ export function deviceWords(device: LocalDevice, now = Date.now()): DeviceWords 
     const tone = now - Date.parse(last_message_at) > LONG_SILENT_MS ? "bad" : "plain";
     return { tone, state: t("silent"), next: t("silentNext", { when: ago(last_message_at, now) }) };
   }
+  if (way === "folder") return { tone: "good", state: t("folderWatched"), next: null };
   if (state !== "connected") return { tone: "good", state: t("ready"), next: t("readyNext") };
   return { tone: "good", state: way === "serial" ? t("portOpen") : t("connected"), next: null };
 }

@@ -48,6 +48,11 @@ export const t = translations({
     "Nothing came yet. Set the device to send to this PC, {line}, and press “send” on it.",
     "Henüz bir şey gelmedi. Cihazı bu bilgisayara, {line} adresine gönderecek şekilde ayarlayın ve “gönder” düğmesine basın.",
   ],
+  waitsFolder: [
+    "No file came yet. Let the practice software export its list into {line}.",
+    "Henüz dosya gelmedi. Klinik yazılımının listesini {line} klasörüne aktarmasını sağlayın.",
+  ],
+  folderWatched: ["Ready: the folder is watched", "Hazır: klasör izleniyor"],
   waitsDial: [
     "Nothing came yet. Press “send” on the device.",
     "Henüz bir şey gelmedi. Cihazda “gönder” düğmesine basın.",

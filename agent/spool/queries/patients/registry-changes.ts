@@ -1,4 +1,5 @@
 import type Database from "better-sqlite3";
+import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../events/event-log.ts";
 import type { MessageOutcomes } from "../messages/message-outcome.ts";
 import { ROW_BYTES, type StoredBytes } from "../devices/stored-bytes.ts";
 
@@ -11,6 +12,15 @@ export interface RegistryDraft {
   readonly kind: string;
   /** JSON. */
   readonly body: string;
+}
+
+/** The kind of a change whose content is the file of its message. */
+export const FILE_CHANGE = "file";
+
+/** The body of such a change: the name and the length of the file. */
+export interface FileChange {
+  readonly name: string;
+  readonly bytes: number;
 }
 
 export interface QueuedChange extends RegistryDraft {
@@ -99,6 +109,7 @@ export function registryChangeOperationsOn(
   changes: Pick<RegistryChanges, "unsent">,
   outcomes: MessageOutcomes,
 ) {
+  const readMessage = messageReader(db);
   const sql = {
     devices: db
       .prepare("SELECT device FROM registry_change WHERE state = 'queued' GROUP BY device ORDER BY MIN(id)")
@@ -112,6 +123,9 @@ export function registryChangeOperationsOn(
          WHERE id = @id AND state = 'queued' RETURNING message`,
       )
       .pluck(),
+    message: db.prepare(
+      `SELECT ${BYTES_COLUMNS} FROM message WHERE id = (SELECT message FROM registry_change WHERE id = ?)`,
+    ),
   };
   return {
     /** The devices with queued changes, the longest waiting first. */
@@ -128,6 +142,12 @@ export function registryChangeOperationsOn(
         return index > 0 && (source !== queued[0]?.source || chars > maxChars);
       });
       return end < 0 ? queued : queued.slice(0, end);
+    },
+
+    /** Returns the bytes of the message that has the change. */
+    messageOfChange(id: number): Uint8Array {
+      const row = sql.message.get(id) as StoredMessageRow<{ session: number; bytes: Uint8Array }> | undefined;
+      return row === undefined ? new Uint8Array(0) : readMessage<{ bytes: Uint8Array }>(row).bytes;
     },
 
     /** Stores the server's decisions, and what they make of the messages. */
