@@ -151,18 +151,19 @@ class FolderWatch {
   async #send({ name }: Sighting, bytes: Uint8Array): Promise<boolean> {
     let resume: (() => void) | undefined;
     let isPaused = false;
-    const { promise: reply, resolve: replied } = Promise.withResolvers<boolean>();
+    let replied: ((isDurable: boolean) => void) | undefined;
+    const reply = new Promise<boolean>((resolve) => (replied = resolve));
     let isClosed = false;
     const handler = this.#context.accept({
       peer: path.basename(this.#folder.path),
       write(_reply, left) {
         left?.();
-        replied(true);
+        replied?.(true);
       },
       close() {
         isClosed = true;
         resume?.();
-        replied(false);
+        replied?.(false);
       },
       pause: () => (isPaused = true),
       resume() {
@@ -176,7 +177,7 @@ class FolderWatch {
         if (isPaused) await new Promise<void>((resolve) => (resume = resolve));
         handler.chunk(whole.subarray(from, from + PART_BYTES));
       }
-      const cancel = this.#context.setTimer(REPLY_MS_MAX, () => replied(false));
+      const cancel = this.#context.setTimer(REPLY_MS_MAX, () => replied?.(false));
       const isDurable = await reply;
       cancel();
       return isDurable;
