@@ -29,6 +29,7 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
   const product = { name: `${marker} new`, category: "VACCINE", unit: "vial", low_stock_threshold: 0 };
   return {
     "POST /agent/v1/studies": { studies: [study({ patient_fp: animal, device_name: marker })] },
+    "POST /agent/v1/registry": { source: "PIMS", changes: [] },
     "POST /agent/v1/heartbeat": { version: "0.1.0" },
     "POST /clinic/v1/account/password": { old_password: "wrong words", new_password: "other words" },
     ...ofClinic({

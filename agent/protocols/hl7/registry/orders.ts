@@ -93,6 +93,11 @@ const CATALOGUE: ReadonlySet<string> = new Set(
     .map(foldName),
 );
 
+/** Whether the catalogue has the name, so that any device may run the test. */
+export function isKnownTest(name: string): boolean {
+  return CATALOGUE.has(foldName(name));
+}
+
 /** The characters that a test's name cannot have, because they have a meaning on the lines of devices. */
 const NOT_IN_NAMES = /[\s\p{Cc},;|^~&\\]+/gu;
 
@@ -104,7 +109,7 @@ function testsOf(obr: Place, { panels = {} }: PracticeSettings): readonly string
   const names = [code, text, otherCode, otherText].filter((name) => name !== "" && name !== '""');
   const panel = names.find((name) => Object.hasOwn(panels, name));
   if (panel !== undefined) return panels[panel] ?? [];
-  const known = names.find((name) => CATALOGUE.has(foldName(name))) ?? names[0];
+  const known = names.find(isKnownTest) ?? names[0];
   const test = known?.replaceAll(NOT_IN_NAMES, " ").trim().slice(0, TEST_CHARS_MAX).trim() ?? "";
   return test === "" ? refuse(101, obr, 4, "is missing, expected the code of a test") : [test];
 }

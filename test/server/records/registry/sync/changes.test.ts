@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { query } from "../../../server/database/query.ts";
-import { placeOrder } from "../../../server/records/orders/orders.ts";
-import { undoBatch } from "../../../server/records/registry/undo.ts";
-import { newFp } from "../../../shared/api/fp.ts";
-import type { RegistryOutcome } from "../../../shared/api/agent/registry.ts";
-import { makeUser } from "../../dashboard/harness.ts";
-import { clinic, keyPermissions, startServer, study, type TestServer } from "../harness.ts";
+import { query } from "../../../../../server/database/query.ts";
+import { placeOrder } from "../../../../../server/records/orders/orders.ts";
+import { undoBatch } from "../../../../../server/records/registry/undo.ts";
+import { newFp } from "../../../../../shared/api/fp.ts";
+import type { RegistryOutcome } from "../../../../../shared/api/agent/registry.ts";
+import { makeUser } from "../../../../dashboard/harness.ts";
+import { clinic, keyPermissions, startServer, study, type TestServer } from "../../../harness.ts";
 
 // An agent brings the changes of practice software. Method: requests to the API of a server. Runs on both engines.
 
