@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { Compile } from "typebox/compile";
 import {
   RegistryChange,
@@ -21,7 +22,7 @@ import type { SyncFault } from "./messages.ts";
 import { readOrders } from "./order-items.ts";
 import { syncOrders } from "./orders.ts";
 import { syncPatients } from "./patients.ts";
-import { type SyncRequest, type StoredItem, withBatch } from "./request.ts";
+import { ITEMS_PER_TURN, type StoredItem, type SyncRequest, withBatch } from "./request.ts";
 
 // The changes of practice software that an agent brings, one after the other: what a change leaves out is filled from what is
 // stored, and then it is an item like those of /sync/v1.
@@ -44,6 +45,8 @@ export async function storeChanges(session: Session, request: ChangesRequest): P
   const outcomes: RegistryOutcome[] = [];
   const storeRun = async (run: typeof items, batch: Batch | null | undefined) => {
     for (const { id, ...change } of run) {
+      // On SQLite no query gives up the turn, and other requests would wait for all changes.
+      if (outcomes.length % ITEMS_PER_TURN === ITEMS_PER_TURN - 1) await nextTurn();
       outcomes.push({
         id,
         ...(await storeChange(session, change, { ...about, ...(batch !== undefined && { batch }) })),

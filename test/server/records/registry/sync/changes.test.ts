@@ -9,7 +9,7 @@ import { clinic, keyPermissions, startServer, study, type TestServer } from "../
 
 // An agent brings the changes of practice software. Method: requests to the API of a server. Runs on both engines.
 
-const ours = newFp("clinic");
+const [ours, theirs] = [newFp("clinic"), newFp("clinic")];
 
 const pamuk = {
   external_id: "00417",
@@ -27,7 +27,7 @@ const pamuk = {
 };
 
 async function practice() {
-  const server = await startServer(clinic(ours));
+  const server = await startServer(clinic(ours), clinic(theirs));
   const key = await server.makeKey(ours, keyPermissions);
   const send = async (...changes: object[]) => {
     const payload = { source: "PIMS", changes: changes.map((change, id) => ({ id: 7 + id, ...change })) };
@@ -173,6 +173,24 @@ describe("an animal", () => {
     expect(await patient({ ...pamuk, name: "Pam" }, { only_new: true })).toMatchObject({ outcome: "unchanged" });
     expect(await animals()).toMatchObject([{ name: "Pamuk" }]);
   });
+});
+
+test("the animals of another clinic with the same ids stay as they are", async () => {
+  const { server, patient, animals, send } = await practice();
+  const created = await patient(pamuk);
+  const key = await server.makeKey(theirs, keyPermissions);
+  const changes = [
+    { id: 0, kind: "patient", item: { ...pamuk, name: "Other" } },
+    { id: 1, kind: "patient", item: { external_id: "00417", deleted: true } },
+    { id: 2, kind: "merge", survivor: "00417", merged: "00418" },
+  ];
+  const payload = { source: "PIMS", changes };
+  const asked = { method: "POST" as const, url: "/agent/v1/registry", headers: { "x-api-key": key }, payload };
+  const { outcomes } = (await server.app.inject(asked)).json<{ outcomes: RegistryOutcome[] }>();
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual(["created", "deleted", "rejected"]);
+  expect(outcomes[0]?.fp).not.toBe(created.fp);
+  expect(await animals()).toMatchObject([{ fp: created.fp, name: "Pamuk" }]);
+  expect(await send({ kind: "patient", item: pamuk })).toMatchObject([{ outcome: "unchanged" }]);
 });
 
 describe("merges", () => {
