@@ -67,6 +67,8 @@ function Search({
   // The last matches remain while newer ones are loaded.
   const shown = useRef<PatientList["patients"]>([]);
   if (data !== undefined) shown.current = data.patients;
+  // A list that changes under the pointer would choose another animal.
+  const isOlder = data === undefined || typed.trim() !== asked;
   return (
     <>
       <input
@@ -88,7 +90,7 @@ function Search({
         </p>
       )}
       {shown.current.length > 0 && (
-        <ul aria-label={t("matches")}>
+        <ul aria-label={t("matches")} inert={isOlder}>
           {shown.current.slice(0, SHOWN_MAX).map((patient) => (
             <li key={patient.fp}>
               <button type="button" onClick={() => pick({ ...patient, species: speciesOf(patient) })}>
