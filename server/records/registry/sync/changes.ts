@@ -8,14 +8,17 @@ import {
   type RegistryPatient,
 } from "../../../../shared/api/agent/registry.ts";
 import { foldName } from "../../../../shared/clinical/analytes/analytes.ts";
+import { animalSpecies } from "../../../../shared/clinical/species.ts";
 import { query, type Session } from "../../../database/query.ts";
 import { listPanels } from "../../orders/order-list.ts";
 import { unknownTests } from "../../orders/order-tests.ts";
 import { findPlacedOrder } from "../../orders/orders.ts";
 import { type Identifier, identifiersOf, patientByFp } from "../animals.ts";
 import type { Batch } from "../batches.ts";
+import { readMicrochip } from "../microchip.ts";
 import { readOwnerFacts } from "../owners.ts";
-import { findNamedOwner, nameOwner, ownNameOf } from "../sources.ts";
+import { nameByChip } from "../same-chip.ts";
+import { findNamedOwner, nameOwner, ownNameOf, type SourceName } from "../sources.ts";
 import { formFaults, readPatients, type ReadPatient, type RefusedItem, type SyncedOwner, readTime } from "./items.ts";
 import { mergeNamed, mergeRefusals, renameNamed } from "./merge.ts";
 import type { SyncFault } from "./messages.ts";
@@ -121,7 +124,9 @@ type PatientChange = Extract<RegistryChange, { kind: "patient" }>;
 async function storePatient(session: Session, { item, only_new }: PatientChange, context: Context): Promise<Outcome> {
   const { clinicId, source, now } = context;
   const { name, before } = await ownNameOf(session, { clinicId, source, externalId: item.external_id });
-  const stored = before?.fp == null ? undefined : await session.first(patientByFp, { fp: before.fp });
+  // An animal of another door is filled too: with its name it is the stored one.
+  const fp = before === undefined ? await fpByChip(session, name, item, context) : before.fp;
+  const stored = fp === null ? undefined : await session.first(patientByFp, { fp });
   if (only_new === true && stored !== undefined) {
     return { outcome: "unchanged", fp: stored.fp, code: null, reason: null };
   }
@@ -154,6 +159,20 @@ async function storePatient(session: Session, { item, only_new }: PatientChange,
     owner: await ownerOf(session, item, { ownId: name.externalId, customerId: stored?.owner_customer_id }, context),
   };
   return store({ ...read, patient });
+}
+
+/** Names the animal that a user typed or a file brought by the microchip of the change. @returns its fp; null for none */
+async function fpByChip(
+  session: Session,
+  name: SourceName,
+  { identifiers = [], species, deleted }: RegistryPatient,
+  { batch = null }: Context,
+): Promise<string | null> {
+  const [chip] = identifiers.filter(({ type }) => type === "microchip").map(({ value }) => readMicrochip(value));
+  const read = species === undefined ? null : animalSpecies(species);
+  if (deleted === true || chip === undefined || "code" in chip || read === null) return null;
+  const isKnown = await nameByChip(session, name, { chip: chip.number, species: read.served }, { batch });
+  return isKnown ? ((await ownNameOf(session, name)).before?.fp ?? null) : null;
 }
 
 /** Passes the checks in the place of an owner that is found afterwards. */

@@ -5,7 +5,16 @@ import { undoBatch } from "../../../../../server/records/registry/undo.ts";
 import { newFp } from "../../../../../shared/api/fp.ts";
 import type { RegistryOutcome } from "../../../../../shared/api/agent/registry.ts";
 import { makeUser } from "../../../../dashboard/harness.ts";
-import { clinic, keyPermissions, startServer, study, type TestServer } from "../../../harness.ts";
+import {
+  clinic,
+  connection,
+  importEntities,
+  keyPermissions,
+  patient,
+  startServer,
+  study,
+  type TestServer,
+} from "../../../harness.ts";
 
 // An agent brings the changes of practice software. Method: requests to the API of a server. Runs on both engines.
 
@@ -173,6 +182,21 @@ describe("an animal", () => {
     expect(await patient({ ...pamuk, name: "Pam" }, { only_new: true })).toMatchObject({ outcome: "unchanged" });
     expect(await animals()).toMatchObject([{ name: "Pamuk" }]);
   });
+});
+
+test("an animal that a file brought is taken by its microchip, and keeps what the change leaves out", async () => {
+  const chip = "900085000123456";
+  const known = patient({ name: "Pamuk", species: "cat", weight_kg: 4.5, external_ids: [chip, "K-7"] });
+  const { server, patient: store, animals, numbers } = await practice();
+  await importEntities(server.store, known, connection(known.fp, ours));
+  const { identifiers, replaced } = pamuk;
+  const item = { external_id: "00417", name: "Pamuk", species: "Kedi", identifiers, replaced };
+  expect(await store(item)).toMatchObject({ fp: known.fp });
+  expect(await animals()).toMatchObject([{ fp: known.fp, weight_kg: 4.5, owner_customer_fp: known.owner_customer_fp }]);
+  expect(await numbers()).toEqual([chip, "K-7", "00417"]);
+  expect(await store(item)).toMatchObject({ outcome: "unchanged", fp: known.fp });
+  // The chip of another software's animal is a doubt, not the same animal.
+  expect(await store({ ...item, external_id: "00500" })).toMatchObject({ outcome: "created" });
 });
 
 test("the animals of another clinic with the same ids stay as they are", async () => {
