@@ -52,10 +52,14 @@ test("a message about a visit has no effect, in the words of both languages", ()
   expect([messageReason(outcome), reasonIn("tr", outcome)?.lang]).toEqual([expect.stringContaining("visit"), "tr"]);
 });
 
-test("no message of practice software is read as a result", () => {
-  const result = wire(msh("ORU^R01"), "PID|1||1", "OBR|1|1||ALT", "OBX|1|NM|1742-6^ALT^LN||95|U/L|||||F");
+test("no message of practice software is read as a result, and replay shows its changes", () => {
   const context = { device: "pims", timeZone: "UTC", receivedAt };
-  expect(read(result, practiceSystem, context)).toMatchObject({ is: "not-for-patients" });
+  const readingOf = (...segments: readonly string[]) => read(wire(...segments), practiceSystem, context);
+  const result = ["PID|1||1", "OBR|1|1||ALT", "OBX|1|NM|1742-6^ALT^LN||95|U/L|||||F"];
+  expect(readingOf(msh("ORU^R01"), ...result)).toMatchObject({ is: "quarantined" });
+  expect(readingOf(msh("ADT^A08"), ...result)).toMatchObject({ is: "not-for-patients" });
+  const reason = '{"kind":"merge","survivor":"00417","merged":"00988"}';
+  expect(readingOf(...golden.merge)).toEqual({ is: "not-for-patients", reason });
 });
 
 test("the same bytes are a resend, if they have an id and a time to the second", () => {

@@ -327,6 +327,9 @@ describe("orders", () => {
   test("keep the placer's number with its zeros, and the namespace of another system", () => {
     expect(ordersIn(order("ORC|NW|0042^PIMS", "OBR|1|0042||ALT"))).toMatchObject([{ external_id: "0042" }]);
     expect(ordersIn(order("ORC|NW|0042^OTHER", "OBR|1|||ALT"))).toMatchObject([{ external_id: "0042^OTHER" }]);
+    expect(ordersIn(order("ORC|NW|0042^PIMS", "OBR|1|||ALT"), { source: "clinic" })).toMatchObject([
+      { external_id: "0042" },
+    ]);
     expect(ordersIn(order("ORC|NW", "OBR|1|0042^OTHER||ALT"))).toMatchObject([{ external_id: "0042^OTHER" }]);
   });
 

@@ -10,7 +10,7 @@ import {
   connection,
   importEntities,
   keyPermissions,
-  patient,
+  patient as lineOfPatient,
   startServer,
   study,
   type TestServer,
@@ -186,7 +186,7 @@ describe("an animal", () => {
 
 test("an animal that a file brought is taken by its microchip, and keeps what the change leaves out", async () => {
   const chip = "900085000123456";
-  const known = patient({ name: "Pamuk", species: "cat", weight_kg: 4.5, external_ids: [chip, "K-7"] });
+  const known = lineOfPatient({ name: "Pamuk", species: "cat", weight_kg: 4.5, external_ids: [chip, "K-7"] });
   const { server, patient: store, animals, numbers } = await practice();
   await importEntities(server.store, known, connection(known.fp, ours));
   const { identifiers, replaced } = pamuk;
