@@ -121,12 +121,17 @@ export async function isRecorded(session: Session, batchId: number, kind: KindNa
   return (await session.first(rowOf, { batchId, kind, subject })) !== undefined;
 }
 
+/** @returns the time after which a batch was opened that can be undone */
+export function undoableSince(now: number): number {
+  return now - KEPT_MS;
+}
+
 /** Finds a batch that can be undone, or was. */
 export async function findBatch(
   session: Session,
   { clinicId, fp, now }: { readonly clinicId: number; readonly fp: string; readonly now: number },
 ): Promise<{ id: number; undone_at: number | null } | undefined> {
-  return session.first(batchByFp, { clinicId, fp, since: now - KEPT_MS });
+  return session.first(batchByFp, { clinicId, fp, since: undoableSince(now) });
 }
 
 /** @returns whether the batch has no row. It is removed then */

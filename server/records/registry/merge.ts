@@ -71,11 +71,13 @@ async function clinicsOf(session: Session, animal: StoredAnimal | undefined): Pr
 }
 
 /** A study is never flagged for another species: exotic alone contradicts no exotic animal. */
-function isOtherSpecies(one: StoredAnimal, other: StoredAnimal): boolean {
+export function isOtherSpecies(one: SpeciesOf, other: SpeciesOf): boolean {
   if (one.species !== other.species) return true;
   const [precise, otherPrecise] = [one.precise_species, other.precise_species];
   return precise !== null && otherPrecise !== null && precise !== otherPrecise;
 }
+
+type SpeciesOf = Pick<StoredAnimal, "species" | "precise_species">;
 
 async function moveAll(
   session: Session,

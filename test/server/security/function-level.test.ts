@@ -98,6 +98,12 @@ const table: Readonly<Record<string, Demand>> = {
     ...["POST calendar", "POST calendar/:fp/move", "POST stock/:fp/receive", "POST stock/:fp/consume"],
     ...["POST patients", "POST patients/check", "PUT patients/:fp", "GET patients/:fp/edit", "POST stock"],
     ...["PUT patients/:fp/deceased", "POST patients/:fp/remove", "POST patients/:fp/restore", "PUT owners/:fp"],
+    ...[
+      "POST patients/:fp/merge",
+      "GET patients/:fp/merge/:patient",
+      "GET patients/:fp/doubles",
+      "POST changes/:batch/undo",
+    ],
     "GET patients/from-result/:fp",
     ...["POST orders", "POST orders/:fp/cancel", "POST orders/:fp/attach", "POST orders/:fp/detach"],
     ...["GET manual-study/analytes", "POST manual-study/preview", "POST manual-study"],
