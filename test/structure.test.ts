@@ -171,7 +171,7 @@ server/operations: server/database server/http server/operations/alerts server/r
 server/operations/alerts: server/operations/webhooks shared
 server/operations/webhooks: server/dashboard/types server/database server/records/webhooks shared
 server/records/agents: server/dashboard/types server/database server/records/audit shared
-server/records/alerts: server/dashboard/types server/database server/operations/alerts server/records/agents server/records/patients server/records/studies server/records/users shared
+server/records/alerts: server/dashboard/types server/database server/operations/alerts server/records/agents server/records/orders server/records/patients server/records/studies server/records/users shared
 server/records/audit: server/database shared
 server/records/calendar: server/dashboard/types server/database shared
 server/records/changes: server/database server/records/webhooks
@@ -180,7 +180,7 @@ server/records/codes: server/dashboard/types server/database server/records/audi
 server/records/filing: server/dashboard/types server/database server/records/changes server/records/codes server/records/orders server/records/patients server/records/studies shared
 server/records/inventory: server/dashboard/types server/database server/records/patients shared
 server/records/manual: server/dashboard/types server/database server/records/audit server/records/clinics server/records/patients server/records/studies shared
-server/records/orders: server/dashboard/types server/database server/records/audit server/records/studies shared
+server/records/orders: server/dashboard/types server/database server/records/audit server/records/clinics server/records/studies shared
 server/records/patients: server/dashboard/types server/database server/records/audit server/records/changes server/records/studies shared
 server/records/registry: server/dashboard/types server/database server/records/audit server/records/filing server/records/orders server/records/patients server/records/studies server/records/unmatched shared
 server/records/results: server/dashboard/types server/database server/records/clinics server/records/filing server/records/patients server/records/studies server/records/unmatched shared

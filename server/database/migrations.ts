@@ -724,6 +724,18 @@ const fileImports = ({ id, orderedText }: Engine) => `
   );
 `;
 
+// What a clinic chose for its orders, and results without an order of which a person noted the charge.
+const orderReminders = () => `
+  alter table clinic_settings add column not_run_hours bigint not null default 2;
+  create table study_charge (
+    clinic_id bigint not null references clinic (id),
+    study_id bigint not null references study (id),
+    user_id bigint not null references dashboard_user (id),
+    at bigint not null,
+    primary key (clinic_id, study_id)
+  );
+`;
+
 const soapContent = [
   "id",
   "fp",
@@ -743,7 +755,13 @@ const soapContent = [
  * The baseline, then what each later version changes. Released entries stay as they are, because databases of clinics have run
  * them.
  */
-const versions: readonly ((engine: Engine) => string)[] = [baseline, practiceSoftware, batches, fileImports];
+const versions: readonly ((engine: Engine) => string)[] = [
+  baseline,
+  practiceSoftware,
+  batches,
+  fileImports,
+  orderReminders,
+];
 
 /** Version of the schema that this program knows. */
 export const SCHEMA_VERSION = versions.length;

@@ -261,6 +261,8 @@ export interface Tables {
     confirms_connections: Generated<number>;
     /** First steps that an admin skipped, separated by spaces. */
     skipped_steps: Generated<string | null>;
+    /** Hours without results after which an order counts as not run. */
+    not_run_hours: Generated<number>;
   };
   /** Analytes that a clinic chose for codes of its devices. Agents fetch them. */
   code_mapping: {
@@ -303,6 +305,8 @@ export interface Tables {
   };
   /** The last revision of a study that a user of a clinic saw. */
   study_seen: { clinic_id: number; study_id: number; revision: number; seen_at: number; user_id: number };
+  /** Results without an order of which a user noted the charge. */
+  study_charge: { clinic_id: number; study_id: number; user_id: number; at: number };
   /** Writes of the dashboard that are done, for their repetitions; see dashboard/done-writes.ts. */
   done_write: {
     user_id: number;

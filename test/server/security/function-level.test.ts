@@ -106,6 +106,7 @@ const table: Readonly<Record<string, Demand>> = {
     ],
     "GET patients/from-result/:fp",
     ...["POST orders", "POST orders/:fp/cancel", "POST orders/:fp/attach", "POST orders/:fp/detach"],
+    "PUT orders/without-order/:fp",
     ...["GET manual-study/analytes", "POST manual-study/preview", "POST manual-study"],
     ...["GET imports", "POST imports", "PUT imports/:id/choices", "POST imports/:id/preview", "POST imports/:id/start"],
     ...["POST imports/:id/undo", "GET imports/:id/refused", "DELETE imports/:id"],

@@ -162,6 +162,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     [/(records|soap)\/:fp/, record.fp],
     [/calendar\/:fp/, visit.fp],
     [/orders\/:fp/, order],
+    [/orders\/without-order\/:fp/, filed.fp],
     [/stock\/:fp/, vaccine.fp],
     [/webhooks\/:id/, webhook],
     [/channels\/:id/, channel],
