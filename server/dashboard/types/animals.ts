@@ -180,7 +180,7 @@ export interface ComparedAnimal extends Pick<EditedAnimal, "animal" | "owner" | 
   counts: { studies: number; soap_records: number; events: number; orders: number };
 }
 
-/** The response to `GET patients/<fp>/merge?with=<fp>`. */
+/** The response to `GET patients/<fp>/merge/<fp>`. */
 export interface MergeComparison {
   /** The animal of the path, then the other one. */
   animals: [ComparedAnimal, ComparedAnimal];

@@ -30,7 +30,7 @@ export const screens = [
     Screen: lazy(async () => (await import("../screens/patients/animal/edit-animal.tsx")).EditAnimal),
   },
   {
-    path: "/dashboard/patients/:fp/merge",
+    path: "/dashboard/patients/:fp/merge/:other?",
     Screen: lazy(async () => (await import("../screens/patients/merge/merge.tsx")).MergeAnimals),
   },
   {

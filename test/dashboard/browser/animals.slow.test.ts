@@ -161,6 +161,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     // The one with results stays, unless the user chooses the other one.
     const stays = (name: string) => page.getByRole("radio", { name });
     await expect.poll(() => stays("Karabas, 30001 stays").isChecked()).toBe(true);
+    expect(await page.locator(":focus").getAttribute("id")).toBe("main");
     await page.getByText("Numbers go too: 10021.").waitFor();
     await stays("Karabaş, 10021 stays").check();
     await page.getByText("Goes to the one that stays: Results 1, Appointments 1.").waitFor();
@@ -184,7 +185,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
 
     await page.getByRole("link", { name: "Change", exact: true }).click();
     const link = page.getByRole("link", { name: "Merge with Karabas in a new tab" });
-    await expect.poll(() => link.getAttribute("href")).toBe(`/dashboard/patients/${dog.fp}/merge?with=${twin.fp}`);
+    await expect.poll(() => link.getAttribute("href")).toBe(`/dashboard/patients/${dog.fp}/merge/${twin.fp}`);
     await page.getByLabel("Breed").fill("Kangal");
     await press(page, "Save");
     await page.getByText("Dog, Kangal").waitFor();

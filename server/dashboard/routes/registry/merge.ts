@@ -5,6 +5,7 @@ import type { KnownPatient, PatientLists } from "../../../records/patients/patie
 import { compareAnimals } from "../../../records/registry/by-hand/compare-animals.ts";
 import { readEditedAnimal } from "../../../records/registry/by-hand/edited-animal.ts";
 import { likelyDoubles } from "../../../records/registry/by-hand/likely-doubles.ts";
+import { subjectsOfBatch } from "../../../records/registry/by-hand/recent-changes.ts";
 import { readTypedAnimal } from "../../../records/registry/by-hand/typed-animal.ts";
 import { byHand } from "../../../records/registry/by-hand/write-animal.ts";
 import { type MergeCode, mergeAnimals } from "../../../records/registry/merge.ts";
@@ -84,7 +85,7 @@ export function mergeRoutes(app: FastifyInstance, { store, now }: DashboardConte
       const context = { now: hand.now, clock: now, served: null };
       const outcome = await undoBatch(session, { clinicId: hand.clinicId, fp }, context);
       if (!outcome.undone) refuse(refusal(undoRefusals[outcome.code]));
-      await auditCommand(session, "undo", [fp], hand);
+      await auditCommand(session, "undo", [fp, ...(await subjectsOfBatch(session, fp))], hand);
       return {};
     });
   });

@@ -26,6 +26,12 @@ export async function listRecentChanges(
   return [...changes.values()].slice(0, LISTED_MAX);
 }
 
+/** Lists the fps of the first animals and owners that a batch changed, for the audit of its undo. */
+export async function subjectsOfBatch(session: Session, fp: string): Promise<string[]> {
+  const rows = await session.all(subjects, { fp, limit: LISTED_MAX });
+  return rows.map(({ subject }) => subject);
+}
+
 interface Dates {
   readonly deceased_at: number | null;
   readonly deleted_at: number | null;
@@ -37,6 +43,17 @@ function whatOf(before: string | null, after: string): RecentChange["what"] {
   if ((was.deleted_at === null) !== (is.deleted_at === null)) return is.deleted_at === null ? "restored" : "removed";
   return was.deceased_at === is.deceased_at ? "changed" : "deceased";
 }
+
+const subjects = query((db, p: { fp: string; limit: number }) =>
+  db
+    .selectFrom("batch")
+    .innerJoin("batch_row as row", "row.batch_id", "batch.id")
+    .select("row.subject")
+    .where("batch.fp", "=", p.fp)
+    .where("row.kind", "in", ["animal", "owner"])
+    .orderBy("row.id")
+    .limit(p.limit),
+);
 
 interface Sought {
   readonly clinicId: number;

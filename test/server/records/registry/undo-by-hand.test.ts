@@ -147,6 +147,8 @@ describe("a merge by hand", () => {
     expect((await page(kept)).recent_changes).toEqual([]);
     expect((await page(gone)).records).toHaveLength(1);
     expect(await undo(batch)).toBe("UNDO.DONE");
+    const undone = (await listRowsOf(server.store, gone)).filter(({ method }) => method === "COMMAND").at(-1);
+    expect([undone?.route, undone?.user]).toEqual(["undo", staff.name]);
   });
 
   test("is refused with a code for what cannot be one animal, and for facts that the user has not seen", async () => {

@@ -45,7 +45,7 @@ export function Doubles({
                   </a>
                   {edited !== null && (
                     <a
-                      href={`/dashboard/patients/${edited}/merge?with=${double.fp}`}
+                      href={`/dashboard/patients/${edited}/merge/${double.fp}`}
                       target="_blank"
                       rel="noopener"
                       aria-label={t("mergeWith", { name: double.name })}

@@ -11,9 +11,8 @@ import "./merge.css";
 
 /** The screen that merges two animals. The address holds both, so that other screens lead to their comparison. */
 export function MergeAnimals() {
-  const { query, route } = useLocation();
-  const fp = useRoute().params["fp"] ?? "";
-  const { with: other } = query;
+  const { route } = useLocation();
+  const { fp = "", other = "" } = useRoute().params;
   const here = `${LIST}/${fp}/merge`;
   const known = useResource<LikelyDoubles>(`/patients/${encodeURIComponent(fp)}/doubles`);
   const name = known.data?.name ?? "";
@@ -23,11 +22,11 @@ export function MergeAnimals() {
         <a href={`${LIST}/${fp}`}>{t("back", { name })}</a>
       </p>
       <h1>{t("title", { name })}</h1>
-      {other === undefined || other === "" ? (
+      {other === "" ? (
         <>
           <p class="quiet">{t("intro")}</p>
           <Loaded of={known}>
-            {({ doubles }) => <Choose fp={fp} doubles={doubles} choose={(chosen) => route(`${here}?with=${chosen}`)} />}
+            {({ doubles }) => <Choose fp={fp} doubles={doubles} choose={(chosen) => route(`${here}/${chosen}`)} />}
           </Loaded>
         </>
       ) : (
