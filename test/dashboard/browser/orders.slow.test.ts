@@ -10,7 +10,7 @@ import {
   expectFitsPhone,
   sharedBrowser,
 } from "../../support/browser.ts";
-import { startDashboard } from "../harness.ts";
+import { makeUser, startDashboard } from "../harness.ts";
 
 // Goal: a user orders tests on an animal's page, prints the label, cancels an order, and attaches one to a result without an order.
 
@@ -111,5 +111,26 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     const { body } = await dashboard.get(key, `/api/v1/lab/diagnostics/${run.fp}`);
     const second = (await orders()).find(({ fp }) => fp !== first!.fp);
     expect(body.data).toMatchObject({ order: { fp: second?.fp, placer_number: null } });
+  });
+
+  test("an admin chooses the hours after which an order counts as not run, and Today leads to it", async () => {
+    const ours = newFp("clinic");
+    const dog = patient({ name: "Karabaş" });
+    const dashboard = await startDashboard(clinic(ours), dog, connection(dog.fp, ours));
+    dashboard.clock.now = Date.now() - 90 * 60_000;
+    const order = { patient_fp: dog.fp, device: null, panel: null, tests: ["ALT"] };
+    await (await makeUser(dashboard, "staff", ours)).call("POST", "/orders", order);
+    dashboard.clock.now = Date.now();
+    const page = await dashboard.openAs(browser, "admin", ours, "/settings/clinic");
+    const hours = page.getByLabel("Hours after which an order counts as not run");
+    await expect.poll(() => hours.inputValue()).toBe("2");
+    await hours.fill("1");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved.").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByRole("link", { name: "Today", exact: true }).click();
+    await page.locator("section.card", { hasText: "Orders not run for 1 h" }).getByRole("link").click();
+    await page.getByText("Not run for 1 h").waitFor();
   });
 });
