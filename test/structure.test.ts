@@ -182,7 +182,7 @@ server/records/inventory: server/dashboard/types server/database server/records/
 server/records/manual: server/dashboard/types server/database server/records/audit server/records/clinics server/records/patients server/records/studies shared
 server/records/orders: server/dashboard/types server/database server/records/audit server/records/studies shared
 server/records/patients: server/dashboard/types server/database server/records/audit server/records/changes server/records/studies shared
-server/records/registry: server/dashboard/types server/database server/records/audit server/records/filing server/records/orders server/records/patients server/records/studies server/records/unmatched shared
+server/records/registry: server/dashboard/types server/database server/records/audit server/records/calendar server/records/filing server/records/orders server/records/patients server/records/studies server/records/unmatched shared
 server/records/results: server/dashboard/types server/database server/records/clinics server/records/filing server/records/patients server/records/studies server/records/unmatched shared
 server/records/soap: server/dashboard/types server/database server/records/patients shared
 server/records/studies: server/database server/records/changes server/records/clinics shared

@@ -724,6 +724,20 @@ const fileImports = ({ id, orderedText }: Engine) => `
   );
 `;
 
+// Appointments that practice software sends.
+const appointments = ({ orderedText }: Engine) => `
+  create table event_source (
+    clinic_id bigint not null references clinic (id),
+    source ${orderedText} not null,
+    external_id ${orderedText} not null,
+    event_id bigint references calendar_event (id),
+    source_updated_at bigint,
+    removed integer not null,
+    primary key (clinic_id, source, external_id)
+  );
+  create index event_source_of_event on event_source (event_id);
+`;
+
 const soapContent = [
   "id",
   "fp",
@@ -743,7 +757,13 @@ const soapContent = [
  * The baseline, then what each later version changes. Released entries stay as they are, because databases of clinics have run
  * them.
  */
-const versions: readonly ((engine: Engine) => string)[] = [baseline, practiceSoftware, batches, fileImports];
+const versions: readonly ((engine: Engine) => string)[] = [
+  baseline,
+  practiceSoftware,
+  batches,
+  fileImports,
+  appointments,
+];
 
 /** Version of the schema that this program knows. */
 export const SCHEMA_VERSION = versions.length;

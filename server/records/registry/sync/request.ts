@@ -69,8 +69,9 @@ export interface SyncResult {
 }
 
 export interface Absence {
+  readonly of: "patients" | "appointments";
   readonly removed: readonly { readonly external_id: string; readonly fp: string }[];
-  /** Number of patients that the source had before. */
+  /** Number of patients, or of coming appointments, that the source had before. */
   readonly known: number;
 }
 
