@@ -280,7 +280,6 @@ const SMALL_FOLDERS: Readonly<Record<string, string>> = {
   "agent/page": "the application of the page, and its folder of routes, types and screens",
   "server/http/response-cache": "the cache, and the list that it evicts by",
   shared: "the command vetwire",
-  "shared/client": "the client that integrators copy: its types and its calls",
 };
 
 test("each folder holds 3 to 15 source files", () => {

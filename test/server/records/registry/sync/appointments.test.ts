@@ -145,6 +145,8 @@ describe("appointments", () => {
       ["Dental check-up", "CLOSED"],
       ["Dental check-up", "CANCELLED"],
     ]);
+    expect(outcomes(await sendVisits({ ...visit, external_id: "2" }))).toEqual(["unchanged"]);
+    expect(shown.size).toBe((await events()).length);
   });
 
   test("the patient is one of the source, also after a merge, and an unknown member leaves the event unassigned", async () => {
@@ -314,7 +316,6 @@ describe("properties of appointments", () => {
           const [state, count] = [await exported(), (await listed()).length];
           await sendVisits(...sent);
           if ((await listed()).length > count) states.push({ state, batch: await last() });
-          else expect(await exported()).toBe(state);
         }
         for (const { state, batch } of states.toReversed()) {
           expect(await undo(batch)).toMatchObject({ undone: true });
