@@ -736,6 +736,20 @@ const orderReminders = () => `
   );
 `;
 
+// Appointments that practice software sends.
+const appointments = ({ orderedText }: Engine) => `
+  create table event_source (
+    clinic_id bigint not null references clinic (id),
+    source ${orderedText} not null,
+    external_id ${orderedText} not null,
+    event_id bigint references calendar_event (id),
+    source_updated_at bigint,
+    removed integer not null,
+    primary key (clinic_id, source, external_id)
+  );
+  create index event_source_of_event on event_source (event_id);
+`;
+
 const soapContent = [
   "id",
   "fp",
@@ -761,6 +775,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   batches,
   fileImports,
   orderReminders,
+  appointments,
 ];
 
 /** Version of the schema that this program knows. */

@@ -86,6 +86,17 @@ export interface Tables {
     customer_id: number;
     source_updated_at: number | null;
   };
+  /** Names of appointments in the practice software of a clinic. */
+  event_source: {
+    clinic_id: number;
+    source: string;
+    external_id: string;
+    /** Null for an appointment that was cancelled before it came. */
+    event_id: number | null;
+    source_updated_at: number | null;
+    /** Whether the software cancelled it. */
+    removed: number;
+  };
   /** What one request, file or person changed of animals and owners; see records/registry/batches.ts. */
   batch: {
     id: Generated<number>;

@@ -3,8 +3,8 @@ import { newFp } from "../../../shared/api/fp.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { Door, RowChange } from "../../database/schema.ts";
 
-// A batch has what one request, file or person changed of animals and owners, as it was before and as it is after. undo.ts
-// restores it.
+// A batch has what one request, file or person changed of animals, owners and appointments, as it was before and as it is after.
+// undo.ts restores it.
 
 export interface NewBatch {
   readonly clinicId: number;
@@ -37,6 +37,7 @@ export type Image = Readonly<Record<string, unknown>>;
 
 export type KindName =
   | ("animal" | "owner" | "connection" | "animal name" | "owner name")
+  | ("appointment" | "appointment name" | "staff")
   /** Of a merge. */
   | ("study" | "soap" | "event" | "order" | "number");
 

@@ -40,7 +40,7 @@ describe("the store", () => {
     await (await openStore(database)).close();
     const other = await connectTo(database);
     const tables = [
-      ...["study_charge", "file_import_refusal", "file_import_part", "file_import"],
+      ...["event_source", "study_charge", "file_import_refusal", "file_import_part", "file_import"],
       ...["batch_row", "batch", "patient_source", "customer_source", "sync_answer", "lab_order"],
     ];
     for (const table of tables) await other.run(`drop table ${table}`);

@@ -52,6 +52,7 @@ const table: Readonly<Record<string, Demand>> = {
   "POST /sync/v1/owners": ["x-api-key", "clinic.sync.write"],
   "POST /sync/v1/patients/merge": ["x-api-key", "clinic.sync.write"],
   "POST /sync/v1/orders": ["x-api-key", "clinic.sync.write"],
+  "POST /sync/v1/appointments": ["x-api-key", "clinic.sync.write"],
 
   "POST /agent/v1/pair": "code",
   "POST /agent/v1/studies": agent,
