@@ -58,7 +58,7 @@ Every request carries an API key of the clinic in \`X-API-Key\`. ${WHERE_KEYS_CO
 
 ## Items
 
-A patient is known by the name of your software at this clinic (\`source\`) and its id there (\`external_id\`). An item is the complete state of one patient: a field that is absent or null is unknown. A patient that is not among the items stays as it is; \`deleted: true\` removes one. An animal that a user typed or a file brought is taken by its microchip: its item is \`updated\`, not \`created\`.
+A patient is known by the name of your software at this clinic (\`source\`) and its id there (\`external_id\`). An item is the complete state of one patient: a field that is absent or null is unknown. A patient that is not among the items stays as it is; \`deleted: true\` removes one. An animal that a user typed or a file brought is taken by its microchip if species and name are the same: its item is \`updated\`, not \`created\`.
 
 Send \`updated_at\`: an item that is older than the stored state changes nothing, so that requests may arrive twice and in any order. There is no \`If-Match\`, since the time of your software decides: an item without \`updated_at\` counts when it arrives. The facts of an owner go by the newest item that names it.
 

@@ -92,7 +92,12 @@ async function knownByChip(
 ): Promise<NamedPatient | undefined> {
   const chip = patient === null ? null : chipOf(patient);
   if (patient === null || chip === null) return undefined;
-  const isKnown = await nameByChip(session, name, { chip, species: storedWords(patient).species }, context);
+  const isKnown = await nameByChip(
+    session,
+    name,
+    { chip, species: storedWords(patient).species, called: patient.name },
+    context,
+  );
   return isKnown ? (await ownNameOf(session, name)).before : undefined;
 }
 

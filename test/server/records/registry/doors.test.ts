@@ -193,11 +193,15 @@ test("each pair of doors, in both orders, makes one animal with the facts of bot
 test("practice software takes the only animal with a microchip that no software has, and another one of the chip is new", async () => {
   const { server, send, undo, last, exported } = await practiceServer();
   const identifiers = [{ type: "microchip", value: "900085000123456" }];
-  const known = { ...patient({ species: "cat" }), identifiers };
+  const known = { ...patient({ name: pamuk.name.toUpperCase(), species: "cat" }), identifiers };
   await importEntities(server.store, known, connection(known.fp, ours));
   const before = timeless(await exported());
   const dog = await send({ ...pamuk, species: "dog", external_id: "other species" });
   expect(dog.items).toMatchObject([{ outcome: "created" }]);
+  expect(await undo(await last())).toMatchObject({ undone: true });
+  // A chip that was copied into the wrong card.
+  const otherName = await send({ ...pamuk, name: "Boncuk", external_id: "other name" });
+  expect(otherName.items).toMatchObject([{ outcome: "created" }]);
   expect(await undo(await last())).toMatchObject({ undone: true });
   const { items } = await send(pamuk, { ...pamuk, external_id: "00500", name: "Boncuk" });
   expect(items).toMatchObject([{ outcome: "updated", fp: known.fp }, { outcome: "created" }]);
