@@ -724,6 +724,32 @@ const fileImports = ({ id, orderedText }: Engine) => `
   );
 `;
 
+// What a clinic chose for its orders, and results without an order of which a person noted the charge.
+const orderReminders = () => `
+  alter table clinic_settings add column not_run_hours bigint not null default 2;
+  create table study_charge (
+    clinic_id bigint not null references clinic (id),
+    study_id bigint not null references study (id),
+    user_id bigint not null references dashboard_user (id),
+    at bigint not null,
+    primary key (clinic_id, study_id)
+  );
+`;
+
+// Appointments that practice software sends.
+const appointments = ({ orderedText }: Engine) => `
+  create table event_source (
+    clinic_id bigint not null references clinic (id),
+    source ${orderedText} not null,
+    external_id ${orderedText} not null,
+    event_id bigint references calendar_event (id),
+    source_updated_at bigint,
+    removed integer not null,
+    primary key (clinic_id, source, external_id)
+  );
+  create index event_source_of_event on event_source (event_id);
+`;
+
 const soapContent = [
   "id",
   "fp",
@@ -743,7 +769,14 @@ const soapContent = [
  * The baseline, then what each later version changes. Released entries stay as they are, because databases of clinics have run
  * them.
  */
-const versions: readonly ((engine: Engine) => string)[] = [baseline, practiceSoftware, batches, fileImports];
+const versions: readonly ((engine: Engine) => string)[] = [
+  baseline,
+  practiceSoftware,
+  batches,
+  fileImports,
+  orderReminders,
+  appointments,
+];
 
 /** Version of the schema that this program knows. */
 export const SCHEMA_VERSION = versions.length;

@@ -39,7 +39,7 @@ export async function storeItems(
   const animals = prepared.flatMap(({ animal }) => animal ?? []);
   const owners = prepared.flatMap(({ owner }) => owner ?? []);
   const stored = [
-    ...(await syncPatients(session, { ...request, items: animals, full: null })).items,
+    ...(await syncPatients(session, { ...request, items: animals, full: null, isMatchedByChip: true })).items,
     ...(await syncOwners(session, { ...request, items: owners, full: null })).items,
   ].values();
   return prepared.map(({ item: { line, name, faults: found }, animal, owner, changes, faults }) => {

@@ -1,3 +1,4 @@
+import { fold } from "../../../shared/clinical/species.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { StoreContext } from "./batches.ts";
 import { namePatient, type SourceName } from "./sources.ts";
@@ -11,6 +12,7 @@ interface WithChip {
   readonly id: number;
   readonly fp: string;
   readonly species: string;
+  readonly name: string;
 }
 
 /** Lists the clinic's animals with a microchip, at most two. */
@@ -20,16 +22,18 @@ export async function animalsWithChip(session: Session, clinicId: number, chip: 
 
 /**
  * Gives a name of practice software to the only animal with this microchip, which a user typed or a file of the dashboard brought. One
- * that has a name in practice software stays that software's. @returns whether there is one
+ * that has a name in practice software stays that software's, and one that is called otherwise stays apart: a chip may be copied into
+ * the wrong card. @returns whether there is one
  */
 export async function nameByChip(
   session: Session,
   name: SourceName,
-  { chip, species }: { readonly chip: string; readonly species: string },
+  { chip, species, called }: { readonly chip: string; readonly species: string; readonly called: string },
   context: Pick<StoreContext, "batch">,
 ): Promise<boolean> {
   const [same, ...others] = await animalsWithChip(session, name.clinicId, chip);
   if (same === undefined || others.length > 0 || same.species !== species) return false;
+  if (fold(same.name) !== fold(called)) return false;
   if ((await session.first(nameInSoftware, { patientId: same.id })) !== undefined) return false;
   await namePatient(session, { ...name, patientId: same.id, updatedAt: null, removed: false }, context);
   return true;
@@ -39,7 +43,7 @@ export async function nameByChip(
 const withChip = query((db, p: { clinicId: number; chip: string }) =>
   db
     .selectFrom("patient")
-    .select(["patient.id", "patient.fp", "patient.species"])
+    .select(["patient.id", "patient.fp", "patient.species", "patient.name"])
     .where("patient.id", "in", (numbers) =>
       numbers
         .selectFrom("patient_identifier")

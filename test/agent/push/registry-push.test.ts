@@ -108,6 +108,7 @@ test("changes leave in their order, and their messages are filed", async () => {
   await until("all are sent", () => queued() === 0);
   expect(requests).toEqual([["a", "b", "c"]]);
   expect(states()).toEqual(["M1 filed", "M2 filed"]);
+  await until("the change is reported", () => events.length > 0);
   expect(events).toEqual(["changed"]);
 });
 
@@ -120,6 +121,7 @@ test("a refused change is settled with its code and words, and the next one goes
   push.wake();
   await until("all are sent", () => queued() === 0);
   expect(states()).toEqual(["M1 quarantined REGISTRY.UNKNOWN_SPECIES no such species", "M2 filed"]);
+  await until("both are reported", () => events.length > 1);
   expect(events).toEqual(["pims refused REGISTRY.UNKNOWN_SPECIES", "changed"]);
 });
 
@@ -177,6 +179,7 @@ test("a request at fault is sent change by change, and stops its own device alon
   push.wake();
   await until("the other device is served", () => states()[2] === "M3 filed");
   expect(requests.slice(5)).toEqual([["e"]]);
+  await until("the change is reported", () => events.filter((event) => event === "changed").length === 3);
   expect(events.filter((event) => event !== "changed")).toHaveLength(1);
 });
 

@@ -52,6 +52,7 @@ const table: Readonly<Record<string, Demand>> = {
   "POST /sync/v1/owners": ["x-api-key", "clinic.sync.write"],
   "POST /sync/v1/patients/merge": ["x-api-key", "clinic.sync.write"],
   "POST /sync/v1/orders": ["x-api-key", "clinic.sync.write"],
+  "POST /sync/v1/appointments": ["x-api-key", "clinic.sync.write"],
 
   "POST /agent/v1/pair": "code",
   "POST /agent/v1/studies": agent,
@@ -99,8 +100,15 @@ const table: Readonly<Record<string, Demand>> = {
     ...["POST calendar", "POST calendar/:fp/move", "POST stock/:fp/receive", "POST stock/:fp/consume"],
     ...["POST patients", "POST patients/check", "PUT patients/:fp", "GET patients/:fp/edit", "POST stock"],
     ...["PUT patients/:fp/deceased", "POST patients/:fp/remove", "POST patients/:fp/restore", "PUT owners/:fp"],
+    ...[
+      "POST patients/:fp/merge",
+      "GET patients/:fp/merge/:patient",
+      "GET patients/:fp/doubles",
+      "POST changes/:batch/undo",
+    ],
     "GET patients/from-result/:fp",
     ...["POST orders", "POST orders/:fp/cancel", "POST orders/:fp/attach", "POST orders/:fp/detach"],
+    "PUT orders/without-order/:fp",
     ...["GET manual-study/analytes", "POST manual-study/preview", "POST manual-study"],
     ...["GET imports", "POST imports", "PUT imports/:id/choices", "POST imports/:id/preview", "POST imports/:id/start"],
     ...["POST imports/:id/undo", "GET imports/:id/refused", "DELETE imports/:id"],

@@ -20,7 +20,7 @@ import { readOwnerFacts } from "../owners.ts";
 import { nameByChip } from "../same-chip.ts";
 import { findNamedOwner, nameOwner, ownNameOf, type SourceName } from "../sources.ts";
 import { formFaults, readPatients, type ReadPatient, type RefusedItem, type SyncedOwner, readTime } from "./items.ts";
-import { mergeNamed, mergeRefusals, renameNamed } from "./merge.ts";
+import { mergeNamed, mergeRefusals, renameNamed, renameRefusals } from "./merge.ts";
 import type { SyncFault } from "./messages.ts";
 import { readOrders } from "./order-items.ts";
 import { syncOrders } from "./orders.ts";
@@ -94,7 +94,7 @@ async function storeChange(session: Session, given: unknown, context: Context): 
     case "rename": {
       const renamed = await renameNamed(session, { ...context, from: change.from, to: change.to });
       if (!("code" in renamed)) return { outcome: renamed.outcome, fp: renamed.fp, code: null, reason: null };
-      return rejected([{ field: "", code: renamed.code, message: mergeRefusals[renamed.code] }]);
+      return rejected([{ field: "", code: renamed.code, message: renameRefusals[renamed.code] }]);
     }
   }
 }
@@ -131,7 +131,7 @@ async function storePatient(session: Session, { item, only_new }: PatientChange,
     return { outcome: "unchanged", fp: stored.fp, code: null, reason: null };
   }
   const store = async (read: ReadPatient | RefusedItem) =>
-    outcomeOf((await syncPatients(session, { ...context, items: [read], full: null })).items);
+    outcomeOf((await syncPatients(session, { ...context, items: [read], full: null, isMatchedByChip: true })).items);
   if (item.deleted === true) return store({ externalId: item.external_id, updatedAt: null, patient: null });
 
   const { owner: _owner, replaced = [], dead_by, deleted: _deleted, ...facts } = item;
@@ -165,13 +165,14 @@ async function storePatient(session: Session, { item, only_new }: PatientChange,
 async function fpByChip(
   session: Session,
   name: SourceName,
-  { identifiers = [], species, deleted }: RegistryPatient,
+  { identifiers = [], name: called, species, deleted }: RegistryPatient,
   { batch = null }: Context,
 ): Promise<string | null> {
   const [chip] = identifiers.filter(({ type }) => type === "microchip").map(({ value }) => readMicrochip(value));
   const read = species === undefined ? null : animalSpecies(species);
-  if (deleted === true || chip === undefined || "code" in chip || read === null) return null;
-  const isKnown = await nameByChip(session, name, { chip: chip.number, species: read.served }, { batch });
+  if (deleted === true || chip === undefined || "code" in chip || read === null || called === undefined) return null;
+  const sought = { chip: chip.number, species: read.served, called };
+  const isKnown = await nameByChip(session, name, sought, { batch });
   return isKnown ? ((await ownNameOf(session, name)).before?.fp ?? null) : null;
 }
 

@@ -74,7 +74,8 @@ async function storeItem(
   if ("faults" in item) return { fp: null, outcome: "rejected", errors: [...item.faults] };
   const given = { clinicId: request.clinicId, source: request.source, externalId: item.externalId };
   const { name, before: named, met } = await ownNameOf(session, given);
-  const before = named ?? (await knownByChip(session, name, item.patient, context));
+  const isSought = named === undefined && request.isMatchedByChip !== true;
+  const before = isSought ? await knownByChip(session, name, item.patient, context) : named;
   if (met.size === 1) return storeNamed(session, item, { name, before, owners }, request, context);
   // The survivor does not go with the patient that was merged into it.
   if (item.patient === null) return { fp: before?.fp ?? null, outcome: "unchanged", errors: [MERGED], before };
@@ -91,7 +92,12 @@ async function knownByChip(
 ): Promise<NamedPatient | undefined> {
   const chip = patient === null ? null : chipOf(patient);
   if (patient === null || chip === null) return undefined;
-  const isKnown = await nameByChip(session, name, { chip, species: storedWords(patient).species }, context);
+  const isKnown = await nameByChip(
+    session,
+    name,
+    { chip, species: storedWords(patient).species, called: patient.name },
+    context,
+  );
   return isKnown ? (await ownNameOf(session, name)).before : undefined;
 }
 

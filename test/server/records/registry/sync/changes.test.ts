@@ -270,7 +270,7 @@ describe("merges", () => {
     }
     expect((await send({ ...rename, to: "B" }, { ...rename, from: "X" })).map(({ code }) => code)).toEqual([
       "REGISTRY.ID_TAKEN",
-      "REGISTRY.UNKNOWN_MERGED",
+      "REGISTRY.UNKNOWN_ID",
     ]);
     expect(await animals()).toHaveLength(2);
   });
