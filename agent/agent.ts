@@ -103,7 +103,7 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
     ...{ config, spool, directory, metrics, log },
     now: () => time.best(),
     queued: () => push.scheduleSend(),
-    changesQueued: () => registry.wake(),
+    changesQueued: () => registry.scheduleSend(),
   };
   const imaging = await createImaging(context, server);
   // Before the first image: the server may be away for long.

@@ -21,7 +21,7 @@ import type { Profile } from "./devices/profile.ts";
 import { Directives } from "./connection/device-commands.ts";
 import { runPeriodically } from "./runtime/periodic.ts";
 import type { FilingDevice } from "./study/assess.ts";
-import { practiceOf } from "./study/assess-registry.ts";
+import { registryProfile } from "./study/assess-registry.ts";
 import { Filing } from "./study/filing.ts";
 import { Operators } from "./config/values/operator-list.ts";
 import type { Operator } from "./protocols/poct1/topics.ts";
@@ -94,7 +94,7 @@ function createFiling(
 ): Filing {
   const isPractice = (id: string) => {
     const profile = analyzers.get(id)?.profile;
-    return profile !== undefined && practiceOf(profile) !== null;
+    return profile !== undefined && registryProfile(profile) !== null;
   };
   return new Filing(
     spool,

@@ -2,6 +2,7 @@ import { guardRoutes } from "./dashboard/auth/guard.ts";
 import { refuseCrossSiteWrites } from "./dashboard/auth/same-origin.ts";
 import type { DashboardContext } from "./dashboard/context.ts";
 import { animalRoutes } from "./dashboard/routes/registry/animals.ts";
+import { mergeRoutes } from "./dashboard/routes/registry/merge.ts";
 import { ownerRoutes } from "./dashboard/routes/registry/owners.ts";
 import { accountRoutes } from "./dashboard/routes/settings/account.ts";
 import { agentDevicesRoutes } from "./dashboard/routes/settings/agent-devices.ts";
@@ -58,6 +59,7 @@ export async function dashboardRoutes(
   patientRoutes(scope, context, lists);
   animalRoutes(scope, context, lists);
   ownerRoutes(scope, context);
+  mergeRoutes(scope, context, lists);
   connectionRoutes(scope, context);
   fileImportRoutes(scope, context);
   keyRoutes(scope, context);

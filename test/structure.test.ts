@@ -171,7 +171,7 @@ server/operations: server/database server/http server/operations/alerts server/r
 server/operations/alerts: server/operations/webhooks shared
 server/operations/webhooks: server/dashboard/types server/database server/records/webhooks shared
 server/records/agents: server/dashboard/types server/database server/records/audit shared
-server/records/alerts: server/dashboard/types server/database server/operations/alerts server/records/agents server/records/patients server/records/studies server/records/users shared
+server/records/alerts: server/dashboard/types server/database server/operations/alerts server/records/agents server/records/orders server/records/patients server/records/studies server/records/users shared
 server/records/audit: server/database shared
 server/records/calendar: server/dashboard/types server/database shared
 server/records/changes: server/database server/records/webhooks
@@ -180,9 +180,9 @@ server/records/codes: server/dashboard/types server/database server/records/audi
 server/records/filing: server/dashboard/types server/database server/records/changes server/records/codes server/records/orders server/records/patients server/records/studies shared
 server/records/inventory: server/dashboard/types server/database server/records/patients shared
 server/records/manual: server/dashboard/types server/database server/records/audit server/records/clinics server/records/patients server/records/studies shared
-server/records/orders: server/dashboard/types server/database server/records/audit server/records/studies shared
+server/records/orders: server/dashboard/types server/database server/records/audit server/records/clinics server/records/studies shared
 server/records/patients: server/dashboard/types server/database server/records/audit server/records/changes server/records/studies shared
-server/records/registry: server/dashboard/types server/database server/records/audit server/records/filing server/records/inventory server/records/orders server/records/patients server/records/studies server/records/unmatched shared
+server/records/registry: server/dashboard/types server/database server/records/audit server/records/calendar server/records/filing server/records/inventory server/records/orders server/records/patients server/records/studies server/records/unmatched shared
 server/records/results: server/dashboard/types server/database server/records/clinics server/records/filing server/records/patients server/records/studies server/records/unmatched shared
 server/records/soap: server/dashboard/types server/database server/records/patients shared
 server/records/studies: server/database server/records/changes server/records/clinics shared
@@ -280,7 +280,6 @@ const SMALL_FOLDERS: Readonly<Record<string, string>> = {
   "agent/page": "the application of the page, and its folder of routes, types and screens",
   "server/http/response-cache": "the cache, and the list that it evicts by",
   shared: "the command vetwire",
-  "shared/client": "the client that integrators copy: its types and its calls",
 };
 
 test("each folder holds 3 to 15 source files", () => {

@@ -1,6 +1,7 @@
 import { analyteByCode, foldName } from "../../shared/clinical/analytes/analytes.ts";
 import { nearAnalytes } from "../../shared/clinical/analytes/near-analytes.ts";
-import { asObject, type ReportProblem } from "./values/problem-report.ts";
+import { isKnownTest } from "../protocols/hl7/registry/orders.ts";
+import { asArray, asObject, type ReportProblem } from "./values/problem-report.ts";
 
 /** Checks the clinic's codes of a device: each code is unique, and names an analyte of the catalogue. */
 export function codeProblems(codes: unknown, at: readonly string[], report: ReportProblem): void {
@@ -13,6 +14,16 @@ export function codeProblems(codes: unknown, at: readonly string[], report: Repo
     known.set(folded, first ?? code);
     if (typeof analyte === "string" && analyteByCode(analyte) === undefined) {
       report([...at, code], `is ${analyte}, which is no analyte of the catalogue, ${advice(analyte)}`);
+    }
+  }
+}
+
+/** Checks the panels of practice software: any device may get their tests, so the catalogue has them. */
+export function panelProblems(panels: unknown, at: readonly string[], report: ReportProblem): void {
+  for (const [code, tests] of Object.entries(asObject(panels))) {
+    for (const [index, test] of asArray(tests).entries()) {
+      if (typeof test !== "string" || isKnownTest(test)) continue;
+      report([...at, code, String(index)], `is ${test}, which is no analyte of the catalogue, ${advice(test)}`);
     }
   }
 }

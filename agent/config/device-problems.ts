@@ -5,7 +5,7 @@ import { CHARSETS as ASTM_CHARSETS } from "../protocols/astm/records.ts";
 import { CHARSETS as HL7_CHARSETS } from "../protocols/hl7/message/charset.ts";
 import { nearestWord } from "../runtime/did-you-mean.ts";
 import { parseAddress } from "../transport/address.ts";
-import { codeProblems } from "./code-problems.ts";
+import { codeProblems, panelProblems } from "./code-problems.ts";
 import { readOperators } from "./values/operator-list.ts";
 import { asArray, asObject, contentProblem, type ReportProblem, reportZone } from "./values/problem-report.ts";
 import { ANALYZER_KEYS, DICOM, DICOM_KEYS } from "./values/schema.ts";
@@ -62,18 +62,20 @@ const RESULT_KEYS = [...ANALYZER_KEYS, "model"];
 const LINE_KEYS = ["allow", "tls", "charset"];
 
 function practiceProblems(device: Record<string, unknown>, at: readonly string[], report: ReportProblem): void {
-  const known = typeof device["profile"] === "string" ? profileById(device["profile"]) : undefined;
-  if (known === undefined) return;
-  const isPractice = known.protocol === "hl7" && known.registry !== undefined;
-  if (!isPractice && "practice" in device) {
-    report([...at, "practice"], `is for practice software, the profile is ${known.id}`);
+  const { profile } = device;
+  if (typeof profile !== "string") return;
+  const known = profileById(profile);
+  const isPractice = known?.protocol === "hl7" && known.registry !== undefined;
+  if (!isPractice && (known !== undefined || profile === DICOM) && "practice" in device) {
+    report([...at, "practice"], `is for practice software, the profile is ${profile}`);
   }
-  for (const key of known.protocol === "file" ? [...RESULT_KEYS, ...LINE_KEYS] : []) {
-    if (key in device) report([...at, key], `has no effect on a watched folder, the profile is ${known.id}`);
+  for (const key of known?.protocol === "file" ? [...RESULT_KEYS, ...LINE_KEYS] : []) {
+    if (key in device) report([...at, key], `has no effect on a watched folder, the profile is ${profile}`);
   }
   for (const key of isPractice ? RESULT_KEYS : []) {
-    if (key in device) report([...at, key], `is for analyzers, the profile is ${known.id}`);
+    if (key in device) report([...at, key], `is for analyzers, the profile is ${profile}`);
   }
+  panelProblems(asObject(device["practice"])["panels"], [...at, "practice", "panels"], report);
   if (isPractice && "serial" in asObject(device["connection"])) {
     report([...at, "connection"], "has serial, expected listen or dial for practice software");
   }

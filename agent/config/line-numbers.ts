@@ -7,6 +7,7 @@ import {
   ImagesSchema,
   ReplyConnectionSchema,
   ConfigSchema,
+  PracticeSchema,
   SerialSchema,
   TlsSchema,
 } from "./values/schema.ts";
@@ -30,6 +31,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   serial: Object.keys(SerialSchema.properties),
   replyConnection: Object.keys(ReplyConnectionSchema.properties),
   tls: Object.keys(TlsSchema.properties),
+  practice: Object.keys(PracticeSchema.properties),
 };
 
 /** Names the place of a fault as users write it, and the nearest known key of an unknown one. */

@@ -21,6 +21,10 @@ export interface RegistryPushEvents extends DeliveryEvents {
   refused(device: string, code: string | null): void;
 }
 
+/** Interval between two requests after scheduleSend(), so that the animals of a first transfer are sent together. */
+const GATHER_MS = 200;
+/** Time for which a device is left out whose first change the server does not take. */
+const STUCK_MS = 30_000;
 /** Characters of the changes in one request. */
 const BATCH_CHARS_MAX = 1024 * 1024;
 
@@ -33,12 +37,15 @@ export class RegistryPush {
   readonly #spool: SpoolCalls;
   readonly #server: Pick<ServerClient, "post">;
   readonly #events: RegistryPushEvents;
-  readonly #now: () => number;
+  readonly #timing: DeliveryTiming;
   readonly #loop: DeliveryLoop;
-  /** Devices whose first change the server did not take in this round, and why. The others go on. */
-  readonly #stuck = new Map<string, SendError>();
+  /** Devices whose first change the server did not take, why, and until when they are left out, by performance.now(). The others go on. */
+  readonly #stuck = new Map<string, { readonly error: SendError; readonly until: number }>();
   /** Devices whose changes go one by one, so that the one at fault stops only itself. */
   readonly #oneByOne = new Set<string>();
+  #isGathering = false;
+  /** By performance.now(). */
+  #wokenAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     spool: SpoolCalls,
@@ -49,8 +56,22 @@ export class RegistryPush {
     this.#spool = spool;
     this.#server = server;
     this.#events = events;
-    this.#now = timing.now ?? Date.now;
+    this.#timing = timing;
     this.#loop = new DeliveryLoop(() => this.#sendNext(), events, timing);
+  }
+
+  /**
+   * Schedules a request for queued changes: immediately, or GATHER_MS after the last one. The server counts requests, and those of
+   * results are counted with them.
+   */
+  scheduleSend(): void {
+    if (this.#isGathering) return;
+    this.#isGathering = true;
+    this.#timing.setTimer(Math.max(0, this.#wokenAt + GATHER_MS - performance.now()), () => {
+      this.#isGathering = false;
+      this.#wokenAt = performance.now();
+      this.wake();
+    });
   }
 
   /** Sends the queued changes now. */
@@ -73,28 +94,28 @@ export class RegistryPush {
   /** Sends the first changes of a device. @returns true if more may wait */
   async #sendNext(): Promise<boolean> {
     const devices = await this.#spool.call("registryDevices");
-    const device = devices.find((each) => !this.#stuck.has(each));
+    for (const each of this.#stuck.keys()) if (!devices.includes(each)) this.#stuck.delete(each);
+    const now = performance.now();
+    const device = devices.find((each) => (this.#stuck.get(each)?.until ?? now) <= now);
     if (device === undefined) {
-      const [error] = this.#stuck.values();
-      this.#stuck.clear();
-      if (error !== undefined) throw error;
+      const [stuck] = this.#stuck.values();
+      if (stuck !== undefined) throw stuck.error;
       return false;
     }
     const limit = this.#oneByOne.has(device) ? 1 : REGISTRY_CHANGES_MAX;
-    const queued = await this.#spool.call("queuedChanges", device, limit, BATCH_CHARS_MAX);
-    // A file is a request of its own.
-    const batch = queued[0]?.kind === FILE_CHANGE ? queued.slice(0, 1) : queued;
+    const { batch, more } = await this.#spool.call("queuedChanges", device, limit, BATCH_CHARS_MAX);
     try {
       await this.#settle(batch, await this.#post(batch));
     } catch (error) {
       if (!(error instanceof SendError) || !isPerhapsOfOne(error)) throw error;
-      if (batch.length === 1) this.#stuck.set(device, error);
+      if (batch.length === 1) this.#stuck.set(device, { error, until: now + STUCK_MS });
       else this.#oneByOne.add(device);
       return true;
     }
     this.#oneByOne.delete(device);
-    this.#loop.succeeded();
-    return true;
+    this.#stuck.delete(device);
+    if (this.#stuck.size === 0) this.#loop.succeeded();
+    return more || devices.length > 1;
   }
 
   async #settle(batch: readonly QueuedChange[], outcomes: readonly RegistryOutcome[]): Promise<void> {
@@ -102,7 +123,7 @@ export class RegistryPush {
       const { outcome, code, reason } = outcomes[index]!;
       return { id, state: outcome === "rejected" ? "refused" : "done", code, reason };
     });
-    await this.#spool.call("settleChanges", settled, this.#now());
+    await this.#spool.call("settleChanges", settled, (this.#timing.now ?? Date.now)());
     for (const [index, { outcome, code }] of outcomes.entries()) {
       if (outcome === "rejected") this.#events.refused(batch[index]!.device, code);
     }

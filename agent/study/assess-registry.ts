@@ -31,12 +31,15 @@ const CODES: Readonly<Record<FaultStatus, RegistryCode>> = {
   205: "REGISTRY.SAME_KEY",
 };
 
-/** A device that brings animals, owners and orders in place of results. */
-type PracticeProfile = (Hl7Profile & { readonly registry: PracticeSettings }) | FileProfile;
+type Hl7Practice = Hl7Profile & { readonly registry: PracticeSettings };
 
-/** Returns the profile of practice software with its settings; null for a device with results. */
-export function practiceOf(profile: Profile): PracticeProfile | null {
-  if (profile.protocol === "file") return profile;
+/** Returns the profile of a device that brings animals, owners and orders; null for one with results. */
+export function registryProfile(profile: Profile): Hl7Practice | FileProfile | null {
+  return profile.protocol === "file" ? profile : practiceOf(profile);
+}
+
+/** Returns the profile of practice software with HL7 and its settings; null for another device. */
+export function practiceOf(profile: Profile): Hl7Practice | null {
   if (profile.protocol !== "hl7" || profile.registry === undefined) return null;
   return { ...profile, registry: profile.registry };
 }
@@ -44,7 +47,7 @@ export function practiceOf(profile: Profile): PracticeProfile | null {
 export function assessRegistry(
   { device, receivedAt }: Pick<StoredMessage, "device" | "receivedAt">,
   bytes: Uint8Array,
-  practice: PracticeProfile,
+  practice: Hl7Practice | FileProfile,
   timeZone: string,
 ): RegistryOutcome {
   if (practice.protocol === "file") return assessFile(bytes);

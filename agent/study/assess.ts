@@ -14,7 +14,7 @@ import type { StudyDraft } from "../spool/queries/studies/revisions.ts";
 import type { MatchKeys } from "../spool/queries/patients/pending-matches.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
 import { SET_ASIDE } from "../spool/tries.ts";
-import { assessRegistry, practiceOf } from "./assess-registry.ts";
+import { assessRegistry, registryProfile } from "./assess-registry.ts";
 import { describeMatch, type Match, match, type Namesakes, patientNumbers } from "./match.ts";
 import { asPatientFp, type Directory, serverAccessionsIn } from "./patient-directory.ts";
 import { complete, read } from "./read.ts";
@@ -80,7 +80,7 @@ export async function assess(
   const { length } = message.bytes;
   const incomplete = mayComplete ? await spool.call("incompleteMessages", message.device, message.id, length) : [];
   const codes = await directory.codes();
-  const practice = practiceOf(device.profile);
+  const practice = registryProfile(device.profile);
   const taken = await attempt(async () => {
     const { bytes, completed } = complete(message.bytes, incomplete, device.profile);
     return practice === null

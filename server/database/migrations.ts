@@ -737,6 +737,32 @@ const fileImportTables = ({ id, orderedText }: Engine, needsUser: "not null " | 
   );
 `;
 
+// What a clinic chose for its orders, and results without an order of which a person noted the charge.
+const orderReminders = () => `
+  alter table clinic_settings add column not_run_hours bigint not null default 2;
+  create table study_charge (
+    clinic_id bigint not null references clinic (id),
+    study_id bigint not null references study (id),
+    user_id bigint not null references dashboard_user (id),
+    at bigint not null,
+    primary key (clinic_id, study_id)
+  );
+`;
+
+// Appointments that practice software sends.
+const appointments = ({ orderedText }: Engine) => `
+  create table event_source (
+    clinic_id bigint not null references clinic (id),
+    source ${orderedText} not null,
+    external_id ${orderedText} not null,
+    event_id bigint references calendar_event (id),
+    source_updated_at bigint,
+    removed integer not null,
+    primary key (clinic_id, source, external_id)
+  );
+  create index event_source_of_event on event_source (event_id);
+`;
+
 // Files that an agent brings from a watched folder. No user sends them, and the same file comes once.
 const folderFiles = (engine: Engine) => `
   ${engine.optional({
@@ -781,6 +807,8 @@ const versions: readonly ((engine: Engine) => string)[] = [
   practiceSoftware,
   batches,
   fileImports,
+  orderReminders,
+  appointments,
   folderFiles,
 ];
 

@@ -86,6 +86,17 @@ export interface Tables {
     customer_id: number;
     source_updated_at: number | null;
   };
+  /** Names of appointments in the practice software of a clinic. */
+  event_source: {
+    clinic_id: number;
+    source: string;
+    external_id: string;
+    /** Null for an appointment that was cancelled before it came. */
+    event_id: number | null;
+    source_updated_at: number | null;
+    /** Whether the software cancelled it. */
+    removed: number;
+  };
   /** What one request, file or person changed of animals and owners; see records/registry/batches.ts. */
   batch: {
     id: Generated<number>;
@@ -269,6 +280,8 @@ export interface Tables {
     confirms_connections: Generated<number>;
     /** First steps that an admin skipped, separated by spaces. */
     skipped_steps: Generated<string | null>;
+    /** Hours without results after which an order counts as not run. */
+    not_run_hours: Generated<number>;
   };
   /** Analytes that a clinic chose for codes of its devices. Agents fetch them. */
   code_mapping: {
@@ -311,6 +324,8 @@ export interface Tables {
   };
   /** The last revision of a study that a user of a clinic saw. */
   study_seen: { clinic_id: number; study_id: number; revision: number; seen_at: number; user_id: number };
+  /** Results without an order of which a user noted the charge. */
+  study_charge: { clinic_id: number; study_id: number; user_id: number; at: number };
   /** Writes of the dashboard that are done, for their repetitions; see dashboard/done-writes.ts. */
   done_write: {
     user_id: number;

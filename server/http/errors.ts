@@ -60,8 +60,9 @@ const BodyFaults = Type.Object(
 
 const RemovalFault = Type.Object(
   {
-    removals: Type.Integer({ description: "Patients that the list lacks." }),
-    patients: Type.Integer({ description: "Patients that the source has." }),
+    removals: Type.Integer({ description: "Patients or appointments that the list lacks." }),
+    patients: Type.Optional(Type.Integer({ description: "Patients that the source has." })),
+    appointments: Type.Optional(Type.Integer({ description: "Coming appointments that the source has." })),
   },
   { ...closed, description: "What the full list would remove." },
 );

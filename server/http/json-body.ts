@@ -23,6 +23,9 @@ export function parseJsonBodies(scope: FastifyInstance): void {
 async function parseJson(request: FastifyRequest, body: Buffer): Promise<unknown> {
   const isAscii = isAsciiOnly(request.headers["content-type"]);
   const text = decode(await unpack(request.headers["content-encoding"], body), isAscii);
+  if (text.startsWith("\uFEFF")) {
+    throw new ApiError("REQUEST.INVALID_BODY", "The body begins with a byte order mark, expected JSON without one.");
+  }
   const found = jsonFault(text, VALUES_MAX);
   if (found !== null) {
     throw new ApiError(found.isTooLarge ? "REQUEST.TOO_LARGE" : "REQUEST.INVALID_BODY", `The body ${found.fault}.`);

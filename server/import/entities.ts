@@ -1,14 +1,23 @@
 import { importStudy } from "../records/filing/import.ts";
 import { clinicByFp, storeClinic, storeCustomer, storeCustomerSource, storeUser, userByFp } from "./clinics.ts";
 import { type Change, type ImportContext, missing } from "./context.ts";
-import type { CalendarEventLine, Entity, InventoryBatchLine, InventoryItemLine, SoapLine, StudyLine } from "./lines.ts";
-import { importEvent } from "../records/calendar/calendar.ts";
+import type {
+  CalendarEventLine,
+  Entity,
+  EventSourceLine,
+  InventoryBatchLine,
+  InventoryItemLine,
+  SoapLine,
+  StudyLine,
+} from "./lines.ts";
+import { importEvent, storedByFp } from "../records/calendar/calendar.ts";
 import type { Session } from "../database/query.ts";
 import { toPatient } from "../records/patients/patients.ts";
 import { markOutdatedFlags } from "../records/filing/outdated-flags.ts";
 import { importSoap, storedAmendmentProblem } from "../records/soap/soap.ts";
 import { importBatch, importItem } from "../records/inventory/stock.ts";
 import { patientByFp } from "../records/registry/animals.ts";
+import { nameAppointment } from "../records/registry/appointments.ts";
 import { checkMerge, storeConnection, storeMerge, storePatient, storePatientSource } from "./patients.ts";
 
 // Stores the entities of an import.
@@ -32,6 +41,8 @@ export async function storeEntity(
       return storePatientSource(session, entity);
     case "customer_source":
       return storeCustomerSource(session, entity);
+    case "event_source":
+      return storeEventSource(session, entity);
     case "connection":
       return storeConnection(session, entity, context);
     case "study":
@@ -98,6 +109,21 @@ async function storeEvent(
   if (user === undefined) return missing("assigned_user_fp", assigned_user_fp);
   const ids = { clinicId: clinic.id, patientId: patient?.id ?? null, userId: user?.id ?? null };
   return importEvent(session, { ...line, type: event_type }, ids);
+}
+
+/** Stores the name of an appointment in practice software. */
+async function storeEventSource(
+  session: Session,
+  { clinic_fp, source, external_id, event_fp, updated_at, removed }: EventSourceLine,
+): Promise<Change | { problem: string }> {
+  const clinic = await session.first(clinicByFp, { fp: clinic_fp });
+  if (clinic === undefined) return missing("clinic_fp", clinic_fp);
+  if (event_fp !== null && (await session.first(storedByFp, { fp: event_fp })) === undefined) {
+    return missing("event_fp", event_fp);
+  }
+  const updatedAt = updated_at === null ? null : Date.parse(updated_at);
+  const name = { clinicId: clinic.id, source, externalId: external_id };
+  return nameAppointment(session, { ...name, fp: event_fp, updatedAt, removed }, { batch: null });
 }
 
 async function storeItem(

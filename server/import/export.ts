@@ -28,6 +28,7 @@ export async function* exportEntities(session: Session): AsyncGenerator<Entity> 
     const { type: event_type, ...event } = toEvent(row);
     yield { type: "calendar_event", ...event, event_type, clinic_fp: row.clinic_fp };
   }
+  yield* eventSourcesOf(session);
   for await (const page of pages(session, items)) {
     for (const row of page) yield { type: "inventory_item", ...toItem(row), clinic_fp: row.clinic_fp };
     for (const { item_fp, lot, quantity, received_at, expiry_date } of await session.all(batchesIn, rangeOf(page))) {
@@ -107,6 +108,13 @@ async function* sourcesOf(session: Session): AsyncGenerator<Entity> {
   }
   for await (const row of sourceRows(session, customerSources)) {
     yield { type: "customer_source", ...row, updated_at: instantOf(row.updated_at) };
+  }
+}
+
+/** Lists the names of appointments in practice software. */
+async function* eventSourcesOf(session: Session): AsyncGenerator<Entity> {
+  for await (const { removed, ...row } of sourceRows(session, eventSources)) {
+    yield { type: "event_source", ...row, updated_at: instantOf(row.updated_at), removed: removed === 1 };
   }
 }
 
@@ -242,6 +250,26 @@ const customerSources = query((db, p: AfterSource) =>
     .innerJoin("customer", "customer.id", "named.customer_id")
     .select(["clinic.fp as clinic_fp", "named.source", "named.external_id", "customer.fp as customer_fp"])
     .select("named.source_updated_at as updated_at")
+    .where((where) =>
+      where(
+        where.refTuple("clinic.fp", "named.source", "named.external_id"),
+        ">",
+        where.tuple(p.clinic_fp, p.source, p.external_id),
+      ),
+    )
+    .orderBy("clinic.fp")
+    .orderBy("named.source")
+    .orderBy("named.external_id")
+    .limit(PAGE_ROWS),
+);
+
+const eventSources = query((db, p: AfterSource) =>
+  db
+    .selectFrom("event_source as named")
+    .innerJoin("clinic", "clinic.id", "named.clinic_id")
+    .leftJoin("calendar_event as event", "event.id", "named.event_id")
+    .select(["clinic.fp as clinic_fp", "named.source", "named.external_id", "event.fp as event_fp"])
+    .select(["named.source_updated_at as updated_at", "named.removed"])
     .where((where) =>
       where(
         where.refTuple("clinic.fp", "named.source", "named.external_id"),

@@ -64,7 +64,7 @@ const stages: readonly Partial<Record<Entity["type"], Step>>[] = [
     inventory_item: storeEntity,
   },
   // A file may contain an amendment before the amended record, so that a later stage checks amendments; and merges likewise.
-  { inventory_batch: storeEntity, soap: checkChain, patient: checkChain },
+  { event_source: storeEntity, inventory_batch: storeEntity, soap: checkChain, patient: checkChain },
 ];
 
 /**
@@ -171,6 +171,7 @@ function subjectOf(entity: Entity): string {
       return entity.item_fp;
     case "patient_source":
     case "customer_source":
+    case "event_source":
       return JSON.stringify([entity.type, entity.clinic_fp, entity.source, entity.external_id]);
     default:
       return entity.fp;

@@ -12,6 +12,7 @@ import {
   CustomerLine,
   CustomerSourceLine,
   type Entity,
+  EventSourceLine,
   InventoryBatchLine,
   InventoryItemLine,
   PatientLine,
@@ -30,6 +31,7 @@ const checks = {
   patient: Compile(PatientLine),
   patient_source: Compile(PatientSourceLine),
   customer_source: Compile(CustomerSourceLine),
+  event_source: Compile(EventSourceLine),
   connection: Compile(ConnectionLine),
   study: Compile(StudyLine),
   soap: Compile(SoapLine),
@@ -108,6 +110,7 @@ function unrealValues(entity: Entity, now: number): string[] {
       break;
     case "patient_source":
     case "customer_source":
+    case "event_source":
       expectPast("updated_at", entity.updated_at);
       break;
     case "study":

@@ -83,6 +83,16 @@ export const CustomerSourceLine = ClosedObject({
 });
 export type CustomerSourceLine = Static<typeof CustomerSourceLine>;
 
+/** A name of an appointment in the practice software of a clinic. */
+export const EventSourceLine = ClosedObject({
+  type: Type.Literal("event_source"),
+  ...nameInSource,
+  /** Null for an appointment that was cancelled before it came. */
+  event_fp: Nullable(CalendarEvent.properties.fp),
+  removed: Type.Boolean(),
+});
+export type EventSourceLine = Static<typeof EventSourceLine>;
+
 export const ConnectionLine = ClosedObject({
   type: Type.Literal("connection"),
   patient_fp: Patient.properties.fp,
@@ -143,6 +153,7 @@ export type Entity =
   | PatientLine
   | PatientSourceLine
   | CustomerSourceLine
+  | EventSourceLine
   | ConnectionLine
   | StudyLine
   | SoapLine

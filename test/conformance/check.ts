@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 
-/** A numbered check of the read API. Its number never changes; README.md lists all of them. */
+/** A numbered check of the read API or of the sync API. Its number never changes; README.md lists all of them. */
 export type Check<Context> = {
   readonly number: number;
   readonly title: string;

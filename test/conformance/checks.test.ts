@@ -22,7 +22,7 @@ test("each check that HTTP cannot show names an existing test file", () => {
 
 test("the README lists every check with its number, title and file", async () => {
   const shown = checks.filter((check) => "shownIn" in check).length;
-  await expect(`# Conformance: the numbered checks of the read API
+  await expect(`# Conformance: the numbered checks of the read API and of the sync API
 
 \`npm run conformance\` runs ${checks.length - shown} checks over HTTP, on SQLite and on PostgreSQL. Tests show the other ${shown}, since no public route
 can. A number stays with its check, because reports of earlier runs cite it. A new check takes the next number.

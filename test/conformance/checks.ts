@@ -5,6 +5,7 @@ import { inventoryChecks } from "./inventory.ts";
 import { limitChecks } from "./limits.ts";
 import { changingMedicalChecks, medicalChecks } from "./medical.ts";
 import { changingPatientChecks, patientChecks } from "./patients.ts";
+import { practiceChecks, practiceLimitChecks } from "./practice.ts";
 import { protocolChecks } from "./protocol.ts";
 import type { ApiCheck } from "./read.ts";
 import { changingSyncChecks, syncChecks } from "./sync.ts";
@@ -30,7 +31,9 @@ export const checkGroups: readonly CheckGroup[] = [
   { file: "patients.ts", checks: changingPatientChecks },
   { file: "medical.ts", checks: changingMedicalChecks },
   { file: "sync.ts", checks: changingSyncChecks },
+  { file: "practice.ts", checks: practiceChecks },
   { file: "access.ts", checks: changingAccessChecks },
   { file: "limits.ts", checks: limitChecks },
+  { file: "practice.ts", checks: practiceLimitChecks },
   { file: "contract.ts", checks: contractChecks },
 ];

@@ -20,6 +20,8 @@ export const clinics = {
   lonely: fixedFp("clinic", 3),
   /** Has ten thousand patients, all updated at one instant. */
   crowded: fixedFp("clinic", 4),
+  /** Gets its patients from practice software, under a source of each run. */
+  written: fixedFp("clinic", 5),
 } as const;
 export type ClinicName = keyof typeof clinics;
 
@@ -94,6 +96,7 @@ export const listed: Readonly<Record<ClinicName, readonly PatientRow[]>> = {
   ours: newestFirst([patients.shared, patients.sparse, patients.changing, ...everyday]),
   theirs: newestFirst([patients.shared, patients.closed, patients.theirs, patients.newcomer]),
   lonely: [],
+  written: [],
   crowded: newestFirst(crowd),
 };
 

@@ -6,7 +6,7 @@ import { printLine } from "../../shared/platform/cli/output.ts";
 import { Postgres, postgresProblem } from "../support/postgres.ts";
 import { type Api, foreignServer, keyPlan, ownServer, startOfToday } from "./server.ts";
 
-// npm run conformance: runs the numbered checks of the read API over HTTP. It starts a server on SQLite, and one on PostgreSQL
+// npm run conformance: runs the numbered checks of the read API and of the sync API over HTTP. It starts a server on SQLite, and one on PostgreSQL
 // if the machine has it; from dist/ if VETWIRE_BUILT is set. Or it checks the server at VETWIRE_URL, on the UTC day on which
 // that server's data was written:
 //   npm run conformance -- data FILE    writes the data to import there, and prints the keys to create

@@ -41,6 +41,13 @@ export const keyPlan = {
   counted: { clinic: "ours", type: "integration", permissions: published },
   waiting: { clinic: "ours", type: "integration", permissions: published },
   revoked: { clinic: "ours", type: "integration", permissions: published },
+  writing: {
+    clinic: "written",
+    type: "partner",
+    permissions: ["clinic.sync.write", "clinic.patient.view", "clinic.calendar.view"],
+  },
+  writeOnly: { clinic: "written", type: "partner", permissions: ["clinic.sync.write"] },
+  writeLimited: { clinic: "written", type: "integration", permissions: ["clinic.sync.write", "clinic.patient.view"] },
   expired: { clinic: "ours", type: "integration", permissions: published },
 } satisfies Record<string, KeyPlan>;
 export type KeyName = keyof typeof keyPlan;
@@ -61,6 +68,13 @@ export interface Operator {
   written(): Promise<{ listed: { id: string; key: string }[]; written: string }>;
 }
 
+interface ApiOptions {
+  readonly keys: Record<KeyName, string>;
+  readonly today: number;
+  readonly contract: Contract | null;
+  readonly syncContract: Contract | null;
+}
+
 export class Api {
   readonly url: string;
   readonly keys: Readonly<Record<KeyName, string>>;
@@ -68,19 +82,17 @@ export class Api {
   readonly today: number;
   /** The API document of the server. Null if it serves none. */
   readonly contract: Contract | null;
+  readonly #syncContract: Contract | null;
   /** Differences between the responses so far and the API document. */
   readonly breaches: string[] = [];
   readonly #operator: Operator | null;
 
-  constructor(
-    url: string,
-    { keys, today, contract }: { keys: Record<KeyName, string>; today: number; contract: Contract | null },
-    operator: Operator | null,
-  ) {
+  constructor(url: string, { keys, today, contract, syncContract }: ApiOptions, operator: Operator | null) {
     this.url = url.replace(/\/$/, "");
     this.keys = keys;
     this.today = today;
     this.contract = contract;
+    this.#syncContract = syncContract;
     this.#operator = operator;
   }
 
@@ -93,10 +105,16 @@ export class Api {
     const response = await fetch(`${this.url}${path}`, init);
     const text = await response.text();
     const { status, headers } = response;
-    this.breaches.push(
-      ...(this.contract?.problems({ method: init.method ?? "GET", url: path, status, headers, text }) ?? []),
-    );
+    const answer = { method: init.method ?? "GET", url: path, status, headers, text };
+    for (const contract of [this.contract, this.#syncContract])
+      this.breaches.push(...(contract?.problems(answer) ?? []));
     return { status, headers, text, json: text === "" ? undefined : parsed(text) };
+  }
+
+  /** Sends a body of practice software. */
+  async post(path: string, body: unknown, key: KeyName = "writing", more: object = {}): Promise<ApiResponse> {
+    const headers = { "content-type": "application/json", ...more };
+    return this.get(`/sync/v1/${path}`, key, { method: "POST", headers, body: JSON.stringify(body) });
   }
 
   /** Sends GET with a key in the header that the path takes. Waits and repeats if the key is over its limit. */
@@ -147,12 +165,15 @@ export async function foreignServer(url: string, keysPath: string): Promise<Api>
   const keys = JSON.parse(readFileSync(keysPath, "utf8")) as Record<KeyName, string>;
   const missing = Object.keys(keyPlan).filter((name) => !Object.hasOwn(keys, name));
   if (missing.length > 0) throw new Error(`${keysPath} lacks the keys ${missing.join(", ")}`);
-  return new Api(url, { keys, today: startOfToday(), contract: await readContract(url) }, null);
+  return new Api(url, { keys, today: startOfToday(), ...(await readContracts(url)) }, null);
 }
 
-async function readContract(url: string): Promise<Contract | null> {
-  const response = await fetch(`${url.replace(/\/$/, "")}/openapi.json`);
-  return response.ok ? new Contract((await response.json()) as ApiDocument) : null;
+async function readContracts(url: string): Promise<Pick<ApiOptions, "contract" | "syncContract">> {
+  const read = async (path: string) => {
+    const response = await fetch(`${url.replace(/\/$/, "")}${path}`);
+    return response.ok ? new Contract((await response.json()) as ApiDocument) : null;
+  };
+  return { contract: await read("/openapi.json"), syncContract: await read("/sync/openapi.json") };
 }
 
 /** Starts a server with the suite's data, in a temporary folder or on an empty PostgreSQL database. */
@@ -223,7 +244,7 @@ export async function ownServer(postgresUrl?: string): Promise<{ api: Api; stop:
     },
   };
   return {
-    api: new Api(url, { keys, today, contract: await readContract(url) }, operator),
+    api: new Api(url, { keys, today, ...(await readContracts(url)) }, operator),
     async stop() {
       const ended = once(child, "exit");
       child.kill("SIGTERM");

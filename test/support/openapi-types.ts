@@ -1,4 +1,4 @@
-// Prints the types of the read API's document, for shared/client/api.ts. The type `paths` has the form that openapi-fetch takes.
+// Prints the types of the two API documents, for shared/client. The type `paths` of the read API has the form that openapi-fetch takes.
 
 interface Schema {
   readonly $ref?: string;
@@ -25,23 +25,54 @@ interface Operation {
   readonly responses: Readonly<Record<string, { content?: { "application/json": { schema: Schema } } }>>;
 }
 
-export interface TypedDocument {
-  readonly paths: Readonly<Record<string, { readonly get: Operation }>>;
+interface WriteOperation extends Operation {
+  readonly requestBody: { readonly content: { readonly "application/json": { readonly schema: Schema } } };
+}
+
+interface Schemas {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** @returns a TypeScript module, not formatted */
-export function typesOf({ paths, components: { schemas } }: TypedDocument): string {
+export interface TypedDocument extends Schemas {
+  readonly paths: Readonly<Record<string, { readonly get: Operation }>>;
+}
+
+export interface SyncDocument extends Schemas {
+  readonly paths: Readonly<Record<string, { readonly post: WriteOperation }>>;
+}
+
+/** @returns a TypeScript module of the sync API, not formatted */
+export function syncTypesOf({ paths, ...document }: SyncDocument): string {
+  const operations = Object.entries(paths).map(([path, { post }]) => {
+    const body = typeOf(post.requestBody.content["application/json"].schema);
+    return `${comment({ description: `${post.summary}.` })}${literal(path)}: { body: ${body}; answer: ${answerOf(post)} };`;
+  });
+  return [
+    "// Types of the sync API, made from its OpenAPI document: npm run contract.",
+    ...records(document),
+    `/** What each operation takes and returns. */\nexport interface operations {\n${operations.join("\n")} }`,
+  ].join("\n\n");
+}
+
+/** @returns the records of a document, the codes of its errors and their envelope */
+function records({ components: { schemas } }: Schemas): string[] {
   const names = Object.keys(schemas);
   // The schema of an error has its code as its name.
   const codes = names.filter((name) => name.includes("."));
-  const records = names.filter((name) => !codes.includes(name) && name !== "Error");
+  const named = names.filter((name) => !codes.includes(name) && name !== "Error");
   return [
-    "// Types of the read API, made from its OpenAPI document: npm run contract.",
-    ...records.map((name) => `${comment(schemas[name])}export ${declaration(name, schemas[name] ?? {})}`),
+    ...named.map((name) => `${comment(schemas[name])}export ${declaration(name, schemas[name] ?? {})}`),
     `/** Codes of the errors. A later server may have more. */\nexport type ErrorCode = ${codes.map(literal).join("|")};`,
     "/** The envelope of every error. */\nexport interface ErrorEnvelope { success: false; error: { code: ErrorCode; message: string; " +
       'severity: "error" | "warning"; details?: Record<string, unknown> } }',
+  ];
+}
+
+/** @returns a TypeScript module of the read API, not formatted */
+export function typesOf({ paths, ...document }: TypedDocument): string {
+  return [
+    "// Types of the read API, made from its OpenAPI document: npm run contract.",
+    ...records(document),
     `/** A GET with its query or the parameter of its path, in the form that openapi-fetch takes. */
     interface Get<Body, Place> {
       parameters: Record<string, never>;
@@ -61,7 +92,12 @@ function declaration(name: string, schema: Schema): string {
   return schema.properties === undefined ? `type ${name} = ${typeOf(schema)};` : `interface ${name} ${typeOf(schema)}`;
 }
 
-function operation({ parameters, responses }: Operation): string {
+function answerOf({ responses }: Operation): string {
+  return typeOf(responses["200"]?.content?.["application/json"].schema ?? {});
+}
+
+function operation(described: Operation): string {
+  const { parameters } = described;
   const named = (place: string) => parameters.filter((parameter) => parameter.in === place);
   const fields = (place: string, mark: string) =>
     named(place).map(
@@ -69,12 +105,11 @@ function operation({ parameters, responses }: Operation): string {
     );
   const query = fields("query", "?");
   const path = fields("path", "");
-  const body = typeOf(responses["200"]?.content?.["application/json"].schema ?? {});
   const place =
     path.length === 0
       ? `{ query?: {\n${query.join("\n")} }; path?: never }`
       : `{ query?: never; path: {\n${path.join("\n")} } }`;
-  return `Get<${body}, ${place}>`;
+  return `Get<${answerOf(described)}, ${place}>`;
 }
 
 function typeOf(schema: Schema): string {

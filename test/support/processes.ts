@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import fs from "node:fs";
 import net from "node:net";
 import os from "node:os";
@@ -70,15 +71,25 @@ export function temporaryFolder(): string {
   return fs.mkdtempSync(path.join(os.tmpdir(), "vetwire-"));
 }
 
-/** @returns a port that is free at the moment of the call */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+/** Below the ports that Linux gives to connections and to `listen(0)`: those of another test would take one between its choice and use. */
+const PORTS = { first: 12_000, last: 32_000 };
+/** Processes of the suite begin at different ports. */
+let nextPort = randomInt(PORTS.first, PORTS.last);
+
+/** @returns a port that is free at the moment of the call, and that no later call of this process returns soon */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = nextPort;
+    nextPort = port === PORTS.last ? PORTS.first : port + 1;
+    if (await canListen(port)) return port;
+  }
+}
+
+function canListen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = net.createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as net.AddressInfo;
-      server.close(() => resolve(port));
-    });
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
 }
 

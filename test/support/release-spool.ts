@@ -50,6 +50,7 @@ export function writeReleaseSpool(folder: string): void {
       addDirectory(operations);
       for (const [index, line] of LINES.entries()) addMessages(operations, line, index);
       addRevision(operations);
+      addRegistryChanges(operations);
       addImages(operations);
       addDevices(operations);
       addMeta(operations);
@@ -170,6 +171,28 @@ function addRevision(operations: Operations): void {
   operations.settle(settlement(id, { studies: [{ ...draft, body: { ...draft.body, results } }], at: AT + 91 }));
   const answer = { fp: studyFp(0), revision: 2, outcome: "conflict", reason: "another body", matched: true } as const;
   operations.settleStudies([answer], AT + 92);
+}
+
+/** Messages of practice software: one that waits for the server, one that it has, one that it refused. */
+function addRegistryChanges(operations: Operations): void {
+  for (const [index, name] of ["Pamuk", "Boncuk", "Duman"].entries()) {
+    const id = messageId(95 + index);
+    const message = { id, session: 1, ordinal: 95 + index, device: "pims", profile: "practice-system" };
+    operations.addMessage({ ...message, receivedAt: AT + 95, bytes: Buffer.from("MSH|"), incomplete: null });
+    const body = JSON.stringify({ item: { external_id: String(index), name, species: "cat" } });
+    const changes = [{ source: "PIMS", kind: "patient", body }];
+    operations.settle({ ...settlement(id, { at: AT + 96 }), changes });
+  }
+  const [, done, refused] = operations.queuedChanges("pims", 10, 1_000_000).batch;
+  const stored = { state: "done", reason: null, code: null } as const;
+  const unknown = { state: "refused", reason: "species is missing", code: "REGISTRY.MISSING" } as const;
+  operations.settleChanges(
+    [
+      { id: done!.id, ...stored },
+      { id: refused!.id, ...unknown },
+    ],
+    AT + 97,
+  );
 }
 
 function addImages(operations: Operations): void {

@@ -4,7 +4,9 @@ import Database from "better-sqlite3";
 export function dumpSqlite(file: string): string {
   const db = new Database(file, { readonly: true, fileMustExist: true });
   try {
-    const objects = db.prepare("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid").all();
+    // SQLite makes its own tables, such as that of the last ids.
+    const own = "sql IS NOT NULL AND name NOT LIKE 'sqlite!_%' ESCAPE '!'";
+    const objects = db.prepare(`SELECT type, name, sql FROM sqlite_schema WHERE ${own} ORDER BY rowid`).all();
     const lines = ["PRAGMA foreign_keys = OFF;", "BEGIN;"];
     for (const name of ["user_version", "application_id"]) {
       const value = Number(db.pragma(name, { simple: true }));

@@ -48,7 +48,7 @@ const AeTitle = Type.String({
 const PidField = Type.Enum(["PID-2", "PID-3", "PID-4"]);
 
 /** What differs between installations of practice software; see PracticeSettings. */
-const PracticeSchema = ClosedObject({
+export const PracticeSchema = ClosedObject({
   nameOrder: Type.Optional(Type.Enum(["owner-first", "animal-first"])),
   idAuthority: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   chipField: Type.Optional(PidField),

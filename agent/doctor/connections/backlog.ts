@@ -5,12 +5,12 @@ import { spoolCheck } from "../check/check.ts";
 import type { Finding } from "../../page/types/doctor.ts";
 import { ok, problem, warning } from "../check/finding.ts";
 
-// Lists the work that waits: studies for the server, messages for a person, images for an archive.
+// Lists the work that waits: studies and changes for the server, messages for a person, images for an archive.
 
 const HOUR_MS = 3_600_000;
 
 export const backlog = spoolCheck("backlog", "Waiting results", (db) => {
-  const found = [...outbox(db), ...messages(db), ...images(db)];
+  const found = [...outbox(db), ...changes(db), ...messages(db), ...images(db)];
   return found.length > 0 ? found : [ok("backlog.none", "nothing waits")];
 });
 
@@ -18,13 +18,28 @@ function outbox(db: Database.Database): Finding[] {
   const { depth, oldest } = db
     .prepare("SELECT COUNT(*) AS depth, MIN(created_at) AS oldest FROM study WHERE state = 'queued'")
     .get() as { readonly depth: number; readonly oldest: number | null };
+  return waiting("backlog.outbox", depth === 1 ? "1 study waits" : `${depth} studies wait`, oldest);
+}
+
+/** What practice software sent of animals and orders. */
+function changes(db: Database.Database): Finding[] {
+  const { depth, oldest } = db
+    .prepare(
+      `SELECT COUNT(*) AS depth, MIN(m.received_at) AS oldest FROM registry_change c JOIN message m ON m.id = c.message
+       WHERE c.state = 'queued'`,
+    )
+    .get() as { readonly depth: number; readonly oldest: number | null };
+  return waiting("backlog.changes", depth === 1 ? "1 change waits" : `${depth} changes wait`, oldest);
+}
+
+/** Reports what waits for the server for an hour. */
+function waiting(code: string, what: string, oldest: number | null): Finding[] {
   const age = oldest === null ? 0 : Date.now() - oldest;
   if (age < HOUR_MS) return [];
   const hours = Math.floor(age / HOUR_MS);
   const since = hours < 48 ? plural(hours, "hour") : `${Math.floor(hours / 24)} days`;
-  const sentence = `${depth === 1 ? "1 study waits" : `${depth} studies wait`} for the server, the oldest for ${since}`;
   const remedy = "solve the problems of server and key above, and let the agent run: it sends them by itself";
-  return [(hours < 24 ? warning : problem)("backlog.outbox", sentence, remedy)];
+  return [(hours < 24 ? warning : problem)(code, `${what} for the server, the oldest for ${since}`, remedy)];
 }
 
 function messages(db: Database.Database): Finding[] {

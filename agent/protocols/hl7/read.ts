@@ -10,6 +10,7 @@ import { parseMessage } from "./message/message.ts";
 import { deviceResult, isWeight, type ObservationRow, title, valueOf } from "./observation.ts";
 import { collectGroups, isBlood, isUrine, type OrderGroup, orderTimes, specimenIds } from "./order-groups.ts";
 import type { Hl7Profile, PatientFields } from "./profile.ts";
+import { readRegistry, type RegistryReading } from "./registry/read.ts";
 import type { ReadContext, Reading } from "../../report/report.ts";
 import { hintText, readSamples } from "../../report/specimen.ts";
 import { readDate } from "../../report/device-time.ts";
@@ -21,8 +22,7 @@ export function readHl7(bytes: Uint8Array, profile: Hl7Profile, context: ReadCon
   const message = parseMessage(bytes, profile.link);
   if ("problem" in message) return { is: "quarantined", reason: message.problem };
   const { header, segments, charset, utf8Under, cutShort, replacements } = message;
-  // The registry's own stages read it; see study/assess-registry.ts.
-  if (profile.registry !== undefined) return { is: "not-for-patients", reason: "a message of practice software" };
+  if (profile.registry !== undefined) return registryReading(readRegistry(message, profile.registry, context));
   const refusal = refusalOf(message, profile.link);
   if (refusal !== null) return { is: "quarantined", reason: refusal };
   const sender = `${given(header.field(3))}|${given(header.field(4))}`;
@@ -54,6 +54,18 @@ export function readHl7(bytes: Uint8Array, profile: Hl7Profile, context: ReadCon
   const reasons = [...notes, ...controls, ...samples.flatMap(({ settings = [] }) => settings)];
   const reason = reasons.length > 0 ? reasons.join("; ") : nothing;
   return { is: cutShort === null ? "not-for-patients" : "quarantined", reason };
+}
+
+/** Shows what a message of practice software changes. The stages of results have none of it; see study/assess-registry.ts. */
+function registryReading(reading: RegistryReading): Reading {
+  switch (reading.is) {
+    case "refused":
+      return { is: "quarantined", reason: reading.fault.text };
+    case "without effect":
+      return { is: "not-for-patients", reason: "it changes no animal and no order" };
+    case "changes":
+      return { is: "not-for-patients", reason: reading.changes.map((change) => JSON.stringify(change)).join("; ") };
+  }
 }
 
 function sampleOf(group: OrderGroup, header: Segment, profile: Hl7Profile): Sample {

@@ -17,7 +17,9 @@ const ASTM_NAMES: NamePlaces = { P: [5, 6, 10, 12, 13], O: [10, 16, 17], R: [10]
 /** HL7 v2.5.1 chapters 3, 4 and 7: names, addresses and telephones of patient, owner and staff. */
 const HL7_NAMES: NamePlaces = {
   PID: [5, 6, 9, 11, 13, 14],
-  NK1: [2, 4, 5],
+  NK1: [2, 4, 5, 6, 13, 30, 31, 32],
+  MRG: [7],
+  GT1: [3, 4, 5, 6, 7],
   PV1: [7, 8, 9, 17],
   ORC: [10, 11, 12],
   OBR: [10, 16, 28, 32, 33, 34, 35],

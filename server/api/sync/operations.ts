@@ -8,6 +8,7 @@ import {
   SyncOwners,
   SyncPatients,
 } from "../../records/registry/sync/messages.ts";
+import { SyncAppointments, type SyncAppointmentsAnswer } from "../../records/registry/sync/appointment-items.ts";
 import { SyncOrders, type SyncOrdersAnswer } from "../../records/registry/sync/order-items.ts";
 import { syncParameters } from "./request.ts";
 
@@ -139,6 +140,45 @@ export const orders = {
       },
     ],
   } satisfies Static<typeof SyncOrdersAnswer>,
+} satisfies Operation;
+
+export const appointments = {
+  ...common,
+  parameters: syncParameters,
+  errors: [...common.errors, "SYNC.TOO_MANY_REMOVALS"],
+  operationId: "syncAppointments",
+  summary: "Send appointments",
+  description:
+    "Creates, changes and cancels appointments of the clinic's calendar, for patients that the same source has sent or for none. " +
+    "`GET /api/v1/calendar/events` and the dashboard show their events. Your software decides title, type, times, patient and member; " +
+    "staff move the status on at the dashboard.",
+  body: SyncAppointments,
+  bodyExample: {
+    source: "example-pims",
+    mode: "partial",
+    items: [
+      {
+        external_id: "5001",
+        title: "Dental check-up",
+        type: "CHECKUP",
+        start_at: "2026-11-24T09:00:00+03:00",
+        end_at: "2026-11-24T09:30:00+03:00",
+        patient: "00417",
+        assigned: "Ece Yıldız",
+        updated_at: "2026-11-21T06:45:00Z",
+      },
+      { external_id: "5002", deleted: true, updated_at: "2026-11-21T06:46:00Z" },
+    ],
+  },
+  example: {
+    dry_run: false,
+    commit_token: null,
+    counts: { created: 1, updated: 0, unchanged: 0, deleted: 1, rejected: 0 },
+    items: [
+      { index: 0, external_id: "5001", fp: exampleFp("calevt"), outcome: "created", errors: [] },
+      { index: 1, external_id: "5002", fp: exampleFp("calevt"), outcome: "deleted", errors: [] },
+    ],
+  } satisfies Static<typeof SyncAppointmentsAnswer>,
 } satisfies Operation;
 
 export const merge = {

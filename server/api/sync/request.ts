@@ -21,12 +21,12 @@ import type { RouteContext } from "../context.ts";
 
 // A request with items to /sync/v1: its body, dry run and repetitions.
 
-/** The parameters of the operations. `confirm_removals` is of patients alone. */
+/** The parameters of the operations. `confirm_removals` is of patients and appointments alone, which have full lists. */
 export const syncParameters = {
   dry_run: yesOrNo("Stores nothing, and returns what would become of each item."),
   commit_token: text("The `commit_token` of a dry run of the same body. Refused if the outcomes would differ by now."),
   confirm_removals: yesOrNo(
-    "Removes more than a tenth of the patients of the source, because the full list lacks them. Needs `commit_token`.",
+    "Removes more than a tenth of the records of the source, because the full list lacks them. Needs `commit_token`.",
   ),
 };
 
@@ -124,7 +124,7 @@ function fullListOf({ mode, all }: Pick<Body, "mode" | "all">, items: readonly u
   }
   const ids = items.map((item) => (item as { external_id?: unknown } | null)?.external_id);
   const unread = ids.findIndex((id) => typeof id !== "string");
-  // Such an item may be any patient, which must not be removed.
+  // Such an item may be any record, which must not be removed.
   if (unread >= 0 && all === undefined) {
     const field = `items/${unread}/external_id`;
     refuseBody([
@@ -165,7 +165,7 @@ async function answerOnce(
 
 type Answer = SyncAnswer & { isRepeated?: true };
 
-/** A full list removes at most one of so many patients without a confirmation. */
+/** A full list removes at most one of so many records without a confirmation. */
 const REMOVED_SHARE = 10;
 
 function answerOf({ items, stateDigest, absence }: SyncResult, asked: Asked): SyncAnswer {
@@ -173,8 +173,8 @@ function answerOf({ items, stateDigest, absence }: SyncResult, asked: Asked): Sy
   const token = digestOf(asked.bodyDigest, stateDigest, JSON.stringify(removed));
   if (asked.token !== null && asked.token !== token) throw new ApiError("SYNC.STATE_MOVED");
   if (absence !== undefined && removed.length * REMOVED_SHARE > absence.known && !asked.dryRun && !asked.isConfirmed) {
-    const details = { removals: removed.length, patients: absence.known };
-    const share = `${details.removals} of ${details.patients} patients, at most a tenth without confirm_removals`;
+    const details = { removals: removed.length, [absence.of]: absence.known };
+    const share = `${removed.length} of ${absence.known} ${absence.of}, at most a tenth without confirm_removals`;
     throw new ApiError("SYNC.TOO_MANY_REMOVALS", share, { details });
   }
   const countOf = (wanted: string) => items.filter(({ outcome }) => outcome === wanted).length;

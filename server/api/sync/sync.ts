@@ -4,6 +4,12 @@ import { parseJsonBodies } from "../../http/json-body.ts";
 import { readParameters } from "../../http/query-parameters.ts";
 import { keyOf } from "../../http/request-context.ts";
 import { Compile } from "typebox/compile";
+import {
+  readAppointments,
+  SyncAppointments,
+  SyncAppointmentsAnswer,
+} from "../../records/registry/sync/appointment-items.ts";
+import { syncAppointments } from "../../records/registry/sync/appointments.ts";
 import { readOwners, readPatients } from "../../records/registry/sync/items.ts";
 import { mergeNamed, mergeRefusals } from "../../records/registry/sync/merge.ts";
 import {
@@ -18,10 +24,10 @@ import { readOrders, SyncOrders, SyncOrdersAnswer } from "../../records/registry
 import { syncOrders } from "../../records/registry/sync/orders.ts";
 import { syncOwners } from "../../records/registry/sync/owners.ts";
 import { syncPatients } from "../../records/registry/sync/patients.ts";
-import { merge, orders, owners, patients } from "./operations.ts";
+import { appointments, merge, orders, owners, patients } from "./operations.ts";
 import { bodyAround, checkBody, handler, type SyncContext } from "./request.ts";
 
-// /sync/v1: practice software sends the clinic's patients, their owners and orders. A request is stored completely or not at all; an item
+// /sync/v1: practice software sends the clinic's patients, their owners, orders and appointments. A request is stored completely or not at all; an item
 // with a fault is left out and named.
 
 export function syncRoutes(app: FastifyInstance, context: SyncContext): void {
@@ -42,6 +48,11 @@ export function syncRoutes(app: FastifyInstance, context: SyncContext): void {
     handler({ body: ordersBody, read: readOrders, store: syncOrders }, context),
   );
   app.post(
+    "/sync/v1/appointments",
+    { schema: { response: { 200: SyncAppointmentsAnswer } }, config: { ...appointments, budget: "sync" } },
+    handler({ body: appointmentsBody, read: readAppointments, store: syncAppointments }, context),
+  );
+  app.post(
     "/sync/v1/patients/merge",
     { schema: { response: { 200: SyncMergeAnswer } }, config: { ...merge, budget: "sync" } },
     async (request) => mergePatients(request, context),
@@ -51,6 +62,7 @@ export function syncRoutes(app: FastifyInstance, context: SyncContext): void {
 const patientsBody = bodyAround(SyncPatients);
 const ownersBody = bodyAround(SyncOwners);
 const ordersBody = bodyAround(SyncOrders);
+const appointmentsBody = bodyAround(SyncAppointments);
 const mergeBody = Compile(SyncMerge);
 
 async function mergePatients(request: FastifyRequest, { store, now }: SyncContext): Promise<SyncMergeAnswer> {

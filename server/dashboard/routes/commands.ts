@@ -9,3 +9,8 @@ export function actorOf(request: FastifyRequest, now: number): Required<AuditAct
   const { userId, name } = userOf(request);
   return { by: name, now, userId, clinicId: clinicOf(request).id };
 }
+
+/** The same for a write to animals or owners, whose batch takes times from the clock. */
+export function handOf(request: FastifyRequest, clock: () => number): Required<AuditActor> & { clock: () => number } {
+  return { ...actorOf(request, clock()), clock };
+}

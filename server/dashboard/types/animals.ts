@@ -73,8 +73,14 @@ export interface EditAnimalBody extends AnimalBody {
   version: string;
 }
 
+/** The response to a write about an animal or an owner. */
+export interface Written {
+  /** Fp of its batch, with which it is undone for 24 hours; null if nothing changed. */
+  batch: string | null;
+}
+
 /** The response to both. */
-export interface SavedAnimal {
+export interface SavedAnimal extends Written {
   fp: string;
   /** The revision of the study that was filed; null without one. */
   revision: number | null;
@@ -153,4 +159,45 @@ export interface RemovedAnimals {
 /** The body of `PUT owners/<fp>`. */
 export interface EditOwnerBody extends OwnerFacts {
   version: string;
+}
+
+/** What a user wrote about an animal within 24 hours, or that another animal was merged into it. */
+export interface RecentChange {
+  batch: string;
+  what: "added" | "changed" | "deceased" | "removed" | "restored" | "owner" | "merged";
+  /** Name of the animal that was merged. */
+  merged: string | null;
+  at: string;
+  /** The user; null for practice software. */
+  by: string | null;
+}
+
+/** One of two animals that may be one. */
+export interface ComparedAnimal extends Pick<EditedAnimal, "animal" | "owner" | "is_shared" | "sources"> {
+  fp: string;
+  is_deceased: boolean;
+  /** What goes with it. */
+  counts: { studies: number; soap_records: number; events: number; orders: number };
+}
+
+/** The response to `GET patients/<fp>/merge/<fp>`. */
+export interface MergeComparison {
+  /** The animal of the path, then the other one. */
+  animals: [ComparedAnimal, ComparedAnimal];
+  is_other_species: boolean;
+  /** Identifies what the user saw of both. */
+  version: string;
+}
+
+/** The body of `POST patients/<fp>/merge`. The animal of the path stays. */
+export interface MergeBody {
+  merged: string;
+  version: string;
+}
+
+/** The response to `GET patients/<fp>/doubles`. */
+export interface LikelyDoubles {
+  /** Name of the animal of the path. */
+  name: string;
+  doubles: LikelyDouble[];
 }

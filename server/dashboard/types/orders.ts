@@ -34,6 +34,8 @@ export interface ListedOrder {
 
 /** A filed study of the clinic's devices without an order. */
 export interface UnorderedStudy {
+  /** Who noted that it is charged, or that it is not; null while nobody looked. */
+  charged: { by: string; at: string } | null;
   fp: string;
   patient: NamedPatient;
   device_name: string;
@@ -52,6 +54,19 @@ export interface OrdersBody {
   orders: ListedOrder[];
   /** Empty for a clinic without orders: it does not use them. */
   without_order: UnorderedStudy[];
+  /** Hours without results after which an order counts as not run. */
+  not_run_hours: number;
+}
+
+/** Numbers of orders for the page of today. */
+export interface OrderCounts {
+  /** Orders that no device has run yet, a while ago or less. */
+  ordered: number;
+  running: number;
+  not_run: number;
+  /** Results without an order whose charge nobody noted. */
+  without_order: number;
+  not_run_hours: number;
 }
 
 /** The response to `GET orders/choices`. */
@@ -68,6 +83,7 @@ export interface OrderPlaced {
   fp: string;
   accession: string;
 }
+
 /** The body of `POST orders`. */
 export interface NewOrder {
   patient_fp: string;
@@ -79,4 +95,9 @@ export interface NewOrder {
 /** The body of `POST orders/<fp>/attach` and `.../detach`. */
 export interface OrderAttach {
   study_fp: string;
+}
+
+/** The body of `PUT orders/without-order/<fp of the study>`. */
+export interface ChargeBody {
+  charged: boolean;
 }

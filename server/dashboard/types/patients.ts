@@ -2,7 +2,7 @@ import type { EventStatus, EventType } from "../../../shared/api/calendar.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
 import type { SoapStatus } from "../../../shared/api/soap.ts";
 import type { Modality, Result } from "../../../shared/api/study.ts";
-import type { ShownOwner } from "./animals.ts";
+import type { RecentChange, ShownOwner } from "./animals.ts";
 import type { OtherClinic } from "./connections.ts";
 
 // The list of a clinic's patients, and the page of one patient.
@@ -67,6 +67,8 @@ export interface PatientOverview {
   siblings: { fp: string; name: string; species: string }[];
   /** Whether other clinics see the patient too. */
   is_shared: boolean;
+  /** What can be undone, the newest first. */
+  recent_changes: RecentChange[];
   /** Openings and ends of this clinic's connection, the newest first. `by` is a user; null if another clinic ended it. */
   connection_changes: { active: boolean; changed_at: string; by: string | null }[];
   /** Other clinics that requested the patient since this one is connected, the newest first. */

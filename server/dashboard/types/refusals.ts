@@ -27,6 +27,16 @@ const english = {
   "PATIENT.ALIKE": () => "Somebody added an animal that is alike meanwhile. Look at it, then save again",
   "PATIENT.SHARED": () =>
     "Other clinics see this animal too, so that nobody removes it. Close the connection of this clinic instead",
+  "MERGE.SAME": () => "This is one animal: choose another one",
+  "MERGE.OTHER_SPECIES": () => "The two are of different species. If one is wrong, change it first",
+  "MERGE.OTHER_CLINICS": () => "Other clinics see the animal that would go: let that one stay",
+  "MERGE.LEFT": () => "One of the two is not a patient of this clinic any more. Load the page again",
+  "UNDO.OVER": () => "This change can be undone no more: 24 hours are over",
+  "UNDO.DONE": () => "Somebody undid this change already. Load the page again",
+  "UNDO.CHANGED": () =>
+    "What this change wrote was changed again since, so nothing was undone. Undo the later change first",
+  "UNDO.IN_USE": () =>
+    "The new animal or its owner has results, appointments or orders by now, so nothing was undone. Remove the animal instead",
   "OWNER.CHANGED": () => "Somebody changed this owner meanwhile. Load the page again",
   "ANIMAL.FAULTS": () => "A value is missing or not possible",
   "PATIENT.LEFT": () => "Its patient is not a patient of this clinic any more",
@@ -128,6 +138,16 @@ const turkish: Record<RefusalCode, Words> = {
   "PATIENT.ALIKE": () => "Bu arada benzer bir hasta eklendi. Ona bakın, sonra yeniden kaydedin",
   "PATIENT.SHARED": () =>
     "Bu hastayı başka klinikler de görüyor, bu yüzden silinmez. Kliniğinizin bağlantısını kapatın",
+  "MERGE.SAME": () => "Bu aynı hasta: başka birini seçin",
+  "MERGE.OTHER_SPECIES": () => "İkisinin türü farklı. Biri yanlışsa önce onu değiştirin",
+  "MERGE.OTHER_CLINICS": () => "Kaldırılacak hastayı başka klinikler de görüyor: o kalsın",
+  "MERGE.LEFT": () => "İkisinden biri artık bu kliniğin hastası değil. Sayfayı yeniden yükleyin",
+  "UNDO.OVER": () => "Bu değişiklik artık geri alınamaz: 24 saat geçti",
+  "UNDO.DONE": () => "Bu değişikliği biri zaten geri aldı. Sayfayı yeniden yükleyin",
+  "UNDO.CHANGED": () =>
+    "Bu değişikliğin yazdıkları sonra yeniden değişti, hiçbir şey geri alınmadı. Önce sonraki değişikliği geri alın",
+  "UNDO.IN_USE": () =>
+    "Yeni hastanın veya sahibinin artık sonucu, randevusu ya da istemi var, hiçbir şey geri alınmadı. Bunun yerine hastayı silin",
   "OWNER.CHANGED": () => "Bu arada başka biri bu sahibi değiştirdi. Sayfayı yeniden yükleyin",
   "ANIMAL.FAULTS": () => "Bir değer eksik veya olanaksız",
   "PATIENT.LEFT": () => "Hastası artık bu kliniğin hastası değil",

@@ -11,7 +11,7 @@ const areaWords: Readonly<Record<KeyArea, string>> = {
   stock: "items of the inventory",
   sending:
     "sending results, and what an agent reads for it: numbers of patients, intervals, codes, its devices and releases",
-  entering: "sending patients and their owners from practice software",
+  entering: "sending patients and their owners, orders and appointments from practice software",
 };
 
 /** Returns what a permission opens: `patients, results, SOAP records`, or `results alone`. */

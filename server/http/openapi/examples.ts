@@ -166,7 +166,7 @@ export const syncErrorExamples: ErrorExamples = examplesOf([
   ],
   ["The body is not JSON.", new ApiError("REQUEST.INVALID_BODY", "The body is not UTF-8.")],
   [
-    "A full list lacks more than a tenth of the patients.",
+    "A full list lacks more than a tenth of the patients or coming appointments.",
     new ApiError("SYNC.TOO_MANY_REMOVALS", "70 of 500 patients, at most a tenth without confirm_removals", {
       details: { removals: 70, patients: 500 },
     }),

@@ -50,7 +50,7 @@ Within /api/v1, fields, parameters and endpoints are added, never changed or rem
 
 export const introduceSync = (
   limits: Limits,
-) => `Practice software sends the patients of a veterinary clinic and their owners. The clinic is always the key's. Reading them back is \`/api/v1\`, with a key that may read.
+) => `Practice software sends the patients of a veterinary clinic, their owners, orders and appointments. The clinic is always the key's. Reading them back is \`/api/v1\`, with a key that may read.
 
 ## Keys
 
@@ -58,7 +58,7 @@ Every request carries an API key of the clinic in \`X-API-Key\`. ${WHERE_KEYS_CO
 
 ## Items
 
-A patient is known by the name of your software at this clinic (\`source\`) and its id there (\`external_id\`). An item is the complete state of one patient: a field that is absent or null is unknown. A patient that is not among the items stays as it is; \`deleted: true\` removes one.
+A patient is known by the name of your software at this clinic (\`source\`) and its id there (\`external_id\`). An item is the complete state of one patient: a field that is absent or null is unknown. A patient that is not among the items stays as it is; \`deleted: true\` removes one. An animal that a user typed or a file brought is taken by its microchip if species and name are the same: its item is \`updated\`, not \`created\`.
 
 Send \`updated_at\`: an item that is older than the stored state changes nothing, so that requests may arrive twice and in any order. There is no \`If-Match\`, since the time of your software decides: an item without \`updated_at\` counts when it arrives. The facts of an owner go by the newest item that names it.
 
@@ -84,6 +84,10 @@ Name, phone and e-mail of an owner are for people of the clinic. They are in no 
 
 An order names a patient of its source and the tests of one sample. The answer has its \`accession\`, which staff scan or type at the analyzer; the study that answers the order has it as \`order\` in \`/api/v1\`. An order never changes but for \`cancelled: true\`.
 
+## Appointments
+
+An appointment is an event of the clinic's calendar, with a patient of its source or without one. \`deleted: true\` cancels it: its event gets the status \`CANCELLED\`, which is final, and an appointment that is sent again later gets a new event. \`mode: full\` cancels the coming appointments that the list lacks, within the same bound as for patients; past ones and those that staff checked in stay.
+
 ## Repetitions
 
 Sending an item again changes nothing. With an \`Idempotency-Key\` the same request also gets the same answer again, for 24 hours.
@@ -100,6 +104,7 @@ export const syncTags = [
   { name: "patients", description: "Patients of the key's clinic and their owners." },
   { name: "owners", description: "Owners of these patients." },
   { name: "orders", description: "Orders of tests for these patients." },
+  { name: "appointments", description: "The clinic's calendar." },
 ];
 
 /** The permissions of this document and of agents. That of practice software is in its own document. */

@@ -4,6 +4,7 @@ import type { FileResult, ImportPhase } from "../../dashboard/types/file-import.
 import { type Session, StoreUnavailable } from "../../database/query.ts";
 import { rolledBack, type Store } from "../../database/store.ts";
 import { type Batch, closeBatch, openBatch } from "../../records/registry/batches.ts";
+import { FILE_SOURCE } from "../../records/registry/same-chip.ts";
 import { type OpenFile, openFile } from "../table/read-thread.ts";
 import { type StoredLine, storeItems } from "../table/store-items.ts";
 import {
@@ -27,9 +28,6 @@ const LINES_SHOWN = 50;
 /** Time after which another server takes an import. Longer than a transaction may wait. */
 const LEASE_MS = 60_000;
 const CHECK_MS = 2000;
-
-/** The source of the numbers that files have. */
-export const FILE_SOURCE = "file";
 
 interface RunnerOptions {
   readonly store: Store;

@@ -3,13 +3,15 @@ import { query, type Session } from "../../database/query.ts";
 import { storedWords } from "../../records/registry/animal-checks.ts";
 import type { Batch } from "../../records/registry/batches.ts";
 import { identifiersOf, patientByFp } from "../../records/registry/animals.ts";
+import { animalsWithChip } from "../../records/registry/same-chip.ts";
 import { findNamedOwner, namePatient, ownNameOf, type SourceName } from "../../records/registry/sources.ts";
-import type {
-  ReadOwner,
-  ReadPatient,
-  RefusedItem,
-  SyncedOwner,
-  SyncedPatient,
+import {
+  chipOf,
+  type ReadOwner,
+  type ReadPatient,
+  type RefusedItem,
+  type SyncedOwner,
+  type SyncedPatient,
 } from "../../records/registry/sync/items.ts";
 import { syncOwners } from "../../records/registry/sync/owners.ts";
 import { syncPatients } from "../../records/registry/sync/patients.ts";
@@ -38,7 +40,7 @@ export async function storeItems(
   const animals = prepared.flatMap(({ animal }) => animal ?? []);
   const owners = prepared.flatMap(({ owner }) => owner ?? []);
   const stored = [
-    ...(await syncPatients(session, { ...request, items: animals, full: null })).items,
+    ...(await syncPatients(session, { ...request, items: animals, full: null, isMatchedByChip: true })).items,
     ...(await syncOwners(session, { ...request, items: owners, full: null })).items,
   ].values();
   const stocked = new Map<FileItem, Omit<StoredLine, "line" | "name">>();
@@ -93,10 +95,6 @@ async function prepare(session: Session, item: FileItem, request: FileRequest): 
   return { ...none, animal: { ...item.animal, patient: filled.patient }, changes: filled.changes };
 }
 
-function chipOf({ identifiers }: SyncedPatient): string | null {
-  return identifiers.find(({ type }) => type === "microchip")?.identifier ?? null;
-}
-
 /**
  * Finds the stored animal of a line: by its key, else by its microchip among the clinic's animals, whose key it is from now on.
  * @returns null for a new one; `chip_taken` if another animal has the chip
@@ -109,7 +107,7 @@ async function findStored(
 ): Promise<{ fp: string } | null | "chip_taken"> {
   const { before: named } = await ownNameOf(session, name);
   const chip = chipOf(patient);
-  const withChip = chip === null ? [] : await session.all(animalsWithChip, { clinicId: name.clinicId, chip });
+  const withChip = chip === null ? [] : await animalsWithChip(session, name.clinicId, chip);
   if (named?.fp != null) {
     return withChip.length === 0 || withChip.some(({ fp }) => fp === named.fp) ? { fp: named.fp } : "chip_taken";
   }
@@ -174,30 +172,6 @@ async function ownerWithStored(
   const { name = null, phone = null, email = null } = stored ?? {};
   return { ...owner, name: owner.name ?? name, phone: owner.phone ?? phone, email: owner.email ?? email };
 }
-
-// The number selects the few rows; a join may start at all patients of the clinic instead.
-const animalsWithChip = query((db, p: { clinicId: number; chip: string }) =>
-  db
-    .selectFrom("patient")
-    .select(["patient.id", "patient.fp", "patient.species"])
-    .where("patient.id", "in", (numbers) =>
-      numbers
-        .selectFrom("patient_identifier")
-        .select("patient_identifier.patient_id")
-        .where("patient_identifier.identifier", "=", p.chip),
-    )
-    .where((where) =>
-      where.exists(
-        where
-          .selectFrom("clinic_patient")
-          .select("clinic_patient.clinic_id")
-          .whereRef("clinic_patient.patient_id", "=", "patient.id")
-          .where("clinic_patient.clinic_id", "=", p.clinicId)
-          .where("clinic_patient.listed", "=", 1),
-      ),
-    )
-    .limit(2),
-);
 
 const ownerById = query((db, p: { id: number }) =>
   db.selectFrom("customer").select(["name", "phone", "email"]).where("id", "=", p.id),

@@ -18,6 +18,7 @@ import { leftOut } from "../../database/damaged-records.ts";
 import { query, type Session } from "../../database/query.ts";
 import { openStudies } from "../studies/open-studies.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
+import { countOrders } from "../orders/order-counts.ts";
 import { readAlertBook } from "./alerts.ts";
 import { openFirstSteps } from "./first-steps.ts";
 import { connectionNews } from "../patients/connection-answers.ts";
@@ -62,6 +63,7 @@ export async function readToday(
       .filter(({ kind }) => isAdmin || !ofAdmins.includes(kind))
       .map(toAlertShown),
     connections: await connectionNews(session, clinicId, now),
+    orders: await countOrders(session, clinicId, now),
     newest: newestRows.map(toNewResult),
     // A damaged study may be in both lists.
     left_out: Math.max(leftOut(criticalRows), leftOut(newestRows)),

@@ -54,6 +54,18 @@ export async function importEvent(
   return "changed";
 }
 
+/** Stores an event of practice software under its fp. Run it in a transaction. */
+export async function saveEvent(session: Session, row: EventColumns): Promise<void> {
+  const stored = await session.first(storedByFp, { fp: row.fp });
+  if (stored === undefined) await session.all(insert, row);
+  else await session.all(update, { ...row, id: stored.id, previousClinicId: stored.clinic_id });
+}
+
+/** Removes an event as if it had never been. */
+export async function deleteEvent(session: Session, { fp, clinic_id }: Pick<EventColumns, "fp" | "clinic_id">) {
+  await session.all(remove, { fp, clinicId: clinic_id });
+}
+
 /** Stores a new event of a clinic. Run it in a transaction. @returns its fp */
 export async function addEvent(session: Session, event: Omit<EventColumns, "fp" | "status">): Promise<string> {
   const fp = newFp("calevt");
@@ -115,7 +127,14 @@ function listQuery(byType: boolean, byStatus: boolean) {
   );
 }
 
-const storedByFp = query((db, p: { fp: string }) => db.selectFrom("calendar_event").selectAll().where("fp", "=", p.fp));
+export const storedByFp = query((db, p: { fp: string }) =>
+  db.selectFrom("calendar_event").selectAll().where("fp", "=", p.fp),
+);
+
+const remove = query(
+  (db, p: { fp: string; clinicId: number }) => db.deleteFrom("calendar_event").where("fp", "=", p.fp),
+  ({ clinicId }) => ({ clinics: [clinicId] }),
+);
 
 const insert = query(
   (db, p: EventColumns) => db.insertInto("calendar_event").values(eventValues(p)),

@@ -1,4 +1,4 @@
-import type { ClinicSettings } from "../../dashboard/types/settings/clinic-settings.ts";
+import { type ClinicSettings, NOT_RUN_HOURS } from "../../dashboard/types/settings/clinic-settings.ts";
 import type { Language } from "../../../shared/api/language.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 
@@ -52,9 +52,15 @@ export async function setSuspended(session: Session, fp: string, at: number | nu
 
 /** Stores what an admin chose for a clinic. */
 export async function setClinicSettings(session: Session, clinicId: number, settings: ClinicSettings): Promise<void> {
-  const { language, time_zone: timeZone, confirms_connections: confirms } = settings;
+  const { language, time_zone: timeZone, confirms_connections: confirms, not_run_hours: hours } = settings;
   await session.all(upsertSettings, { clinicId, language, timeZone });
   if (confirms !== undefined) await session.all(setConfirms, { clinicId, confirms: confirms ? 1 : 0 });
+  if (hours !== undefined) await session.all(setNotRunHours, { clinicId, hours });
+}
+
+/** Reads the hours without results after which an order of the clinic counts as not run. */
+export async function readNotRunHours(session: Session, clinicId: number): Promise<number> {
+  return (await session.first(notRunHours, { clinicId }))?.not_run_hours ?? NOT_RUN_HOURS.usual;
 }
 
 const all = query((db) => db.selectFrom("clinic").select(["id", "fp", "name"]).orderBy("name").orderBy("fp"));
@@ -111,6 +117,17 @@ const upsertSettings = uncachedWrite(
       .onConflict((conflict) =>
         conflict.column("clinic_id").doUpdateSet({ language: p.language, time_zone: p.timeZone }),
       ),
+);
+
+const notRunHours = query((db, p: { clinicId: number }) =>
+  db.selectFrom("clinic_settings").select("not_run_hours").where("clinic_id", "=", p.clinicId),
+);
+
+// The lists of orders change with it.
+const setNotRunHours = query(
+  (db, p: { clinicId: number; hours: number }) =>
+    db.updateTable("clinic_settings").set({ not_run_hours: p.hours }).where("clinic_id", "=", p.clinicId),
+  ({ clinicId }) => ({ clinics: [clinicId] }),
 );
 
 const setConfirms = uncachedWrite((db, p: { clinicId: number; confirms: number }) =>

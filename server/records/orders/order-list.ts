@@ -1,9 +1,12 @@
 import type { ListedOrder, OrdersBody, Panel, UnorderedStudy } from "../../dashboard/types/orders.ts";
 import type { NamedPatient } from "../../dashboard/types/records.ts";
+import type { Kysely } from "kysely";
 import { query, type Session } from "../../database/query.ts";
+import type { Tables } from "../../database/schema.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { timestampOf } from "../studies/study-content.ts";
-import { orderState } from "./order-state.ts";
+import { readNotRunHours } from "../clinics/clinics.ts";
+import { notRunMs, orderState } from "./order-state.ts";
 import { missingTests } from "./order-tests.ts";
 import { factsOf, ORDERS_KEPT_MS, runsByOrder } from "./orders.ts";
 
@@ -12,9 +15,9 @@ import { factsOf, ORDERS_KEPT_MS, runsByOrder } from "./orders.ts";
 /** The newest orders of a response. */
 const ORDERS_MAX = 300;
 
-/** Studies without an order of a response, and their greatest age. */
+/** Studies without an order of a response, and their greatest age: one of Friday is charged on Monday. */
 const UNORDERED_MAX = 50;
-const UNORDERED_MS = 48 * 60 * 60_000;
+export const UNORDERED_MS = 7 * 24 * 60 * 60_000;
 
 const PANELS_MAX = 50;
 /** Time for which a panel that nobody orders any more is offered. */
@@ -23,6 +26,7 @@ const PANELS_MS = 365 * 24 * 60 * 60_000;
 /** Lists the newest orders, the newest first, and the results of the clinic's devices that answer none. */
 export async function listOrders(session: Session, clinicId: number, now: number): Promise<OrdersBody> {
   const since = now - ORDERS_KEPT_MS;
+  const hours = await readNotRunHours(session, clinicId);
   const rows = await session.all(newest, { clinicId, since, limit: ORDERS_MAX });
   const studies = await session.all(studiesOfOrders, { clinicId, since: rows.at(-1)?.ordered_at ?? now });
   const runs = runsByOrder(studies);
@@ -33,7 +37,7 @@ export async function listOrders(session: Session, clinicId: number, now: number
     return {
       fp: row.fp,
       accession: row.accession,
-      state: orderState({ order, run }, now) as ListedOrder["state"],
+      state: orderState({ order, run }, now, notRunMs(hours)) as ListedOrder["state"],
       patient: patientOf(row),
       panel: row.panel,
       tests: [...order.tests],
@@ -48,13 +52,15 @@ export async function listOrders(session: Session, clinicId: number, now: number
       attached: own.find(({ cause }) => cause === "order attached")?.fp ?? null,
     };
   });
-  return { orders, without_order: rows.length === 0 ? [] : await withoutOrder(session, clinicId, now) };
+  const without_order = rows.length === 0 ? [] : await withoutOrder(session, clinicId, now);
+  return { orders, without_order, not_run_hours: hours };
 }
 
 async function withoutOrder(session: Session, clinicId: number, now: number): Promise<UnorderedStudy[]> {
   const rows = await session.all(unordered, { clinicId, since: now - UNORDERED_MS, limit: UNORDERED_MAX });
-  return rows.map(({ fp, device_name, acquired_at, ...patient }) => {
-    return { fp, patient: patientOf(patient), device_name, acquired_at: timestampOf(acquired_at) };
+  return rows.map(({ fp, device_name, acquired_at, charged_by: by, charged_at: at, ...patient }) => {
+    const charged = by === null || at === null ? null : { by, at: timestampOf(at) };
+    return { fp, patient: patientOf(patient), device_name, acquired_at: timestampOf(acquired_at), charged };
   });
 }
 
@@ -106,22 +112,34 @@ const studiesOfOrders = checked(
   ),
 );
 
+/** The results of the clinic's devices that answer no order. */
+export function unorderedStudies(db: Kysely<Tables>, p: { clinicId: number; since: number }) {
+  return (
+    db
+      .selectFrom("study")
+      .innerJoin("clinic_patient as listed", (join) =>
+        join.onRef("listed.patient_id", "=", "study.patient_id").onRef("listed.clinic_id", "=", "study.clinic_id"),
+      )
+      .leftJoin("study_charge as charge", (join) =>
+        join.onRef("charge.study_id", "=", "study.id").onRef("charge.clinic_id", "=", "study.clinic_id"),
+      )
+      .where("study.clinic_id", "=", p.clinicId)
+      .where("study.acquired_at", ">=", p.since)
+      .where("study.modality", "in", ["HEMATOLOGY", "BIOCHEMISTRY", "URINALYSIS"])
+      .where("study.order_fp", "is", null)
+      // A study that a person typed has no device.
+      .where("study.source", "is not", null)
+      .where("listed.listed", "=", 1)
+  );
+}
+
 const unordered = query((db, p: { clinicId: number; since: number; limit: number }) =>
-  db
-    .selectFrom("study")
-    .innerJoin("clinic_patient as listed", (join) =>
-      join.onRef("listed.patient_id", "=", "study.patient_id").onRef("listed.clinic_id", "=", "study.clinic_id"),
-    )
+  unorderedStudies(db, p)
     .innerJoin("patient", "patient.id", "study.patient_id")
+    .leftJoin("dashboard_user as user", "user.id", "charge.user_id")
     .select(["study.fp", "study.device_name", "study.acquired_at"])
+    .select(["user.name as charged_by", "charge.at as charged_at"])
     .select(["patient.fp as patient_fp", "patient.name as patient_name", "patient.species"])
-    .where("study.clinic_id", "=", p.clinicId)
-    .where("study.acquired_at", ">=", p.since)
-    .where("study.modality", "in", ["HEMATOLOGY", "BIOCHEMISTRY", "URINALYSIS"])
-    .where("study.order_fp", "is", null)
-    // A study that a person typed has no device.
-    .where("study.source", "is not", null)
-    .where("listed.listed", "=", 1)
     .orderBy("study.acquired_at", "desc")
     .orderBy("study.id", "desc")
     .limit(p.limit),

@@ -3,8 +3,10 @@ import { missingTests } from "./order-tests.ts";
 
 // The state of an order follows from facts, and no table stores it: a stored state stays when the facts change.
 
-/** Time after which an open order counts as not run, and a part of its results as all that come. */
-export const NOT_RUN_MS = 2 * 60 * 60_000;
+/** Time after which an open order counts as not run, and a part of its results as all that come. Each clinic chooses it. */
+export function notRunMs(hours: number): number {
+  return hours * 60 * 60_000;
+}
 
 export interface OrderFacts {
   readonly orderedAt: number;
@@ -27,15 +29,18 @@ export type OrderedRun =
   | { readonly order: OrderFacts; readonly run: Run | null }
   | { readonly order: null; readonly run: Run };
 
-/** Derives the state. A cancelled order whose sample was measured keeps its results, and waits for no more. */
-export function orderState({ order, run }: OrderedRun, now: number): OrderState {
+/**
+ * Derives the state. `notRun` is the time of `notRunMs()`. A cancelled order whose sample was measured keeps its results, and waits
+ * for no more.
+ */
+export function orderState({ order, run }: OrderedRun, now: number, notRun: number): OrderState {
   if (order === null) return "without order";
   if (run !== null) {
-    const waits = awaitsResults({ order, run }) && now - run.at < NOT_RUN_MS;
+    const waits = awaitsResults({ order, run }) && now - run.at < notRun;
     return waits ? "in progress" : "resulted";
   }
   if (order.cancelledAt !== null) return "cancelled";
-  if (now - order.orderedAt >= NOT_RUN_MS) return "not run";
+  if (now - order.orderedAt >= notRun) return "not run";
   return order.offeredAt === null ? "ordered" : "offered";
 }
 

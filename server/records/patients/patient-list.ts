@@ -4,7 +4,7 @@ import { query, type Session } from "../../database/query.ts";
 import type { Store } from "../../database/store.ts";
 import { VersionedCache } from "./versioned-cache.ts";
 import { identifiersOfClinic, patientsOfClinic } from "./clinic-patients.ts";
-import { searchFor, searchText } from "./patient-search.ts";
+import { rankFor, searchFor, searchText } from "./patient-search.ts";
 
 // The list of a clinic's connected patients with search. The names stay in memory until the clinic's list changes.
 
@@ -44,13 +44,15 @@ export class PatientLists {
     this.#store = store;
   }
 
-  /** Lists one page of the patients that fit, by name. */
+  /** Lists one page of the patients that fit: the ones that were surely meant, then by name. */
   async find({ clinicId, search, species, page }: PatientSearch): Promise<PatientList> {
     const fits = searchFor(search ?? "");
     const isOf = (patient: KnownPatient) =>
       species === null || patient.species === species || patient.precise_species === species;
     const found = (await this.known(clinicId)).filter((patient) => isOf(patient) && fits(patient));
-    const shown = found.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
+    const rank = rankFor(search ?? "");
+    const ranked = found.map((patient) => ({ patient, rank: rank(patient) })).toSorted((a, b) => a.rank - b.rank);
+    const shown = ranked.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE).map(({ patient }) => patient);
     const lastStudies = await lastStudiesOf(this.#store, shown);
     const patients = shown.map((known): ListedPatient => {
       const { id, words: _words, folded: _folded, owner_fp: _fp, owner_phone: _phone, ...rest } = known;

@@ -1,4 +1,4 @@
-import { withoutAccents } from "../../../shared/clinical/species.ts";
+import { fold, withoutAccents } from "../../../shared/clinical/species.ts";
 
 // The search for a patient by what people know of it: its name, a number, the name, phone or e-mail of its owner, or its fp. It
 // ignores case and accents, which no SQL of both engines does.
@@ -35,6 +35,22 @@ export function searchFor(search: string): (patient: { readonly fp: string; read
     words.every((word) => patient.words.includes(word)) ||
     (phone !== null && patient.words.includes(phone)) ||
     patient.fp.toLowerCase() === fp;
+}
+
+interface Ranked {
+  readonly identifiers: readonly string[];
+  readonly folded: { readonly name: string };
+}
+
+/** Makes the order of what a search finds, the nearest first: a patient with this name or number, then names that begin so. */
+export function rankFor(search: string): (patient: Ranked) => number {
+  const text = search.slice(0, SEARCH_CHARS_MAX).trim();
+  const [name, number] = [fold(text), withoutAccents(text)];
+  const start = name.trimEnd();
+  return ({ identifiers, folded }) => {
+    if (folded.name === name || identifiers.some((each) => withoutAccents(each) === number)) return 0;
+    return folded.name.startsWith(start) ? 1 : 2;
+  };
 }
 
 /** Returns the digits of a phone number that do not depend on the country from which one calls; null for another text. */

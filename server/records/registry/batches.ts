@@ -3,8 +3,8 @@ import { newFp } from "../../../shared/api/fp.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { Door, RowChange } from "../../database/schema.ts";
 
-// A batch has what one request, file or person changed of animals and owners, as it was before and as it is after. undo.ts
-// restores it.
+// A batch has what one request, file or person changed of animals, owners and appointments, as it was before and as it is after.
+// undo.ts restores it.
 
 export interface NewBatch {
   readonly clinicId: number;
@@ -38,6 +38,7 @@ export type Image = Readonly<Record<string, unknown>>;
 export type KindName =
   | ("animal" | "owner" | "connection" | "animal name" | "owner name")
   | "stock item"
+  | ("appointment" | "appointment name" | "staff")
   /** Of a merge. */
   | ("study" | "soap" | "event" | "order" | "number");
 
@@ -122,12 +123,17 @@ export async function isRecorded(session: Session, batchId: number, kind: KindNa
   return (await session.first(rowOf, { batchId, kind, subject })) !== undefined;
 }
 
+/** @returns the time after which a batch was opened that can be undone */
+export function undoableSince(now: number): number {
+  return now - KEPT_MS;
+}
+
 /** Finds a batch that can be undone, or was. */
 export async function findBatch(
   session: Session,
   { clinicId, fp, now }: { readonly clinicId: number; readonly fp: string; readonly now: number },
 ): Promise<{ id: number; undone_at: number | null } | undefined> {
-  return session.first(batchByFp, { clinicId, fp, since: now - KEPT_MS });
+  return session.first(batchByFp, { clinicId, fp, since: undoableSince(now) });
 }
 
 /** @returns whether the batch has no row. It is removed then */

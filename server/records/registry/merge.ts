@@ -16,8 +16,6 @@ export type MergeCode =
   | "circle"
   /** The other one was merged into a third one before. */
   | "merged_elsewhere"
-  /** The new id of an animal is another one's. */
-  | "id_taken"
   | "other_species"
   /** Other clinics are connected to the one that would go. */
   | "other_clinics";
@@ -73,11 +71,13 @@ async function clinicsOf(session: Session, animal: StoredAnimal | undefined): Pr
 }
 
 /** A study is never flagged for another species: exotic alone contradicts no exotic animal. */
-function isOtherSpecies(one: StoredAnimal, other: StoredAnimal): boolean {
+export function isOtherSpecies(one: SpeciesOf, other: SpeciesOf): boolean {
   if (one.species !== other.species) return true;
   const [precise, otherPrecise] = [one.precise_species, other.precise_species];
   return precise !== null && otherPrecise !== null && precise !== otherPrecise;
 }
+
+type SpeciesOf = Pick<StoredAnimal, "species" | "precise_species">;
 
 async function moveAll(
   session: Session,

@@ -7,7 +7,8 @@ const ISO_DIGITS = 15;
 export function readMicrochip(text: string): { number: string } | { code: string; expected: string } {
   // A spreadsheet keeps a number as text with ="..." or a leading apostrophe.
   const number = text.replaceAll(/^="?|[\s*'"-]/g, "").toUpperCase();
-  if (/^\d+(?:[.,]\d+)?E\+?\d+$/.test(number)) {
+  // Ten digits with an E may be a chip of FDX-A. A rounded number has a decimal mark or a plus.
+  if (/^\d+(?:[.,]\d+E\+?|E\+)\d+$/.test(number)) {
     return { code: "lost_digits", expected: "all digits of the chip: a spreadsheet has rounded them" };
   }
   if (/^\d+$/.test(number) && number.length === ISO_DIGITS - 1) {

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import { animalConnections, animals } from "./animals.ts";
+import { appointmentNames, appointments, staffMembers } from "./appointments.ts";
 import { findBatch, type Image, type KindName, type RecordedKind, type StoreContext } from "./batches.ts";
 import { events, numbers, orders, soapRecords, studies } from "./merge.ts";
 import { ownersOfAnimals } from "./owners.ts";
@@ -30,6 +31,7 @@ const NAMED_MAX = 20;
 const kinds: readonly RecordedKind[] = [
   ...[animals, ownersOfAnimals, animalConnections, animalNames, ownerNames],
   ...[studies, orders, soapRecords, events, numbers],
+  ...[appointments, appointmentNames, staffMembers],
   stockItems,
 ];
 

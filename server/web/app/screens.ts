@@ -30,6 +30,10 @@ export const screens = [
     Screen: lazy(async () => (await import("../screens/patients/animal/edit-animal.tsx")).EditAnimal),
   },
   {
+    path: "/dashboard/patients/:fp/merge/:other?",
+    Screen: lazy(async () => (await import("../screens/patients/merge/merge.tsx")).MergeAnimals),
+  },
+  {
     path: "/dashboard/patients/:fp/:analyte",
     Screen: lazy(async () => (await import("../screens/patients/trend.tsx")).AnalyteTrend),
   },

@@ -131,6 +131,7 @@ test("changes leave in their order, and their messages are filed", async () => {
   await until("all are sent", () => queued() === 0);
   expect(requests).toEqual([["a", "b", "c"]]);
   expect(states()).toEqual(["M1 filed", "M2 filed"]);
+  await until("the change is reported", () => events.length > 0);
   expect(events).toEqual(["changed"]);
 });
 
@@ -143,6 +144,7 @@ test("a refused change is settled with its code and words, and the next one goes
   push.wake();
   await until("all are sent", () => queued() === 0);
   expect(states()).toEqual(["M1 quarantined REGISTRY.UNKNOWN_SPECIES no such species", "M2 filed"]);
+  await until("both are reported", () => events.length > 1);
   expect(events).toEqual(["pims refused REGISTRY.UNKNOWN_SPECIES", "changed"]);
 });
 
@@ -195,6 +197,13 @@ test("a request at fault is sent change by change, and stops its own device alon
   expect(requests).toEqual([["a", "poison", "c"], ["a"], ["poison", "c"], ["poison"], ["d"]]);
   expect(states()).toEqual(["M1 pending", "M2 filed"]);
   expect(queued()).toBe(2);
+  // A later change of the other device waits for no retry, and repeats none.
+  await message("M3", [named("e")], "other");
+  push.wake();
+  await until("the other device is served", () => states()[2] === "M3 filed");
+  expect(requests.slice(5)).toEqual([["e"]]);
+  await until("the change is reported", () => events.filter((event) => event === "changed").length === 3);
+  expect(events.filter((event) => event !== "changed")).toHaveLength(1);
 });
 
 test("a message that is read again sends what was refused or is different alone", async () => {
@@ -212,6 +221,37 @@ test("a message that is read again sends what was refused or is different alone"
   await settle("M1", [named("a"), named("good")]);
   expect(states()).toEqual(["M1 filed"]);
   expect(requests.slice(1)).toEqual([["bad"], ["good"]]);
+});
+
+test("changes that come one by one leave together, and a long queue in full requests", async () => {
+  const { push, requests } = await pushTo([]);
+  await message("M0", [named("first")]);
+  push.scheduleSend();
+  clock.advance(0);
+  await until("the first is sent", () => queued() === 0);
+  for (let n = 1; n <= 5; n++) {
+    await message(`M${n}`, [named(`n${n}`)]);
+    push.scheduleSend();
+  }
+  expect(clock.pending).toHaveLength(1);
+  clock.advance(200);
+  await until("the others are sent", () => queued() === 0);
+  expect(requests).toEqual([["first"], ["n1", "n2", "n3", "n4", "n5"]]);
+  await message(
+    "M6",
+    Array.from({ length: 120 }, (_, n) => named(String(n))),
+  );
+  push.wake();
+  await until("all are sent", () => queued() === 0);
+  expect(requests.slice(2).map(({ length }) => length)).toEqual([50, 50, 20]);
+});
+
+test("a request has the changes of one source", async () => {
+  await message("M1", [named("a"), { ...named("b"), source: "OTHER" }, named("c")]);
+  const { push, requests } = await pushTo([]);
+  push.wake();
+  await until("all are sent", () => queued() === 0);
+  expect(requests).toEqual([["a"], ["b"], ["c"]]);
 });
 
 test("the changes of a message go with it", async () => {

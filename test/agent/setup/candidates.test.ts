@@ -46,6 +46,7 @@ const OTHERS: Readonly<Record<string, string | undefined>> = {
   "generic-astm/sysmex-xn.astm": "sysmex-xn",
   "generic-astm/vitros.astm": "vitros",
   "generic-hl7/noise.hl7": undefined, // no VT
+  "generic-hl7/other-type.hl7": "practice-system", // ADT
   "mindray-bc/wrong-sender.hl7": "generic-hl7",
   "mindray-bc2800vet/cut.astm": undefined,
   "mindray-bc2800vet/qc-run.astm": undefined,

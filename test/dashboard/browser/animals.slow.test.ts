@@ -9,6 +9,8 @@ import {
 } from "../../support/browser.ts";
 import { clinicEntities, dog, ours, pushTo, readStudy, waiting } from "../unmatched-clinic.ts";
 import type { SavedAnimal } from "../../../server/dashboard/types/animals.ts";
+import { connection, patient, study } from "../../server/harness.ts";
+import { event } from "../../server/records.ts";
 import { makeUser, startDashboard } from "../harness.ts";
 
 // Goal: a nurse enters animals and owners without any other program.
@@ -138,6 +140,62 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await expectFitsPhone(page);
     await press(page, "Bring back Zeytin");
     await page.getByText("No removed patients").waitFor();
+  });
+
+  test("a nurse merges two entries of one animal, undoes it from the page of the one that stays, and undoes an edit", async () => {
+    const twin = patient({ name: "Karabas", species: "dog", external_ids: ["30001"] });
+    const visit = event(ours, { patient_fp: twin.fp });
+    const server = await startDashboard(...clinicEntities, twin, connection(twin.fp, ours), visit);
+    server.clock.now = Date.now();
+    await pushTo(server, ours, study({ patient_fp: twin.fp, matched_by: { by: "fp", identifiers: [] } }));
+    const page = await server.openAs(browser, "staff", ours, `/patients/${dog.fp}`);
+    await page.getByRole("link", { name: "Merge with another animal…" }).click();
+    await heading(page, `Merge ${dog.name} with another animal`);
+    await page.getByLabel("Name, owner, phone or number").fill("kara");
+    await page.getByRole("button", { name: /^Karabas / }).waitFor();
+    // Not the animal itself.
+    expect(await page.getByRole("button", { name: /^Karabaş/ }).count()).toBe(0);
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByRole("button", { name: /^Karabas / }).press("Enter");
+    // The one with results stays, unless the user chooses the other one.
+    const stays = (name: string) => page.getByRole("radio", { name });
+    await expect.poll(() => stays("Karabas, 30001 stays").isChecked()).toBe(true);
+    expect(await page.locator(":focus").getAttribute("id")).toBe("main");
+    await page.getByText("Numbers go too: 10021.").waitFor();
+    await stays("Karabaş, 10021 stays").check();
+    await page.getByText("Goes to the one that stays: Results 1, Appointments 1.").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await chooseLanguage(page, "tr");
+    await page.getByText("Numaralar da geçer").waitFor();
+    await expectFitsPhone(page);
+    await chooseLanguage(page, "en");
+    await stays("Karabaş, 10021 stays").check();
+    await press(page, "Merge the two");
+    await page.getByRole("status").filter({ hasText: "Karabas was merged into Karabaş." }).waitFor();
+    await page.getByText("10021, 30001").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    // The message goes with the page, the undo stays.
+    await page.reload();
+    await press(page, "Undo Karabas was merged into this animal");
+    await page.getByRole("status").filter({ hasText: "The change is undone." }).waitFor();
+    await expect.poll(() => page.getByText("30001").count()).toBe(0);
+
+    await page.getByRole("link", { name: "Change", exact: true }).click();
+    const link = page.getByRole("link", { name: "Merge with Karabas in a new tab" });
+    await expect.poll(() => link.getAttribute("href")).toBe(`/dashboard/patients/${dog.fp}/merge/${twin.fp}`);
+    await page.getByLabel("Breed").fill("Kangal");
+    await press(page, "Save");
+    await page.getByText("Dog, Kangal").waitFor();
+    await press(page, "Undo");
+    await page.getByRole("status").filter({ hasText: "The change is undone." }).waitFor();
+    expect(await page.getByText("Kangal").count()).toBe(0);
+    await press(page, "Remove");
+    await page.getByRole("dialog").getByRole("button", { name: "Remove the patient" }).click();
+    await press(page, "Undo");
+    await page.getByRole("link", { name: dog.name }).waitFor();
   });
 
   test("a waiting result is filed to a new animal in one step, or to the one of the clinic that is alike", async () => {

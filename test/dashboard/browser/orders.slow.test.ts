@@ -10,7 +10,7 @@ import {
   expectFitsPhone,
   sharedBrowser,
 } from "../../support/browser.ts";
-import { startDashboard } from "../harness.ts";
+import { makeUser, startDashboard } from "../harness.ts";
 
 // Goal: a user orders tests on an animal's page, prints the label, cancels an order, and attaches one to a result without an order.
 
@@ -79,6 +79,19 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     const run = study({ patient_fp: dog.fp, acquired_at, matched_by: { by: "fp", identifiers: [] } });
     await dashboard.push(key, run);
     await page.getByRole("heading", { name: "Run without order" }).waitFor();
+    await page.getByRole("link", { name: "Today", exact: true }).click();
+    const need = page.locator("section.card", { hasText: "Run without order" });
+    await page.getByRole("link", { name: "Orders: 1 ordered" }).waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await need.getByRole("link", { name: "Attach an order or note the charge" }).click();
+    const charge = page.getByRole("checkbox", { name: "Charge noted Karabaş" });
+    await page.getByText("Not ordered: charge?").waitFor();
+    await charge.press("Space");
+    await page.getByText(/^staff \w+, /).waitFor();
+    expect(await page.getByText("Not ordered: charge?").count()).toBe(0);
+    await charge.press("Space");
+    await page.getByText("Not ordered: charge?").waitFor();
     await chooseLanguage(page, "tr");
     await page.getByRole("heading", { name: "İstemsiz çalışılanlar" }).waitFor();
     await expectAccessible(page);
@@ -98,5 +111,26 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     const { body } = await dashboard.get(key, `/api/v1/lab/diagnostics/${run.fp}`);
     const second = (await orders()).find(({ fp }) => fp !== first!.fp);
     expect(body.data).toMatchObject({ order: { fp: second?.fp, placer_number: null } });
+  });
+
+  test("an admin chooses the hours after which an order counts as not run, and Today leads to it", async () => {
+    const ours = newFp("clinic");
+    const dog = patient({ name: "Karabaş" });
+    const dashboard = await startDashboard(clinic(ours), dog, connection(dog.fp, ours));
+    dashboard.clock.now = Date.now() - 90 * 60_000;
+    const order = { patient_fp: dog.fp, device: null, panel: null, tests: ["ALT"] };
+    await (await makeUser(dashboard, "staff", ours)).call("POST", "/orders", order);
+    dashboard.clock.now = Date.now();
+    const page = await dashboard.openAs(browser, "admin", ours, "/settings/clinic");
+    const hours = page.getByLabel("Hours after which an order counts as not run");
+    await expect.poll(() => hours.inputValue()).toBe("2");
+    await hours.fill("1");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved.").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByRole("link", { name: "Today", exact: true }).click();
+    await page.locator("section.card", { hasText: "Orders not run for 1 h" }).getByRole("link").click();
+    await page.getByText("Not run for 1 h").waitFor();
   });
 });

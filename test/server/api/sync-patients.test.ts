@@ -40,7 +40,13 @@ describe("the document of /sync/v1", () => {
     const { app } = await startServer();
     const document = (await app.inject("/sync/openapi.json")).json<ApiDocument>();
     expect(Object.keys(document.paths)).toEqual([
-      ...["/sync/v1/patients", "/sync/v1/owners", "/sync/v1/orders", "/sync/v1/patients/merge"],
+      ...[
+        "/sync/v1/patients",
+        "/sync/v1/owners",
+        "/sync/v1/orders",
+        "/sync/v1/appointments",
+        "/sync/v1/patients/merge",
+      ],
     ]);
     expect(document.info.description).toContain("external_id");
     expect(new Contract(document).faultsOfExamples).toEqual([]);

@@ -40,7 +40,7 @@ describe("the store", () => {
     await (await openStore(database)).close();
     const other = await connectTo(database);
     const tables = [
-      ...["imported_file", "file_import_refusal", "file_import_part", "file_import"],
+      ...["event_source", "study_charge", "imported_file", "file_import_refusal", "file_import_part", "file_import"],
       ...["batch_row", "batch", "patient_source", "customer_source", "sync_answer", "lab_order"],
     ];
     for (const table of tables) await other.run(`drop table ${table}`);
@@ -50,6 +50,7 @@ describe("the store", () => {
     const added = [
       "clinic suspended_at",
       "clinic_settings skipped_steps",
+      "clinic_settings not_run_hours",
       "customer name",
       "customer phone",
       "customer email",

@@ -271,9 +271,13 @@ const anyFile = fc
         if (signed) entities.push(soap(one.fp, first, { amends_fp: original.fp }));
       }
       if (visit !== null) {
-        entities.push(
-          event(first, { ...visit, end_at: visit.start_at, patient_fp: one.fp, assigned_user_fp: user.fp }),
-        );
+        const planned = { ...visit, end_at: visit.start_at, patient_fp: one.fp, assigned_user_fp: user.fp };
+        const appointment = event(first, planned);
+        entities.push(appointment);
+        if (named !== null) {
+          const name = { clinic_fp: first, source: `pims-${index}`, ...named };
+          entities.push({ type: "event_source", ...name, event_fp: named.removed ? null : appointment.fp });
+        }
       }
     }
     for (const { batches, ...described } of items) {

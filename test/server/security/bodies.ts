@@ -29,6 +29,7 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
   const product = { name: `${marker} new`, category: "VACCINE", unit: "vial", low_stock_threshold: 0 };
   return {
     "POST /agent/v1/studies": { studies: [study({ patient_fp: animal, device_name: marker })] },
+    "POST /agent/v1/registry": { source: "PIMS", changes: [] },
     "POST /agent/v1/heartbeat": { version: "0.1.0" },
     "POST /clinic/v1/account/password": { old_password: "wrong words", new_password: "other words" },
     ...ofClinic({
@@ -38,7 +39,7 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
       "POST users/add": { name: named.member, role: "reader" },
       "PATCH users/:user": { role: "staff" },
       "POST users/:user/reset": { password: "ten letters" },
-      "PUT settings/clinic": { language: "en", time_zone: null, confirms_connections: true },
+      "PUT settings/clinic": { language: "en", time_zone: null, confirms_connections: true, not_run_hours: 2 },
       "POST ranges/preview": { text: ranges },
       "PUT ranges": { text: ranges, low_quality: false, replaces: null },
       "POST today/skipped-steps": { step: "ranges" },
@@ -54,8 +55,11 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
       "POST calendar/:fp/move": { to: "CHECKED_IN" },
       "POST patients/check": { animal: written, edited: null },
       "POST patients": { animal: written, seen: [] },
+      "POST patients/:fp/merge": { merged: named.double, version: named.pairVersion },
       "PUT patients/:fp": { animal: { ...written, name: `${marker} dog` }, seen: [], version: named.animalVersion },
       "PUT patients/:fp/deceased": { died_on: null },
+      "POST changes/:batch/undo": {},
+      "PUT orders/without-order/:fp": { charged: true },
       "PUT owners/:fp": { ...facts, version: named.ownerVersion },
       "POST stock": { ...product, quantity: 1, lot: marker, expiry_date: null },
       "POST orders": { patient_fp: animal, device, panel: marker, tests: ["ALT"] },

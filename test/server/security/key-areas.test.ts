@@ -54,6 +54,6 @@ test("the page, the command line and the document offer the same permissions, in
     "clinic.soap.view: SOAP records alone",
     "clinic.lab.view: results alone",
     "clinic.lab.ingest: sending results, and what an agent reads for it: numbers of patients, intervals, codes, its devices and releases",
-    "clinic.sync.write: sending patients and their owners from practice software",
+    "clinic.sync.write: sending patients and their owners, orders and appointments from practice software",
   ]);
 });

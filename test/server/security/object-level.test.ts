@@ -30,7 +30,7 @@ type World = Awaited<ReturnType<typeof startTwoClinics>>;
 
 /** @returns an id of the same form that no record has */
 function absentLike(id: string): string {
-  const kind = /^(patient|soap|cds|calevt|invitem|agent|order)_/.exec(id)?.[1];
+  const kind = /^(patient|soap|cds|calevt|invitem|agent|order|batch)_/.exec(id)?.[1];
   return kind === undefined ? id.replaceAll(/[0-9A-Za-z]/g, "0") : newFp(kind as "patient");
 }
 
@@ -121,6 +121,7 @@ async function foreignBodies({ server, ours, theirs }: World): Promise<string[]>
   for (const [row, path] of [
     ["POST unmatched/:fp/assign", ours.pathTo("unmatched/:fp/assign")],
     ["POST patients", "patients"],
+    ["POST patients/:fp/merge", ours.pathTo("patients/:fp/merge")],
     ["POST records", "records"],
     ["POST calendar", "calendar"],
     ["POST orders", "orders"],
@@ -136,6 +137,7 @@ async function foreignBodies({ server, ours, theirs }: World): Promise<string[]>
     const missing = {
       ...named,
       animal: newFp("patient"),
+      double: newFp("patient"),
       owner: newFp("customer"),
       study: newFp("cds"),
       agent: newFp("agent"),

@@ -36,6 +36,7 @@ async function currentVersion({ admin, named, pathTo }: World["ours"], row: stri
   const read = async <T>(path: string) => (await admin.call<T>("GET", path)).body;
   if (row.includes("/owners/"))
     return (await read<{ owner: { version: string } }>(`/patients/${named.animal}`)).owner.version;
+  if (row.endsWith("/merge")) return named.pairVersion;
   const path = row.includes("/patients/") ? pathTo("/patients/:fp/edit") : pathTo("/records/:fp");
   return (await read<{ version: string }>(path)).version;
 }

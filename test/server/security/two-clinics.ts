@@ -111,6 +111,14 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     payload: Buffer.from(`Name;Species;Owner\n${marker};cat;${marker}\n`),
   });
   const file = upload.json<{ id: string }>().id;
+  const none = { breed: null, sex: null, date_of_birth: null, weight_kg: null };
+  const add = async (species: string) => {
+    const owner = { name: `${marker} ${species}`, phone: null, email: null, language: null, time_zone: null };
+    const written = { name: `${species} of ${marker}`, species, ...none, identifiers: [], owner };
+    const body = { animal: written, seen: [] };
+    return (await admin.call<{ fp: string; batch: string }>("POST", "/patients", body)).body;
+  };
+  const [double, { batch: change }] = [await add("dog"), await add("cat")];
   const spare = await makeUser(server, "reader", fp);
   await makeKeyToLose(admin, marker);
   const list = async <T>(path: string) => (await admin.call<T>("GET", path)).body;
@@ -134,6 +142,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
       order,
     ],
     patient: [animal.fp],
+    batch: [change],
     id: [keys.find(({ name }) => name === `${marker} spare`)?.id ?? "", webhook, channel, file],
     user: [members.find(({ name }) => name === spare.name)?.id ?? ""],
     session: sessions.map(({ id }) => id),
@@ -153,6 +162,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     [/(records|soap)\/:fp/, record.fp],
     [/calendar\/:fp/, visit.fp],
     [/orders\/:fp/, order],
+    [/orders\/without-order\/:fp/, filed.fp],
     [/stock\/:fp/, vaccine.fp],
     [/webhooks\/:id/, webhook],
     [/channels\/:id/, channel],
@@ -169,6 +179,8 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
   /** Further values that bodies name. */
   const named = {
     animal: animal.fp,
+    /** Another animal, which may be merged into it. */
+    double: double.fp,
     study: filed.fp,
     device: "chem-1",
     devices,
@@ -178,6 +190,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     version: (await list<{ version: string }>(`/records/${record.fp}`)).version,
     owner: animal.owner_customer_fp,
     animalVersion: (await list<{ version: string }>(`/patients/${animal.fp}/edit`)).version,
+    pairVersion: (await list<{ version: string }>(`/patients/${animal.fp}/merge/${double.fp}`)).version,
     ownerVersion: (await list<{ owner: { version: string } }>(`/patients/${animal.fp}`)).owner.version,
   };
   return { marker, fp, key, agentKey, users, admin, ids, named, pathTo };

@@ -35,7 +35,7 @@ export function orderGroups(segments: readonly Segment[], header: Place): OrderG
 export function readOrders(
   groups: readonly OrderGroup[],
   patient: string,
-  source: string,
+  sender: string,
   settings: PracticeSettings,
   context: RegistryContext,
 ): RegistryOrder[] {
@@ -44,7 +44,7 @@ export function readOrders(
     const isCancelled = cancels(orc);
     // A cancellation needs no test.
     for (const obr of obrs.length === 0 ? [null] : obrs) {
-      const external_id = numberOf(orc, obr, source);
+      const external_id = numberOf(orc, obr, sender);
       const known = orders.get(external_id);
       const tests = obr === null ? [] : testsOf(obr, settings);
       if (obr === null && !isCancelled) refuse(101, orc, 2, "has no OBR after it, expected the test");
@@ -67,8 +67,8 @@ function cancels(orc: Place): boolean {
   return control === "CA";
 }
 
-/** Returns the placer's number of ORC-2 or OBR-2. That of another system than the source has its namespace: two systems count alike. */
-function numberOf(orc: Place, obr: Place | null, source: string): string {
+/** Returns the placer's number of ORC-2 or OBR-2. That of another system than the sender has its namespace: two systems count alike. */
+function numberOf(orc: Place, obr: Place | null, sender: string): string {
   const [own, ofTest] = [entityIn(orc), obr === null ? null : entityIn(obr)];
   if (own !== null && ofTest !== null && (own.number !== ofTest.number || !agrees(own.namespace, ofTest.namespace))) {
     refuse(204, obr ?? orc, 2, `is ${shownValue(ofTest.number)}, expected ${shownValue(own.number)} as in ORC-2`);
@@ -76,8 +76,8 @@ function numberOf(orc: Place, obr: Place | null, source: string): string {
   const found = own ?? ofTest;
   if (found === null) return refuse(101, orc, 2, "is missing, expected the number of the order");
   const namespace = found.namespace || (ofTest?.namespace ?? "");
-  const isOfSource = namespace === "" || namespace.toUpperCase() === source.toUpperCase();
-  const id = isOfSource ? found.number : `${found.number}^${namespace}`;
+  const isOfSender = namespace === "" || namespace.toUpperCase() === sender.toUpperCase();
+  const id = isOfSender ? found.number : `${found.number}^${namespace}`;
   return id.length > 64 ? refuse(102, orc, 2, `has ${id.length} characters, expected at most 64`) : id;
 }
 
@@ -93,6 +93,11 @@ const CATALOGUE: ReadonlySet<string> = new Set(
     .map(foldName),
 );
 
+/** Whether the catalogue has the name, so that any device may run the test. */
+export function isKnownTest(name: string): boolean {
+  return CATALOGUE.has(foldName(name));
+}
+
 /** The characters that a test's name cannot have, because they have a meaning on the lines of devices. */
 const NOT_IN_NAMES = /[\s\p{Cc},;|^~&\\]+/gu;
 
@@ -104,7 +109,7 @@ function testsOf(obr: Place, { panels = {} }: PracticeSettings): readonly string
   const names = [code, text, otherCode, otherText].filter((name) => name !== "" && name !== '""');
   const panel = names.find((name) => Object.hasOwn(panels, name));
   if (panel !== undefined) return panels[panel] ?? [];
-  const known = names.find((name) => CATALOGUE.has(foldName(name))) ?? names[0];
+  const known = names.find(isKnownTest) ?? names[0];
   const test = known?.replaceAll(NOT_IN_NAMES, " ").trim().slice(0, TEST_CHARS_MAX).trim() ?? "";
   return test === "" ? refuse(101, obr, 4, "is missing, expected the code of a test") : [test];
 }

@@ -49,20 +49,14 @@ function read(message: Hl7Message, settings: PracticeSettings, context: Registry
   }
   if (message.replacements > 0) refuse(102, header, 18, `is ${shownValue(message.charset)}, which the text is not`);
   if (message.cutShort !== null) refuse(102, header, 9, "is of a message that is too long");
-  const source = sourceOf(message, settings);
-  const changes = changesOf(`${type}^${trigger}`, message, { header, source: source ?? "" }, settings, context);
-  return { is: "changes", source, changes };
-}
-
-interface Origin {
-  readonly header: Place;
-  readonly source: string;
+  const changes = changesOf(`${type}^${trigger}`, message, header, settings, context);
+  return { is: "changes", source: sourceOf(message, settings), changes };
 }
 
 function changesOf(
   type: string,
   { segments, header }: Hl7Message,
-  origin: Origin,
+  place: Place,
   settings: PracticeSettings,
   context: RegistryContext,
 ): RegistryChange[] {
@@ -70,19 +64,19 @@ function changesOf(
   const [kind, trigger = ""] = type.split("^");
   if (kind === "ADT" && (trigger === "A40" || trigger === "A47")) {
     const changes = readMerges(segments, trigger, sender, settings);
-    return changes.length > 0 ? changes : refuse(101, origin.header, 9, `is ${shownValue(type)}, expected PID and MRG`);
+    return changes.length > 0 ? changes : refuse(101, place, 9, `is ${shownValue(type)}, expected PID and MRG`);
   }
   if (kind === "ADT" && (UPSERTS.has(trigger) || trigger === REMOVES)) {
-    const animal = animalIn(segments, origin.header);
+    const animal = animalIn(segments, place);
     const id = idIn(animal, sender, settings);
     return trigger === REMOVES
       ? [{ kind: "patient", item: { external_id: id, deleted: true } }]
       : [{ kind: "patient", item: readAnimal(animal, id, settings, context) }];
   }
   if (type === "ORM^O01" || type === "OML^O21") {
-    const animal = animalIn(segments, origin.header);
+    const animal = animalIn(segments, place);
     const id = idIn(animal, sender, settings);
-    const orders = readOrders(orderGroups(segments, origin.header), id, origin.source, settings, context);
+    const orders = readOrders(orderGroups(segments, place), id, sender, settings, context);
     const item = readAnimal(animal, id, settings, context);
     // The animal of an order may be new here. The facts of a known one come with its own messages.
     const isDescribed = item.name !== undefined && item.species !== undefined;
@@ -93,7 +87,7 @@ function changesOf(
     ];
   }
   const isKnown = kind === "ADT" || kind === "ORM" || kind === "OML";
-  return refuse(isKnown ? 201 : 200, origin.header, 9, `is ${shownValue(type)}, which is not taken`);
+  return refuse(isKnown ? 201 : 200, place, 9, `is ${shownValue(type)}, which is not taken`);
 }
 
 /** The first PID with what describes it, up to the first order. */

@@ -133,15 +133,20 @@ export function registryChangeOperationsOn(
       return sql.devices.all() as string[];
     },
 
-    /** The first queued changes of a device, of one source. They have at most `maxChars` characters, or are one. */
-    queuedChanges(device: string, limit: number, maxChars: number): QueuedChange[] {
-      const queued = sql.next.all(device, limit) as QueuedChange[];
+    /**
+     * The first queued changes of a device, of one source, or one file, and whether more are queued. They have at most `maxChars`
+     * characters, or are one.
+     */
+    queuedChanges(device: string, limit: number, maxChars: number): { batch: QueuedChange[]; more: boolean } {
+      const queued = sql.next.all(device, limit + 1) as QueuedChange[];
       let chars = 0;
+      const [first] = queued;
       const end = queued.findIndex(({ source, body }, index) => {
         chars += body.length;
-        return index > 0 && (source !== queued[0]?.source || chars > maxChars);
+        const isOther = source !== first?.source || first.kind === FILE_CHANGE;
+        return index > 0 && (index === limit || isOther || chars > maxChars);
       });
-      return end < 0 ? queued : queued.slice(0, end);
+      return end < 0 ? { batch: queued, more: false } : { batch: queued.slice(0, end), more: true };
     },
 
     /** Returns the bytes of the message that has the change. */

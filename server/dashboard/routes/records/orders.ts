@@ -5,11 +5,12 @@ import { fpPattern } from "../../../../shared/api/fp.ts";
 import { analytes } from "../../../../shared/clinical/analytes/analytes.ts";
 import { Nullable } from "../../../../shared/schema/schema.ts";
 import { textForm } from "../../../../shared/schema/text-form.ts";
-import type { OrderChoices, OrderPlaced, OrdersBody } from "../../types/orders.ts";
+import type { ChargeBody, OrderChoices, OrderPlaced, OrdersBody } from "../../types/orders.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { readAgents } from "../../../records/agents/devices.ts";
 import { auditCommand } from "../../../records/audit/audit.ts";
 import { attachOrder, detachOrder } from "../../../records/orders/attach-order.ts";
+import { noteCharge } from "../../../records/orders/charges.ts";
 import { listOrders, listPanels } from "../../../records/orders/order-list.ts";
 import { unknownTests } from "../../../records/orders/order-tests.ts";
 import { cancelOrder, findOrder, placeOrder, type StoredOrder } from "../../../records/orders/orders.ts";
@@ -31,6 +32,7 @@ const newBody = bodyReader({
   panel: Nullable(Type.String({ maxLength: 60, pattern: textForm("\\S", "text that is not blank") })),
   tests: Type.Array(TestName, { minItems: 1, maxItems: ORDER_TESTS_MAX }),
 });
+const chargeBody: (body: unknown) => ChargeBody = bodyReader({ charged: Type.Boolean() });
 const attachBody = bodyReader({ study_fp: Type.String({ pattern: fpPattern("cds") }) });
 
 const url = "/clinic/v1/clinics/:clinic/orders";
@@ -77,6 +79,11 @@ export function orderRoutes(app: FastifyInstance, { store, now }: DashboardConte
       return { fp: order.fp };
     });
   });
+  resultRoutes(app, { store, now });
+}
+
+/** Results and the orders that they answer, by hand, and the charge of those without one. */
+function resultRoutes(app: FastifyInstance, { store, now }: Pick<DashboardContext, "store" | "now">): void {
   app.post(`${url}/:fp/attach`, { config: { access: "staff" } }, async (request): Promise<{ fp: string }> => {
     const { study_fp } = attachBody(request.body);
     const actor = actorOf(request, now());
@@ -96,6 +103,17 @@ export function orderRoutes(app: FastifyInstance, { store, now }: DashboardConte
       const study = found("This study", await findVisible(session, actor.clinicId, study_fp));
       if (!(await detachOrder(session, order, study, actor))) refuse(refusal("ORDER.NOT_ATTACHED"));
       return { fp: order.fp };
+    });
+  });
+  app.put(`${url}/without-order/:fp`, { config: { access: "staff" } }, async (request): Promise<object> => {
+    const { charged } = chargeBody(request.body);
+    const { fp } = request.params as { fp: string };
+    const actor = actorOf(request, now());
+    return store.transaction(async (session) => {
+      const study = found("This study", await findVisible(session, actor.clinicId, fp));
+      const refused = await noteCharge(session, study, charged, actor);
+      if (refused !== null) refuse(refused);
+      return {};
     });
   });
 }

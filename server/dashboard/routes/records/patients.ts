@@ -6,6 +6,7 @@ import { choice, pageParameters, readParameters, text, yesOrNo } from "../../../
 import type { PatientLists } from "../../../records/patients/patient-list.ts";
 import { patientOverview, patientResults } from "../../../records/patients/patient-page.ts";
 import { describeOwner } from "../../../records/registry/by-hand/edited-animal.ts";
+import { listRecentChanges } from "../../../records/registry/by-hand/recent-changes.ts";
 import { clinicOf } from "../../auth/guard.ts";
 import type { DashboardContext } from "../../context.ts";
 
@@ -35,7 +36,8 @@ export function patientRoutes(app: FastifyInstance, { store, now }: DashboardCon
     async (request): Promise<PatientOverview> => {
       const ids = { clinicId: clinicOf(request).id, fp: patientFp(request) };
       const overview = found(await patientOverview(store, { ...ids, now: now() }));
-      return { ...overview, ...found(await describeOwner(store, ids)) };
+      const recent_changes = await listRecentChanges(store, { ...ids, now: now() });
+      return { ...overview, ...found(await describeOwner(store, ids)), recent_changes };
     },
   );
   app.get(

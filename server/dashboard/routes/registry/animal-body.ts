@@ -7,6 +7,7 @@ import {
   type DeceasedBody,
   type EditAnimalBody,
   type EditOwnerBody,
+  type MergeBody,
   type NewAnimalBody,
   NUMBER_TYPES,
   NUMBERS_MAX,
@@ -62,5 +63,7 @@ export const editBody: (body: unknown) => EditAnimalBody = bodyReader({ animal, 
 export const deceasedBody: (body: unknown) => DeceasedBody = bodyReader({
   died_on: Nullable(Type.String({ pattern: DATE_PATTERN })),
 });
+
+export const mergeBody: (body: unknown) => MergeBody = bodyReader({ merged: PatientFp, version: Version });
 
 export const ownerBody: (body: unknown) => EditOwnerBody = bodyReader({ ...ownerFacts, version: Version });

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import type { PatientHint } from "../../../../shared/api/study.ts";
 import type {
   AnimalBody,
@@ -8,6 +8,7 @@ import type {
   SavedAnimal,
   TypedAnimal,
   WaitingResult,
+  Written,
 } from "../../types/animals.ts";
 import type { Session } from "../../../database/query.ts";
 import { auditCommand } from "../../../records/audit/audit.ts";
@@ -15,7 +16,7 @@ import { knownPatients, type PatientLists } from "../../../records/patients/pati
 import { findRemoved, listRemovedAnimals, readEditedAnimal } from "../../../records/registry/by-hand/edited-animal.ts";
 import { likelyDoubles, likelyOwners } from "../../../records/registry/by-hand/likely-doubles.ts";
 import { type ReadAnimal, readTypedAnimal } from "../../../records/registry/by-hand/typed-animal.ts";
-import { type HandContext, addAnimal, editAnimal } from "../../../records/registry/by-hand/write-animal.ts";
+import { addAnimal, byHand, editAnimal } from "../../../records/registry/by-hand/write-animal.ts";
 import { removeByHand, restoreAnimal, setDeceased } from "../../../records/registry/by-hand/write-animal.ts";
 import { animalFromHint } from "../../../records/registry/by-hand/animal-from-hint.ts";
 import { refusal } from "../../types/refusals.ts";
@@ -26,7 +27,7 @@ import { instantOf, wallTime } from "../../types/wall-time.ts";
 import { isRealDate } from "../../../../shared/schema/timestamp.ts";
 import { clinicOf } from "../../auth/guard.ts";
 import type { DashboardContext } from "../../context.ts";
-import { actorOf } from "../commands.ts";
+import { handOf } from "../commands.ts";
 import { found, patientFp } from "../records/patients.ts";
 import { found as foundRecord, ownPatient } from "../records/study-command.ts";
 import { checkBody, deceasedBody, editBody, newBody } from "./animal-body.ts";
@@ -76,57 +77,60 @@ function checkRoutes(app: FastifyInstance, { store, now }: DashboardContext, lis
 
 function saveRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
   app.post(BASE, { config: { access: "staff" } }, async (request): Promise<SavedAnimal> => {
-    const { result, ...body } = newBody(request.body);
-    const context = contextOf(request, now);
+    const { result: waiting, ...body } = newBody(request.body);
+    const hand = handOf(request, now);
     return store.transaction(async (session) => {
-      const animal = await checked(session, body, context, null);
-      const added = foundOwner(await addAnimal(session, animal, context));
-      await auditCommand(session, "patient add", [added.fp, added.ownerFp], actorOf(request, now()));
-      const revision = result === undefined ? null : await fileTo(session, request, { result, fp: added.fp, now });
-      return { fp: added.fp, revision };
+      const animal = await checked(session, body, hand, null);
+      const { result, batch } = await byHand(session, hand, (context) => addAnimal(session, animal, context));
+      const added = foundOwner(result);
+      await auditCommand(session, "patient add", [added.fp, added.ownerFp], hand);
+      const revision = waiting === undefined ? null : await fileTo(session, hand, { waiting, fp: added.fp });
+      return { fp: added.fp, revision, batch };
     });
   });
   app.put(`${BASE}/:fp`, { config: { access: "staff" } }, async (request): Promise<SavedAnimal> => {
     const { version, ...body } = editBody(request.body);
-    const context = contextOf(request, now);
+    const hand = handOf(request, now);
     const fp = patientFp(request);
     return store.transaction(async (session) => {
-      await ownPatient(session, context.clinicId, fp);
-      const seen = await readEditedAnimal(session, { clinicId: context.clinicId, fp });
+      await ownPatient(session, hand.clinicId, fp);
+      const seen = await readEditedAnimal(session, { clinicId: hand.clinicId, fp });
       if (seen.version !== version) refuse(refusal("PATIENT.CHANGED"));
-      const animal = await checked(session, body, context, fp);
-      const { ownerFp } = foundOwner(await editAnimal(session, fp, animal, context));
-      await auditCommand(session, "patient edit", [fp, ownerFp], actorOf(request, now()));
-      return { fp, revision: null };
+      const animal = await checked(session, body, hand, fp);
+      const { result, batch } = await byHand(session, hand, (context) => editAnimal(session, fp, animal, context));
+      const { ownerFp } = foundOwner(result);
+      await auditCommand(session, "patient edit", [fp, ownerFp], hand);
+      return { fp, revision: null, batch };
     });
   });
 }
 
 function stateRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
-  app.put(`${BASE}/:fp/deceased`, { config: { access: "staff" } }, async (request) => {
+  app.put(`${BASE}/:fp/deceased`, { config: { access: "staff" } }, async (request): Promise<Written> => {
     const { died_on } = deceasedBody(request.body);
-    const context = contextOf(request, now);
+    const hand = handOf(request, now);
     const fp = patientFp(request);
     const deceasedAt = died_on === null ? null : dayOfDeath(died_on, clinicOf(request).timeZone, now());
     return store.transaction(async (session) => {
-      const { patient } = await ownPatient(session, context.clinicId, fp);
+      const { patient } = await ownPatient(session, hand.clinicId, fp);
       if (died_on !== null && patient.date_of_birth !== null && died_on < patient.date_of_birth) {
         refuseFaults([{ field: "died_on", code: "before_birth" }]);
       }
-      await setDeceased(session, fp, deceasedAt, context);
+      const { batch } = await byHand(session, hand, (context) => setDeceased(session, fp, deceasedAt, context));
       const command = died_on === null ? "patient not deceased" : "patient deceased";
-      await auditCommand(session, command, [fp], actorOf(request, now()));
-      return {};
+      await auditCommand(session, command, [fp], hand);
+      return { batch };
     });
   });
-  app.post(`${BASE}/:fp/remove`, { config: { access: "staff" } }, async (request) => {
-    const context = contextOf(request, now);
+  app.post(`${BASE}/:fp/remove`, { config: { access: "staff" } }, async (request): Promise<Written> => {
+    const hand = handOf(request, now);
     return store.transaction(async (session) => {
-      const { id, patient } = await ownPatient(session, context.clinicId, patientFp(request));
-      const refused = await removeByHand(session, { id, fp: patient.fp }, context);
-      if (refused !== null) refuse(refused);
-      await auditCommand(session, "patient remove", [patient.fp], actorOf(request, now()));
-      return {};
+      const { id, patient } = await ownPatient(session, hand.clinicId, patientFp(request));
+      const removed = { id, fp: patient.fp };
+      const { result, batch } = await byHand(session, hand, (context) => removeByHand(session, removed, context));
+      if (result !== null) refuse(result);
+      await auditCommand(session, "patient remove", [patient.fp], hand);
+      return { batch };
     });
   });
   app.get(
@@ -134,27 +138,25 @@ function stateRoutes(app: FastifyInstance, { store, now }: DashboardContext): vo
     { config: { access: "reader" } },
     async (request): Promise<RemovedAnimals> => listRemovedAnimals(store, clinicOf(request).id),
   );
-  app.post(`${BASE}/:fp/restore`, { config: { access: "staff" } }, async (request) => {
-    const context = contextOf(request, now);
+  app.post(`${BASE}/:fp/restore`, { config: { access: "staff" } }, async (request): Promise<Written> => {
+    const hand = handOf(request, now);
     const fp = patientFp(request);
     return store.transaction(async (session) => {
-      found(await findRemoved(session, context.clinicId, fp));
-      await restoreAnimal(session, fp, context);
-      await auditCommand(session, "patient restore", [fp], actorOf(request, now()));
-      return {};
+      found(await findRemoved(session, hand.clinicId, fp));
+      const { batch } = await byHand(session, hand, (context) => restoreAnimal(session, fp, context));
+      await auditCommand(session, "patient restore", [fp], hand);
+      return { batch };
     });
   });
 }
 
-function contextOf(request: FastifyRequest, now: () => number): HandContext {
-  return { clinicId: clinicOf(request).id, now: now(), clock: now };
-}
+type Hand = ReturnType<typeof handOf>;
 
 /** Checks a typed animal again when it is saved: another user may have added one that is alike. */
 async function checked(
   session: Session,
   { animal: typed, seen }: AnimalBody,
-  { clinicId, now }: HandContext,
+  { clinicId, now }: Pick<Hand, "clinicId" | "now">,
   edited: string | null,
 ): Promise<ReadAnimal> {
   const { animal, faults } = readTypedAnimal(typed, now);
@@ -171,14 +173,13 @@ function foundOwner<Saved>(saved: Saved | undefined): Saved {
 /** Files a waiting study to the new animal. A user who chose the species confirms a contradiction of the device by it. */
 async function fileTo(
   session: Session,
-  request: FastifyRequest,
-  { result, fp, now }: { result: WaitingResult; fp: string; now: () => number },
+  actor: Hand,
+  { waiting, fp }: { waiting: WaitingResult; fp: string },
 ): Promise<number> {
-  const actor = actorOf(request, now());
-  const stored = foundRecord("This study", await findOwnStudy(session, actor.clinicId, result.fp));
+  const stored = foundRecord("This study", await findOwnStudy(session, actor.clinicId, waiting.fp));
   const patient = await ownPatient(session, actor.clinicId, fp);
   const refused =
-    stored.revision === result.revision
+    stored.revision === waiting.revision
       ? await assignStudy(session, stored, { patient, typedSpecies: patient.patient.species }, actor)
       : refusal("STUDY.CHANGED");
   if (refused !== null) refuse(refused);

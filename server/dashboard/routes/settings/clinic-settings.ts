@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { IANAZone } from "luxon";
 import { Type } from "typebox";
-import type { ClinicSettings } from "../../types/settings/clinic-settings.ts";
+import { type ClinicSettings, NOT_RUN_HOURS } from "../../types/settings/clinic-settings.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { auditCommand } from "../../../records/audit/audit.ts";
 import { setClinicSettings } from "../../../records/clinics/clinics.ts";
@@ -17,6 +17,7 @@ const settingsBody = bodyReader({
   time_zone: Type.Union([Type.String({ maxLength: 64 }), Type.Null()]),
   // A page of an older version sends none.
   confirms_connections: Type.Optional(Type.Boolean()),
+  not_run_hours: Type.Optional(Type.Integer({ minimum: NOT_RUN_HOURS.min, maximum: NOT_RUN_HOURS.max })),
 });
 
 export function clinicSettingsRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {

@@ -2,6 +2,7 @@ import type { Reason } from "../../../../shared/api/reason.ts";
 import type { AlertKind } from "../../../operations/alerts/kinds.ts";
 import type { Flag, Result } from "../../../../shared/api/study.ts";
 import type { ConnectionNews } from "../connections.ts";
+import type { OrderCounts } from "../orders.ts";
 import type { HeardReason } from "../heard-reason.ts";
 
 // The work that needs a person today, as `GET /clinic/v1/clinics/:clinic/today` returns it.
@@ -39,6 +40,7 @@ export interface TodayState {
   alerts: AlertShown[];
   /** Other clinics that wait for this one, or see a patient of it since nobody looked. */
   connections: ConnectionNews[];
+  orders: OrderCounts;
   newest: NewResult[];
   /** Number of studies that the database has damaged, and that the list therefore leaves out. */
   left_out: number;

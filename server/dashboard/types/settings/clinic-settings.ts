@@ -7,4 +7,9 @@ export interface ClinicSettings {
   time_zone: string | null;
   /** Whether connections of other clinics to its patients wait for its confirmation. Absent, it stays as it is. */
   confirms_connections?: boolean;
+  /** Hours without results after which an order counts as not run. Absent, it stays as it is. */
+  not_run_hours?: number;
 }
+
+/** The hours that a clinic may choose. */
+export const NOT_RUN_HOURS = { min: 1, max: 72, usual: 2 } as const;

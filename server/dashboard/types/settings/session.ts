@@ -23,6 +23,8 @@ export interface ClinicOfUser {
   time_zone: string | null;
   /** Whether connections of other clinics to its patients wait for its confirmation. */
   confirms_connections: boolean;
+  /** Hours without results after which an order counts as not run. */
+  not_run_hours: number;
 }
 
 /** The response to `GET /clinic/v1/session`. */

@@ -137,6 +137,8 @@ const removedAnimals = query((db, p: { clinicId: number }) =>
     .where("clinic_patient.listed", "=", 0)
     .where("clinic_patient.active", "=", 1)
     .where("patient.deleted_at", "is not", null)
+    // A merged animal comes back by the undo of the merge, with its results.
+    .where("patient.merged_into_id", "is", null)
     .orderBy("patient.deleted_at", "desc")
     .orderBy("patient.fp")
     .limit(REMOVED_MAX),
@@ -150,7 +152,8 @@ const removedAnimal = query((db, p: { clinicId: number; fp: string }) =>
     .where("patient.fp", "=", p.fp)
     .where("clinic_patient.clinic_id", "=", p.clinicId)
     .where("clinic_patient.active", "=", 1)
-    .where("patient.deleted_at", "is not", null),
+    .where("patient.deleted_at", "is not", null)
+    .where("patient.merged_into_id", "is", null),
 );
 
 const otherClinic = query((db, p: { patientId: number; clinicId: number }) =>

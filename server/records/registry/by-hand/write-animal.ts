@@ -2,20 +2,37 @@ import { newFp } from "../../../../shared/api/fp.ts";
 import type { OwnerFacts } from "../../../dashboard/types/animals.ts";
 import { type Refusal, refusal } from "../../../dashboard/types/refusals.ts";
 import type { Session } from "../../../database/query.ts";
-import { setConnection, stampAndRelist } from "../../patients/connections.ts";
-import { type Animal, identifiersOf, patientByFp, removeAnimal, storeAnimal } from "../animals.ts";
-import type { StoreContext } from "../batches.ts";
+import type { Door } from "../../../database/schema.ts";
+import { type Animal, connectAnimal, identifiersOf, patientByFp, removeAnimal, storeAnimal } from "../animals.ts";
+import { inBatch, type StoreContext } from "../batches.ts";
 import { ownerId, storeOwnerFacts } from "../owners.ts";
 import { isShared, ownerOfClinic } from "./edited-animal.ts";
 import type { ReadAnimal } from "./typed-animal.ts";
 
 // What a user writes about an animal of the clinic. The caller has checked that the clinic sees the animal. Run each in a transaction.
 
-/** The clinic and the clock of a write. */
-export interface HandContext {
+/** The clinic of a write, its clock and its batch. */
+export interface HandContext extends StoreContext {
   readonly clinicId: number;
+}
+
+/** The user who writes, in a clinic at a time. */
+interface Hand {
+  readonly clinicId: number;
+  readonly userId: number;
   readonly now: number;
   readonly clock: () => number;
+}
+
+/** Runs what a user writes in a batch, so that it can be undone. @returns the fp of the batch; null if nothing changed */
+export async function byHand<Result>(
+  session: Session,
+  { clinicId, userId, now, clock }: Hand,
+  work: (context: HandContext) => Promise<Result>,
+  door: Door = "hand",
+): Promise<{ readonly result: Result; readonly batch: string | null }> {
+  const opened = { clinicId, door, source: null, by: { userId }, now };
+  return inBatch(session, opened, async (batch) => work({ clinicId, now, clock, served: null, batch }));
 }
 
 /** Adds an animal and connects the clinic to it. @returns its fp; undefined if the clinic sees no animal of the owner */
@@ -27,13 +44,9 @@ export async function addAnimal(
   const owner = await storedOwner(session, animal.owner, context);
   if (owner === undefined) return undefined;
   const fp = newFp("patient");
-  const { id } = await storeAnimal(session, animalOf(fp, animal, owner), storeContext(context));
-  await setConnection(session, {
-    clinicId: context.clinicId,
-    patient: { id, fp, species: animal.species },
-    active: true,
-  });
-  await stampAndRelist(session, id, context.clock(), true);
+  const { id } = await storeAnimal(session, animalOf(fp, animal, owner), context);
+  const patient = { id, fp, species: animal.species };
+  await connectAnimal(session, { clinicId: context.clinicId, patient, active: true }, context);
   return { fp, ownerFp: owner.fp };
 }
 
@@ -46,7 +59,7 @@ export async function editAnimal(
 ): Promise<{ ownerFp: string } | undefined> {
   const owner = await storedOwner(session, animal.owner, context);
   if (owner === undefined) return undefined;
-  await storeAnimal(session, animalOf(fp, animal, owner), storeContext(context));
+  await storeAnimal(session, animalOf(fp, animal, owner), context);
   return { ownerFp: owner.fp };
 }
 
@@ -67,17 +80,13 @@ export async function removeByHand(
   context: HandContext,
 ): Promise<Refusal | null> {
   if (await isShared(session, id, context.clinicId)) return refusal("PATIENT.SHARED");
-  await removeAnimal(session, fp, storeContext(context));
+  await removeAnimal(session, fp, context);
   return null;
 }
 
 /** Brings a removed animal back, with its results. */
 export async function restoreAnimal(session: Session, fp: string, context: HandContext): Promise<void> {
   await storeChanged(session, fp, { deleted_at: null }, context);
-}
-
-function storeContext({ now, clock }: HandContext): StoreContext {
-  return { now, clock, served: null, batch: null };
 }
 
 function animalOf(fp: string, animal: ReadAnimal, owner: { id: number; fp: string }): Animal {
@@ -95,17 +104,17 @@ async function storeChanged(
   if (stored === undefined) throw new Error("the animal is missing");
   const { id, created_at: _created, updated_at: _updated, deceased_at: _died, deleted_at: _deleted, ...facts } = stored;
   const identifiers = await session.all(identifiersOf, { patientId: id });
-  await storeAnimal(session, { ...facts, identifiers, ...changed }, storeContext(context));
+  await storeAnimal(session, { ...facts, identifiers, ...changed }, context);
 }
 
 async function storedOwner(
   session: Session,
   owner: { readonly fp: string } | OwnerFacts,
-  { clinicId }: HandContext,
+  context: HandContext,
 ): Promise<{ id: number; fp: string } | undefined> {
-  if ("fp" in owner) return ownerOfClinic(session, clinicId, owner.fp);
+  if ("fp" in owner) return ownerOfClinic(session, context.clinicId, owner.fp);
   const fp = newFp("customer");
-  const id = await ownerId(session, fp);
-  await storeOwnerFacts(session, id, owner, { batch: null });
+  const id = await ownerId(session, fp, context);
+  await storeOwnerFacts(session, id, owner, context);
   return { id, fp };
 }

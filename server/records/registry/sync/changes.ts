@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { Compile } from "typebox/compile";
 import {
   RegistryChange,
@@ -7,21 +8,24 @@ import {
   type RegistryPatient,
 } from "../../../../shared/api/agent/registry.ts";
 import { foldName } from "../../../../shared/clinical/analytes/analytes.ts";
+import { animalSpecies } from "../../../../shared/clinical/species.ts";
 import { query, type Session } from "../../../database/query.ts";
 import { listPanels } from "../../orders/order-list.ts";
 import { unknownTests } from "../../orders/order-tests.ts";
 import { findPlacedOrder } from "../../orders/orders.ts";
 import { type Identifier, identifiersOf, patientByFp } from "../animals.ts";
 import type { Batch } from "../batches.ts";
+import { readMicrochip } from "../microchip.ts";
 import { readOwnerFacts } from "../owners.ts";
-import { findNamedOwner, nameOwner, ownNameOf } from "../sources.ts";
+import { nameByChip } from "../same-chip.ts";
+import { findNamedOwner, nameOwner, ownNameOf, type SourceName } from "../sources.ts";
 import { formFaults, readPatients, type ReadPatient, type RefusedItem, type SyncedOwner, readTime } from "./items.ts";
-import { mergeNamed, mergeRefusals, renameNamed } from "./merge.ts";
+import { mergeNamed, mergeRefusals, renameNamed, renameRefusals } from "./merge.ts";
 import type { SyncFault } from "./messages.ts";
 import { readOrders } from "./order-items.ts";
 import { syncOrders } from "./orders.ts";
 import { syncPatients } from "./patients.ts";
-import { type SyncRequest, type StoredItem, withBatch } from "./request.ts";
+import { ITEMS_PER_TURN, type StoredItem, type SyncRequest, withBatch } from "./request.ts";
 
 // The changes of practice software that an agent brings, one after the other: what a change leaves out is filled from what is
 // stored, and then it is an item like those of /sync/v1.
@@ -44,6 +48,8 @@ export async function storeChanges(session: Session, request: ChangesRequest): P
   const outcomes: RegistryOutcome[] = [];
   const storeRun = async (run: typeof items, batch: Batch | null | undefined) => {
     for (const { id, ...change } of run) {
+      // On SQLite no query gives up the turn, and other requests would wait for all changes.
+      if (outcomes.length % ITEMS_PER_TURN === ITEMS_PER_TURN - 1) await nextTurn();
       outcomes.push({
         id,
         ...(await storeChange(session, change, { ...about, ...(batch !== undefined && { batch }) })),
@@ -88,7 +94,7 @@ async function storeChange(session: Session, given: unknown, context: Context): 
     case "rename": {
       const renamed = await renameNamed(session, { ...context, from: change.from, to: change.to });
       if (!("code" in renamed)) return { outcome: renamed.outcome, fp: renamed.fp, code: null, reason: null };
-      return rejected([{ field: "", code: renamed.code, message: mergeRefusals[renamed.code] }]);
+      return rejected([{ field: "", code: renamed.code, message: renameRefusals[renamed.code] }]);
     }
   }
 }
@@ -118,12 +124,14 @@ type PatientChange = Extract<RegistryChange, { kind: "patient" }>;
 async function storePatient(session: Session, { item, only_new }: PatientChange, context: Context): Promise<Outcome> {
   const { clinicId, source, now } = context;
   const { name, before } = await ownNameOf(session, { clinicId, source, externalId: item.external_id });
-  const stored = before?.fp == null ? undefined : await session.first(patientByFp, { fp: before.fp });
+  // An animal of another door is filled too: with its name it is the stored one.
+  const fp = before === undefined ? await fpByChip(session, name, item, context) : before.fp;
+  const stored = fp === null ? undefined : await session.first(patientByFp, { fp });
   if (only_new === true && stored !== undefined) {
     return { outcome: "unchanged", fp: stored.fp, code: null, reason: null };
   }
   const store = async (read: ReadPatient | RefusedItem) =>
-    outcomeOf((await syncPatients(session, { ...context, items: [read], full: null })).items);
+    outcomeOf((await syncPatients(session, { ...context, items: [read], full: null, isMatchedByChip: true })).items);
   if (item.deleted === true) return store({ externalId: item.external_id, updatedAt: null, patient: null });
 
   const { owner: _owner, replaced = [], dead_by, deleted: _deleted, ...facts } = item;
@@ -151,6 +159,21 @@ async function storePatient(session: Session, { item, only_new }: PatientChange,
     owner: await ownerOf(session, item, { ownId: name.externalId, customerId: stored?.owner_customer_id }, context),
   };
   return store({ ...read, patient });
+}
+
+/** Names the animal that a user typed or a file brought by the microchip of the change. @returns its fp; null for none */
+async function fpByChip(
+  session: Session,
+  name: SourceName,
+  { identifiers = [], name: called, species, deleted }: RegistryPatient,
+  { batch = null }: Context,
+): Promise<string | null> {
+  const [chip] = identifiers.filter(({ type }) => type === "microchip").map(({ value }) => readMicrochip(value));
+  const read = species === undefined ? null : animalSpecies(species);
+  if (deleted === true || chip === undefined || "code" in chip || read === null || called === undefined) return null;
+  const sought = { chip: chip.number, species: read.served, called };
+  const isKnown = await nameByChip(session, name, sought, { batch });
+  return isKnown ? ((await ownNameOf(session, name)).before?.fp ?? null) : null;
 }
 
 /** Passes the checks in the place of an owner that is found afterwards. */

@@ -33,6 +33,10 @@ export interface SyncedPatient {
   readonly owner: SyncedOwner;
 }
 
+export function chipOf({ identifiers }: SyncedPatient): string | null {
+  return identifiers.find(({ type }) => type === "microchip")?.identifier ?? null;
+}
+
 interface ReadItem {
   readonly externalId: string;
   /** Milliseconds since 1970; null if the item does not say it. */

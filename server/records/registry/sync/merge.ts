@@ -59,6 +59,16 @@ async function merge(session: Session, request: MergeRequest, context: StoreCont
   return { outcome: "merged", fp, merged_fp: null, moved: unmoved };
 }
 
+/** Why a patient gets no other external id. */
+type RenameCode = "same_id" | "unknown_id" | "id_taken";
+
+/** The words of these refusals. */
+export const renameRefusals: Readonly<Record<RenameCode, string>> = {
+  same_id: "The new external id is the earlier one",
+  unknown_id: "No patient with the earlier external id is stored: send it first",
+  id_taken: "The new external id is of another patient: merge the two",
+};
+
 export interface RenameRequest extends Omit<SyncRequest<never>, "items" | "full"> {
   readonly from: string;
   readonly to: string;
@@ -68,15 +78,15 @@ export interface RenameRequest extends Omit<SyncRequest<never>, "items" | "full"
 export async function renameNamed(
   session: Session,
   request: RenameRequest,
-): Promise<{ readonly outcome: "updated" | "unchanged"; readonly fp: string } | { readonly code: MergeCode }> {
+): Promise<{ readonly outcome: "updated" | "unchanged"; readonly fp: string } | { readonly code: RenameCode }> {
   const { clinicId, source, from, to } = request;
-  if (from === to) return { code: "same" };
+  if (from === to) return { code: "same_id" };
   const [earlier, next] = [
     await ownNameOf(session, { clinicId, source, externalId: from }),
     await ownNameOf(session, { clinicId, source, externalId: to }),
   ];
   const { before } = earlier;
-  if (before?.patient_id == null || before.fp === null) return { code: "unknown_merged" };
+  if (before?.patient_id == null || before.fp === null) return { code: "unknown_id" };
   if (earlier.name.externalId === next.name.externalId) return { outcome: "unchanged", fp: before.fp };
   // Two animals are merged, not renamed.
   if (next.before?.patient_id != null) return { code: "id_taken" };
@@ -102,7 +112,6 @@ export const mergeRefusals: Readonly<Record<MergeCode, string>> = {
   removed_survivor: "The patient of survivor is removed: send it again first",
   circle: "survivor was merged into merged before",
   merged_elsewhere: "merged was merged into another patient before",
-  id_taken: "The new external id is of another patient: merge the two",
   other_species: "The patients are of different species",
   other_clinics: "Other clinics are connected to the patient of merged",
 };

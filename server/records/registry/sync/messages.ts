@@ -11,7 +11,7 @@ export const SYNC_ITEMS_MAX = 500;
 /** Max external ids of a full list. */
 const LISTED_IDS_MAX = 50_000;
 
-/** Max patients that an answer names because they were absent from a full list. */
+/** Max records that an answer names because they were absent from a full list. */
 export const NAMED_ABSENT_MAX = 500;
 
 export const ZONED_TIME = textForm(
@@ -41,7 +41,7 @@ const Owner = Type.Object(ownerFacts, {
   description: "The owner, for people of the clinic. `/api/v1` shows only a fingerprint.",
 });
 
-const updatedAt = Type.Optional(
+export const updatedAt = Type.Optional(
   Type.String({
     pattern: ZONED_TIME,
     description:
@@ -152,24 +152,26 @@ export function bodyOf<Item extends Type.TSchema, Mode extends Type.TProperties>
   );
 }
 
+/** The part of a body that says whether the list is complete. */
+export const fullMode = (records: string, description: string) => ({
+  mode: Type.Enum(["partial", "full"], { type: "string", description }),
+  all: Type.Optional(
+    Type.Array(text(64, "An external id."), {
+      maxItems: LISTED_IDS_MAX,
+      description:
+        `With \`mode: full\`: the external ids of all ${records} that your software has, for more than 500. Send the ${records} with ` +
+        `\`partial\` first, then one \`full\` request with \`all\` and no items. Without it the items are all ${records}.`,
+    }),
+  ),
+});
+
 export const SyncPatients = bodyOf(
   Type.Union([SyncPatient, RemovedSyncPatient]),
-  {
-    mode: Type.Enum(["partial", "full"], {
-      type: "string",
-      description:
-        "`partial`: patients that are not among the items stay as they are. `full`: patients of the source that are neither among the " +
-        "items nor in `all` are removed.",
-    }),
-    all: Type.Optional(
-      Type.Array(text(64, "An external id."), {
-        maxItems: LISTED_IDS_MAX,
-        description:
-          "With `mode: full`: the external ids of all patients that your software has, for more than 500. Send the patients with " +
-          "`partial` first, then one `full` request with `all` and no items. Without it the items are all patients.",
-      }),
-    ),
-  },
+  fullMode(
+    "patients",
+    "`partial`: patients that are not among the items stay as they are. `full`: patients of the source that are neither among the " +
+      "items nor in `all` are removed.",
+  ),
   "SyncPatients",
   "Patients of one source.",
 );
@@ -193,11 +195,8 @@ const SyncFault = ClosedObject({
 });
 export type SyncFault = Static<typeof SyncFault>;
 
-const fpOf = (kind: "patient" | "customer" | "order", description: string) =>
-  Type.String({ pattern: fpPattern(kind), description });
-
 export function answerOf<More extends Type.TProperties>(
-  kind: "patient" | "customer" | "order",
+  kind: "patient" | "customer" | "order" | "calevt",
   title: string,
   more: More,
 ) {
@@ -233,7 +232,8 @@ export function answerOf<More extends Type.TProperties>(
           errors: Type.Array(SyncFault, {
             description:
               "Why the item was rejected. Of another item: `older`, if a newer state is stored, so that it changed nothing; `merged`, if " +
-              "its `external_id` was merged, so that its facts went to the survivor, or its removal changed nothing.",
+              "its `external_id` was merged, so that its facts went to the survivor, or its removal changed nothing. Of an appointment: " +
+              "`unknown_member`, `cancelled` by the clinic, `closed`.",
           }),
         }),
         { description: "One outcome for each item, in order." },
@@ -244,20 +244,22 @@ export function answerOf<More extends Type.TProperties>(
   );
 }
 
-export const SyncAnswer = answerOf("patient", "SyncAnswer", {
+/** The part of an answer that names what a full list lacks. */
+export const absentOf = (kind: "patient" | "calevt", done: string) => ({
   absent: Type.Optional(
     Type.Array(
       ClosedObject({
         external_id: Type.String({ description: "The id in your software." }),
-        fp: fpOf("patient", "Fingerprint of the patient."),
+        fp: Type.String({ pattern: fpPattern(kind), description: "Fingerprint of the record in `/api/v1`." }),
       }),
       {
-        description:
-          "With `mode: full`: the patients that were removed because they are absent, the first 500. `counts.deleted` has them all.",
+        description: `With \`mode: full\`: what was ${done} because it is absent, the first 500. \`counts.deleted\` has all.`,
       },
     ),
   ),
 });
+
+export const SyncAnswer = answerOf("patient", "SyncAnswer", absentOf("patient", "removed"));
 export const SyncOwnersAnswer = answerOf("customer", "SyncOwnersAnswer", {});
 export type SyncAnswer = Static<typeof SyncAnswer>;
 

@@ -85,7 +85,7 @@ async function change(
 }
 
 /** @returns the id of a patient that the clinic sees, or null */
-async function patientOf(session: Session, name: Parameters<typeof ownNameOf>[1]): Promise<number | null> {
+export async function patientOf(session: Session, name: Parameters<typeof ownNameOf>[1]): Promise<number | null> {
   const fp = (await ownNameOf(session, name)).before?.fp ?? null;
   const found = fp === null ? undefined : await findPatient(session, name.clinicId, fp);
   return found?.connected === true ? found.id : null;

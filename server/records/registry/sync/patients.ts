@@ -3,8 +3,9 @@ import type { Session } from "../../../database/query.ts";
 import { storedWords } from "../animal-checks.ts";
 import { connectAnimal, storeAnimal } from "../animals.ts";
 import type { StoreContext } from "../batches.ts";
+import { nameByChip } from "../same-chip.ts";
 import { type NamedPatient, namePatient, ownNameOf, type SourceName } from "../sources.ts";
-import type { ReadPatient, RefusedItem, SyncedOwner, SyncedPatient } from "./items.ts";
+import { chipOf, type ReadPatient, type RefusedItem, type SyncedOwner, type SyncedPatient } from "./items.ts";
 import type { SyncFault, SyncOutcome } from "./messages.ts";
 import { storeOwner } from "./owners.ts";
 import { removeAbsent, removePatient } from "./removals.ts";
@@ -72,12 +73,32 @@ async function storeItem(
 ): Promise<StoredItem> {
   if ("faults" in item) return { fp: null, outcome: "rejected", errors: [...item.faults] };
   const given = { clinicId: request.clinicId, source: request.source, externalId: item.externalId };
-  const { name, before, met } = await ownNameOf(session, given);
+  const { name, before: named, met } = await ownNameOf(session, given);
+  const isSought = named === undefined && request.isMatchedByChip !== true;
+  const before = isSought ? await knownByChip(session, name, item.patient, context) : named;
   if (met.size === 1) return storeNamed(session, item, { name, before, owners }, request, context);
   // The survivor does not go with the patient that was merged into it.
   if (item.patient === null) return { fp: before?.fp ?? null, outcome: "unchanged", errors: [MERGED], before };
   const stored = await storeNamed(session, item, { name, before, owners }, request, context);
   return { ...stored, errors: [MERGED, ...stored.errors] };
+}
+
+/** An animal that a user typed or a file brought gets the name of its item. Two doors do not make two animals of one chip. */
+async function knownByChip(
+  session: Session,
+  name: SourceName,
+  patient: SyncedPatient | null,
+  context: StoreContext,
+): Promise<NamedPatient | undefined> {
+  const chip = patient === null ? null : chipOf(patient);
+  if (patient === null || chip === null) return undefined;
+  const isKnown = await nameByChip(
+    session,
+    name,
+    { chip, species: storedWords(patient).species, called: patient.name },
+    context,
+  );
+  return isKnown ? (await ownNameOf(session, name)).before : undefined;
 }
 
 const MERGED: SyncFault = {

@@ -33,7 +33,7 @@ export async function removeAbsent(
     }
     if (index % ITEMS_PER_TURN === ITEMS_PER_TURN - 1) await nextTurn();
   }
-  return { removed, known: names.length };
+  return { of: "patients", removed, known: names.length };
 }
 
 /** Removes a patient. Other clinics that are connected to it keep it. */

@@ -22,6 +22,8 @@ export interface SyncRequest<Item> {
   readonly by: SyncActor;
   /** Gets the changes, null for none. Undefined for a batch of the request's own. */
   readonly batch?: Batch | null;
+  /** Whether the caller has looked for animals of other doors by their microchips. */
+  readonly isMatchedByChip?: boolean;
 }
 
 /** Who sends the items, for the audit: a key, or a user or a command with a file. */
@@ -69,8 +71,9 @@ export interface SyncResult {
 }
 
 export interface Absence {
+  readonly of: "patients" | "appointments";
   readonly removed: readonly { readonly external_id: string; readonly fp: string }[];
-  /** Number of patients that the source had before. */
+  /** Number of patients, or of coming appointments, that the source had before. */
   readonly known: number;
 }
 

@@ -60,7 +60,8 @@ function Search({ choose }: { choose: (patient: ListedPatient) => void }) {
       {found.error !== undefined && search !== "" && <Problem error={found.error} retry={found.reload} />}
       {choices?.length === 0 && <p class="quiet">{t("nobody")}</p>}
       {choices !== undefined && choices.length > 0 && (
-        <ul class="choices">
+        // A list that changes under the pointer would choose another animal.
+        <ul class="choices" inert={search !== typed.trim()}>
           {choices.map((choice) => (
             <li key={choice.fp}>
               <button type="button" onClick={() => choose(choice)}>

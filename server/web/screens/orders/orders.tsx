@@ -1,5 +1,6 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type {
+  ChargeBody,
   ListedOrder,
   OrderAttach,
   OrdersBody,
@@ -7,9 +8,10 @@ import type {
   UnorderedStudy,
 } from "../../../dashboard/types/orders.ts";
 import { call } from "../../api.ts";
-import { Empty, Loaded, useResource } from "../../resource.tsx";
+import { Empty, Loaded, Problem, useResource } from "../../resource.tsx";
 import { clinicPath, may } from "../../session.ts";
 import { dateTime } from "../../text.ts";
+import { useAction } from "../../ui/form/use-action.ts";
 import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Badge } from "../../ui/status/badge.tsx";
@@ -53,7 +55,7 @@ export function Orders() {
       <Loaded of={list}>
         {(body) => (
           <>
-            <OrderList orders={body.orders} reload={list.reload} />
+            <OrderList orders={body.orders} hours={body.not_run_hours} reload={list.reload} />
             <WithoutOrder body={body} reload={list.reload} />
           </>
         )}
@@ -63,7 +65,15 @@ export function Orders() {
   );
 }
 
-function OrderList({ orders, reload }: { orders: readonly ListedOrder[]; reload: () => Promise<void> }) {
+function OrderList({
+  orders,
+  hours,
+  reload,
+}: {
+  orders: readonly ListedOrder[];
+  hours: number;
+  reload: () => Promise<void>;
+}) {
   const [tab, setTab] = useState<Tab>("open");
   const ofTab = (wanted: Tab) => orders.filter(({ state }) => (TABS[wanted] as readonly OrderState[]).includes(state));
   const shown = ofTab(tab);
@@ -85,7 +95,7 @@ function OrderList({ orders, reload }: { orders: readonly ListedOrder[]; reload:
           class="cards"
         >
           {shown.map((order) => (
-            <OrderRow key={order.fp} order={order} reload={reload} />
+            <OrderRow key={order.fp} order={order} hours={hours} reload={reload} />
           ))}
         </DataTable>
       )}
@@ -93,7 +103,7 @@ function OrderList({ orders, reload }: { orders: readonly ListedOrder[]; reload:
   );
 }
 
-function OrderRow({ order, reload }: { order: ListedOrder; reload: () => Promise<void> }) {
+function OrderRow({ order, hours, reload }: { order: ListedOrder; hours: number; reload: () => Promise<void> }) {
   const [opened, open] = useState<"label" | "cancel" | "detach" | null>(null);
   const { accession, state, patient, panel, tests, missing, device, by, studies, attached } = order;
   const [study] = studies;
@@ -114,7 +124,7 @@ function OrderRow({ order, reload }: { order: ListedOrder; reload: () => Promise
       </td>
       <td class="order-number">{accession}</td>
       <td>
-        <Badge {...toneOf(state)}>{stateName(state)}</Badge>
+        <Badge {...toneOf(state)}>{stateName(state, { hours })}</Badge>
         {missing.length > 0 && <span class="quiet"> {t("missing", { tests: missing.join(", ") })}</span>}
       </td>
       <td>
@@ -216,12 +226,21 @@ function DetachOrder({
 
 function WithoutOrder({ body: { orders, without_order }, reload }: { body: OrdersBody; reload: () => Promise<void> }) {
   const [attached, attach] = useState<UnorderedStudy | null>(null);
+  const section = useRef<HTMLElement>(null);
+  // Today leads here.
+  useEffect(() => {
+    if (location.hash === "#without-order") section.current?.scrollIntoView();
+  }, []);
   if (without_order.length === 0) return null;
   return (
-    <section>
+    <section ref={section} id="without-order">
       <h2>{t("withoutOrder")}</h2>
       <p class="quiet">{t("withoutOrderWhy")}</p>
-      <DataTable label={t("withoutOrder")} columns={[t("measured"), t("animal"), t("device"), t("next")]} class="cards">
+      <DataTable
+        label={t("withoutOrder")}
+        columns={[t("measured"), t("animal"), t("device"), t("charge"), t("next")]}
+        class="cards"
+      >
         {without_order.map((study) => (
           <tr key={study.fp}>
             <td>{dateTime(study.acquired_at)}</td>
@@ -230,6 +249,9 @@ function WithoutOrder({ body: { orders, without_order }, reload }: { body: Order
               <span class="quiet">{studyWord(study.patient.species)}</span>
             </th>
             <td>{study.device_name}</td>
+            <td>
+              <Charge of={study} reload={reload} />
+            </td>
             <td>
               {may("staff") && (
                 <button type="button" onClick={() => attach(study)}>
@@ -243,6 +265,39 @@ function WithoutOrder({ body: { orders, without_order }, reload }: { body: Order
       </DataTable>
       {attached !== null && <Attach study={attached} orders={orders} reload={reload} close={() => attach(null)} />}
     </section>
+  );
+}
+
+/** Reminds of the charge of results that nobody ordered, until a person ticks it off. */
+function Charge({ of: { fp, patient, charged }, reload }: { of: UnorderedStudy; reload: () => Promise<void> }) {
+  const { run, error, isRunning } = useAction();
+  const note = (isCharged: boolean) =>
+    run(async () => {
+      await call("PUT", `${clinicPath()}/orders/without-order/${fp}`, { charged: isCharged } satisfies ChargeBody);
+      await reload();
+    });
+  return (
+    <>
+      {charged === null && <Badge tone="warning">{t("notOrdered")}</Badge>}
+      {may("staff") && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={charged !== null}
+            disabled={isRunning}
+            onChange={({ currentTarget }) => void note(currentTarget.checked)}
+          />
+          <span>
+            {t("charged")}
+            <span class="visually-hidden"> {patient.name}</span>
+          </span>
+        </label>
+      )}
+      {charged !== null && (
+        <span class="quiet">{t("chargedBy", { name: charged.by, time: dateTime(charged.at) })}</span>
+      )}
+      {error !== undefined && <Problem error={error} />}
+    </>
   );
 }
 

@@ -7,9 +7,9 @@ export const stateName = translations({
   "in progress": ["Running", "Çalışılıyor"],
   resulted: ["Results in", "Sonuç geldi"],
   cancelled: ["Cancelled", "İptal edildi"],
-  "not run": ["Not run for 2 hours", "2 saattir çalışılmadı"],
+  "not run": ["Not run for {hours} h", "{hours} saattir çalışılmadı"],
   "without order": ["Run without order", "İstemsiz çalışıldı"],
-} satisfies Words<OrderState>);
+} as const satisfies Words<OrderState>);
 
 export const t = translations({
   orders: ["Orders", "İstemler"],
@@ -43,11 +43,15 @@ export const t = translations({
   ],
   withoutOrder: ["Run without order", "İstemsiz çalışılanlar"],
   withoutOrderWhy: [
-    "Results of the last two days that answer no order. Attach the order whose number is on the tube.",
-    "Son iki günün istemi olmayan sonuçları. Numarası tüpte yazan istemi bağlayın.",
+    "Results of the last week that answer no order. Attach the order whose number is on the tube, or tick off the charge.",
+    "Son bir haftanın istemi olmayan sonuçları. Numarası tüpte yazan istemi bağlayın ya da ücreti işaretleyin.",
   ],
   measured: ["Measured", "Ölçüm"],
   device: ["Device", "Cihaz"],
+  charge: ["Charge", "Ücret"],
+  notOrdered: ["Not ordered: charge?", "İstenmemiş: ücreti?"],
+  charged: ["Charge noted", "Ücret tamam"],
+  chargedBy: ["{name}, {time}", "{name}, {time}"],
   attach: ["Attach order", "İstem bağla"],
   attachTitle: ["Which order do these results of {name} answer?", "{name} hastasının bu sonuçları hangi istemin?"],
   attachNone: ["{name} has no order without results.", "{name} hastasının sonucu olmayan istemi yok."],

@@ -1,4 +1,3 @@
-import { signal } from "@preact/signals";
 import { useLocation } from "preact-iso";
 import type { AskedConnection, OpenConnectionBody } from "../../../dashboard/types/connections.ts";
 import { call } from "../../api.ts";
@@ -6,9 +5,7 @@ import { clinicPath } from "../../session.ts";
 import { translations } from "../../text.ts";
 import { Field } from "../../ui/form/field.tsx";
 import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
-
-/** A sentence that the list says once, after a connection was asked for or closed. */
-export const notice = signal<string | null>(null);
+import { LIST, notice } from "./animal/undo.tsx";
 
 /**
  * Asks for the fp of a patient of another clinic, and for the connection to it. There is no search: the owner or that clinic gives the
@@ -21,7 +18,7 @@ export function OpenConnection({ close }: { close: () => void }) {
     const body: OpenConnectionBody = { consent: true };
     const { name } = await call<AskedConnection>("PUT", connectionPath(fp), body);
     if (name !== null) return route(`/dashboard/patients/${fp}`);
-    notice.value = t("asked");
+    notice.value = { at: LIST, text: t("asked") };
   };
   return (
     <FormDialog title={t("open")} close={close} act={open} button={t("openButton")}>
@@ -43,8 +40,8 @@ export function CloseConnection({ fp, name, close }: { fp: string; name: string;
   const { route } = useLocation();
   const end = async () => {
     await call("DELETE", connectionPath(fp));
-    notice.value = t("closed", { name });
-    route("/dashboard/patients");
+    notice.value = { at: LIST, text: t("closed", { name }) };
+    route(LIST);
   };
   return (
     <FormDialog title={t("close", { name })} close={close} act={end} button={t("closeButton")} isDangerous>

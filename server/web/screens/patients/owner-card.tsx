@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { EditOwnerBody } from "../../../dashboard/types/animals.ts";
+import type { EditOwnerBody, Written } from "../../../dashboard/types/animals.ts";
 import type { PatientOverview } from "../../../dashboard/types/patients.ts";
 import { call } from "../../api.ts";
 import { clinicPath, may } from "../../session.ts";
@@ -9,10 +9,11 @@ import { Facts } from "../../ui/status/facts.tsx";
 import { word } from "../../ui/words/words.ts";
 import { ownerDraft, ownerFacts } from "./animal/draft.ts";
 import { OwnerFacts } from "./animal/owner-fields.tsx";
+import { LIST, notice } from "./animal/undo.tsx";
 import "./animal/animal.css";
 
 /** The owner of a patient, whom the read API does not name, and the other animals of the owner. */
-export function OwnerCard({ overview: { owner, siblings }, reload }: OwnerProps) {
+export function OwnerCard({ overview: { patient, owner, siblings }, reload }: OwnerProps) {
   const [isEditing, setEditing] = useState(false);
   const { name, phone, email, language, time_zone } = owner;
   const isUnknown = name === null && phone === null && email === null;
@@ -51,7 +52,9 @@ export function OwnerCard({ overview: { owner, siblings }, reload }: OwnerProps)
           [t("siblings"), siblings.length === 0 ? null : <Siblings key="siblings" of={siblings} />],
         ]}
       />
-      {isEditing && <EditOwner owner={owner} reload={reload} close={() => setEditing(false)} />}
+      {isEditing && (
+        <EditOwner owner={owner} page={`${LIST}/${patient.fp}`} reload={reload} close={() => setEditing(false)} />
+      )}
     </section>
   );
 }
@@ -76,17 +79,21 @@ function Siblings({ of }: { of: PatientOverview["siblings"] }) {
 
 function EditOwner({
   owner: { fp, version, ...facts },
+  page,
   reload,
   close,
 }: {
   owner: PatientOverview["owner"];
+  /** The address of the page with the card. */
+  page: string;
   reload: () => Promise<void>;
   close: () => void;
 }) {
   const [draft, setDraft] = useState(ownerDraft(facts));
   const save = async () => {
     const body: EditOwnerBody = { ...ownerFacts(draft), version };
-    await call("PUT", `${clinicPath()}/owners/${fp}`, body);
+    const { batch } = await call<Written>("PUT", `${clinicPath()}/owners/${fp}`, body);
+    if (batch !== null) notice.value = { at: page, text: t("saved"), batch };
     await reload();
   };
   return (
@@ -125,6 +132,7 @@ const t = translations({
     "Sahibin bütün hayvanları için aynıdır. Hayvanın sahibi başkaysa hayvanın kaydını değiştirin.",
   ],
   save: ["Save", "Kaydet"],
+  saved: ["The owner's data are saved.", "Sahibin bilgileri kaydedildi."],
   invalid: [
     "A name is expected, a phone number with digits and an e-mail address with @.",
     "Bir ad, rakamlı bir telefon numarası ve @ içeren bir e-posta adresi beklenir.",

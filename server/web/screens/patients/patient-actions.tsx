@@ -1,6 +1,6 @@
 import { useLocation } from "preact-iso";
 import { useState } from "preact/hooks";
-import type { DeceasedBody } from "../../../dashboard/types/animals.ts";
+import type { DeceasedBody, Written } from "../../../dashboard/types/animals.ts";
 import type { PatientOverview } from "../../../dashboard/types/patients.ts";
 import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
@@ -10,7 +10,8 @@ import { Field } from "../../ui/form/field.tsx";
 import { useAction } from "../../ui/form/use-action.ts";
 import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
 import { dayOf } from "../../ui/words/words.ts";
-import { CloseConnection, notice } from "./connection.tsx";
+import { CloseConnection } from "./connection.tsx";
+import { LIST, notice } from "./animal/undo.tsx";
 
 type Asked = "deceased" | "remove" | "close";
 
@@ -22,7 +23,8 @@ export function PatientActions({ overview, reload }: { overview: PatientOverview
   const { fp, name } = patient;
   const end = () => ask(null);
   const setDeceased = async (body: DeceasedBody) => {
-    await call("PUT", `${clinicPath()}/patients/${fp}/deceased`, body);
+    const { batch } = await call<Written>("PUT", `${clinicPath()}/patients/${fp}/deceased`, body);
+    notice.value = { at: `${LIST}/${fp}`, text: t(body.died_on === null ? "livesNoted" : "deathNoted"), batch };
     await reload();
   };
   return (
@@ -40,6 +42,9 @@ export function PatientActions({ overview, reload }: { overview: PatientOverview
             {t("lives")}
           </button>
         )}
+        <a class="button" href={`/dashboard/patients/${fp}/merge`}>
+          {t("merge")}
+        </a>
         {/* An animal that other clinics see is theirs too: this clinic can only leave it. */}
         {!is_shared && (
           <button type="button" onClick={() => ask("remove")}>
@@ -88,9 +93,9 @@ function Deceased({
 function Remove({ fp, name, close }: { fp: string; name: string; close: () => void }) {
   const { route } = useLocation();
   const remove = async () => {
-    await call("POST", `${clinicPath()}/patients/${fp}/remove`, {});
-    notice.value = t("removed", { name });
-    route("/dashboard/patients");
+    const { batch } = await call<Written>("POST", `${clinicPath()}/patients/${fp}/remove`, {});
+    notice.value = { at: LIST, text: t("removed", { name }), batch };
+    route(LIST);
   };
   return (
     <FormDialog title={t("removeTitle", { name })} close={close} act={remove} button={t("removeButton")} isDangerous>
@@ -103,6 +108,9 @@ const t = translations({
   edit: ["Change", "Değiştir"],
   deceased: ["Deceased", "Öldü"],
   lives: ["Not deceased after all", "Ölmemiş"],
+  deathNoted: ["The death is noted.", "Ölüm kaydedildi."],
+  livesNoted: ["The death is taken back.", "Ölüm kaydı kaldırıldı."],
+  merge: ["Merge with another animal…", "Başka bir hastayla birleştir…"],
   remove: ["Remove", "Sil"],
   close: ["Close the connection", "Bağlantıyı kapat"],
   deceasedTitle: ["{name} died?", "{name} öldü mü?"],

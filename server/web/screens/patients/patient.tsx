@@ -10,6 +10,7 @@ import { Matrix } from "./matrix.tsx";
 import { OrderTests } from "../orders/order-form.tsx";
 import { OwnerCard } from "./owner-card.tsx";
 import { PatientActions } from "./patient-actions.tsx";
+import { LIST, NoticeLine, RecentChanges } from "./animal/undo.tsx";
 import "./patients.css";
 import { age, plainDate, speciesOf, word } from "../../ui/words/words.ts";
 import { Badge } from "../../ui/status/badge.tsx";
@@ -29,11 +30,13 @@ export function PatientPage() {
       <Loaded of={overview}>
         {(data) => (
           <>
+            <NoticeLine at={`${LIST}/${fp}`} reload={overview.reload} />
             <Header overview={data} reload={overview.reload} />
             <OwnerCard overview={data} reload={overview.reload} />
             <Results key={fp} path={path} fp={fp} />
             <Records fp={fp} records={data.records} />
             <Appointments appointments={data.appointments} />
+            <RecentChanges at={`${LIST}/${fp}`} changes={data.recent_changes} reload={overview.reload} />
             <ConnectionHistory changes={data.connection_changes} />
             <OtherClinics overview={data} reload={overview.reload} />
           </>

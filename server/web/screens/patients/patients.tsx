@@ -6,8 +6,9 @@ import { may } from "../../session.ts";
 import { date, translations } from "../../text.ts";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Field } from "../../ui/form/field.tsx";
-import { notice, OpenConnection } from "./connection.tsx";
+import { OpenConnection } from "./connection.tsx";
 import { OwnRequests } from "./own-requests.tsx";
+import { LIST, NoticeLine } from "./animal/undo.tsx";
 import "./patients.css";
 import { age, speciesOf, word } from "../../ui/words/words.ts";
 import { Badge } from "../../ui/status/badge.tsx";
@@ -23,7 +24,6 @@ export function Patients() {
   const [isConnecting, setConnecting] = useState(false);
   const wanted = parameters({ search, species, page });
   const list = useKept(useResource<PatientList>(`/patients${wanted}`));
-  useEffect(() => () => void (notice.value = null), []);
   function show(changes: { search?: string; species?: string; page?: string }): void {
     route(`/dashboard/patients${parameters({ search, species, page: "1", ...changes })}`, true);
   }
@@ -45,11 +45,7 @@ export function Patients() {
           </p>
         )}
       </div>
-      {notice.value !== null && (
-        <p class="note note-good" role="status">
-          {notice.value}
-        </p>
-      )}
+      <NoticeLine at={LIST} reload={list.reload} />
       <OwnRequests />
       <Filters search={search} species={species} show={show} />
       <Loaded of={list}>

@@ -1,4 +1,4 @@
-import type { RemovedAnimals } from "../../../dashboard/types/animals.ts";
+import type { RemovedAnimals, Written } from "../../../dashboard/types/animals.ts";
 import { call } from "../../api.ts";
 import { Empty, Loaded, Problem, useResource } from "../../resource.tsx";
 import { clinicPath, may } from "../../session.ts";
@@ -6,14 +6,18 @@ import { dateTime, translations } from "../../text.ts";
 import { useAction } from "../../ui/form/use-action.ts";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { word } from "../../ui/words/words.ts";
+import { LIST, notice, NoticeLine } from "./animal/undo.tsx";
+
+const HERE = `${LIST}/removed`;
 
 /** The animals that somebody removed, to bring one back with its results. */
 export function RemovedPatients() {
   const removed = useResource<RemovedAnimals>("/patients/removed");
   const { run, error, isRunning } = useAction();
-  const restore = (fp: string) =>
+  const restore = (fp: string, name: string) =>
     run(async () => {
-      await call("POST", `${clinicPath()}/patients/${fp}/restore`, {});
+      const { batch } = await call<Written>("POST", `${clinicPath()}/patients/${fp}/restore`, {});
+      notice.value = { at: HERE, text: t("restored", { name }), batch };
       await removed.reload();
     });
   return (
@@ -22,6 +26,7 @@ export function RemovedPatients() {
         <a href="/dashboard/patients">{t("back")}</a>
       </p>
       <h1>{t("removed")}</h1>
+      <NoticeLine at={HERE} reload={removed.reload} />
       {error !== undefined && <Problem error={error} />}
       <Loaded of={removed}>
         {({ animals }) =>
@@ -44,7 +49,7 @@ export function RemovedPatients() {
                         type="button"
                         disabled={isRunning}
                         aria-label={t("restoreOf", { name })}
-                        onClick={() => void restore(fp)}
+                        onClick={() => void restore(fp, name)}
                       >
                         {t("restore")}
                       </button>
@@ -73,6 +78,7 @@ const t = translations({
   owner: ["Owner", "Sahibi"],
   when: ["Removed", "Silindi"],
   what: ["Action", "İşlem"],
+  restored: ["{name} is back with its results.", "{name} sonuçlarıyla geri geldi."],
   restore: ["Bring back", "Geri al"],
   restoreOf: ["Bring back {name}", "{name} hastasını geri al"],
 });

@@ -1,4 +1,4 @@
-import type { ClinicSettings as Settings } from "../../../dashboard/types/settings/clinic-settings.ts";
+import { type ClinicSettings as Settings, NOT_RUN_HOURS } from "../../../dashboard/types/settings/clinic-settings.ts";
 import type { Language } from "../../../../shared/api/language.ts";
 import type { ClinicOfUser } from "../../../dashboard/types/settings/session.ts";
 import { useState } from "preact/hooks";
@@ -20,7 +20,11 @@ export function ClinicSettings() {
   );
 }
 
-function SettingsForm({ of: { name, fp, language, time_zone, confirms_connections } }: { of: ClinicOfUser }) {
+function SettingsForm({
+  of: { name, fp, language, time_zone, confirms_connections, not_run_hours },
+}: {
+  of: ClinicOfUser;
+}) {
   const { run, error, isRunning } = useAction();
   const [isSaved, setSaved] = useState(false);
   const submit = (event: SubmitEvent) => {
@@ -29,6 +33,7 @@ function SettingsForm({ of: { name, fp, language, time_zone, confirms_connection
       language: (chosen["language"] || null) as Language | null,
       time_zone: chosen["time_zone"] || null,
       confirms_connections: chosen["confirms_connections"] !== undefined,
+      not_run_hours: Number(chosen["not_run_hours"]),
     };
     setSaved(false);
     void run(async () => {
@@ -46,30 +51,17 @@ function SettingsForm({ of: { name, fp, language, time_zone, confirms_connection
         ]}
       />
       <form class="clinic-form" onSubmit={submit}>
-        <Field label={t("language")} hint={t("languageHint")}>
-          <select name="language">
-            <option value="" selected={language === null}>
-              {t("ofBrowser")}
-            </option>
-            <option value="en" selected={language === "en"}>
-              English
-            </option>
-            <option value="tr" selected={language === "tr"}>
-              Türkçe
-            </option>
-          </select>
-        </Field>
-        <Field label={t("timeZone")} hint={t("timeZoneHint")}>
-          <select name="time_zone">
-            <option value="" selected={time_zone === null}>
-              {t("ofBrowser")}
-            </option>
-            {timeZones(time_zone).map((zone) => (
-              <option key={zone} value={zone} selected={zone === time_zone}>
-                {zone}
-              </option>
-            ))}
-          </select>
+        <LanguageAndZone language={language} time_zone={time_zone} />
+        <Field label={t("notRun")} hint={t("notRunHint")}>
+          <input
+            type="number"
+            name="not_run_hours"
+            required
+            min={NOT_RUN_HOURS.min}
+            max={NOT_RUN_HOURS.max}
+            step={1}
+            defaultValue={not_run_hours}
+          />
         </Field>
         <label class="check">
           <input type="checkbox" name="confirms_connections" checked={confirms_connections} />{" "}
@@ -89,6 +81,38 @@ function SettingsForm({ of: { name, fp, language, time_zone, confirms_connection
   );
 }
 
+function LanguageAndZone({ language, time_zone }: Pick<ClinicOfUser, "language" | "time_zone">) {
+  return (
+    <>
+      <Field label={t("language")} hint={t("languageHint")}>
+        <select name="language">
+          <option value="" selected={language === null}>
+            {t("ofBrowser")}
+          </option>
+          <option value="en" selected={language === "en"}>
+            English
+          </option>
+          <option value="tr" selected={language === "tr"}>
+            Türkçe
+          </option>
+        </select>
+      </Field>
+      <Field label={t("timeZone")} hint={t("timeZoneHint")}>
+        <select name="time_zone">
+          <option value="" selected={time_zone === null}>
+            {t("ofBrowser")}
+          </option>
+          {timeZones(time_zone).map((zone) => (
+            <option key={zone} value={zone} selected={zone === time_zone}>
+              {zone}
+            </option>
+          ))}
+        </select>
+      </Field>
+    </>
+  );
+}
+
 /** Lists the time zones of the browser, plus the chosen one if the browser lacks it. */
 function timeZones(chosen: string | null): string[] {
   const known = Intl.supportedValuesOf("timeZone");
@@ -104,6 +128,11 @@ const t = translations({
   timeZoneHint: [
     "The dashboard shows all times of the clinic in it.",
     "Panel, kliniğin bütün saatlerini bu dilimde gösterir.",
+  ],
+  notRun: ["Hours after which an order counts as not run", "İstemin çalışılmamış sayılacağı süre (saat)"],
+  notRunHint: [
+    "Today then names the order. A running one that gets no more results counts as done.",
+    "Bugün sayfası o zaman istemi gösterir. Yeni sonucu gelmeyen istem bitmiş sayılır.",
   ],
   confirms: [
     "Other clinics wait for our confirmation before they see a patient of ours.",

@@ -23,9 +23,9 @@ import { HeardText } from "../../ui/words/heard-text.tsx";
 
 /** The cards of all work that waits for a person. */
 export function Needs({ state, reload }: { state: TodayState; reload: () => Promise<void> }) {
-  const { unmatched, unknown_codes, critical, conflicts, silent, keys, alerts, connections } = state;
+  const { unmatched, unknown_codes, critical, conflicts, silent, keys, alerts, connections, orders } = state;
   const lists = [critical, conflicts, silent, keys, alerts, connections].map(({ length }) => length);
-  const counts = [unmatched.count, unknown_codes, ...lists];
+  const counts = [unmatched.count, unknown_codes, orders.not_run, orders.without_order, ...lists];
   if (counts.every((count) => count === 0)) {
     return (
       <p class="card calm" data-testid="calm">
@@ -47,6 +47,14 @@ export function Needs({ state, reload }: { state: TodayState; reload: () => Prom
         <p class="quiet">{t("codesWhy")}</p>
         <a href="/dashboard/to-place/codes">{t("codesNext")}</a>
       </Need>
+      <Need title={t("notRun", { hours: orders.not_run_hours })} count={orders.not_run}>
+        <p class="quiet">{t("notRunWhy")}</p>
+        <a href="/dashboard/orders">{t("notRunNext")}</a>
+      </Need>
+      <Need title={t("withoutOrder")} count={orders.without_order}>
+        <p class="quiet">{t("withoutOrderWhy")}</p>
+        <a href="/dashboard/orders#without-order">{t("withoutOrderNext")}</a>
+      </Need>
       <Conflicts conflicts={conflicts} reload={reload} />
       <Silent sources={silent} />
       <Need title={t("keys")} count={keys.length}>
@@ -61,6 +69,20 @@ export function Needs({ state, reload }: { state: TodayState; reload: () => Prom
         <a href="/dashboard/settings/keys">{t("keysNext")}</a>
       </Need>
     </section>
+  );
+}
+
+/** The orders that nobody needs to look after. */
+export function OpenOrders({ orders: { ordered, running } }: Pick<TodayState, "orders">) {
+  const parts = [
+    ordered > 0 && t("ordered", { count: ordered }),
+    running > 0 && t("running", { count: running }),
+  ].filter((part) => part !== false);
+  if (parts.length === 0) return null;
+  return (
+    <p>
+      <a href="/dashboard/orders">{t("openOrders", { parts: parts.join(", ") })}</a>
+    </p>
   );
 }
 

@@ -63,4 +63,19 @@ export const t = translations({
   new: ["new", "yeni"],
   announced: ["New result: {name}, {device}. {flag}", "Yeni sonuç: {name}, {device}. {flag}"],
   unnamed: ["Unnamed", "Adsız"],
+  notRun: ["Orders not run for {hours} h", "{hours} saattir çalışılmayan istemler"],
+  notRunWhy: [
+    "The sample may lie somewhere, or the order is void.",
+    "Numune bir yerde kalmış ya da istem geçersiz olabilir.",
+  ],
+  notRunNext: ["Look at the orders", "İstemlere bak"],
+  withoutOrder: ["Run without order", "İstemsiz çalışılanlar"],
+  withoutOrderWhy: [
+    "Nobody ordered these results: are they charged?",
+    "Bu sonuçları kimse istemedi: ücreti alındı mı?",
+  ],
+  withoutOrderNext: ["Attach an order or note the charge", "İstem bağla veya ücreti işaretle"],
+  openOrders: ["Orders: {parts}", "İstemler: {parts}"],
+  ordered: ["{count} ordered", "{count} bekliyor"],
+  running: ["{count} running", "{count} çalışılıyor"],
 });

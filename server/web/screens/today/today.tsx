@@ -3,7 +3,7 @@ import type { TodayState } from "../../../dashboard/types/results/today.ts";
 import { Loaded, useResource } from "../../resource.tsx";
 import { LeftOut } from "../../ui/list/left-out.tsx";
 import { FirstSteps } from "./first-steps.tsx";
-import { Needs } from "./needs.tsx";
+import { Needs, OpenOrders } from "./needs.tsx";
 import { Newest } from "./newest.tsx";
 import { t } from "./texts.ts";
 import "./today.css";
@@ -27,6 +27,7 @@ export function Today() {
             <LeftOut count={state.left_out} />
             <FirstSteps steps={state.first_steps} reload={today.reload} />
             <Needs state={state} reload={today.reload} />
+            <OpenOrders orders={state.orders} />
             <Newest results={state.newest} />
           </>
         )}

@@ -10,15 +10,20 @@ import "./patient-picker.css";
 const TYPING_MS = 200;
 const SHOWN_MAX = 12;
 
-/** Chooses a patient of the clinic by its name, its owner or a number. `add` opens the form of a new one. */
+/**
+ * Chooses a patient of the clinic by its name, its owner or a number. `add` opens the form of a new one, and `without` is the fp of
+ * one that cannot be chosen.
+ */
 export function PatientPicker({
   chosen,
   choose,
   add,
+  without,
 }: {
   chosen: NamedPatient | null;
   choose: (patient: NamedPatient | null) => void;
   add?: () => void;
+  without?: string;
 }) {
   const change = useRef<HTMLButtonElement>(null);
   const search = useRef<HTMLInputElement>(null);
@@ -35,7 +40,7 @@ export function PatientPicker({
     <fieldset class="picker">
       <legend>{t("patient")}</legend>
       {chosen === null ? (
-        <Search input={search} pick={pick} add={add} />
+        <Search input={search} pick={pick} add={add} without={without} />
       ) : (
         <p class="actions">
           <strong>{chosen.name}</strong> <span class="quiet">{studyWord(chosen.species)}</span>
@@ -52,10 +57,12 @@ function Search({
   input,
   pick,
   add,
+  without,
 }: {
   input: { current: HTMLInputElement | null };
   pick: (patient: NamedPatient) => void;
   add: (() => void) | undefined;
+  without: string | undefined;
 }) {
   const [typed, setTyped] = useState("");
   const [asked, setAsked] = useState("");
@@ -66,7 +73,9 @@ function Search({
   const { data, error } = useResource<PatientList>(`/patients?search=${encodeURIComponent(asked)}`);
   // The last matches remain while newer ones are loaded.
   const shown = useRef<PatientList["patients"]>([]);
-  if (data !== undefined) shown.current = data.patients;
+  if (data !== undefined) shown.current = data.patients.filter(({ fp }) => fp !== without);
+  // A list that changes under the pointer would choose another animal.
+  const isOlder = data === undefined || typed.trim() !== asked;
   return (
     <>
       <input
@@ -82,13 +91,13 @@ function Search({
         onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
       />
       {error !== undefined && <Problem error={error} />}
-      {data?.patients.length === 0 && (
+      {data !== undefined && shown.current.length === 0 && (
         <p class="quiet" role="status">
           {t("none")}
         </p>
       )}
       {shown.current.length > 0 && (
-        <ul aria-label={t("matches")}>
+        <ul aria-label={t("matches")} inert={isOlder}>
           {shown.current.slice(0, SHOWN_MAX).map((patient) => (
             <li key={patient.fp}>
               <button type="button" onClick={() => pick({ ...patient, species: speciesOf(patient) })}>
@@ -109,8 +118,10 @@ function Search({
   );
 }
 
+/** The facts that distinguish namesakes. */
 function describe(patient: ListedPatient): string {
-  return [studyWord(speciesOf(patient)), patient.owner_name].filter((fact) => fact !== null).join(" · ");
+  const facts = [studyWord(speciesOf(patient)), patient.owner_name, ...patient.identifiers.slice(0, 1)];
+  return facts.filter((fact) => fact !== null).join(" · ");
 }
 
 const t = translations({

@@ -62,6 +62,23 @@ describe("the marks of a protocol", () => {
     });
   });
 
+  test("HL7 of practice software suggests its profile, and a query of a device does not", () => {
+    const profilesOf = (type: string, ...segments: readonly string[]) => {
+      const text = [`\vMSH|^~\\&|PIMS|C|||20261121||${type}|1|P|2.5.1`, ...segments, "\x1c"].join("<CR>");
+      return suggest([{ line: null, bytes: bytes(`${text}<CR>`) }])[0]?.profiles;
+    };
+    const pid = "PID|1||00417";
+    for (const segments of [
+      ["ADT^A04^ADT_A01", pid],
+      ["ORM^O01", pid, "ORC|NW|1"],
+      ["OML^O21", pid, "ORC|CA|1"],
+    ]) {
+      expect(profilesOf(segments[0]!, ...segments.slice(1))).toEqual(["practice-system", "generic-hl7"]);
+    }
+    expect(profilesOf("ORM^O01", "ORC|RF||SAMPLE1||IP")).toEqual(["generic-hl7"]);
+    expect(profilesOf("ORU^R01", pid, "ORC|NW|1")).toEqual(["generic-hl7"]);
+  });
+
   test("ENQ alone suggests a device that waits for ACK", () => {
     expect(suggest([{ line: eight, bytes: bytes("<ENQ><ENQ><ENQ><EOT>") }])[0]).toMatchObject({
       profiles: ["generic-astm", "mindray-bc2800vet"],

@@ -11,6 +11,7 @@ import { fixturesFolder } from "../../../support/fixtures.ts";
 import { session } from "../../../support/astm.ts";
 import { frameOf } from "../../../support/hl7.ts";
 import { fixedContext } from "../../../support/wire.ts";
+import { segment } from "../../protocols/hl7/registry/messages.ts";
 
 // Goal: a redacted recording has no names and is read as before. Method: every redacted fixture passes link and reader. Further
 // tests cover the fields with names in each protocol.
@@ -122,6 +123,10 @@ describe("names", () => {
     expect(text).toContain("PID|1||4711^^^^MR||XXXXXXX^XXX~XXXX^XXX||20190504|M|||XXXX X||XXX\r");
     expect(text).toContain("NK1|1|XXXXXXX^XXX|SELF|XXXX X|XXX\r");
     expect(text).toContain("OBR|1||S-1|CHEM||||||XXX^XX\r");
+    const owner = segment("NK1", { 2: "Yılmaz^Ali", 6: "+90555", 13: "Barınak", 30: "Kaya^Can", 33: "P7" });
+    const kin = frameOf(["MSH|^~\\&|PIMS", owner, "MRG|00988||||||Kaya^Max"]);
+    const theirs = segment("NK1", { 2: "XXXXXXX^XXX", 6: "XXXXXX", 13: "XXXXXXXX", 30: "XXXX^XXX", 33: "P7" });
+    expect(redacted(kin, profileOf("practice-system"))).toContain(`${theirs}\rMRG|00988||||||XXXX^XXX\r`);
     const last = Buffer.from("\x0bMSH|^~\\&|LAB\rPID|1||4711||Rex\x1c\r");
     expect(redacted(last, profile)).toBe("\x0bMSH|^~\\&|LAB\rPID|1||4711||XXX\x1c\r");
     const own = frameOf(["MSH#!*\\%#LAB#V", "PID#1##4711##Rex!Kaya"]);

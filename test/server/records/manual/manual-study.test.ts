@@ -95,6 +95,9 @@ test("a typed study has ranges and flags, the schema of GET, and the cause enter
   const { add, read, store, dog } = await manualServer();
   const added = await add(typed);
   if ("problem" in added) throw new Error(added.problem);
+  expect((await listRowsOf(store, added.fp)).map(({ route, address }) => [route, address])).toEqual([
+    ["study add", "vet"],
+  ]);
   expect((await read(added.fp)).data).toEqual({
     fp: added.fp,
     patient_fp: dog.fp,
@@ -113,9 +116,6 @@ test("a typed study has ranges and flags, the schema of GET, and the cause enter
     "entered",
     null,
     "dog-any-any-alt-cornell_cobas_2017",
-  ]);
-  expect((await listRowsOf(store, added.fp)).map(({ route, address }) => [route, address])).toEqual([
-    ["study add", "vet"],
   ]);
 });
 

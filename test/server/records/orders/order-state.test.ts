@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   awaitsResults,
-  NOT_RUN_MS,
+  notRunMs,
   type OrderedRun,
   type OrderFacts,
   orderState,
@@ -12,6 +12,7 @@ import { missingTests, unknownTests } from "../../../../server/records/orders/or
 
 const T = Date.parse("2026-11-21T09:00:00.000Z");
 const MINUTE = 60_000;
+const NOT_RUN_MS = notRunMs(2);
 
 const order = (changes: Partial<OrderFacts> = {}): OrderFacts => {
   return { orderedAt: T, offeredAt: null, cancelledAt: null, tests: ["ALT", "CREA"], ...changes };
@@ -51,7 +52,13 @@ describe("the state of an order", () => {
     ["is ordered a moment before those hours end", { order: order(), run: null }, NOT_RUN_MS - 1, "ordered"],
     ["is that of results without an order", { order: null, run: run("ALT") }, 0, "without order"],
   ] satisfies [string, OrderedRun, number, string][])("%s", (_title, facts, later, expected) => {
-    expect(orderState(facts, T + later)).toBe(expected);
+    expect(orderState(facts, T + later, NOT_RUN_MS)).toBe(expected);
+  });
+
+  test("counts as not run after the hours that the clinic chose", () => {
+    const waiting = { order: order(), run: null };
+    expect(orderState(waiting, T + notRunMs(4) - 1, notRunMs(4))).toBe("ordered");
+    expect(orderState(waiting, T + notRunMs(4), notRunMs(4))).toBe("not run");
   });
 
   const time = fc.integer({ min: T, max: T + 2 * NOT_RUN_MS });
@@ -69,7 +76,7 @@ describe("the state of an order", () => {
   test("results are never hidden by another state, and time alone makes no results", () => {
     fc.assert(
       fc.property(facts, time, (given, now) => {
-        const state = orderState(given, now);
+        const state = orderState(given, now, NOT_RUN_MS);
         expect(["in progress", "resulted"].includes(state)).toBe(given.run !== null);
         const isFinal = ["cancelled", "resulted"].includes(state);
         expect(given.order.cancelledAt === null || isFinal).toBe(true);
@@ -80,7 +87,7 @@ describe("the state of an order", () => {
   test("no device gets an order that is cancelled or has all its results, and it stays so", () => {
     fc.assert(
       fc.property(facts, time, (given, now) => {
-        const state = orderState(given, now);
+        const state = orderState(given, now, NOT_RUN_MS);
         const isOpen = awaitsResults(given);
         // After hours a part counts as all results, but a device that still has the sample may get the order.
         expect(state === "resulted" || isOpen === (state !== "cancelled")).toBe(true);

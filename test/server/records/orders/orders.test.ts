@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { OrderChoices, OrderPlaced, OrdersBody } from "../../../../server/dashboard/types/orders.ts";
+import type { TodayState } from "../../../../server/dashboard/types/results/today.ts";
 import { placeOrder } from "../../../../server/records/orders/orders.ts";
 import { findPatient } from "../../../../server/records/patients/patients.ts";
 import type { OrderList } from "../../../../shared/api/agent/agent-lists.ts";
@@ -247,6 +248,65 @@ describe("a result without an order", () => {
     expect((await detach(ofDog.fp)).status).toBe(409);
     expect((await read(run.fp))?.order).toBeUndefined();
     expect(await stateOf(ofDog.fp)).toBe("ordered");
+  });
+});
+
+describe("on the page of today, orders", () => {
+  test("count as ordered, running and not run, after the hours that the clinic chose, and results without one", async () => {
+    const { server, staff, order, push, list, stateOf } = await orderingClinic();
+    const counts = async () => (await staff.call<TodayState>("GET", "/today")).body.orders;
+    const nothing = { ordered: 0, running: 0, not_run: 0, without_order: 0, not_run_hours: 2 };
+    const run = await push({ matched_by: { by: "fp", identifiers: [] } });
+    expect(await counts()).toEqual(nothing);
+    const [first, second, cancelled] = [await order(), await order({ tests: ["ALT", "CREA"] }), await order()];
+    await staff.call("POST", `/orders/${cancelled.fp}/cancel`);
+    expect(await counts()).toEqual({ ...nothing, ordered: 2, without_order: 1 });
+    await push({ order_fp: second.fp });
+    expect(await stateOf(second.fp)).toBe("in progress");
+    expect(await counts()).toEqual({ ...nothing, ordered: 1, running: 1, without_order: 1 });
+    server.clock.now += 2 * HOUR;
+    expect(await counts()).toEqual({ ...nothing, not_run: 1, without_order: 1 });
+
+    const admin = await makeUser(server, "admin", ours);
+    const choose = async (not_run_hours: number) => {
+      const settings = { language: null, time_zone: null, not_run_hours };
+      return (await admin.call("PUT", "/settings/clinic", settings)).status;
+    };
+    expect([await choose(0), await choose(73), await choose(1.5), await choose(4)]).toEqual([400, 400, 400, 200]);
+    const chosen = { ...nothing, not_run_hours: 4 };
+    expect(await counts()).toEqual({ ...chosen, ordered: 1, running: 1, without_order: 1 });
+    expect([await stateOf(first.fp), (await list()).not_run_hours]).toEqual(["ordered", 4]);
+    const { body } = await admin.call<{ clinics: { not_run_hours: number }[] }>("GET", "/clinic/v1/session");
+    expect(body.clinics.map(({ not_run_hours }) => not_run_hours)).toEqual([4]);
+    await staff.call("POST", `/orders/${first.fp}/attach`, { study_fp: run.fp });
+    expect(await counts()).toEqual({ ...chosen, running: 2 });
+  });
+
+  test("remind of the charge of a result without one until a user notes it, and the note is taken back", async () => {
+    const { server, staff, order, push, list } = await orderingClinic();
+    const run = await push({ matched_by: { by: "fp", identifiers: [] } });
+    const ordered = await order();
+    const answered = await push({ order_fp: ordered.fp });
+    const note = async (fp: string, charged: boolean, by = staff) =>
+      (await by.call("PUT", `/orders/without-order/${fp}`, { charged })).status;
+    const open = async () => (await staff.call<TodayState>("GET", "/today")).body.orders.without_order;
+    const charges = async () => (await list()).without_order.map(({ fp, charged }) => [fp, charged?.by ?? null]);
+    const [reader, stranger] = [await makeUser(server, "reader", ours), await makeUser(server, "staff", theirs)];
+    expect([await note(run.fp, true, reader), await note(run.fp, true, stranger)]).toEqual([403, 404]);
+    expect(await note(answered.fp, true)).toBe(409);
+    expect([await open(), await charges()]).toEqual([1, [[run.fp, null]]]);
+    expect(await note(run.fp, true)).toBe(200);
+    // The first user stays.
+    expect(await note(run.fp, true, await makeUser(server, "staff", ours))).toBe(200);
+    expect([await open(), await charges()]).toEqual([0, [[run.fp, staff.name]]]);
+    expect(await note(run.fp, false)).toBe(200);
+    expect([await open(), await charges()]).toEqual([1, [[run.fp, null]]]);
+    // One of Friday is there on Monday, and ends after a week.
+    const acquired_at = new Date(noon - 3 * 24 * HOUR).toISOString();
+    await push({ matched_by: { by: "fp", identifiers: [] }, acquired_at });
+    expect(await open()).toBe(2);
+    server.clock.now += 5 * 24 * HOUR;
+    expect(await open()).toBe(1);
   });
 });
 

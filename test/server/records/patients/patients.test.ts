@@ -42,6 +42,16 @@ test("a search finds words of the name and of identifiers without case and accen
   expect(await find("karabas", { species: "cat" })).toEqual([]);
 });
 
+test("a search lists the patient with this name or number first, then names that begin so, then by name", async () => {
+  const names = ["Angel Max", "Max 10", "Max", "Maxi", "Zoe"];
+  const patients = names.map((name) => patient({ name, external_ids: name === "Zoe" ? ["Max-7", "10"] : [] }));
+  const { find } = await startList(...patients);
+  expect(await find("MAX")).toEqual(["Max", "Max 10", "Maxi", "Angel Max", "Zoe"]);
+  expect(await find("10")).toEqual(["Zoe", "Max 10"]);
+  expect(await find("max-7")).toEqual(["Zoe"]);
+  expect(await find(null)).toEqual(["Angel Max", "Max", "Max 10", "Maxi", "Zoe"]);
+});
+
 test("a page holds 50 patients by name, and every patient is on one page", async () => {
   const patients = Array.from({ length: 101 }, (_, index) => patient({ name: `Rex ${1000 + index}` }));
   const { find, lists, clinicId } = await startList(...patients.toReversed());

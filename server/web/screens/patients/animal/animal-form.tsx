@@ -76,7 +76,7 @@ export function AnimalForm({ start, edited, save, done, label, labelIfAlike, use
         />
         <OwnerFields {...fields} suggested={latest?.owners ?? []} />
       </div>
-      <Doubles doubles={doubles} use={use} />
+      <Doubles doubles={doubles} edited={edited} use={use} />
       <div class="animal-save">
         {error !== undefined && <Problem error={error} />}
         <p class="actions">

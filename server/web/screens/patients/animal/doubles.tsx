@@ -3,12 +3,17 @@ import { Badge } from "../../../ui/status/badge.tsx";
 import { plainDate, word } from "../../../ui/words/words.ts";
 import { signText, t } from "./texts.ts";
 
-/** The animals of the clinic that may be the typed one. `use` takes one of them in its place. */
+/**
+ * The animals of the clinic that may be the typed one. `use` takes one of them in its place. An animal that is edited can be merged
+ * with each.
+ */
 export function Doubles({
   doubles,
+  edited,
   use,
 }: {
   doubles: readonly LikelyDouble[];
+  edited: string | null;
   use: ((fp: string) => void) | undefined;
 }) {
   return (
@@ -38,6 +43,16 @@ export function Doubles({
                   >
                     {t("look")}
                   </a>
+                  {edited !== null && (
+                    <a
+                      href={`/dashboard/patients/${edited}/merge/${double.fp}`}
+                      target="_blank"
+                      rel="noopener"
+                      aria-label={t("mergeWith", { name: double.name })}
+                    >
+                      {t("merge")}
+                    </a>
+                  )}
                 </p>
               </li>
             ))}
@@ -48,7 +63,8 @@ export function Doubles({
   );
 }
 
-function Double({ double }: { double: LikelyDouble }) {
+/** What distinguishes one from its namesakes, and why it may be the same animal. */
+export function Double({ double }: { double: LikelyDouble }) {
   const { name, species, breed, sex, date_of_birth, owner_name, is_deceased, signs, number } = double;
   const born = date_of_birth === null ? null : t("bornOn", { date: plainDate(date_of_birth) });
   return (

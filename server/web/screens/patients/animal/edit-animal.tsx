@@ -5,6 +5,7 @@ import { Loaded, useResource } from "../../../resource.tsx";
 import { clinicPath } from "../../../session.ts";
 import { AnimalForm } from "./animal-form.tsx";
 import { draftOf } from "./draft.ts";
+import { LIST, notice } from "./undo.tsx";
 import { t } from "./texts.ts";
 
 /** The screen that changes an animal, which leads back to its page. */
@@ -14,7 +15,7 @@ export function EditAnimal() {
   const path = `/patients/${encodeURIComponent(fp)}`;
   // Once: what another user changes meanwhile is refused when this one saves.
   const edited = useResource<EditedAnimal>(`${path}/edit`, clinicPath(), false);
-  const page = `/dashboard/patients/${fp}`;
+  const page = `${LIST}/${fp}`;
   return (
     <>
       <p>
@@ -32,7 +33,10 @@ export function EditAnimal() {
               save={(body) =>
                 call<SavedAnimal>("PUT", clinicPath() + path, { ...body, version } satisfies EditAnimalBody)
               }
-              done={() => route(page)}
+              done={({ batch }) => {
+                if (batch !== null) notice.value = { at: page, text: t("saved"), batch };
+                route(page);
+              }}
               label={t("save")}
               labelIfAlike={t("save")}
             >

@@ -8,6 +8,7 @@ import { Dialog } from "../../../ui/form-dialog/dialog.tsx";
 import { CloseButton } from "../../../ui/form-dialog/dialog.tsx";
 import { AnimalForm } from "./animal-form.tsx";
 import { draftOf, emptyDraft } from "./draft.ts";
+import { LIST, notice } from "./undo.tsx";
 import { t } from "./texts.ts";
 
 const add = (body: NewAnimalBody) => call<SavedAnimal>("POST", `${clinicPath()}/patients`, body);
@@ -23,7 +24,10 @@ export function NewAnimal() {
         start={emptyDraft}
         edited={null}
         save={add}
-        done={({ fp }) => route(`/dashboard/patients/${fp}`)}
+        done={({ fp, batch }) => {
+          notice.value = { at: `${LIST}/${fp}`, text: t("saved"), batch, isNew: true };
+          route(`${LIST}/${fp}`);
+        }}
         label={t("save")}
         labelIfAlike={t("saveAnyway")}
       >

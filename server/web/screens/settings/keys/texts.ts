@@ -45,8 +45,8 @@ export const t = translations({
     "cihaz sonuçları; ajan için gereklidir, ajan bununla hasta numaralarını, referans aralıklarını, kodları ve kendi ayarlarını da okur",
   ],
   entering: [
-    "patients and their owners (name, phone, e-mail) from your practice software, and changes and removes them",
-    "muayenehane yazılımınızdaki hastalar ve sahipleri (ad, telefon, e-posta); onları değiştirir ve kaldırır",
+    "patients, their owners (name, phone, e-mail), orders and appointments from your practice software, and changes and removes them",
+    "muayenehane yazılımınızdaki hastalar, sahipleri (ad, telefon, e-posta), istemler ve randevular; onları değiştirir ve kaldırır",
   ],
   reads: ["reads {what}", "okur: {what}"],
   readsAlone: ["reads {what}, and nothing else", "yalnızca şunu okur: {what}"],

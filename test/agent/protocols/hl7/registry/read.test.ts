@@ -60,6 +60,7 @@ describe("identifiers", () => {
   test("are texts, and the software's own is not always the first", () => {
     expect(animalOf({ 3: "417" })).toMatchObject({ external_id: "417" });
     expect(animalOf({ 3: "900085000123456^^^CHIP~00417^^^PIMS^PI" })).toMatchObject({ external_id: "00417" });
+    expect(animalOf({ 3: "0A1B2C3D4E^^^RFID~00417" })).toMatchObject({ external_id: "00417" });
     expect(animalOf({ 3: "77^^^LAB^PI~00417^^^PIMS" })).toMatchObject({ external_id: "00417" });
     expect(animalOf({ 3: "A1^^^X^AN~77^^^LAB^PI" })).toMatchObject({ external_id: "77" });
     expect(animalOf({ 3: "77^^^LAB^PI~00417^^^PIMS" }, { idAuthority: "lab" })).toMatchObject({ external_id: "77" });
@@ -326,6 +327,9 @@ describe("orders", () => {
   test("keep the placer's number with its zeros, and the namespace of another system", () => {
     expect(ordersIn(order("ORC|NW|0042^PIMS", "OBR|1|0042||ALT"))).toMatchObject([{ external_id: "0042" }]);
     expect(ordersIn(order("ORC|NW|0042^OTHER", "OBR|1|||ALT"))).toMatchObject([{ external_id: "0042^OTHER" }]);
+    expect(ordersIn(order("ORC|NW|0042^PIMS", "OBR|1|||ALT"), { source: "clinic" })).toMatchObject([
+      { external_id: "0042" },
+    ]);
     expect(ordersIn(order("ORC|NW", "OBR|1|0042^OTHER||ALT"))).toMatchObject([{ external_id: "0042^OTHER" }]);
   });
 

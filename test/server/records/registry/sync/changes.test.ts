@@ -1,15 +1,24 @@
 import { describe, expect, test } from "vitest";
-import { query } from "../../../server/database/query.ts";
-import { placeOrder } from "../../../server/records/orders/orders.ts";
-import { undoBatch } from "../../../server/records/registry/undo.ts";
-import { newFp } from "../../../shared/api/fp.ts";
-import type { RegistryOutcome } from "../../../shared/api/agent/registry.ts";
-import { makeUser } from "../../dashboard/harness.ts";
-import { clinic, keyPermissions, startServer, study, type TestServer } from "../harness.ts";
+import { query } from "../../../../../server/database/query.ts";
+import { placeOrder } from "../../../../../server/records/orders/orders.ts";
+import { undoBatch } from "../../../../../server/records/registry/undo.ts";
+import { newFp } from "../../../../../shared/api/fp.ts";
+import type { RegistryOutcome } from "../../../../../shared/api/agent/registry.ts";
+import { makeUser } from "../../../../dashboard/harness.ts";
+import {
+  clinic,
+  connection,
+  importEntities,
+  keyPermissions,
+  patient as lineOfPatient,
+  startServer,
+  study,
+  type TestServer,
+} from "../../../harness.ts";
 
 // An agent brings the changes of practice software. Method: requests to the API of a server. Runs on both engines.
 
-const ours = newFp("clinic");
+const [ours, theirs] = [newFp("clinic"), newFp("clinic")];
 
 const pamuk = {
   external_id: "00417",
@@ -27,7 +36,7 @@ const pamuk = {
 };
 
 async function practice() {
-  const server = await startServer(clinic(ours));
+  const server = await startServer(clinic(ours), clinic(theirs));
   const key = await server.makeKey(ours, keyPermissions);
   const send = async (...changes: object[]) => {
     const payload = { source: "PIMS", changes: changes.map((change, id) => ({ id: 7 + id, ...change })) };
@@ -175,6 +184,39 @@ describe("an animal", () => {
   });
 });
 
+test("an animal that a file brought is taken by its microchip, and keeps what the change leaves out", async () => {
+  const chip = "900085000123456";
+  const known = lineOfPatient({ name: "Pamuk", species: "cat", weight_kg: 4.5, external_ids: [chip, "K-7"] });
+  const { server, patient: store, animals, numbers } = await practice();
+  await importEntities(server.store, known, connection(known.fp, ours));
+  const { identifiers, replaced } = pamuk;
+  const item = { external_id: "00417", name: "Pamuk", species: "Kedi", identifiers, replaced };
+  expect(await store(item)).toMatchObject({ fp: known.fp });
+  expect(await animals()).toMatchObject([{ fp: known.fp, weight_kg: 4.5, owner_customer_fp: known.owner_customer_fp }]);
+  expect(await numbers()).toEqual([chip, "K-7", "00417"]);
+  expect(await store(item)).toMatchObject({ outcome: "unchanged", fp: known.fp });
+  // The chip of another software's animal is a doubt, not the same animal.
+  expect(await store({ ...item, external_id: "00500" })).toMatchObject({ outcome: "created" });
+});
+
+test("the animals of another clinic with the same ids stay as they are", async () => {
+  const { server, patient, animals, send } = await practice();
+  const created = await patient(pamuk);
+  const key = await server.makeKey(theirs, keyPermissions);
+  const changes = [
+    { id: 0, kind: "patient", item: { ...pamuk, name: "Other" } },
+    { id: 1, kind: "patient", item: { external_id: "00417", deleted: true } },
+    { id: 2, kind: "merge", survivor: "00417", merged: "00418" },
+  ];
+  const payload = { source: "PIMS", changes };
+  const asked = { method: "POST" as const, url: "/agent/v1/registry", headers: { "x-api-key": key }, payload };
+  const { outcomes } = (await server.app.inject(asked)).json<{ outcomes: RegistryOutcome[] }>();
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual(["created", "deleted", "rejected"]);
+  expect(outcomes[0]?.fp).not.toBe(created.fp);
+  expect(await animals()).toMatchObject([{ fp: created.fp, name: "Pamuk" }]);
+  expect(await send({ kind: "patient", item: pamuk })).toMatchObject([{ outcome: "unchanged" }]);
+});
+
 describe("merges", () => {
   const merge = (survivor: string, merged: string) => ({ kind: "merge", survivor, merged });
   const animal = (external_id: string) => ({
@@ -228,7 +270,7 @@ describe("merges", () => {
     }
     expect((await send({ ...rename, to: "B" }, { ...rename, from: "X" })).map(({ code }) => code)).toEqual([
       "REGISTRY.ID_TAKEN",
-      "REGISTRY.UNKNOWN_MERGED",
+      "REGISTRY.UNKNOWN_ID",
     ]);
     expect(await animals()).toHaveLength(2);
   });

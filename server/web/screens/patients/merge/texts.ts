@@ -1,0 +1,62 @@
+import { translations } from "../../../text.ts";
+
+export const t = translations({
+  title: ["Merge {name} with another animal", "{name} hastasını başka bir hastayla birleştir"],
+  back: ["Back to {name}", "{name} sayfasına dön"],
+  intro: [
+    "For two entries that are one animal. You see both before anything changes.",
+    "Aynı hayvanın iki kaydı varsa. Değişiklikten önce ikisini de görürsünüz.",
+  ],
+  doubles: ["It may be one of these", "Bunlardan biri olabilir"],
+  compare: ["Compare", "Karşılaştır"],
+  other: ["Another animal", "Başka bir hasta"],
+  which: ["Which one stays?", "Hangisi kalsın?"],
+  stays: ["stays", "kalsın"],
+  fact: ["Fact", "Bilgi"],
+  differs: ["differs", "farklı"],
+  look: ["Look at {name} in a new tab", "{name} kaydına yeni sekmede bak"],
+  deceased: ["deceased", "öldü"],
+  species: ["Species", "Tür"],
+  breed: ["Breed", "Irk"],
+  sex: ["Sex", "Cinsiyet"],
+  born: ["Born", "Doğum"],
+  weight: ["Weight", "Ağırlık"],
+  owner: ["Owner", "Sahibi"],
+  numbers: ["Numbers", "Numaralar"],
+  sources: ["Sent by", "Gönderen"],
+  studies: ["Results", "Sonuçlar"],
+  soap_records: ["Records", "Muayene kayıtları"],
+  events: ["Appointments", "Randevular"],
+  orders: ["Orders", "İstemler"],
+  otherSpecies: [
+    "The two are of different species, so they are not one animal. If one is wrong, change it first.",
+    "İkisinin türü farklı, aynı hayvan olamazlar. Biri yanlışsa önce onu değiştirin.",
+  ],
+  shared: [
+    "Other clinics see the {name} that would go: let that one stay.",
+    "Kaldırılacak {name} kaydını başka klinikler de görüyor: o kalsın.",
+  ],
+  moves: ["What happens", "Ne olur"],
+  movesAll: ["Goes to the one that stays: {what}.", "Kalan hastaya geçer: {what}."],
+  movesNothing: [
+    "The other one has no results, records, appointments or orders.",
+    "Diğerinin sonucu, muayene kaydı, randevusu ve istemi yok.",
+  ],
+  movesNumbers: [
+    "Numbers go too: {numbers}. Results typed with them find it.",
+    "Numaralar da geçer: {numbers}. Onlarla girilen sonuçlar onu bulur.",
+  ],
+  factsStay: [
+    "Name, species, owner and the other facts stay as those of the one that stays.",
+    "Ad, tür, sahip ve diğer bilgiler kalan hastanınkiler olarak kalır.",
+  ],
+  leaves: [
+    "The other one leaves the list of patients. You can undo this for 24 hours on the page of the one that stays.",
+    "Diğeri hasta listesinden çıkar. Bunu 24 saat boyunca kalan hastanın sayfasından geri alabilirsiniz.",
+  ],
+  count: ["{name} {count}", "{name} {count}"],
+  merge: ["Merge the two", "İkisini birleştir"],
+  another: ["Choose another animal", "Başka bir hasta seç"],
+  merged: ["{gone} was merged into {name}.", "{gone}, {name} ile birleştirildi."],
+  namesake: ["The second {name} was merged into this one.", "İkinci {name} bu hastayla birleştirildi."],
+});

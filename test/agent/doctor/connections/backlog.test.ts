@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { backlog } from "../../../../agent/doctor/connections/backlog.ts";
+import type { Facts } from "../../../../agent/doctor/check/check.ts";
+import { openOperations, settlement } from "../../../support/spool-operations.ts";
+
+// What waits at the agent, as the doctor reports it.
+
+const HOUR_MS = 3_600_000;
+
+/** Reports a spool with changes of practice software that came so many hours ago. */
+async function findings(hours: number, count: number) {
+  const { folder, spool } = openOperations();
+  const received = { device: "pims", profile: "practice-system", receivedAt: Date.now() - hours * HOUR_MS - 1000 };
+  spool.addMessage({ id: "M1", session: 1, ordinal: 0, ...received, bytes: Buffer.from("MSH"), incomplete: null });
+  const change = { source: "PIMS", kind: "patient", body: "{}" };
+  spool.settle({ ...settlement("M1"), changes: Array.from({ length: count }, () => change) });
+  const facts = { config: { data: folder } } as unknown as Facts;
+  return (await backlog.run(facts)).map(({ id, status, sentence }) => [id, status, sentence]);
+}
+
+test("changes of practice software that wait for the server for an hour are reported, and a day is a problem", async () => {
+  expect(await findings(0, 1)).toEqual([["backlog.none", "ok", "nothing waits"]]);
+  expect(await findings(3, 1)).toEqual([
+    ["backlog.changes", "warning", "1 change waits for the server, the oldest for 3 hours"],
+  ]);
+  expect(await findings(72, 2)).toEqual([
+    ["backlog.changes", "problem", "2 changes wait for the server, the oldest for 3 days"],
+  ]);
+});
