@@ -41,7 +41,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     const { openAs } = await startDashboard(clinic(own));
     const page = await openAs(browser, "staff", own, "/patients");
     await page.getByRole("link", { name: "Import a list" }).click();
-    await page.getByRole("heading", { name: "Import animals and owners" }).waitFor();
+    await page.getByRole("heading", { name: "Import animals, owners or stock" }).waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
 

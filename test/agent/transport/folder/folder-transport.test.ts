@@ -60,11 +60,15 @@ async function watch({ leave = false, bytesMax = 1000, at = folder } = {}): Prom
         }
       };
       // As the connection does for a while: the next part waits for the disk.
+      let isPaused = false;
       return {
         chunk(bytes) {
+          if (isPaused) problems.push("a part came while the wire was paused");
+          isPaused = true;
           wire.pause();
           setImmediate(() => {
             carryOut(bytes);
+            isPaused = false;
             wire.resume();
           });
         },
@@ -112,6 +116,7 @@ test("a file of several parts arrives whole", async () => {
   put("a.csv", Buffer.alloc(1_000_000, "x"));
   await looks();
   await expect.poll(() => taken).toEqual([`a.csv ${"x".repeat(20)}`]);
+  expect(problems).toEqual([]);
 });
 
 test("a half-written file that grows, an empty one, and one that is renamed into place wait for their end", async () => {
