@@ -96,7 +96,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     };
     const click = (what: Locator) => person.click(what);
     const type = (field: Locator, text: string) => person.type(field, text);
-    const dashboard = await printed(server, /listening on (http:[\w.:\/]+)/);
+    const dashboard = await printed(server, /listening on (http:[\w.:/]+)/);
     const code = fs.readFileSync(path.join(folder, "server/setup-code"), "utf8").trim();
     const page: Page = await browser.newPage();
     await page.goto(dashboard);
@@ -170,7 +170,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     expect(paper.length).toBeGreaterThan(10_000);
     step("result");
 
-    console.log([...steps, `in all ${person.clicks} clicks, ${person.fields} fields`].join("\n"));
+    process.stderr.write(`${[...steps, `in all ${person.clicks} clicks, ${person.fields} fields`].join("\n")}\n`);
     expect(person.clicks).toBeLessThanOrEqual(CLICKS_MAX);
     await pc.close();
     await page.close();
