@@ -185,7 +185,15 @@ function listOf<K extends ListedKind>(source: string, all: readonly string[]): B
   return { source, mode: "full", items: [], all } as unknown as Body<K>;
 }
 
-function inBatches<Item>(items: readonly Item[]): (readonly Item[])[] {
+/** @throws Error if two items have one external id: in different requests the later one would win, in one both are rejected */
+function inBatches<Item extends { readonly external_id: string }>(items: readonly Item[]): (readonly Item[])[] {
+  const places = new Map<string, number>();
+  for (const [index, { external_id }] of items.entries()) {
+    const other = places.get(external_id);
+    if (other !== undefined)
+      throw new Error(`items ${other} and ${index} have the same external_id, expected one item for each`);
+    places.set(external_id, index);
+  }
   const count = Math.ceil(items.length / ITEMS_MAX);
   return Array.from({ length: count }, (_, at) => items.slice(at * ITEMS_MAX, (at + 1) * ITEMS_MAX));
 }

@@ -98,6 +98,13 @@ test("more than 500 items go in several requests, and the outcomes are those of 
   expect((await client.send("patients", [])).items).toEqual([]);
 });
 
+test("two items of one external id are refused before the first request, also beyond 500", async () => {
+  const { client, sent } = await pims(await startServer(clinic(own)));
+  const items = [...animals(700), { ...animals(1)[0]!, name: "Another" }];
+  await expect(client.preview("patients", items)).rejects.toThrow("items 0 and 700 have the same external_id");
+  expect(sent).toEqual([]);
+});
+
 test("a preview stores nothing, its commit does, and a commit after another change is refused with a code", async () => {
   const { client, sent } = await pims(await startServer(clinic(own)));
   const preview = await client.preview("patients", animals(2));

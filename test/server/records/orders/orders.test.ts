@@ -303,8 +303,15 @@ describe("on the page of today, orders", () => {
     expect([await open(), await charges()]).toEqual([1, [[run.fp, null]]]);
     // One of Friday is there on Monday, and ends after a week.
     const acquired_at = new Date(noon - 3 * 24 * HOUR).toISOString();
-    await push({ matched_by: { by: "fp", identifiers: [] }, acquired_at });
+    const friday = await push({ matched_by: { by: "fp", identifiers: [] }, acquired_at });
     expect(await open()).toBe(2);
+    // An older one that is open comes before a newer one that is settled.
+    expect(await note(run.fp, true)).toBe(200);
+    expect(await charges()).toEqual([
+      [friday.fp, null],
+      [run.fp, staff.name],
+    ]);
+    expect(await note(run.fp, false)).toBe(200);
     server.clock.now += 5 * 24 * HOUR;
     expect(await open()).toBe(1);
   });
