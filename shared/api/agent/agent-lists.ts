@@ -28,7 +28,7 @@ export const TestName = Type.String({
   maxLength: 64,
   pattern: textForm(
     "^[^\\s\\x00-\\x1f,;|^~&\\\\]([^\\x00-\\x1f,;|^~&\\\\]*[^\\s\\x00-\\x1f,;|^~&\\\\])?$",
-    "a name without , ; | ^ ~ & and \\",
+    "a name without comma, semicolon, bar, caret, tilde, ampersand or backslash",
   ),
 });
 
