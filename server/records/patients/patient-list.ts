@@ -39,6 +39,8 @@ export type KnownPatient = Omit<ListedPatient, "last_study_at"> & {
 export class PatientLists {
   readonly #store: Store;
   readonly #known = new VersionedCache<readonly KnownPatient[]>(CLINICS_MAX);
+  /** The lists that are read now, by clinic. */
+  readonly #reading = new Map<number, Promise<readonly KnownPatient[]>>();
 
   constructor(store: Store) {
     this.#store = store;
@@ -62,11 +64,29 @@ export class PatientLists {
     return { patients, total: found.length, page_size: PAGE_SIZE };
   }
 
-  /** All patients of a clinic, by name. */
+  /**
+   * All patients of a clinic, by name, as of the call or later. One list of a clinic is read at a time: an import changes it several times
+   * a second, and the lists of many requests would fill the memory.
+   */
   async known(clinicId: number): Promise<readonly KnownPatient[]> {
+    const kept = this.#known.get(String(clinicId), await this.#version(clinicId));
+    if (kept !== undefined) return kept;
+    // A list that is read already may lack a change before this call.
+    await this.#reading.get(clinicId)?.catch(() => undefined);
+    return this.#reading.get(clinicId) ?? this.#read(clinicId);
+  }
+
+  #read(clinicId: number): Promise<readonly KnownPatient[]> {
+    const read = this.#version(clinicId)
+      .then((lists) => this.#known.find(String(clinicId), lists, () => knownPatients(this.#store, clinicId)))
+      .finally(() => this.#reading.delete(clinicId));
+    this.#reading.set(clinicId, read);
+    return read;
+  }
+
+  async #version(clinicId: number): Promise<number> {
     await this.#store.refreshVersions();
-    const { lists } = await this.#store.versions(clinicId);
-    return this.#known.find(String(clinicId), lists, () => knownPatients(this.#store, clinicId));
+    return (await this.#store.versions(clinicId)).lists;
   }
 }
 

@@ -1,4 +1,7 @@
+import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
+import type { Store } from "../../../../server/database/store.ts";
+import { patientsOfClinic } from "../../../../server/records/patients/clinic-patients.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { PatientLists } from "../../../../server/records/patients/patient-list.ts";
 import { patientOverview, patientResults } from "../../../../server/records/patients/patient-page.ts";
@@ -63,6 +66,39 @@ test("a page holds 50 patients by name, and every patient is on one page", async
     total: 101,
     page_size: 50,
   });
+});
+
+test("requests during an import read one list at a time, and each has the changes before it", async () => {
+  const { store, own, clinicId } = await startList();
+  let [reading, most, reads] = [0, 0, 0];
+  const all: Store["all"] = async (asked, parameters) => {
+    if (asked !== (patientsOfClinic as unknown)) return store.all(asked, parameters);
+    reading += 1;
+    reads += 1;
+    most = Math.max(most, reading);
+    // Reads of PostgreSQL overlap.
+    await setTimeout(2);
+    return store.all(asked, parameters).finally(() => (reading -= 1));
+  };
+  const lists = new PatientLists({
+    ...store,
+    all,
+    versions: (id) => store.versions(id),
+    refreshVersions: () => store.refreshVersions(),
+  });
+  const found: Promise<void>[] = [];
+  const IMPORTED = 12;
+  for (let count = 1; count <= IMPORTED; count += 1) {
+    const each = patient({ name: `Rex ${count}` });
+    await importEntities(store, each, connection(each.fp, own));
+    for (let request = 0; request < 3; request += 1) {
+      found.push(lists.known(clinicId).then((known) => expect(known.length).toBeGreaterThanOrEqual(count)));
+    }
+  }
+  await Promise.all(found);
+  expect(most).toBe(1);
+  expect(reads).toBeLessThanOrEqual(IMPORTED + 1);
+  expect(await lists.known(clinicId)).toHaveLength(IMPORTED);
 });
 
 test("the list follows each change of names, identifiers and connections", async () => {
