@@ -77,7 +77,7 @@ test("requests during an import read one list at a time, and each has the change
     reads += 1;
     most = Math.max(most, reading);
     // Reads of PostgreSQL overlap.
-    await setTimeout(2);
+    await setTimeout(50);
     return store.all(asked, parameters).finally(() => (reading -= 1));
   };
   const lists = new PatientLists({
