@@ -80,8 +80,8 @@ export async function assess(
   const { length } = message.bytes;
   const incomplete = mayComplete ? await spool.call("incompleteMessages", message.device, message.id, length) : [];
   const codes = await directory.codes();
-  const practice = registryProfile(device.profile);
   const taken = await attempt(async () => {
+    const practice = registryProfile(device.profile);
     const { bytes, completed } = complete(message.bytes, incomplete, device.profile);
     return practice === null
       ? { completed, reading: read(bytes, device.profile, readContext(device, message, codes)) }
