@@ -36,7 +36,7 @@ export function AnimalForm({ start, edited, save, done, label, labelIfAlike, use
   const { run, error, isRunning } = useAction();
   const animal = typedAnimal(draft);
   const { latest, ask } = useCheck(animal, edited);
-  const isTyped = draft !== start;
+  const isTyped = useRef(false);
   useGuard(form, isTyped);
   const doubles = latest?.doubles ?? [];
 
@@ -54,7 +54,10 @@ export function AnimalForm({ start, edited, save, done, label, labelIfAlike, use
 
   const fields = {
     draft,
-    change: (changed: Partial<AnimalDraft>) => setDraft((before) => ({ ...before, ...changed })),
+    change(changed: Partial<AnimalDraft>) {
+      isTyped.current = true;
+      setDraft((before) => ({ ...before, ...changed }));
+    },
     faultOf: (field: string) => (isTried || left.has(field) ? faultText(latest?.faults, field) : null),
     leave: (field: string) => setLeft((before) => new Set([...before, field])),
   };
@@ -90,14 +93,18 @@ export function AnimalForm({ start, edited, save, done, label, labelIfAlike, use
   );
 }
 
-/** Keeps what is typed: the browser asks before it leaves the page, and Escape closes no dialog around the form. */
-function useGuard(form: { readonly current: HTMLFormElement | null }, isTyped: boolean): void {
+/**
+ * Keeps what is typed: the browser asks before it leaves the page, and Escape closes no dialog around the form. A busy browser may get
+ * Escape before it has drawn what was typed, so the keys ask no state that is drawn.
+ */
+function useGuard(form: { readonly current: HTMLFormElement | null }, isTyped: { readonly current: boolean }): void {
   useEffect(() => {
-    if (!isTyped) return undefined;
     const shown = form.current;
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+    const ask = (event: BeforeUnloadEvent) => {
+      if (isTyped.current) event.preventDefault();
+    };
     const stay = (event: KeyboardEvent) => {
-      if (event.key === "Escape") event.preventDefault();
+      if (event.key === "Escape" && isTyped.current) event.preventDefault();
     };
     window.addEventListener("beforeunload", ask);
     shown?.addEventListener("keydown", stay);
@@ -105,5 +112,5 @@ function useGuard(form: { readonly current: HTMLFormElement | null }, isTyped: b
       window.removeEventListener("beforeunload", ask);
       shown?.removeEventListener("keydown", stay);
     };
-  }, [isTyped]);
+  }, []);
 }
