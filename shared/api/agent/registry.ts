@@ -68,7 +68,12 @@ export const RegistryOrder = ClosedObject({
 });
 export type RegistryOrder = Static<typeof RegistryOrder>;
 
-/** A change without its number. */
+/**
+ * Names a change for ever. An agent that got no answer sends the change again under its key, and the server does not apply it again.
+ */
+export const RegistryKey = Type.String({ minLength: 1, maxLength: 64 });
+
+/** A change without its number and its key. */
 export const RegistryChange = Type.Union([
   /** `only_new`: an animal that is stored keeps its facts. */
   ClosedObject({

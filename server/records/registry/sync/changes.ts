@@ -19,20 +19,22 @@ import { readMicrochip } from "../microchip.ts";
 import { readOwnerFacts } from "../owners.ts";
 import { nameByChip } from "../same-chip.ts";
 import { findNamedOwner, nameOwner, ownNameOf, type SourceName } from "../sources.ts";
+import { keepOutcomes, type Outcome, takeOutcomes } from "./kept-outcomes.ts";
 import { formFaults, readPatients, type ReadPatient, type RefusedItem, type SyncedOwner, readTime } from "./items.ts";
 import { mergeNamed, mergeRefusals, renameNamed, renameRefusals } from "./merge.ts";
 import type { SyncFault } from "./messages.ts";
 import { readOrders } from "./order-items.ts";
 import { syncOrders } from "./orders.ts";
 import { syncPatients } from "./patients.ts";
-import { ITEMS_PER_TURN, type StoredItem, type SyncRequest, withBatch } from "./request.ts";
+import { ITEMS_PER_TURN, keyOf, type StoredItem, type SyncRequest, withBatch } from "./request.ts";
 
 // The changes of practice software that an agent brings, one after the other: what a change leaves out is filled from what is
 // stored, and then it is an item like those of /sync/v1.
 
-/** A change with its number in the request, not checked otherwise. */
+/** A change with its number in the request and its key, not checked otherwise. */
 interface Numbered {
   readonly id: number;
+  readonly key: string;
   readonly kind?: unknown;
 }
 
@@ -42,24 +44,31 @@ type Context = Omit<SyncRequest<unknown>, "items" | "full">;
 
 const form = Compile(RegistryChange);
 
-/** Stores the changes in their order. Run it in a transaction. Each merge has a batch of its own, so that it can be undone alone. */
+/**
+ * Stores the changes in their order. Run it in a transaction. Each merge has a batch of its own, so that it can be undone alone. A
+ * change that came before gets its outcome again.
+ */
 export async function storeChanges(session: Session, request: ChangesRequest): Promise<RegistryOutcome[]> {
   const { items, ...about } = request;
+  const { source, now, by } = about;
+  const sender = { ...keyOf(by), source };
+  const known = await takeOutcomes(session, sender, now);
   const outcomes: RegistryOutcome[] = [];
   const storeRun = async (run: typeof items, batch: Batch | null | undefined) => {
-    for (const { id, ...change } of run) {
+    for (const { id, key, ...change } of run) {
       // On SQLite no query gives up the turn, and other requests would wait for all changes.
       if (outcomes.length % ITEMS_PER_TURN === ITEMS_PER_TURN - 1) await nextTurn();
-      outcomes.push({
-        id,
-        ...(await storeChange(session, change, { ...about, ...(batch !== undefined && { batch }) })),
-      });
+      const context = { ...about, ...(batch !== undefined && { batch }) };
+      const outcome = known.get(key) ?? (await storeChange(session, change, context));
+      known.set(key, outcome);
+      outcomes.push({ id, ...outcome });
     }
   };
   for (const run of runsOf(items)) {
     if (isMerge(run[0])) await storeRun(run, undefined);
     else await withBatch(session, about, (batch) => storeRun(run, batch), "hl7");
   }
+  await keepOutcomes(session, sender, known, now);
   return outcomes;
 }
 
@@ -75,8 +84,6 @@ function runsOf(changes: readonly Numbered[]): Numbered[][] {
   }
   return runs;
 }
-
-type Outcome = Omit<RegistryOutcome, "id">;
 
 async function storeChange(session: Session, given: unknown, context: Context): Promise<Outcome> {
   if (!form.Check(given)) return rejected(formFaults(form, given, () => true));

@@ -38,8 +38,10 @@ const pamuk = {
 async function practice() {
   const server = await startServer(clinic(ours), clinic(theirs));
   const key = await server.makeKey(ours, keyPermissions);
+  let keys = 0;
   const send = async (...changes: object[]) => {
-    const payload = { source: "PIMS", changes: changes.map((change, id) => ({ id: 7 + id, ...change })) };
+    const numbered = changes.map((change, id) => ({ id: 7 + id, key: `01JD/${++keys}`, ...change }));
+    const payload = { source: "PIMS", changes: numbered };
     const asked = { method: "POST" as const, url: "/agent/v1/registry", headers: { "x-api-key": key }, payload };
     const response = await server.app.inject(asked);
     if (response.statusCode !== 200) throw new Error(response.body);
@@ -204,9 +206,9 @@ test("the animals of another clinic with the same ids stay as they are", async (
   const created = await patient(pamuk);
   const key = await server.makeKey(theirs, keyPermissions);
   const changes = [
-    { id: 0, kind: "patient", item: { ...pamuk, name: "Other" } },
-    { id: 1, kind: "patient", item: { external_id: "00417", deleted: true } },
-    { id: 2, kind: "merge", survivor: "00417", merged: "00418" },
+    { id: 0, key: "01JD/1", kind: "patient", item: { ...pamuk, name: "Other" } },
+    { id: 1, key: "01JD/2", kind: "patient", item: { external_id: "00417", deleted: true } },
+    { id: 2, key: "01JD/3", kind: "merge", survivor: "00417", merged: "00418" },
   ];
   const payload = { source: "PIMS", changes };
   const asked = { method: "POST" as const, url: "/agent/v1/registry", headers: { "x-api-key": key }, payload };
@@ -342,6 +344,74 @@ async function addPanel(server: TestServer, userId: number, tests: readonly stri
   });
 }
 
+describe("a change that comes again under its key", () => {
+  const animal = (key: string, item: object) => ({
+    key,
+    kind: "patient",
+    item: { ...pamuk, identifiers: [], ...item },
+  });
+
+  test("is not applied again, and has its outcome again", async () => {
+    const { send, animals } = await practice();
+    await send(animal("a", { external_id: "2", name: "Survivor" }));
+    const lost = [animal("b", { external_id: "1" }), { key: "c", kind: "merge", survivor: "2", merged: "1" }];
+    const outcomes = await send(...lost);
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(["created", "merged"]);
+    expect(await send(...lost)).toEqual(outcomes);
+    expect(await animals()).toMatchObject([{ name: "Survivor" }]);
+  });
+
+  test("does not overwrite what a user saved meanwhile", async () => {
+    const { server, send, animals } = await practice();
+    const lost = animal("a", { external_id: "1" });
+    const [{ fp } = { fp: "" }] = await send(lost);
+    const staff = await makeUser(server, "staff", ours);
+    const { body: form } = await staff.call<{ animal: object; version: string }>("GET", `/patients/${fp}/edit`);
+    const saved = { animal: { ...form.animal, weight_kg: 5 }, seen: [], version: form.version };
+    expect(await staff.call("PUT", `/patients/${fp}`, saved)).toMatchObject({ status: 200 });
+    await send(lost);
+    expect(await animals()).toMatchObject([{ weight_kg: 5 }]);
+  });
+
+  test("is known in shorter and longer requests, and in requests at the same time", async () => {
+    const { send, animals } = await practice();
+    const [a, b, c] = ["a", "b", "c"].map((key) => animal(key, { external_id: key }));
+    const first = await Promise.all([send(a!, b!), send(a!, b!)]);
+    expect(first[0]).toMatchObject([{ outcome: "created" }, { outcome: "created" }]);
+    expect(first[1]).toEqual(first[0]);
+    expect(await send(a!)).toEqual(first[0].slice(0, 1));
+    const [second, third] = await send(b!, c!);
+    expect(second).toEqual({ ...first[0][1], id: 7 });
+    expect(third).toMatchObject({ outcome: "created" });
+    expect(await animals()).toHaveLength(3);
+  });
+
+  test("stays rejected, and is stored under a new key", async () => {
+    const { send, patient } = await practice();
+    const merge = { kind: "merge", survivor: "00417", merged: "1" };
+    const refused = await send({ key: "a", ...merge });
+    expect(refused).toMatchObject([{ outcome: "rejected", code: "REGISTRY.UNKNOWN_SURVIVOR" }]);
+    await patient(pamuk);
+    expect(await send({ key: "a", ...merge })).toEqual(refused);
+    expect(await send({ key: "b", ...merge })).toMatchObject([{ outcome: "merged" }]);
+  });
+
+  test("is known for 30 days, among the last 100 of its agent and source", async () => {
+    const { server, send } = await practice();
+    const kept = query((db) => db.selectFrom("registry_answer").select(["source", "answers"]));
+    const invalid = (from: number) => Array.from({ length: 50 }, (_, index) => ({ key: String(from + index) }));
+    for (const from of [0, 50, 100]) await send(...invalid(from));
+    const [row] = await server.store.all(kept, {});
+    const keys = (JSON.parse(row!.answers) as [string, unknown][]).map(([key]) => key);
+    expect(keys).toEqual(Array.from({ length: 100 }, (_, index) => String(50 + index)));
+    server.clock.now += 30 * 24 * 3_600_000;
+    const key = await server.makeKey(ours, keyPermissions);
+    const payload = { source: "OTHER", changes: [] };
+    await server.app.inject({ method: "POST", url: "/agent/v1/registry", headers: { "x-api-key": key }, payload });
+    expect(await server.store.all(kept, {})).toEqual([{ source: "OTHER", answers: "[]" }]);
+  });
+});
+
 test("the batch of a request can be undone, and has the door", async () => {
   const { server, send, animals, owners } = await practice();
   await send({ kind: "patient", item: pamuk });
@@ -358,6 +428,9 @@ test("the batch of a request can be undone, and has the door", async () => {
 test("a body that is no list of changes is refused, and so is a key without the permission", async () => {
   const { server, send } = await practice();
   await expect(send(...Array.from({ length: 51 }, () => ({ kind: "merge" })))).rejects.toThrow("REQUEST.INVALID_BODY");
+  for (const wrong of [undefined, "", "x".repeat(65)]) {
+    await expect(send({ key: wrong, kind: "merge" })).rejects.toThrow("REQUEST.INVALID_BODY");
+  }
   const key = await server.makeKey(ours, ["clinic.patient.view"]);
   const asked = { method: "POST" as const, url: "/agent/v1/registry", payload: { source: "PIMS", changes: [] } };
   const response = await server.app.inject({ ...asked, headers: { "x-api-key": key } });
