@@ -16,7 +16,10 @@ const ExternalId = Type.String({ minLength: 1, maxLength: EXTERNAL_ID_CHARS_MAX 
 
 const optionalText = (maxLength: number) => Type.Optional(Nullable(Type.String({ minLength: 1, maxLength })));
 
-/** Without `external_id` it is the stored owner of the animal, or for a new animal one of its own. */
+/**
+ * Without `external_id` it is the stored owner of the animal. A new animal gets one of its own, and so does one whose stored owner
+ * has other animals and another name.
+ */
 const RegistryOwner = ClosedObject({
   external_id: Type.Optional(ExternalId),
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),

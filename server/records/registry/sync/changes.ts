@@ -7,8 +7,9 @@ import {
   type RegistryOutcome,
   type RegistryPatient,
 } from "../../../../shared/api/agent/registry.ts";
+import { newFp } from "../../../../shared/api/fp.ts";
 import { foldName } from "../../../../shared/clinical/analytes/analytes.ts";
-import { animalSpecies } from "../../../../shared/clinical/species.ts";
+import { animalSpecies, fold } from "../../../../shared/clinical/species.ts";
 import { query, type Session } from "../../../database/query.ts";
 import { listPanels } from "../../orders/order-list.ts";
 import { unknownTests } from "../../orders/order-tests.ts";
@@ -16,7 +17,7 @@ import { findPlacedOrder } from "../../orders/orders.ts";
 import { type Identifier, identifiersOf, patientByFp } from "../animals.ts";
 import type { Batch } from "../batches.ts";
 import { readMicrochip } from "../microchip.ts";
-import { readOwnerFacts } from "../owners.ts";
+import { ownerId, readOwnerFacts } from "../owners.ts";
 import { nameByChip } from "../same-chip.ts";
 import { findNamedOwner, nameOwner, ownNameOf, type SourceName } from "../sources.ts";
 import { keepOutcomes, type Outcome, takeOutcomes } from "./kept-outcomes.ts";
@@ -163,7 +164,7 @@ async function storePatient(session: Session, { item, only_new }: PatientChange,
     weight_kg: kept("weight_kg", given.weight_kg, stored?.weight_kg),
     deceasedAt: kept("deceased_at", given.deceasedAt, stored?.deceased_at) ?? deadBy,
     identifiers: withNumbers(numbers, given.identifiers, replaced),
-    owner: await ownerOf(session, item, { ownId: name.externalId, customerId: stored?.owner_customer_id }, context),
+    owner: await ownerOf(session, item, name.externalId, stored, context),
   };
   return store({ ...read, patient });
 }
@@ -198,15 +199,22 @@ function withNumbers(
 }
 
 /**
- * Returns the owner of an animal with all facts. Without an id it is the stored owner, and for a new animal one of its own: a
- * name alone identifies nobody.
+ * Returns the owner of an animal with all facts. Without an id it is the stored owner. A new animal has one of its own, since a name
+ * alone identifies nobody, and so has an animal whose stored owner has other animals and is called otherwise.
  */
 async function ownerOf(
   session: Session,
   { owner = {} }: RegistryPatient,
-  { ownId, customerId }: { readonly ownId: string; readonly customerId: number | undefined },
-  { clinicId, source, batch }: Context,
+  ownId: string,
+  animal: { readonly id: number; readonly owner_customer_id: number } | undefined,
+  { clinicId, source, batch = null }: Context,
 ): Promise<SyncedOwner> {
+  const isOther = async (customerId: number) =>
+    owner.external_id === undefined &&
+    owner.name !== undefined &&
+    (await isOtherOwner(session, { customerId, called: owner.name, animalId: animal?.id ?? 0 }));
+  const stored = animal?.owner_customer_id;
+  const customerId = stored === undefined || (await isOther(stored)) ? undefined : stored;
   const known =
     customerId === undefined ? undefined : await session.first(nameOfOwner, { clinicId, source, customerId });
   const externalId = owner.external_id ?? known?.external_id ?? ownerIdFor(ownId);
@@ -214,8 +222,14 @@ async function ownerOf(
   const isNameless = owner.external_id === undefined && known === undefined;
   // An owner whom another door brought gets the name of this one.
   if (isNameless && customerId !== undefined)
-    await nameOwner(session, { ...name, customerId, updatedAt: null }, { batch: batch ?? null });
-  const named = await findNamedOwner(session, name);
+    await nameOwner(session, { ...name, customerId, updatedAt: null }, { batch });
+  let named = await findNamedOwner(session, name);
+  // The animal's own owner may have other animals by now.
+  if (named !== undefined && (await isOther(named.customer_id))) {
+    const own = await ownerId(session, newFp("customer"), { batch });
+    await nameOwner(session, { ...name, customerId: own, updatedAt: null }, { batch });
+    named = await findNamedOwner(session, name);
+  }
   const facts = named === undefined ? null : await readOwnerFacts(session, named.customer_id);
   return {
     externalId,
@@ -224,6 +238,26 @@ async function ownerOf(
     email: owner.email === undefined ? (facts?.email ?? null) : owner.email,
   };
 }
+
+/** Whether an owner has other animals and is not called so. */
+async function isOtherOwner(
+  session: Session,
+  { called, ...about }: { readonly customerId: number; readonly called: string; readonly animalId: number },
+): Promise<boolean> {
+  const { name } = await readOwnerFacts(session, about.customerId);
+  if (name === null || fold(name) === fold(called)) return false;
+  return (await session.first(otherAnimal, about)) !== undefined;
+}
+
+const otherAnimal = query((db, p: { customerId: number; animalId: number }) =>
+  db
+    .selectFrom("patient")
+    .select("id")
+    .where("owner_customer_id", "=", p.customerId)
+    .where("id", "!=", p.animalId)
+    .where("deleted_at", "is", null)
+    .limit(1),
+);
 
 const EXTERNAL_ID_MAX = 64;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { query } from "../../../../../server/database/query.ts";
+import { query, uncachedWrite } from "../../../../../server/database/query.ts";
 import { placeOrder } from "../../../../../server/records/orders/orders.ts";
 import { undoBatch } from "../../../../../server/records/registry/undo.ts";
 import { newFp } from "../../../../../shared/api/fp.ts";
@@ -63,6 +63,18 @@ const numbersOf = query((db) =>
   db.selectFrom("patient_identifier").select("identifier").orderBy("patient_id").orderBy("position"),
 );
 const ownersOf = query((db) => db.selectFrom("customer").select(["name", "phone", "email"]).orderBy("id"));
+const ownersByAnimal = query((db) =>
+  db
+    .selectFrom("patient")
+    .innerJoin("customer", "customer.id", "patient.owner_customer_id")
+    .select(["customer.name", "customer.phone"])
+    .orderBy("patient.id"),
+);
+const shareOwner = uncachedWrite((db) =>
+  db
+    .updateTable("patient")
+    .set((set) => ({ owner_customer_id: set.selectFrom("customer").select(set.fn.max("id").as("last")) })),
+);
 const ordersOf = query((db) =>
   db
     .selectFrom("lab_order")
@@ -129,6 +141,43 @@ describe("an animal", () => {
     await patient({ external_id: "00417", owner: { name: "Kaya" } });
     expect((await owners()).map(({ name }) => name)).toEqual(["Yıldız", null, "Kaya"]);
     expect(await ownerOf()).not.toBe(before);
+  });
+
+  test("whose owner has other animals gets one of its own by another name, and theirs stays", async () => {
+    const { server, patient, owners, animals } = await practice();
+    const more = { identifiers: [], replaced: [] };
+    await patient(pamuk);
+    await patient({ ...pamuk, ...more, external_id: "00418" });
+    const ownersOfAll = async () =>
+      server.store.all(ownersByAnimal, {}).then((rows) => rows.map(({ name, phone }) => [name, phone]));
+    const ada = ["Ada Örnek", "+905550000000"];
+    // The same name in other letters, and no name, are of the stored owner.
+    await patient({ external_id: "00417", owner: { name: "ADA ÖRNEK", phone: "1" } });
+    expect(await ownersOfAll()).toEqual([
+      ["ADA ÖRNEK", "1"],
+      ["ADA ÖRNEK", "1"],
+    ]);
+    await patient({ external_id: "00417", owner: pamuk.owner });
+    await patient({ external_id: "00417", owner: { name: "Yıldız" } });
+    expect(await ownersOfAll()).toEqual([["Yıldız", null], ada]);
+    // The id still names the owner of the other animal.
+    await patient({ external_id: "00418", owner: { external_id: "3001" } });
+    await patient({ external_id: "00417", owner: { name: "Kaya", phone: "2" } });
+    expect(await ownersOfAll()).toEqual([["Kaya", "2"], ada]);
+    expect(await owners()).toHaveLength(2);
+    // A user gives the owner a second animal.
+    await server.store.transaction((session) => session.all(shareOwner, {}));
+    await patient({ external_id: "00417", owner: { name: "Demir" } });
+    expect(await ownersOfAll()).toEqual([
+      ["Demir", null],
+      ["Kaya", "2"],
+    ]);
+    await patient({ external_id: "00418", owner: { phone: "3" } });
+    expect(await ownersOfAll()).toEqual([
+      ["Demir", null],
+      ["Kaya", "3"],
+    ]);
+    expect(await animals()).toHaveLength(2);
   });
 
   test("that is dead keeps its first time of death, and lives again if that was wrong", async () => {
