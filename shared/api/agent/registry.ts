@@ -53,7 +53,7 @@ export const RegistryPatient = ClosedObject({
     ),
   ),
   owner: Type.Optional(RegistryOwner),
-  /** Time at which the agent got the message. An older change than the stored one changes nothing. */
+  /** Time at which the agent got the message. A change older than the stored one changes nothing; one without a time is the newest. */
   updated_at: Type.Optional(Type.String({ maxLength: 40 })),
   /** Removes the animal. Its results stay. */
   deleted: Type.Optional(Type.Literal(true)),

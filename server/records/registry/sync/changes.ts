@@ -27,7 +27,7 @@ import type { SyncFault } from "./messages.ts";
 import { readOrders } from "./order-items.ts";
 import { syncOrders } from "./orders.ts";
 import { syncPatients } from "./patients.ts";
-import { ITEMS_PER_TURN, keyOf, type StoredItem, type SyncRequest, withBatch } from "./request.ts";
+import { isOlder, ITEMS_PER_TURN, keyOf, olderItem, type StoredItem, type SyncRequest, withBatch } from "./request.ts";
 
 // The changes of practice software that an agent brings, one after the other: what a change leaves out is filled from what is
 // stored, and then it is an item like those of /sync/v1.
@@ -138,19 +138,26 @@ async function storePatient(session: Session, { item, only_new }: PatientChange,
   if (only_new === true && stored !== undefined) {
     return { outcome: "unchanged", fp: stored.fp, code: null, reason: null };
   }
+  const faults: SyncFault[] = [];
+  // The clock of the agent's computer may be ahead of the server's, by any time.
+  const sentAt = readTime("updated_at", item.updated_at ?? null, Number.POSITIVE_INFINITY, faults);
+  const updatedAt = sentAt === null ? null : Math.min(sentAt, now);
+  const storedAt = before?.source_updated_at ?? null;
+  if (before !== undefined && storedAt !== null && isOlder(updatedAt, storedAt)) {
+    return outcomeOf([olderItem(storedAt, before.fp, before)]);
+  }
+  const deadBy = readTime("dead_by", item.dead_by ?? null, now, faults);
+  if (faults.length > 0) return rejected(faults);
   const store = async (read: ReadPatient | RefusedItem) =>
     outcomeOf((await syncPatients(session, { ...context, items: [read], full: null, isMatchedByChip: true })).items);
-  if (item.deleted === true) return store({ externalId: item.external_id, updatedAt: null, patient: null });
+  if (item.deleted === true) return store({ externalId: item.external_id, updatedAt, patient: null });
 
-  const { owner: _owner, replaced = [], dead_by, deleted: _deleted, ...facts } = item;
+  const { owner: _owner, replaced = [], dead_by: _deadBy, updated_at: _updatedAt, deleted: _deleted, ...facts } = item;
   const words = stored === undefined ? {} : { name: stored.name, species: stored.precise_species ?? stored.species };
   // The checks of /sync/v1 see what the change has. What is stored was checked by the door that brought it.
   const [read] = readPatients([{ ...words, ...facts, owner: ANY_OWNER }], now);
   if (read === undefined) throw new Error("an item was not read");
   if ("faults" in read) return rejected(read.faults);
-  const faults: SyncFault[] = [];
-  const deadBy = readTime("dead_by", dead_by ?? null, now, faults);
-  if (faults.length > 0) return rejected(faults);
   const given = read.patient;
   if (given === null) throw new Error("a patient was read as removed");
   const numbers = stored === undefined ? [] : await session.all(identifiersOf, { patientId: stored.id });
@@ -166,7 +173,7 @@ async function storePatient(session: Session, { item, only_new }: PatientChange,
     identifiers: withNumbers(numbers, given.identifiers, replaced),
     owner: await ownerOf(session, item, name.externalId, stored, context),
   };
-  return store({ ...read, patient });
+  return store({ ...read, updatedAt, patient });
 }
 
 /** Names the animal that a user typed or a file brought by the microchip of the change. @returns its fp; null for none */

@@ -235,6 +235,66 @@ describe("an animal", () => {
   });
 });
 
+async function undone(server: TestServer, batch: { fp: string; clinic_id: number } | undefined) {
+  const { now } = server.clock;
+  const undo = { clinicId: batch?.clinic_id ?? 0, fp: batch?.fp ?? "" };
+  const context = { now, clock: () => now, served: null };
+  return server.store.transaction((session) => undoBatch(session, undo, context));
+}
+
+describe("a message that the agent got earlier", () => {
+  const at = (updated_at: string, item: object = {}) => ({ external_id: "00417", updated_at, ...item });
+
+  test("changes neither the animal nor owners after a later one, and one without a time counts when it arrives", async () => {
+    const { patient, animals, owners } = await practice();
+    await patient({ ...pamuk, ...at("2026-11-20T10:00:00.000Z") });
+    await patient({ ...pamuk, external_id: "00418", identifiers: [], replaced: [] });
+    await patient(at("2026-11-20T12:00:00.000Z", { weight_kg: 5 }));
+    const before = [await animals(), await owners()];
+    const older = at("2026-11-20T11:00:00.000Z", { weight_kg: 3, owner: { name: "Yıldız" } });
+    expect(await patient(older)).toMatchObject({ outcome: "unchanged", code: "REGISTRY.OLDER" });
+    expect(await patient({ ...older, deleted: true })).toMatchObject({ outcome: "unchanged", code: "REGISTRY.OLDER" });
+    expect([await animals(), await owners()]).toEqual(before);
+    expect(await patient({ external_id: "00417", weight_kg: 6 })).toMatchObject({ outcome: "updated", code: null });
+    expect(await patient(older)).toMatchObject({ code: "REGISTRY.OLDER" });
+    const same = at("2026-11-20T12:00:00.000Z", { weight_kg: 7 });
+    expect(await patient(same)).toMatchObject({ outcome: "updated", code: null });
+  });
+
+  test("is no later than its arrival if the clock of the agent is ahead, and is refused without a time that exists", async () => {
+    const { server, patient } = await practice();
+    expect(await patient({ ...pamuk, ...at("2031-01-01T00:00:00.000Z") })).toMatchObject({ outcome: "created" });
+    server.clock.now += 1000;
+    const now = new Date(server.clock.now).toISOString();
+    expect(await patient(at(now, { weight_kg: 5 }))).toMatchObject({ outcome: "updated" });
+    for (const wrong of [at("2026-02-30T00:00:00Z"), at("now", { deleted: true })]) {
+      expect(await patient(wrong)).toMatchObject({ outcome: "rejected", code: "REGISTRY.NOT_A_TIME" });
+    }
+  });
+
+  test("does not bring back an animal that was removed before it came", async () => {
+    const { patient, animals } = await practice();
+    await patient(at("2026-11-20T12:00:00.000Z", { deleted: true }));
+    expect(await patient({ ...pamuk, ...at("2026-11-20T11:00:00.000Z") })).toMatchObject({ code: "REGISTRY.OLDER" });
+    expect(await animals()).toEqual([]);
+  });
+
+  test("of a merged animal does not overwrite the survivor", async () => {
+    const { server, send, patient, animals } = await practice();
+    await patient({ ...pamuk, ...at("2026-11-20T12:00:00.000Z"), external_id: "1" });
+    await patient({ ...pamuk, ...at("2026-11-20T10:00:00.000Z"), external_id: "2", identifiers: [] });
+    await send({ kind: "merge", survivor: "2", merged: "1" });
+    const older = { ...pamuk, ...at("2026-11-20T11:00:00.000Z"), weight_kg: 3 };
+    expect(await patient({ ...older, external_id: "1" })).toMatchObject({ outcome: "unchanged" });
+    expect(await animals()).toMatchObject([{ weight_kg: 4.2 }]);
+    // A later message of the survivor does not stop the undo of the merge.
+    await patient({ ...at("2026-11-20T13:00:00.000Z"), external_id: "2", weight_kg: 5 });
+    const merge = (await server.store.all(batches, {})).find(({ door }) => door === "merge");
+    expect(await undone(server, merge)).toMatchObject({ undone: true });
+    expect(await animals()).toHaveLength(2);
+  });
+});
+
 test("an animal that a file brought is taken by its microchip, and keeps what the change leaves out", async () => {
   const chip = "900085000123456";
   const known = lineOfPatient({ name: "Pamuk", species: "cat", weight_kg: 4.5, external_ids: [chip, "K-7"] });
@@ -466,11 +526,7 @@ test("the batch of a request can be undone, and has the door", async () => {
   await send({ kind: "patient", item: pamuk });
   const [batch] = await server.store.all(batches, {});
   expect(batch).toMatchObject({ door: "hl7", source: "PIMS" });
-  const { now } = server.clock;
-  const undo = { clinicId: batch?.clinic_id ?? 0, fp: batch?.fp ?? "" };
-  const context = { now, clock: () => now, served: null };
-  const undone = await server.store.transaction((session) => undoBatch(session, undo, context));
-  expect(undone).toMatchObject({ undone: true });
+  expect(await undone(server, batch)).toMatchObject({ undone: true });
   expect([await animals(), await owners()]).toEqual([[], []]);
 });
 
