@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Compile } from "typebox/compile";
 import {
+  EXTERNAL_ID_CHARS_MAX,
   RegistryChange,
   type RegistryOrder,
   type RegistryOutcome,
@@ -9,24 +10,22 @@ import {
 } from "../../../../shared/api/agent/registry.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { foldName } from "../../../../shared/clinical/analytes/analytes.ts";
-import { animalSpecies, fold } from "../../../../shared/clinical/species.ts";
+import { fold } from "../../../../shared/clinical/species.ts";
 import { query, type Session } from "../../../database/query.ts";
 import { listPanels } from "../../orders/order-list.ts";
 import { unknownTests } from "../../orders/order-tests.ts";
 import { findPlacedOrder } from "../../orders/orders.ts";
 import { type Identifier, identifiersOf, patientByFp } from "../animals.ts";
 import type { Batch } from "../batches.ts";
-import { readMicrochip } from "../microchip.ts";
 import { ownerId, readOwnerFacts } from "../owners.ts";
-import { nameByChip } from "../same-chip.ts";
-import { findNamedOwner, nameOwner, ownNameOf, type SourceName } from "../sources.ts";
+import { findNamedOwner, type NamedPatient, nameOwner, ownNameOf } from "../sources.ts";
 import { keepOutcomes, type Outcome, takeOutcomes } from "./kept-outcomes.ts";
 import { formFaults, readPatients, type ReadPatient, type RefusedItem, type SyncedOwner, readTime } from "./items.ts";
 import { mergeNamed, mergeRefusals, renameNamed, renameRefusals } from "./merge.ts";
 import type { SyncFault } from "./messages.ts";
 import { readOrders } from "./order-items.ts";
 import { syncOrders } from "./orders.ts";
-import { syncPatients } from "./patients.ts";
+import { knownByChip, syncPatients } from "./patients.ts";
 import { isOlder, ITEMS_PER_TURN, keyOf, olderItem, type StoredItem, type SyncRequest, withBatch } from "./request.ts";
 
 // The changes of practice software that an agent brings, one after the other: what a change leaves out is filled from what is
@@ -109,10 +108,10 @@ async function storeChange(session: Session, given: unknown, context: Context): 
 
 /** The code is the first fault's. */
 function rejected(faults: readonly SyncFault[]): Outcome {
-  return { outcome: "rejected", fp: null, ...said(faults) };
+  return { outcome: "rejected", fp: null, ...codeAndReason(faults) };
 }
 
-function said(faults: readonly SyncFault[]): Pick<Outcome, "code" | "reason"> {
+function codeAndReason(faults: readonly SyncFault[]): Pick<Outcome, "code" | "reason"> {
   const [first] = faults;
   if (first === undefined) return { code: null, reason: null };
   return {
@@ -124,7 +123,7 @@ function said(faults: readonly SyncFault[]): Pick<Outcome, "code" | "reason"> {
 function outcomeOf(items: readonly Pick<StoredItem, "fp" | "outcome" | "errors">[]): Outcome {
   const [item] = items;
   if (item === undefined) throw new Error("expected one item");
-  return { outcome: item.outcome, fp: item.fp, ...said(item.errors) };
+  return { outcome: item.outcome, fp: item.fp, ...codeAndReason(item.errors) };
 }
 
 type PatientChange = Extract<RegistryChange, { kind: "patient" }>;
@@ -132,12 +131,8 @@ type PatientChange = Extract<RegistryChange, { kind: "patient" }>;
 async function storePatient(session: Session, { item, only_new }: PatientChange, context: Context): Promise<Outcome> {
   const { clinicId, source, now } = context;
   const { name, before } = await ownNameOf(session, { clinicId, source, externalId: item.external_id });
-  // An animal of another door is filled too: with its name it is the stored one.
-  const fp = before === undefined ? await fpByChip(session, name, item, context) : before.fp;
-  const stored = fp === null ? undefined : await session.first(patientByFp, { fp });
-  if (only_new === true && stored !== undefined) {
-    return { outcome: "unchanged", fp: stored.fp, code: null, reason: null };
-  }
+  const named = await findAnimal(session, before);
+  if (only_new === true && named !== undefined) return unchanged(named);
   const faults: SyncFault[] = [];
   // The clock of the agent's computer may be ahead of the server's, by any time.
   const sentAt = readTime("updated_at", item.updated_at ?? null, Number.POSITIVE_INFINITY, faults);
@@ -153,13 +148,17 @@ async function storePatient(session: Session, { item, only_new }: PatientChange,
   if (item.deleted === true) return store({ externalId: item.external_id, updatedAt, patient: null });
 
   const { owner: _owner, replaced = [], dead_by: _deadBy, updated_at: _updatedAt, deleted: _deleted, ...facts } = item;
-  const words = stored === undefined ? {} : { name: stored.name, species: stored.precise_species ?? stored.species };
+  const words = named === undefined ? {} : { name: named.name, species: named.precise_species ?? named.species };
   // The checks of /sync/v1 see what the change has. What is stored was checked by the door that brought it.
   const [read] = readPatients([{ ...words, ...facts, owner: ANY_OWNER }], now);
   if (read === undefined) throw new Error("an item was not read");
   if ("faults" in read) return rejected(read.faults);
   const given = read.patient;
   if (given === null) throw new Error("a patient was read as removed");
+  // An animal of another door is filled too: with its name it is the stored one.
+  const isSought = before === undefined;
+  const stored = isSought ? await findAnimal(session, await knownByChip(session, name, given, context)) : named;
+  if (only_new === true && stored !== undefined) return unchanged(stored);
   const numbers = stored === undefined ? [] : await session.all(identifiersOf, { patientId: stored.id });
   const kept = <Value>(field: keyof RegistryPatient, value: Value, earlier: Value | undefined): Value =>
     item[field] === undefined && earlier !== undefined ? earlier : value;
@@ -176,19 +175,13 @@ async function storePatient(session: Session, { item, only_new }: PatientChange,
   return store({ ...read, updatedAt, patient });
 }
 
-/** Names the animal that a user typed or a file brought by the microchip of the change. @returns its fp; null for none */
-async function fpByChip(
-  session: Session,
-  name: SourceName,
-  { identifiers = [], name: called, species, deleted }: RegistryPatient,
-  { batch = null }: Context,
-): Promise<string | null> {
-  const [chip] = identifiers.filter(({ type }) => type === "microchip").map(({ value }) => readMicrochip(value));
-  const read = species === undefined ? null : animalSpecies(species);
-  if (deleted === true || chip === undefined || "code" in chip || read === null || called === undefined) return null;
-  const sought = { chip: chip.number, species: read.served, called };
-  const isKnown = await nameByChip(session, name, sought, { batch });
-  return isKnown ? ((await ownNameOf(session, name)).before?.fp ?? null) : null;
+async function findAnimal(session: Session, named: NamedPatient | undefined) {
+  const fp = named?.fp ?? null;
+  return fp === null ? undefined : session.first(patientByFp, { fp });
+}
+
+function unchanged({ fp }: { readonly fp: string }): Outcome {
+  return { outcome: "unchanged", fp, code: null, reason: null };
 }
 
 /** Passes the checks in the place of an owner that is found afterwards. */
@@ -266,12 +259,10 @@ const otherAnimal = query((db, p: { customerId: number; animalId: number }) =>
     .limit(1),
 );
 
-const EXTERNAL_ID_MAX = 64;
-
 /** Returns the id of the owner whom only this animal has. */
 function ownerIdFor(animal: string): string {
   const id = `owner of ${animal}`;
-  if (id.length <= EXTERNAL_ID_MAX) return id;
+  if (id.length <= EXTERNAL_ID_CHARS_MAX) return id;
   return `owner of ${createHash("sha256").update(animal).digest("hex").slice(0, 32)}`;
 }
 
