@@ -1,7 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { REGISTRY_CHANGES_MAX, REGISTRY_FILE_BYTES_MAX, RegistryOutcome } from "../../shared/api/agent/registry.ts";
+import {
+  REGISTRY_CHANGES_MAX,
+  REGISTRY_FILE_BYTES_MAX,
+  RegistryKey,
+  RegistryOutcome,
+} from "../../shared/api/agent/registry.ts";
 import { problems } from "../../shared/schema/problems.ts";
 import { textForm } from "../../shared/schema/text-form.ts";
 import { faultWords, fieldWord } from "../dashboard/types/file-faults.ts";
@@ -21,19 +26,21 @@ import { FAULTS_MAX, faultList } from "./pushed-study.ts";
 const body = Compile(
   Type.Object({
     source: Type.String({ pattern: textForm("^[\\w.-]{1,64}$", "1 to 64 letters, digits, dots, - or _") }),
-    changes: Type.Array(Type.Object({ id: Type.Integer({ minimum: 0 }) }), { maxItems: REGISTRY_CHANGES_MAX }),
+    changes: Type.Array(Type.Object({ id: Type.Integer({ minimum: 0 }), key: RegistryKey }), {
+      maxItems: REGISTRY_CHANGES_MAX,
+    }),
   }),
 );
 
 interface Body {
   readonly source: string;
-  readonly changes: readonly { readonly id: number; readonly kind?: unknown }[];
+  readonly changes: readonly { readonly id: number; readonly key: string; readonly kind?: unknown }[];
 }
 
 const Outcomes = Type.Object({ outcomes: Type.Array(RegistryOutcome) });
 const access = { header: "x-api-key", permissions: ["clinic.lab.ingest"], budget: "ingest" } as const;
 
-/** One outcome for each change, in order. The changes are stored together, so that a repeated request finds all of them or none. */
+/** One outcome for each change, in order. A change whose key came before is not stored again, and its outcome is the same. */
 export function registryRoute(app: FastifyInstance, { store, now }: Pick<RouteContext, "store" | "now">): void {
   app.post("/agent/v1/registry", { config: access, schema: { response: { 200: Outcomes } } }, async (request) => {
     if (!body.Check(request.body)) {

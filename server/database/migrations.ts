@@ -783,6 +783,17 @@ const folderFiles = (engine: Engine) => `
   );
 `;
 
+// The outcomes of the last changes that an agent brought, for their repetitions.
+const registryAnswers = ({ orderedText }: Engine) => `
+  create table registry_answer (
+    api_key_id bigint not null references api_key (id),
+    source ${orderedText} not null,
+    answers text not null,
+    answered_at bigint not null,
+    primary key (api_key_id, source)
+  );
+`;
+
 const soapContent = [
   "id",
   "fp",
@@ -810,6 +821,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   orderReminders,
   appointments,
   folderFiles,
+  registryAnswers,
 ];
 
 /** Version of the schema that this program knows. */

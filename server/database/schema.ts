@@ -158,6 +158,14 @@ export interface Tables {
     answer: string;
     answered_at: number;
   };
+  /** The outcomes of the last changes of practice software that an agent brought, for their repetitions. */
+  registry_answer: {
+    api_key_id: number;
+    source: string;
+    /** Pairs of the key of a change and its outcome as JSON, the last change last. */
+    answers: string;
+    answered_at: number;
+  };
   /** Orders of tests. Their state is derived; see records/orders/order-state.ts. */
   lab_order: OrderColumns & { id: Generated<number> };
   clinic_patient: {

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { EXTERNAL_ID_CHARS_MAX } from "../../shared/api/agent/registry.ts";
 import { CalendarEvent } from "../../shared/api/calendar.ts";
 import { fpPattern } from "../../shared/api/fp.ts";
 import { Count, InventoryItem } from "../../shared/api/inventory.ts";
@@ -39,7 +40,7 @@ export const CustomerLine = ClosedObject({
 });
 export type CustomerLine = Static<typeof CustomerLine>;
 
-const externalId = Type.String({ minLength: 1, maxLength: 64 });
+const externalId = Type.String({ minLength: 1, maxLength: EXTERNAL_ID_CHARS_MAX });
 
 export const PatientLine = ClosedObject({
   type: Type.Literal("patient"),

@@ -112,6 +112,15 @@ export async function connectAnimal(
   return change;
 }
 
+/** Whether another clinic is connected to an animal. */
+export async function isOfOthers(session: Session, fp: string, clinicId: number): Promise<boolean> {
+  const stored = await session.first(patientByFp, { fp });
+  if (stored === undefined) return false;
+  return (await session.all(connectedClinics, { patientId: stored.id })).some(
+    ({ clinic_id }) => clinic_id !== clinicId,
+  );
+}
+
 /** Animals with their numbers. The time of the last change is not part of the state: clients must learn of a restored one too. */
 export const animals: RecordedKind = {
   name: "animal",

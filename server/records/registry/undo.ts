@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
-import { animalConnections, animals } from "./animals.ts";
+import { animalConnections, animals, isOfOthers } from "./animals.ts";
 import { appointmentNames, appointments, staffMembers } from "./appointments.ts";
 import { findBatch, type Image, type KindName, type RecordedKind, type StoreContext } from "./batches.ts";
 import { events, numbers, orders, soapRecords, studies } from "./merge.ts";
@@ -17,7 +17,8 @@ export type UndoOutcome =
       readonly undone: false;
       /**
        * `unknown`: no such batch of the clinic within 24 hours. `undone`: it was undone before. `changed`: a record is not as the
-       * batch left it. `in_use`: records of others hang on one that the batch created.
+       * batch left it. `in_use`: records of others hang on one that the batch created, or another clinic sees an animal that it
+       * restored.
        */
       readonly code: "unknown" | "undone" | "changed" | "in_use";
       /** The first records that prevent the undo, and the number of all. */
@@ -46,7 +47,7 @@ export async function undoBatch(
   if (batch.undone_at !== null) return refused("undone");
   const changed = await findRows(session, batch.id, isChanged);
   if (changed.length > 0) return refused("changed", changed);
-  const inUse = await findRows(session, batch.id, isInUse);
+  const inUse = await findRows(session, batch.id, (own, row) => isInUse(own, row, clinicId));
   if (inUse.length > 0) return refused("in_use", inUse);
   let records = 0;
   for await (const { kind, subject, before } of rowsOf(session, batch.id)) {
@@ -80,8 +81,15 @@ async function isChanged(session: Session, { kind, subject, before, after }: Rec
   return !Object.entries(after).every(([field, value]) => isDeepStrictEqual(current[field], value));
 }
 
-async function isInUse(session: Session, { kind, subject, before, batchId }: RecordedRow): Promise<boolean> {
-  return before === null && ((await kind.isInUse?.(session, subject, batchId)) ?? false);
+async function isInUse(
+  session: Session,
+  { kind, subject, before, after, batchId }: RecordedRow,
+  clinicId: number,
+): Promise<boolean> {
+  if (before === null) return (await kind.isInUse?.(session, subject, batchId)) ?? false;
+  // The undo would remove an animal that was restored.
+  const isBack = kind === animals && before["deleted_at"] !== null && after["deleted_at"] === null;
+  return isBack && (await isOfOthers(session, subject, clinicId));
 }
 
 async function findRows(

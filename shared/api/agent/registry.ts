@@ -16,7 +16,10 @@ const ExternalId = Type.String({ minLength: 1, maxLength: EXTERNAL_ID_CHARS_MAX 
 
 const optionalText = (maxLength: number) => Type.Optional(Nullable(Type.String({ minLength: 1, maxLength })));
 
-/** Without `external_id` it is the stored owner of the animal, or for a new animal one of its own. */
+/**
+ * Without `external_id` it is the stored owner of the animal. A new animal gets one of its own, and so does one whose stored owner
+ * has other animals and another name.
+ */
 const RegistryOwner = ClosedObject({
   external_id: Type.Optional(ExternalId),
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
@@ -50,7 +53,7 @@ export const RegistryPatient = ClosedObject({
     ),
   ),
   owner: Type.Optional(RegistryOwner),
-  /** Time at which the agent got the message. An older change than the stored one changes nothing. */
+  /** Time at which the agent got the message. A change older than the stored one changes nothing; one without a time is the newest. */
   updated_at: Type.Optional(Type.String({ maxLength: 40 })),
   /** Removes the animal. Its results stay. */
   deleted: Type.Optional(Type.Literal(true)),
@@ -68,7 +71,12 @@ export const RegistryOrder = ClosedObject({
 });
 export type RegistryOrder = Static<typeof RegistryOrder>;
 
-/** A change without its number. */
+/**
+ * Names a change for ever. An agent that got no answer sends the change again under its key, and the server does not apply it again.
+ */
+export const RegistryKey = Type.String({ minLength: 1, maxLength: 64 });
+
+/** A change without its number and its key. */
 export const RegistryChange = Type.Union([
   /** `only_new`: an animal that is stored keeps its facts. */
   ClosedObject({

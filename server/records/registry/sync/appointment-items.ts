@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
+import { EXTERNAL_ID_CHARS_MAX } from "../../../../shared/api/agent/registry.ts";
 import { EventType } from "../../../../shared/api/calendar.ts";
 import { Nullable } from "../../../../shared/schema/schema.ts";
 import { readInstant } from "../../../../shared/schema/timestamp.ts";
@@ -18,7 +19,7 @@ const optionalFacts = {
     Nullable(
       Type.String({
         minLength: 1,
-        maxLength: 64,
+        maxLength: EXTERNAL_ID_CHARS_MAX,
         description:
           "The `external_id` of the patient, which the same source has sent to `/sync/v1/patients`. Null or absent without a patient.",
       }),

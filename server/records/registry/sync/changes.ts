@@ -2,37 +2,39 @@ import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Compile } from "typebox/compile";
 import {
+  EXTERNAL_ID_CHARS_MAX,
   RegistryChange,
   type RegistryOrder,
   type RegistryOutcome,
   type RegistryPatient,
 } from "../../../../shared/api/agent/registry.ts";
+import { newFp } from "../../../../shared/api/fp.ts";
 import { foldName } from "../../../../shared/clinical/analytes/analytes.ts";
-import { animalSpecies } from "../../../../shared/clinical/species.ts";
+import { fold } from "../../../../shared/clinical/species.ts";
 import { query, type Session } from "../../../database/query.ts";
 import { listPanels } from "../../orders/order-list.ts";
 import { unknownTests } from "../../orders/order-tests.ts";
 import { findPlacedOrder } from "../../orders/orders.ts";
 import { type Identifier, identifiersOf, patientByFp } from "../animals.ts";
 import type { Batch } from "../batches.ts";
-import { readMicrochip } from "../microchip.ts";
-import { readOwnerFacts } from "../owners.ts";
-import { nameByChip } from "../same-chip.ts";
-import { findNamedOwner, nameOwner, ownNameOf, type SourceName } from "../sources.ts";
+import { ownerId, readOwnerFacts } from "../owners.ts";
+import { findNamedOwner, type NamedPatient, nameOwner, ownNameOf } from "../sources.ts";
+import { keepOutcomes, type Outcome, takeOutcomes } from "./kept-outcomes.ts";
 import { formFaults, readPatients, type ReadPatient, type RefusedItem, type SyncedOwner, readTime } from "./items.ts";
 import { mergeNamed, mergeRefusals, renameNamed, renameRefusals } from "./merge.ts";
 import type { SyncFault } from "./messages.ts";
 import { readOrders } from "./order-items.ts";
 import { syncOrders } from "./orders.ts";
-import { syncPatients } from "./patients.ts";
-import { ITEMS_PER_TURN, type StoredItem, type SyncRequest, withBatch } from "./request.ts";
+import { knownByChip, syncPatients } from "./patients.ts";
+import { isOlder, ITEMS_PER_TURN, keyOf, olderItem, type StoredItem, type SyncRequest, withBatch } from "./request.ts";
 
 // The changes of practice software that an agent brings, one after the other: what a change leaves out is filled from what is
 // stored, and then it is an item like those of /sync/v1.
 
-/** A change with its number in the request, not checked otherwise. */
+/** A change with its number in the request and its key, not checked otherwise. */
 interface Numbered {
   readonly id: number;
+  readonly key: string;
   readonly kind?: unknown;
 }
 
@@ -42,24 +44,31 @@ type Context = Omit<SyncRequest<unknown>, "items" | "full">;
 
 const form = Compile(RegistryChange);
 
-/** Stores the changes in their order. Run it in a transaction. Each merge has a batch of its own, so that it can be undone alone. */
+/**
+ * Stores the changes in their order. Run it in a transaction. Each merge has a batch of its own, so that it can be undone alone. A
+ * change that came before gets its outcome again.
+ */
 export async function storeChanges(session: Session, request: ChangesRequest): Promise<RegistryOutcome[]> {
   const { items, ...about } = request;
+  const { source, now, by } = about;
+  const sender = { ...keyOf(by), source };
+  const known = await takeOutcomes(session, sender, now);
   const outcomes: RegistryOutcome[] = [];
   const storeRun = async (run: typeof items, batch: Batch | null | undefined) => {
-    for (const { id, ...change } of run) {
+    for (const { id, key, ...change } of run) {
       // On SQLite no query gives up the turn, and other requests would wait for all changes.
       if (outcomes.length % ITEMS_PER_TURN === ITEMS_PER_TURN - 1) await nextTurn();
-      outcomes.push({
-        id,
-        ...(await storeChange(session, change, { ...about, ...(batch !== undefined && { batch }) })),
-      });
+      const context = { ...about, ...(batch !== undefined && { batch }) };
+      const outcome = known.get(key) ?? (await storeChange(session, change, context));
+      known.set(key, outcome);
+      outcomes.push({ id, ...outcome });
     }
   };
   for (const run of runsOf(items)) {
     if (isMerge(run[0])) await storeRun(run, undefined);
     else await withBatch(session, about, (batch) => storeRun(run, batch), "hl7");
   }
+  await keepOutcomes(session, sender, known, now);
   return outcomes;
 }
 
@@ -75,8 +84,6 @@ function runsOf(changes: readonly Numbered[]): Numbered[][] {
   }
   return runs;
 }
-
-type Outcome = Omit<RegistryOutcome, "id">;
 
 async function storeChange(session: Session, given: unknown, context: Context): Promise<Outcome> {
   if (!form.Check(given)) return rejected(formFaults(form, given, () => true));
@@ -101,10 +108,10 @@ async function storeChange(session: Session, given: unknown, context: Context): 
 
 /** The code is the first fault's. */
 function rejected(faults: readonly SyncFault[]): Outcome {
-  return { outcome: "rejected", fp: null, ...said(faults) };
+  return { outcome: "rejected", fp: null, ...codeAndReason(faults) };
 }
 
-function said(faults: readonly SyncFault[]): Pick<Outcome, "code" | "reason"> {
+function codeAndReason(faults: readonly SyncFault[]): Pick<Outcome, "code" | "reason"> {
   const [first] = faults;
   if (first === undefined) return { code: null, reason: null };
   return {
@@ -116,7 +123,7 @@ function said(faults: readonly SyncFault[]): Pick<Outcome, "code" | "reason"> {
 function outcomeOf(items: readonly Pick<StoredItem, "fp" | "outcome" | "errors">[]): Outcome {
   const [item] = items;
   if (item === undefined) throw new Error("expected one item");
-  return { outcome: item.outcome, fp: item.fp, ...said(item.errors) };
+  return { outcome: item.outcome, fp: item.fp, ...codeAndReason(item.errors) };
 }
 
 type PatientChange = Extract<RegistryChange, { kind: "patient" }>;
@@ -124,27 +131,34 @@ type PatientChange = Extract<RegistryChange, { kind: "patient" }>;
 async function storePatient(session: Session, { item, only_new }: PatientChange, context: Context): Promise<Outcome> {
   const { clinicId, source, now } = context;
   const { name, before } = await ownNameOf(session, { clinicId, source, externalId: item.external_id });
-  // An animal of another door is filled too: with its name it is the stored one.
-  const fp = before === undefined ? await fpByChip(session, name, item, context) : before.fp;
-  const stored = fp === null ? undefined : await session.first(patientByFp, { fp });
-  if (only_new === true && stored !== undefined) {
-    return { outcome: "unchanged", fp: stored.fp, code: null, reason: null };
+  const named = await findAnimal(session, before);
+  if (only_new === true && named !== undefined) return unchanged(named);
+  const faults: SyncFault[] = [];
+  // The clock of the agent's computer may be ahead of the server's, by any time.
+  const sentAt = readTime("updated_at", item.updated_at ?? null, Number.POSITIVE_INFINITY, faults);
+  const updatedAt = sentAt === null ? null : Math.min(sentAt, now);
+  const storedAt = before?.source_updated_at ?? null;
+  if (before !== undefined && storedAt !== null && isOlder(updatedAt, storedAt)) {
+    return outcomeOf([olderItem(storedAt, before.fp, before)]);
   }
+  const deadBy = readTime("dead_by", item.dead_by ?? null, now, faults);
+  if (faults.length > 0) return rejected(faults);
   const store = async (read: ReadPatient | RefusedItem) =>
     outcomeOf((await syncPatients(session, { ...context, items: [read], full: null, isMatchedByChip: true })).items);
-  if (item.deleted === true) return store({ externalId: item.external_id, updatedAt: null, patient: null });
+  if (item.deleted === true) return store({ externalId: item.external_id, updatedAt, patient: null });
 
-  const { owner: _owner, replaced = [], dead_by, deleted: _deleted, ...facts } = item;
-  const words = stored === undefined ? {} : { name: stored.name, species: stored.precise_species ?? stored.species };
+  const { owner: _owner, replaced = [], dead_by: _deadBy, updated_at: _updatedAt, deleted: _deleted, ...facts } = item;
+  const words = named === undefined ? {} : { name: named.name, species: named.precise_species ?? named.species };
   // The checks of /sync/v1 see what the change has. What is stored was checked by the door that brought it.
   const [read] = readPatients([{ ...words, ...facts, owner: ANY_OWNER }], now);
   if (read === undefined) throw new Error("an item was not read");
   if ("faults" in read) return rejected(read.faults);
-  const faults: SyncFault[] = [];
-  const deadBy = readTime("dead_by", dead_by ?? null, now, faults);
-  if (faults.length > 0) return rejected(faults);
   const given = read.patient;
   if (given === null) throw new Error("a patient was read as removed");
+  // An animal of another door is filled too: with its name it is the stored one.
+  const isSought = before === undefined;
+  const stored = isSought ? await findAnimal(session, await knownByChip(session, name, given, context)) : named;
+  if (only_new === true && stored !== undefined) return unchanged(stored);
   const numbers = stored === undefined ? [] : await session.all(identifiersOf, { patientId: stored.id });
   const kept = <Value>(field: keyof RegistryPatient, value: Value, earlier: Value | undefined): Value =>
     item[field] === undefined && earlier !== undefined ? earlier : value;
@@ -156,24 +170,18 @@ async function storePatient(session: Session, { item, only_new }: PatientChange,
     weight_kg: kept("weight_kg", given.weight_kg, stored?.weight_kg),
     deceasedAt: kept("deceased_at", given.deceasedAt, stored?.deceased_at) ?? deadBy,
     identifiers: withNumbers(numbers, given.identifiers, replaced),
-    owner: await ownerOf(session, item, { ownId: name.externalId, customerId: stored?.owner_customer_id }, context),
+    owner: await ownerOf(session, item, name.externalId, stored, context),
   };
-  return store({ ...read, patient });
+  return store({ ...read, updatedAt, patient });
 }
 
-/** Names the animal that a user typed or a file brought by the microchip of the change. @returns its fp; null for none */
-async function fpByChip(
-  session: Session,
-  name: SourceName,
-  { identifiers = [], name: called, species, deleted }: RegistryPatient,
-  { batch = null }: Context,
-): Promise<string | null> {
-  const [chip] = identifiers.filter(({ type }) => type === "microchip").map(({ value }) => readMicrochip(value));
-  const read = species === undefined ? null : animalSpecies(species);
-  if (deleted === true || chip === undefined || "code" in chip || read === null || called === undefined) return null;
-  const sought = { chip: chip.number, species: read.served, called };
-  const isKnown = await nameByChip(session, name, sought, { batch });
-  return isKnown ? ((await ownNameOf(session, name)).before?.fp ?? null) : null;
+async function findAnimal(session: Session, named: NamedPatient | undefined) {
+  const fp = named?.fp ?? null;
+  return fp === null ? undefined : session.first(patientByFp, { fp });
+}
+
+function unchanged({ fp }: { readonly fp: string }): Outcome {
+  return { outcome: "unchanged", fp, code: null, reason: null };
 }
 
 /** Passes the checks in the place of an owner that is found afterwards. */
@@ -191,15 +199,22 @@ function withNumbers(
 }
 
 /**
- * Returns the owner of an animal with all facts. Without an id it is the stored owner, and for a new animal one of its own: a
- * name alone identifies nobody.
+ * Returns the owner of an animal with all facts. Without an id it is the stored owner. A new animal has one of its own, since a name
+ * alone identifies nobody, and so has an animal whose stored owner has other animals and is called otherwise.
  */
 async function ownerOf(
   session: Session,
   { owner = {} }: RegistryPatient,
-  { ownId, customerId }: { readonly ownId: string; readonly customerId: number | undefined },
-  { clinicId, source, batch }: Context,
+  ownId: string,
+  animal: { readonly id: number; readonly owner_customer_id: number } | undefined,
+  { clinicId, source, batch = null }: Context,
 ): Promise<SyncedOwner> {
+  const isOther = async (customerId: number) =>
+    owner.external_id === undefined &&
+    owner.name !== undefined &&
+    (await isOtherOwner(session, { customerId, called: owner.name, animalId: animal?.id ?? 0 }));
+  const stored = animal?.owner_customer_id;
+  const customerId = stored === undefined || (await isOther(stored)) ? undefined : stored;
   const known =
     customerId === undefined ? undefined : await session.first(nameOfOwner, { clinicId, source, customerId });
   const externalId = owner.external_id ?? known?.external_id ?? ownerIdFor(ownId);
@@ -207,8 +222,14 @@ async function ownerOf(
   const isNameless = owner.external_id === undefined && known === undefined;
   // An owner whom another door brought gets the name of this one.
   if (isNameless && customerId !== undefined)
-    await nameOwner(session, { ...name, customerId, updatedAt: null }, { batch: batch ?? null });
-  const named = await findNamedOwner(session, name);
+    await nameOwner(session, { ...name, customerId, updatedAt: null }, { batch });
+  let named = await findNamedOwner(session, name);
+  // The animal's own owner may have other animals by now.
+  if (named !== undefined && (await isOther(named.customer_id))) {
+    const own = await ownerId(session, newFp("customer"), { batch });
+    await nameOwner(session, { ...name, customerId: own, updatedAt: null }, { batch });
+    named = await findNamedOwner(session, name);
+  }
   const facts = named === undefined ? null : await readOwnerFacts(session, named.customer_id);
   return {
     externalId,
@@ -218,12 +239,30 @@ async function ownerOf(
   };
 }
 
-const EXTERNAL_ID_MAX = 64;
+/** Whether an owner has other animals and is not called so. */
+async function isOtherOwner(
+  session: Session,
+  { called, ...about }: { readonly customerId: number; readonly called: string; readonly animalId: number },
+): Promise<boolean> {
+  const { name } = await readOwnerFacts(session, about.customerId);
+  if (name === null || fold(name) === fold(called)) return false;
+  return (await session.first(otherAnimal, about)) !== undefined;
+}
+
+const otherAnimal = query((db, p: { customerId: number; animalId: number }) =>
+  db
+    .selectFrom("patient")
+    .select("id")
+    .where("owner_customer_id", "=", p.customerId)
+    .where("id", "!=", p.animalId)
+    .where("deleted_at", "is", null)
+    .limit(1),
+);
 
 /** Returns the id of the owner whom only this animal has. */
 function ownerIdFor(animal: string): string {
   const id = `owner of ${animal}`;
-  if (id.length <= EXTERNAL_ID_MAX) return id;
+  if (id.length <= EXTERNAL_ID_CHARS_MAX) return id;
   return `owner of ${createHash("sha256").update(animal).digest("hex").slice(0, 32)}`;
 }
 

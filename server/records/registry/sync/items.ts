@@ -1,5 +1,6 @@
 import { type Validator, Compile } from "typebox/compile";
 import { RemovedSyncPatient, SyncOwner, SyncPatient, type SyncFault } from "./messages.ts";
+import { EXTERNAL_ID_CHARS_MAX } from "../../../../shared/api/agent/registry.ts";
 import { storedText } from "../../../../shared/runtime/stored-text.ts";
 import { ruleFaults } from "../../../../shared/schema/problems.ts";
 import { readInstant, timestampProblem } from "../../../../shared/schema/timestamp.ts";
@@ -87,7 +88,7 @@ export function readEach<Read>(items: readonly unknown[], readItem: (item: unkno
 
 export function externalIdOf(item: unknown): string | null {
   const id = (item as { external_id?: unknown } | null)?.external_id;
-  return typeof id === "string" && id.length <= 64 && storedText(id) === id ? id : null;
+  return typeof id === "string" && id.length <= EXTERNAL_ID_CHARS_MAX && storedText(id) === id ? id : null;
 }
 
 function readPatientItem(item: unknown, now: number): ReadPatient | RefusedItem {

@@ -2,7 +2,7 @@ import type { Session } from "../../../database/query.ts";
 import type { StoreContext } from "../batches.ts";
 import { type MergeCode, mergeAnimals } from "../merge.ts";
 import { namePatient, ownNameOf, type SourceName } from "../sources.ts";
-import { auditItem, type SyncRequest, withBatch } from "./request.ts";
+import { auditItem, laterOf, type SyncRequest, withBatch } from "./request.ts";
 import type { SyncMergeAnswer } from "./messages.ts";
 
 // Practice software merges one of its patients into another one. The name of the merged one stays as an alias of the survivor.
@@ -45,10 +45,19 @@ async function merge(session: Session, request: MergeRequest, context: StoreCont
   }
   if (survivor.removed === 1) return { code: "removed_survivor" };
   const merged = mergedChain.before;
+  // An item that is older than the merged one is older than the survivor now.
+  const updatedAt = laterOf(survivor.source_updated_at, merged?.source_updated_at ?? null);
+  const raise = async () => {
+    if (updatedAt === survivor.source_updated_at) return;
+    const own = { ...chain.name, patientId: survivor.patient_id, updatedAt, removed: false };
+    // Not of the batch, so that a later item of the survivor does not stop the undo.
+    await namePatient(session, own, { batch: null });
+  };
   const mergedFp = merged?.fp ?? null;
   if (mergedFp !== null && mergedFp !== fp) {
     const outcome = await mergeAnimals(session, { clinicId, survivor: fp, merged: mergedFp }, context);
     if ("code" in outcome) return outcome;
+    await raise();
     await auditItem(session, "sync: patient merged", mergedFp, request);
     await auditItem(session, "sync: patient updated", fp, request);
     return { outcome: "merged", fp, merged_fp: mergedFp, moved: outcome.moved };
@@ -56,6 +65,7 @@ async function merge(session: Session, request: MergeRequest, context: StoreCont
   // The patient of the merged name never came. Its later items go to the survivor.
   const alias = { patientId: survivor.patient_id, updatedAt: merged?.source_updated_at ?? null, removed: false };
   await namePatient(session, { ...mergedChain.name, ...alias, mergedInto: chain.name.externalId }, context);
+  await raise();
   return { outcome: "merged", fp, merged_fp: null, moved: unmoved };
 }
 

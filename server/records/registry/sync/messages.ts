@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { EXTERNAL_ID_CHARS_MAX } from "../../../../shared/api/agent/registry.ts";
 import { ClosedObject, DATE_PATTERN, Nullable } from "../../../../shared/schema/schema.ts";
 import { textForm } from "../../../../shared/schema/text-form.ts";
 import { fpPattern } from "../../../../shared/api/fp.ts";
@@ -24,12 +25,12 @@ const optional = (maxLength: number, description: string) =>
   Type.Optional(Nullable(Type.String({ maxLength, description })));
 
 export const ExternalId = text(
-  64,
+  EXTERNAL_ID_CHARS_MAX,
   "The id in your software. It never changes, and is compared as text: `00417` is not `417`.",
 );
 
 const ownerFacts = {
-  external_id: text(64, "The id of the owner in your software."),
+  external_id: text(EXTERNAL_ID_CHARS_MAX, "The id of the owner in your software."),
   name: text(200, "Name of the owner."),
   phone: optional(40, "Phone number, as people write it."),
   email: optional(254, "E-mail address."),
@@ -156,7 +157,7 @@ export function bodyOf<Item extends Type.TSchema, Mode extends Type.TProperties>
 export const fullMode = (records: string, description: string) => ({
   mode: Type.Enum(["partial", "full"], { type: "string", description }),
   all: Type.Optional(
-    Type.Array(text(64, "An external id."), {
+    Type.Array(text(EXTERNAL_ID_CHARS_MAX, "An external id."), {
       maxItems: LISTED_IDS_MAX,
       description:
         `With \`mode: full\`: the external ids of all ${records} that your software has, for more than 500. Send the ${records} with ` +
@@ -265,8 +266,8 @@ export type SyncAnswer = Static<typeof SyncAnswer>;
 
 export const SyncMerge = ClosedObject({
   source: Source,
-  survivor: text(64, "The external id of the patient that stays."),
-  merged: text(64, "The external id of the patient that goes."),
+  survivor: text(EXTERNAL_ID_CHARS_MAX, "The external id of the patient that stays."),
+  merged: text(EXTERNAL_ID_CHARS_MAX, "The external id of the patient that goes."),
 });
 export type SyncMerge = Static<typeof SyncMerge>;
 

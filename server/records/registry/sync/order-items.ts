@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { ORDER_TESTS_MAX, OrderDevice, TestName } from "../../../../shared/api/agent/agent-lists.ts";
+import { EXTERNAL_ID_CHARS_MAX } from "../../../../shared/api/agent/registry.ts";
 import { ClosedObject, Nullable } from "../../../../shared/schema/schema.ts";
 import { externalIdOf, formFaults, readEach, readTime, type RefusedItem } from "./items.ts";
 import { answerOf, bodyOf, ExternalId, type SyncFault, ZONED_TIME } from "./messages.ts";
@@ -12,7 +13,7 @@ const SyncOrder = Type.Object(
     external_id: ExternalId,
     patient: Type.String({
       minLength: 1,
-      maxLength: 64,
+      maxLength: EXTERNAL_ID_CHARS_MAX,
       description: "The `external_id` of the patient, which the same source has sent to `/sync/v1/patients`.",
     }),
     tests: Type.Array(TestName, {

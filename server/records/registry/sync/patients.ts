@@ -2,7 +2,7 @@ import { newFp } from "../../../../shared/api/fp.ts";
 import type { Session } from "../../../database/query.ts";
 import { storedWords } from "../animal-checks.ts";
 import { connectAnimal, storeAnimal } from "../animals.ts";
-import type { StoreContext } from "../batches.ts";
+import type { Batch, StoreContext } from "../batches.ts";
 import { nameByChip } from "../same-chip.ts";
 import { type NamedPatient, namePatient, ownNameOf, type SourceName } from "../sources.ts";
 import { chipOf, type ReadPatient, type RefusedItem, type SyncedOwner, type SyncedPatient } from "./items.ts";
@@ -84,21 +84,16 @@ async function storeItem(
 }
 
 /** An animal that a user typed or a file brought gets the name of its item. Two doors do not make two animals of one chip. */
-async function knownByChip(
+export async function knownByChip(
   session: Session,
   name: SourceName,
   patient: SyncedPatient | null,
-  context: StoreContext,
+  { batch = null }: { readonly batch?: Batch | null },
 ): Promise<NamedPatient | undefined> {
   const chip = patient === null ? null : chipOf(patient);
   if (patient === null || chip === null) return undefined;
-  const isKnown = await nameByChip(
-    session,
-    name,
-    { chip, species: storedWords(patient).species, called: patient.name },
-    context,
-  );
-  return isKnown ? (await ownNameOf(session, name)).before : undefined;
+  const sought = { chip, species: storedWords(patient).species, called: patient.name };
+  return (await nameByChip(session, name, sought, { batch })) ? (await ownNameOf(session, name)).before : undefined;
 }
 
 const MERGED: SyncFault = {

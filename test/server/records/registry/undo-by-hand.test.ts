@@ -18,7 +18,7 @@ import { exportEntities } from "../../../../server/import/export.ts";
 import { listRowsOf } from "../../../../server/records/audit/audit.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { makeUser } from "../../../dashboard/harness.ts";
-import { clinic, connection, keyPermissions, patient, startServer, study } from "../../harness.ts";
+import { clinic, connection, importEntities, keyPermissions, patient, startServer, study } from "../../harness.ts";
 import { timeless } from "../../practice-software.ts";
 import { event, soap } from "../../records.ts";
 
@@ -251,6 +251,23 @@ describe("the undo of what a user wrote", () => {
     const late = await edit(fp, { weight_kg: 6 });
     server.clock.now += 24 * 3_600_000;
     expect(await undo(late)).toBe("UNDO.OVER");
+  });
+
+  test("of a restore is refused while another clinic sees the animal", async () => {
+    const known = patient({ name: "Pamuk", species: "cat" });
+    const { server, key, act, undo, exported } = await started(known, connection(known.fp, ours));
+    await act(known.fp, "remove");
+    const batch = await act(known.fp, "restore");
+    const connect = (active: boolean) => importEntities(server.store, connection(known.fp, theirs, active));
+    await connect(true);
+    const before = await exported();
+    expect(await undo(batch)).toBe("UNDO.IN_USE");
+    expect(await exported()).toEqual(before);
+    const other = await server.makeKey(theirs, keyPermissions);
+    expect((await server.get(other, `/api/v1/patients/${known.fp}`)).status).toBe(200);
+    await connect(false);
+    expect(await undo(batch)).toBe("done");
+    expect((await server.get(key, `/api/v1/patients/${known.fp}`)).status).toBe(404);
   });
 
   test("in the reverse order restores the export after each of any writes", async () => {

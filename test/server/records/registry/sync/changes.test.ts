@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { query } from "../../../../../server/database/query.ts";
+import { query, uncachedWrite } from "../../../../../server/database/query.ts";
 import { placeOrder } from "../../../../../server/records/orders/orders.ts";
 import { undoBatch } from "../../../../../server/records/registry/undo.ts";
 import { newFp } from "../../../../../shared/api/fp.ts";
@@ -38,8 +38,10 @@ const pamuk = {
 async function practice() {
   const server = await startServer(clinic(ours), clinic(theirs));
   const key = await server.makeKey(ours, keyPermissions);
+  let keys = 0;
   const send = async (...changes: object[]) => {
-    const payload = { source: "PIMS", changes: changes.map((change, id) => ({ id: 7 + id, ...change })) };
+    const numbered = changes.map((change, id) => ({ id: 7 + id, key: `01JD/${++keys}`, ...change }));
+    const payload = { source: "PIMS", changes: numbered };
     const asked = { method: "POST" as const, url: "/agent/v1/registry", headers: { "x-api-key": key }, payload };
     const response = await server.app.inject(asked);
     if (response.statusCode !== 200) throw new Error(response.body);
@@ -61,6 +63,18 @@ const numbersOf = query((db) =>
   db.selectFrom("patient_identifier").select("identifier").orderBy("patient_id").orderBy("position"),
 );
 const ownersOf = query((db) => db.selectFrom("customer").select(["name", "phone", "email"]).orderBy("id"));
+const ownersByAnimal = query((db) =>
+  db
+    .selectFrom("patient")
+    .innerJoin("customer", "customer.id", "patient.owner_customer_id")
+    .select(["customer.name", "customer.phone"])
+    .orderBy("patient.id"),
+);
+const shareOwner = uncachedWrite((db) =>
+  db
+    .updateTable("patient")
+    .set((set) => ({ owner_customer_id: set.selectFrom("customer").select(set.fn.max("id").as("last")) })),
+);
 const ordersOf = query((db) =>
   db
     .selectFrom("lab_order")
@@ -129,6 +143,43 @@ describe("an animal", () => {
     expect(await ownerOf()).not.toBe(before);
   });
 
+  test("whose owner has other animals gets one of its own by another name, and theirs stays", async () => {
+    const { server, patient, owners, animals } = await practice();
+    const more = { identifiers: [], replaced: [] };
+    await patient(pamuk);
+    await patient({ ...pamuk, ...more, external_id: "00418" });
+    const ownersOfAll = async () =>
+      server.store.all(ownersByAnimal, {}).then((rows) => rows.map(({ name, phone }) => [name, phone]));
+    const ada = ["Ada Örnek", "+905550000000"];
+    // The same name in other letters, and no name, are of the stored owner.
+    await patient({ external_id: "00417", owner: { name: "ADA ÖRNEK", phone: "1" } });
+    expect(await ownersOfAll()).toEqual([
+      ["ADA ÖRNEK", "1"],
+      ["ADA ÖRNEK", "1"],
+    ]);
+    await patient({ external_id: "00417", owner: pamuk.owner });
+    await patient({ external_id: "00417", owner: { name: "Yıldız" } });
+    expect(await ownersOfAll()).toEqual([["Yıldız", null], ada]);
+    // The id still names the owner of the other animal.
+    await patient({ external_id: "00418", owner: { external_id: "3001" } });
+    await patient({ external_id: "00417", owner: { name: "Kaya", phone: "2" } });
+    expect(await ownersOfAll()).toEqual([["Kaya", "2"], ada]);
+    expect(await owners()).toHaveLength(2);
+    // A user gives the owner a second animal.
+    await server.store.transaction((session) => session.all(shareOwner, {}));
+    await patient({ external_id: "00417", owner: { name: "Demir" } });
+    expect(await ownersOfAll()).toEqual([
+      ["Demir", null],
+      ["Kaya", "2"],
+    ]);
+    await patient({ external_id: "00418", owner: { phone: "3" } });
+    expect(await ownersOfAll()).toEqual([
+      ["Demir", null],
+      ["Kaya", "3"],
+    ]);
+    expect(await animals()).toHaveLength(2);
+  });
+
   test("that is dead keeps its first time of death, and lives again if that was wrong", async () => {
     const { patient, server } = await practice();
     const died = query((db) => db.selectFrom("patient").select("deceased_at"));
@@ -184,6 +235,66 @@ describe("an animal", () => {
   });
 });
 
+async function undone(server: TestServer, batch: { fp: string; clinic_id: number } | undefined) {
+  const { now } = server.clock;
+  const undo = { clinicId: batch?.clinic_id ?? 0, fp: batch?.fp ?? "" };
+  const context = { now, clock: () => now, served: null };
+  return server.store.transaction((session) => undoBatch(session, undo, context));
+}
+
+describe("a message that the agent got earlier", () => {
+  const at = (updated_at: string, item: object = {}) => ({ external_id: "00417", updated_at, ...item });
+
+  test("changes neither the animal nor owners after a later one, and one without a time counts when it arrives", async () => {
+    const { patient, animals, owners } = await practice();
+    await patient({ ...pamuk, ...at("2026-11-20T10:00:00.000Z") });
+    await patient({ ...pamuk, external_id: "00418", identifiers: [], replaced: [] });
+    await patient(at("2026-11-20T12:00:00.000Z", { weight_kg: 5 }));
+    const before = [await animals(), await owners()];
+    const older = at("2026-11-20T11:00:00.000Z", { weight_kg: 3, owner: { name: "Yıldız" } });
+    expect(await patient(older)).toMatchObject({ outcome: "unchanged", code: "REGISTRY.OLDER" });
+    expect(await patient({ ...older, deleted: true })).toMatchObject({ outcome: "unchanged", code: "REGISTRY.OLDER" });
+    expect([await animals(), await owners()]).toEqual(before);
+    expect(await patient({ external_id: "00417", weight_kg: 6 })).toMatchObject({ outcome: "updated", code: null });
+    expect(await patient(older)).toMatchObject({ code: "REGISTRY.OLDER" });
+    const same = at("2026-11-20T12:00:00.000Z", { weight_kg: 7 });
+    expect(await patient(same)).toMatchObject({ outcome: "updated", code: null });
+  });
+
+  test("is no later than its arrival if the clock of the agent is ahead, and is refused without a time that exists", async () => {
+    const { server, patient } = await practice();
+    expect(await patient({ ...pamuk, ...at("2031-01-01T00:00:00.000Z") })).toMatchObject({ outcome: "created" });
+    server.clock.now += 1000;
+    const now = new Date(server.clock.now).toISOString();
+    expect(await patient(at(now, { weight_kg: 5 }))).toMatchObject({ outcome: "updated" });
+    for (const wrong of [at("2026-02-30T00:00:00Z"), at("now", { deleted: true })]) {
+      expect(await patient(wrong)).toMatchObject({ outcome: "rejected", code: "REGISTRY.NOT_A_TIME" });
+    }
+  });
+
+  test("does not bring back an animal that was removed before it came", async () => {
+    const { patient, animals } = await practice();
+    await patient(at("2026-11-20T12:00:00.000Z", { deleted: true }));
+    expect(await patient({ ...pamuk, ...at("2026-11-20T11:00:00.000Z") })).toMatchObject({ code: "REGISTRY.OLDER" });
+    expect(await animals()).toEqual([]);
+  });
+
+  test("of a merged animal does not overwrite the survivor", async () => {
+    const { server, send, patient, animals } = await practice();
+    await patient({ ...pamuk, ...at("2026-11-20T12:00:00.000Z"), external_id: "1" });
+    await patient({ ...pamuk, ...at("2026-11-20T10:00:00.000Z"), external_id: "2", identifiers: [] });
+    await send({ kind: "merge", survivor: "2", merged: "1" });
+    const older = { ...pamuk, ...at("2026-11-20T11:00:00.000Z"), weight_kg: 3 };
+    expect(await patient({ ...older, external_id: "1" })).toMatchObject({ outcome: "unchanged" });
+    expect(await animals()).toMatchObject([{ weight_kg: 4.2 }]);
+    // A later message of the survivor does not stop the undo of the merge.
+    await patient({ ...at("2026-11-20T13:00:00.000Z"), external_id: "2", weight_kg: 5 });
+    const merge = (await server.store.all(batches, {})).find(({ door }) => door === "merge");
+    expect(await undone(server, merge)).toMatchObject({ undone: true });
+    expect(await animals()).toHaveLength(2);
+  });
+});
+
 test("an animal that a file brought is taken by its microchip, and keeps what the change leaves out", async () => {
   const chip = "900085000123456";
   const known = lineOfPatient({ name: "Pamuk", species: "cat", weight_kg: 4.5, external_ids: [chip, "K-7"] });
@@ -204,9 +315,9 @@ test("the animals of another clinic with the same ids stay as they are", async (
   const created = await patient(pamuk);
   const key = await server.makeKey(theirs, keyPermissions);
   const changes = [
-    { id: 0, kind: "patient", item: { ...pamuk, name: "Other" } },
-    { id: 1, kind: "patient", item: { external_id: "00417", deleted: true } },
-    { id: 2, kind: "merge", survivor: "00417", merged: "00418" },
+    { id: 0, key: "01JD/1", kind: "patient", item: { ...pamuk, name: "Other" } },
+    { id: 1, key: "01JD/2", kind: "patient", item: { external_id: "00417", deleted: true } },
+    { id: 2, key: "01JD/3", kind: "merge", survivor: "00417", merged: "00418" },
   ];
   const payload = { source: "PIMS", changes };
   const asked = { method: "POST" as const, url: "/agent/v1/registry", headers: { "x-api-key": key }, payload };
@@ -342,22 +453,89 @@ async function addPanel(server: TestServer, userId: number, tests: readonly stri
   });
 }
 
+describe("a change that comes again under its key", () => {
+  const animal = (key: string, item: object) => ({
+    key,
+    kind: "patient",
+    item: { ...pamuk, identifiers: [], ...item },
+  });
+
+  test("is not applied again, and has its outcome again", async () => {
+    const { send, animals } = await practice();
+    await send(animal("a", { external_id: "2", name: "Survivor" }));
+    const lost = [animal("b", { external_id: "1" }), { key: "c", kind: "merge", survivor: "2", merged: "1" }];
+    const outcomes = await send(...lost);
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(["created", "merged"]);
+    expect(await send(...lost)).toEqual(outcomes);
+    expect(await animals()).toMatchObject([{ name: "Survivor" }]);
+  });
+
+  test("does not overwrite what a user saved meanwhile", async () => {
+    const { server, send, animals } = await practice();
+    const lost = animal("a", { external_id: "1" });
+    const [{ fp } = { fp: "" }] = await send(lost);
+    const staff = await makeUser(server, "staff", ours);
+    const { body: form } = await staff.call<{ animal: object; version: string }>("GET", `/patients/${fp}/edit`);
+    const saved = { animal: { ...form.animal, weight_kg: 5 }, seen: [], version: form.version };
+    expect(await staff.call("PUT", `/patients/${fp}`, saved)).toMatchObject({ status: 200 });
+    await send(lost);
+    expect(await animals()).toMatchObject([{ weight_kg: 5 }]);
+  });
+
+  test("is known in shorter and longer requests, and in requests at the same time", async () => {
+    const { send, animals } = await practice();
+    const [a, b, c] = ["a", "b", "c"].map((key) => animal(key, { external_id: key }));
+    const first = await Promise.all([send(a!, b!), send(a!, b!)]);
+    expect(first[0]).toMatchObject([{ outcome: "created" }, { outcome: "created" }]);
+    expect(first[1]).toEqual(first[0]);
+    expect(await send(a!)).toEqual(first[0].slice(0, 1));
+    const [second, third] = await send(b!, c!);
+    expect(second).toEqual({ ...first[0][1], id: 7 });
+    expect(third).toMatchObject({ outcome: "created" });
+    expect(await animals()).toHaveLength(3);
+  });
+
+  test("stays rejected, and is stored under a new key", async () => {
+    const { send, patient } = await practice();
+    const merge = { kind: "merge", survivor: "00417", merged: "1" };
+    const refused = await send({ key: "a", ...merge });
+    expect(refused).toMatchObject([{ outcome: "rejected", code: "REGISTRY.UNKNOWN_SURVIVOR" }]);
+    await patient(pamuk);
+    expect(await send({ key: "a", ...merge })).toEqual(refused);
+    expect(await send({ key: "b", ...merge })).toMatchObject([{ outcome: "merged" }]);
+  });
+
+  test("is known for 30 days, among the last 100 of its agent and source", async () => {
+    const { server, send } = await practice();
+    const kept = query((db) => db.selectFrom("registry_answer").select(["source", "answers"]));
+    const invalid = (from: number) => Array.from({ length: 50 }, (_, index) => ({ key: String(from + index) }));
+    for (const from of [0, 50, 100]) await send(...invalid(from));
+    const [row] = await server.store.all(kept, {});
+    const keys = (JSON.parse(row!.answers) as [string, unknown][]).map(([key]) => key);
+    expect(keys).toEqual(Array.from({ length: 100 }, (_, index) => String(50 + index)));
+    server.clock.now += 30 * 24 * 3_600_000;
+    const key = await server.makeKey(ours, keyPermissions);
+    const payload = { source: "OTHER", changes: [] };
+    await server.app.inject({ method: "POST", url: "/agent/v1/registry", headers: { "x-api-key": key }, payload });
+    expect(await server.store.all(kept, {})).toEqual([{ source: "OTHER", answers: "[]" }]);
+  });
+});
+
 test("the batch of a request can be undone, and has the door", async () => {
   const { server, send, animals, owners } = await practice();
   await send({ kind: "patient", item: pamuk });
   const [batch] = await server.store.all(batches, {});
   expect(batch).toMatchObject({ door: "hl7", source: "PIMS" });
-  const { now } = server.clock;
-  const undo = { clinicId: batch?.clinic_id ?? 0, fp: batch?.fp ?? "" };
-  const context = { now, clock: () => now, served: null };
-  const undone = await server.store.transaction((session) => undoBatch(session, undo, context));
-  expect(undone).toMatchObject({ undone: true });
+  expect(await undone(server, batch)).toMatchObject({ undone: true });
   expect([await animals(), await owners()]).toEqual([[], []]);
 });
 
 test("a body that is no list of changes is refused, and so is a key without the permission", async () => {
   const { server, send } = await practice();
   await expect(send(...Array.from({ length: 51 }, () => ({ kind: "merge" })))).rejects.toThrow("REQUEST.INVALID_BODY");
+  for (const wrong of [undefined, "", "x".repeat(65)]) {
+    await expect(send({ key: wrong, kind: "merge" })).rejects.toThrow("REQUEST.INVALID_BODY");
+  }
   const key = await server.makeKey(ours, ["clinic.patient.view"]);
   const asked = { method: "POST" as const, url: "/agent/v1/registry", payload: { source: "PIMS", changes: [] } };
   const response = await server.app.inject({ ...asked, headers: { "x-api-key": key } });
