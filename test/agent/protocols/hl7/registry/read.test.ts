@@ -294,6 +294,26 @@ describe("merges", () => {
     });
   });
 
+  test.each([
+    ["a microchip by its authority", "00417", "900085000123456^^^MICROCHIP~00988"],
+    ["a microchip by its digits", "00417^^^PIMS", "900085000123456~00988^^^PIMS"],
+    ["a tattoo", "00417", "TR-12^^^TATTOO~00988"],
+    ["a number without authority", "00417^^^PIMS", "12~00988^^^PIMS"],
+    ["a number of another type", "00417^^^PIMS^PI", "12^^^PIMS~00988^^^PIMS^PI"],
+    ["a number without authority, and no type", "00417^^^PIMS^PI", "12~00988^^^PIMS"],
+  ])("do not take %s for the id that goes", (_name, stays, prior) => {
+    expect(readSegments(merge(`PID|1||${stays}`, `MRG|${prior}`))).toMatchObject({
+      changes: [{ survivor: "00417", merged: "00988" }],
+    });
+  });
+
+  test("take an id of 15 digits, if the settings name its authority", () => {
+    const segments = merge("PID|1||900085000123456^^^PIMS", "MRG|900085000123457^^^PIMS");
+    expect(readSegments(segments, { idAuthority: "PIMS" })).toMatchObject({
+      changes: [{ survivor: "900085000123456", merged: "900085000123457" }],
+    });
+  });
+
   test("ADT^A47 changes an id, and merges nothing", () => {
     expect(readSegments([msh("ADT^A47^ADT_A30"), "PID|1||00500", "MRG|00417"])).toMatchObject({
       changes: [
@@ -307,6 +327,7 @@ describe("merges", () => {
     ["without MRG", ["PID|1||1"], "101 PID 1 3"],
     ["without PID", ["MRG|2"], "101 MRG 1 1"],
     ["without MRG-1", ["PID|1||1", "MRG|"], "101 MRG 1 1"],
+    ["with a microchip alone", ["PID|1||1", "MRG|900085000123456"], "101 MRG 1 1"],
     ["of one id", ["PID|1||1", "MRG|1"], "205 MRG 1 1"],
     ["of two authorities", ["PID|1||1^^^PIMS", "MRG|2^^^LAB"], "204 MRG 1 1"],
     ["with a second PID", ["PID|1||1", "PID|2||2", "MRG|3"], "101 PID 1 3"],
