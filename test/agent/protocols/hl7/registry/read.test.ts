@@ -228,6 +228,22 @@ describe("the owner", () => {
     expect(animalOf({}, {}, segment("NK1", { 1: "1", 13: "Barınak" }))).toMatchObject({ owner: { name: "Barınak" } });
   });
 
+  test("is no NK1 of another relationship: one without any, else PID-9, else PID-5", () => {
+    const others = ["NK1|1|Vet^Clinic|REF^Referring||+905551111111", "NK1|2|Ada^Ö|OTH"];
+    const owners = [
+      animalOf({}, {}, ...others),
+      animalOf({ 9: "Kaya^Can", 13: "+905552222222" }, {}, ...others),
+      animalOf({ 9: "Kaya^Can" }, {}, ...others, "NK1|3|Demir^Su||+1|+905553333333"),
+      animalOf({}, {}, 'NK1|1|Demir^Su|""'),
+    ].map((item) => (item as { owner: object }).owner);
+    expect(owners).toEqual([
+      { name: "Örnek" },
+      { name: "Can Kaya", phone: "+905552222222" },
+      { name: "Su Demir", phone: "+905553333333" },
+      { name: "Su Demir" },
+    ]);
+  });
+
   test("has the number of NK1-33, else of PID-18, and none from a name", () => {
     expect(animalOf({ 18: "3001" }, {}, segment("NK1", { 2: "Örnek", 33: "P7" }))).toMatchObject({
       owner: { external_id: "P7" },
