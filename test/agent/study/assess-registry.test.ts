@@ -38,6 +38,7 @@ test.each([
   ["REGISTRY.NOT_TAKEN", [msh("ORU^R01"), "PID|1||1", "OBX|1|NM|ALT||1"]],
   ["REGISTRY.UNKNOWN_KEY", [msh("ADT^A40"), "PID|1||1^^^A", "MRG|2^^^B"]],
   ["REGISTRY.SAME_KEY", [msh("ADT^A40"), "PID|1||1", "MRG|1"]],
+  ["REGISTRY.SAME_KEY", [msh("ORM^O01"), "PID|1||1", "ORC|CA|10", "ORC|NW|10", "OBR|1|10||ALT"]],
   ["REGISTRY.UNREADABLE", ["PID|1||1"]],
   ["REGISTRY.UNREADABLE", [...golden.admission, `NTE|1||${"x".repeat(256 * 1024)}`]],
 ])("a refused message is quarantined with %s and what is expected", (code, segments) => {

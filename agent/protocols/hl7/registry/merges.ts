@@ -1,4 +1,4 @@
-import type { RegistryChange } from "../../../../shared/api/agent/registry.ts";
+import { EXTERNAL_ID_CHARS_MAX, type RegistryChange } from "../../../../shared/api/agent/registry.ts";
 import type { Segment } from "../message/segment.ts";
 import { type Place, refuse, shownValue } from "./fault.ts";
 import { agrees, type Cx, isOwnId, isSame, numbersIn, ownId } from "./identifiers.ts";
@@ -31,7 +31,7 @@ export function readMerges(
 }
 
 function missing(pid: Place): never {
-  return refuse(101, { ...pid, segment: pid.segment }, 3, "has no MRG after it, expected MRG-1 with the id that goes");
+  return refuse(101, pid, 3, "has no MRG after it, expected MRG-1 with the id that goes");
 }
 
 function pairOf(
@@ -52,7 +52,9 @@ function pairOf(
     const authorities = prior.map(({ authority }) => authority).join(", ");
     return refuse(204, mrg, 1, `is of ${shownValue(authorities)}, expected ${shownValue(stays.authority)} as in PID-3`);
   }
-  if (goes.id.length > 64) refuse(102, mrg, 1, `has ${goes.id.length} characters, expected at most 64`);
+  if (goes.id.length > EXTERNAL_ID_CHARS_MAX) {
+    refuse(102, mrg, 1, `has ${goes.id.length} characters, expected at most ${EXTERNAL_ID_CHARS_MAX}`);
+  }
   if (goes.id === stays.id) refuse(205, mrg, 1, `is ${shownValue(goes.id)}, expected another id than in PID-3`);
   if (trigger === "A40") return [{ kind: "merge", survivor: stays.id, merged: goes.id }];
   // Staff type the new id at analyzers.

@@ -1,4 +1,8 @@
-import type { RegistryOwner, RegistryPatient } from "../../../../shared/api/agent/registry.ts";
+import {
+  EXTERNAL_ID_CHARS_MAX,
+  type RegistryOwner,
+  type RegistryPatient,
+} from "../../../../shared/api/agent/registry.ts";
 import type { Segment } from "../message/segment.ts";
 import { numbersIn } from "./identifiers.ts";
 import type { PracticeSettings } from "./settings.ts";
@@ -40,12 +44,11 @@ export function ownerOf(
 /** NK1-33 has the number of the person, PID-18 that of the account. A name is no id: owners marry. */
 function idOf(pid: Segment, kin: Segment | undefined): Pick<RegistryOwner, "external_id"> {
   const [number] = [...(kin === undefined ? [] : numbersIn(kin, 33)), ...numbersIn(pid, 18)].filter(
-    ({ id, isNull }) => !isNull && id.length <= ID_CHARS_MAX,
+    ({ id, isNull }) => !isNull && id.length <= EXTERNAL_ID_CHARS_MAX,
   );
   return number === undefined ? {} : { external_id: number.id };
 }
 
-const ID_CHARS_MAX = 64;
 const NAME_CHARS_MAX = 200;
 
 function nameOf(pid: Segment, kin: Segment | undefined, { nameOrder }: PracticeSettings): Pick<RegistryOwner, "name"> {

@@ -390,6 +390,26 @@ describe("orders", () => {
     ]);
   });
 
+  test("that are cancelled have the tests of all their groups, and orders of other numbers keep theirs", () => {
+    const segments = [
+      ...order("ORC|CA|10", "OBR|1|10||ALT"),
+      ...["ORC|NW|11", "OBR|2|11||GLU", "ORC|CA|10", "OBR|3|10||CREA"],
+    ];
+    const [cancelled, placed] = ordersIn(segments).filter((item) => !("kind" in item));
+    expect(cancelled).toMatchObject({ external_id: "10", cancelled: true, tests: ["ALT", "CREA"] });
+    expect(placed).toMatchObject({ external_id: "11", tests: ["GLU"] });
+    expect(placed).not.toHaveProperty("cancelled");
+  });
+
+  test("that one group cancels without a test are cancelled whole", () => {
+    const [before] = ordersIn([...order("ORC|CA|10", "OBR|1|10||ALT"), "ORC|CA|10"]);
+    const [after] = ordersIn([...order("ORC|CA|10"), "ORC|CA|10", "OBR|1|10||ALT"]);
+    for (const item of [before, after]) {
+      expect(item).toMatchObject({ cancelled: true });
+      expect(item).not.toHaveProperty("tests");
+    }
+  });
+
   test("without a zone have the clinic's, the first time of a repeated hour, and no time in the future", () => {
     const at = (time: string) => ordersIn(order(`ORC|NW|1|||||||${time}`, "OBR|1|1||ALT"));
     expect(at("20261121095000")).toMatchObject([{ ordered_at: "2026-11-21T06:50:00.000Z" }]);
@@ -404,6 +424,16 @@ describe("orders", () => {
     ["of two numbers", order("ORC|NW|1", "OBR|1|2||ALT"), "204 OBR 1 2"],
     ["of two systems", order("ORC|NW|1^A", "OBR|1|1^B||ALT"), "204 OBR 1 2"],
     ["without a test", order("ORC|NW|1", "OBR|1|1"), "101 OBR 1 4"],
+    [
+      "both cancelled and placed",
+      [...order("ORC|CA|10", "OBR|1|10||ALT"), "ORC|NW|10", "OBR|2|10||CREA"],
+      "205 ORC 2 2",
+    ],
+    [
+      "both placed and cancelled",
+      [...order("ORC|NW|10", "OBR|1|10||ALT", "OBR|2|10||CREA"), "ORC|CA|10"],
+      "205 ORC 2 2",
+    ],
     ["without OBR", order("ORC|NW|1"), "101 ORC 1 2"],
     ["without ORC", order("OBR|1|1||ALT"), "101 OBR 1 2"],
     ["without an animal", [msh("ORM^O01"), "ORC|NW|1", "OBR|1|1||ALT"], "101 MSH 1 9"],
