@@ -132,7 +132,10 @@ export class RegistryPush {
 
   async #postChanges(batch: readonly QueuedChange[]): Promise<unknown> {
     const source = batch[0]?.source;
-    const changes = batch.map(({ id, kind, body }) => ({ id, kind, ...(JSON.parse(body) as object) }));
+    // By its key the server knows a change whose response was lost.
+    const changes = batch.map(({ id, message, kind, body }) => {
+      return { id, key: `${message}/${id}`, kind, ...(JSON.parse(body) as object) };
+    });
     return this.#server.post("/agent/v1/registry", { source, changes });
   }
 

@@ -135,6 +135,31 @@ test("changes leave in their order, and their messages are filed", async () => {
   expect(events).toEqual(["changed"]);
 });
 
+test("a change that is sent again has its key, and one that is read again has another", async () => {
+  await message("M1", [named("a"), named("b")]);
+  const keys: string[][] = [];
+  const note = (request: ScriptedRequest) =>
+    keys.push((request.body as { changes: { key: string }[] }).changes.map(({ key }) => key));
+  const refuse = () => ({ outcome: "rejected", code: "X", reason: "no" });
+  const { push } = await pushTo([
+    (request) => (note(request), { status: 503 }),
+    (request) => (note(request), outcomes(request.body as Sent, refuse)),
+    (request) => (note(request), stored(request)),
+  ]);
+  push.wake();
+  await until("the first try failed", () => events.length === 1);
+  push.serverResponded();
+  await until("both are refused", () => queued() === 0);
+  expect(keys).toEqual([
+    ["M1/1", "M1/2"],
+    ["M1/1", "M1/2"],
+  ]);
+  await settle("M1", [named("a"), named("b")]);
+  push.wake();
+  await until("both are stored", () => states()[0] === "M1 filed");
+  expect(keys[2]).toEqual(["M1/3", "M1/4"]);
+});
+
 test("a refused change is settled with its code and words, and the next one goes", async () => {
   await message("M1", [named("a"), named("bad")]);
   await message("M2", [named("c")]);

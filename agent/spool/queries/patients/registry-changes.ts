@@ -26,6 +26,8 @@ export interface FileChange {
 export interface QueuedChange extends RegistryDraft {
   readonly id: number;
   readonly device: string;
+  /** The id of its message. */
+  readonly message: string;
 }
 
 /** What the server decided about a change. One that was done may have a reason, such as that its animal was merged. */
@@ -115,7 +117,7 @@ export function registryChangeOperationsOn(
       .prepare("SELECT device FROM registry_change WHERE state = 'queued' GROUP BY device ORDER BY MIN(id)")
       .pluck(),
     next: db.prepare(
-      `SELECT id, device, source, kind, body FROM registry_change WHERE state = 'queued' AND device = ? ORDER BY id LIMIT ?`,
+      `SELECT id, device, message, source, kind, body FROM registry_change WHERE state = 'queued' AND device = ? ORDER BY id LIMIT ?`,
     ),
     settle: db
       .prepare(
