@@ -12,7 +12,7 @@ import {
 import type { SpoolCalls } from "../spool/spool.ts";
 import type { ServerClient } from "./server-client.ts";
 
-// Sends the changes of practice software, those of one device strictly in their order: the later one counts. A change that the
+// Sends the changes of practice software, those of one source strictly in their order: the later one counts. A change that the
 // server refuses is settled, and the next one goes. All changes stay while the server is away.
 
 export interface RegistryPushEvents extends DeliveryEvents {
@@ -23,7 +23,7 @@ export interface RegistryPushEvents extends DeliveryEvents {
 
 /** Interval between two requests after scheduleSend(), so that the animals of a first transfer are sent together. */
 const GATHER_MS = 200;
-/** Time for which a device is left out whose first change the server does not take. */
+/** Time for which a source is left out whose first change the server does not take. */
 const STUCK_MS = 30_000;
 /** Characters of the changes in one request. */
 const BATCH_CHARS_MAX = 1024 * 1024;
@@ -39,9 +39,9 @@ export class RegistryPush {
   readonly #events: RegistryPushEvents;
   readonly #timing: DeliveryTiming;
   readonly #loop: DeliveryLoop;
-  /** Devices whose first change the server did not take, why, and until when they are left out, by performance.now(). The others go on. */
+  /** Sources whose first change the server did not take, why, and until when they are left out, by performance.now(). The others go on. */
   readonly #stuck = new Map<string, { readonly error: SendError; readonly until: number }>();
-  /** Devices whose changes go one by one, so that the one at fault stops only itself. */
+  /** Sources whose changes go one by one, so that the one at fault stops only itself. */
   readonly #oneByOne = new Set<string>();
   #isGathering = false;
   /** By performance.now(). */
@@ -76,7 +76,7 @@ export class RegistryPush {
 
   /** Sends the queued changes now. */
   wake(): void {
-    // The server takes the changes of other devices, so that new ones wait for no backoff.
+    // The server takes the changes of other sources, so that new ones wait for no backoff.
     if (this.#stuck.size > 0) this.#loop.responded();
     else this.#loop.wake();
   }
@@ -91,31 +91,31 @@ export class RegistryPush {
     return this.#loop.stop();
   }
 
-  /** Sends the first changes of a device. @returns true if more may wait */
+  /** Sends the first changes of a source. @returns true if more may wait */
   async #sendNext(): Promise<boolean> {
-    const devices = await this.#spool.call("registryDevices");
-    for (const each of this.#stuck.keys()) if (!devices.includes(each)) this.#stuck.delete(each);
+    const sources = await this.#spool.call("registrySources");
+    for (const each of this.#stuck.keys()) if (!sources.includes(each)) this.#stuck.delete(each);
     const now = performance.now();
-    const device = devices.find((each) => (this.#stuck.get(each)?.until ?? now) <= now);
-    if (device === undefined) {
+    const source = sources.find((each) => (this.#stuck.get(each)?.until ?? now) <= now);
+    if (source === undefined) {
       const [stuck] = this.#stuck.values();
       if (stuck !== undefined) throw stuck.error;
       return false;
     }
-    const limit = this.#oneByOne.has(device) ? 1 : REGISTRY_CHANGES_MAX;
-    const { batch, more } = await this.#spool.call("queuedChanges", device, limit, BATCH_CHARS_MAX);
+    const limit = this.#oneByOne.has(source) ? 1 : REGISTRY_CHANGES_MAX;
+    const { batch, more } = await this.#spool.call("queuedChanges", source, limit, BATCH_CHARS_MAX);
     try {
       await this.#settle(batch, await this.#post(batch));
     } catch (error) {
       if (!(error instanceof SendError) || !isPerhapsOfOne(error)) throw error;
-      if (batch.length === 1) this.#stuck.set(device, { error, until: now + STUCK_MS });
-      else this.#oneByOne.add(device);
+      if (batch.length === 1) this.#stuck.set(source, { error, until: now + STUCK_MS });
+      else this.#oneByOne.add(source);
       return true;
     }
-    this.#oneByOne.delete(device);
-    this.#stuck.delete(device);
+    this.#oneByOne.delete(source);
+    this.#stuck.delete(source);
     if (this.#stuck.size === 0) this.#loop.succeeded();
-    return more || devices.length > 1;
+    return more || sources.length > 1;
   }
 
   async #settle(batch: readonly QueuedChange[], outcomes: readonly RegistryOutcome[]): Promise<void> {

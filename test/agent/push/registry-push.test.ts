@@ -29,8 +29,8 @@ afterEach(async () => {
   await stop();
 });
 
-const named = (name: string): RegistryDraft => ({
-  source: "PIMS",
+const named = (name: string, source = "PIMS"): RegistryDraft => ({
+  source,
   kind: "patient",
   body: JSON.stringify({ item: { external_id: "1", name } }),
 });
@@ -209,9 +209,9 @@ test("a response that is lost, or of other changes, settles nothing", async () =
   expect(states()).toEqual(["M1 pending"]);
 });
 
-test("a request at fault is sent change by change, and stops its own device alone", async () => {
+test("a request at fault is sent change by change, and stops its own source alone", async () => {
   await message("M1", [named("a"), named("poison"), named("c")]);
-  await message("M2", [named("d")], "other");
+  await message("M2", [named("d", "OTHER")], "other");
   const fail = (request: ScriptedRequest): Step => {
     const names = (request.body as Sent).changes.map(({ item }) => item.name);
     return names.includes("poison") ? { status: 500 } : stored(request);
@@ -222,13 +222,30 @@ test("a request at fault is sent change by change, and stops its own device alon
   expect(requests).toEqual([["a", "poison", "c"], ["a"], ["poison", "c"], ["poison"], ["d"]]);
   expect(states()).toEqual(["M1 pending", "M2 filed"]);
   expect(queued()).toBe(2);
-  // A later change of the other device waits for no retry, and repeats none.
-  await message("M3", [named("e")], "other");
+  // A later change of the other source waits for no retry, and repeats none.
+  await message("M3", [named("e", "OTHER")], "other");
   push.wake();
-  await until("the other device is served", () => states()[2] === "M3 filed");
+  await until("the other source is served", () => states()[2] === "M3 filed");
   expect(requests.slice(5)).toEqual([["e"]]);
   await until("the change is reported", () => events.filter((event) => event === "changed").length === 3);
   expect(events.filter((event) => event !== "changed")).toHaveLength(1);
+});
+
+test("the changes of one source leave in one order, although two devices bring them and one is at fault", async () => {
+  await message("M1", [named("a")], "front desk");
+  await message("M2", [named("b")], "surgery");
+  await message("M3", [named("poison")], "front desk");
+  await message("M4", [named("c")], "surgery");
+  const fail = (request: ScriptedRequest): Step => {
+    const names = (request.body as Sent).changes.map(({ item }) => item.name);
+    return names.includes("poison") ? { status: 500 } : stored(request);
+  };
+  const { push, requests } = await pushTo(Array(10).fill(fail));
+  push.wake();
+  await until("the loop waits", () => events.includes("transient") || events.includes("uncertain"));
+  expect(requests[0]).toEqual(["a", "b", "poison", "c"]);
+  expect(requests.at(-1)).toEqual(["poison"]);
+  expect(states()).toEqual(["M1 filed", "M2 filed", "M3 pending", "M4 pending"]);
 });
 
 test("a message that is read again sends what was refused or is different alone", async () => {
@@ -272,11 +289,11 @@ test("changes that come one by one leave together, and a long queue in full requ
 });
 
 test("a request has the changes of one source", async () => {
-  await message("M1", [named("a"), { ...named("b"), source: "OTHER" }, named("c")]);
+  await message("M1", [named("a"), named("b", "OTHER"), named("c")]);
   const { push, requests } = await pushTo([]);
   push.wake();
   await until("all are sent", () => queued() === 0);
-  expect(requests).toEqual([["a"], ["b"], ["c"]]);
+  expect(requests).toEqual([["a", "c"], ["b"]]);
 });
 
 test("the changes of a message go with it", async () => {
@@ -304,6 +321,7 @@ test("files leave one by one as their bytes, and a refused one keeps the server'
     ["/agent/v1/registry/file?name=hasta+listesi+%26+ek.csv", "Id;Name\n1;Şans\n"],
     ["/agent/v1/registry/file?name=b.csv", "Id;Name\n"],
   ]);
+  await until("both are reported", () => events.length > 1);
   expect(events).toEqual(["changed", "files refused REGISTRY.FILE_FAULT"]);
   expect(states()).toEqual(["A filed", "B quarantined REGISTRY.FILE_FAULT no line"]);
 });
