@@ -41,8 +41,8 @@ export class RegistryPush {
   readonly #loop: DeliveryLoop;
   /** Sources whose first change the server did not take, why, and until when they are left out, by performance.now(). The others go on. */
   readonly #stuck = new Map<string, { readonly error: SendError; readonly until: number }>();
-  /** Sources whose changes go one by one, so that the one at fault stops only itself. */
-  readonly #oneByOne = new Set<string>();
+  /** Sources whose changes go one by one, so that the one at fault stops only itself, and how many of the failed request are left. */
+  readonly #oneByOne = new Map<string, number>();
   #isGathering = false;
   /** By performance.now(). */
   #wokenAt = Number.NEGATIVE_INFINITY;
@@ -94,7 +94,9 @@ export class RegistryPush {
   /** Sends the first changes of a source. @returns true if more may wait */
   async #sendNext(): Promise<boolean> {
     const sources = await this.#spool.call("registrySources");
-    for (const each of this.#stuck.keys()) if (!sources.includes(each)) this.#stuck.delete(each);
+    for (const kept of [this.#stuck, this.#oneByOne]) {
+      for (const each of kept.keys()) if (!sources.includes(each)) kept.delete(each);
+    }
     const now = performance.now();
     const source = sources.find((each) => (this.#stuck.get(each)?.until ?? now) <= now);
     if (source === undefined) {
@@ -102,17 +104,19 @@ export class RegistryPush {
       if (stuck !== undefined) throw stuck.error;
       return false;
     }
-    const limit = this.#oneByOne.has(source) ? 1 : REGISTRY_CHANGES_MAX;
+    const left = this.#oneByOne.get(source) ?? 0;
+    const limit = left > 0 ? 1 : REGISTRY_CHANGES_MAX;
     const { batch, more } = await this.#spool.call("queuedChanges", source, limit, BATCH_CHARS_MAX);
     try {
       await this.#settle(batch, await this.#post(batch));
     } catch (error) {
       if (!(error instanceof SendError) || !isPerhapsOfOne(error)) throw error;
       if (batch.length === 1) this.#stuck.set(source, { error, until: now + STUCK_MS });
-      else this.#oneByOne.add(source);
+      else this.#oneByOne.set(source, batch.length);
       return true;
     }
-    this.#oneByOne.delete(source);
+    if (left > 1) this.#oneByOne.set(source, left - 1);
+    else this.#oneByOne.delete(source);
     this.#stuck.delete(source);
     if (this.#stuck.size === 0) this.#loop.succeeded();
     return more || sources.length > 1;
