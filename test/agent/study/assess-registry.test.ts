@@ -4,6 +4,7 @@ import { duplicateKey } from "../../../agent/protocols/hl7/message/duplicate-key
 import { messageReason, reasonIn } from "../../../agent/page/types/message-codes.ts";
 import { assessRegistry, practiceOf } from "../../../agent/study/assess-registry.ts";
 import { read } from "../../../agent/study/read.ts";
+import { mergeRefusals, renameRefusals } from "../../../server/records/registry/sync/merge.ts";
 import { golden, msh, receivedAt, wire } from "../protocols/hl7/registry/messages.ts";
 
 // The outcome of a message of practice software at the agent.
@@ -52,6 +53,19 @@ test("a message about a visit has no effect, in the words of both languages", ()
   expect(outcome).toEqual({ state: "not-for-patients", reason: null, code: "REGISTRY.NO_EFFECT", changes: [] });
   expect([messageReason(outcome), reasonIn("tr", outcome)?.lang]).toEqual([expect.stringContaining("visit"), "tr"]);
 });
+
+test.each(Object.entries({ ...mergeRefusals, ...renameRefusals }))(
+  "the server's refusal %s has words of HL7 in both languages",
+  (code, reason) => {
+    const why = { code: `REGISTRY.${code.toUpperCase()}`, reason };
+    const [english, turkish] = [reasonIn("en", why), reasonIn("tr", why)];
+    expect([english?.lang, turkish?.lang]).toEqual(["en", "tr"]);
+    for (const { words } of [english!, turkish!]) {
+      expect(words).toMatch(/PID-3|MRG-1/);
+      expect(words).not.toMatch(/survivor|external/);
+    }
+  },
+);
 
 test("no message of practice software is read as a result, and replay shows its changes", () => {
   const context = { device: "pims", timeZone: "UTC", receivedAt };
