@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { REGISTRY_CHANGES_MAX, RegistryOutcome } from "../../shared/api/agent/registry.ts";
+import { REGISTRY_CHANGES_MAX, type RegistryChange, RegistryOutcome } from "../../shared/api/agent/registry.ts";
 import { type DeliveryEvents, DeliveryLoop, type DeliveryTiming } from "../runtime/delivery-loop.ts";
 import { SendError } from "../runtime/send-error.ts";
 import {
@@ -136,9 +136,10 @@ export class RegistryPush {
 
   async #postChanges(batch: readonly QueuedChange[]): Promise<unknown> {
     const source = batch[0]?.source;
-    // By its key the server knows a change whose response was lost.
-    const changes = batch.map(({ id, message, kind, body }) => {
-      return { id, key: `${message}/${id}`, kind, ...(JSON.parse(body) as object) };
+    const changes = batch.map((change) => {
+      const { id, message, kind } = change;
+      // By its key the server knows a change whose response was lost.
+      return { id, key: `${message}/${id}`, kind, ...contentOf(change) };
     });
     return this.#server.post("/agent/v1/registry", { source, changes });
   }
@@ -167,6 +168,16 @@ export class RegistryPush {
     }
     return outcomes;
   }
+}
+
+/**
+ * Returns what a change says. That of an animal has the time of its message, so that one which was refused and is sent again lets the
+ * newer facts stay.
+ */
+function contentOf({ kind, body, receivedAt }: QueuedChange): object {
+  const content = JSON.parse(body) as { readonly item?: object };
+  if (kind !== ("patient" satisfies RegistryChange["kind"])) return content;
+  return { ...content, item: { ...content.item, updated_at: new Date(receivedAt).toISOString() } };
 }
 
 const OK = 200;

@@ -160,6 +160,30 @@ test("a change that is sent again has its key, and one that is read again has an
   expect(keys[2]).toEqual(["M1/3", "M1/4"]);
 });
 
+test("the change of an animal has the time of its message, and no other change has one", async () => {
+  const merge = { source: "PIMS", kind: "merge", body: JSON.stringify({ survivor: "1", merged: "2" }) };
+  await message("M1", [
+    merge,
+    named("a"),
+    { ...named("b"), body: JSON.stringify({ item: { name: "b" }, only_new: true }) },
+  ]);
+  const sent: unknown[] = [];
+  const refuse = ({ body }: ScriptedRequest): Step => {
+    const { changes } = body as { changes: { id: number }[] };
+    sent.push(...changes);
+    const no = { outcome: "rejected", fp: null, code: "X", reason: "no" };
+    return { status: 200, body: { outcomes: changes.map(({ id }) => ({ id, ...no })) } };
+  };
+  pushAt(await scriptedServer(refuse)).wake();
+  await until("all are refused", () => queued() === 0);
+  const updated_at = "1970-01-01T00:00:00.001Z";
+  expect(sent).toEqual([
+    { id: 1, key: "M1/1", kind: "merge", survivor: "1", merged: "2" },
+    { id: 2, key: "M1/2", kind: "patient", item: { external_id: "1", name: "a", updated_at } },
+    { id: 3, key: "M1/3", kind: "patient", item: { name: "b", updated_at }, only_new: true },
+  ]);
+});
+
 test("a refused change is settled with its code and words, and the next one goes", async () => {
   await message("M1", [named("a"), named("bad")]);
   await message("M2", [named("c")]);

@@ -50,14 +50,7 @@ function read(message: Hl7Message, settings: PracticeSettings, context: Registry
   if (message.replacements > 0) refuse(102, header, 18, `is ${shownValue(message.charset)}, which the text is not`);
   if (message.cutShort !== null) refuse(102, header, 9, "is of a message that is too long");
   const changes = changesOf(`${type}^${trigger}`, message, header, settings, context);
-  const source = sourceOf(message, settings);
-  return { is: "changes", source, changes: changes.map((change) => withTime(change, context)) };
-}
-
-/** A message that was refused may reach the server again after newer ones: the time lets the newer facts stay. */
-function withTime(change: RegistryChange, { receivedAt }: RegistryContext): RegistryChange {
-  if (change.kind !== "patient") return change;
-  return { ...change, item: { ...change.item, updated_at: new Date(receivedAt).toISOString() } };
+  return { is: "changes", source: sourceOf(message, settings), changes };
 }
 
 function changesOf(

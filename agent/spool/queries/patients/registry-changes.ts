@@ -27,8 +27,9 @@ export interface FileChange {
 export interface QueuedChange extends RegistryDraft {
   readonly id: number;
   readonly device: string;
-  /** The id of its message. */
+  /** The id of its message, and when that came first. */
   readonly message: string;
+  readonly receivedAt: number;
 }
 
 /** What the server decided about a change. One that was done may have a reason, such as that its animal was merged. */
@@ -118,7 +119,9 @@ export function registryChangeOperationsOn(
       .prepare("SELECT source FROM registry_change WHERE state = 'queued' GROUP BY source ORDER BY MIN(id)")
       .pluck(),
     next: db.prepare(
-      `SELECT id, device, message, source, kind, body FROM registry_change WHERE state = 'queued' AND source = ? ORDER BY id LIMIT ?`,
+      `SELECT c.id, c.device, c.message, c.source, c.kind, c.body, m.received_at AS receivedAt
+         FROM registry_change c JOIN message m ON m.id = c.message
+         WHERE c.state = 'queued' AND c.source = ? ORDER BY c.id LIMIT ?`,
     ),
     settle: db
       .prepare(

@@ -28,7 +28,6 @@ describe("the golden examples", () => {
             ],
             replaced: ["microchip"],
             owner: { external_id: "3001", name: "Ada Örnek", phone: "+905550000000" },
-            updated_at: "2026-11-21T07:30:00.000Z",
           },
         },
       ],
@@ -277,21 +276,6 @@ describe("events", () => {
   test("ADT^A29 removes the animal", () => {
     const changes = [{ kind: "patient", item: { external_id: "00417", deleted: true } }];
     expect(readSegments([msh("ADT^A29"), pid])).toMatchObject({ changes });
-  });
-
-  test("the change of an animal has the time of its message, and none other has", () => {
-    const updated_at = "2026-11-21T07:30:00.000Z";
-    const timesIn = (...segments: readonly string[]) => {
-      const reading = readSegments(segments);
-      if (reading.is !== "changes") throw new Error(JSON.stringify(reading));
-      return reading.changes.map((change) => ("item" in change && "updated_at" in change.item ? change.item : change));
-    };
-    expect(timesIn(msh("ADT^A29"), pid)).toMatchObject([{ external_id: "00417", deleted: true, updated_at }]);
-    expect(timesIn(msh("ADT^A47"), pid, "MRG|2")).toMatchObject([
-      { kind: "rename" },
-      { external_id: "00417", updated_at },
-    ]);
-    expect(timesIn(...golden.order)).toMatchObject([{ external_id: "00417", updated_at }, { kind: "order" }]);
   });
 
   test("a message for training has no effect", () => {
