@@ -26,7 +26,7 @@ import { Spool, SPOOL_FILES } from "./spool/spool.ts";
 import { NOT_ASKED_YET, type ServerState } from "./states/server-state.ts";
 import { createMetrics, type Metrics } from "./status/metrics.ts";
 import { type Readiness, readiness } from "./status/readiness.ts";
-import { HurriedSync } from "./study/hurried-sync.ts";
+import { ChangeSync } from "./study/change-sync.ts";
 import { Directory } from "./study/patient-directory.ts";
 import { CONNECTIONS_MAX } from "./transport/tcp.ts";
 
@@ -97,8 +97,8 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
   );
   const directory = new Directory(spool, server);
   const push = createPush({ spool, server, time, metrics, log }, () => imaging.acknowledged());
-  const hurried = new HurriedSync(directory);
-  const registry = createRegistryPush({ spool, server, time, log }, () => hurried.hurry());
+  const changeSync = new ChangeSync(directory);
+  const registry = createRegistryPush({ spool, server, time, log }, () => changeSync.syncSoon());
   const context = {
     ...{ config, spool, directory, metrics, log },
     now: () => time.best(),
@@ -155,7 +155,7 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
       for (const group of groups) await group.stop();
       await push.stop();
       await registry.stop();
-      await hurried.stop();
+      await changeSync.stop();
       await spool.close();
       log.info("the agent has stopped");
     },

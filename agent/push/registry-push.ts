@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { REGISTRY_CHANGES_MAX, RegistryOutcome } from "../../shared/api/agent/registry.ts";
+import { REGISTRY_CHANGES_MAX, type RegistryChange, RegistryOutcome } from "../../shared/api/agent/registry.ts";
 import { type DeliveryEvents, DeliveryLoop, type DeliveryTiming } from "../runtime/delivery-loop.ts";
 import { SendError } from "../runtime/send-error.ts";
 import {
@@ -12,7 +12,7 @@ import {
 import type { SpoolCalls } from "../spool/spool.ts";
 import type { ServerClient } from "./server-client.ts";
 
-// Sends the changes of practice software, those of one device strictly in their order: the later one counts. A change that the
+// Sends the changes of practice software, those of one source strictly in their order: the later one counts. A change that the
 // server refuses is settled, and the next one goes. All changes stay while the server is away.
 
 export interface RegistryPushEvents extends DeliveryEvents {
@@ -23,7 +23,7 @@ export interface RegistryPushEvents extends DeliveryEvents {
 
 /** Interval between two requests after scheduleSend(), so that the animals of a first transfer are sent together. */
 const GATHER_MS = 200;
-/** Time for which a device is left out whose first change the server does not take. */
+/** Time for which a source is left out whose first change the server does not take. */
 const STUCK_MS = 30_000;
 /** Characters of the changes in one request. */
 const BATCH_CHARS_MAX = 1024 * 1024;
@@ -39,10 +39,10 @@ export class RegistryPush {
   readonly #events: RegistryPushEvents;
   readonly #timing: DeliveryTiming;
   readonly #loop: DeliveryLoop;
-  /** Devices whose first change the server did not take, why, and until when they are left out, by performance.now(). The others go on. */
+  /** Sources whose first change the server did not take, why, and until when they are left out, by performance.now(). The others go on. */
   readonly #stuck = new Map<string, { readonly error: SendError; readonly until: number }>();
-  /** Devices whose changes go one by one, so that the one at fault stops only itself. */
-  readonly #oneByOne = new Set<string>();
+  /** Sources whose changes go one by one, so that the one at fault stops only itself, and how many of the failed request are left. */
+  readonly #oneByOne = new Map<string, number>();
   #isGathering = false;
   /** By performance.now(). */
   #wokenAt = Number.NEGATIVE_INFINITY;
@@ -76,7 +76,7 @@ export class RegistryPush {
 
   /** Sends the queued changes now. */
   wake(): void {
-    // The server takes the changes of other devices, so that new ones wait for no backoff.
+    // The server takes the changes of other sources, so that new ones wait for no backoff.
     if (this.#stuck.size > 0) this.#loop.responded();
     else this.#loop.wake();
   }
@@ -91,31 +91,35 @@ export class RegistryPush {
     return this.#loop.stop();
   }
 
-  /** Sends the first changes of a device. @returns true if more may wait */
+  /** Sends the first changes of a source. @returns true if more may wait */
   async #sendNext(): Promise<boolean> {
-    const devices = await this.#spool.call("registryDevices");
-    for (const each of this.#stuck.keys()) if (!devices.includes(each)) this.#stuck.delete(each);
+    const sources = await this.#spool.call("registrySources");
+    for (const kept of [this.#stuck, this.#oneByOne]) {
+      for (const each of kept.keys()) if (!sources.includes(each)) kept.delete(each);
+    }
     const now = performance.now();
-    const device = devices.find((each) => (this.#stuck.get(each)?.until ?? now) <= now);
-    if (device === undefined) {
+    const source = sources.find((each) => (this.#stuck.get(each)?.until ?? now) <= now);
+    if (source === undefined) {
       const [stuck] = this.#stuck.values();
       if (stuck !== undefined) throw stuck.error;
       return false;
     }
-    const limit = this.#oneByOne.has(device) ? 1 : REGISTRY_CHANGES_MAX;
-    const { batch, more } = await this.#spool.call("queuedChanges", device, limit, BATCH_CHARS_MAX);
+    const left = this.#oneByOne.get(source) ?? 0;
+    const limit = left > 0 ? 1 : REGISTRY_CHANGES_MAX;
+    const { batch, more } = await this.#spool.call("queuedChanges", source, limit, BATCH_CHARS_MAX);
     try {
       await this.#settle(batch, await this.#post(batch));
     } catch (error) {
       if (!(error instanceof SendError) || !isPerhapsOfOne(error)) throw error;
-      if (batch.length === 1) this.#stuck.set(device, { error, until: now + STUCK_MS });
-      else this.#oneByOne.add(device);
+      if (batch.length === 1) this.#stuck.set(source, { error, until: now + STUCK_MS });
+      else this.#oneByOne.set(source, batch.length);
       return true;
     }
-    this.#oneByOne.delete(device);
-    this.#stuck.delete(device);
+    if (left > 1) this.#oneByOne.set(source, left - 1);
+    else this.#oneByOne.delete(source);
+    this.#stuck.delete(source);
     if (this.#stuck.size === 0) this.#loop.succeeded();
-    return more || devices.length > 1;
+    return more || sources.length > 1;
   }
 
   async #settle(batch: readonly QueuedChange[], outcomes: readonly RegistryOutcome[]): Promise<void> {
@@ -132,7 +136,11 @@ export class RegistryPush {
 
   async #postChanges(batch: readonly QueuedChange[]): Promise<unknown> {
     const source = batch[0]?.source;
-    const changes = batch.map(({ id, kind, body }) => ({ id, kind, ...(JSON.parse(body) as object) }));
+    const changes = batch.map((change) => {
+      const { id, message, kind } = change;
+      // By its key the server knows a change whose response was lost.
+      return { id, key: `${message}/${id}`, kind, ...contentOf(change) };
+    });
     return this.#server.post("/agent/v1/registry", { source, changes });
   }
 
@@ -160,6 +168,16 @@ export class RegistryPush {
     }
     return outcomes;
   }
+}
+
+/**
+ * Returns what a change says. That of an animal has the time of its message, so that one which was refused and is sent again lets the
+ * newer facts stay.
+ */
+function contentOf({ kind, body, receivedAt }: QueuedChange): object {
+  const content = JSON.parse(body) as { readonly item?: object };
+  if (kind !== ("patient" satisfies RegistryChange["kind"])) return content;
+  return { ...content, item: { ...content.item, updated_at: new Date(receivedAt).toISOString() } };
 }
 
 const OK = 200;

@@ -183,7 +183,7 @@ function addRegistryChanges(operations: Operations): void {
     const changes = [{ source: "PIMS", kind: "patient", body }];
     operations.settle({ ...settlement(id, { at: AT + 96 }), changes });
   }
-  const [, done, refused] = operations.queuedChanges("pims", 10, 1_000_000).batch;
+  const [, done, refused] = operations.queuedChanges("PIMS", 10, 1_000_000).batch;
   const stored = { state: "done", reason: null, code: null } as const;
   const unknown = { state: "refused", reason: "species is missing", code: "REGISTRY.MISSING" } as const;
   operations.settleChanges(

@@ -4,7 +4,7 @@ import type { FilingCode } from "../../../shared/api/filing-code.ts";
 // Why a message is in its state: a code for programs. The words of a code with values are stored beside it, those of the others are made
 // here, where a person reads them.
 
-/** Why a message of practice software changes nothing. The server's own reasons begin with `REGISTRY.` too. */
+/** Why a message of practice software changes nothing. */
 export type RegistryCode =
   /** It is about a visit, a response, or for training. */
   | "REGISTRY.NO_EFFECT"
@@ -16,6 +16,20 @@ export type RegistryCode =
   | "REGISTRY.UNKNOWN_KEY"
   | "REGISTRY.SAME_KEY";
 
+/** Why the server refuses a merge (A40) or a changed id (A47). Its words name the fields of its API, those here the fields of HL7. */
+type MergeCode =
+  | "REGISTRY.SAME"
+  | "REGISTRY.UNKNOWN_SURVIVOR"
+  | "REGISTRY.UNKNOWN_MERGED"
+  | "REGISTRY.REMOVED_SURVIVOR"
+  | "REGISTRY.CIRCLE"
+  | "REGISTRY.MERGED_ELSEWHERE"
+  | "REGISTRY.OTHER_SPECIES"
+  | "REGISTRY.OTHER_CLINICS"
+  | "REGISTRY.SAME_ID"
+  | "REGISTRY.UNKNOWN_ID"
+  | "REGISTRY.ID_TAKEN";
+
 export type MessageCode =
   /** The agent ended each time it worked on the message. */
   | "MESSAGE.SET_ASIDE"
@@ -25,6 +39,7 @@ export type MessageCode =
   | "MESSAGE.NO_DEVICE"
   | "MESSAGE.INCOMPLETE"
   | RegistryCode
+  | MergeCode
   /** The reason of its study: why no patient matches, or why the server refused it. */
   | FilingCode;
 
@@ -32,12 +47,34 @@ const english: Partial<Record<string, string>> = {
   "MESSAGE.SET_ASIDE": "the agent ended each time it worked on this, so it was set aside",
   "MESSAGE.DISMISSED": "a person at the desk took it from the list",
   "REGISTRY.NO_EFFECT": "it is about a visit, a response or for training: no animal and no order changes",
+  "REGISTRY.SAME": "PID-3 and MRG-1 have the same id",
+  "REGISTRY.UNKNOWN_SURVIVOR": "no animal with the id in PID-3 is stored: send it first, then send this again",
+  "REGISTRY.UNKNOWN_MERGED": "the animal of MRG-1 is not one of this clinic",
+  "REGISTRY.REMOVED_SURVIVOR": "the animal of PID-3 was removed: send it first, then send this again",
+  "REGISTRY.CIRCLE": "the animal of PID-3 was merged into the animal of MRG-1 before",
+  "REGISTRY.MERGED_ELSEWHERE": "the animal of MRG-1 was merged into another animal before",
+  "REGISTRY.OTHER_SPECIES": "the animals of PID-3 and MRG-1 have different species",
+  "REGISTRY.OTHER_CLINICS": "other clinics have the animal of MRG-1 too",
+  "REGISTRY.SAME_ID": "the new id in PID-3 is the earlier one in MRG-1",
+  "REGISTRY.UNKNOWN_ID": "no animal with the earlier id in MRG-1 is stored: send it first, then send this again",
+  "REGISTRY.ID_TAKEN": "another animal has the new id in PID-3: merge the two (A40)",
 } satisfies Partial<Record<MessageCode, string>>;
 
 const turkish: Partial<Record<string, string>> = {
   "MESSAGE.SET_ASIDE": "ajan bununla her çalıştığında sona erdi, bu yüzden kenara ayrıldı",
   "MESSAGE.DISMISSED": "bir kullanıcı bunu listeden aldı",
   "REGISTRY.NO_EFFECT": "bir ziyaret, yanıt veya eğitim iletisidir: hiçbir hayvan ve istem değişmez",
+  "REGISTRY.SAME": "PID-3 ile MRG-1 aynı kimliği taşıyor",
+  "REGISTRY.UNKNOWN_SURVIVOR": "PID-3 içindeki kimlikle kayıtlı hayvan yok: önce hayvanı, sonra bunu yeniden gönderin",
+  "REGISTRY.UNKNOWN_MERGED": "MRG-1 içindeki hayvan bu kliniğin değil",
+  "REGISTRY.REMOVED_SURVIVOR": "PID-3 içindeki hayvan kaldırılmış: önce hayvanı, sonra bunu yeniden gönderin",
+  "REGISTRY.CIRCLE": "PID-3 içindeki hayvan daha önce MRG-1 içindeki hayvanın kaydına katıldı",
+  "REGISTRY.MERGED_ELSEWHERE": "MRG-1 içindeki hayvan daha önce başka bir hayvanın kaydına katıldı",
+  "REGISTRY.OTHER_SPECIES": "PID-3 ve MRG-1 içindeki hayvanların türleri farklı",
+  "REGISTRY.OTHER_CLINICS": "MRG-1 içindeki hayvan başka kliniklerde de kayıtlı",
+  "REGISTRY.SAME_ID": "PID-3 içindeki yeni kimlik, MRG-1 içindeki eski kimlikle aynı",
+  "REGISTRY.UNKNOWN_ID": "MRG-1 içindeki eski kimlikle kayıtlı hayvan yok: önce hayvanı, sonra bunu yeniden gönderin",
+  "REGISTRY.ID_TAKEN": "PID-3 içindeki yeni kimlik başka bir hayvanın: ikisini birleştirin (A40)",
 } satisfies Partial<Record<MessageCode, string>>;
 
 /** A reason as the spool stores it. An agent of an older version stored words alone. */

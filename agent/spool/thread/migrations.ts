@@ -175,5 +175,17 @@ const REGISTRY_CHANGES = `
   CREATE INDEX registry_change_queued ON registry_change (device, id) WHERE state = 'queued';
 `;
 
+const CHANGES_BY_SOURCE = `
+  -- Several devices may bring the changes of one software, which leave in one order.
+  DROP INDEX registry_change_queued;
+  CREATE INDEX registry_change_queued ON registry_change (source, id) WHERE state = 'queued';
+`;
+
 /** The statements of each schema version: the baseline, then what each later version changes. */
-export const MIGRATIONS: readonly string[] = [BASELINE, CODES_OF_REASONS, SERVER_ORDERS, REGISTRY_CHANGES];
+export const MIGRATIONS: readonly string[] = [
+  BASELINE,
+  CODES_OF_REASONS,
+  SERVER_ORDERS,
+  REGISTRY_CHANGES,
+  CHANGES_BY_SOURCE,
+];

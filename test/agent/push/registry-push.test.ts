@@ -29,8 +29,8 @@ afterEach(async () => {
   await stop();
 });
 
-const named = (name: string): RegistryDraft => ({
-  source: "PIMS",
+const named = (name: string, source = "PIMS"): RegistryDraft => ({
+  source,
   kind: "patient",
   body: JSON.stringify({ item: { external_id: "1", name } }),
 });
@@ -135,6 +135,55 @@ test("changes leave in their order, and their messages are filed", async () => {
   expect(events).toEqual(["changed"]);
 });
 
+test("a change that is sent again has its key, and one that is read again has another", async () => {
+  await message("M1", [named("a"), named("b")]);
+  const keys: string[][] = [];
+  const note = (request: ScriptedRequest) =>
+    keys.push((request.body as { changes: { key: string }[] }).changes.map(({ key }) => key));
+  const refuse = () => ({ outcome: "rejected", code: "X", reason: "no" });
+  const { push } = await pushTo([
+    (request) => (note(request), { status: 503 }),
+    (request) => (note(request), outcomes(request.body as Sent, refuse)),
+    (request) => (note(request), stored(request)),
+  ]);
+  push.wake();
+  await until("the first try failed", () => events.length === 1);
+  push.serverResponded();
+  await until("both are refused", () => queued() === 0);
+  expect(keys).toEqual([
+    ["M1/1", "M1/2"],
+    ["M1/1", "M1/2"],
+  ]);
+  await settle("M1", [named("a"), named("b")]);
+  push.wake();
+  await until("both are stored", () => states()[0] === "M1 filed");
+  expect(keys[2]).toEqual(["M1/3", "M1/4"]);
+});
+
+test("the change of an animal has the time of its message, and no other change has one", async () => {
+  const merge = { source: "PIMS", kind: "merge", body: JSON.stringify({ survivor: "1", merged: "2" }) };
+  await message("M1", [
+    merge,
+    named("a"),
+    { ...named("b"), body: JSON.stringify({ item: { name: "b" }, only_new: true }) },
+  ]);
+  const sent: unknown[] = [];
+  const refuse = ({ body }: ScriptedRequest): Step => {
+    const { changes } = body as { changes: { id: number }[] };
+    sent.push(...changes);
+    const no = { outcome: "rejected", fp: null, code: "X", reason: "no" };
+    return { status: 200, body: { outcomes: changes.map(({ id }) => ({ id, ...no })) } };
+  };
+  pushAt(await scriptedServer(refuse)).wake();
+  await until("all are refused", () => queued() === 0);
+  const updated_at = "1970-01-01T00:00:00.001Z";
+  expect(sent).toEqual([
+    { id: 1, key: "M1/1", kind: "merge", survivor: "1", merged: "2" },
+    { id: 2, key: "M1/2", kind: "patient", item: { external_id: "1", name: "a", updated_at } },
+    { id: 3, key: "M1/3", kind: "patient", item: { name: "b", updated_at }, only_new: true },
+  ]);
+});
+
 test("a refused change is settled with its code and words, and the next one goes", async () => {
   await message("M1", [named("a"), named("bad")]);
   await message("M2", [named("c")]);
@@ -184,9 +233,9 @@ test("a response that is lost, or of other changes, settles nothing", async () =
   expect(states()).toEqual(["M1 pending"]);
 });
 
-test("a request at fault is sent change by change, and stops its own device alone", async () => {
+test("a request at fault is sent change by change, and stops its own source alone", async () => {
   await message("M1", [named("a"), named("poison"), named("c")]);
-  await message("M2", [named("d")], "other");
+  await message("M2", [named("d", "OTHER")], "other");
   const fail = (request: ScriptedRequest): Step => {
     const names = (request.body as Sent).changes.map(({ item }) => item.name);
     return names.includes("poison") ? { status: 500 } : stored(request);
@@ -194,16 +243,43 @@ test("a request at fault is sent change by change, and stops its own device alon
   const { push, requests } = await pushTo(Array(10).fill(fail));
   push.wake();
   await until("the loop waits", () => events.includes("transient") || events.includes("uncertain"));
-  expect(requests).toEqual([["a", "poison", "c"], ["a"], ["poison", "c"], ["poison"], ["d"]]);
+  expect(requests).toEqual([["a", "poison", "c"], ["a"], ["poison"], ["d"]]);
   expect(states()).toEqual(["M1 pending", "M2 filed"]);
   expect(queued()).toBe(2);
-  // A later change of the other device waits for no retry, and repeats none.
-  await message("M3", [named("e")], "other");
+  // A later change of the other source waits for no retry, and repeats none.
+  await message("M3", [named("e", "OTHER")], "other");
   push.wake();
-  await until("the other device is served", () => states()[2] === "M3 filed");
-  expect(requests.slice(5)).toEqual([["e"]]);
+  await until("the other source is served", () => states()[2] === "M3 filed");
+  expect(requests.slice(4)).toEqual([["e"]]);
   await until("the change is reported", () => events.filter((event) => event === "changed").length === 3);
   expect(events.filter((event) => event !== "changed")).toHaveLength(1);
+});
+
+test("the changes of one source leave in one order, although two devices bring them and one is at fault", async () => {
+  await message("M1", [named("a")], "front desk");
+  await message("M2", [named("b")], "surgery");
+  await message("M3", [named("poison")], "front desk");
+  await message("M4", [named("c")], "surgery");
+  const fail = (request: ScriptedRequest): Step => {
+    const names = (request.body as Sent).changes.map(({ item }) => item.name);
+    return names.includes("poison") ? { status: 500 } : stored(request);
+  };
+  const { push, requests } = await pushTo(Array(10).fill(fail));
+  push.wake();
+  await until("the loop waits", () => events.includes("transient") || events.includes("uncertain"));
+  expect(requests).toEqual([["a", "b", "poison", "c"], ["a"], ["b"], ["poison"]]);
+  expect(states()).toEqual(["M1 filed", "M2 filed", "M3 pending", "M4 pending"]);
+});
+
+test("each change of a request at fault goes alone, and the next ones together again", async () => {
+  // Three of these changes fill a request.
+  const long = ["1", "2", "3", "4", "5", "6", "7"].map((name) => named(name.padEnd(340_000)));
+  await message("M1", long);
+  const { push, requests } = await pushTo([{ status: 500 }]);
+  push.wake();
+  await until("all are sent", () => queued() === 0);
+  const names = requests.map((request) => request.map((name) => name.trim()).join(" "));
+  expect(names).toEqual(["1 2 3", "1", "2", "3", "4 5 6", "7"]);
 });
 
 test("a message that is read again sends what was refused or is different alone", async () => {
@@ -247,11 +323,11 @@ test("changes that come one by one leave together, and a long queue in full requ
 });
 
 test("a request has the changes of one source", async () => {
-  await message("M1", [named("a"), { ...named("b"), source: "OTHER" }, named("c")]);
+  await message("M1", [named("a"), named("b", "OTHER"), named("c")]);
   const { push, requests } = await pushTo([]);
   push.wake();
   await until("all are sent", () => queued() === 0);
-  expect(requests).toEqual([["a"], ["b"], ["c"]]);
+  expect(requests).toEqual([["a", "c"], ["b"]]);
 });
 
 test("the changes of a message go with it", async () => {
@@ -279,6 +355,7 @@ test("files leave one by one as their bytes, and a refused one keeps the server'
     ["/agent/v1/registry/file?name=hasta+listesi+%26+ek.csv", "Id;Name\n1;Şans\n"],
     ["/agent/v1/registry/file?name=b.csv", "Id;Name\n"],
   ]);
+  await until("both are reported", () => events.length > 1);
   expect(events).toEqual(["changed", "files refused REGISTRY.FILE_FAULT"]);
   expect(states()).toEqual(["A filed", "B quarantined REGISTRY.FILE_FAULT no line"]);
 });

@@ -4,6 +4,7 @@ import { duplicateKey } from "../../../agent/protocols/hl7/message/duplicate-key
 import { messageReason, reasonIn } from "../../../agent/page/types/message-codes.ts";
 import { assessRegistry, practiceOf } from "../../../agent/study/assess-registry.ts";
 import { read } from "../../../agent/study/read.ts";
+import { mergeRefusals, renameRefusals } from "../../../server/records/registry/sync/merge.ts";
 import { golden, msh, receivedAt, wire } from "../protocols/hl7/registry/messages.ts";
 
 // The outcome of a message of practice software at the agent.
@@ -38,6 +39,7 @@ test.each([
   ["REGISTRY.NOT_TAKEN", [msh("ORU^R01"), "PID|1||1", "OBX|1|NM|ALT||1"]],
   ["REGISTRY.UNKNOWN_KEY", [msh("ADT^A40"), "PID|1||1^^^A", "MRG|2^^^B"]],
   ["REGISTRY.SAME_KEY", [msh("ADT^A40"), "PID|1||1", "MRG|1"]],
+  ["REGISTRY.SAME_KEY", [msh("ORM^O01"), "PID|1||1", "ORC|CA|10", "ORC|NW|10", "OBR|1|10||ALT"]],
   ["REGISTRY.UNREADABLE", ["PID|1||1"]],
   ["REGISTRY.UNREADABLE", [...golden.admission, `NTE|1||${"x".repeat(256 * 1024)}`]],
 ])("a refused message is quarantined with %s and what is expected", (code, segments) => {
@@ -51,6 +53,19 @@ test("a message about a visit has no effect, in the words of both languages", ()
   expect(outcome).toEqual({ state: "not-for-patients", reason: null, code: "REGISTRY.NO_EFFECT", changes: [] });
   expect([messageReason(outcome), reasonIn("tr", outcome)?.lang]).toEqual([expect.stringContaining("visit"), "tr"]);
 });
+
+test.each(Object.entries({ ...mergeRefusals, ...renameRefusals }))(
+  "the server's refusal %s has words of HL7 in both languages",
+  (code, reason) => {
+    const why = { code: `REGISTRY.${code.toUpperCase()}`, reason };
+    const [english, turkish] = [reasonIn("en", why), reasonIn("tr", why)];
+    expect([english?.lang, turkish?.lang]).toEqual(["en", "tr"]);
+    for (const { words } of [english!, turkish!]) {
+      expect(words).toMatch(/PID-3|MRG-1/);
+      expect(words).not.toMatch(/survivor|external/);
+    }
+  },
+);
 
 test("no message of practice software is read as a result, and replay shows its changes", () => {
   const context = { device: "pims", timeZone: "UTC", receivedAt };

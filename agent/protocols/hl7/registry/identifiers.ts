@@ -43,6 +43,11 @@ function isTattoo({ authority }: Cx): boolean {
   return TATTOO_AUTHORITY.test(authority);
 }
 
+/** Whether a number may be the software's own id. One with the authority in the settings is, even if it looks like a microchip. */
+export function isOwnId(each: Cx, { idAuthority }: PracticeSettings): boolean {
+  return (idAuthority !== undefined && isSame(each.authority, idAuthority)) || !(isTattoo(each) || isChip(each));
+}
+
 interface OwnIdPlace extends Place {
   readonly field: number;
 }
@@ -54,16 +59,14 @@ interface OwnIdPlace extends Place {
 export function ownId(place: OwnIdPlace, sender: string, settings: PracticeSettings): Cx {
   const { segment, field } = place;
   const named = numbersIn(segment, field).filter((each) => !each.isNull);
-  const isNumberOfAnimal = (each: Cx) => isTattoo(each) || isChip(each);
-  const own = named.filter((each) => !isNumberOfAnimal(each));
+  const own = named.filter((each) => isOwnId(each, settings));
   const { idAuthority } = settings;
-  const ofAuthority = idAuthority === undefined ? null : named.filter((each) => isSame(each.authority, idAuthority));
   const found =
-    ofAuthority === null
+    idAuthority === undefined
       ? (own.find((each) => sender !== "" && isSame(each.authority, sender)) ??
         OWN_TYPES.flatMap((type) => own.filter((each) => each.type === type))[0] ??
         own[0])
-      : ofAuthority[0];
+      : own.find((each) => isSame(each.authority, idAuthority));
   if (found === undefined) {
     const wanted = idAuthority === undefined ? "the patient's id" : `the patient's id of ${idAuthority}`;
     return refuse(101, place, field, `${named.length === 0 ? "is missing" : "has other numbers"}, expected ${wanted}`);
@@ -80,7 +83,7 @@ export function agrees(one: string, other: string): boolean {
   return one === "" || other === "" || isSame(one, other);
 }
 
-function isSame(one: string, other: string): boolean {
+export function isSame(one: string, other: string): boolean {
   return one.toUpperCase() === other.trim().toUpperCase();
 }
 

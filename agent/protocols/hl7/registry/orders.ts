@@ -1,4 +1,4 @@
-import type { RegistryOrder } from "../../../../shared/api/agent/registry.ts";
+import { EXTERNAL_ID_CHARS_MAX, type RegistryOrder } from "../../../../shared/api/agent/registry.ts";
 import { analytes, foldName } from "../../../../shared/clinical/analytes/analytes.ts";
 import { readTime } from "../../../report/device-time.ts";
 import type { Segment } from "../message/segment.ts";
@@ -46,12 +46,18 @@ export function readOrders(
     for (const obr of obrs.length === 0 ? [null] : obrs) {
       const external_id = numberOf(orc, obr, sender);
       const known = orders.get(external_id);
+      // One order cannot be both: the tests of the two groups would mix.
+      if (known !== undefined && (known.cancelled === true) !== isCancelled) {
+        refuse(205, orc, 2, `is ${shownValue(external_id)} of NW and of CA, expected a message for each`);
+      }
       const tests = obr === null ? [] : testsOf(obr, settings);
       if (obr === null && !isCancelled) refuse(101, orc, 2, "has no OBR after it, expected the test");
       const ordered_at = timeOf(orc, obr, context);
+      // A group without a test cancels them all, whatever another one names.
+      const isWhole = obr === null || known?.tests.length === 0;
       orders.set(external_id, {
         ...{ external_id, patient, ordered_at: known?.ordered_at ?? ordered_at },
-        tests: [...new Set([...(known?.tests ?? []), ...tests])],
+        tests: isWhole ? [] : [...new Set([...(known?.tests ?? []), ...tests])],
         ...(isCancelled && { cancelled: true as const }),
       });
     }
@@ -78,7 +84,8 @@ function numberOf(orc: Place, obr: Place | null, sender: string): string {
   const namespace = found.namespace || (ofTest?.namespace ?? "");
   const isOfSender = namespace === "" || namespace.toUpperCase() === sender.toUpperCase();
   const id = isOfSender ? found.number : `${found.number}^${namespace}`;
-  return id.length > 64 ? refuse(102, orc, 2, `has ${id.length} characters, expected at most 64`) : id;
+  if (id.length <= EXTERNAL_ID_CHARS_MAX) return id;
+  return refuse(102, orc, 2, `has ${id.length} characters, expected at most ${EXTERNAL_ID_CHARS_MAX}`);
 }
 
 /** EI of the second field; null without a number. */

@@ -1,19 +1,38 @@
-import type { RegistryOwner, RegistryPatient } from "../../../../shared/api/agent/registry.ts";
+import {
+  EXTERNAL_ID_CHARS_MAX,
+  type RegistryOwner,
+  type RegistryPatient,
+} from "../../../../shared/api/agent/registry.ts";
 import type { Segment } from "../message/segment.ts";
 import { numbersIn } from "./identifiers.ts";
 import type { PracticeSettings } from "./settings.ts";
 
-// The owner of an animal: NK1, else PID-9, else the last name in PID-5. PID-6 is the name of a mother.
+// The owner of an animal: the NK1 of an owner, else PID-9, else the last name in PID-5. PID-6 is the name of a mother.
 
 /** NK1-3, table 0063. */
 const OWNER = /^(?:OWN|OWNER)$/i;
+
+/** Returns the NK1 of the owner, else the first that says nothing of its relationship. Another one is a vet, a walker, a shelter. */
+function ownerIn(nextOfKin: readonly Segment[]): Segment | undefined {
+  const relationships = nextOfKin.map((nk1) => ({
+    nk1,
+    words: nk1
+      .components(3)
+      .map((word) => word.trim())
+      .filter((word) => word !== "" && word !== '""'),
+  }));
+  const owner =
+    relationships.find(({ words }) => words.some((word) => OWNER.test(word))) ??
+    relationships.find(({ words }) => words.length === 0);
+  return owner?.nk1;
+}
 
 export function ownerOf(
   pid: Segment,
   nextOfKin: readonly Segment[],
   settings: PracticeSettings,
 ): Pick<RegistryPatient, "owner"> {
-  const kin = nextOfKin.find((nk1) => nk1.components(3).some((word) => OWNER.test(word.trim()))) ?? nextOfKin[0];
+  const kin = ownerIn(nextOfKin);
   const owner: RegistryOwner = {
     ...idOf(pid, kin),
     ...nameOf(pid, kin, settings),
@@ -25,12 +44,11 @@ export function ownerOf(
 /** NK1-33 has the number of the person, PID-18 that of the account. A name is no id: owners marry. */
 function idOf(pid: Segment, kin: Segment | undefined): Pick<RegistryOwner, "external_id"> {
   const [number] = [...(kin === undefined ? [] : numbersIn(kin, 33)), ...numbersIn(pid, 18)].filter(
-    ({ id, isNull }) => !isNull && id.length <= ID_CHARS_MAX,
+    ({ id, isNull }) => !isNull && id.length <= EXTERNAL_ID_CHARS_MAX,
   );
   return number === undefined ? {} : { external_id: number.id };
 }
 
-const ID_CHARS_MAX = 64;
 const NAME_CHARS_MAX = 200;
 
 function nameOf(pid: Segment, kin: Segment | undefined, { nameOrder }: PracticeSettings): Pick<RegistryOwner, "name"> {

@@ -3,7 +3,8 @@ import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../events/e
 import type { MessageOutcomes } from "../messages/message-outcome.ts";
 import { ROW_BYTES, type StoredBytes } from "../devices/stored-bytes.ts";
 
-// Changes of animals, owners and orders that practice software sent, until the server has each of them. They leave in their order.
+// Changes of animals, owners and orders that practice software sent, until the server has each of them. Those of one source leave in
+// their order, also if several devices brought them.
 
 /** A change of a message, as the server gets it. */
 export interface RegistryDraft {
@@ -26,6 +27,9 @@ export interface FileChange {
 export interface QueuedChange extends RegistryDraft {
   readonly id: number;
   readonly device: string;
+  /** The id of its message, and when that came first. */
+  readonly message: string;
+  readonly receivedAt: number;
 }
 
 /** What the server decided about a change. One that was done may have a reason, such as that its animal was merged. */
@@ -111,11 +115,13 @@ export function registryChangeOperationsOn(
 ) {
   const readMessage = messageReader(db);
   const sql = {
-    devices: db
-      .prepare("SELECT device FROM registry_change WHERE state = 'queued' GROUP BY device ORDER BY MIN(id)")
+    sources: db
+      .prepare("SELECT source FROM registry_change WHERE state = 'queued' GROUP BY source ORDER BY MIN(id)")
       .pluck(),
     next: db.prepare(
-      `SELECT id, device, source, kind, body FROM registry_change WHERE state = 'queued' AND device = ? ORDER BY id LIMIT ?`,
+      `SELECT c.id, c.device, c.message, c.source, c.kind, c.body, m.received_at AS receivedAt
+         FROM registry_change c JOIN message m ON m.id = c.message
+         WHERE c.state = 'queued' AND c.source = ? ORDER BY c.id LIMIT ?`,
     ),
     settle: db
       .prepare(
@@ -128,23 +134,22 @@ export function registryChangeOperationsOn(
     ),
   };
   return {
-    /** The devices with queued changes, the longest waiting first. */
-    registryDevices(): string[] {
-      return sql.devices.all() as string[];
+    /** The sources with queued changes, the longest waiting first. */
+    registrySources(): string[] {
+      return sql.sources.all() as string[];
     },
 
     /**
-     * The first queued changes of a device, of one source, or one file, and whether more are queued. They have at most `maxChars`
-     * characters, or are one.
+     * The first queued changes of a source, or one file, and whether more are queued. They have at most `maxChars` characters, or are
+     * one.
      */
-    queuedChanges(device: string, limit: number, maxChars: number): { batch: QueuedChange[]; more: boolean } {
-      const queued = sql.next.all(device, limit + 1) as QueuedChange[];
+    queuedChanges(source: string, limit: number, maxChars: number): { batch: QueuedChange[]; more: boolean } {
+      const queued = sql.next.all(source, limit + 1) as QueuedChange[];
       let chars = 0;
-      const [first] = queued;
-      const end = queued.findIndex(({ source, body }, index) => {
-        chars += body.length;
-        const isOther = source !== first?.source || first.kind === FILE_CHANGE;
-        return index > 0 && (index === limit || isOther || chars > maxChars);
+      const isFile = (change: QueuedChange | undefined) => change?.kind === FILE_CHANGE;
+      const end = queued.findIndex((change, index) => {
+        chars += change.body.length;
+        return index > 0 && (index === limit || isFile(queued[0]) || isFile(change) || chars > maxChars);
       });
       return end < 0 ? { batch: queued, more: false } : { batch: queued.slice(0, end), more: true };
     },

@@ -228,6 +228,22 @@ describe("the owner", () => {
     expect(animalOf({}, {}, segment("NK1", { 1: "1", 13: "Barınak" }))).toMatchObject({ owner: { name: "Barınak" } });
   });
 
+  test("is no NK1 of another relationship: one without any, else PID-9, else PID-5", () => {
+    const others = ["NK1|1|Vet^Clinic|REF^Referring||+905551111111", "NK1|2|Ada^Ö|OTH"];
+    const owners = [
+      animalOf({}, {}, ...others),
+      animalOf({ 9: "Kaya^Can", 13: "+905552222222" }, {}, ...others),
+      animalOf({ 9: "Kaya^Can" }, {}, ...others, "NK1|3|Demir^Su||+1|+905553333333"),
+      animalOf({}, {}, 'NK1|1|Demir^Su|""'),
+    ].map((item) => (item as { owner: object }).owner);
+    expect(owners).toEqual([
+      { name: "Örnek" },
+      { name: "Can Kaya", phone: "+905552222222" },
+      { name: "Su Demir", phone: "+905553333333" },
+      { name: "Su Demir" },
+    ]);
+  });
+
   test("has the number of NK1-33, else of PID-18, and none from a name", () => {
     expect(animalOf({ 18: "3001" }, {}, segment("NK1", { 2: "Örnek", 33: "P7" }))).toMatchObject({
       owner: { external_id: "P7" },
@@ -294,6 +310,26 @@ describe("merges", () => {
     });
   });
 
+  test.each([
+    ["a microchip by its authority", "00417", "900085000123456^^^MICROCHIP~00988"],
+    ["a microchip by its digits", "00417^^^PIMS", "900085000123456~00988^^^PIMS"],
+    ["a tattoo", "00417", "TR-12^^^TATTOO~00988"],
+    ["a number without authority", "00417^^^PIMS", "12~00988^^^PIMS"],
+    ["a number of another type", "00417^^^PIMS^PI", "12^^^PIMS~00988^^^PIMS^PI"],
+    ["a number without authority, and no type", "00417^^^PIMS^PI", "12~00988^^^PIMS"],
+  ])("do not take %s for the id that goes", (_name, stays, prior) => {
+    expect(readSegments(merge(`PID|1||${stays}`, `MRG|${prior}`))).toMatchObject({
+      changes: [{ survivor: "00417", merged: "00988" }],
+    });
+  });
+
+  test("take an id of 15 digits, if the settings name its authority", () => {
+    const segments = merge("PID|1||900085000123456^^^PIMS", "MRG|900085000123457^^^PIMS");
+    expect(readSegments(segments, { idAuthority: "PIMS" })).toMatchObject({
+      changes: [{ survivor: "900085000123456", merged: "900085000123457" }],
+    });
+  });
+
   test("ADT^A47 changes an id, and merges nothing", () => {
     expect(readSegments([msh("ADT^A47^ADT_A30"), "PID|1||00500", "MRG|00417"])).toMatchObject({
       changes: [
@@ -307,6 +343,7 @@ describe("merges", () => {
     ["without MRG", ["PID|1||1"], "101 PID 1 3"],
     ["without PID", ["MRG|2"], "101 MRG 1 1"],
     ["without MRG-1", ["PID|1||1", "MRG|"], "101 MRG 1 1"],
+    ["with a microchip alone", ["PID|1||1", "MRG|900085000123456"], "101 MRG 1 1"],
     ["of one id", ["PID|1||1", "MRG|1"], "205 MRG 1 1"],
     ["of two authorities", ["PID|1||1^^^PIMS", "MRG|2^^^LAB"], "204 MRG 1 1"],
     ["with a second PID", ["PID|1||1", "PID|2||2", "MRG|3"], "101 PID 1 3"],
@@ -353,6 +390,26 @@ describe("orders", () => {
     ]);
   });
 
+  test("that are cancelled have the tests of all their groups, and orders of other numbers keep theirs", () => {
+    const segments = [
+      ...order("ORC|CA|10", "OBR|1|10||ALT"),
+      ...["ORC|NW|11", "OBR|2|11||GLU", "ORC|CA|10", "OBR|3|10||CREA"],
+    ];
+    const [cancelled, placed] = ordersIn(segments).filter((item) => !("kind" in item));
+    expect(cancelled).toMatchObject({ external_id: "10", cancelled: true, tests: ["ALT", "CREA"] });
+    expect(placed).toMatchObject({ external_id: "11", tests: ["GLU"] });
+    expect(placed).not.toHaveProperty("cancelled");
+  });
+
+  test("that one group cancels without a test are cancelled whole", () => {
+    const [before] = ordersIn([...order("ORC|CA|10", "OBR|1|10||ALT"), "ORC|CA|10"]);
+    const [after] = ordersIn([...order("ORC|CA|10"), "ORC|CA|10", "OBR|1|10||ALT"]);
+    for (const item of [before, after]) {
+      expect(item).toMatchObject({ cancelled: true });
+      expect(item).not.toHaveProperty("tests");
+    }
+  });
+
   test("without a zone have the clinic's, the first time of a repeated hour, and no time in the future", () => {
     const at = (time: string) => ordersIn(order(`ORC|NW|1|||||||${time}`, "OBR|1|1||ALT"));
     expect(at("20261121095000")).toMatchObject([{ ordered_at: "2026-11-21T06:50:00.000Z" }]);
@@ -367,6 +424,16 @@ describe("orders", () => {
     ["of two numbers", order("ORC|NW|1", "OBR|1|2||ALT"), "204 OBR 1 2"],
     ["of two systems", order("ORC|NW|1^A", "OBR|1|1^B||ALT"), "204 OBR 1 2"],
     ["without a test", order("ORC|NW|1", "OBR|1|1"), "101 OBR 1 4"],
+    [
+      "both cancelled and placed",
+      [...order("ORC|CA|10", "OBR|1|10||ALT"), "ORC|NW|10", "OBR|2|10||CREA"],
+      "205 ORC 2 2",
+    ],
+    [
+      "both placed and cancelled",
+      [...order("ORC|NW|10", "OBR|1|10||ALT", "OBR|2|10||CREA"), "ORC|CA|10"],
+      "205 ORC 2 2",
+    ],
     ["without OBR", order("ORC|NW|1"), "101 ORC 1 2"],
     ["without ORC", order("OBR|1|1||ALT"), "101 OBR 1 2"],
     ["without an animal", [msh("ORM^O01"), "ORC|NW|1", "OBR|1|1||ALT"], "101 MSH 1 9"],

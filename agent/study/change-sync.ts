@@ -7,7 +7,7 @@ import type { Directory } from "./patient-directory.ts";
 /** Interval between two syncs. An import of many animals changes them for minutes. */
 const EVERY_MS = 5_000;
 
-export class HurriedSync {
+export class ChangeSync {
   readonly #directory: Pick<Directory, "syncAfterChange">;
   readonly #setTimer: SetTimer;
   #isDue = false;
@@ -21,7 +21,7 @@ export class HurriedSync {
   }
 
   /** Syncs now, or EVERY_MS after the last sync. */
-  hurry(): void {
+  syncSoon(): void {
     this.#isDue = true;
     this.#start();
   }
