@@ -13,7 +13,7 @@ import {
   World,
 } from "../support/processes.ts";
 
-// Goal: a result that arrives before its patient is filed once the patient is imported, without `reprocess`. Method: processes of
+// Goal: a result that arrives before its patient is filed once a file brings the patient, without `reprocess`. Method: processes of
 // server, agent and simulator.
 
 /** Max time between the import of a patient and the filed study. */
@@ -98,4 +98,17 @@ test("a result is filed within a minute of its patient's import", { timeout: TES
   const { study_fps } = await untilState(message!.id, "filed");
   expect(study_fps).toEqual(message!.study_fps);
   expect(await world.getStudy(study_fps[0]!)).toEqual(study(study_fps[0]!, fp));
+});
+
+test("a result is filed within a minute of a list that brings its patient", { timeout: TEST_MS }, async () => {
+  const card = "7002";
+  run(card);
+  const waiting = (await world.drained()).at(-1);
+  expect([waiting?.state, waiting?.reason]).toEqual(["unmatched", `no patient has the identifier "${card}"`]);
+
+  const file = path.join(world.folder, "list.csv");
+  fs.writeFileSync(file, `Patient Id;Name;Species;Owner;Card number\n1;Zeytin;Dog;Ada;${card}\n`);
+  server("import", file, "--clinic", CLINIC);
+  const { study_fps } = await untilState(waiting!.id, "filed");
+  expect(await world.getStudy(study_fps[0]!)).toMatchObject({ status: 200 });
 });
