@@ -3,7 +3,8 @@ import { ClosedObject, DATE_PATTERN, Nullable } from "../../schema/schema.ts";
 import { ORDER_TESTS_MAX, TestName } from "./agent-lists.ts";
 
 // Changes of animals, owners and orders that an agent brings from practice software: POST /agent/v1/registry. An absent field keeps
-// what is stored, null deletes it. The changes count in the order in which they come.
+// what is stored, null deletes it. The changes count in the order in which they come, and a change that comes again under its key is
+// not applied again.
 
 /** Max changes of one request. */
 export const REGISTRY_CHANGES_MAX = 50;
