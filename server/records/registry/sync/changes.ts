@@ -14,7 +14,7 @@ import { fold } from "../../../../shared/clinical/species.ts";
 import { query, type Session } from "../../../database/query.ts";
 import { listPanels } from "../../orders/order-list.ts";
 import { unknownTests } from "../../orders/order-tests.ts";
-import { findPlacedOrder } from "../../orders/orders.ts";
+import { findPlacedOrder, type StoredOrder } from "../../orders/orders.ts";
 import { type Identifier, identifiersOf, patientByFp } from "../animals.ts";
 import type { Batch } from "../batches.ts";
 import { ownerId, readOwnerFacts } from "../owners.ts";
@@ -280,6 +280,10 @@ const nameOfOwner = query((db, p: { clinicId: number; source: string; customerId
 async function storeOrder(session: Session, item: RegistryOrder, context: Context): Promise<Outcome> {
   const { clinicId, source, now } = context;
   const stored = await findPlacedOrder(session, { clinicId, source, number: item.external_id });
+  if (stored !== undefined && item.cancelled === true && (await isPart(session, item.tests, stored, context))) {
+    const message = "The cancellation has fewer tests than the order, which is cancelled as a whole alone";
+    return rejected([{ field: "tests", code: "part_of_order", message }]);
+  }
   const isOfStored =
     stored !== undefined && (item.cancelled === true || item.tests === undefined || isPanel(stored.panel, item.tests));
   const wanted = isOfStored
@@ -290,6 +294,18 @@ async function storeOrder(session: Session, item: RegistryOrder, context: Contex
   if ("faults" in read) return rejected(read.faults);
   const order = { ...read, panel: wanted?.panel ?? null };
   return outcomeOf((await syncOrders(session, { ...context, items: [order], full: null })).items);
+}
+
+/** Whether the tests of a cancellation are some of its order's. Without tests, and by the panel's name, it cancels all of them. */
+async function isPart(
+  session: Session,
+  tests: readonly string[] | undefined,
+  stored: Pick<StoredOrder, "tests" | "panel">,
+  context: Context,
+): Promise<boolean> {
+  if (tests === undefined || isPanel(stored.panel, tests)) return false;
+  const cancelled = new Set((await withPanels(session, tests, context))?.tests.map(foldName));
+  return (JSON.parse(stored.tests) as string[]).some((test) => !cancelled.has(foldName(test)));
 }
 
 interface WantedTests {

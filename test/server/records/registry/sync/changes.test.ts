@@ -417,6 +417,16 @@ describe("orders", () => {
     expect(await orders()).toHaveLength(1);
   });
 
+  test("are not cancelled by a cancellation of some of their tests, but by one of all tests in any order", async () => {
+    const { send, patient, orders } = await practice();
+    await patient(pamuk);
+    await send(order());
+    const [part] = await send(order({ cancelled: true, tests: ["alt"] }));
+    expect(part).toMatchObject({ outcome: "rejected", code: "REGISTRY.PART_OF_ORDER" });
+    expect(await orders()).toMatchObject([{ cancelled_at: null }]);
+    expect((await send(order({ cancelled: true, tests: ["CREA", "alt"] })))[0]).toMatchObject({ outcome: "updated" });
+  });
+
   test("of a merged animal are the survivor's", async () => {
     const { send } = await practice();
     const other = { kind: "patient", item: { ...pamuk, external_id: "B" } };
