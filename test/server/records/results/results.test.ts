@@ -134,6 +134,7 @@ test("a search finds a name, an identifier or a sample's number by its prefix, w
 });
 
 const STUDIES = 10_000;
+const STUDIES_AT_ONCE = 200;
 const PATIENTS = 1500;
 
 /** A clinic with 10 000 studies of 1500 patients. */
@@ -146,13 +147,16 @@ async function largeClinic() {
     patients.map(({ fp }) => connection(fp, own)),
   );
   const clinicId = (await findClinic(server.store, own))?.id ?? 0;
-  await server.store.transaction(async (session) => {
-    const ids: number[] = [];
-    for (const { fp } of patients) ids.push((await findPatient(session, clinicId, fp))?.id ?? 0);
-    for (let index = 0; index < STUDIES; index += 1) {
-      await insertStudy(session, row(clinicId, ids[index % PATIENTS] ?? 0, index));
-    }
-  });
+  const ids: number[] = [];
+  for (const { fp } of patients) ids.push((await findPatient(server.store, clinicId, fp))?.id ?? 0);
+  // A transaction of seconds would make PostgreSQL keep all finished ones of the files beside this one.
+  for (let from = 0; from < STUDIES; from += STUDIES_AT_ONCE) {
+    await server.store.transaction(async (session) => {
+      for (let index = from; index < from + STUDIES_AT_ONCE; index += 1) {
+        await insertStudy(session, row(clinicId, ids[index % PATIENTS] ?? 0, index));
+      }
+    });
+  }
   return { ...server, clinicId };
 }
 
