@@ -104,7 +104,7 @@ function directoryTexts(db: Database.Database): string[] {
   return [...identifiers, ...accessions, ...names];
 }
 
-/** What practice software sent of animals and owners. */
+/** The animals and owners that practice software sent. */
 function registryTexts(db: Database.Database): string[] {
   const bodies = db.prepare("SELECT body FROM registry_change").pluck().all() as string[];
   return bodies.flatMap((body) => textsUnder(JSON.parse(body) as unknown, /./));

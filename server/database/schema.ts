@@ -435,7 +435,7 @@ export type RowChange = "created" | "changed" | "removed";
 export interface FileImportColumns {
   public_id: string;
   clinic_id: number;
-  /** Null for a file of a watched folder that nobody has answered. */
+  /** Null for a file of a watched folder whose questions no user has answered. */
   user_id: number | null;
   /** The key of the agent that watches the folder; null for a file of a user. */
   api_key_id: number | null;

@@ -47,7 +47,7 @@ const AeTitle = Type.String({
 
 const PidField = Type.Enum(["PID-2", "PID-3", "PID-4"]);
 
-/** What differs between installations of practice software; see PracticeSettings. */
+/** The settings of one installation of practice software; see PracticeSettings. */
 export const PracticeSchema = ClosedObject({
   nameOrder: Type.Optional(Type.Enum(["owner-first", "animal-first"])),
   idAuthority: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),

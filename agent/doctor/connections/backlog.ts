@@ -21,7 +21,7 @@ function outbox(db: Database.Database): Finding[] {
   return waiting("backlog.outbox", depth === 1 ? "1 study waits" : `${depth} studies wait`, oldest);
 }
 
-/** What practice software sent of animals and orders. */
+/** The animals and orders that practice software sent. */
 function changes(db: Database.Database): Finding[] {
   const { depth, oldest } = db
     .prepare(

@@ -1,6 +1,6 @@
 // Decides which file of a watched folder is complete. Another program writes the files, and nothing else reports their end.
 
-/** What one look at the folder found of a file. */
+/** A file as one look at the folder found it. */
 export interface Sighting {
   readonly name: string;
   readonly bytes: number;
@@ -15,7 +15,7 @@ interface Standing {
   readonly sinceMs: number;
 }
 
-/** What is known of the files of a folder, by their names. */
+/** The files of a folder since they last changed, by their names. */
 export type Standings = ReadonlyMap<string, Standing>;
 
 /** Looks in which size and time of change are the same, and the time over which they are. Programs pause between two writes. */

@@ -161,7 +161,7 @@ export interface EditOwnerBody extends OwnerFacts {
   version: string;
 }
 
-/** What a user wrote about an animal within 24 hours, or that another animal was merged into it. */
+/** A change of an animal by a user within 24 hours, or a merge of another animal into it. */
 export interface RecentChange {
   batch: string;
   what: "added" | "changed" | "deceased" | "removed" | "restored" | "owner" | "merged";

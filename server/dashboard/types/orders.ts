@@ -34,7 +34,7 @@ export interface ListedOrder {
 
 /** A filed study of the clinic's devices without an order. */
 export interface UnorderedStudy {
-  /** Who noted that it is charged, or that it is not; null while nobody looked. */
+  /** The user who marked it as settled, charged or not; null while it is open. */
   charged: { by: string; at: string } | null;
   fp: string;
   patient: NamedPatient;
@@ -64,7 +64,7 @@ export interface OrderCounts {
   ordered: number;
   running: number;
   not_run: number;
-  /** Results without an order whose charge nobody noted. */
+  /** Results without an order whose charge is open. */
   without_order: number;
   not_run_hours: number;
 }

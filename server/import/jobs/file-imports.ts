@@ -19,7 +19,7 @@ export interface FileImport {
   readonly id: number;
   readonly publicId: string;
   readonly clinicId: number;
-  /** Null for a file of a watched folder that nobody has answered. */
+  /** Null for a file of a watched folder whose questions no user has answered. */
   readonly userId: number | null;
   /** The key of the agent that watches the folder; null for a file of a user. */
   readonly keyId: number | null;

@@ -152,7 +152,7 @@ class RowReader {
     else if (!this.#otherOfChip.has(first) && this.#keyOfRow[first] !== key) this.#otherOfChip.set(first, index);
   }
 
-  /** Refuses all lines of a key or a chip that differ: nobody knows which is meant. */
+  /** Refuses all lines of a key or a chip that differ: each may be the right one. */
   #sharedFaults(key: string, index: number, row: CsvRecord): LineFault[] {
     const lineOf = (first: number, other: number) => String(this.#table.rows.at(index === first ? other : first)?.line);
     const first = this.#keys.get(key) ?? index;

@@ -103,7 +103,7 @@ export class StockRowReader {
     else if (same === undefined) lots.deliveries.push(delivery);
   }
 
-  /** Refuses all lines of an item that contradict each other: nobody knows which is meant. */
+  /** Refuses all lines of an item that contradict each other: each may be the right one. */
   #sharedFaults(row: CsvRecord, index: number): LineFault[] {
     const lots = this.#items.get(this.#keyOf(row));
     if (lots === undefined || lots.other === null) return [];

@@ -3,7 +3,7 @@ import { query, type Session } from "../../database/query.ts";
 import { type AuditActor, auditCommand } from "../audit/audit.ts";
 import type { StoredStudy } from "../studies/studies.ts";
 
-// Results that nobody ordered are easily forgotten on the bill: a user notes of each that the charge is settled.
+// A clinic easily forgets to charge for a result without an order: a user marks each one as settled.
 
 /**
  * Notes that a user looked after the charge of results without an order, or takes the note back. The first user stays. Run it in a

@@ -7,7 +7,7 @@ import { factsOf, ORDERS_KEPT_MS, runsByOrder } from "./orders.ts";
 
 // The orders that are open, and the results without one, in numbers.
 
-/** Counts the orders of a clinic that wait, run, or were not run, and the results without an order whose charge nobody noted. */
+/** Counts the orders of a clinic that wait, run, or were not run, and the results without an order whose charge is open. */
 export async function countOrders(session: Session, clinicId: number, now: number): Promise<OrderCounts> {
   const hours = await readNotRunHours(session, clinicId);
   const notRun = notRunMs(hours);

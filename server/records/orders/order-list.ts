@@ -140,7 +140,7 @@ const unordered = query((db, p: { clinicId: number; since: number; limit: number
     .select(["study.fp", "study.device_name", "study.acquired_at"])
     .select(["user.name as charged_by", "charge.at as charged_at"])
     .select(["patient.fp as patient_fp", "patient.name as patient_name", "patient.species"])
-    // The ones that nobody ticked off come first, so that each of them is reached.
+    // The open ones come first: a user reaches each of them.
     .orderBy(({ eb }) => eb.case().when("charge.at", "is", null).then(0).else(1).end())
     .orderBy("study.acquired_at", "desc")
     .orderBy("study.id", "desc")

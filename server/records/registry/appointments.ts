@@ -24,7 +24,7 @@ export async function findNamedAppointment(session: Session, name: SourceName): 
   return { ...stored, event: fp === null ? null : ((await session.first(storedByFp, { fp })) ?? null) };
 }
 
-/** Lists the appointments of a source that nobody came to yet and that begin at a time or later, by external id. */
+/** Lists the appointments of a source that are still SCHEDULED and begin at a time or later, by external id. */
 export async function listOpenAppointments(
   session: Session,
   source: Pick<SourceName, "clinicId" | "source"> & { readonly from: number },

@@ -96,7 +96,7 @@ function readHead(message: Uint8Array, options: AckOptions) {
 /** Max bytes of a message whose content is judged. The largest order seen has some kB. */
 export const JUDGED_BYTES_MAX = 256 * 1024;
 
-/** Of a message that is too long the header alone is read, for the refusal. */
+/** The refusal of a message that is too long needs its header alone. */
 function readAll(message: Uint8Array, options: AckOptions) {
   if (message.length <= JUDGED_BYTES_MAX) return { head: message, parsed: parseMessage(message, options) };
   return { head: headOf(message, 1), parsed: { problem: `the message has more than ${JUDGED_BYTES_MAX} bytes` } };

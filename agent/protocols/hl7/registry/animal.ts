@@ -68,7 +68,7 @@ function nameOf(pid: Place, { nameOrder }: PracticeSettings): Pick<RegistryPatie
 /** Code of IDEXX and OpenVPMS for each species that they do not map. */
 const ANY_SPECIES = "OTHER";
 
-/** CWE: code, text, system, and the alternate ones. The word that tells most of the animal counts. */
+/** A CWE has code, text, system, and the alternate ones. The most precise word counts. */
 function speciesOf(pid: Place): Pick<RegistryPatient, "species"> {
   const given = codedWords(pid.segment, 35).filter((word) => word.toUpperCase() !== ANY_SPECIES);
   const read = given.flatMap((word) => {

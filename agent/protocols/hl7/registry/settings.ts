@@ -1,4 +1,4 @@
-// What differs between installations of practice software.
+// The settings in which installations of practice software differ.
 
 /** A field of PID. */
 export type PidField = "PID-2" | "PID-3" | "PID-4";

@@ -32,7 +32,7 @@ export interface QueuedChange extends RegistryDraft {
   readonly receivedAt: number;
 }
 
-/** What the server decided about a change. One that was done may have a reason, such as that its animal was merged. */
+/** The server's decision about a change. A change that was done may have a reason, such as that its animal was merged. */
 export interface SettledChange {
   readonly id: number;
   readonly state: "done" | "refused";

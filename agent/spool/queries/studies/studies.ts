@@ -8,7 +8,7 @@ import type { StudyDraft, StudyRevisions } from "./revisions.ts";
 
 export interface Settlement extends MessageOutcome {
   readonly studies: readonly StudyDraft[];
-  /** Of a message of practice software, which has no studies. */
+  /** A message of practice software has changes in place of studies. */
   readonly changes?: readonly RegistryDraft[];
   /** Incomplete messages whose content this message holds. */
   readonly completes: readonly string[];

@@ -71,7 +71,7 @@ export function readOwners(items: readonly unknown[], now: number): (ReadOwner |
   return readEach(items, (item) => readOwnerItem(item, now));
 }
 
-/** Reads the items of one request. Of items with one external_id, all are refused: nobody knows which is meant. */
+/** Reads the items of one request. Items with the same external_id are all refused: each may be the right one. */
 export function readEach<Read>(items: readonly unknown[], readItem: (item: unknown) => Read): (Read | RefusedItem)[] {
   const times = new Map<string, number>();
   for (const item of items) {

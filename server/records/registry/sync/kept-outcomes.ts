@@ -13,7 +13,7 @@ interface Sender {
 
 const KEPT_MS = 30 * 24 * 3_600_000;
 
-/** An agent settles the changes of a device before it sends its next ones, and two devices may have one source. */
+/** An agent settles the changes of a source before it sends the next ones. */
 const KEPT_MAX = 2 * REGISTRY_CHANGES_MAX;
 
 /** Returns the outcomes by the keys of their changes. Other requests of the sender wait until the transaction ends. */

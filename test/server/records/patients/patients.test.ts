@@ -46,13 +46,14 @@ test("a search finds words of the name and of identifiers without case and accen
 });
 
 test("a search lists the patient with this name or number first, then names that begin so, then by name", async () => {
-  const names = ["Angel Max", "Max 10", "Max", "Maxi", "Zoe"];
-  const patients = names.map((name) => patient({ name, external_ids: name === "Zoe" ? ["Max-7", "10"] : [] }));
+  const numbers: Record<string, string[]> = { Max: ["9"], Zoe: ["Max-7", "10"] };
+  const names = ["10 Numara", "Angel Max", "Max 10", "Max", "Maxi", "Zoe"];
+  const patients = names.map((name) => patient({ name, external_ids: numbers[name] ?? [] }));
   const { find } = await startList(...patients);
   expect(await find("MAX")).toEqual(["Max", "Max 10", "Maxi", "Angel Max", "Zoe"]);
-  expect(await find("10")).toEqual(["Zoe", "Max 10"]);
+  expect(await find("10")).toEqual(["Zoe", "10 Numara", "Max 10"]);
   expect(await find("max-7")).toEqual(["Zoe"]);
-  expect(await find(null)).toEqual(["Angel Max", "Max", "Max 10", "Maxi", "Zoe"]);
+  expect(await find(null)).toEqual(["10 Numara", "Angel Max", "Max 10", "Max", "Maxi", "Zoe"]);
 });
 
 test("a page holds 50 patients by name, and every patient is on one page", async () => {
