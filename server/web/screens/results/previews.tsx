@@ -53,28 +53,20 @@ function LargePicture({
       title={t("imageOf", { number: shown + 1, count })}
       close={() => show(null)}
       {...{ count, turn }}
+      frames={null}
       originals={t("originals")}
-      previous={t("previous")}
-      next={t("next")}
-    >
-      <Picture fp={fp} preview={preview} number={shown + 1} count={count} />
-    </PictureDialog>
+      picture={{ src: addressOf(fp, preview), alt: t("alt", { number: shown + 1, count }) }}
+    />
   );
 }
 
-function Picture({
-  fp,
-  preview: { position, width, height },
-  number,
-  count,
-}: {
-  fp: string;
-  preview: StudyPreview;
-  number: number;
-  count: number;
-}) {
-  const url = `/clinic/v1${clinicPath()}/results/${fp}/previews/${position}`;
-  return <img src={url} width={width} height={height} alt={t("alt", { number, count })} />;
+function Picture({ fp, preview, number, count }: { fp: string; preview: StudyPreview; number: number; count: number }) {
+  const { width, height } = preview;
+  return <img src={addressOf(fp, preview)} width={width} height={height} alt={t("alt", { number, count })} />;
+}
+
+function addressOf(fp: string, { position }: StudyPreview): string {
+  return `/clinic/v1${clinicPath()}/results/${fp}/previews/${position}`;
 }
 
 const t = translations({
@@ -85,6 +77,4 @@ const t = translations({
   ],
   imageOf: ["Image {number} of {count}", "Görüntü {number} / {count}"],
   alt: ["Image {number} of {count}, not for diagnosis", "Görüntü {number} / {count}, tanı için değildir"],
-  previous: ["Previous image", "Önceki görüntü"],
-  next: ["Next image", "Sonraki görüntü"],
 });
