@@ -794,6 +794,9 @@ const registryAnswers = ({ orderedText }: Engine) => `
   );
 `;
 
+// The archive's viewer that a clinic chose.
+const viewer = () => "alter table clinic_settings add column viewer_template text;";
+
 const soapContent = [
   "id",
   "fp",
@@ -822,6 +825,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   appointments,
   folderFiles,
   registryAnswers,
+  viewer,
 ];
 
 /** Version of the schema that this program knows. */

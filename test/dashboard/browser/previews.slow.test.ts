@@ -4,6 +4,8 @@ import type { Browser } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { playModality } from "../../../agent/tools/simulator/modality.ts";
 import { newFp } from "../../../shared/api/fp.ts";
+import type { StudyPage } from "../../../server/dashboard/types/results/results.ts";
+import { VIEWER_PRESETS } from "../../../server/dashboard/types/results/viewer-link.ts";
 import type { TodayState } from "../../../server/dashboard/types/results/today.ts";
 import {
   browserProblem,
@@ -50,7 +52,15 @@ describe.skipIf(browserProblem() !== null)("previews in a browser", () => {
       return body.previews.length === 3 ? newest : null;
     });
 
+    const { study_instance_uid: uid } = (await user.call<StudyPage>("GET", `/results/${study.fp}`)).body;
+    expect(uid).toMatch(/^[0-9.]+$/);
+    const viewer = { language: null, time_zone: null, viewer_template: VIEWER_PRESETS.OHIF };
+    const admin = await makeUser(server, "admin", fp);
+    expect((await admin.call("PUT", "/settings/clinic", viewer)).status).toBe(200);
+
     const page = await server.openAs(browser, "staff", fp, `/results/${study.fp}`);
+    const link = page.getByRole("link", { name: "Open in the archive’s viewer" });
+    await expect.poll(() => link.getAttribute("href")).toBe(`https://pacs.example/viewer?StudyInstanceUIDs=${uid}`);
     const second = page.getByRole("img", { name: "Image 2 of 3, not for diagnosis" });
     await second.first().waitFor();
     await expect.poll(() => page.getByText("Not for diagnosis").first().isVisible()).toBe(true);
@@ -64,6 +74,20 @@ describe.skipIf(browserProblem() !== null)("previews in a browser", () => {
     await dialog.getByRole("heading", { name: "Image 2 of 3" }).waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
+    // Keys, buttons and a slider change the size, the place and the look; 0 ends it.
+    const look = () =>
+      page.evaluate<string>(
+        "(({ style }) => style.transform + ' ' + style.filter)(document.querySelector('dialog img'))",
+      );
+    await page.keyboard.press("+");
+    await dialog.getByRole("button", { name: "Larger" }).click();
+    await dialog.getByText("156 %").waitFor();
+    await page.keyboard.press("Shift+ArrowRight");
+    await dialog.getByLabel("Brightness").press("ArrowRight");
+    await expect.poll(look).toBe("translate(-60px, 0px) scale(1.5625) brightness(110%) contrast(100%)");
+    await dialog.getByRole("heading", { name: "Image 2 of 3" }).waitFor();
+    await dialog.getByRole("button", { name: "Fit" }).press("0");
+    await expect.poll(look).toBe("translate(0px, 0px) scale(1) ");
     await page.keyboard.press("ArrowRight");
     await dialog.getByRole("heading", { name: "Image 3 of 3" }).waitFor();
     await page.keyboard.press("ArrowRight");

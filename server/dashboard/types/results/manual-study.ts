@@ -36,6 +36,9 @@ export interface ManualStudyBody extends TypedStudy {
   entry_id: string;
 }
 
+/** The body of `POST results/:fp/correct`. `revision` is what the user saw. */
+export type CorrectionBody = Omit<TypedStudy, "patient_fp"> & { revision: number };
+
 export type FaultKind =
   | ("unknown analyte" | "unreadable" | "not a number" | "not a grade" | "not a word" | "impossible" | "repeated")
   | ("unit missing" | "unit unknown" | "unit of a word" | "name missing" | "value missing");

@@ -1,3 +1,5 @@
+import type { ComponentChildren } from "preact";
+import { useRoute } from "preact-iso";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Modality } from "../../../../shared/api/study.ts";
 import type {
@@ -5,6 +7,7 @@ import type {
   ManualStudyBody,
   TypedAnalyte,
   TypedRow,
+  TypedStudy,
 } from "../../../dashboard/types/results/manual-study.ts";
 import { isOfImages, MODALITIES } from "../../../dashboard/types/results/study-words.ts";
 import { call } from "../../api.ts";
@@ -15,8 +18,9 @@ import { Field } from "../../ui/form/field.tsx";
 import { studyWord } from "../../ui/words/study-word.ts";
 import { useAction } from "../../ui/form/use-action.ts";
 import { ApiPreview } from "./api-preview.tsx";
+import { Correction } from "./correction.tsx";
 import { ChoosePatient } from "./choose-patient.tsx";
-import { type Draft, emptyRows, filledRows, timeNow, typedStudy } from "./draft.ts";
+import { type Change, emptyRows, type EntryDraft, filledRows, timeNow, typedStudy } from "./draft.ts";
 import { ImageRows } from "./image-rows.tsx";
 import { useKeptDraft } from "./kept-draft.ts";
 import { LabRows } from "./lab-rows.tsx";
@@ -29,8 +33,13 @@ interface Saved {
   readonly study: ManualPreview["study"];
 }
 
-/** Enters a study by hand, with ranges and flags shown during typing as the API will serve them. */
+/** Enters a study by hand, or corrects one, with ranges and flags shown during typing. */
 export function ManualStudy() {
+  const { fp } = useRoute().params;
+  return fp === undefined ? <NewStudy /> : <Correction key={fp} fp={fp} />;
+}
+
+function NewStudy() {
   const catalogue = useResource<TypedAnalyte[]>("/manual-study/analytes");
   const [saved, setSaved] = useState<Saved | null>(null);
   return (
@@ -39,7 +48,7 @@ export function ManualStudy() {
       <Loaded of={catalogue}>
         {(analytes) =>
           saved === null ? (
-            <Entry catalogue={analytes} done={setSaved} />
+            <NewEntry catalogue={analytes} done={setSaved} />
           ) : (
             <SavedStudy saved={saved} next={() => setSaved(null)} />
           )
@@ -49,17 +58,49 @@ export function ManualStudy() {
   );
 }
 
-function Entry({ catalogue, done }: { catalogue: readonly TypedAnalyte[]; done: (saved: Saved) => void }) {
+function NewEntry({ catalogue, done }: { catalogue: readonly TypedAnalyte[]; done: (saved: Saved) => void }) {
   const zone = timeZone.value;
   const { draft, entryId, change, forget } = useKeptDraft(() => {
     return { patient: null, modality: "HEMATOLOGY", time: timeNow(zone), device: "", rows: emptyRows(catalogue) };
   });
+  const store = async (typed: TypedStudy, shown: ManualPreview["study"]) => {
+    const body: ManualStudyBody = { ...typed, entry_id: entryId };
+    const { fp } = await call<{ fp: string }>("POST", `${clinicPath()}/manual-study`, body);
+    forget();
+    done({ fp, study: shown });
+  };
+  return (
+    <Entry {...{ catalogue, draft, change, store }} button={t("save")}>
+      <ChoosePatient patient={draft.patient} choose={(patient) => change({ patient })} />
+    </Entry>
+  );
+}
+
+interface EntryProps {
+  readonly catalogue: readonly TypedAnalyte[];
+  readonly draft: EntryDraft;
+  readonly change: Change;
+  /** Stores the filled rows. */
+  readonly store: (typed: TypedStudy, shown: ManualPreview["study"]) => Promise<void>;
+  readonly button: string;
+  /** The animal, or its choice. */
+  readonly children: ComponentChildren;
+}
+
+/** The fields of a study with its values. */
+export function Entry({ catalogue, draft, change, store, button, children }: EntryProps) {
+  const zone = timeZone.value;
   const form = useRef<HTMLDivElement>(null);
   const study = typedStudy(draft, zone);
   const preview = usePreview(study);
   const { run, error, isRunning } = useAction();
   const [isEmpty, setIsEmpty] = useState(false);
   const rows = draft.rows[draft.modality];
+  const [wanted, setWanted] = useState("");
+  const goTo = ({ code, modality }: TypedAnalyte) => {
+    change({ modality });
+    requestAnimationFrame(() => form.current?.querySelector<HTMLElement>(`[data-analyte="${code}"]`)?.focus());
+  };
   const setRows = (next: TypedRow[]) => change({ rows: { ...draft.rows, [draft.modality]: next } });
 
   const save = () =>
@@ -74,16 +115,13 @@ function Entry({ catalogue, done }: { catalogue: readonly TypedAnalyte[]; done: 
         requestAnimationFrame(() => form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus());
         return;
       }
-      const body: ManualStudyBody = { ...study, results, entry_id: entryId };
-      const { fp } = await call<{ fp: string }>("POST", `${clinicPath()}/manual-study`, body);
-      forget();
-      done({ fp, study: shown.study });
+      await store({ ...study, results }, shown.study);
     });
 
   return (
     <div ref={form}>
       <section class="card">
-        <ChoosePatient patient={draft.patient} choose={(patient) => change({ patient })} />
+        {children}
         <Head draft={draft} change={change} timeFault={preview.latest?.time_fault ?? null} />
       </section>
       {draft.patient === null ? (
@@ -98,6 +136,7 @@ function Entry({ catalogue, done }: { catalogue: readonly TypedAnalyte[]; done: 
               rows={rows}
               catalogue={catalogue}
               preview={preview}
+              {...{ wanted, setWanted, goTo }}
               change={(row) => setRows(rows.map((other) => (other.analyte === row.analyte ? row : other)))}
             />
           )}
@@ -110,7 +149,7 @@ function Entry({ catalogue, done }: { catalogue: readonly TypedAnalyte[]; done: 
           {error !== undefined && <Problem error={error} />}
           <p class="save">
             <button type="button" class="primary" disabled={isRunning} onClick={() => void save()}>
-              {t("save")}
+              {button}
             </button>
           </p>
           {/* Below the button: above it, each response of the server would move the button under the pointer. */}
@@ -127,8 +166,8 @@ function Head({
   change,
   timeFault,
 }: {
-  draft: Draft;
-  change: (changed: Partial<Draft>) => void;
+  draft: EntryDraft;
+  change: Change;
   timeFault: ManualPreview["time_fault"];
 }) {
   const zone = timeZone.value;
