@@ -794,8 +794,11 @@ const registryAnswers = ({ orderedText }: Engine) => `
   );
 `;
 
-// The archive's viewer that a clinic chose.
-const viewer = () => "alter table clinic_settings add column viewer_template text;";
+// The archive's viewer that a clinic chose, and the frames of clips.
+const pictures = () => `
+  alter table clinic_settings add column viewer_template text;
+  alter table study_preview add column frames bigint not null default 0;
+`;
 
 const soapContent = [
   "id",
@@ -825,7 +828,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   appointments,
   folderFiles,
   registryAnswers,
-  viewer,
+  pictures,
 ];
 
 /** Version of the schema that this program knows. */

@@ -351,6 +351,8 @@ export interface Tables {
     position: number;
     width: number;
     height: number;
+    /** Frames of a clip in the picture; 0 without a clip. */
+    frames: Generated<number>;
     /** Base64, or the reference of a picture in a bucket: `object:` and the SHA-256 of its bytes. */
     png: string;
     received_at: number;

@@ -1,22 +1,18 @@
 import { createHash } from "node:crypto";
 import { type Refusal, refusal } from "../../dashboard/types/refusals.ts";
-import { auditCommand } from "../audit/audit.ts";
+import { type AuditActor, auditCommand } from "../audit/audit.ts";
 import { currentRanges } from "../clinics/ranges.ts";
 import type { Session } from "../../database/query.ts";
 import { findPatient } from "../patients/patients.ts";
 import { intervalAnimal } from "../studies/flags.ts";
-import { type HistoryEntry, historyOf } from "../studies/history.ts";
+import { historyOf, isTyped } from "../studies/history.ts";
 import { reviseStudy, type StoredStudy } from "../studies/studies.ts";
 import { canonical, describeStudy } from "../studies/study-content.ts";
-import type { ClinicActor } from "../unmatched/commands.ts";
 import { type ManualEntry, resultsOfEntry } from "./manual-study.ts";
 
 // Corrections of a study that a user typed. Both are revisions, so that the history keeps what was read before.
 
-/** Whether a user of the clinic typed the study, by its first revision. A device corrects its own studies. */
-export function isTyped([first]: readonly HistoryEntry[], { clinic_id }: StoredStudy, clinicId: number): boolean {
-  return first?.cause === "entered" && clinic_id === clinicId;
-}
+type ClinicActor = AuditActor & { readonly clinicId: number };
 
 /** Replaces the values of a typed study, with ranges and flags for its patient. @returns why it changes nothing, else null */
 export async function correctStudy(

@@ -119,7 +119,7 @@ describe.skipIf(browserProblem() !== null)("a manual study in a browser", () => 
     const ours = page.locator("[data-analyte=HW]");
     await expect
       .poll(() => ours.locator("option").allTextContents())
-      .toEqual(["", "Negatif", "Pozitif", "Başka sözcük…"]);
+      .toEqual(["–", "Negatif", "Pozitif", "Başka sözcük…"]);
     await ours.selectOption("other");
     await ours.fill("Weak positive");
     await chooseLanguage(page, "en");

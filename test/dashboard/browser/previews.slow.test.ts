@@ -3,6 +3,8 @@ import path from "node:path";
 import type { Browser } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { playModality } from "../../../agent/tools/simulator/modality.ts";
+import { encodePng, withFrames } from "../../../agent/imaging/files/png.ts";
+import { previewPath } from "../../../shared/api/agent/preview.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { StudyPage } from "../../../server/dashboard/types/results/results.ts";
 import { VIEWER_PRESETS } from "../../../server/dashboard/types/results/viewer-link.ts";
@@ -58,6 +60,17 @@ describe.skipIf(browserProblem() !== null)("previews in a browser", () => {
     const admin = await makeUser(server, "admin", fp);
     expect((await admin.call("PUT", "/settings/clinic", viewer)).status).toBe(200);
 
+    // The second image becomes a clip.
+    const shade = (level: number) =>
+      encodePng({ width: 64, height: 48, channels: 1, pixels: new Uint8Array(64 * 48).fill(level) });
+    const clip = withFrames(shade(0), [shade(60), shade(120), shade(180)]);
+    const stored = await fetch(`${server.url}${previewPath(study.fp, 2)}`, {
+      method: "PUT",
+      headers: { "x-api-key": key, "content-type": "image/png" },
+      body: Buffer.from(clip),
+    });
+    expect(await stored.json()).toMatchObject({ outcome: "stored" });
+
     const page = await server.openAs(browser, "staff", fp, `/results/${study.fp}`);
     const link = page.getByRole("link", { name: "Open in the archive’s viewer" });
     await expect.poll(() => link.getAttribute("href")).toBe(`https://pacs.example/viewer?StudyInstanceUIDs=${uid}`);
@@ -88,7 +101,17 @@ describe.skipIf(browserProblem() !== null)("previews in a browser", () => {
     await dialog.getByRole("heading", { name: "Image 2 of 3" }).waitFor();
     await dialog.getByRole("button", { name: "Fit" }).press("0");
     await expect.poll(look).toBe("translate(0px, 0px) scale(1) ");
-    await page.keyboard.press("ArrowRight");
+    // The arrows step through the frames of a clip, the space bar plays it, Page Down leaves it.
+    await dialog.getByText("Picture 1 of 3 of the clip").waitFor();
+    await page.keyboard.press("ArrowLeft");
+    await dialog.getByText("Picture 3 of 3 of the clip").waitFor();
+    const stage = dialog.getByRole("region", { name: "Picture" });
+    await stage.press(" ");
+    await dialog.getByText("Picture 2 of 3 of the clip").waitFor();
+    await stage.press(" ");
+    await dialog.getByRole("button", { name: "Play" }).waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press("PageDown");
     await dialog.getByRole("heading", { name: "Image 3 of 3" }).waitFor();
     await page.keyboard.press("ArrowRight");
     await dialog.getByRole("heading", { name: "Image 1 of 3" }).waitFor();

@@ -30,12 +30,13 @@ interface LargePictureProps {
 export function LargePicture({ id, number, count, shown, turn, close }: LargePictureProps) {
   const [{ of, frame }, setFrame] = useState({ of: id, frame: 1 });
   const current = of === id ? frame : 1;
-  const { url, frames, error } = usePicture(id, "large", current, true);
+  const { url, shown: drawn, frames, error } = usePicture(id, "large", current, true);
   const turnFrame = (by: number) =>
     setFrame((now) => ({ of: id, frame: (((now.of === id ? now.frame : 1) - 1 + by + frames) % frames) + 1 }));
   const clip = {
     count: frames,
     turn: turnFrame,
+    isDrawn: drawn === current,
     status: t("frameOf", { frame: current, frames }),
     previous: t("previous"),
     next: t("next"),

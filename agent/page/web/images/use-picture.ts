@@ -5,13 +5,15 @@ import { loadFile, RequestError } from "../../../../server/web/api.ts";
 interface Picture {
   /** Address of the picture; null while the agent draws it, or without one. */
   readonly url: string | null;
+  /** The frame that it shows; 0 without a picture. */
+  readonly shown: number;
   /** Frames of the image; 1 until a picture of it arrives. */
   readonly frames: number;
   /** Why there is no picture. */
   readonly error: RequestError | null;
 }
 
-const NONE: Picture = { url: null, frames: 1, error: null };
+const NONE: Picture = { url: null, shown: 0, frames: 1, error: null };
 
 /** Pictures that a clip keeps, so that it is drawn once while it plays. */
 const KEPT_MAX = 64;
@@ -35,7 +37,7 @@ export function usePicture(id: string, side: keyof typeof PICTURE_SIDES, frame: 
     if (!isWanted) return undefined;
     const known = drawn.get(frame);
     if (known !== undefined) {
-      setPicture(({ frames }) => ({ url: known, frames, error: null }));
+      setPicture(({ frames }) => ({ url: known, shown: frame, frames, error: null }));
       return undefined;
     }
     const shown = new AbortController();
@@ -48,11 +50,11 @@ export function usePicture(id: string, side: keyof typeof PICTURE_SIDES, frame: 
         if (shown.signal.aborted) return;
         const url = URL.createObjectURL(bytes);
         keep(drawn, frame, url);
-        setPicture({ url, frames, error: null });
+        setPicture({ url, shown: frame, frames, error: null });
       } catch (error) {
         if (shown.signal.aborted) return;
         const fault = error instanceof RequestError ? error : new RequestError(String(error), 0, "OFFLINE", null);
-        setPicture(({ frames }) => ({ url: null, frames, error: fault }));
+        setPicture(({ frames }) => ({ url: null, shown: frame, frames, error: fault }));
       }
     };
     void load();

@@ -8,7 +8,7 @@ import { clinicPath } from "../../session.ts";
 import { timeZone } from "../../text.ts";
 import { studyWord } from "../../ui/words/study-word.ts";
 import { type Change, storedDraft } from "./draft.ts";
-import { Entry } from "./manual-study.tsx";
+import { Entry } from "./entry.tsx";
 import { t } from "./texts.ts";
 
 /** Corrects the values of a typed study. Its animal stays. */

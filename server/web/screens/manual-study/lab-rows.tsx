@@ -138,21 +138,7 @@ function LabRow({
     </>
   );
   const unit = analyte.units.length > 0 && (
-    <select
-      aria-label={t("unitOf", { analyte: analyte.name })}
-      value={row.unit ?? ""}
-      onChange={({ currentTarget }) => {
-        rememberUnit(row.analyte, currentTarget.value);
-        change({ ...row, unit: currentTarget.value });
-      }}
-      {...described("unit")}
-    >
-      {analyte.units.map((each) => (
-        <option key={each} value={each}>
-          {each}
-        </option>
-      ))}
-    </select>
+    <UnitField row={row} analyte={analyte} change={change} input={described("unit")} />
   );
   const { flag = null, reference_range, number, low, high, side, abnormal, source } = preview ?? {};
   const judged = { flag, reference_range, number, low, high, side, abnormal };
@@ -161,6 +147,37 @@ function LabRow({
       of={{ analyte: analyte.api_code, name: analyte.name, value: field, unit, ...judged }}
       source={source === "clinic" && ` ${t("ownRange")}`}
     />
+  );
+}
+
+function UnitField({
+  row,
+  analyte,
+  change,
+  input,
+}: {
+  row: TypedRow;
+  analyte: TypedAnalyte;
+  change: (row: TypedRow) => void;
+  /** Attributes of the field. */
+  input: { readonly "aria-invalid"?: boolean; readonly "aria-describedby"?: string };
+}) {
+  return (
+    <select
+      aria-label={t("unitOf", { analyte: analyte.name })}
+      value={row.unit ?? ""}
+      onChange={({ currentTarget }) => {
+        rememberUnit(row.analyte, currentTarget.value);
+        change({ ...row, unit: currentTarget.value });
+      }}
+      {...input}
+    >
+      {analyte.units.map((each) => (
+        <option key={each} value={each}>
+          {each}
+        </option>
+      ))}
+    </select>
   );
 }
 
@@ -200,7 +217,7 @@ function WordField({
       }}
       {...input}
     >
-      <option value="" />
+      <option value="">–</option>
       {WORDS.map((word) => (
         <option key={word} value={word}>
           {t(word)}

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { translations } from "../../text.ts";
 import { CloseButton, Dialog } from "../form-dialog/dialog.tsx";
-import { type Frames, PictureView, type ShownPicture } from "./picture-view.tsx";
+import { PictureView } from "./picture-view.tsx";
+import type { Frames, ShownPicture } from "./shown-picture.ts";
 import "./picture.css";
 
 interface PictureDialogProps {

@@ -11,7 +11,7 @@ export interface Place extends Point {
 }
 
 /** Percent of the picture as sent. */
-interface Look {
+export interface Look {
   readonly brightness: number;
   readonly contrast: number;
 }
@@ -47,7 +47,7 @@ export function pinched(place: Place, before: readonly Point[], after: readonly 
 }
 
 /** The CSS filter of a look; empty for the picture as sent. */
-export function brightnessOf({ brightness, contrast }: Look): string {
+export function filterOf({ brightness, contrast }: Look): string {
   if (brightness === 100 && contrast === 100) return "";
   return `brightness(${brightness}%) contrast(${contrast}%)`;
 }

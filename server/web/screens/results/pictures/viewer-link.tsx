@@ -1,7 +1,7 @@
-import type { StudyPage } from "../../../dashboard/types/results/results.ts";
-import { viewerLink } from "../../../dashboard/types/results/viewer-link.ts";
-import { clinic } from "../../session.ts";
-import { translations } from "../../text.ts";
+import type { StudyPage } from "../../../../dashboard/types/results/results.ts";
+import { viewerLink } from "../../../../dashboard/types/results/viewer-link.ts";
+import { clinic } from "../../../session.ts";
+import { translations } from "../../../text.ts";
 
 /** The link to a study of images in the viewer that the clinic chose. */
 export function ViewerLink({ study: { study_instance_uid: uid } }: { study: StudyPage }) {

@@ -1,9 +1,10 @@
 import { type Dispatch, type StateUpdater, useState } from "preact/hooks";
-import type { StudyPreview } from "../../../dashboard/types/results/previews.ts";
-import { useResource } from "../../resource.tsx";
-import { clinicPath } from "../../session.ts";
-import { translations } from "../../text.ts";
-import { NotForDiagnosis, PictureDialog } from "../../ui/picture/picture-dialog.tsx";
+import type { StudyPreview } from "../../../../dashboard/types/results/previews.ts";
+import { useResource } from "../../../resource.tsx";
+import { clinicPath } from "../../../session.ts";
+import { NotForDiagnosis, PictureDialog } from "../../../ui/picture/picture-dialog.tsx";
+import { t } from "./preview-texts.ts";
+import { useClip } from "./use-clip.ts";
 
 /** Thumbnails of the images of a study; nothing without images. */
 export function Previews({ fp }: { fp: string }) {
@@ -12,6 +13,7 @@ export function Previews({ fp }: { fp: string }) {
   const previews = data?.previews ?? [];
   if (previews.length === 0) return null;
   const count = previews.length;
+  const current = previews[Math.min(shown ?? 0, count - 1)];
   return (
     <section class="previews no-print" aria-label={t("images")}>
       <h2>{t("images")}</h2>
@@ -21,12 +23,13 @@ export function Previews({ fp }: { fp: string }) {
           <li key={preview.position}>
             <button type="button" onClick={() => setShown(index)}>
               <Picture fp={fp} preview={preview} number={index + 1} count={count} />
+              {preview.frames > 1 && <span>{t("clip")}</span>}
             </button>
           </li>
         ))}
       </ul>
-      {shown !== null && (
-        <LargePicture fp={fp} previews={previews} shown={Math.min(shown, count - 1)} show={setShown} />
+      {shown !== null && current !== undefined && (
+        <LargePicture {...{ fp, count }} preview={current} shown={Math.min(shown, count - 1)} show={setShown} />
       )}
     </section>
   );
@@ -34,28 +37,28 @@ export function Previews({ fp }: { fp: string }) {
 
 function LargePicture({
   fp,
-  previews,
+  preview,
+  count,
   shown,
   show,
 }: {
   fp: string;
-  previews: readonly StudyPreview[];
+  preview: StudyPreview;
+  count: number;
   shown: number;
   show: Dispatch<StateUpdater<number | null>>;
 }) {
-  const count = previews.length;
-  const preview = previews[shown];
+  const { frames, src } = useClip(fp, preview);
   // Starts from the current image, so that a key pressed before the next drawing counts.
   const turn = (by: number) => show((now) => ((now ?? 0) + by + count) % count);
-  if (preview === undefined) return null;
   return (
     <PictureDialog
       title={t("imageOf", { number: shown + 1, count })}
       close={() => show(null)}
       {...{ count, turn }}
-      frames={null}
+      frames={frames}
       originals={t("originals")}
-      picture={{ src: addressOf(fp, preview), alt: t("alt", { number: shown + 1, count }) }}
+      picture={{ src: src ?? addressOf(fp, preview), alt: t("alt", { number: shown + 1, count }) }}
     />
   );
 }
@@ -68,13 +71,3 @@ function Picture({ fp, preview, number, count }: { fp: string; preview: StudyPre
 function addressOf(fp: string, { position }: StudyPreview): string {
   return `/clinic/v1${clinicPath()}/results/${fp}/previews/${position}`;
 }
-
-const t = translations({
-  images: ["Images", "Görüntüler"],
-  originals: [
-    "The original images are on the clinic PC or in the PACS.",
-    "Özgün görüntüler klinik bilgisayarında veya PACS'tedir.",
-  ],
-  imageOf: ["Image {number} of {count}", "Görüntü {number} / {count}"],
-  alt: ["Image {number} of {count}, not for diagnosis", "Görüntü {number} / {count}, tanı için değildir"],
-});
