@@ -101,6 +101,19 @@ describe.skipIf(browserProblem() !== null)("previews in a browser", () => {
     await dialog.getByRole("heading", { name: "Image 2 of 3" }).waitFor();
     await dialog.getByRole("button", { name: "Fit" }).press("0");
     await expect.poll(look).toBe("translate(0px, 0px) scale(1) ");
+    // Two fingers apart make it larger.
+    const { x, y, width, height } = (await dialog.getByRole("region", { name: "Picture" }).boundingBox())!;
+    const touches = await page.context().newCDPSession(page);
+    const touch = (type: "touchStart" | "touchMove" | "touchEnd", ...apart: number[]) =>
+      touches.send("Input.dispatchTouchEvent", {
+        type,
+        touchPoints: apart.map((by, id) => ({ x: x + width / 2 + by, y: y + height / 2, id })),
+      });
+    await touch("touchStart", -50, 50);
+    await touch("touchMove", -100, 100);
+    await touch("touchEnd");
+    await dialog.getByText("200 %").waitFor();
+    await page.keyboard.press("0");
     // The arrows step through the frames of a clip, the space bar plays it, Page Down leaves it.
     await dialog.getByText("Picture 1 of 3 of the clip").waitFor();
     await page.keyboard.press("ArrowLeft");

@@ -3,6 +3,9 @@ import type { Side } from "./results.ts";
 
 // A study that a user types: `/clinic/v1/clinics/:clinic/manual-study`.
 
+/** Device name of a study whose user named none. */
+export const MANUAL_DEVICE = "Manual entry";
+
 /** An analyte in the response to `GET manual-study/analytes`. */
 export interface TypedAnalyte {
   code: string;

@@ -1,7 +1,12 @@
 import type { Modality } from "../../../../shared/api/study.ts";
 import type { StudyPage } from "../../../dashboard/types/results/results.ts";
 import type { ListedPatient } from "../../../dashboard/types/patients.ts";
-import type { TypedAnalyte, TypedRow, TypedStudy } from "../../../dashboard/types/results/manual-study.ts";
+import {
+  MANUAL_DEVICE,
+  type TypedAnalyte,
+  type TypedRow,
+  type TypedStudy,
+} from "../../../dashboard/types/results/manual-study.ts";
 import { isOfImages, MODALITIES } from "../../../dashboard/types/results/study-words.ts";
 import { instantOf, wallTime } from "../../../dashboard/types/wall-time.ts";
 import { remember, remembered } from "../../browser-storage.ts";
@@ -35,7 +40,7 @@ export function emptyRows(catalogue: readonly TypedAnalyte[]): Record<Modality, 
   return Object.fromEntries(MODALITIES.map((modality) => [modality, rowsOf(modality)])) as Draft["rows"];
 }
 
-/** A stored study as it was typed. */
+/** A stored study as it was typed, its values first. */
 export function storedDraft(
   { patient, modality, acquired_at, device_name, rows: stored }: StudyPage,
   catalogue: readonly TypedAnalyte[],
@@ -47,9 +52,11 @@ export function storedDraft(
   const byCode = new Map(typed.map((row) => [codeOf.get(`${modality} ${row.analyte}`), row]));
   rows[modality] = isOfImages(modality)
     ? typed
-    : rows[modality].map((row) => ({ ...row, ...byCode.get(row.analyte), analyte: row.analyte }));
+    : rows[modality]
+        .map((row) => ({ ...row, ...byCode.get(row.analyte), analyte: row.analyte }))
+        .toSorted((one, other) => Number(other.value !== "") - Number(one.value !== ""));
   const { date, time } = wallTime(Date.parse(acquired_at), zone);
-  return { patient, modality, time: `${date}T${time}`, device: device_name, rows };
+  return { patient, modality, time: `${date}T${time}`, device: device_name === MANUAL_DEVICE ? "" : device_name, rows };
 }
 
 /** The study to preview; null without a patient. */

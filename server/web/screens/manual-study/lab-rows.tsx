@@ -75,7 +75,7 @@ export function LabRows({
       {others.length > 0 && (
         <section aria-labelledby="other-kinds">
           <h2 id="other-kinds">{t("otherKinds")}</h2>
-          <ul class="choices">
+          <ul class="plain-list choices">
             {others.slice(0, OTHERS_MAX).map((analyte) => (
               <li key={analyte.code}>
                 <button type="button" onClick={() => goTo(analyte)}>

@@ -45,10 +45,14 @@ export function PictureDialog({
   );
   return (
     <Dialog title={title} close={close} foot={foot} class="picture-dialog">
-      <PictureView id={title} {...{ picture, frames }} turn={between}>
+      <PictureView
+        id={title}
+        {...{ picture, frames }}
+        turn={between}
+        note={<NotForDiagnosis>{originals}</NotForDiagnosis>}
+      >
         {children}
       </PictureView>
-      <NotForDiagnosis>{originals}</NotForDiagnosis>
       {picture !== null && <p class="quiet picture-keys">{t(frames === null ? "keys" : "clipKeys")}</p>}
     </Dialog>
   );

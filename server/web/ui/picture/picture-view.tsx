@@ -15,6 +15,8 @@ interface PictureViewProps {
   readonly frames: Frames | null;
   /** Null without another image. */
   readonly turn: Turn | null;
+  /** What the picture is not for. It stays in full screen. */
+  readonly note: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
@@ -25,7 +27,7 @@ const PACE_MS = 125;
  * A picture as large as its place, to zoom, move and brighten by pointer, touch and keys. Its look is set through the CSSOM, because
  * the content security policy admits no style attribute.
  */
-export function PictureView({ id, picture, frames, turn, children }: PictureViewProps) {
+export function PictureView({ id, picture, frames, turn, note, children }: PictureViewProps) {
   const view = useRef<HTMLDivElement>(null);
   const stage = useRef<HTMLDivElement>(null);
   const image = useRef<HTMLImageElement>(null);
@@ -67,6 +69,7 @@ export function PictureView({ id, picture, frames, turn, children }: PictureView
         {...{ turn, frames, isPlaying, play, look, setLook, zoom, reset, toggleFull }}
         scale={picture === null ? null : place.scale}
       />
+      {note}
     </div>
   );
 }

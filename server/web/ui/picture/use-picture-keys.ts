@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Frames, Turn } from "./shown-picture.ts";
 import { type Place, STEP } from "./zoom.ts";
 
@@ -24,18 +24,21 @@ interface Actions {
 
 /** Runs the keys of a picture while it is shown. A slider keeps the arrows, a button the space bar. */
 export function usePictureKeys(actions: Actions): void {
+  // A key right after a drawing already means what it shows.
+  const current = useRef(actions);
+  current.current = actions;
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (isTaken(event)) return;
-      const act =
-        moveOf(event, actions) ?? keysOf(actions)[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+      const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+      const act = moveOf(event, current.current) ?? keysOf(current.current)[key];
       if (act === undefined) return;
       event.preventDefault();
       act();
     };
     addEventListener("keydown", listen);
     return () => removeEventListener("keydown", listen);
-  });
+  }, []);
 }
 
 function keysOf({ frames, turn, zoom, reset, toggleFull, play }: Actions): Record<string, (() => void) | undefined> {
