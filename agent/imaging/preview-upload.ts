@@ -8,7 +8,10 @@ import type { QueuedPreview } from "../spool/queries/images/previews.ts";
 import type { Spool } from "../spool/spool.ts";
 import { Tries } from "../spool/tries.ts";
 import { FileFault } from "./files/confined-files.ts";
+import { clipFrames } from "./files/clip.ts";
 import { imageFile } from "./files/image-folder.ts";
+import { withFrames } from "./files/png.ts";
+import type { PreviewRequest } from "./files/render-frame.ts";
 import { drawPreview } from "./preview.ts";
 
 // Sends a small picture of each image to the server, one at a time, once the server has the study. Results always go first.
@@ -103,17 +106,33 @@ export class PreviewUpload {
     }
   }
 
-  /** Draws the first frame. @returns the reason if there is no picture, the fault if the drawing never ends */
+  /** Draws the first frame, and a clip's further frames. @returns the reason if there is no picture, the fault if the drawing never ends */
   async #draw({ message, headerBytes, transferSyntax }: QueuedPreview): Promise<Uint8Array | string | FileFault> {
     const image = { file: imageFile(this.#data, message), headerBytes, transferSyntax, frame: 1 };
     try {
       for (const sideMax of SIDES) {
-        const { png } = await drawPreview({ ...image, sideMax }, this.#stopping.signal);
-        if (png.length <= PREVIEW_BYTES_MAX) return png;
+        const { png, frames } = await drawPreview({ ...image, sideMax }, this.#stopping.signal);
+        if (png.length > PREVIEW_BYTES_MAX) continue;
+        if (frames === 1) return png;
+        return withFrames(png, await this.#clip(image, frames, PREVIEW_BYTES_MAX - png.length));
       }
       return "the picture is too large";
     } catch (error) {
       return error instanceof FileFault ? error : errorMessage(error);
     }
+  }
+
+  /** The frames of a clip that can be drawn. A frame whose drawing never ends ends the clip, and costs no other picture. */
+  async #clip(image: Omit<PreviewRequest, "sideMax">, total: number, bytesMax: number): Promise<Uint8Array[]> {
+    let isBroken = false;
+    return clipFrames(total, bytesMax, async (frame, sideMax) => {
+      if (isBroken || this.#loop.stopped) return null;
+      try {
+        return (await drawPreview({ ...image, frame, sideMax }, this.#stopping.signal)).png;
+      } catch (error) {
+        isBroken = error instanceof FileFault;
+        return null;
+      }
+    });
   }
 }

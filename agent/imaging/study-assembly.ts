@@ -191,7 +191,8 @@ export async function assessImages(
       matchPatientsByName ? namedIn : null,
     );
     const first = stored.find(({ message }) => message === messages[0])!;
-    const { body, snapshot } = study(report, patient, { device_id: first.device, message_id: first.message });
+    const source = { device_id: first.device, message_id: first.message, ...uidOf(studyUid) };
+    const { body, snapshot } = study(report, patient, source);
     const draft = {
       body: { ...body, ...matched, results: [...body.results, ...results] },
       snapshot: { ...snapshot, rows: [...snapshot.rows, ...rows], notes: [how, ...snapshot.notes], images },
@@ -204,6 +205,11 @@ export async function assessImages(
     }
   }
   return settlements;
+}
+
+/** A UID that breaks the grammar (PS3.5 section 9.1) finds nothing in an archive's viewer. */
+function uidOf(studyUid: string): { study_instance_uid?: string } {
+  return /^[0-9.]{1,64}$/.test(studyUid) ? { study_instance_uid: studyUid } : {};
 }
 
 async function readInstance(stored: StoredInstance, stages: ImageStages): Promise<ImageInstance> {

@@ -794,6 +794,12 @@ const registryAnswers = ({ orderedText }: Engine) => `
   );
 `;
 
+// The archive's viewer that a clinic chose, and the frames of clips.
+const pictures = () => `
+  alter table clinic_settings add column viewer_template text;
+  alter table study_preview add column frames bigint not null default 0;
+`;
+
 const soapContent = [
   "id",
   "fp",
@@ -822,6 +828,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   appointments,
   folderFiles,
   registryAnswers,
+  pictures,
 ];
 
 /** Version of the schema that this program knows. */

@@ -290,6 +290,8 @@ export interface Tables {
     skipped_steps: Generated<string | null>;
     /** Hours without results after which an order counts as not run. */
     not_run_hours: Generated<number>;
+    /** Address of a study in the archive's viewer, with a place for its UID. */
+    viewer_template: string | null;
   };
   /** Analytes that a clinic chose for codes of its devices. Agents fetch them. */
   code_mapping: {
@@ -349,6 +351,8 @@ export interface Tables {
     position: number;
     width: number;
     height: number;
+    /** Frames of a clip in the picture; 0 without a clip. */
+    frames: Generated<number>;
     /** Base64, or the reference of a picture in a bucket: `object:` and the SHA-256 of its bytes. */
     png: string;
     received_at: number;
@@ -600,6 +604,8 @@ export type StudyCause =
   | ("pushed" | "imported" | "assigned" | "undone" | "rejected" | "entered")
   /** A user moved a study from its patient to another one, or made it unmatched. */
   | ("moved" | "taken back")
+  /** A user corrected the values of a study that was typed, or removed it. */
+  | ("corrected" | "withdrawn")
   /** A user had it flagged again for corrected facts of its patient. */
   | "flagged again"
   /** Its patient was deleted, or came back. */

@@ -239,6 +239,8 @@ export const StudySource = ClosedObject({
   message_id: Type.String({ maxLength: 64 }),
   /** Identifiers of the specimen and of its order as sent: ASTM O-3, HL7 OBR-2, OBR-3 and SPM-2. */
   sample_ids: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 8 })),
+  /** Study Instance UID (0020,000D) of a study of images, for the archive's viewer. Older agents omit it. */
+  study_instance_uid: Type.Optional(Type.String({ maxLength: 64 })),
 });
 export type StudySource = Static<typeof StudySource>;
 

@@ -13,6 +13,8 @@ const study = (rows: number) =>
     patient: null,
     hint: null,
     flagged_for: null,
+    is_typed: false,
+    study_instance_uid: null,
     sample_ids: [],
     acquired_at: "2026-05-04T09:00:00.000Z",
     received_at: "2026-05-04T09:00:00.000Z",

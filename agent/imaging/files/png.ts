@@ -1,4 +1,5 @@
 import { crc32, deflateSync } from "node:zlib";
+import { FRAME_CHUNK } from "../../../shared/api/agent/preview.ts";
 import { concat } from "../../protocols/bytes.ts";
 import type { Picture } from "../../protocols/dicom/pixels/pixels.ts";
 
@@ -18,6 +19,20 @@ export function encodePng({ width, height, channels, pixels }: Picture): Uint8Ar
   }
   return concat([SIGNATURE, chunk("IHDR", header), chunk("IDAT", deflateSync(rows)), chunk("IEND", Buffer.alloc(0))]);
 }
+
+/** Adds frames of a clip to a picture, before its end. */
+export function withFrames(png: Uint8Array, frames: readonly Uint8Array[]): Uint8Array {
+  const end = png.length - END_BYTES;
+  const chunks = frames.map((frame) => chunk(FRAME_CHUNK, Buffer.from(frame)));
+  return concat([png.subarray(0, end), ...chunks, png.subarray(end)]);
+}
+
+/** Bytes that a frame takes: the PNG, with the length, type and checksum of its chunk. */
+export function frameBytes(frame: Uint8Array): number {
+  return frame.length + 12;
+}
+
+const END_BYTES = 12;
 
 function chunk(type: string, data: Buffer): Uint8Array {
   const content = Buffer.concat([Buffer.from(type, "latin1"), data]);

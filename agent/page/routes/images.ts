@@ -1,9 +1,10 @@
+import fs from "node:fs";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { FRAMES_HEADER, type LocalImages, PICTURE_SIDES } from "../types/images.ts";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
 import type { Host } from "../../host.ts";
-import { drawableImages } from "../../imaging/catalogue.ts";
+import { type DrawableImage, drawableImages } from "../../imaging/catalogue.ts";
 import { FileFault } from "../../imaging/files/confined-files.ts";
 import { imageFile } from "../../imaging/files/image-folder.ts";
 import { newestImageStudies } from "../../imaging/image-studies.ts";
@@ -13,7 +14,7 @@ import { PageError } from "./page-error.ts";
 import { runningAgent } from "./running-agent.ts";
 import { Turns } from "./turns.ts";
 
-/** Adds the newest studies of images, and a picture of each frame. A process with limits draws it. */
+/** Adds the newest studies of images, a picture of each frame, which a process with limits draws, and the original files. */
 export function imageRoutes(app: FastifyInstance, host: Host): void {
   app.get("/local/v1/images", (): LocalImages => readSpool(runningAgent(host).config.data, newestImageStudies));
 
@@ -30,10 +31,7 @@ export function imageRoutes(app: FastifyInstance, host: Host): void {
     },
     async ({ params: { id }, query: { frame, side: sideMax } }, reply) => {
       const { data } = runningAgent(host).config;
-      const image = readSpool(data, (db) => drawableImages(db, id)).find((one) => one.id === id);
-      if (image === undefined) {
-        throw new PageError(404, "the agent has no file of this image: it removes old ones, so look in the archive");
-      }
+      const image = storedImage(data, id);
       const gone = new AbortController();
       reply.raw.once("close", () => gone.abort());
       const { headerBytes, transferSyntax } = image;
@@ -46,4 +44,25 @@ export function imageRoutes(app: FastifyInstance, host: Host): void {
       return reply.type("image/png").header(FRAMES_HEADER, String(frames)).send(Buffer.from(png));
     },
   );
+
+  // The id is one of the spool's own, so that no name of a device is in the path.
+  app.get<{ Params: { id: string } }>("/local/v1/images/:id/original", async ({ params: { id } }, reply) => {
+    const { data } = runningAgent(host).config;
+    const file = await fs.promises.open(imageFile(data, storedImage(data, id).id)).catch(missing);
+    const { size } = await file.stat();
+    return reply
+      .type("application/dicom")
+      .header("content-length", size)
+      .header("content-disposition", `attachment; filename="${id.replace(/[^A-Za-z0-9-]/g, "_")}.dcm"`)
+      .send(file.createReadStream());
+  });
+}
+
+/** @throws PageError without its file */
+function storedImage(data: string, id: string): DrawableImage {
+  return readSpool(data, (db) => drawableImages(db, id)).find((one) => one.id === id) ?? missing();
+}
+
+function missing(): never {
+  throw new PageError(404, "the agent has no file of this image: it removes old ones, so look in the archive");
 }

@@ -53,9 +53,11 @@ export async function setSuspended(session: Session, fp: string, at: number | nu
 /** Stores what an admin chose for a clinic. */
 export async function setClinicSettings(session: Session, clinicId: number, settings: ClinicSettings): Promise<void> {
   const { language, time_zone: timeZone, confirms_connections: confirms, not_run_hours: hours } = settings;
+  const { viewer_template: template } = settings;
   await session.all(upsertSettings, { clinicId, language, timeZone });
   if (confirms !== undefined) await session.all(setConfirms, { clinicId, confirms: confirms ? 1 : 0 });
   if (hours !== undefined) await session.all(setNotRunHours, { clinicId, hours });
+  if (template !== undefined) await session.all(setViewer, { clinicId, template });
 }
 
 /** Reads the hours without results after which an order of the clinic counts as not run. */
@@ -128,6 +130,10 @@ const setNotRunHours = query(
   (db, p: { clinicId: number; hours: number }) =>
     db.updateTable("clinic_settings").set({ not_run_hours: p.hours }).where("clinic_id", "=", p.clinicId),
   ({ clinicId }) => ({ clinics: [clinicId] }),
+);
+
+const setViewer = uncachedWrite((db, p: { clinicId: number; template: string | null }) =>
+  db.updateTable("clinic_settings").set({ viewer_template: p.template }).where("clinic_id", "=", p.clinicId),
 );
 
 const setConfirms = uncachedWrite((db, p: { clinicId: number; confirms: number }) =>

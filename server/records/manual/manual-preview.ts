@@ -3,14 +3,15 @@ import { analyteByCode } from "../../../shared/clinical/analytes/analytes.ts";
 import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
 import { boundsOf } from "../../../shared/clinical/analytes/value.ts";
 import { sideOf } from "../../dashboard/types/results/result-value.ts";
-import type {
-  ManualPreview,
-  PreviewRow,
-  RowFault,
-  TypedRow,
-  TypedStudy,
+import {
+  MANUAL_DEVICE,
+  type ManualPreview,
+  type PreviewRow,
+  type RowFault,
+  type TypedRow,
+  type TypedStudy,
 } from "../../dashboard/types/results/manual-study.ts";
-import { addResult, isOfImages, MANUAL_DEVICE, type ManualEntry, resultsOfEntry, timeFault } from "./manual-study.ts";
+import { addResult, isOfImages, type ManualEntry, resultsOfEntry, timeFault } from "./manual-study.ts";
 
 // Shows a study that a user still types: the range of each row, the flag of each value, and the study as the API will show it.
 

@@ -11,7 +11,7 @@ import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
 import { type Measurement, resultsOf } from "../../../shared/clinical/results.ts";
 import { signalmentAt } from "../../../shared/clinical/signalment.ts";
 import { readUnit } from "../../../shared/clinical/analytes/units.ts";
-import type { RowFault } from "../../dashboard/types/results/manual-study.ts";
+import { MANUAL_DEVICE, type RowFault } from "../../dashboard/types/results/manual-study.ts";
 import { readValue } from "../../../shared/clinical/analytes/value.ts";
 
 // Reads a study that a user typed. The server computes ranges and flags.
@@ -48,9 +48,6 @@ interface ImageMeasurement {
 }
 
 type Read<Value> = { measurement: Value } | RowFault;
-
-/** Device name of a study whose user named none. */
-export const MANUAL_DEVICE = "Manual entry";
 
 /** Whether the results of a kind of study are measurements in images. */
 export function isOfImages(modality: Modality): boolean {

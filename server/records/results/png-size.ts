@@ -6,8 +6,11 @@ const SIGNATURE = Buffer.from("89504e470d0a1a0a", "hex");
 const HEADER = Buffer.from("0000000d49484452", "hex");
 const END = Buffer.from("0000000049454e44ae426082", "hex");
 
+const HEADER_END = 24;
+
 /** Reads the size of a PNG. @returns the reason if the bytes are not a PNG of an allowed size */
 export function readPngSize(bytes: Buffer): { width: number; height: number } | { problem: string } {
+  if (bytes.length < HEADER_END) return { problem: "The body is not a PNG." };
   const isPng = bytes.subarray(0, 8).equals(SIGNATURE) && bytes.subarray(8, 16).equals(HEADER);
   if (!isPng || !bytes.subarray(-END.length).equals(END)) return { problem: "The body is not a PNG." };
   const [width, height] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];

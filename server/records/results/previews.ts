@@ -1,5 +1,6 @@
 import type { StudyPreview } from "../../dashboard/types/results/previews.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import { splitPng } from "./png-frames.ts";
 import { openStudy } from "../studies/open-studies.ts";
 
 // Small pictures of the images of a study, as the agent of its clinic drew them.
@@ -13,6 +14,8 @@ export interface NewPreview {
   png: string;
   width: number;
   height: number;
+  /** Frames of a clip in the picture. */
+  frames: number;
   now: number;
 }
 
@@ -34,16 +37,22 @@ export async function listPreviews(
   return study && session.all(ofStudy, { studyId: study.id });
 }
 
-/** Reads a picture of a study that the clinic may open. */
+/** Reads a picture of a study that the clinic may open, or a frame of it by its number from 1. */
 export async function readPreview(
   session: Session,
   clinicId: number,
   fp: string,
   position: number,
+  frame: number | null = null,
 ): Promise<Buffer | undefined> {
   const study = await session.first(openStudy, { clinicId, fp });
   const row = study && (await session.first(picture, { studyId: study.id, position }));
-  return row && Buffer.from(row.png, "base64");
+  if (row === undefined) return undefined;
+  const bytes = Buffer.from(row.png, "base64");
+  if (frame === null && row.frames === 0) return bytes;
+  const clip = splitPng(bytes);
+  if ("problem" in clip) return undefined;
+  return frame === null ? clip.still : clip.frames[frame - 1];
 }
 
 const pushedBy = query((db, p: { clinicId: number; fp: string }) =>
@@ -58,31 +67,35 @@ const pushedBy = query((db, p: { clinicId: number; fp: string }) =>
 const ofStudy = query((db, p: { studyId: number }) =>
   db
     .selectFrom("study_preview")
-    .select(["position", "width", "height"])
+    .select(["position", "width", "height", "frames"])
     .where("study_id", "=", p.studyId)
     .orderBy("position"),
 );
 
 const picture = query((db, p: { studyId: number; position: number }) =>
-  db.selectFrom("study_preview").select("png").where("study_id", "=", p.studyId).where("position", "=", p.position),
+  db
+    .selectFrom("study_preview")
+    .select(["png", "frames"])
+    .where("study_id", "=", p.studyId)
+    .where("position", "=", p.position),
 );
 
 // The read API shows no pictures.
-const upsert = uncachedWrite(
-  (db, p: { studyId: number; position: number; width: number; height: number; png: string; now: number }) =>
-    db
-      .insertInto("study_preview")
-      .values({
-        study_id: p.studyId,
-        position: p.position,
-        width: p.width,
-        height: p.height,
-        png: p.png,
-        received_at: p.now,
-      })
-      .onConflict((conflict) =>
-        conflict
-          .columns(["study_id", "position"])
-          .doUpdateSet({ width: p.width, height: p.height, png: p.png, received_at: p.now }),
-      ),
+const upsert = uncachedWrite((db, p: Omit<NewPreview, "clinicId" | "fp"> & { studyId: number }) =>
+  db
+    .insertInto("study_preview")
+    .values({
+      study_id: p.studyId,
+      position: p.position,
+      width: p.width,
+      height: p.height,
+      frames: p.frames,
+      png: p.png,
+      received_at: p.now,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["study_id", "position"])
+        .doUpdateSet({ width: p.width, height: p.height, frames: p.frames, png: p.png, received_at: p.now }),
+    ),
 );

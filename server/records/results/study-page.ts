@@ -14,7 +14,7 @@ import type { Tables } from "../../database/schema.ts";
 import { findPatient } from "../patients/patients.ts";
 import { rangesOfVersion } from "../clinics/ranges.ts";
 import { listConflicts } from "../studies/conflicts.ts";
-import { historyOf, type HistoryEntry } from "../studies/history.ts";
+import { historyOf, type HistoryEntry, isTyped } from "../studies/history.ts";
 import { isMoved } from "../unmatched/commands.ts";
 import { openStudy } from "../studies/open-studies.ts";
 import { findStoredStudy, type StoredStudy } from "../studies/studies.ts";
@@ -69,6 +69,7 @@ export async function readStudyPage(session: Session, clinicId: number, fp: stri
     device_name: study.device_name,
     source: source === null ? null : { device_id: source.device_id, message_id: source.message_id },
     sample_ids: samples,
+    study_instance_uid: source?.study_instance_uid ?? null,
     acquired_at: study.acquired_at,
     received_at: timestampOf(stored.received_at),
     revision: stored.revision,
@@ -83,6 +84,7 @@ export async function readStudyPage(session: Session, clinicId: number, fp: stri
       undo: isEditable && isMoved(stored),
       flag: isEditable && stored.flagged_species !== null,
     },
+    is_typed: isTyped(history, stored, clinicId),
     sets: snapshot === null ? null : { catalogue: snapshot.catalogue, clinic: snapshot.ranges },
     revisions: revisions.toReversed(),
     conflicts,

@@ -88,3 +88,8 @@ const revisionsOf = query((db, p: { studyId: number }) =>
     .where("study_id", "=", p.studyId)
     .orderBy("revision"),
 );
+
+/** Whether a user of the clinic typed the study, by its first revision. A device corrects its own studies. */
+export function isTyped([first]: readonly HistoryEntry[], { clinic_id }: StoredStudy, clinicId: number): boolean {
+  return first?.cause === "entered" && clinic_id === clinicId;
+}

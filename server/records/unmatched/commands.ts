@@ -129,15 +129,15 @@ export async function undoMove(session: Session, stored: StoredStudy, actor: Cli
   const patient = before === null ? undefined : await findPatient(session, actor.clinicId, before);
   if (patient?.connected !== true) return refusal("PATIENT.LEFT");
   const flagged = await flagForPatient(session, stored, patient.patient);
-  const undone = { patient_id: patient.id, unmatched_reason: null, cause: "undone" } as const;
+  const undone = { patient_id: patient.id, unmatched_reason: null, rejected_reason: null, cause: "undone" } as const;
   await addRevision(session, stored, { ...flagged, ...undone }, actor);
   await auditCommand(session, "study undo move", [stored.fp, before], actor);
   return null;
 }
 
-/** Whether the last change of a study moved it, so that undoMove() can undo it. */
+/** Whether the last change of a study moved or withdrew it, so that undoMove() can undo it. */
 export function isMoved({ cause }: Pick<StoredStudy, "cause">): boolean {
-  return cause === "moved" || cause === "taken back";
+  return cause === "moved" || cause === "taken back" || cause === "withdrawn";
 }
 
 /** Flags a filed study for the facts of its patient as they are now. Its place stays. */

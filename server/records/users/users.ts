@@ -189,7 +189,7 @@ const memberships = query((db, p: { userId: number }) =>
     .leftJoin("clinic_settings as settings", "settings.clinic_id", "clinic.id")
     .select(["membership.clinic_id", "clinic.fp", "clinic.name", "membership.role"])
     .select(["clinic.suspended_at", "settings.language", "settings.time_zone", confirms.as("confirms")])
-    .select("settings.not_run_hours")
+    .select(["settings.not_run_hours", "settings.viewer_template"])
     .where("membership.user_id", "=", p.userId)
     .orderBy("clinic.name")
     .orderBy("clinic.fp"),

@@ -47,7 +47,7 @@ export const screens = [
   },
   { path: "/dashboard/orders", Screen: lazy(async () => (await import("../screens/orders/orders.tsx")).Orders) },
   {
-    path: "/dashboard/manual-study",
+    path: "/dashboard/manual-study/:fp?",
     Screen: lazy(async () => (await import("../screens/manual-study/manual-study.tsx")).ManualStudy),
   },
   { path: "/dashboard/records", Screen: lazy(async () => (await import("../screens/records/records.tsx")).Records) },

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { playModality } from "../../../agent/tools/simulator/modality.ts";
 import type { StudyKind } from "../../../agent/tools/simulator/generated-study.ts";
+import { splitPng } from "../../../server/records/results/png-frames.ts";
 import { readPngSize } from "../../../server/records/results/png-size.ts";
 import { freePort, until } from "../../support/processes.ts";
 import { emptyServer, type TestAgent, useAgent } from "../../support/running-agent.ts";
@@ -59,6 +60,15 @@ test("the first twelve images of an acknowledged study are sent as small picture
   expect(positions(taken)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
   for (const { png } of taken) expect(readPngSize(png)).toHaveProperty("width");
   expect(new Set(taken.map(({ path }) => path.split("/").at(-2))).size).toBe(1);
+});
+
+test("a clip is sent with its frames in one picture", async () => {
+  const taken = await send(["us"]);
+  await until("the clip", () => taken.length === 1);
+  const clip = splitPng(taken[0]!.png);
+  if ("problem" in clip) throw new Error(clip.problem);
+  expect(clip.frames).toHaveLength(8);
+  expect(clip.frames[0]!.equals(clip.frames[1]!)).toBe(false);
 });
 
 test("a report without a picture is left out, and a failed picture is sent again", async () => {

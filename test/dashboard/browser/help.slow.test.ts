@@ -38,6 +38,15 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
         await expectFitsPhone(page);
       }
       await expectAccessible(page);
+      // Capitals, accents and the Turkish dots make no difference.
+      const search = page.getByRole("searchbox");
+      await search.fill(chosen === "en" ? "GREYHOUNDS  thyroxine" : "TAZI TIROKSIN");
+      await expect.poll(() => links.count()).toBe(1);
+      await page.getByText(chosen === "en" ? "Pages: 1" : "Sayfa: 1").waitFor();
+      await search.fill("xyzzy");
+      await page.getByText(chosen === "en" ? "No page has these words." : "Bu sözcükler hiçbir sayfada yok.").waitFor();
+      await expectAccessible(page);
+      await search.fill("");
       await links.nth(helpPages.indexOf("flags")).click();
       await page.getByRole("table").waitFor();
       await expectAccessible(page);

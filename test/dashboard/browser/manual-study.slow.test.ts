@@ -77,8 +77,55 @@ describe.skipIf(browserProblem() !== null)("a manual study in a browser", () => 
     expect(data).toMatchObject({ patient_fp: dog.fp, modality: "BIOCHEMISTRY", device_name: "Manual entry" });
     expect(data.results).toEqual([{ analyte: "ALT", value: 150, unit: "U/L", reference_range: "17-95", flag: "high" }]);
     expect(shown).toEqual(["↑high", "17-95"]);
+    // The typed study is corrected, then removed with a reason, and comes back.
+    await page.getByRole("link", { name: "Open the result" }).click();
+    await page.getByRole("link", { name: "Correct values" }).click();
+    const alt = page.getByLabel("Value of Alanine aminotransferase");
+    await expect.poll(() => alt.inputValue()).toBe("150");
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await alt.fill("15");
+    await page.getByRole("button", { name: "Save the correction" }).click();
+    await page.getByText("corrected by hand").first().waitFor();
+    await page.getByRole("button", { name: "Remove study" }).click();
+    await page.getByLabel("Reason").fill("typed twice");
+    await expectAccessible(page);
+    await page.getByRole("dialog").getByRole("button", { name: "Remove study" }).click();
+    await page.getByText("This study was removed.").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByRole("link", { name: "Correct values" }).waitFor();
     const studies = await server.app.inject({ url: `/clinic/v1/clinics/${fp}/today`, headers: await cookieOf(page) });
     expect(studies.json<{ newest: unknown[] }>().newest).toHaveLength(1);
+  });
+
+  test("a search finds analytes of all kinds, and the words of a rapid test are chosen", async () => {
+    const server = await started();
+    const page = await server.openAs(browser, "staff", fp, "/manual-study");
+    await chooseDog(page);
+    await page.getByLabel("Find an analyte").fill("HEARTWORM");
+    await page.getByText("No analyte of this kind has this name.").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Heartworm antigen" }).click();
+    await expect.poll(() => page.getByLabel("Kind of study").inputValue()).toBe("BIOCHEMISTRY");
+    const words = page.getByLabel("Value of Heartworm antigen");
+    await page.locator("[data-analyte=HW]:focus").waitFor();
+    await words.selectOption({ label: "Positive" });
+    await page.locator(".typed-rows").getByText("abnormal").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await chooseLanguage(page, "tr");
+    await expect.poll(() => words.count()).toBe(0);
+    const ours = page.locator("[data-analyte=HW]");
+    await expect
+      .poll(() => ours.locator("option").allTextContents())
+      .toEqual(["–", "Negatif", "Pozitif", "Başka sözcük…"]);
+    await ours.selectOption("other");
+    await ours.fill("Weak positive");
+    await chooseLanguage(page, "en");
+    await expect.poll(() => words.inputValue()).toBe("Weak positive");
+    await page.getByRole("button", { name: "Save the study" }).click();
+    await page.getByRole("heading", { name: "The study is saved" }).waitFor();
   });
 
   test("a fault is shown next to its value, and nothing is saved until it is corrected", async () => {
@@ -110,6 +157,8 @@ describe.skipIf(browserProblem() !== null)("a manual study in a browser", () => 
     const page = await server.openAs(browser, "staff", fp, "/manual-study");
     await chooseDog(page);
     const asApi = page.getByRole("heading", { name: "As the API will show it" });
+    await expect.poll(() => asApi.count()).toBe(0);
+    await page.getByText("For developers").click();
     await asApi.waitFor();
     await page.route("**/manual-study/preview", (route) => route.abort());
     await page.getByRole("button", { name: "Choose another animal" }).click();

@@ -6,7 +6,9 @@ import type {
   ManualStudyBody,
   TypedAnalyte,
 } from "../../../server/dashboard/types/results/manual-study.ts";
-import { clinic, connection, patient, startServer } from "../../server/harness.ts";
+import type { StudyPage } from "../../../server/dashboard/types/results/results.ts";
+import { query } from "../../../server/database/query.ts";
+import { clinic, connection, keyPermissions, patient, startServer, study } from "../../server/harness.ts";
 import { makeUser } from "../harness.ts";
 import { viewStudy } from "../../server/study-commands.ts";
 
@@ -67,6 +69,66 @@ test("a repeated request stores one study, and another entry stores a second one
   const [first, again] = await Promise.all([save(body.entry_id), save(body.entry_id)]);
   const other = await save("f".repeat(32));
   expect([again === first, other === first]).toEqual([true, false]);
+});
+
+test("a typed study is corrected by the same checks, and the history keeps what it was", async () => {
+  const { server, staff } = await clinics();
+  const { fp } = (await staff.call<{ fp: string }>("POST", "/manual-study", body)).body;
+  const page = async () => (await staff.call<StudyPage>("GET", `/results/${fp}`)).body;
+  expect(await page()).toMatchObject({ is_typed: true, revision: 1 });
+  const { patient_fp: _patient, ...values } = typed;
+  const fault = { ...values, revision: 1, results: [{ analyte: "ALT", value: "2+", unit: "U/L" }] };
+  expect(await staff.call("POST", `/results/${fp}/correct`, fault)).toMatchObject({
+    status: 400,
+    text: expect.stringContaining("expected a number") as string,
+  });
+  const right = { ...values, revision: 1, results: [{ analyte: "ALT", value: "15", unit: "U/L" }] };
+  expect((await staff.call("POST", `/results/${fp}/correct`, right)).status).toBe(200);
+  expect(await staff.call("POST", `/results/${fp}/correct`, right)).toMatchObject({ status: 409 });
+  const key = await server.makeKey(ours, ["clinic.lab.view"]);
+  const served = async () => (await server.get(key, `/api/v1/lab/diagnostics/${fp}`)).body.data?.results ?? null;
+  expect(await served()).toEqual([{ analyte: "ALT", value: 15, unit: "U/L", reference_range: "17-95", flag: "low" }]);
+  const corrected = await page();
+  expect(corrected.revisions.map(({ cause, by, changes }) => ({ cause, by, changes }))).toEqual([
+    {
+      cause: "corrected",
+      by: staff.name,
+      changes: expect.arrayContaining([expect.objectContaining({ analyte: "ALT" })]) as unknown,
+    },
+    { cause: "entered", by: staff.name, changes: [] },
+  ]);
+
+  const reason = "typed for the wrong sample";
+  expect((await staff.call("POST", `/results/${fp}/withdraw`, { revision: 2, reason: " " })).status).toBe(400);
+  expect((await staff.call("POST", `/results/${fp}/withdraw`, { revision: 2, reason })).status).toBe(200);
+  const withdrawn = await page();
+  expect([await served(), withdrawn.place, withdrawn.can]).toEqual([
+    null,
+    { kind: "rejected", reason },
+    { move: false, undo: true, flag: false },
+  ]);
+  expect((await staff.call("POST", `/results/${fp}/withdraw`, { revision: 3, reason })).status).toBe(409);
+  expect((await staff.call("POST", `/results/${fp}/undo-move`, { revision: 3 })).status).toBe(200);
+  expect([(await page()).place, await served()]).toEqual([
+    { kind: "patient", fp: dog.fp, name: dog.name },
+    [{ analyte: "ALT", value: 15, unit: "U/L", reference_range: "17-95", flag: "low" }],
+  ]);
+  const audit = await server.store.all(
+    query((db) => db.selectFrom("audit").select("route").where("method", "=", "COMMAND").where("fp", "=", fp)),
+    {},
+  );
+  expect(audit.map(({ route }) => route)).toEqual(["study add", "study correct", "study withdraw", "study undo move"]);
+});
+
+test("a study of a device is neither corrected nor removed by hand", async () => {
+  const { server, staff } = await clinics();
+  const sent = study({ patient_fp: dog.fp });
+  await server.push(await server.makeKey(ours, keyPermissions), sent);
+  const { patient_fp: _patient, ...values } = typed;
+  const refused = { status: 409, text: expect.stringContaining("Nobody typed this study") as string };
+  expect(await staff.call("POST", `/results/${sent.fp}/correct`, { ...values, revision: 1 })).toMatchObject(refused);
+  const withdraw = { revision: 1, reason: "wrong" };
+  expect(await staff.call("POST", `/results/${sent.fp}/withdraw`, withdraw)).toMatchObject(refused);
 });
 
 test("a measurement in images is stored for every patient alike", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { encodePng } from "../../../agent/imaging/files/png.ts";
+import { encodePng, withFrames } from "../../../agent/imaging/files/png.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { PREVIEW_BYTES_MAX, previewPath } from "../../../shared/api/agent/preview.ts";
+import { CLIP_FRAMES_MAX, PREVIEW_BYTES_MAX, previewPath } from "../../../shared/api/agent/preview.ts";
 import { clinic, connection, patient, startServer, study, type TestServer } from "../../server/harness.ts";
 import { makeUser } from "../harness.ts";
 
@@ -45,8 +45,8 @@ test("a picture that the agent put is listed and shown to users of the clinic", 
   const { body } = await reader.call("GET", `/results/${fp}/previews`);
   expect(body).toEqual({
     previews: [
-      { position: 1, width: 30, height: 2 },
-      { position: 3, width: 40, height: 2 },
+      { position: 1, width: 30, height: 2, frames: 0 },
+      { position: 3, width: 40, height: 2, frames: 0 },
     ],
   });
   const url = `/clinic/v1/clinics/${ours}/results/${fp}/previews/1`;
@@ -80,6 +80,48 @@ test("a study of another clinic, of a user, and a missing one take no picture", 
   }
   const viewer = await server.makeKey(ours, ["clinic.patient.view"]);
   expect(await put(server, viewer, previewPath(fp, 1), png(4))).toBe("403 AUTH.FORBIDDEN");
+});
+
+test("the frames of a clip are listed and shown, and the picture comes without them", async () => {
+  const { server, key, fp } = await clinics();
+  const clip = Buffer.from(withFrames(png(40), [png(4), png(5), png(6)]));
+  expect(await put(server, key, previewPath(fp, 1), clip)).toBe("200 stored");
+  const reader = await makeUser(server, "reader", ours);
+  const { body } = await reader.call("GET", `/results/${fp}/previews`);
+  expect(body).toEqual({ previews: [{ position: 1, width: 40, height: 2, frames: 3 }] });
+  const picture = async (query: string) => {
+    const url = `/clinic/v1/clinics/${ours}/results/${fp}/previews/1${query}`;
+    const { statusCode, rawPayload } = await server.app.inject({ url, headers: { cookie: reader.cookie } });
+    return statusCode === 200 ? rawPayload : statusCode;
+  };
+  expect([await picture(""), await picture("?frame=1"), await picture("?frame=3")]).toEqual([png(40), png(4), png(6)]);
+  for (const wrong of ["0", "4", "01", "x"]) expect(await picture(`?frame=${wrong}`)).toBe(404);
+});
+
+test("a clip with too many frames, a frame that is not a PNG, or a broken chunk is refused", async () => {
+  const { server, key, fp } = await clinics();
+  const send = (bytes: Uint8Array) => put(server, key, previewPath(fp, 1), Buffer.from(bytes));
+  expect(
+    await send(
+      withFrames(
+        png(4),
+        Array.from({ length: CLIP_FRAMES_MAX }, () => png(2)),
+      ),
+    ),
+  ).toBe("200 stored");
+  expect(
+    await send(
+      withFrames(
+        png(4),
+        Array.from({ length: CLIP_FRAMES_MAX + 1 }, () => png(2)),
+      ),
+    ),
+  ).toBe("200 rejected");
+  expect(await send(withFrames(png(4), [Buffer.from("<svg onload=alert(1)>")]))).toBe("200 rejected");
+  expect(await send(withFrames(png(4), [png(1025)]))).toBe("200 rejected");
+  const broken = Buffer.from(png(4));
+  broken.writeUInt32BE(0xffff_ffff, 8 + 25);
+  expect(await send(broken)).toBe("200 rejected");
 });
 
 test("bytes that are not a PNG of an allowed size are refused", async () => {

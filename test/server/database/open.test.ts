@@ -51,6 +51,8 @@ describe("the store", () => {
       "clinic suspended_at",
       "clinic_settings skipped_steps",
       "clinic_settings not_run_hours",
+      "clinic_settings viewer_template",
+      "study_preview frames",
       "customer name",
       "customer phone",
       "customer email",

@@ -96,6 +96,7 @@ const table: Readonly<Record<string, Demand>> = {
     ...["PUT patients/:fp/connection", "DELETE patients/:fp/connection", "PUT codes", "POST results/:fp/seen"],
     ...["confirm", "refuse", "end", "seen"].map((answer) => `POST patients/:fp/other-clinics/:other/${answer}`),
     ...["POST results/:fp/move", "POST results/:fp/undo-move", "POST results/:fp/flag-again"],
+    ...["POST results/:fp/correct", "POST results/:fp/withdraw"],
     ...["POST unmatched/:fp/assign", "POST unmatched/:fp/reject", "POST unmatched/:fp/reopen"],
     ...["POST records", "PATCH records/:fp", "POST records/:fp/move", "POST records/:fp/amend"],
     ...["POST calendar", "POST calendar/:fp/move", "POST stock/:fp/receive", "POST stock/:fp/consume"],

@@ -39,6 +39,7 @@ function Study({ study }: { study: LocalImageStudy }) {
   const { device, received_at, states, images, has_more, removed, forwards, shown } = study;
   const [large, setLarge] = useState<number | null>(null);
   const image = large === null ? undefined : shown[large];
+  const kept = shown.flatMap(({ is_removed }, index) => (is_removed ? [] : [index]));
   return (
     <section class="card image-study">
       <h2>
@@ -68,7 +69,14 @@ function Study({ study }: { study: LocalImageStudy }) {
         ))}
       </ul>
       {image !== undefined && (
-        <LargePicture id={image.id} number={(large ?? 0) + 1} count={images} close={() => setLarge(null)} />
+        <LargePicture
+          id={image.id}
+          number={(large ?? 0) + 1}
+          count={images}
+          shown={kept.length}
+          turn={(by) => setLarge((now) => kept[(kept.indexOf(now ?? 0) + by + kept.length) % kept.length] ?? null)}
+          close={() => setLarge(null)}
+        />
       )}
     </section>
   );

@@ -15,26 +15,50 @@ export function NotDrawn({ error: { code, message } }: { error: RequestError }) 
   );
 }
 
+interface LargePictureProps {
+  readonly id: string;
+  readonly number: number;
+  /** Number of images of the study. */
+  readonly count: number;
+  /** Number of images among which `turn` goes. */
+  readonly shown: number;
+  readonly turn: (by: number) => void;
+  readonly close: () => void;
+}
+
 /** An image in a dialog. A clip is turned by its frames. */
-export function LargePicture(props: { id: string; number: number; count: number; close: () => void }) {
-  const { id, number, count, close } = props;
-  const [frame, setFrame] = useState(1);
-  const { url, frames, error } = usePicture(id, "large", frame, true);
-  const turn = (by: number) => setFrame((now) => ((now - 1 + by + frames) % frames) + 1);
+export function LargePicture({ id, number, count, shown, turn, close }: LargePictureProps) {
+  const [{ of, frame }, setFrame] = useState({ of: id, frame: 1 });
+  const current = of === id ? frame : 1;
+  const { url, shown: drawn, frames, error } = usePicture(id, "large", current, true);
+  const turnFrame = (by: number) =>
+    setFrame((now) => ({ of: id, frame: (((now.of === id ? now.frame : 1) - 1 + by + frames) % frames) + 1 }));
+  const clip = {
+    count: frames,
+    turn: turnFrame,
+    isDrawn: drawn === current,
+    status: t("frameOf", { frame: current, frames }),
+    previous: t("previous"),
+    next: t("next"),
+  };
   return (
     <PictureDialog
       title={t("imageOf", { number, count })}
       close={close}
-      count={frames}
+      count={shown}
       turn={turn}
+      frames={frames > 1 ? clip : null}
       originals={t("originals")}
-      previous={t("previous")}
-      next={t("next")}
-      status={t("frameOf", { frame, frames })}
+      links={
+        <a class="button" href={`/local/v1/images/${encodeURIComponent(id)}/original`} download>
+          {t("original")}
+        </a>
+      }
+      picture={url === null ? null : { src: url, alt: t("alt", { number, count }) }}
     >
-      {url !== null && <img src={url} alt={t("alt", { number, count })} />}
-      {url === null && error === null && <p role="status">{t("drawing")}</p>}
-      {error !== null && (
+      {error === null ? (
+        <p role="status">{t("drawing")}</p>
+      ) : (
         <p role="alert">
           <NotDrawn error={error} />
           {error.status === 422 && ` ${t("notDrawnNext")}`}

@@ -44,6 +44,7 @@ export const t = translations({
     "Tried twice, then set aside. Open it to try again.",
     "İki kez denendi, sonra kenara ayrıldı. Yeniden denemek için açın.",
   ],
+  original: ["Download the original (DICOM)", "Özgün dosyayı indir (DICOM)"],
   previous: ["Previous frame", "Önceki kare"],
   next: ["Next frame", "Sonraki kare"],
   frameOf: ["Frame {frame} of {frames}", "Kare {frame} / {frames}"],

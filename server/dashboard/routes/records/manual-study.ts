@@ -6,7 +6,7 @@ import { Modality, RESULTS_MAX } from "../../../../shared/api/study.ts";
 import { analytes } from "../../../../shared/clinical/analytes/analytes.ts";
 import type { ManualPreview, TypedAnalyte } from "../../types/results/manual-study.ts";
 import { previewStudy } from "../../../records/manual/manual-preview.ts";
-import { readManualStudy } from "../../../records/manual/manual-study.ts";
+import { type ManualEntry, readManualStudy } from "../../../records/manual/manual-study.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { findPatient } from "../../../records/patients/patients.ts";
 import { intervalAnimal } from "../../../records/studies/flags.ts";
@@ -19,8 +19,8 @@ import { textForm } from "../../../../shared/schema/text-form.ts";
 
 // A study that a user types. The server computes ranges and flags, also while the user still types.
 
-const typed = {
-  patient_fp: Type.String({ maxLength: 64 }),
+/** The values of a study as a page sends them. */
+export const typedValues = {
   modality: Modality,
   acquired_at: Type.String({ maxLength: 64 }),
   device_name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
@@ -33,6 +33,7 @@ const typed = {
     { maxItems: RESULTS_MAX },
   ),
 };
+const typed = { ...typedValues, patient_fp: Type.String({ maxLength: 64 }) };
 const previewBody = bodyReader(typed);
 const saveBody = bodyReader({
   ...typed,
@@ -42,6 +43,13 @@ const saveBody = bodyReader({
 const catalogue: readonly TypedAnalyte[] = analytes.map(({ code, api_code, name, modality, value_type, units }) => {
   return { code, api_code, name, modality, value_type, units: units.map(({ unit }) => unit) };
 });
+
+/** @throws ApiError with the first faults of a typed study */
+export function entryOf(study: unknown, now: number): ManualEntry {
+  const read = readManualStudy(study, now);
+  if ("problems" in read) throw new ApiError("REQUEST.INVALID_BODY", `${read.problems.slice(0, 5).join("; ")}.`);
+  return read.entry;
+}
 
 export function manualStudyRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
   const url = "/clinic/v1/clinics/:clinic/manual-study";
@@ -67,14 +75,13 @@ export function manualStudyRoutes(app: FastifyInstance, { store, now }: Dashboar
     const { patient_fp: patientFp, entry_id: entryId, ...study } = saveBody(request.body);
     const { id: clinicId } = clinicOf(request);
     await patientOf(clinicId, patientFp);
-    const read = readManualStudy(study, now());
-    if ("problems" in read) throw new ApiError("REQUEST.INVALID_BODY", `${read.problems.slice(0, 5).join("; ")}.`);
+    const entry = entryOf(study, now());
     const { userId, name: by } = userOf(request);
     const wanted = {
       clinicId,
       patientFp,
       entryId: `${userId} ${entryId}`,
-      entry: read.entry,
+      entry,
       by,
       userId,
       now: now(),

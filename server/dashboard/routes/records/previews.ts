@@ -18,13 +18,15 @@ export function previewRoutes(app: FastifyInstance, { store }: DashboardContext)
       return { previews };
     },
   );
-  app.get<{ Params: { fp: string; position: string } }>(
+  app.get<{ Params: { fp: string; position: string }; Querystring: { frame?: string } }>(
     `${url}/:position`,
     { config: { access: "reader" } },
     async (request, reply) => {
       const { fp, position } = request.params;
       const index = /^[1-9]\d?$/.test(position) ? Number(position) : 0;
-      const png = await readPreview(store, clinicOf(request).id, fp, index);
+      const { frame } = request.query;
+      const number = frame === undefined ? null : /^[1-9]\d?$/.test(frame) ? Number(frame) : 0;
+      const png = await readPreview(store, clinicOf(request).id, fp, index, number);
       if (png === undefined) throw new ApiError("RECORD.NOT_FOUND", "This picture");
       return reply.type("image/png").send(png);
     },

@@ -2,6 +2,9 @@ import type { FastifyInstance } from "fastify";
 import { IANAZone } from "luxon";
 import { Type } from "typebox";
 import { type ClinicSettings, NOT_RUN_HOURS } from "../../types/settings/clinic-settings.ts";
+import { VIEWER_TEMPLATE_CHARS_MAX, VIEWER_UID, viewerFault } from "../../types/results/viewer-link.ts";
+import { shown } from "../../../../shared/schema/problems.ts";
+import { Nullable } from "../../../../shared/schema/schema.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { auditCommand } from "../../../records/audit/audit.ts";
 import { setClinicSettings } from "../../../records/clinics/clinics.ts";
@@ -17,6 +20,7 @@ const settingsBody = bodyReader({
   time_zone: Type.Union([Type.String({ maxLength: 64 }), Type.Null()]),
   // A page of an older version sends none.
   confirms_connections: Type.Optional(Type.Boolean()),
+  viewer_template: Type.Optional(Nullable(Type.String({ maxLength: VIEWER_TEMPLATE_CHARS_MAX }))),
   not_run_hours: Type.Optional(Type.Integer({ minimum: NOT_RUN_HOURS.min, maximum: NOT_RUN_HOURS.max })),
 });
 
@@ -26,7 +30,12 @@ export function clinicSettingsRoutes(app: FastifyInstance, { store, now }: Dashb
     if (settings.time_zone !== null && !IANAZone.isValidZone(settings.time_zone)) {
       throw new ApiError("REQUEST.INVALID_BODY", "time_zone is not an IANA time zone, such as Europe/Istanbul.");
     }
-    const { confirms_connections } = settings;
+    const { confirms_connections, viewer_template: template = null } = settings;
+    const fault = template === null ? null : viewerFault(template);
+    if (fault !== null) {
+      const expected = `an address of http, https or weasis with ${VIEWER_UID}, not in the server's name`;
+      throw new ApiError("REQUEST.INVALID_BODY", `viewer_template is ${shown(template)}, expected ${expected}.`);
+    }
     await store.transaction(async (session) => {
       await setClinicSettings(session, clinicOf(request).id, settings);
       if (confirms_connections === undefined) return;

@@ -3,6 +3,9 @@ import type { Side } from "./results.ts";
 
 // A study that a user types: `/clinic/v1/clinics/:clinic/manual-study`.
 
+/** Device name of a study whose user named none. */
+export const MANUAL_DEVICE = "Manual entry";
+
 /** An analyte in the response to `GET manual-study/analytes`. */
 export interface TypedAnalyte {
   code: string;
@@ -35,6 +38,9 @@ export interface TypedStudy {
 export interface ManualStudyBody extends TypedStudy {
   entry_id: string;
 }
+
+/** The body of `POST results/:fp/correct`. `revision` is what the user saw. */
+export type CorrectionBody = Omit<TypedStudy, "patient_fp"> & { revision: number };
 
 export type FaultKind =
   | ("unknown analyte" | "unreadable" | "not a number" | "not a grade" | "not a word" | "impossible" | "repeated")

@@ -133,7 +133,7 @@ export interface RowChange {
 export type RevisionCause =
   | ("pushed" | "imported" | "assigned" | "undone" | "rejected" | "entered")
   | ("moved" | "taken back" | "flagged again" | "patient deleted" | "patient restored" | "merged")
-  | ("assigned despite species" | "order attached");
+  | ("assigned despite species" | "order attached" | "corrected" | "withdrawn");
 
 export interface Revision {
   revision: number;
@@ -191,6 +191,8 @@ export interface StudyPage {
   /** Ids of the device and the message; null for a study of another clinic, an imported or an entered one. */
   source: { device_id: string; message_id: string } | null;
   sample_ids: string[];
+  /** Of a study of images, for the archive's viewer; null without one. */
+  study_instance_uid: string | null;
   acquired_at: string;
   received_at: string;
   revision: number;
@@ -205,6 +207,8 @@ export interface StudyPage {
   flagged_for: FlaggedPatient | null;
   /** What a user of the clinic may do with it: move it to another patient or none, undo that, have it flagged again. */
   can: { move: boolean; undo: boolean; flag: boolean };
+  /** Whether a user of the clinic typed it, so that a user may correct or remove it. */
+  is_typed: boolean;
   /** Versions of the interval sets at the time of the flags; null if the sender sent none. */
   sets: { catalogue: string; clinic: string | null } | null;
   /** All revisions, the newest first. */

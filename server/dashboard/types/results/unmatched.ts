@@ -147,6 +147,11 @@ export interface ReopenBody {
   revision: number;
 }
 
+/** The body of `POST results/:fp/withdraw`. */
+export interface WithdrawBody extends ReopenBody {
+  reason: string;
+}
+
 /** The response to a command: the revision that it made, for its undo. */
 export interface NewRevision {
   revision: number;

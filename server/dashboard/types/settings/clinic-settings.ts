@@ -9,6 +9,8 @@ export interface ClinicSettings {
   confirms_connections?: boolean;
   /** Hours without results after which an order counts as not run. Absent, it stays as it is. */
   not_run_hours?: number;
+  /** Address of a study in the archive's viewer. Null for none. Absent, it stays as it is. */
+  viewer_template?: string | null;
 }
 
 /** The hours that a clinic may choose. */

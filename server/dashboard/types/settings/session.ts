@@ -25,6 +25,8 @@ export interface ClinicOfUser {
   confirms_connections: boolean;
   /** Hours without results after which an order counts as not run. */
   not_run_hours: number;
+  /** Address of a study in the archive's viewer, with a place for its UID; null without one. */
+  viewer_template: string | null;
 }
 
 /** The response to `GET /clinic/v1/session`. */

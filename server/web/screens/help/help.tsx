@@ -1,6 +1,9 @@
+import { useState } from "preact/hooks";
 import { Empty } from "../../resource.tsx";
 import { language, translations } from "../../text.ts";
 import { helpPages } from "./pages.ts";
+import { Field } from "../../ui/form/field.tsx";
+import { folded } from "../../ui/words/folded.ts";
 import "./help.css";
 
 /** A Markdown file that the plugin in vite.config.ts converts at build time. */
@@ -11,14 +14,23 @@ interface HelpPage {
 
 const files = import.meta.glob<HelpPage>("../../help/*/*.md", { eager: true });
 
-/** The help: its pages in a menu, and the chosen one. */
+/** The help: its pages in a menu with a search over their words, and the chosen one. */
 export function Help({ page }: { page?: string }) {
+  const [wanted, setWanted] = useState("");
   const shown = page === undefined ? undefined : pageOf(page);
+  const words = folded(wanted).split(/\s+/).filter(Boolean);
+  const fitting = helpPages.filter((name) => words.every((word) => textOf(name).includes(word)));
   return (
     <div class="help">
       <nav aria-label={t("pages")} class="side-menu help-menu no-print">
+        <Field label={t("search")}>
+          <input type="search" value={wanted} onInput={({ currentTarget }) => setWanted(currentTarget.value)} />
+        </Field>
+        <p class="quiet" role="status">
+          {words.length > 0 && t(fitting.length === 0 ? "none" : "found", { count: fitting.length })}
+        </p>
         <ul class="plain-list">
-          {helpPages.map((name) => (
+          {fitting.map((name) => (
             <li key={name}>
               <a href={`/dashboard/help/${name}`} aria-current={name === page ? "page" : undefined}>
                 {pageOf(name)?.title}
@@ -51,7 +63,23 @@ function pageOf(name: string): HelpPage | undefined {
   return files[`../../help/${language.value}/${name}.md`];
 }
 
+const texts = new Map<HelpPage, string>();
+
+/** The words of a page without its marks, folded. */
+function textOf(name: string): string {
+  const page = pageOf(name);
+  if (page === undefined) return "";
+  const known = texts.get(page);
+  if (known !== undefined) return known;
+  const text = folded(new DOMParser().parseFromString(page.html, "text/html").body.textContent);
+  texts.set(page, text);
+  return text;
+}
+
 const t = translations({
+  search: ["Search the help", "Yardımda ara"],
+  found: ["Pages: {count}", "Sayfa: {count}"],
+  none: ["No page has these words. Try fewer.", "Bu sözcükler hiçbir sayfada yok. Daha azını deneyin."],
   pages: ["Help pages", "Yardım sayfaları"],
   help: ["Help", "Yardım"],
   choose: [

@@ -8,12 +8,13 @@ type Column = Exclude<keyof Result, "code_source" | "comment">;
 const ALWAYS: readonly Column[] = ["analyte", "value", "unit", "reference_range", "flag"];
 const SOMETIMES: readonly Column[] = ["comparator", "value_text"];
 
-/** The study as the API will serve it. */
+/** The study as the API will serve it, folded away from those who only type. */
 export function ApiPreview({ study, fp }: { study: ManualPreview["study"]; fp: string | null }) {
   const { results, ...head } = study;
   const columns = [...ALWAYS, ...SOMETIMES.filter((column) => results.some((result) => result[column] !== undefined))];
   return (
-    <section aria-label={t("asApi")} class="api-preview">
+    <details class="api-preview">
+      <summary>{t("developers")}</summary>
       <h2>{t("asApi")}</h2>
       <Facts
         of={[
@@ -48,6 +49,6 @@ export function ApiPreview({ study, fp }: { study: ManualPreview["study"]; fp: s
         </table>
         {results.length === 0 && <p class="quiet no-rows">{t("noResults")}</p>}
       </div>
-    </section>
+    </details>
   );
 }

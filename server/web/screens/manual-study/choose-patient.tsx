@@ -61,7 +61,7 @@ function Search({ choose }: { choose: (patient: ListedPatient) => void }) {
       {choices?.length === 0 && <p class="quiet">{t("nobody")}</p>}
       {choices !== undefined && choices.length > 0 && (
         // A list that changes under the pointer would choose another animal.
-        <ul class="choices" inert={search !== typed.trim()}>
+        <ul class="plain-list choices" inert={search !== typed.trim()}>
           {choices.map((choice) => (
             <li key={choice.fp}>
               <button type="button" onClick={() => choose(choice)}>

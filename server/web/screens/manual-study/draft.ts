@@ -1,14 +1,20 @@
 import type { Modality } from "../../../../shared/api/study.ts";
+import type { StudyPage } from "../../../dashboard/types/results/results.ts";
 import type { ListedPatient } from "../../../dashboard/types/patients.ts";
-import type { TypedAnalyte, TypedRow, TypedStudy } from "../../../dashboard/types/results/manual-study.ts";
-import { MODALITIES } from "../../../dashboard/types/results/study-words.ts";
+import {
+  MANUAL_DEVICE,
+  type TypedAnalyte,
+  type TypedRow,
+  type TypedStudy,
+} from "../../../dashboard/types/results/manual-study.ts";
+import { isOfImages, MODALITIES } from "../../../dashboard/types/results/study-words.ts";
 import { instantOf, wallTime } from "../../../dashboard/types/wall-time.ts";
 import { remember, remembered } from "../../browser-storage.ts";
 
 // The typed text of a manual study.
 
-export interface Draft {
-  patient: ListedPatient | null;
+export interface EntryDraft {
+  patient: Pick<ListedPatient, "fp"> | null;
   modality: Modality;
   /** Value of the input, in the clinic's time zone. */
   time: string;
@@ -16,6 +22,14 @@ export interface Draft {
   /** The rows of each kind, so that changing the kind keeps them. */
   rows: Record<Modality, TypedRow[]>;
 }
+
+/** The draft of a new study, whose animal is chosen. */
+export interface Draft extends EntryDraft {
+  patient: ListedPatient | null;
+}
+
+/** What the fields change. */
+export type Change = (changed: Partial<Omit<EntryDraft, "patient">>) => void;
 
 /** Makes the empty rows of all kinds: each analyte of the catalogue with the unit used last. */
 export function emptyRows(catalogue: readonly TypedAnalyte[]): Record<Modality, TypedRow[]> {
@@ -26,9 +40,28 @@ export function emptyRows(catalogue: readonly TypedAnalyte[]): Record<Modality, 
   return Object.fromEntries(MODALITIES.map((modality) => [modality, rowsOf(modality)])) as Draft["rows"];
 }
 
+/** A stored study as it was typed, its values first. */
+export function storedDraft(
+  { patient, modality, acquired_at, device_name, rows: stored }: StudyPage,
+  catalogue: readonly TypedAnalyte[],
+  zone: string | undefined,
+): EntryDraft {
+  const rows = emptyRows(catalogue);
+  const typed = stored.map(({ analyte, printed, value, unit }) => ({ analyte, value: printed ?? value, unit }));
+  const codeOf = new Map(catalogue.map(({ code, api_code, modality: of }) => [`${of} ${api_code}`, code]));
+  const byCode = new Map(typed.map((row) => [codeOf.get(`${modality} ${row.analyte}`), row]));
+  rows[modality] = isOfImages(modality)
+    ? typed
+    : rows[modality]
+        .map((row) => ({ ...row, ...byCode.get(row.analyte), analyte: row.analyte }))
+        .toSorted((one, other) => Number(other.value !== "") - Number(one.value !== ""));
+  const { date, time } = wallTime(Date.parse(acquired_at), zone);
+  return { patient, modality, time: `${date}T${time}`, device: device_name === MANUAL_DEVICE ? "" : device_name, rows };
+}
+
 /** The study to preview; null without a patient. */
 export function typedStudy(
-  { patient, modality, time, device, rows }: Draft,
+  { patient, modality, time, device, rows }: EntryDraft,
   zone: string | undefined,
 ): TypedStudy | null {
   if (patient === null) return null;

@@ -1,27 +1,22 @@
+import { useRoute } from "preact-iso";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Modality } from "../../../../shared/api/study.ts";
 import type {
   ManualPreview,
   ManualStudyBody,
   TypedAnalyte,
-  TypedRow,
+  TypedStudy,
 } from "../../../dashboard/types/results/manual-study.ts";
-import { isOfImages, MODALITIES } from "../../../dashboard/types/results/study-words.ts";
 import { call } from "../../api.ts";
-import { Empty, Loaded, Problem, useResource } from "../../resource.tsx";
+import { Loaded, useResource } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
 import { timeZone } from "../../text.ts";
-import { Field } from "../../ui/form/field.tsx";
-import { studyWord } from "../../ui/words/study-word.ts";
-import { useAction } from "../../ui/form/use-action.ts";
 import { ApiPreview } from "./api-preview.tsx";
 import { ChoosePatient } from "./choose-patient.tsx";
-import { type Draft, emptyRows, filledRows, timeNow, typedStudy } from "./draft.ts";
-import { ImageRows } from "./image-rows.tsx";
+import { Correction } from "./correction.tsx";
+import { emptyRows, timeNow } from "./draft.ts";
+import { Entry } from "./entry.tsx";
 import { useKeptDraft } from "./kept-draft.ts";
-import { LabRows } from "./lab-rows.tsx";
 import { t } from "./texts.ts";
-import { usePreview } from "./use-preview.ts";
 import "./manual-study.css";
 
 interface Saved {
@@ -29,8 +24,13 @@ interface Saved {
   readonly study: ManualPreview["study"];
 }
 
-/** Enters a study by hand, with ranges and flags shown during typing as the API will serve them. */
+/** Enters a study by hand, or corrects one, with ranges and flags shown during typing. */
 export function ManualStudy() {
+  const { fp } = useRoute().params;
+  return fp === undefined ? <NewStudy /> : <Correction key={fp} fp={fp} />;
+}
+
+function NewStudy() {
   const catalogue = useResource<TypedAnalyte[]>("/manual-study/analytes");
   const [saved, setSaved] = useState<Saved | null>(null);
   return (
@@ -39,7 +39,7 @@ export function ManualStudy() {
       <Loaded of={catalogue}>
         {(analytes) =>
           saved === null ? (
-            <Entry catalogue={analytes} done={setSaved} />
+            <NewEntry catalogue={analytes} done={setSaved} />
           ) : (
             <SavedStudy saved={saved} next={() => setSaved(null)} />
           )
@@ -49,122 +49,21 @@ export function ManualStudy() {
   );
 }
 
-function Entry({ catalogue, done }: { catalogue: readonly TypedAnalyte[]; done: (saved: Saved) => void }) {
+function NewEntry({ catalogue, done }: { catalogue: readonly TypedAnalyte[]; done: (saved: Saved) => void }) {
   const zone = timeZone.value;
   const { draft, entryId, change, forget } = useKeptDraft(() => {
     return { patient: null, modality: "HEMATOLOGY", time: timeNow(zone), device: "", rows: emptyRows(catalogue) };
   });
-  const form = useRef<HTMLDivElement>(null);
-  const study = typedStudy(draft, zone);
-  const preview = usePreview(study);
-  const { run, error, isRunning } = useAction();
-  const [isEmpty, setIsEmpty] = useState(false);
-  const rows = draft.rows[draft.modality];
-  const setRows = (next: TypedRow[]) => change({ rows: { ...draft.rows, [draft.modality]: next } });
-
-  const save = () =>
-    run(async () => {
-      if (study === null) return;
-      const results = filledRows(rows);
-      setIsEmpty(results.length === 0 && !isOfImages(draft.modality));
-      const shown = await preview.ask();
-      const isFaulty =
-        shown === undefined || shown.time_fault !== null || shown.rows.some(({ fault }) => fault !== null);
-      if (isFaulty || (results.length === 0 && !isOfImages(draft.modality))) {
-        requestAnimationFrame(() => form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus());
-        return;
-      }
-      const body: ManualStudyBody = { ...study, results, entry_id: entryId };
-      const { fp } = await call<{ fp: string }>("POST", `${clinicPath()}/manual-study`, body);
-      forget();
-      done({ fp, study: shown.study });
-    });
-
+  const store = async (typed: TypedStudy, shown: ManualPreview["study"]) => {
+    const body: ManualStudyBody = { ...typed, entry_id: entryId };
+    const { fp } = await call<{ fp: string }>("POST", `${clinicPath()}/manual-study`, body);
+    forget();
+    done({ fp, study: shown });
+  };
   return (
-    <div ref={form}>
-      <section class="card">
-        <ChoosePatient patient={draft.patient} choose={(patient) => change({ patient })} />
-        <Head draft={draft} change={change} timeFault={preview.latest?.time_fault ?? null} />
-      </section>
-      {draft.patient === null ? (
-        <Empty title={t("noPatient")}>{t("noPatientNext")}</Empty>
-      ) : (
-        <>
-          {isOfImages(draft.modality) ? (
-            <ImageRows rows={rows} preview={preview} change={setRows} />
-          ) : (
-            <LabRows
-              key={draft.modality}
-              rows={rows}
-              catalogue={catalogue}
-              preview={preview}
-              change={(row) => setRows(rows.map((other) => (other.analyte === row.analyte ? row : other)))}
-            />
-          )}
-          {preview.error !== undefined && <Problem error={preview.error} />}
-          {isEmpty && (
-            <p class="fault" role="alert">
-              {t("typeOne")}
-            </p>
-          )}
-          {error !== undefined && <Problem error={error} />}
-          <p class="save">
-            <button type="button" class="primary" disabled={isRunning} onClick={() => void save()}>
-              {t("save")}
-            </button>
-          </p>
-          {/* Below the button: above it, each response of the server would move the button under the pointer. */}
-          {preview.latest !== undefined && <ApiPreview study={preview.latest.study} fp={null} />}
-        </>
-      )}
-    </div>
-  );
-}
-
-/** The kind, the time and the device of the study. */
-function Head({
-  draft: { modality, time, device },
-  change,
-  timeFault,
-}: {
-  draft: Draft;
-  change: (changed: Partial<Draft>) => void;
-  timeFault: ManualPreview["time_fault"];
-}) {
-  const zone = timeZone.value;
-  return (
-    <div class="study-head">
-      <Field label={t("modality")}>
-        <select
-          value={modality}
-          onChange={({ currentTarget }) => change({ modality: currentTarget.value as Modality })}
-        >
-          {MODALITIES.map((each) => (
-            <option key={each} value={each}>
-              {studyWord(each)}
-            </option>
-          ))}
-        </select>
-      </Field>
-      <Field
-        label={t("time")}
-        {...(zone !== undefined && { hint: t("zone", { zone }) })}
-        fault={timeFault === null ? null : t(timeFault)}
-      >
-        <input
-          type="datetime-local"
-          value={time}
-          onInput={({ currentTarget }) => change({ time: currentTarget.value })}
-        />
-      </Field>
-      <Field label={t("device")} hint={t("deviceHint")}>
-        <input
-          value={device}
-          maxLength={200}
-          onInput={({ currentTarget }) => change({ device: currentTarget.value })}
-        />
-      </Field>
-    </div>
+    <Entry {...{ catalogue, draft, change, store }} button={t("save")}>
+      <ChoosePatient patient={draft.patient} choose={(patient) => change({ patient })} />
+    </Entry>
   );
 }
 

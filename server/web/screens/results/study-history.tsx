@@ -135,6 +135,8 @@ const CAUSES = {
   entered: "entered",
   assigned: "assigned",
   "assigned despite species": "despiteSpecies",
+  corrected: "corrected",
+  withdrawn: "withdrawn",
   moved: "moved",
   rejected: "rejected",
   undone: "undone",

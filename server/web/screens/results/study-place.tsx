@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { NamedPatient } from "../../../dashboard/types/records.ts";
-import type { MoveBody, StudyPage } from "../../../dashboard/types/results/results.ts";
-import type { NewRevision, ReopenBody } from "../../../dashboard/types/results/unmatched.ts";
+import type { MoveBody, Place, StudyPage } from "../../../dashboard/types/results/results.ts";
+import type { NewRevision, ReopenBody, WithdrawBody } from "../../../dashboard/types/results/unmatched.ts";
 import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
 import { clinicPath, may } from "../../session.ts";
@@ -23,7 +23,11 @@ interface PlaceProps {
 }
 
 /** Sends a command on the study, and reloads the study, also after a refusal. */
-async function command({ study, reload }: PlaceProps, name: string, body: MoveBody | ReopenBody): Promise<void> {
+async function command(
+  { study, reload }: PlaceProps,
+  name: string,
+  body: MoveBody | ReopenBody | WithdrawBody,
+): Promise<void> {
   try {
     await call<NewRevision>("POST", `${clinicPath()}/results/${study.fp}/${name}`, body);
   } finally {
@@ -52,7 +56,7 @@ export function PlaceNotices(props: PlaceProps) {
       )}
       {can.undo && mayAct && (
         <p class="note no-print">
-          {study.place.kind === "unmatched" ? t("wasTakenBack") : t("wasMoved")}{" "}
+          {t(UNDONE[study.place.kind] ?? "wasMoved")}{" "}
           <button type="button" disabled={action.isRunning} onClick={() => send("undo-move")}>
             {t("undo")}
           </button>
@@ -63,8 +67,47 @@ export function PlaceNotices(props: PlaceProps) {
   );
 }
 
+/** What the undo takes back. */
+const UNDONE: Partial<Record<Place["kind"], "wasTakenBack" | "wasWithdrawn">> = {
+  unmatched: "wasTakenBack",
+  rejected: "wasWithdrawn",
+};
+
 function factsText({ species, breed = null, sex, date_of_birth }: NonNullable<StudyPage["flagged_for"]>): string {
   return [studyWord(species), breed, word(sex ?? ""), date_of_birth].filter(Boolean).join(", ");
+}
+
+/** The link and the button that correct and remove a study that somebody typed. */
+export function TypedActions(props: PlaceProps) {
+  const { study } = props;
+  const [isOpen, setOpen] = useState(false);
+  if (!study.is_typed || !study.can.move || !may("staff")) return null;
+  const withdraw = ({ reason = "" }: Record<string, string>) =>
+    command(props, "withdraw", { revision: study.revision, reason });
+  return (
+    <>
+      <a class="button" href={`/dashboard/manual-study/${study.fp}`}>
+        {t("correct")}
+      </a>
+      <button type="button" onClick={() => setOpen(true)}>
+        {t("withdraw")}
+      </button>
+      {isOpen && (
+        <FormDialog
+          title={t("withdraw")}
+          close={() => setOpen(false)}
+          act={withdraw}
+          button={t("withdraw")}
+          isDangerous
+        >
+          <p>{t("withdrawWhy")}</p>
+          <Field label={t("moveReason")} hint={t("moveReasonHint")}>
+            <input name="reason" required maxLength={200} autocomplete="off" />
+          </Field>
+        </FormDialog>
+      )}
+    </>
+  );
 }
 
 /** The button that opens the dialog for a study filed under the wrong patient. */

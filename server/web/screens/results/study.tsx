@@ -9,9 +9,10 @@ import { word } from "../../ui/words/words.ts";
 import { filingReason } from "../../ui/words/reasons.ts";
 import { markSeen } from "../today/seen.ts";
 import { Facts } from "../../ui/status/facts.tsx";
-import { Previews } from "./previews.tsx";
+import { Previews } from "./pictures/previews.tsx";
+import { ViewerLink } from "./pictures/viewer-link.tsx";
 import { queryText } from "./query.ts";
-import { PlaceNotices, WrongAnimal } from "./study-place.tsx";
+import { PlaceNotices, TypedActions, WrongAnimal } from "./study-place.tsx";
 import { Conflicts, Revisions, TimeLine } from "./study-history.tsx";
 import { StudyTable } from "./study-table.tsx";
 import { t } from "./study-texts.ts";
@@ -115,6 +116,8 @@ function Head({ study, reload }: { study: StudyPage; reload: () => Promise<void>
               {t("ofPatient")}
             </a>
           )}
+          <ViewerLink study={study} />
+          <TypedActions study={study} reload={reload} />
           <WrongAnimal study={study} reload={reload} />
         </p>
       </div>

@@ -9,6 +9,7 @@ import { translations } from "../../text.ts";
 import { Field } from "../../ui/form/field.tsx";
 import { formValues } from "../../ui/form/form.ts";
 import { useAction } from "../../ui/form/use-action.ts";
+import { ViewerField } from "./viewer-field.tsx";
 import { SettingsFrame } from "./frame.tsx";
 import { Facts } from "../../ui/status/facts.tsx";
 import "./clinic.css";
@@ -21,7 +22,7 @@ export function ClinicSettings() {
 }
 
 function SettingsForm({
-  of: { name, fp, language, time_zone, confirms_connections, not_run_hours },
+  of: { name, fp, language, time_zone, confirms_connections, not_run_hours, viewer_template },
 }: {
   of: ClinicOfUser;
 }) {
@@ -34,6 +35,7 @@ function SettingsForm({
       time_zone: chosen["time_zone"] || null,
       confirms_connections: chosen["confirms_connections"] !== undefined,
       not_run_hours: Number(chosen["not_run_hours"]),
+      viewer_template: chosen["viewer_template"]?.trim() || null,
     };
     setSaved(false);
     void run(async () => {
@@ -63,6 +65,7 @@ function SettingsForm({
             defaultValue={not_run_hours}
           />
         </Field>
+        <ViewerField template={viewer_template} />
         <label class="check">
           <input type="checkbox" name="confirms_connections" checked={confirms_connections} />{" "}
           <span>

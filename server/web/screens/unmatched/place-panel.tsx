@@ -98,6 +98,10 @@ function stepText({ cause, patient, rejected_reason }: UnmatchedStep): string {
       return t("entered");
     case "imported":
       return t("imported");
+    case "corrected":
+      return t("corrected");
+    case "withdrawn":
+      return t("withdrawn");
     case "moved":
       return t("moved", { name });
     case "taken back":

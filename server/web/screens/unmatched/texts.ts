@@ -87,6 +87,8 @@ export const t = translations({
   outdatedStudy: ["flagged for: {before}, is now: {now} · {device}", "işaretlenen: {before}, şimdi: {now} · {device}"],
   moved: ["moved to {name}", "taşındı: {name}"],
   takenBack: ["taken back from its animal", "hayvanından geri alındı"],
+  corrected: ["values corrected", "değerleri düzeltildi"],
+  withdrawn: ["removed", "silindi"],
   flaggedAgain: ["flagged again", "yeniden işaretlendi"],
   patientDeleted: ["its animal was deleted", "hayvanı silindi"],
   patientRestored: ["filed again to {name}, who came back", "yeniden kaydedildi, geri gelen hasta: {name}"],

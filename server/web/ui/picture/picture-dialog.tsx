@@ -1,24 +1,27 @@
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
 import { translations } from "../../text.ts";
 import { CloseButton, Dialog } from "../form-dialog/dialog.tsx";
+import { PictureView } from "./picture-view.tsx";
+import type { Frames, ShownPicture } from "./shown-picture.ts";
 import "./picture.css";
 
 interface PictureDialogProps {
   readonly title: string;
   readonly close: () => void;
-  /** Number of pictures or frames that the buttons and the arrow keys step through. */
+  /** Number of images through which the buttons and keys step. */
   readonly count: number;
-  /** Shows the picture `by` positions further. */
+  /** Shows the image `by` positions further. */
   readonly turn: (by: number) => void;
-  readonly previous: string;
-  readonly next: string;
-  /** The position among the frames of a clip. */
-  readonly status?: string;
+  /** The frames of a clip; null for an image without. */
+  readonly frames: Frames | null;
   /** Location of the original. */
   readonly originals: string;
-  /** The picture, or the reason why it is missing. */
-  readonly children: ComponentChildren;
+  /** Links to the original. */
+  readonly links?: ComponentChildren;
+  /** Null while it is missing. */
+  readonly picture: ShownPicture | null;
+  /** The reason why the picture is missing. */
+  readonly children?: ComponentChildren;
 }
 
 /** A picture as large as the window allows. */
@@ -27,40 +30,30 @@ export function PictureDialog({
   close,
   count,
   turn,
-  previous,
-  next,
-  status,
+  frames,
   originals,
+  links,
+  picture,
   children,
 }: PictureDialogProps) {
-  useEffect(() => {
-    const listen = ({ key }: KeyboardEvent) => {
-      if (key === "ArrowLeft") turn(-1);
-      if (key === "ArrowRight") turn(1);
-    };
-    addEventListener("keydown", listen);
-    return () => removeEventListener("keydown", listen);
-  }, [count]);
+  const between = count > 1 ? { by: turn, previous: t("previous"), next: t("next") } : null;
   const foot = (
     <>
-      {count > 1 && (
-        <>
-          <button type="button" onClick={() => turn(-1)}>
-            {previous}
-          </button>
-          {status !== undefined && <span role="status">{status}</span>}
-          <button type="button" onClick={() => turn(1)}>
-            {next}
-          </button>
-        </>
-      )}
+      {links}
       <CloseButton />
     </>
   );
   return (
     <Dialog title={title} close={close} foot={foot} class="picture-dialog">
-      <div class="picture-place">{children}</div>
-      <NotForDiagnosis>{originals}</NotForDiagnosis>
+      <PictureView
+        id={title}
+        {...{ picture, frames }}
+        turn={between}
+        note={<NotForDiagnosis>{originals}</NotForDiagnosis>}
+      >
+        {children}
+      </PictureView>
+      {picture !== null && <p class="quiet picture-keys">{t(frames === null ? "keys" : "clipKeys")}</p>}
     </Dialog>
   );
 }
@@ -76,4 +69,14 @@ export function NotForDiagnosis({ children }: { children: string }) {
 
 const t = translations({
   notForDiagnosis: ["Not for diagnosis", "Tanı için değildir"],
+  previous: ["Previous image", "Önceki görüntü"],
+  next: ["Next image", "Sonraki görüntü"],
+  keys: [
+    "Keys: ← → other image, + − size, 0 fit, Shift and arrows move, f full screen.",
+    "Tuşlar: ← → diğer görüntü, + − boyut, 0 sığdır, Shift ve oklar kaydırır, f tam ekran.",
+  ],
+  clipKeys: [
+    "Keys: space plays, ← → frame, Page Up and Page Down other image, + − size, 0 fit, Shift and arrows move, f full screen. The pace is not that of the device.",
+    "Tuşlar: boşluk oynatır, ← → kare, Page Up ve Page Down diğer görüntü, + − boyut, 0 sığdır, Shift ve oklar kaydırır, f tam ekran. Hız cihazınki değildir.",
+  ],
 });

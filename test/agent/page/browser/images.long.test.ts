@@ -94,12 +94,29 @@ describe.skipIf(browserProblem() !== null)("images in the agent's page", () => {
     await page.keyboard.press("ArrowLeft");
     await dialog.getByText("Frame 8 of 8").waitFor();
     await dialog.getByRole("img").waitFor();
+    // The space bar plays the clip, and ends it.
+    await page.keyboard.press("Space");
+    await dialog.getByText("Frame 3 of 8").waitFor();
+    await page.keyboard.press("Space");
+    await dialog.getByRole("button", { name: "Play" }).waitFor();
+    // The file of the original is the stored one.
+    const loading = page.waitForEvent("download");
+    await dialog.getByRole("link", { name: "Download the original (DICOM)" }).click();
+    const original = await loading;
+    expect(original.suggestedFilename()).toMatch(/^[A-Za-z0-9-]+\.dcm$/);
+    const stored = path.join(agent.folder, "data", "images", original.suggestedFilename());
+    expect(fs.readFileSync(await original.path()).equals(fs.readFileSync(stored))).toBe(true);
+    await page.keyboard.press("PageDown");
+    await dialog.getByRole("heading", { name: "Image 2 of 3" }).waitFor();
+    await expect.poll(() => dialog.getByRole("button", { name: "Play" }).count()).toBe(0);
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
 
     await page.getByRole("button", { name: "No picture:" }).click();
     await dialog.getByText("Look at it on the device or in the archive.").waitFor();
-    await expect.poll(() => dialog.getByRole("button").allTextContents()).toEqual(["Close"]);
+    await expect
+      .poll(() => dialog.getByRole("button").allTextContents())
+      .toEqual(["Previous image", "Next image", "Close"]);
     await expectAccessible(page);
     await page.getByRole("button", { name: "Close" }).click();
     await chooseLanguage(page, "tr");
@@ -109,7 +126,7 @@ describe.skipIf(browserProblem() !== null)("images in the agent's page", () => {
   });
 
   test("a picture is requested within bounds, and a missing one has its reason", async () => {
-    const { port, listed, preview } = await started();
+    const { port, url, listed, preview } = await started();
     await send(port, ["us", "cr"]);
     const [study] = await until("an image", async () => ((await listed())[0]?.images === 2 ? listed() : null));
     const [clip, still] = study!.shown.map(({ id }) => id);
@@ -123,6 +140,15 @@ describe.skipIf(browserProblem() !== null)("images in the agent's page", () => {
     const statuses = ["?frame=9", "?frame=0", "?frame=x", "?side=4096"].map((query) => preview(clip!, query));
     expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([422, 400, 400, 400]);
     expect((await preview("nothing")).status).toBe(404);
+    const original = (id: string) => fetch(`${url}/local/v1/images/${id}/original`);
+    const file = await original(still!);
+    expect([file.headers.get("content-type"), file.headers.get("content-disposition")]).toEqual([
+      "application/dicom",
+      `attachment; filename="${still}.dcm"`,
+    ]);
+    expect(Buffer.from(await file.arrayBuffer()).toString("latin1", 128, 132)).toBe("DICM");
+    const wrong = ["nothing", "..%2F..%2Fagent.yaml", study!.study_uid].map(original);
+    expect((await Promise.all(wrong)).map(({ status }) => status)).toEqual([404, 404, 404]);
 
     // A browser may request many simultaneously: beyond the bound the response is that the agent is busy.
     const crowd = await Promise.all(Array.from({ length: 40 }, () => preview(still!)));
@@ -136,7 +162,7 @@ describe.skipIf(browserProblem() !== null)("images in the agent's page", () => {
     expect(await agent.host.apply(JSON.stringify({ ...settings, status: { listen } }))).toEqual({ outcome: "applied" });
     const own = `http://127.0.0.1:${agent.host.port}/local/v1/images`;
     const headers = { "x-forwarded-for": "192.0.2.6" };
-    for (const address of [own, `${own}/${still}/preview`]) {
+    for (const address of [own, `${own}/${still}/preview`, `${own}/${still}/original`]) {
       expect([(await fetch(address, { headers })).status, (await fetch(address)).status]).toEqual([401, 200]);
     }
   });

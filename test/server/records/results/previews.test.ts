@@ -19,15 +19,15 @@ test("pictures are listed by their position, and a second one of a position repl
   const { server, store, dog, clinicId } = await started();
   const { fp } = study();
   await server.push(await server.makeKey(ours, keyPermissions), study({ fp, patient_fp: dog.fp }));
-  const size = { width: 2, height: 1, now: noon };
+  const size = { width: 2, height: 1, frames: 0, now: noon };
   const put = (position: number, bytes: number[]) =>
     store.transaction((session) =>
       storePreview(session, { clinicId, fp, position, png: Buffer.from(bytes).toString("base64"), ...size }),
     );
   expect([await put(2, [2, 255, 0]), await put(1, [1]), await put(1, [7])]).toEqual([true, true, true]);
   expect(await listPreviews(store, clinicId, fp)).toEqual([
-    { position: 1, width: 2, height: 1 },
-    { position: 2, width: 2, height: 1 },
+    { position: 1, width: 2, height: 1, frames: 0 },
+    { position: 2, width: 2, height: 1, frames: 0 },
   ]);
   expect(await readPreview(store, clinicId, fp, 1)).toEqual(Buffer.from([7]));
   expect(await readPreview(store, clinicId, fp, 2)).toEqual(Buffer.from([2, 255, 0]));

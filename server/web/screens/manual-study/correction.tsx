@@ -1,0 +1,59 @@
+import { useLocation } from "preact-iso";
+import { useState } from "preact/hooks";
+import type { CorrectionBody, TypedAnalyte, TypedStudy } from "../../../dashboard/types/results/manual-study.ts";
+import type { StudyPage } from "../../../dashboard/types/results/results.ts";
+import { call } from "../../api.ts";
+import { Empty, Loaded, useResource } from "../../resource.tsx";
+import { clinicPath } from "../../session.ts";
+import { timeZone } from "../../text.ts";
+import { studyWord } from "../../ui/words/study-word.ts";
+import { type Change, storedDraft } from "./draft.ts";
+import { Entry } from "./entry.tsx";
+import { t } from "./texts.ts";
+
+/** Corrects the values of a typed study. Its animal stays. */
+export function Correction({ fp }: { fp: string }) {
+  const catalogue = useResource<TypedAnalyte[]>("/manual-study/analytes");
+  const study = useResource<StudyPage>(`/results/${encodeURIComponent(fp)}`);
+  return (
+    <>
+      <h1>{t("correction")}</h1>
+      <Loaded of={catalogue}>
+        {(analytes) => (
+          <Loaded of={study}>
+            {(stored) =>
+              stored.is_typed && stored.patient !== null ? (
+                <Values catalogue={analytes} stored={stored} />
+              ) : (
+                <Empty title={t("notTyped")}>
+                  <a href={`/dashboard/results/${fp}`}>{t("openResult")}</a>
+                </Empty>
+              )
+            }
+          </Loaded>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+function Values({ catalogue, stored }: { catalogue: readonly TypedAnalyte[]; stored: StudyPage }) {
+  // What the user saw first: a change by another one meanwhile is refused.
+  const [revision] = useState(stored.revision);
+  const [draft, setDraft] = useState(() => storedDraft(stored, catalogue, timeZone.value));
+  const { route } = useLocation();
+  const store = async ({ patient_fp: _patient, ...typed }: TypedStudy) => {
+    const body: CorrectionBody = { ...typed, revision };
+    await call("POST", `${clinicPath()}/results/${stored.fp}/correct`, body);
+    route(`/dashboard/results/${stored.fp}`);
+  };
+  const change: Change = (changed) => setDraft((before) => ({ ...before, ...changed }));
+  return (
+    <Entry {...{ catalogue, draft, change, store }} button={t("saveCorrection")}>
+      <p>
+        <strong>{stored.patient?.name}</strong> <span class="quiet">{studyWord(stored.patient?.species ?? "")}</span>
+      </p>
+      <p class="quiet">{t("correctionHint")}</p>
+    </Entry>
+  );
+}
