@@ -9,6 +9,7 @@ import { word } from "../../ui/words/words.ts";
 import { filingReason } from "../../ui/words/reasons.ts";
 import { markSeen } from "../today/seen.ts";
 import { Facts } from "../../ui/status/facts.tsx";
+import { FollowUpCard, isCritical } from "./follow-up.tsx";
 import { Previews } from "./previews.tsx";
 import { queryText } from "./query.ts";
 import { PlaceNotices, WrongAnimal } from "./study-place.tsx";
@@ -28,7 +29,9 @@ export function Study() {
 
 function Whole({ study, reload }: { study: StudyPage; reload: () => Promise<void> }) {
   // An error is ignored: the study then only stays marked as unseen.
-  useEffect(() => void markSeen(study.fp, study.revision).catch(() => undefined), [study.fp, study.revision]);
+  useEffect(() => {
+    if (!isCritical(study)) void markSeen(study.fp, study.revision).catch(() => undefined);
+  }, [study.fp, study.revision]);
   return (
     <article class="study">
       <Head study={study} reload={reload} />
@@ -48,6 +51,7 @@ function Whole({ study, reload }: { study: StudyPage; reload: () => Promise<void
         </p>
       )}
       <StudyTable study={study} />
+      <FollowUpCard study={study} />
       <Comments study={study} />
       <Previews fp={study.fp} />
       {study.notes.length > 0 && (
