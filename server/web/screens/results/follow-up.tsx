@@ -8,7 +8,7 @@ import type {
 } from "../../../dashboard/types/results/follow-up.ts";
 import type { StudyPage } from "../../../dashboard/types/results/results.ts";
 import { call } from "../../api.ts";
-import { Problem, useResource } from "../../resource.tsx";
+import { Problem, type Resource, useResource } from "../../resource.tsx";
 import { clinicPath, may, session } from "../../session.ts";
 import { dateTime } from "../../text.ts";
 import { Field } from "../../ui/form/field.tsx";
@@ -19,22 +19,23 @@ import "./follow-up.css";
 
 interface FollowUpProps {
   readonly study: Pick<StudyPage, "fp" | "revision" | "rows">;
+  readonly followUp: Resource<FollowUp>;
 }
 
-/**
- * Who is responsible for the study, what was said about it, and whether it is done. A critical value also asks for "I have seen it":
- * opening the page is not enough.
- */
-export function FollowUpCard({ study }: FollowUpProps) {
-  const followUp = useResource<FollowUp>(`/results/${study.fp}/follow-up`);
-  const { data, reload } = followUp;
-  if (data === undefined) return followUp.error === undefined ? null : <Problem error={followUp.error} />;
-  return (
-    <>
-      {isCritical(study) && <NotSeen study={study} seen={data.seen} reload={reload} />}
-      <Card study={study} followUp={data} reload={reload} />
-    </>
-  );
+export function useFollowUp(fp: string): Resource<FollowUp> {
+  return useResource<FollowUp>(`/results/${fp}/follow-up`);
+}
+
+/** Asks for "I have seen it" of a critical value: opening the page is not enough. Then it says who saw it. */
+export function SeenNotice({ study, followUp: { data, reload } }: FollowUpProps) {
+  if (data === undefined || !isCritical(study)) return null;
+  return <NotSeen study={study} seen={data.seen} reload={reload} />;
+}
+
+/** Who is responsible for the study, what was said about it, and whether it is done. */
+export function FollowUpCard({ study, followUp: { data, error, reload } }: FollowUpProps) {
+  if (data !== undefined) return <Card study={study} followUp={data} reload={reload} />;
+  return error === undefined ? null : <Problem error={error} />;
 }
 
 /** Whether a click has to say that a person saw the study. */
@@ -42,7 +43,11 @@ export function isCritical({ rows }: Pick<StudyPage, "rows">): boolean {
   return rows.some(({ flag }) => flag === "critical");
 }
 
-function NotSeen({ study, seen, reload }: FollowUpProps & { seen: FollowUp["seen"]; reload: () => Promise<void> }) {
+interface Shown extends Pick<FollowUpProps, "study"> {
+  readonly reload: () => Promise<void>;
+}
+
+function NotSeen({ study, seen, reload }: Shown & { seen: FollowUp["seen"] }) {
   const { run, error, isRunning } = useAction();
   if (seen !== null) {
     return (
@@ -74,12 +79,7 @@ function NotSeen({ study, seen, reload }: FollowUpProps & { seen: FollowUp["seen
   );
 }
 
-interface CardProps extends FollowUpProps {
-  readonly followUp: FollowUp;
-  readonly reload: () => Promise<void>;
-}
-
-function Card({ study, followUp, reload }: CardProps) {
+function Card({ study, followUp, reload }: Shown & { followUp: FollowUp }) {
   const { run, error, isRunning } = useAction();
   const { state, responsible, members, events } = followUp;
   const send = (name: string, body: AssignBody | RemarkBody | DoneBody | object) =>

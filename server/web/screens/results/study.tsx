@@ -9,7 +9,7 @@ import { word } from "../../ui/words/words.ts";
 import { filingReason } from "../../ui/words/reasons.ts";
 import { markSeen } from "../today/seen.ts";
 import { Facts } from "../../ui/status/facts.tsx";
-import { FollowUpCard, isCritical } from "./follow-up.tsx";
+import { FollowUpCard, isCritical, SeenNotice, useFollowUp } from "./follow-up.tsx";
 import { Previews } from "./previews.tsx";
 import { queryText } from "./query.ts";
 import { PlaceNotices, WrongAnimal } from "./study-place.tsx";
@@ -28,6 +28,7 @@ export function Study() {
 }
 
 function Whole({ study, reload }: { study: StudyPage; reload: () => Promise<void> }) {
+  const followUp = useFollowUp(study.fp);
   // An error is ignored: the study then only stays marked as unseen.
   useEffect(() => {
     if (!isCritical(study)) void markSeen(study.fp, study.revision).catch(() => undefined);
@@ -50,8 +51,9 @@ function Whole({ study, reload }: { study: StudyPage; reload: () => Promise<void
           <a href="#conflicts">{t("hasConflicts", { count: study.conflicts.length })}</a>
         </p>
       )}
+      <SeenNotice study={study} followUp={followUp} />
       <StudyTable study={study} />
-      <FollowUpCard study={study} />
+      <FollowUpCard study={study} followUp={followUp} />
       <Comments study={study} />
       <Previews fp={study.fp} />
       {study.notes.length > 0 && (

@@ -18,7 +18,7 @@ interface Props {
 export function Unseen({ studies, reload }: Props) {
   if (studies.length === 0) return null;
   return (
-    <section class="card" aria-labelledby="unseen">
+    <section class="card wide" aria-labelledby="unseen">
       <h2 id="unseen">
         <span class="count">{studies.length}</span>
         {t("unseen")}
@@ -39,7 +39,7 @@ export function Unseen({ studies, reload }: Props) {
 export function Yours({ studies }: Pick<Props, "studies">) {
   if (studies.length === 0) return null;
   return (
-    <section class="card" aria-labelledby="yours">
+    <section class="card wide" aria-labelledby="yours">
       <h2 id="yours">
         <span class="count">{studies.length}</span>
         {t("yours")}

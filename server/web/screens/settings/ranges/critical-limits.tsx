@@ -60,7 +60,7 @@ function Choice({ inUse, done }: { inUse: LimitsInUse; done: () => Promise<void>
           : t("undecided")}
       </p>
       <DataTable
-        label={t("title")}
+        label={t("offered")}
         class="cards"
         columns={[t("use"), t("animal"), t("analyte"), [t("limit"), "number"], t("source"), t("grade")]}
       >

@@ -2,6 +2,7 @@ import { translations } from "../../../text.ts";
 
 export const t = translations({
   title: ["Critical limits", "Kritik sınırlar"],
+  offered: ["Limits to choose from", "Seçilebilecek sınırlar"],
   intro: [
     "No veterinary laboratory publishes its list, so these come from consensus and studies. Choose, or leave empty. A value strictly beyond an accepted limit is critical from the next result on; filed results keep their flags.",
     "Hiçbir veteriner laboratuvarı listesini yayımlamıyor; bunlar uzlaşı metinlerinden ve çalışmalardan alındı. Seçin ya da boş bırakın. Kabul edilen sınırı aşan değer bir sonraki sonuçtan itibaren kritiktir; kayıtlı sonuçların işaretleri değişmez.",
