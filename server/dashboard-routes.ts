@@ -21,7 +21,7 @@ import { notificationRoutes } from "./dashboard/routes/settings/notifications.ts
 import { orderRoutes } from "./dashboard/routes/records/orders.ts";
 import { patientRoutes } from "./dashboard/routes/records/patients.ts";
 import { previewRoutes } from "./dashboard/routes/records/previews.ts";
-import { followUpRoutes } from "./dashboard/routes/records/follow-up.ts";
+import { followUpRoutes } from "./dashboard/routes/follow-up.ts";
 import { limitRoutes } from "./dashboard/routes/settings/limits.ts";
 import { rangeRoutes } from "./dashboard/routes/settings/ranges.ts";
 import { recordRoutes } from "./dashboard/routes/records/records.ts";

@@ -351,7 +351,7 @@ export interface Tables {
     clinic_id: number;
     study_id: number;
     at: number;
-    kind: FollowUpEventKind;
+    kind: "assigned" | "remark" | "done" | "reopened" | "worse" | "moved";
     /** Null for an event that a new revision made. */
     user_id: number | null;
     /** The member that it was assigned to; null for nobody. */
@@ -622,9 +622,6 @@ export interface OptionalStudyColumns {
   order_fp: string | null;
   order_number: string | null;
 }
-
-/** `worse` and `moved` are new revisions of the study: an abnormal value came or is worse, or its animal is another one. */
-export type FollowUpEventKind = "assigned" | "remark" | "done" | "reopened" | "worse" | "moved";
 
 export type StudyCause =
   | ("pushed" | "imported" | "assigned" | "undone" | "rejected" | "entered")

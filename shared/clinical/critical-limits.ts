@@ -103,7 +103,8 @@ export function limitProblem(row: Pick<AcceptedLimit, keyof typeof limitFields>)
   return (row.age_min_days ?? 0) > (row.age_max_days ?? Infinity) ? "ends before the age at which it starts" : null;
 }
 
-function exceptionProblem({ species, analyte, breeds, age_below_days, sample }: LimitException): string | null {
+/** Checks an exception beyond its schema. @returns the problem, or null */
+export function exceptionProblem({ species, analyte, breeds, age_below_days, sample }: LimitException): string | null {
   if (analyteByCode(analyte)?.value_type !== "numeric") return `is of ${analyte}, expected a numeric analyte`;
   const strange = breeds?.find((breed) => species.every((each) => !subgroupsOf(each).includes(breed)));
   if (strange !== undefined) return `has the breed ${strange}, which species-map.json lacks`;
@@ -151,7 +152,7 @@ export function crossedLimit(
     const specificity = Math.max(...found.map(({ limit }) => specificityOf(limit)));
     const [first] = found
       .filter(({ limit }) => specificityOf(limit) === specificity)
-      .sort((one, other) => (side === "low" ? other.bound - one.bound : one.bound - other.bound));
+      .toSorted((one, other) => (side === "low" ? other.bound - one.bound : one.bound - other.bound));
     if (first !== undefined && isBeyond(side, first.bound)) return first.limit;
   }
   return null;

@@ -168,7 +168,7 @@ export const pageOfResults = pageQuery(true);
 /** The page that no column but the time narrows. On PostgreSQL too an index holds all that it chooses by. */
 export const pageOfAllResults = pageQuery(false);
 /** The page of open follow-ups, which are few: they come first, and their studies by id. */
-export const pageOfFollowed = pageQuery(true, openFollowUps);
+const pageOfFollowed = pageQuery(true, openFollowUps);
 
 // Chooses the page among few columns, which an index holds (SQLite), and reads complete rows for it alone.
 function pageQuery(isNarrowed: boolean, studies: (db: Kysely<Tables>, p: ListParameters) => Studies = anyStudies) {

@@ -1,6 +1,6 @@
 import type { Result } from "../../../shared/api/study.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
-import type { FollowUpEventKind, StudyCause, StudyColumns } from "../../database/schema.ts";
+import type { StudyCause, StudyColumns, Tables } from "../../database/schema.ts";
 import { worseAnalytes } from "./worse-values.ts";
 
 // What a new revision of a study means for its follow-ups. They belong to the study, so that none of them ends with a revision.
@@ -44,7 +44,16 @@ const clinics = query((db, p: { studyId: number }) =>
 
 // The read API shows no follow-up.
 const note = uncachedWrite(
-  (db, p: { clinicId: number; studyId: number; now: number; kind: FollowUpEventKind; words: string | null }) =>
+  (
+    db,
+    p: {
+      clinicId: number;
+      studyId: number;
+      now: number;
+      kind: Tables["follow_up_event"]["kind"];
+      words: string | null;
+    },
+  ) =>
     db.insertInto("follow_up_event").values({
       clinic_id: p.clinicId,
       study_id: p.studyId,

@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
 import { analyteByCode } from "../../../shared/clinical/analytes/analytes.ts";
 import { convert } from "../../../shared/clinical/analytes/units.ts";
-import { type AcceptedLimit, exceptionsOf, offeredLimits } from "../../../shared/clinical/critical-limits.ts";
+import {
+  type AcceptedLimit,
+  exceptionProblem,
+  exceptionsOf,
+  limitProblem,
+  offeredLimits,
+} from "../../../shared/clinical/critical-limits.ts";
 import { assess, type ClinicChoices } from "../../../shared/clinical/flag.ts";
 import type { Interval } from "../../../shared/clinical/reference.ts";
 import { type Signalment, signalmentAt } from "../../../shared/clinical/signalment.ts";
@@ -79,7 +85,8 @@ test("limits that are not accepted change nothing", () => {
     expect(assessed(limit.analyte, value, limit.unit, { animal, limits: others })).toMatchObject({ flag });
     expect(limit_id).toBeUndefined();
     // More limits never make a value less than critical.
-    if (flag === "critical") expect(assessed(limit.analyte, value, limit.unit, { animal }).flag).toBe("critical");
+    const all = assessed(limit.analyte, value, limit.unit, { animal }).flag;
+    expect(flag !== "critical" || all === "critical").toBe(true);
   }
 });
 
@@ -157,4 +164,31 @@ test("no limit applies to potassium of a hemolysed sample or of an Akita, or to 
   expect(assessed("HCT", 14, "%", { limits: [hct], animal: puppy }).flag).toBeNull();
   expect(assessed("HCT", 14, "%", { limits: [hct] }).flag).toBe("critical");
   expect(exceptionsOf(hct).map(({ id }) => id)).toEqual(["young_red_cells"]);
+});
+
+test("a row of the data with an unknown analyte, unit, breed or condition is refused with its fault", () => {
+  const [limit] = accepted;
+  const faults = [
+    { analyte: "XYZ" },
+    { analyte: "UGLU" },
+    { unit: "mmol/L" },
+    { low: undefined, high: undefined },
+    { low: "5", high: "4" },
+    { age_min_days: 40, age_max_days: 30 },
+  ].map((changes) => limitProblem({ ...limit!, ...changes } as AcceptedLimit));
+  expect(faults).toEqual([
+    "is of XYZ, expected a numeric analyte of the catalogue",
+    "is of UGLU, expected a numeric analyte of the catalogue",
+    "has the unit mmol/L, expected a unit of NEU",
+    "has neither a low nor a high",
+    "has the low 5, not below the high",
+    "ends before the age at which it starts",
+  ]);
+  const exception = { id: "leaking_potassium", species: ["dog"], analyte: "K", source: "x" } as const;
+  const problem = (changes: object) => exceptionProblem({ ...exception, species: ["dog"], ...changes });
+  expect([problem({ breeds: ["akita"] }), problem({ breeds: ["akitta"] }), problem({})]).toEqual([
+    null,
+    "has the breed akitta, which species-map.json lacks",
+    "expected one of breeds, age_below_days and sample",
+  ]);
 });

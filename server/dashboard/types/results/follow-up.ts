@@ -1,4 +1,3 @@
-import type { FollowUpEventKind } from "../../../database/schema.ts";
 import type { OutsideValue } from "./results.ts";
 
 // Who is responsible for a study in a clinic, and what was said about it.
@@ -6,6 +5,9 @@ import type { OutsideValue } from "./results.ts";
 /** Hours after which a result that nobody looked at is listed on Today, and days for which it is. */
 export const UNSEEN_HOURS = 24;
 export const UNSEEN_DAYS = 7;
+
+/** `worse` and `moved` are new revisions of the study: an abnormal value came or is worse, or its animal is another one. */
+export type FollowUpEventKind = "assigned" | "remark" | "done" | "reopened" | "worse" | "moved";
 
 /** A member of the clinic, by the public id. */
 export interface FollowUpMember {

@@ -1,19 +1,18 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import type { AssignBody, DoneBody, FollowUp, RemarkBody } from "../../types/results/follow-up.ts";
-import { ApiError } from "../../../http/errors.ts";
-import type { Session } from "../../../database/query.ts";
-import { assign, finish, type FollowUpActor, remark, reopen } from "../../../records/follow-up/commands.ts";
-import { readFollowUp } from "../../../records/follow-up/follow-up.ts";
-import { markSeenIn } from "../../../records/results/seen-studies.ts";
-import { openStudy } from "../../../records/studies/open-studies.ts";
-import { findMember } from "../../../records/users/members.ts";
-import { clinicOf, userOf } from "../../auth/guard.ts";
-import { bodyReader } from "../../body.ts";
-import type { DashboardContext } from "../../context.ts";
-import { refuse } from "../../refuse.ts";
-import { refusal } from "../../types/refusals.ts";
-import { found } from "./study-command.ts";
+import type { AssignBody, DoneBody, FollowUp, RemarkBody } from "../types/results/follow-up.ts";
+import { ApiError } from "../../http/errors.ts";
+import type { Session } from "../../database/query.ts";
+import { assign, finish, type FollowUpActor, remark, reopen } from "../../records/follow-up/commands.ts";
+import { readFollowUp } from "../../records/follow-up/follow-up.ts";
+import { markSeenIn } from "../../records/results/seen-studies.ts";
+import { openStudy } from "../../records/studies/open-studies.ts";
+import { findMember } from "../../records/users/members.ts";
+import { clinicOf, userOf } from "../auth/guard.ts";
+import { bodyReader } from "../body.ts";
+import type { DashboardContext } from "../context.ts";
+import { refuse } from "../refuse.ts";
+import { refusal } from "../types/refusals.ts";
 
 // Who is responsible for a study, remarks, done and undone. The audit has a row of each request.
 
@@ -33,8 +32,8 @@ const URL = "/clinic/v1/clinics/:clinic/results/:fp/follow-up";
 export function followUpRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
   app.get(URL, { config: { access: "reader" } }, async (request) => {
     const clinicId = clinicOf(request).id;
-    const study = found("This study", await store.first(openStudy, { clinicId, fp: fpOf(request) }));
-    return readFollowUp(store, { clinicId, studyId: study.id });
+    const { id } = await studyOf(store, request);
+    return readFollowUp(store, { clinicId, studyId: id });
   });
   const command = <Body>(
     name: string,
@@ -45,7 +44,7 @@ export function followUpRoutes(app: FastifyInstance, { store, now }: DashboardCo
       const body = read(request.body);
       const clinicId = clinicOf(request).id;
       return store.transaction(async (session) => {
-        const study = found("This study", await session.first(openStudy, { clinicId, fp: fpOf(request) }));
+        const study = await studyOf(session, request);
         const actor = { clinicId, studyId: study.id, userId: userOf(request).userId, now: now() };
         await run(session, actor, body, study.revision);
         return readFollowUp(session, actor);
@@ -70,6 +69,10 @@ export function followUpRoutes(app: FastifyInstance, { store, now }: DashboardCo
   command("reopen", noBody, (session, actor) => reopen(session, actor));
 }
 
-function fpOf(request: FastifyRequest): string {
-  return (request.params as { fp: string }).fp;
+/** @throws 404 for a study that the clinic may not open, as for a missing one */
+async function studyOf(session: Session, request: FastifyRequest): Promise<{ id: number; revision: number }> {
+  const { fp } = request.params as { fp: string };
+  const study = await session.first(openStudy, { clinicId: clinicOf(request).id, fp });
+  if (study === undefined) throw new ApiError("RECORD.NOT_FOUND", "This study");
+  return study;
 }

@@ -1,4 +1,4 @@
-import { translations } from "../../text.ts";
+import { translations } from "../../../text.ts";
 
 export const t = translations({
   followUp: ["Follow-up", "Takip"],
