@@ -2,7 +2,6 @@ import { type Static, Type } from "typebox";
 import { type Analyte, analyteByCode } from "./analytes/analytes.ts";
 import { readData } from "./analytes/data.ts";
 import { convert, factorOf } from "./analytes/units.ts";
-import type { Comparator } from "../api/study.ts";
 import { textForm } from "../schema/text-form.ts";
 import type { Signalment } from "./signalment.ts";
 import { subgroupsOf } from "./species.ts";
@@ -124,34 +123,30 @@ const samples: Record<NonNullable<LimitException["sample"]>, RegExp> = {
   hemolysed: /h(a?e|ä)?moly[sz]|\bHEM\b/i,
 };
 
-/** A value in its unit, and whose it is. */
-interface LimitedValue {
+/** What a limit needs to know of a result. */
+interface LimitedResult {
   readonly analyte: Analyte;
-  readonly value: number;
-  readonly comparator: Comparator | null;
   readonly unit: string;
   readonly device_flag: string | null;
 }
 
 /**
- * Finds the accepted limit that a value is beyond, whatever interval it has. `isBeyond` compares in the unit of the value. On each side
- * the limit for the age decides before a general one, then the one that comes first on the way out of the interval.
+ * Finds the accepted limit that a value is beyond, whatever interval it has. `isBeyond` compares in the unit of the value. Of several
+ * limits on one side that decides which comes first on the way out of the interval.
  */
 export function crossedLimit(
   limits: readonly AcceptedLimit[],
-  result: LimitedValue,
+  { analyte, unit }: Pick<LimitedResult, "analyte" | "unit">,
   signalment: Signalment,
   isBeyond: (side: "low" | "high", bound: number) => boolean,
 ): AcceptedLimit | null {
-  const { analyte, unit } = result;
+  const own = limits.filter((limit) => limit.analyte === analyte.code && isFor(limit, signalment));
   for (const side of ["low", "high"] as const) {
-    const found = limits.flatMap((limit) => {
-      const bound = limit[side] === undefined ? null : convert(analyte, Number(limit[side]), limit.unit, unit);
-      return limit.analyte === analyte.code && bound !== null && isFor(limit, signalment) ? [{ limit, bound }] : [];
-    });
-    const specificity = Math.max(...found.map(({ limit }) => specificityOf(limit)));
-    const [first] = found
-      .filter(({ limit }) => specificityOf(limit) === specificity)
+    const [first] = own
+      .flatMap((limit) => {
+        const bound = limit[side] === undefined ? null : convert(analyte, Number(limit[side]), limit.unit, unit);
+        return bound === null ? [] : [{ limit, bound }];
+      })
       .toSorted((one, other) => (side === "low" ? other.bound - one.bound : one.bound - other.bound));
     if (first !== undefined && isBeyond(side, first.bound)) return first.limit;
   }
@@ -160,7 +155,7 @@ export function crossedLimit(
 
 /** Returns the exception that keeps limits of an analyte away from an animal or a sample, otherwise null. */
 export function exceptionOf(
-  { analyte, device_flag }: Pick<LimitedValue, "analyte" | "device_flag">,
+  { analyte, device_flag }: Pick<LimitedResult, "analyte" | "device_flag">,
   { species, subgroup, crossOf = [], ageDays }: Signalment,
 ): LimitException | null {
   const ofBreeds = subgroup === null ? crossOf : [subgroup];
@@ -180,8 +175,4 @@ function isFor({ species, age_min_days: from = 0, age_max_days: to }: AcceptedLi
   if (species !== patient.species) return false;
   if (patient.ageDays === null) return to === undefined;
   return from <= patient.ageDays && patient.ageDays <= (to ?? Infinity);
-}
-
-function specificityOf({ age_max_days }: AcceptedLimit): number {
-  return age_max_days === undefined ? 0 : 1;
 }

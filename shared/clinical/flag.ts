@@ -138,7 +138,7 @@ export function assess(
   const assessment = range === null ? without(analyte, signalment, caveats) : within(result, range, value, caveats);
   if (result.ordinal || unit === null) return assessment;
   const own = range?.isClinics === true ? range.bounds : null;
-  const limited = { analyte, value, comparator, unit, device_flag: result.device_flag };
+  const limited = { analyte, unit, device_flag: result.device_flag };
   const limit = crossedLimit(clinic.limits ?? [], limited, signalment, (side, bound) => {
     // The critical bound of the clinic's own interval is its closer decision.
     if (own?.[`critical_${side}`] != null) return false;

@@ -105,27 +105,30 @@ export const unseen = checked(
           .where((where) =>
             where.or([where("waiting.severity", "<", sql.lit(2)), where("waiting.received_at", "<", p.criticalSince)]),
           )
-          .where(({ exists, not, selectFrom, and }) =>
-            and([
-              exists(
-                selectFrom("clinic_patient")
+          .where((of) =>
+            of.and([
+              of.exists(
+                of
+                  .selectFrom("clinic_patient")
                   .select("clinic_patient.patient_id")
                   .where("clinic_patient.clinic_id", "=", p.clinicId)
                   .whereRef("clinic_patient.patient_id", "=", "waiting.patient_id")
                   .where("clinic_patient.listed", "=", 1),
               ),
-              not(
-                exists(
-                  selectFrom("study_seen as seen")
+              of.not(
+                of.exists(
+                  of
+                    .selectFrom("study_seen as seen")
                     .select("seen.study_id")
                     .where("seen.clinic_id", "=", p.clinicId)
                     .whereRef("seen.study_id", "=", "waiting.id")
                     .whereRef("seen.revision", ">=", "waiting.revision"),
                 ),
               ),
-              not(
-                exists(
-                  selectFrom("follow_up as taken")
+              of.not(
+                of.exists(
+                  of
+                    .selectFrom("follow_up as taken")
                     .select("taken.study_id")
                     .where("taken.clinic_id", "=", p.clinicId)
                     .whereRef("taken.study_id", "=", "waiting.id")

@@ -11,6 +11,8 @@ import {
 import { assess, type ClinicChoices } from "../../../shared/clinical/flag.ts";
 import type { Interval } from "../../../shared/clinical/reference.ts";
 import { type Signalment, signalmentAt } from "../../../shared/clinical/signalment.ts";
+import { resultsOf } from "../../../shared/clinical/results.ts";
+import { flagLines } from "../../../shared/platform/cli/flag-text.ts";
 import { diceOf } from "../../support/dice.ts";
 
 const vet = { accepted_by: "Dr. Ada", accepted_at: "2026-11-29T05:00:00.000Z" };
@@ -126,7 +128,7 @@ test("the critical bound of the clinic's own interval precedes an accepted limit
   expect(assessed("PLT", 15, "10*3/uL", { limits, interval: { ...own, critical_low: null } }).flag).toBe("critical");
 });
 
-test("of two limits for one animal that of its age decides, then the one that a value passes first", () => {
+test("of two limits for one animal that which a value passes first decides, and a foal has a limit of its own", () => {
   const both = ids("dog-plt-vcog", "dog-plt-bleeding");
   expect(assessed("PLT", 22, "10*3/uL", { limits: both }).limit_id).toBe("dog-plt-vcog");
   const lactate = ids("horse-lac-colic", "foal-lac-survival");
@@ -191,4 +193,21 @@ test("a row of the data with an unknown analyte, unit, breed or condition is ref
     "has the breed akitta, which species-map.json lacks",
     "expected one of breeds, age_below_days and sample",
   ]);
+});
+
+test("the explanation of a flag names the limit, who accepted it, when and its source", () => {
+  const ranges = { version: "v1", low_quality: false, rows: [], limits: ids("dog-plt-vcog") };
+  const sent = { comparator: null, ordinal: false, device_range: null, device_flag: null };
+  const platelets = { code: "PLT", value: 22, text: "22", unit: "10*3/uL", ...sent };
+  const acquired_at = "2026-11-29T06:00:00.000Z";
+  const { results, snapshot } = resultsOf([platelets], {
+    signalment: adult("dog"),
+    instrument: null,
+    acquired_at,
+    ranges,
+  });
+  expect(snapshot.rows[0]).toMatchObject({ limit_id: "dog-plt-vcog" });
+  expect(flagLines(results, snapshot, ranges)[1]).toMatch(
+    /critical by the limit 25\.\. 10\*9\/L that Dr\. Ada accepted at 2026-11-29T05:00:00\.000Z \(VCOG-CTCAE/,
+  );
 });
