@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import type { FollowUp } from "../../../server/dashboard/types/results/follow-up.ts";
-import type { ResultsPage } from "../../../server/dashboard/types/results/results.ts";
-import type { TodayState } from "../../../server/dashboard/types/results/today.ts";
-import type { PushedStudy } from "../../../shared/api/study.ts";
-import { connection, importEntities, keyPermissions, patient, startServer } from "../../server/harness.ts";
-import { WAIT_MS } from "../../support/patience.ts";
-import { makeUser } from "../harness.ts";
-import { chemistry, profile, resultsClinic } from "../results-clinic.ts";
+import type { FollowUp } from "../../../../server/dashboard/types/results/follow-up.ts";
+import type { ResultsPage } from "../../../../server/dashboard/types/results/results.ts";
+import type { TodayState } from "../../../../server/dashboard/types/results/today.ts";
+import type { PushedStudy } from "../../../../shared/api/study.ts";
+import { connection, importEntities, keyPermissions, patient, startServer } from "../../harness.ts";
+import { WAIT_MS } from "../../../support/patience.ts";
+import { makeUser } from "../../../dashboard/harness.ts";
+import { chemistry, profile, resultsClinic } from "../../../dashboard/results-clinic.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
