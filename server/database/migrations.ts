@@ -817,6 +817,7 @@ const followUps = ({ id }: Engine) => `
     words text
   );
   create index follow_up_event_of_study on follow_up_event (study_id, clinic_id, id);
+  create index follow_up_event_of_clinic on follow_up_event (clinic_id, id);
   create index study_abnormal on study (clinic_id, received_at) where severity > 0;
   alter table clinic_reference_interval_set add column limits text;
 `;

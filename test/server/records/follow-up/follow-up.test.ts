@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import type { FollowUp } from "../../../../server/dashboard/types/results/follow-up.ts";
 import type { ResultsPage } from "../../../../server/dashboard/types/results/results.ts";
 import type { TodayState } from "../../../../server/dashboard/types/results/today.ts";
+import { changeMark } from "../../../../server/records/changes/changes.ts";
+import { findClinic } from "../../../../server/records/clinics/keys.ts";
 import type { PushedStudy } from "../../../../shared/api/study.ts";
 import { connection, importEntities, keyPermissions, patient, startServer } from "../../harness.ts";
 import { WAIT_MS } from "../../../support/patience.ts";
@@ -58,6 +60,14 @@ test("a nurse assigns a vet, who remarks and finishes, and every step stays with
   expect((await act("done", { revision: 1 })).body.events).toHaveLength(3);
   expect((await act("reopen")).body).toMatchObject({ state: "open", responsible: { name: vet.name } });
   expect((await today(vet)).yours).toHaveLength(1);
+});
+
+test("each step of a follow-up reaches the open pages of its clinic, and of no other", async () => {
+  const { server, ours, theirs, act } = await start();
+  const markOf = async (fp: string) => changeMark(server.store, (await findClinic(server.store, fp))!.id);
+  const before = [await markOf(ours), await markOf(theirs)];
+  await act("remark", { text: "x" });
+  expect([(await markOf(ours)) === before[0], (await markOf(theirs)) === before[1]]).toEqual([false, true]);
 });
 
 test("a reader reads and writes nothing, and only staff of the clinic can be responsible", async () => {
