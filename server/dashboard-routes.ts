@@ -21,6 +21,8 @@ import { notificationRoutes } from "./dashboard/routes/settings/notifications.ts
 import { orderRoutes } from "./dashboard/routes/records/orders.ts";
 import { patientRoutes } from "./dashboard/routes/records/patients.ts";
 import { previewRoutes } from "./dashboard/routes/records/previews.ts";
+import { followUpRoutes } from "./dashboard/routes/follow-up.ts";
+import { limitRoutes } from "./dashboard/routes/settings/limits.ts";
 import { rangeRoutes } from "./dashboard/routes/settings/ranges.ts";
 import { recordRoutes } from "./dashboard/routes/records/records.ts";
 import { resultRoutes } from "./dashboard/routes/records/results.ts";
@@ -65,6 +67,7 @@ export async function dashboardRoutes(
   keyRoutes(scope, context);
   auditRoutes(scope, context);
   rangeRoutes(scope, context);
+  limitRoutes(scope, context);
   accountRoutes(scope, context);
   userRoutes(scope, context);
   clinicSettingsRoutes(scope, context);
@@ -79,6 +82,7 @@ export async function dashboardRoutes(
   agentDevicesRoutes(scope, context);
   rolloutRoutes(scope, context);
   todayRoutes(scope, context);
+  followUpRoutes(scope, context);
   codeRoutes(scope, context);
   manualStudyRoutes(scope, context);
   previewRoutes(scope, context);

@@ -171,13 +171,14 @@ server/operations: server/database server/http server/operations/alerts server/r
 server/operations/alerts: server/operations/webhooks shared
 server/operations/webhooks: server/dashboard/types server/database server/records/webhooks shared
 server/records/agents: server/dashboard/types server/database server/records/audit shared
-server/records/alerts: server/dashboard/types server/database server/operations/alerts server/records/agents server/records/orders server/records/patients server/records/studies server/records/users shared
+server/records/alerts: server/dashboard/types server/database server/operations/alerts server/records/agents server/records/follow-up server/records/orders server/records/patients server/records/studies server/records/users shared
 server/records/audit: server/database shared
 server/records/calendar: server/dashboard/types server/database shared
 server/records/changes: server/database server/records/webhooks
 server/records/clinics: server/dashboard/types server/database shared
 server/records/codes: server/dashboard/types server/database server/records/audit server/records/studies shared
 server/records/filing: server/dashboard/types server/database server/records/changes server/records/codes server/records/orders server/records/patients server/records/studies shared
+server/records/follow-up: server/dashboard/types server/database server/records/results server/records/studies shared
 server/records/inventory: server/dashboard/types server/database server/records/patients shared
 server/records/manual: server/dashboard/types server/database server/records/audit server/records/clinics server/records/patients server/records/studies shared
 server/records/orders: server/dashboard/types server/database server/records/audit server/records/clinics server/records/studies shared

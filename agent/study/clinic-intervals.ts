@@ -2,12 +2,14 @@ import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { knownPart } from "../../shared/schema/known.ts";
 import { ClinicRange, ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
+import { AcceptedLimit } from "../../shared/clinical/critical-limits.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
 import type { ServerPages } from "./server-pages.ts";
 
 const RangesResponse = Type.Object({ data: Type.Union([ClinicRanges, Type.Null()]) });
 const rangesResponse = Compile(RangesResponse);
 const clinicRange = Compile(ClinicRange);
+const acceptedLimit = Compile(AcceptedLimit);
 
 /** The clinic's own reference intervals in the spool. */
 export class ClinicIntervals {
@@ -36,17 +38,26 @@ export class ClinicIntervals {
       throw new Error("invalid response of GET /agent/v1/ranges: expected a list of intervals");
     }
     const ranges = known.data === null ? null : understood(known.data, body as { data: ClinicRanges });
-    if (ranges?.version === (await this.current())?.version) return;
-    await this.#spool.call("setMeta", "ranges", JSON.stringify(ranges));
+    // Not the version alone: an agent that knew no limits kept the set without them.
+    const kept = JSON.stringify(ranges);
+    if (kept === JSON.stringify(await this.current())) return;
+    await this.#spool.call("setMeta", "ranges", kept);
     this.#ranges = ranges;
   }
 }
 
 /**
- * Selects the rows without unknown fields, because such a field may restrict the patients of its row. A selection has a version
- * of its own, so that an agent that knows the fields fetches all rows.
+ * Selects the rows and limits without unknown fields, because such a field may restrict the patients of its row. A selection has a
+ * version of its own, so that an agent that knows the fields fetches all of them.
  */
 function understood(known: ClinicRanges, sent: { data: ClinicRanges }): ClinicRanges {
   const rows = known.rows.filter((_, index) => clinicRange.Check(sent.data.rows[index]));
-  return { ...known, rows, version: rows.length === known.rows.length ? known.version : `${known.version} in part` };
+  const limits = known.limits?.filter((_, index) => acceptedLimit.Check(sent.data.limits?.[index]));
+  const isComplete = rows.length === known.rows.length && limits?.length === known.limits?.length;
+  return {
+    ...known,
+    rows,
+    ...(limits === undefined ? {} : { limits }),
+    version: isComplete ? known.version : `${known.version} in part`,
+  };
 }

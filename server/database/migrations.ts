@@ -800,6 +800,34 @@ const pictures = () => `
   alter table study_preview add column frames bigint not null default 0;
 `;
 
+// Who is responsible for a study in a clinic, and what was said about it; the critical limits that clinics accepted.
+const followUps = ({ id }: Engine) => `
+  create table follow_up (
+    clinic_id bigint not null references clinic (id),
+    study_id bigint not null references study (id),
+    responsible_id bigint references dashboard_user (id),
+    opened_at bigint not null,
+    assigned_at bigint,
+    done_at bigint,
+    primary key (clinic_id, study_id)
+  );
+  create index follow_up_open on follow_up (clinic_id, responsible_id, opened_at) where done_at is null;
+  create table follow_up_event (
+    id ${id},
+    clinic_id bigint not null references clinic (id),
+    study_id bigint not null references study (id),
+    at bigint not null,
+    kind text not null,
+    user_id bigint references dashboard_user (id),
+    member_id bigint references dashboard_user (id),
+    words text
+  );
+  create index follow_up_event_of_study on follow_up_event (study_id, clinic_id, id);
+  create index follow_up_event_of_clinic on follow_up_event (clinic_id, id);
+  create index study_abnormal on study (clinic_id, received_at) where severity > 0;
+  alter table clinic_reference_interval_set add column limits text;
+`;
+
 const soapContent = [
   "id",
   "fp",
@@ -829,6 +857,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   folderFiles,
   registryAnswers,
   pictures,
+  followUps,
 ];
 
 /** Version of the schema that this program knows. */

@@ -238,6 +238,8 @@ export interface Tables {
     low_quality: number;
     /** The rows as JSON. */
     content: string;
+    /** The accepted critical limits as JSON. Null before the clinic decided about them. */
+    limits: Generated<string | null>;
   };
   audit: AuditColumns & { id: Generated<number> };
   /** People who sign in at the dashboard. `user` holds the staff that the clinic's own software named. */
@@ -334,6 +336,31 @@ export interface Tables {
   };
   /** The last revision of a study that a user of a clinic saw. */
   study_seen: { clinic_id: number; study_id: number; revision: number; seen_at: number; user_id: number };
+  /** A study for which a member of a clinic is responsible. Its remarks and changes are in `follow_up_event`. */
+  follow_up: {
+    clinic_id: number;
+    study_id: number;
+    /** Null if nobody is. */
+    responsible_id: number | null;
+    /** When it was opened, or opened again. */
+    opened_at: number;
+    assigned_at: number | null;
+    /** Null while it is open. */
+    done_at: number | null;
+  };
+  follow_up_event: {
+    id: Generated<number>;
+    clinic_id: number;
+    study_id: number;
+    at: number;
+    kind: "assigned" | "remark" | "done" | "reopened" | "worse" | "moved";
+    /** Null for an event that a new revision made. */
+    user_id: number | null;
+    /** The member that it was assigned to; null for nobody. */
+    member_id: number | null;
+    /** The remark, or the analytes of a worse revision as a JSON list. */
+    words: string | null;
+  };
   /** Results without an order of which a user noted the charge. */
   study_charge: { clinic_id: number; study_id: number; user_id: number; at: number };
   /** Writes of the dashboard that are done, for their repetitions; see dashboard/done-writes.ts. */

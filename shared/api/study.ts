@@ -202,6 +202,8 @@ export const RowSnapshot = ClosedObject({
   device_label: Type.Optional(Type.String({ maxLength: 200 })),
   /** Time of the measurement, if results of several messages are collected in one study. */
   measured_at: Type.Optional(Study.properties.acquired_at),
+  /** Id of the accepted critical limit that decided the flag. Older agents omit it. */
+  limit_id: Type.Optional(Type.String({ maxLength: 64 })),
   /** Concept and modifiers of a measurement in images, in the device's words. */
   meaning: Type.Optional(Type.String({ maxLength: 400 })),
 });

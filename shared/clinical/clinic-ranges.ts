@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { Analyte } from "./analytes/analytes.ts";
+import { AcceptedLimit } from "./critical-limits.ts";
 import { isRealDate, isRealInstant } from "../schema/timestamp.ts";
 import {
   bySpecificity,
@@ -51,6 +52,8 @@ export const ClinicRanges = Type.Object({
   /** Whether published intervals of quality C and D apply in this clinic. */
   low_quality: Type.Boolean(),
   rows: Type.Array(ClinicRange),
+  /** The critical limits that the clinic accepted. Absent until it decided; an older server omits them. */
+  limits: Type.Optional(Type.Array(AcceptedLimit)),
 });
 export type ClinicRanges = Static<typeof ClinicRanges>;
 
@@ -107,6 +110,11 @@ export function intervalsInForce(
 /** @returns the clinic's row by the id in a study's snapshot, if it is one */
 export function clinicRangeById({ rows }: ClinicRanges, id: string): ClinicRange | undefined {
   return id.startsWith(CLINIC) ? rows.find((row) => row.id === id.slice(CLINIC.length)) : undefined;
+}
+
+/** @returns the accepted limit that made a value critical, by its id in a study's snapshot */
+export function limitById({ limits = [] }: ClinicRanges, id: string): AcceptedLimit | undefined {
+  return limits.find((limit) => limit.id === id);
 }
 
 /** Formats a row for a user: its interval, its subject and its period. */

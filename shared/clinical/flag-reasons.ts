@@ -23,6 +23,8 @@ const english: Words = {
     `the general interval of ${code} does not fit an age of ${days} days (${source})`,
   "INTERVAL.NOT_FOR_IMAGES": () => "no reference intervals for measurements in images",
   "BREED.REMARK": (remark = "") => englishRemarks[remark] ?? remark,
+  "LIMIT.EXCEPTED": (exception = "") =>
+    `not critical by the clinic's limit: ${englishExceptions[exception] ?? exception}`,
 };
 
 const turkish: Words = {
@@ -40,6 +42,8 @@ const turkish: Words = {
   "INTERVAL.NOT_FOR_AGE": (code, days, source) => `genel ${code} aralığı bu yaşa uymaz: ${days} gün (${source})`,
   "INTERVAL.NOT_FOR_IMAGES": () => "görüntü ölçümlerinin referans aralığı olmaz",
   "BREED.REMARK": (remark = "") => turkishRemarks[remark] ?? remark,
+  "LIMIT.EXCEPTED": (exception = "") =>
+    `kliniğin sınırına göre kritik değil: ${turkishExceptions[exception] ?? exception}`,
 };
 
 const englishRemarks: Record<string, string> = {
@@ -55,6 +59,28 @@ const turkishRemarks: Record<string, string> = {
   small_red_cells: "bu ırkın sağlıklı köpeklerinde eritrositler daha küçük olabilir",
   other_thyroid_values: "bu ırkın tiroit değerleri diğer köpeklerden farklıdır",
 };
+
+/** Where no critical limit applies; see critical-limits.json. */
+const englishExceptions: Record<string, string> = {
+  cavalier_platelets: "automated platelet counts of Cavaliers are low",
+  clumped_platelets: "clumped platelets are counted too low",
+  young_red_cells: "adult limits do not fit the hematocrit of an animal under one year",
+  leaking_potassium: "potassium may leak from the red cells of Akitas and Shibas",
+  hemolysed_potassium: "potassium of a hemolysed sample is too high",
+};
+
+const turkishExceptions: Record<string, string> = {
+  cavalier_platelets: "Cavalier ırkında otomatik trombosit sayımı düşük çıkar",
+  clumped_platelets: "kümelenmiş trombositler az sayılır",
+  young_red_cells: "erişkin sınırları bir yaşından küçük hayvanın hematokritine uymaz",
+  leaking_potassium: "Akita ve Shiba ırklarında potasyum eritrositlerden sızabilir",
+  hemolysed_potassium: "hemolizli örnekte potasyum yüksek çıkar",
+};
+
+/** Returns the words of an exception from critical limits, by its id. */
+export function limitExceptionText(id: string, language: Language): string {
+  return (language === "tr" ? turkishExceptions : englishExceptions)[id] ?? id;
+}
 
 /** Returns the words of a reason. A code of another version is its own word. */
 export function flagReasonText({ code, values }: Reason, language: Language): string {

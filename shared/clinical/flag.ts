@@ -1,5 +1,6 @@
 import type { Analyte } from "./analytes/analytes.ts";
 import { type Caveat, caveatsOf, exclusion } from "./caveats.ts";
+import { type AcceptedLimit, crossedLimit, exceptionOf } from "./critical-limits.ts";
 import { chooseInterval, type Interval, needsSubgroup, ordinalNormal } from "./reference.ts";
 import { type ReasonOf, reasonOf } from "../api/reason.ts";
 import type { Comparator, Flag } from "../api/study.ts";
@@ -23,7 +24,10 @@ export interface DeviceRange {
   readonly species: string | null;
 }
 
-/** Why a result has no range or no flag; BREED.REMARK names the caveat that a reader should know. */
+/**
+ * Why a result has no range or no flag; BREED.REMARK names the caveat that a reader should know, LIMIT.EXCEPTED the exception that
+ * kept an accepted critical limit from deciding.
+ */
 export type FlagCode =
   | "VALUE.WORDS"
   | "VALUE.DOUBTFUL"
@@ -37,7 +41,8 @@ export type FlagCode =
   | "INTERVAL.NOT_FOR_BREED"
   | "INTERVAL.NOT_FOR_AGE"
   | "INTERVAL.NOT_FOR_IMAGES"
-  | "BREED.REMARK";
+  | "BREED.REMARK"
+  | "LIMIT.EXCEPTED";
 
 /** `reason` explains a range or a flag that is null, or is a remark about the breed. `interval_id` is the id of a row, or "device". */
 export interface Assessment {
@@ -45,6 +50,8 @@ export interface Assessment {
   readonly flag: Flag | null;
   readonly interval_id: string | null;
   readonly reason: ReasonOf<FlagCode> | null;
+  /** The limit that made the value critical, if the clinic accepted it. */
+  readonly limit_id?: string;
 }
 
 export interface ClinicChoices {
@@ -52,6 +59,8 @@ export interface ClinicChoices {
   readonly interval?: (analyte: Analyte, signalment: Signalment, device: string | null) => Interval | null;
   /** Whether published intervals of quality C and D apply. */
   readonly includeLowQuality?: boolean;
+  /** The critical limits that it accepted. */
+  readonly limits?: readonly AcceptedLimit[];
 }
 
 /** The `interval_id` of the device's own range. */
@@ -126,14 +135,47 @@ export function assess(
   if (!result.ordinal && (unit === null || factorOf(analyte, unit) === null)) return none("UNIT.UNKNOWN");
   const caveats = caveatsOf(analyte, signalment);
   const range = result.ordinal ? padRange(analyte, signalment) : rangeOf(result, signalment, device, clinic, caveats);
-  if (range === null) {
-    const reason = exclusion(analyte, signalment, caveats) ?? noInterval(analyte, signalment);
-    return { ...NOTHING, reason };
+  const assessment = range === null ? without(analyte, signalment, caveats) : within(result, range, value, caveats);
+  if (result.ordinal || unit === null) return assessment;
+  const own = range?.isClinics === true ? range.bounds : null;
+  const limited = { analyte, unit, device_flag: result.device_flag };
+  const limit = crossedLimit(clinic.limits ?? [], limited, signalment, (side, bound) => {
+    // The critical bound of the clinic's own interval is its closer decision.
+    if (own?.[`critical_${side}`] != null) return false;
+    const bounds = { ...NO_BOUNDS, low: bound, high: bound, [`critical_${side}`]: bound };
+    return flag(value, comparator, bounds) === "critical";
+  });
+  if (limit === null) return assessment;
+  const exception = exceptionOf(limited, signalment);
+  if (exception !== null) {
+    if (assessment.flag === "critical") return assessment;
+    return { ...assessment, reason: assessment.reason ?? reasonOf("LIMIT.EXCEPTED", exception.id) };
   }
+  const isBound = assessment.reason?.code === "VALUE.BOUND";
+  return {
+    ...assessment,
+    flag: "critical",
+    limit_id: limit.id,
+    reason: isBound ? remarkOf(caveats) : assessment.reason,
+  };
+}
+
+const NO_BOUNDS: Bounds = { low: null, high: null, critical_low: null, critical_high: null };
+
+function without(analyte: Analyte, signalment: Signalment, caveats: readonly Caveat[]): Assessment {
+  return { ...NOTHING, reason: exclusion(analyte, signalment, caveats) ?? noInterval(analyte, signalment) };
+}
+
+function within(
+  { comparator, device_flag }: { comparator: Comparator | null; device_flag: string | null },
+  range: Range,
+  value: number,
+  caveats: readonly Caveat[],
+): Assessment {
   const own = flag(value, comparator, range.bounds);
   return {
     reference_range: range.text,
-    flag: range.id === DEVICE && !caveats.some(isNotCritical) ? escalated(own, result.device_flag) : own,
+    flag: range.id === DEVICE && !caveats.some(isNotCritical) ? escalated(own, device_flag) : own,
     interval_id: range.id,
     reason: own === null ? reasonOf("VALUE.BOUND") : remarkOf(caveats),
   };
@@ -158,6 +200,8 @@ interface Range {
   readonly bounds: Bounds;
   readonly text: string;
   readonly id: string;
+  /** Whether it is the clinic's own. */
+  readonly isClinics?: boolean;
 }
 
 function padRange(analyte: Analyte, signalment: Signalment): Range | null {
@@ -196,7 +240,7 @@ function rangeOf(
     unit === interval.unit
       ? interval.text
       : `${printed(bounds.low, analyte.decimals)}-${printed(bounds.high, analyte.decimals)}`;
-  return { bounds, text, id: interval.id };
+  return { bounds, text, id: interval.id, isClinics: clinics !== null };
 }
 
 /**

@@ -96,6 +96,7 @@ const files = [
   "urine-loinc.json",
   "species-map.json",
   "breed-caveats.json",
+  "critical-limits.json",
   "sources.json",
   "ordinal-normals.json",
   "reference-intervals.json",

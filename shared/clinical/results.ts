@@ -52,14 +52,20 @@ export function resultsOf(
   notes: readonly string[] = [],
 ): { results: Result[]; snapshot: Snapshot } {
   const clinic =
-    ranges === null ? {} : { interval: intervalsInForce(ranges, acquired_at), includeLowQuality: ranges.low_quality };
+    ranges === null
+      ? {}
+      : {
+          interval: intervalsInForce(ranges, acquired_at),
+          includeLowQuality: ranges.low_quality,
+          limits: ranges.limits ?? [],
+        };
   const results: Result[] = [];
   const rows: RowSnapshot[] = [];
   for (const measurement of measurements) {
     const { code, codeSource, value, comparator, ordinal, text, unit, device_range, comment = null } = measurement;
     const analyte = codeSource === "device" ? null : analyteByCode(code);
     if (analyte === undefined) throw new Error(`a result has the analyte ${code}, which the catalogue lacks`);
-    const { reference_range, flag, interval_id, reason } =
+    const { reference_range, flag, interval_id, reason, limit_id } =
       analyte === null ? UNKNOWN_CODE : assess({ ...measurement, analyte, value }, signalment, instrument, clinic);
     const api_code = analyte?.api_code ?? code;
     results.push({
@@ -83,6 +89,7 @@ export function resultsOf(
       device_range: device_range?.text ?? null,
       device_species: device_range?.species ?? null,
       device_flag: measurement.device_flag,
+      ...(limit_id === undefined ? {} : { limit_id }),
       ...deviceName(measurement),
     });
   }

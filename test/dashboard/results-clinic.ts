@@ -1,5 +1,6 @@
 import { newFp } from "../../shared/api/fp.ts";
 import type { PushedStudy } from "../../shared/api/study.ts";
+import type { ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
 import { type Measurement, resultsOf } from "../../shared/clinical/results.ts";
 import { flaggedPatient, signalmentAt } from "../../shared/clinical/signalment.ts";
 import { clinic, connection, patient, published, study } from "../server/harness.ts";
@@ -43,11 +44,12 @@ export function chemistry(
   of: ReturnType<typeof patient>,
   measurements: readonly Measurement[] = profile,
   changes: Partial<PushedStudy> = {},
+  ranges: ClinicRanges | null = null,
 ): PushedStudy {
   const { device_name, acquired_at } = { ...study(), ...changes };
   const context = {
     signalment: signalmentAt(of, acquired_at),
-    ...{ instrument: device_name, acquired_at, ranges: null },
+    ...{ instrument: device_name, acquired_at, ranges },
   };
   const { results, snapshot } = resultsOf(measurements, context, ["the sample was diluted 1:2"]);
   return study({

@@ -15,6 +15,7 @@ export async function openFirstSteps(session: Session, clinicId: number): Promis
     team: members.length > 1,
     notifications: receivers.length > 0,
     ranges: (await session.first(ownRanges, { clinicId })) !== undefined,
+    limits: (await session.first(decidedLimits, { clinicId })) !== undefined,
   };
   const skipped = await skippedSteps(session, clinicId);
   return firstSteps.filter((step) => !isDone[step] && !skipped.includes(step));
@@ -47,8 +48,23 @@ const twoMembers = query((db, p: { clinicId: number }) =>
   db.selectFrom("dashboard_user_clinic").select("user_id").where("clinic_id", "=", p.clinicId).limit(2),
 );
 
+// A set without rows has critical limits alone.
 const ownRanges = query((db, p: { clinicId: number }) =>
-  db.selectFrom("clinic_reference_interval_set").select("id").where("clinic_id", "=", p.clinicId).limit(1),
+  db
+    .selectFrom("clinic_reference_interval_set")
+    .select("id")
+    .where("clinic_id", "=", p.clinicId)
+    .where("content", "!=", "[]")
+    .limit(1),
+);
+
+const decidedLimits = query((db, p: { clinicId: number }) =>
+  db
+    .selectFrom("clinic_reference_interval_set")
+    .select("id")
+    .where("clinic_id", "=", p.clinicId)
+    .where("limits", "is not", null)
+    .limit(1),
 );
 
 const storedSkipped = query((db, p: { clinicId: number }) =>

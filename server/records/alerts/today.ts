@@ -18,6 +18,7 @@ import { leftOut } from "../../database/damaged-records.ts";
 import { query, type Session } from "../../database/query.ts";
 import { openStudies } from "../studies/open-studies.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
+import { openOf, unseenForADay } from "../follow-up/lists.ts";
 import { countOrders } from "../orders/order-counts.ts";
 import { readAlertBook } from "./alerts.ts";
 import { openFirstSteps } from "./first-steps.ts";
@@ -43,19 +44,29 @@ const ofAdmins: readonly AlertKind[] = ["key-ends", "password-known"];
 /** Reads what needs a person. Only admins get the keys that end. */
 export async function readToday(
   session: Session,
-  { clinicId, timeZone, isAdmin, now }: { clinicId: number; timeZone: string | null; isAdmin: boolean; now: number },
+  {
+    clinicId,
+    userId,
+    timeZone,
+    isAdmin,
+    now,
+  }: { clinicId: number; userId: number; timeZone: string | null; isAdmin: boolean; now: number },
 ): Promise<TodayState> {
   const waiting = await session.first(unmatched, { clinicId });
   const codes = await session.first(unknownCodes, { clinicId });
   const keys = await session.all(keysInUse, { clinicId });
   const criticalRows = await session.all(critical, { clinicId, since: now - CRITICAL_HOURS * HOUR_MS });
   const newestRows = await session.all(newest, { clinicId, since: now - NEWEST_DAYS * 24 * HOUR_MS });
+  const unseen = await unseenForADay(session, clinicId, now);
+  const yours = await openOf(session, clinicId, userId);
   const { agents } = await readHeardAgents(session, { clinicId, timeZone, now });
   return {
     first_steps: isAdmin ? await openFirstSteps(session, clinicId) : [],
     unmatched: { count: waiting?.count ?? 0, oldest_at: timestampOrNull(waiting?.oldest ?? null) },
     unknown_codes: codes?.count ?? 0,
     critical: criticalRows.map(toCritical),
+    unseen: unseen.studies,
+    yours: yours.studies,
     conflicts: await unseenConflicts(session, clinicId),
     silent: silentSources(agents, keys),
     keys: isAdmin ? endingKeys(keys, now).map(toEndingKey) : [],
@@ -65,8 +76,8 @@ export async function readToday(
     connections: await connectionNews(session, clinicId, now),
     orders: await countOrders(session, clinicId, now),
     newest: newestRows.map(toNewResult),
-    // A damaged study may be in both lists.
-    left_out: Math.max(leftOut(criticalRows), leftOut(newestRows)),
+    // A damaged study may be in several lists.
+    left_out: Math.max(leftOut(criticalRows), leftOut(newestRows), unseen.leftOut, yours.leftOut),
   };
 }
 

@@ -2,7 +2,7 @@ import { query, type Session } from "../../database/query.ts";
 
 /**
  * Returns a text that differs when a clinic's dashboard may show something else: a record of the read API, an unmatched study, a
- * heartbeat, a conflict, a seen study, an alert, or the clinic's intervals. Constant cost.
+ * heartbeat, a conflict, a seen study, a follow-up, an alert, or the clinic's intervals. Constant cost.
  */
 export async function changeMark(session: Session, clinicId: number): Promise<string> {
   const row = await session.first(mark, { clinicId });
@@ -37,6 +37,11 @@ const mark = query((db, p: { clinicId: number }) =>
         .select((seen) => seen.fn.max("study_seen.seen_at").as("last"))
         .where("study_seen.clinic_id", "=", p.clinicId)
         .as("seen"),
+      select
+        .selectFrom("follow_up_event")
+        .select((event) => event.fn.max("follow_up_event.id").as("last"))
+        .where("follow_up_event.clinic_id", "=", p.clinicId)
+        .as("follow_up"),
       select
         .selectFrom("clinic_alerts")
         .select("clinic_alerts.changed_at")

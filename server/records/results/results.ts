@@ -29,6 +29,8 @@ export interface ListFilter {
   readonly device: string | null;
   readonly modality: string | null;
   readonly severity: Severity;
+  /** Open follow-ups alone: those of a user, or of anybody. */
+  readonly followed?: number | "anybody" | null;
   /** Milliseconds since 1970; `to` is exclusive. */
   readonly from: number | null;
   readonly to: number | null;
@@ -53,9 +55,9 @@ export async function listResults(
   outsideMax?: number,
 ): Promise<ListPage> {
   const found = filter.search === null ? null : await searchPatients(session, filter.clinicId, filter.search);
-  const { patientId, device, modality, severity, search } = filter;
+  const { patientId, device, modality, severity, search, followed = null } = filter;
   const isNarrowed = severity > 0 || [patientId, device, modality, search].some((each) => each !== null);
-  const page = isNarrowed ? pageOfResults : pageOfAllResults;
+  const page = followed !== null ? pageOfFollowed : isNarrowed ? pageOfResults : pageOfAllResults;
   const listed = await session.all(page, parametersOf(filter, found?.ids ?? [], rows));
   const shown = listed.slice(0, rows);
   const damaged = leftOut(listed);
@@ -95,6 +97,8 @@ type ListParameters = {
   device: string;
   modality: string;
   severity: number;
+  /** 0 for anybody. */
+  followedBy: number;
   from: number;
   to: number;
   /** Empty without a search. */
@@ -105,7 +109,7 @@ type ListParameters = {
 } & Record<`found${number}`, number>;
 
 function parametersOf(filter: ListFilter, found: readonly number[], rows: number): ListParameters {
-  const { clinicId, patientId, device, modality, severity, from, to, search, after } = filter;
+  const { clinicId, patientId, device, modality, severity, followed, from, to, search, after } = filter;
   const patients = Array.from({ length: SEARCHED_PATIENTS_MAX }, (_, index) => [`found${index}`, found[index] ?? 0]);
   return {
     clinicId,
@@ -113,6 +117,7 @@ function parametersOf(filter: ListFilter, found: readonly number[], rows: number
     device: device ?? "",
     modality: modality ?? "",
     severity,
+    followedBy: typeof followed === "number" ? followed : 0,
     from: from ?? Number.MIN_SAFE_INTEGER,
     to: to ?? Number.MAX_SAFE_INTEGER,
     words: search === null ? "" : searchPattern(search),
@@ -162,15 +167,17 @@ function toListed(row: ListedRow, outsideMax?: number): ListedStudy {
 export const pageOfResults = pageQuery(true);
 /** The page that no column but the time narrows. On PostgreSQL too an index holds all that it chooses by. */
 export const pageOfAllResults = pageQuery(false);
+/** The page of open follow-ups, which are few: they come first, and their studies by id. */
+const pageOfFollowed = pageQuery(true, openFollowUps);
 
 // Chooses the page among few columns, which an index holds (SQLite), and reads complete rows for it alone.
-function pageQuery(isNarrowed: boolean) {
+function pageQuery(isNarrowed: boolean, studies: (db: Kysely<Tables>, p: ListParameters) => Studies = anyStudies) {
   return checked(
     query((db, p: ListParameters) =>
       db
         .selectFrom(
-          filtered(ofPatients(db, p), p, isNarrowed)
-            .unionAll(filtered(unmatched(db, p), p, isNarrowed))
+          filtered(ofPatients(studies(db, p), p), p, isNarrowed)
+            .unionAll(filtered(unmatched(studies(db, p), p), p, isNarrowed))
             .orderBy("acquired_at", "desc")
             .orderBy("id", "desc")
             .limit(p.limit)
@@ -188,27 +195,42 @@ function pageQuery(isNarrowed: boolean) {
   );
 }
 
-function ofPatients(db: Kysely<Tables>, p: { clinicId: number }) {
-  return db
-    .selectFrom("study")
-    .where("study.patient_id", "in", (patients) =>
-      patients
-        .selectFrom("clinic_patient")
-        .select("clinic_patient.patient_id")
-        .where("clinic_patient.clinic_id", "=", p.clinicId)
-        .where("clinic_patient.listed", "=", 1),
-    );
+function anyStudies(db: Kysely<Tables>) {
+  return db.selectFrom("study");
 }
 
-function unmatched(db: Kysely<Tables>, p: { clinicId: number }) {
-  return db
-    .selectFrom("study")
+type Studies = ReturnType<typeof anyStudies>;
+
+/** A literal keeps SQLite from walking all studies of the clinic by time. */
+function openFollowUps(db: Kysely<Tables>, p: ListParameters): Studies {
+  return db.selectFrom("study").where("study.id", "in", (open) =>
+    open
+      .selectFrom("follow_up")
+      .select("follow_up.study_id")
+      .where("follow_up.clinic_id", "=", p.clinicId)
+      .where("follow_up.done_at", "is", null)
+      .where((where) =>
+        where.or([sql<boolean>`${p.followedBy} = 0`, where("follow_up.responsible_id", "=", p.followedBy)]),
+      ),
+  );
+}
+
+function ofPatients(studies: Studies, p: { clinicId: number }) {
+  return studies.where("study.patient_id", "in", (patients) =>
+    patients
+      .selectFrom("clinic_patient")
+      .select("clinic_patient.patient_id")
+      .where("clinic_patient.clinic_id", "=", p.clinicId)
+      .where("clinic_patient.listed", "=", 1),
+  );
+}
+
+function unmatched(studies: Studies, p: { clinicId: number }) {
+  return studies
     .where("study.patient_id", "is", null)
     .where("study.clinic_id", "=", p.clinicId)
     .where("study.rejected_reason", "is", null);
 }
-
-type Studies = ReturnType<typeof ofPatients>;
 
 function filtered(studies: Studies, p: ListParameters, isNarrowed: boolean) {
   const inTime = studies
@@ -236,9 +258,9 @@ function filtered(studies: Studies, p: ListParameters, isNarrowed: boolean) {
 }
 
 const deviceNames = query((db, p: { clinicId: number }) =>
-  ofPatients(db, p)
+  ofPatients(anyStudies(db), p)
     .select("study.device_name")
-    .union(unmatched(db, p).select("study.device_name"))
+    .union(unmatched(anyStudies(db), p).select("study.device_name"))
     .orderBy("device_name")
     .limit(200),
 );

@@ -22,9 +22,17 @@ export async function markSeen(store: Store, { fp, revision: shown, clinicId, us
   if (!study.isSeen) {
     const { id: studyId } = study;
     const revision = Math.min(shown, study.revision);
-    await store.transaction((session) => session.all(upsert, { studyId, revision, clinicId, userId, now }));
+    await store.transaction((session) => markSeenIn(session, { studyId, revision, clinicId, userId, now }));
   }
   return true;
+}
+
+/** Notes that a user saw a revision of a study that the clinic may open. Run it in a transaction. */
+export async function markSeenIn(
+  session: Session,
+  { studyId, revision, clinicId, userId, now }: Omit<Seeing, "fp"> & { studyId: number },
+): Promise<void> {
+  await session.all(upsert, { studyId, revision, clinicId, userId, now });
 }
 
 async function openable(

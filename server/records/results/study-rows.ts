@@ -1,10 +1,17 @@
 import type { Result, RowSnapshot, Snapshot, Study } from "../../../shared/api/study.ts";
 import { analyteByCode, analytes } from "../../../shared/clinical/analytes/analytes.ts";
-import { type ClinicRanges, clinicRangeById } from "../../../shared/clinical/clinic-ranges.ts";
+import { type ClinicRanges, clinicRangeById, limitById } from "../../../shared/clinical/clinic-ranges.ts";
 import { publishedRow } from "../../../shared/clinical/reference.ts";
+import { convert } from "../../../shared/clinical/analytes/units.ts";
 import { boundsOf } from "../../../shared/clinical/analytes/value.ts";
 import { sideOf, valueText } from "../../dashboard/types/results/result-value.ts";
-import type { IntervalSource, OutsideValue, StudyRow } from "../../dashboard/types/results/results.ts";
+import type {
+  DecidingLimit,
+  IntervalSource,
+  OutsideValue,
+  Side,
+  StudyRow,
+} from "../../dashboard/types/results/results.ts";
 
 // The rows of a study as a person reads them.
 
@@ -45,6 +52,7 @@ export function studyRows(
     const bounds = boundsOf(result.reference_range);
     const value = valueText(result);
     const printed = row === undefined || row.text === value ? null : row.text;
+    const limit = row?.limit_id === undefined ? null : decidingLimit(row, result, ranges);
     return {
       analyte: result.analyte,
       name: nameOf(result, row, modality),
@@ -56,8 +64,9 @@ export function studyRows(
       reference_range: result.reference_range,
       ...bounds,
       flag: result.flag,
-      side: sideOf({ ...result, ...bounds }),
+      side: sideOf({ ...result, ...bounds }) ?? limit?.side ?? null,
       ...(result.abnormal === true ? { abnormal: true as const } : {}),
+      ...(limit === null ? {} : { limit: limit.limit }),
       device_range: row?.device_range ?? null,
       device_species: row?.device_species ?? null,
       device_flag: row?.device_flag ?? null,
@@ -69,6 +78,22 @@ export function studyRows(
       measured_at: row?.measured_at ?? null,
     };
   });
+}
+
+/** Returns the accepted limit that a snapshot names, and the side on which the value is beyond it. */
+function decidingLimit(
+  { limit_id = "", code }: RowSnapshot,
+  { value, unit }: Result,
+  ranges: ClinicRanges | undefined,
+): { limit: DecidingLimit; side: Side } | null {
+  const limit = ranges && limitById(ranges, limit_id);
+  const analyte = analyteByCode(code);
+  if (limit === undefined || analyte === undefined || value === null || unit === null) return null;
+  const low = limit.low === undefined ? null : convert(analyte, Number(limit.low), limit.unit, unit);
+  const side = low !== null && value <= low ? "low" : "high";
+  const { source, accepted_by: by, accepted_at: at } = limit;
+  const text = `${side === "low" ? `< ${limit.low}` : `> ${limit.high}`} ${limit.unit}`;
+  return { limit: { text, source, by, at }, side };
 }
 
 function nameOf({ analyte, code_source }: Result, row: RowSnapshot | undefined, modality: string): string | null {

@@ -21,5 +21,5 @@ export function openStudies(db: Kysely<Tables>, clinicId: number) {
 }
 
 export const openStudy = query((db, p: { clinicId: number; fp: string }) =>
-  openStudies(db, p.clinicId).select("study.id").where("study.fp", "=", p.fp),
+  openStudies(db, p.clinicId).select(["study.id", "study.revision"]).where("study.fp", "=", p.fp),
 );

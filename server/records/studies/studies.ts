@@ -13,6 +13,7 @@ import type {
 } from "../../database/schema.ts";
 import { checked, STUDY_CONTENT, studyChecksum } from "./study-checksum.ts";
 import { parseStored, toStudy } from "./study-content.ts";
+import { noteAtFollowUps } from "./follow-up-notes.ts";
 import { noteRuns, withOwnOrder } from "./study-order.ts";
 
 // Diagnostic studies: the current revision in `study`, replaced revisions in `study_revision`.
@@ -68,6 +69,7 @@ export async function updateStudy(
   const checksum = await studyChecksum(session, row);
   await session.all(update, { ...row, ...searchColumns(row), checksum, id, previousPatientId });
   await noteRuns(session, [stored, row], now);
+  await noteAtFollowUps(session, stored, row, now);
   await announceStudy(session, { fp: row.fp, patientId: row.patient_id, previousPatientId, now });
 }
 

@@ -1,4 +1,4 @@
-import { type ClinicRanges, clinicRangeById, rangeText } from "../../clinical/clinic-ranges.ts";
+import { type ClinicRanges, clinicRangeById, limitById, rangeText } from "../../clinical/clinic-ranges.ts";
 import { describePublished } from "../../clinical/reference.ts";
 import { flagReasonText } from "../../clinical/flag-reasons.ts";
 import type { Result, RowSnapshot, Snapshot } from "../../api/study.ts";
@@ -64,10 +64,18 @@ export function flagLines(
         ? ""
         : `; the device's range ${row.device_range} for ${row.device_species ?? "no species"}`;
     const flagged = row?.device_flag == null || shown ? "" : `; the device's flag ${row.device_flag}`;
+    const limit = row?.limit_id === undefined ? "" : limitText(row.limit_id, ranges);
     const reason = row?.reason == null ? "" : `; ${flagReasonText(row.reason, "en")}`;
-    return `  ${printed[index]}  printed ${row?.text ?? "-"}  ${why}${reason}${device}${flagged}`;
+    return `  ${printed[index]}  printed ${row?.text ?? "-"}  ${why}${limit}${reason}${device}${flagged}`;
   });
   return [versions, ...lines, ...snapshot.notes.map((note) => `  note: ${note}`)];
+}
+
+function limitText(id: string, ranges: ClinicRanges | undefined): string {
+  const limit = ranges && limitById(ranges, id);
+  if (limit === undefined) return `; critical by the accepted limit ${id}`;
+  const { low = "", high = "", unit, accepted_by, accepted_at, source } = limit;
+  return `; critical by the limit ${low}..${high} ${unit} that ${accepted_by} accepted at ${accepted_at} (${source})`;
 }
 
 function sourceOf(id: string, ranges: ClinicRanges | undefined): string {

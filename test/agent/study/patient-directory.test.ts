@@ -375,6 +375,22 @@ test("the clinic's own intervals are stored and follow the server's", async () =
   expect(await directory().ranges()).toBeNull();
 });
 
+test("accepted critical limits come with the intervals, and one with an unknown condition is left out", async () => {
+  const limit = { id: "plt", species: "cat", analyte: "PLT", unit: "10*9/L", low: "25", source: "VCOG" } as const;
+  const accepted = { ...limit, accepted_by: "Dr. Ada", accepted_at: "2026-11-29T05:00:00.000Z" };
+  const own = directory();
+  // An agent that knew no limits kept the same version without them.
+  ranges = { version: "v1", low_quality: false, rows: [catsAlt] };
+  await own.sync();
+  ranges = { ...ranges, limits: [accepted] };
+  await own.sync();
+  expect(await directory().ranges()).toEqual(ranges);
+  const restricted = { ...accepted, id: "k", only_if: "fasting" } as unknown as typeof accepted;
+  ranges = { ...ranges, version: "v2", limits: [accepted, restricted] };
+  await own.sync();
+  expect(await own.ranges()).toEqual({ ...ranges, version: "v2 in part", limits: [accepted] });
+});
+
 test("an invalid list of intervals is refused and changes nothing", async () => {
   ranges = { version: "v1", low_quality: false, rows: [catsAlt] };
   const own = directory();

@@ -64,8 +64,8 @@ describe.skipIf(browserProblem() !== null)("Today in a browser", () => {
     await server.push(await server.makeKey(fp, keyPermissions), criticalStudy());
     const [staff, reader] = [await server.openAs(browser, "staff", fp), await server.openAs(browser, "reader", fp)];
     await reader.getByText("Critical values not seen").waitFor();
-    expect(await reader.getByRole("button", { name: /^Seen/ }).count()).toBe(0);
-    await staff.getByRole("button", { name: "Seen: <b>Karabaş</b>" }).press("Enter");
+    expect(await reader.getByRole("button", { name: /^I have seen it/ }).count()).toBe(0);
+    await staff.getByRole("button", { name: "I have seen it: <b>Karabaş</b>" }).press("Enter");
     await staff.getByText("Nothing needs you").waitFor();
     await reader.getByText("Nothing needs you").waitFor();
   });
@@ -74,11 +74,11 @@ describe.skipIf(browserProblem() !== null)("Today in a browser", () => {
     const server = await startDashboard(clinic(fp));
     const page = await server.openAs(browser, "admin", fp);
     const steps = page.getByRole("region", { name: "First steps" }).getByRole("listitem");
-    await expect.poll(() => steps.count()).toBe(5);
+    await expect.poll(() => steps.count()).toBe(6);
     await expectAccessible(page);
     await expectFitsPhone(page);
     await page.getByRole("button", { name: "Skip: Add your team" }).press("Enter");
-    await expect.poll(() => steps.count()).toBe(4);
+    await expect.poll(() => steps.count()).toBe(5);
     await chooseLanguage(page, "tr");
     await page.getByRole("region", { name: "İlk adımlar" }).waitFor();
     await expectFitsPhone(page);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { LimitsInUse } from "../../../server/dashboard/types/settings/limits.ts";
 import type { RangePreview, RangesInUse } from "../../../server/dashboard/types/settings/ranges.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { clinic, startServer } from "../../server/harness.ts";
@@ -94,4 +95,52 @@ test.each([
     await user.call("PUT", "/ranges", { text: fileOf(alt), low_quality: false, replaces: null }),
   ];
   expect(answers.map(({ status }) => status)).toEqual(statuses);
+});
+
+test("an admin accepts critical limits under the vet's name, keeps them through an import, and withdraws them", async () => {
+  const server = await startServer(clinic(ours), clinic(theirs));
+  const admin = await makeUser(server, "admin", ours);
+  const staff = await makeUser(server, "staff", ours);
+  const read = async () => (await admin.call<LimitsInUse>("GET", "/ranges/limits")).body;
+  const accepted = async () =>
+    (await read()).limits.flatMap(({ id, accepted: by }) => (by === null ? [] : [[id, by.by, by.at]]));
+  const decide = (ids: string[], by: string, replaces: string | null) =>
+    admin.call<LimitsInUse>("PUT", "/ranges/limits", { ids, by, replaces });
+  const offered = await read();
+  expect(offered).toMatchObject({ version: null, is_decided: false });
+  expect(
+    offered.limits.every(({ accepted: by, offer, source }) => by === null && offer !== null && source !== ""),
+  ).toBe(true);
+  const plt = offered.limits.find(({ id }) => id === "cat-plt-vcog");
+  expect(plt).toMatchObject({ analyte: "PLT", low: "25", offer: { grade: "A" }, exceptions: ["clumped_platelets"] });
+
+  expect((await staff.call("PUT", "/ranges/limits", { ids: [], by: "x", replaces: null })).status).toBe(403);
+  expect((await decide(["cat-plt-vcog"], " ", null)).status).toBe(400);
+  expect((await decide(["no-such"], "Dr. Ada", null)).status).toBe(400);
+  const first = new Date(server.clock.now).toISOString();
+  const one = await decide(["cat-plt-vcog"], " Dr. Ada ", null);
+  expect(one.body).toMatchObject({ is_decided: true });
+  expect(await accepted()).toEqual([["cat-plt-vcog", "Dr. Ada", first]]);
+  expect((await decide([], "Dr. Deniz", null)).status).toBe(409);
+
+  server.clock.now += 1000;
+  const later = new Date(server.clock.now).toISOString();
+  // An accepted limit keeps its vet and its day.
+  await decide(["cat-plt-vcog", "dog-plt-vcog"], "Dr. Deniz", one.body.version);
+  const both = [
+    ["dog-plt-vcog", "Dr. Deniz", later],
+    ["cat-plt-vcog", "Dr. Ada", first],
+  ];
+  expect(await accepted()).toEqual(both);
+  const { version } = await read();
+  await admin.call("PUT", "/ranges", { text: fileOf(alt), low_quality: false, replaces: version });
+  expect(await accepted()).toEqual(both);
+  expect((await admin.call<RangesInUse>("GET", "/ranges")).body.rows).toEqual([alt]);
+
+  await decide([], "Dr. Ada", (await read()).version);
+  expect(await read()).toMatchObject({ is_decided: true });
+  expect(await accepted()).toEqual([]);
+  expect((await admin.call<RangesInUse>("GET", "/ranges")).body.rows).toEqual([alt]);
+  const other = await makeUser(server, "admin", theirs);
+  expect((await other.call<LimitsInUse>("GET", "/ranges/limits")).body).toMatchObject({ is_decided: false });
 });

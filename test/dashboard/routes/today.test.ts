@@ -48,18 +48,22 @@ test("the first steps of a clinic go one by one as they are done or skipped, and
   const server = await startServer(clinic(ours));
   const admin = await makeUser(server, "admin", ours);
   const steps = async (user = admin) => (await user.call<TodayState>("GET", "/today")).body.first_steps;
-  expect(await steps()).toEqual(["animals", "pc", "team", "notifications", "ranges"]);
+  expect(await steps()).toEqual(["animals", "pc", "team", "notifications", "ranges", "limits"]);
   expect((await admin.call("POST", "/today/skipped-steps", { step: "ranges" })).status).toBe(200);
-  expect(await steps()).toEqual(["animals", "pc", "team", "notifications"]);
+  expect(await steps()).toEqual(["animals", "pc", "team", "notifications", "limits"]);
   const dog = patient();
   await importEntities(server.store, dog, connection(dog.fp, ours));
-  expect(await steps()).toEqual(["pc", "team", "notifications"]);
+  expect(await steps()).toEqual(["pc", "team", "notifications", "limits"]);
   const reader = await makeUser(server, "reader", ours);
-  expect(await steps()).toEqual(["pc", "notifications"]);
+  expect(await steps()).toEqual(["pc", "notifications", "limits"]);
   expect(await steps(reader)).toEqual([]);
   expect((await reader.call("POST", "/today/skipped-steps", { step: "pc" })).status).toBe(403);
   expect((await admin.call("POST", "/today/skipped-steps", { step: "other" })).status).toBe(400);
   await admin.call("POST", "/today/skipped-steps", { step: "pc" });
   await admin.call("POST", "/today/skipped-steps", { step: "notifications" });
+  // Critical limits need a decision, which may be "none".
+  expect((await admin.call("POST", "/today/skipped-steps", { step: "limits" })).status).toBe(400);
+  expect(await steps()).toEqual(["limits"]);
+  await admin.call("PUT", "/ranges/limits", { ids: [], by: "Dr. Ada", replaces: null });
   expect(await steps()).toEqual([]);
 });

@@ -40,6 +40,7 @@ describe("the store", () => {
     await (await openStore(database)).close();
     const other = await connectTo(database);
     const tables = [
+      ...["follow_up_event", "follow_up"],
       ...["event_source", "study_charge", "imported_file", "file_import_refusal", "file_import_part", "file_import"],
       ...["batch_row", "batch", "patient_source", "customer_source", "sync_answer", "registry_answer", "lab_order"],
     ];
@@ -62,8 +63,9 @@ describe("the store", () => {
       "patient merged_into_id",
       "study order_fp",
       "study order_number",
+      "clinic_reference_interval_set limits",
     ];
-    await other.run("drop index study_of_order");
+    for (const index of ["study_of_order", "study_abnormal"]) await other.run(`drop index ${index}`);
     for (const column of [...added, "patient_identifier type"]) {
       const [table, name] = column.split(" ");
       await other.run(`alter table ${table} drop column ${name}`);

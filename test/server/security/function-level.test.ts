@@ -89,12 +89,13 @@ const table: Readonly<Record<string, Demand>> = {
     ...["GET results/:fp/results.csv", "GET results/:fp/previews", "GET results/:fp/previews/:position"],
     ...["GET unmatched", "GET unmatched/patients", "GET unmatched/:fp", "GET unmatched/:fp/preview/:patient"],
     ...["GET records", "GET records/:fp", "GET calendar", "GET stock", "GET stock/:fp", "GET connections"],
-    "GET patients/removed",
+    ...["GET patients/removed", "GET ranges/limits", "GET results/:fp/follow-up"],
     ...["GET orders", "GET orders/choices"],
   ]),
   ...ofClinic("staff", [
     ...["PUT patients/:fp/connection", "DELETE patients/:fp/connection", "PUT codes", "POST results/:fp/seen"],
     ...["confirm", "refuse", "end", "seen"].map((answer) => `POST patients/:fp/other-clinics/:other/${answer}`),
+    ...["assign", "remark", "done", "reopen"].map((step) => `POST results/:fp/follow-up/${step}`),
     ...["POST results/:fp/move", "POST results/:fp/undo-move", "POST results/:fp/flag-again"],
     ...["POST results/:fp/correct", "POST results/:fp/withdraw"],
     ...["POST unmatched/:fp/assign", "POST unmatched/:fp/reject", "POST unmatched/:fp/reopen"],
@@ -126,7 +127,7 @@ const table: Readonly<Record<string, Demand>> = {
     ...["POST webhooks/:id/delete", "POST webhooks/:id/test", "POST webhooks/:id/resend"],
     ...["GET notifications", "PUT notifications/quiet-hours", "POST notifications/channels"],
     ...["DELETE notifications/channels/:id", "POST notifications/channels/:id/test"],
-    ...["GET network", "PUT network", "POST today/skipped-steps"],
+    ...["GET network", "PUT network", "POST today/skipped-steps", "PUT ranges/limits"],
   ]),
 };
 

@@ -37,6 +37,7 @@ async function currentVersion({ admin, named, pathTo }: World["ours"], row: stri
   if (row.includes("/owners/"))
     return (await read<{ owner: { version: string } }>(`/patients/${named.animal}`)).owner.version;
   if (row.endsWith("/merge")) return named.pairVersion;
+  if (row.includes("/ranges/")) return (await read<{ version: string }>("/ranges")).version;
   const path = row.includes("/patients/") ? pathTo("/patients/:fp/edit") : pathTo("/records/:fp");
   return (await read<{ version: string }>(path)).version;
 }
@@ -84,6 +85,7 @@ test("a field that a body of the dashboard may not hold is refused, and without 
     const body = { ...bodiesOf(ours)[row] };
     // An earlier row may have changed the record.
     if ("version" in body) Object.assign(body, { version: await currentVersion(ours, row) });
+    if (row.endsWith("/ranges/limits")) Object.assign(body, { replaces: await currentVersion(ours, row) });
     const { statusCode, body: text } = await answerTo(world, row, body);
     const taken = REFUSED.test(row) ? [404, 409, 401, 403] : [200];
     expect(taken, `${row} answers ${statusCode}: ${text}`).toContain(statusCode);

@@ -21,6 +21,8 @@ export interface ResultFilters {
   modality?: string;
   /** `outside` lists studies with a value below or above its interval or an abnormal word, critical ones included. */
   flag?: "critical" | "outside";
+  /** Open follow-ups: the user's own, or all. */
+  follow?: "mine" | "open";
   /** First and last day in the clinic's time zone, such as 2026-11-21. */
   from?: string;
   to?: string;
@@ -89,6 +91,14 @@ export interface IntervalSource {
   text: string | null;
 }
 
+/** A critical limit, who of the clinic accepted it and when. `text` is its bound with the unit, such as `< 25 10*9/L`. */
+export interface DecidingLimit {
+  text: string;
+  source: string;
+  by: string;
+  at: string;
+}
+
 /** One result on the page of a study. */
 export interface StudyRow {
   analyte: string;
@@ -113,6 +123,8 @@ export interface StudyRow {
   device_species: string | null;
   device_flag: string | null;
   source: IntervalSource | null;
+  /** The accepted critical limit that decided the flag. */
+  limit?: DecidingLimit;
   /** Why there is no range or no flag. */
   reason: Reason | null;
   comment: string | null;

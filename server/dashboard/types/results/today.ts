@@ -3,6 +3,7 @@ import type { AlertKind } from "../../../operations/alerts/kinds.ts";
 import type { Flag, Result } from "../../../../shared/api/study.ts";
 import type { ConnectionNews } from "../connections.ts";
 import type { OrderCounts } from "../orders.ts";
+import type { FollowedStudy } from "./follow-up.ts";
 import type { HeardReason } from "../heard-reason.ts";
 
 // The work that needs a person today, as `GET /clinic/v1/clinics/:clinic/today` returns it.
@@ -17,9 +18,12 @@ export const KEY_END_DAYS = 30;
 export const NEWEST_MAX = 20;
 
 /** What a new clinic does before its first result, in this order. */
-export const firstSteps = ["animals", "pc", "team", "notifications", "ranges"] as const;
+export const firstSteps = ["animals", "pc", "team", "notifications", "ranges", "limits"] as const;
 
 export type FirstStep = (typeof firstSteps)[number];
+
+/** The step that needs a decision, which may be "none". */
+export const DECIDED_STEP: FirstStep = "limits";
 
 /** The response to `GET today`. */
 export interface TodayState {
@@ -31,6 +35,10 @@ export interface TodayState {
   unknown_codes: number;
   /** Studies with critical values that no user of the clinic saw, the newest first. */
   critical: CriticalStudy[];
+  /** The clinic's abnormal studies that nobody saw for a day, the oldest first. */
+  unseen: FollowedStudy[];
+  /** Open follow-ups of the user, the oldest first. */
+  yours: FollowedStudy[];
   /** Studies that an agent contradicted after a user last saw them. */
   conflicts: ConflictOfStudy[];
   silent: SilentSource[];

@@ -31,6 +31,11 @@ export function Filters({
         <option value="outside">{t("outside")}</option>
         <option value="critical">{t("critical")}</option>
       </Choice>
+      <Choice label={t("follow")} name="follow" filters={filters} change={change}>
+        <option value="">{t("all")}</option>
+        <option value="mine">{t("mine")}</option>
+        <option value="open">{t("open")}</option>
+      </Choice>
       <Choice label={t("modality")} name="modality" filters={filters} change={change}>
         <option value="">{t("all")}</option>
         {MODALITIES.map((modality) => (
@@ -102,7 +107,7 @@ function Choice({
   children,
 }: {
   label: string;
-  name: "flag" | "modality" | "device";
+  name: "flag" | "follow" | "modality" | "device";
   filters: ResultFilters;
   change: (name: FilterName, value: string) => void;
   children: preact.ComponentChildren;

@@ -2,7 +2,7 @@ import type { ResultFilters } from "../../../dashboard/types/results/results.ts"
 
 // The filters of the list in the page's address, so that links, reload and the back button restore them.
 
-const names = ["q", "patient", "device", "modality", "flag", "from", "to"] as const;
+const names = ["q", "patient", "device", "modality", "flag", "follow", "from", "to"] as const;
 
 export type FilterName = (typeof names)[number];
 

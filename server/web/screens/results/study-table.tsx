@@ -1,9 +1,10 @@
 import type { StudyPage, StudyRow } from "../../../dashboard/types/results/results.ts";
 import { Empty } from "../../resource.tsx";
 import { may } from "../../session.ts";
-import { dateTime } from "../../text.ts";
+import { date, dateTime } from "../../text.ts";
 import { Badge } from "../../ui/status/badge.tsx";
 import { ResultRow, ResultTable } from "../../ui/result-row/result-row.tsx";
+import { flagReason } from "../../ui/words/reasons.ts";
 import { t } from "./study-texts.ts";
 
 /** The results of a study with our interval and the device's, followed by the sources of the intervals. */
@@ -33,6 +34,8 @@ function Row({ row, source }: { row: StudyRow; source: number }) {
       notes={[
         printed && t("printedAs", { text: printed }),
         measured_at && dateTime(measured_at),
+        row.reason?.code === "LIMIT.EXCEPTED" ? flagReason(row.reason) : null,
+        row.limit === undefined ? null : t("byLimit", { ...row.limit, at: date(row.limit.at) }),
         reference_range !== null && row.source?.text != null ? t("fromRange", { text: row.source.text }) : null,
       ]}
       more={[device_range, device_flag, device_species && t("forSpecies", { species: device_species })]

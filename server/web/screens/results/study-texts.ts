@@ -1,6 +1,10 @@
 import { translations } from "../../text.ts";
 
 export const t = translations({
+  byLimit: [
+    "critical by the limit {text} that {by} accepted on {at}: {source}",
+    "{by} tarafından {at} tarihinde kabul edilen {text} sınırına göre kritik: {source}",
+  ],
   unplaced: ["Not placed yet", "Henüz yerleştirilmedi"],
   unplacedWhy: ["This study has no patient yet: {reason}.", "Bu tetkikin henüz hastası yok: {reason}."],
   placeIt: ["Place it", "Yerleştir"],

@@ -11,6 +11,8 @@ import { markSeen } from "../today/seen.ts";
 import { Facts } from "../../ui/status/facts.tsx";
 import { Previews } from "./pictures/previews.tsx";
 import { ViewerLink } from "./pictures/viewer-link.tsx";
+import { FollowUpCard, useFollowUp } from "./follow-up/follow-up-card.tsx";
+import { isCritical, SeenNotice } from "./follow-up/seen-notice.tsx";
 import { queryText } from "./query.ts";
 import { PlaceNotices, TypedActions, WrongAnimal } from "./study-place.tsx";
 import { Conflicts, Revisions, TimeLine } from "./study-history.tsx";
@@ -28,8 +30,11 @@ export function Study() {
 }
 
 function Whole({ study, reload }: { study: StudyPage; reload: () => Promise<void> }) {
+  const followUp = useFollowUp(study.fp);
   // An error is ignored: the study then only stays marked as unseen.
-  useEffect(() => void markSeen(study.fp, study.revision).catch(() => undefined), [study.fp, study.revision]);
+  useEffect(() => {
+    if (!isCritical(study)) void markSeen(study.fp, study.revision).catch(() => undefined);
+  }, [study.fp, study.revision]);
   return (
     <article class="study">
       <Head study={study} reload={reload} />
@@ -48,7 +53,9 @@ function Whole({ study, reload }: { study: StudyPage; reload: () => Promise<void
           <a href="#conflicts">{t("hasConflicts", { count: study.conflicts.length })}</a>
         </p>
       )}
+      <SeenNotice study={study} followUp={followUp} />
       <StudyTable study={study} />
+      <FollowUpCard study={study} followUp={followUp} />
       <Comments study={study} />
       <Previews fp={study.fp} />
       {study.notes.length > 0 && (

@@ -1,4 +1,4 @@
-import type { FirstStep } from "../../../dashboard/types/results/today.ts";
+import { DECIDED_STEP, type FirstStep } from "../../../dashboard/types/results/today.ts";
 import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
@@ -16,6 +16,7 @@ const pages: Record<FirstStep, readonly { path: string; text: Exclude<keyof type
   team: [{ path: "/dashboard/settings/users", text: "invite" }],
   notifications: [{ path: "/dashboard/settings/notifications", text: "choose" }],
   ranges: [{ path: "/dashboard/settings/ranges", text: "look" }],
+  limits: [{ path: "/dashboard/settings/ranges#critical-limits", text: "decide" }],
 };
 
 /** Shows an admin what a new clinic does before its first result. Each step goes when it is done or skipped. */
@@ -44,9 +45,11 @@ export function FirstSteps({ steps, reload }: { steps: readonly FirstStep[]; rel
                 {t(text)}
               </a>
             ))}
-            <button type="button" aria-label={t("skipOf", { step: t(step) })} onClick={() => void skip(step)}>
-              {t("skip")}
-            </button>
+            {step !== DECIDED_STEP && (
+              <button type="button" aria-label={t("skipOf", { step: t(step) })} onClick={() => void skip(step)}>
+                {t("skip")}
+              </button>
+            )}
           </li>
         ))}
       </ul>
@@ -90,6 +93,12 @@ const words = {
     "Yayımlanmış aralıklar kullanılıyor. Kendinizinkiler varsa ekleyin.",
   ],
   look: ["Look", "Bak"],
+  limits: ["Decide about critical limits", "Kritik sınırlara karar verin"],
+  limitsWhy: [
+    "Published limits are off until a vet of the clinic accepts them by name. None is a decision too.",
+    "Yayımlanmış sınırlar, kliniğin bir veteriner hekimi adıyla kabul edene kadar kapalıdır. Hiçbiri de bir karardır.",
+  ],
+  decide: ["Decide", "Karar ver"],
 } as const;
 
 const t = translations(words);

@@ -17,14 +17,16 @@ import { ago, date, dateTime, language } from "../../text.ts";
 import { ConnectionAnswers } from "../../ui/form-dialog/connection-answer.tsx";
 import { useAction } from "../../ui/form/use-action.ts";
 import { filingReason } from "../../ui/words/reasons.ts";
+import { Unseen, Yours } from "./followed.tsx";
 import { markSeen } from "./seen.ts";
 import { t } from "./texts.ts";
 import { HeardText } from "../../ui/words/heard-text.tsx";
 
 /** The cards of all work that waits for a person. */
 export function Needs({ state, reload }: { state: TodayState; reload: () => Promise<void> }) {
-  const { unmatched, unknown_codes, critical, conflicts, silent, keys, alerts, connections, orders } = state;
-  const lists = [critical, conflicts, silent, keys, alerts, connections].map(({ length }) => length);
+  const { unmatched, unknown_codes, critical, conflicts, silent, keys, alerts, connections, orders, unseen, yours } =
+    state;
+  const lists = [critical, conflicts, silent, keys, alerts, connections, unseen, yours].map(({ length }) => length);
   const counts = [unmatched.count, unknown_codes, orders.not_run, orders.without_order, ...lists];
   if (counts.every((count) => count === 0)) {
     return (
@@ -37,6 +39,8 @@ export function Needs({ state, reload }: { state: TodayState; reload: () => Prom
   return (
     <section aria-label={t("needs")} class="needs">
       <Critical studies={critical} reload={reload} />
+      <Unseen studies={unseen} reload={reload} />
+      <Yours studies={yours} />
       <Alerts alerts={alerts} />
       <Connections connections={connections} reload={reload} />
       <Need title={t("toPlace")} count={unmatched.count}>

@@ -15,11 +15,11 @@ export const t = translations({
   codesNext: ["Name them", "Adlandırın"],
   critical: ["Critical values not seen", "Görülmemiş kritik değerler"],
   criticalWhy: [
-    "Of the last {hours} hours. Opening a result counts as seen.",
-    "Son {hours} saatin değerleri. Açılan sonuç görülmüş sayılır.",
+    "Of the last {hours} hours. Opening a result is not enough: say that you saw it.",
+    "Son {hours} saatin değerleri. Sonucu açmak yetmez: gördüğünüzü belirtin.",
   ],
-  seen: ["Seen", "Gördüm"],
-  seenOf: ["Seen: {name}", "Gördüm: {name}"],
+  seen: ["I have seen it", "Gördüm"],
+  seenOf: ["I have seen it: {name}", "Gördüm: {name}"],
   conflicts: ["Contradictions", "Çelişkiler"],
   conflictsWhy: [
     "An analyzer sent a study again with other content. The stored one stays.",

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { studyTimes } from "../../../../server/records/agents/devices.ts";
+import { unseen } from "../../../../server/records/follow-up/lists.ts";
 import { critical, criticalByFp, unmatched } from "../../../../server/records/alerts/today.ts";
 import { planOf } from "../../query-plan.ts";
 
@@ -47,4 +48,11 @@ test("the rhythm of the devices is read from the end of an index, which on SQLit
   const plan = await planOf(FILL, studyTimes, { clinicId: 1, since: 0, now: STUDIES });
   expect(plan).toMatch(/USING COVERING INDEX study_times|Index Scan Backward using study_of_clinic/);
   expect(plan).not.toMatch(/TEMP B-TREE|Sort/);
+});
+
+test("what nobody saw for a day is read from the clinic's abnormal studies of the last days", async () => {
+  const days = { since: STUDIES / 2, until: STUDIES, criticalSince: STUDIES };
+  const plan = await planOf(FILL, unseen, { clinicId: 1, ...days });
+  expect(plan).toContain("study_abnormal");
+  expect(plan).not.toMatch(/SCAN (study|seen|follow_up)\b(?! USING)|Seq Scan on study\b/);
 });

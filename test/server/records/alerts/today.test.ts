@@ -37,7 +37,7 @@ async function clinics() {
   const ofDog = (changes: Partial<PushedStudy> = {}) =>
     study({ patient_fp: dog.fp, results: critical, snapshot, ...changes });
   const today = (id = clinicId) =>
-    readToday(server.store, { clinicId: id, timeZone: null, isAdmin: true, now: server.clock.now });
+    readToday(server.store, { clinicId: id, userId: 0, timeZone: null, isAdmin: true, now: server.clock.now });
   const see = (fp: string, id = clinicId, revision = Number.MAX_SAFE_INTEGER) =>
     markSeen(server.store, {
       fp,

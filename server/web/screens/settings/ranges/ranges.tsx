@@ -5,6 +5,7 @@ import { clinicPath, may } from "../../../session.ts";
 import { Field } from "../../../ui/form/field.tsx";
 import { SettingsFrame } from "../frame.tsx";
 import { ImportForm } from "./import-form.tsx";
+import { CriticalLimits } from "./critical-limits.tsx";
 import { RangeTable, rangeWords } from "./range-table.tsx";
 import { t } from "./texts.ts";
 import "./ranges.css";
@@ -32,6 +33,7 @@ function RangesOfClinic() {
           <>
             {may("admin") && <ImportForm key={inUse.version} inUse={inUse} done={() => void ranges.reload()} />}
             <InUse ranges={inUse} />
+            <CriticalLimits reloadRanges={ranges.reload} />
           </>
         )}
       </Loaded>

@@ -1,0 +1,61 @@
+import { translations } from "../../../text.ts";
+
+export const t = translations({
+  title: ["Critical limits", "Kritik sınırlar"],
+  offered: ["Limits to choose from", "Seçilebilecek sınırlar"],
+  intro: [
+    "No veterinary laboratory publishes its list, so these come from consensus and studies. Choose, or leave empty. A value strictly beyond an accepted limit is critical from the next result on; filed results keep their flags.",
+    "Hiçbir veteriner laboratuvarı listesini yayımlamıyor; bunlar uzlaşı metinlerinden ve çalışmalardan alındı. Seçin ya da boş bırakın. Kabul edilen sınırı aşan değer bir sonraki sonuçtan itibaren kritiktir; kayıtlı sonuçların işaretleri değişmez.",
+  ],
+  undecided: ["Nobody has decided yet: all are off.", "Henüz kimse karar vermedi: hepsi kapalı."],
+  noneInUse: ["The clinic decided to use none.", "Klinik hiçbirini kullanmamaya karar verdi."],
+  inUse: ["Limits in use: {count}.", "Kullanılan sınır: {count}."],
+  use: ["Use", "Kullan"],
+  useOf: ["Use: {animal}, {analyte}, {bound}", "Kullan: {animal}, {analyte}, {bound}"],
+  animal: ["Animal", "Hayvan"],
+  analyte: ["Analyte", "Analit"],
+  limit: ["Critical", "Kritik"],
+  source: ["Source", "Kaynak"],
+  grade: ["Grade", "Derece"],
+  ungraded: ["none", "yok"],
+  notOffered: ["The catalogue no longer offers it.", "Katalog bunu artık sunmuyor."],
+  except: ["Not applied: {why}.", "Uygulanmaz: {why}."],
+  acceptedBy: ["Accepted by {by} on {at}", "Kabul eden: {by}, {at}"],
+  agesTo: ["up to {to} days of age", "en çok {to} günlük"],
+  agesFrom: ["from {from} days of age", "en az {from} günlük"],
+  by: ["Name of the vet who decides", "Karar veren veteriner hekimin adı"],
+  byHint: [
+    "It stands at each result that a limit makes critical.",
+    "Bir sınırın kritik yaptığı her sonuçta bu ad görünür.",
+  ],
+  accept: ["Use the chosen limits ({count})", "Seçilen sınırları kullan ({count})"],
+  none: ["Use none", "Hiçbirini kullanma"],
+  withdrawAll: ["Withdraw all", "Hepsini geri al"],
+  vcog_4: [
+    "Grade 4, life-threatening, in the consensus for chemotherapy",
+    "Kemoterapi uzlaşısında 4. derece, yaşamı tehdit eden",
+  ],
+  bleeding: [
+    "Spontaneous bleeding is usual only below this count",
+    "Kendiliğinden kanama genellikle ancak bu sayının altında görülür",
+  ],
+  iris_5: ["Acute kidney injury, grade V", "Akut böbrek hasarı, V. derece"],
+  obstruction: [
+    "Severe from 8.0 on in 223 male cats with a blocked urethra",
+    "Üretrası tıkalı 223 erkek kedide 8,0 ve üzeri ağır sayıldı",
+  ],
+  hyperosmolar: ["Definition of the hyperosmolar syndrome", "Hiperozmolar sendromun tanımı"],
+  treated: ["Values that the author treats", "Yazarın tedavi ettiği değerler"],
+  rule_of_20: ["Often a poor outlook: Rule of 20", "Çoğu kez kötü gidiş: 20 kuralı"],
+  extreme_crp: [
+    "Extremely high in a study; a limit of decision, not an alert",
+    "Bir çalışmada aşırı yüksek; uyarı değil, karar sınırı",
+  ],
+  rabbit_survival: [
+    "2.3 times the risk of death within 7 days, in 322 ill rabbits",
+    "322 hasta tavşanda 7 gün içinde ölüm riski 2,3 kat",
+  ],
+  rabbit_stress: ["Above what fear and handling alone reach", "Yalnız korku ve tutmayla ulaşılan değerin üstü"],
+  colic: ["Colic: suggests poor perfusion or strangulation", "Sancı: yetersiz kanlanma veya boğulma düşündürür"],
+  foal_survival: ["Cut-point at admission in 225 foals", "225 tayda başvuru anındaki eşik"],
+});
