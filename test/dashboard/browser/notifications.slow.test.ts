@@ -1,6 +1,6 @@
 import type { Browser } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import { createMailer } from "../../../server/operations/alerts/smtp.ts";
+import { createMailer } from "../../../server/operations/mail/smtp.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import {
   browserProblem,

@@ -40,6 +40,7 @@ describe("the store", () => {
     await (await openStore(database)).close();
     const other = await connectTo(database);
     const tables = [
+      ...["mail_server", "report_link"],
       ...["event_source", "study_charge", "imported_file", "file_import_refusal", "file_import_part", "file_import"],
       ...["batch_row", "batch", "patient_source", "customer_source", "sync_answer", "registry_answer", "lab_order"],
     ];

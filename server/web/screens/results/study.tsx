@@ -9,6 +9,8 @@ import { word } from "../../ui/words/words.ts";
 import { filingReason } from "../../ui/words/reasons.ts";
 import { markSeen } from "../today/seen.ts";
 import { Facts } from "../../ui/status/facts.tsx";
+import { ShareButton } from "../sharing/share-button.tsx";
+import { SharedLinks } from "../sharing/shared-links.tsx";
 import { Previews } from "./previews.tsx";
 import { queryText } from "./query.ts";
 import { PlaceNotices, WrongAnimal } from "./study-place.tsx";
@@ -61,6 +63,7 @@ function Whole({ study, reload }: { study: StudyPage; reload: () => Promise<void
         </section>
       )}
       <div class="no-print">
+        <SharedLinks study={study} />
         <Revisions study={study} />
         <Conflicts study={study} />
         <TimeLine study={study} />
@@ -115,6 +118,7 @@ function Head({ study, reload }: { study: StudyPage; reload: () => Promise<void>
               {t("ofPatient")}
             </a>
           )}
+          <ShareButton study={study} zone={zoneName()} reload={reload} />
           <WrongAnimal study={study} reload={reload} />
         </p>
       </div>
