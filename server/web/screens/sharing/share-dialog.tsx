@@ -71,9 +71,12 @@ export function ShareDialog({ study, zone, state, close }: Props) {
         ))}
       </fieldset>
       <Field label={t("language")}>
-        <select name="language" defaultValue={state.owner?.language ?? pageLanguage.value}>
-          <option value="tr">{t("turkish")}</option>
-          <option value="en">{t("english")}</option>
+        <select name="language">
+          {(["en", "tr"] as const).map((one) => (
+            <option key={one} value={one} selected={one === (state.owner?.language ?? pageLanguage.value)}>
+              {t(one === "tr" ? "turkish" : "english")}
+            </option>
+          ))}
         </select>
       </Field>
       {way === "link" ? <LinkFields state={state} /> : <MailFields state={state} />}
@@ -88,9 +91,9 @@ function LinkFields({ state }: { state: SharingState }) {
   return (
     <>
       <Field label={t("days")} hint={t("linkWhy")}>
-        <select name="days" defaultValue={String(USUAL_DAYS)}>
+        <select name="days">
           {LINK_DAYS.map((days) => (
-            <option key={days} value={String(days)}>
+            <option key={days} value={String(days)} selected={days === USUAL_DAYS}>
               {days === 1 ? t("oneDay") : t("manyDays", { days })}
             </option>
           ))}

@@ -28,8 +28,8 @@ export function SharedLinks({ study: { fp } }: { study: StudyPage }) {
     await state.reload();
   };
   return (
-    <section aria-labelledby="shared-links">
-      <h2 id="shared-links">{t("links")}</h2>
+    <section>
+      <h2>{t("links")}</h2>
       <DataTable label={t("links")} class="cards" columns={[t("made"), t("ends"), t("opened"), t("state")]}>
         {links.map((link) => (
           <tr key={link.id}>

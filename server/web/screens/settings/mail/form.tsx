@@ -43,9 +43,9 @@ export function MailServerForm({ state: { setting, has_password }, reload, remov
         <input name="host" required maxLength={253} spellcheck={false} defaultValue={setting?.host ?? ""} />
       </Field>
       <Field label={t("encryption")} hint={t("encryptionHint")}>
-        <select name="encryption" defaultValue={setting?.encryption ?? "starttls"}>
+        <select name="encryption">
           {MAIL_ENCRYPTIONS.map((one) => (
-            <option key={one} value={one}>
+            <option key={one} value={one} selected={one === setting?.encryption}>
               {t(one)}
             </option>
           ))}

@@ -23,7 +23,7 @@ export const t = translations({
     "Beyond this machine nothing is sent without encryption.",
     "Bu makinenin dışına şifresiz hiçbir şey gönderilmez.",
   ],
-  user: ["Name at the mail server", "Posta sunucusundaki ad"],
+  user: ["User name", "Kullanıcı adı"],
   userHint: ["Empty if it needs none.", "Gerekmiyorsa boş bırakın."],
   password: ["Password", "Parola"],
   passwordKept: [
