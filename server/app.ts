@@ -135,18 +135,8 @@ export function buildApp(
     pairingRoutes(pairing, { store, now, pepper, network, countTry: createPairingLimit(counters) });
   });
   const forDashboard = {
-    store,
-    now,
-    logger,
-    pepper,
-    counters,
-    limiter,
-    setupCode,
-    allowPrivateWebhooks,
-    alerts,
-    mail,
-    releaseFolder,
-    network,
+    ...{ store, now, logger, pepper, counters, limiter, setupCode },
+    ...{ allowPrivateWebhooks, alerts, mail, releaseFolder, network },
     imports: runImports(app, { store, now, logger }),
   };
   app.register(dashboardRoutes, { trail, context: forDashboard });

@@ -77,7 +77,7 @@ describe("a link for the owner", () => {
     const report = await open(String(opened.headers.location));
     expect(report.headers).toMatchObject({
       "content-type": "application/pdf",
-      "content-disposition": `inline; filename="${filed.fp}.pdf"`,
+      "content-disposition": `inline; filename*=UTF-8''${filed.fp}.pdf`,
       "cache-control": "no-store",
       "x-robots-tag": "noindex, nofollow, noarchive",
       "referrer-policy": "no-referrer",
@@ -127,7 +127,7 @@ describe("a link for the owner", () => {
     const expectDead = async (url: string) => {
       const { location = "" } = (await open(url, "POST")).headers;
       expect(location).toBe("");
-      for (const path of [url, `${url}/9.x/report.pdf`]) expect(shapeOf(await open(path))).toEqual(shapeOf(wrong));
+      for (const each of [url, `${url}/9.x/report.pdf`]) expect(shapeOf(await open(each))).toEqual(shapeOf(wrong));
       expect(shapeOf(await open(url, "POST"))).toEqual(shapeOf(wrong));
     };
     await expectDead(`/r/${"x".repeat(32)}`);
@@ -178,7 +178,9 @@ describe("a link for the owner", () => {
         expect([url, statusCode]).toEqual([url, isOpen ? 303 : 404]);
         if (!isOpen) continue;
         const ticket = String(headers.location);
-        expect((await open(ticket, "GET", from)).headers["content-disposition"]).toBe(`inline; filename="${fp}.pdf"`);
+        expect((await open(ticket, "GET", from)).headers["content-disposition"]).toBe(
+          `inline; filename*=UTF-8''${fp}.pdf`,
+        );
         // The ticket of one link opens no other.
         const foreignUrl = links[(at + 1) % links.length]?.url ?? "";
         const swapped = ticket.replace(/^\/r\/[^/]+/, foreignUrl.replace(/^https?:\/\/[^/]+/, ""));

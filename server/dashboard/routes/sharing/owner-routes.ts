@@ -25,7 +25,6 @@ export async function ownerRoutes(scope: FastifyInstance, context: Context): Pro
   const { store, now, counters, pepper, logger } = context;
   // Its own thread: what strangers open keeps no user of a clinic waiting.
   const pdfs = new PdfThread();
-  const dead = (reply: FastifyReply) => send(reply.code(404), DEAD_PAGE);
   const withLink =
     (respond: (link: OpenLink, request: Asked, reply: FastifyReply) => Promise<FastifyReply> | FastifyReply) =>
     async (given: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -77,11 +76,16 @@ export async function ownerRoutes(scope: FastifyInstance, context: Context): Pro
       const disposition = query.save === undefined ? "inline" : "attachment";
       return reply
         .headers(REPORT_HEADERS)
-        .header("content-disposition", `${disposition}; filename="${name}"`)
+        .header("content-disposition", `${disposition}; filename*=UTF-8''${encodeURIComponent(name)}`)
         .type("application/pdf")
         .send(content);
     }),
   });
+}
+
+/** Sends the one response of every link that opens nothing. */
+function dead(reply: FastifyReply): FastifyReply {
+  return send(reply.code(404), DEAD_PAGE);
 }
 
 function send(reply: FastifyReply, html: string): FastifyReply {
