@@ -1,7 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
-import type { AlertTester, SetupCode } from "./dashboard/context.ts";
+import type { AlertTester, MailControl, SetupCode } from "./dashboard/context.ts";
 import { AlertWatch } from "./operations/alert-watch.ts";
+import { MailServer } from "./operations/mail/mail-server.ts";
+import { ownerRoutes } from "./dashboard/routes/sharing/owner-routes.ts";
 import { webFiles } from "./dashboard/web-files.ts";
 import { dashboardRoutes } from "./dashboard-routes.ts";
 import { AuditQueue } from "./records/audit/audit-queue.ts";
@@ -69,6 +71,8 @@ export interface AppOptions {
   certificate?: Certificate | undefined;
   /** Sends the test messages of Settings, Notifications. By default there is no mail server. */
   alerts?: AlertTester;
+  /** The mail server. By default the one that the dashboard set. */
+  mail?: MailControl;
   /** The folder with the releases of the agent. Without it, no agent is upgraded from here. */
   releaseFolder?: string | null;
   /** Measures the requests. By default nothing does. */
@@ -95,6 +99,7 @@ export function buildApp(
     timeouts = defaultTimeouts,
     certificate,
     alerts = new AlertWatch({ store, now, logger }),
+    mail = new MailServer({ session: store, pepper, fixed: () => null }),
     releaseFolder = null,
     metrics,
     drain = new Drain(),
@@ -130,20 +135,12 @@ export function buildApp(
     pairingRoutes(pairing, { store, now, pepper, network, countTry: createPairingLimit(counters) });
   });
   const forDashboard = {
-    store,
-    now,
-    logger,
-    pepper,
-    counters,
-    limiter,
-    setupCode,
-    allowPrivateWebhooks,
-    alerts,
-    releaseFolder,
-    network,
+    ...{ store, now, logger, pepper, counters, limiter, setupCode },
+    ...{ allowPrivateWebhooks, alerts, mail, releaseFolder, network },
     imports: runImports(app, { store, now, logger }),
   };
   app.register(dashboardRoutes, { trail, context: forDashboard });
+  app.register((links) => ownerRoutes(links, forDashboard));
   app.register((pages) => webFiles(pages));
   app.register((docs) => docsRoutes(docs, READ_API, operations, limits));
   app.register((docs) => docsRoutes(docs, SYNC_API, syncOperations, limits));

@@ -16,6 +16,7 @@ import { eventRoutes } from "./dashboard/routes/events.ts";
 import { fileImportRoutes } from "./dashboard/routes/records/file-import.ts";
 import { keyRoutes } from "./dashboard/routes/settings/keys.ts";
 import { manualStudyRoutes } from "./dashboard/routes/records/manual-study.ts";
+import { mailServerRoutes } from "./dashboard/routes/settings/mail-server.ts";
 import { networkRoutes } from "./dashboard/routes/settings/network.ts";
 import { notificationRoutes } from "./dashboard/routes/settings/notifications.ts";
 import { orderRoutes } from "./dashboard/routes/records/orders.ts";
@@ -28,6 +29,7 @@ import { recordRoutes } from "./dashboard/routes/records/records.ts";
 import { resultRoutes } from "./dashboard/routes/records/results.ts";
 import { studyCommandRoutes } from "./dashboard/routes/records/study-commands.ts";
 import { rolloutRoutes } from "./dashboard/routes/settings/rollout.ts";
+import { sharingRoutes } from "./dashboard/routes/sharing/sharing-routes.ts";
 import { sessionRoutes } from "./dashboard/routes/session.ts";
 import { stockRoutes } from "./dashboard/routes/records/stock.ts";
 import { unmatchedRoutes } from "./dashboard/routes/records/unmatched.ts";
@@ -89,4 +91,6 @@ export async function dashboardRoutes(
   webhookRoutes(scope, context);
   notificationRoutes(scope, context);
   networkRoutes(scope, context);
+  mailServerRoutes(scope, context);
+  sharingRoutes(scope, context);
 }

@@ -33,7 +33,7 @@ import { defaultLimits, type Limits } from "./http/rate-limit/rate-limiter.ts";
 import { Network } from "./network/network.ts";
 import { AUTHORITY_FILE, NETWORK_FILE } from "./network/setting-file.ts";
 import { AlertWatch } from "./operations/alert-watch.ts";
-import type { SendMail } from "./operations/alerts/smtp.ts";
+import { type FixedMailServer, MailServer } from "./operations/mail/mail-server.ts";
 import { type MetricsAddress, type MetricsServer, serveMetrics } from "./operations/metrics-server.ts";
 import { Metrics } from "./operations/metrics.ts";
 import { RELEASES } from "./operations/release-folder.ts";
@@ -72,7 +72,8 @@ export interface ServerSettings {
   readonly allowPrivateWebhooks: boolean;
   /** Reads the certificate and its key; null for plain http. It is called again at SIGHUP. */
   readonly readCertificate: (() => Certificate) | null;
-  readonly sendMail: SendMail | null;
+  /** The mail server of the options; null without one. */
+  readonly mailServer: FixedMailServer | null;
   /** The address of the dashboard for links; null if it is unknown. */
   readonly dashboard: string | null;
   readonly metrics: MetricsAddress | null;
@@ -180,12 +181,14 @@ async function compose(
   settings: ServerSettings,
   { location, certificate, logger }: { location: string; certificate: Certificate | undefined; logger: Logger },
 ): Promise<Parts> {
-  const { data, host, sendMail, dashboard, allowPrivateWebhooks, readCertificate } = settings;
+  const { data, host, mailServer, dashboard, allowPrivateWebhooks, readCertificate } = settings;
   let served = certificate;
   const setupCode = await createSetupCode(store, data);
+  const pepper = loadPepper(data, (await countKeys(store)) > 0);
+  const mail = new MailServer({ session: store, pepper, fixed: () => mailServer });
   const alerts = new AlertWatch({
     ...{ store, logger, dashboard, now: Date.now },
-    senders: { sendMail, webhooks: { allowPrivate: allowPrivateWebhooks } },
+    senders: { sendMail: mail.send, webhooks: { allowPrivate: allowPrivateWebhooks } },
     machine: () => readMachine(data, location),
   });
   const metrics = settings.metrics === null ? undefined : new Metrics();
@@ -197,8 +200,7 @@ async function compose(
     publicUrl: dashboard && new URL(dashboard).origin,
   });
   const app = buildApp(store, {
-    ...{ metrics, drain, alerts, logger, network, setupCode, certificate, allowPrivateWebhooks },
-    pepper: loadPepper(data, (await countKeys(store)) > 0),
+    ...{ metrics, drain, alerts, mail, logger, network, setupCode, certificate, allowPrivateWebhooks, pepper },
     limits: { ...defaultLimits, ...settings.limits },
     concealUnconnected: settings.concealUnconnected,
     clinicStudiesMax: settings.clinicStudiesMax,

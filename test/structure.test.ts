@@ -153,7 +153,7 @@ agent/transport: agent/runtime agent/states
 server: server/api server/cli server/dashboard server/database server/http server/import server/network server/operations server/records shared
 server/api: server/dashboard/types server/database server/http server/import server/operations server/records shared
 server/cli: server server/dashboard server/database server/http server/import server/network server/operations server/records shared
-server/dashboard: server/dashboard/types server/database server/http server/operations/alerts server/records/changes server/records/clinics shared
+server/dashboard: server/dashboard/types server/database server/http server/operations/alerts server/operations/mail server/records/changes server/records/clinics shared
 server/dashboard/auth: server/dashboard server/database server/http server/records/audit server/records/users shared
 server/dashboard/report: server/dashboard server/http shared
 server/dashboard/routes: server/dashboard server/database server/http server/import server/operations server/records shared
@@ -168,7 +168,8 @@ server/http/response-cache: server/http
 server/import: server/dashboard/types server/database server/records shared
 server/network: server/dashboard/types server/http shared
 server/operations: server/database server/http server/operations/alerts server/records shared
-server/operations/alerts: server/operations/webhooks shared
+server/operations/alerts: server/dashboard/types server/operations/mail server/operations/webhooks shared
+server/operations/mail: server/dashboard/types server/database server/records/audit shared
 server/operations/webhooks: server/dashboard/types server/database server/records/webhooks shared
 server/records/agents: server/dashboard/types server/database server/records/audit shared
 server/records/alerts: server/dashboard/types server/database server/operations/alerts server/records/agents server/records/follow-up server/records/orders server/records/patients server/records/studies server/records/users shared
@@ -185,6 +186,7 @@ server/records/orders: server/dashboard/types server/database server/records/aud
 server/records/patients: server/dashboard/types server/database server/records/audit server/records/changes server/records/studies shared
 server/records/registry: server/dashboard/types server/database server/records/audit server/records/calendar server/records/filing server/records/inventory server/records/orders server/records/patients server/records/studies server/records/unmatched shared
 server/records/results: server/dashboard/types server/database server/records/clinics server/records/filing server/records/patients server/records/studies server/records/unmatched shared
+server/records/sharing: server/dashboard/types server/database server/records/clinics server/records/orders server/records/patients server/records/studies shared
 server/records/soap: server/dashboard/types server/database server/records/patients shared
 server/records/studies: server/database server/records/changes server/records/clinics shared
 server/records/unmatched: server/dashboard/types server/database server/records/audit server/records/filing server/records/patients server/records/studies shared
@@ -325,7 +327,7 @@ const WORDS_OF_OTHERS: Readonly<Record<string, string>> = {
   "agent/push/server-client.ts": "a foreign web server refuses plain HTTP at its TLS port with a page",
   "server/database/postgres-client.ts": "the pool of pg has no code for its own time limit",
   "server/http/json-body.ts": "V8 has no code for a fault of JSON, and its words quote the text",
-  "server/operations/alerts/smtp.ts": "nodemailer has one code for a lost connection and for a lost answer",
+  "server/operations/mail/smtp.ts": "nodemailer has one code for a lost connection and for a lost answer",
 };
 
 /** Returns the lines that decide by words for people, or send them without a code, such as `a/b.ts:3`. */

@@ -1,6 +1,8 @@
 import type { Logger } from "pino";
 import type { Delivery } from "../operations/alerts/book.ts";
 import type { Receiver } from "../operations/alerts/deliver.ts";
+import type { SendMail } from "../operations/mail/smtp.ts";
+import type { MailSetting } from "./types/settings/mail-server.ts";
 import type { NetworkRefusal, NetworkSetting, NetworkState } from "./types/settings/network.ts";
 import type { RateLimiter } from "../http/rate-limit/rate-limiter.ts";
 import type { SharedCounters } from "../records/clinics/rate-limit-counters.ts";
@@ -16,15 +18,23 @@ export interface SetupCode {
 
 /** Sends messages about alerts. */
 export interface AlertTester {
-  /** Whether the server has a mail server. */
-  readonly sendsMail: boolean;
   /** Sends a test message to a receiver of the clinic. Never rejects for a fault of the receiver. */
   test(clinicId: number, receiver: Receiver): Promise<Delivery>;
+}
+
+/** The mail server of the server. */
+export interface MailControl {
+  /** The setting of the command line, which wins; null without one. */
+  readonly fixed: MailSetting | null;
+  isSet(): Promise<boolean>;
+  readonly send: SendMail;
 }
 
 /** How other machines reach the server. */
 export interface NetworkControl {
   state(): NetworkState;
+  /** The address of the server that the clinic or the command line named, such as that of a proxy; null without one. */
+  readonly named: string | null;
   /** @returns why nothing changed; null after the change */
   change(setting: NetworkSetting): Promise<NetworkRefusal | null>;
   /** The certificate of the server's own authority as PEM; null without one. */
@@ -47,6 +57,7 @@ export interface DashboardContext {
   /** Whether webhooks may go to receivers in the local network. */
   readonly allowPrivateWebhooks: boolean;
   readonly alerts: AlertTester;
+  readonly mail: MailControl;
   /** The folder with the releases of the agent; null for none. */
   readonly releaseFolder: string | null;
   /** Null in a test. */

@@ -828,6 +828,34 @@ const followUps = ({ id }: Engine) => `
   alter table clinic_reference_interval_set add column limits text;
 `;
 
+// Links under which owners open a report, and the mail server that an admin of all clinics set.
+const reportSharing = ({ id, orderedText }: Engine) => `
+  create table report_link (
+    id ${id},
+    public_id ${orderedText} not null unique,
+    digest ${orderedText} not null unique,
+    clinic_id bigint not null references clinic (id),
+    study_id bigint not null references study (id),
+    patient_fp ${orderedText} not null,
+    user_id bigint not null references dashboard_user (id),
+    language text not null,
+    zone text not null,
+    made_at bigint not null,
+    ends_at bigint not null,
+    revoked_at bigint,
+    first_opened_at bigint,
+    last_opened_at bigint,
+    opened bigint not null default 0
+  );
+  create index report_link_of_study on report_link (study_id, clinic_id);
+  create table mail_server (
+    id integer not null primary key,
+    setting text not null,
+    password text,
+    changed_at bigint not null
+  );
+`;
+
 const soapContent = [
   "id",
   "fp",
@@ -858,6 +886,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   registryAnswers,
   pictures,
   followUps,
+  reportSharing,
 ];
 
 /** Version of the schema that this program knows. */

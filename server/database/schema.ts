@@ -166,6 +166,37 @@ export interface Tables {
     answers: string;
     answered_at: number;
   };
+  /** Links under which an owner opens the report of one study; see records/sharing/report-links.ts. */
+  report_link: {
+    id: Generated<number>;
+    public_id: string;
+    /** Of the secret in the address, which nothing stores. */
+    digest: string;
+    clinic_id: number;
+    study_id: number;
+    /** The animal for which it was made. A study that moves to another one ends the link. */
+    patient_fp: string;
+    user_id: number;
+    language: Language;
+    /** IANA name of the time zone of printed times. */
+    zone: string;
+    made_at: number;
+    ends_at: number;
+    revoked_at: number | null;
+    first_opened_at: number | null;
+    last_opened_at: number | null;
+    /** How often the button of its page was pressed. */
+    opened: Generated<number>;
+  };
+  /** The mail server that the dashboard set, in one row; see operations/mail/stored-mail-server.ts. */
+  mail_server: {
+    id: number;
+    /** As JSON (MailSetting). */
+    setting: string;
+    /** Sealed with the pepper; null without one. */
+    password: string | null;
+    changed_at: number;
+  };
   /** Orders of tests. Their state is derived; see records/orders/order-state.ts. */
   lab_order: OrderColumns & { id: Generated<number> };
   clinic_patient: {

@@ -140,11 +140,16 @@ export class Network {
     if (this.#open !== null) await close(this.#open.server);
   }
 
+  /** The address that the setting or the command line names; null without one. */
+  get named(): string | null {
+    return this.#setting.way === "proxy" ? this.#setting.url : this.#options.publicUrl;
+  }
+
   state(): NetworkState {
-    const { fixedBy, host, publicUrl } = this.#options;
+    const { fixedBy, host } = this.#options;
     const [setting, pem] = [this.#setting, this.#certificate];
     const certificate = pem && new X509Certificate(pem.cert);
-    const named = setting.way === "proxy" ? setting.url : publicUrl;
+    const { named } = this;
     return {
       way: setting.way,
       fixed_by: [...fixedBy],

@@ -68,10 +68,6 @@ export class AlertWatch {
     this.#options = { senders: NO_MAIL, dashboard: null, machine: async () => NOTHING_WRONG, ...options };
   }
 
-  get sendsMail(): boolean {
-    return this.#options.senders.sendMail !== null;
-  }
-
   start(): void {
     const check = () => {
       if (!this.#isChecking) void this.check();

@@ -20,7 +20,8 @@ import { listClinics, setClinicSettings } from "../../server/records/clinics/cli
 import { findClinic } from "../../server/records/clinics/keys.ts";
 import { openStore } from "../../server/database/open.ts";
 import type { Store } from "../../server/database/store.ts";
-import type { SendMail } from "../../server/operations/alerts/smtp.ts";
+import { MailServer } from "../../server/operations/mail/mail-server.ts";
+import type { SendMail } from "../../server/operations/mail/smtp.ts";
 import { newFp } from "../../shared/api/fp.ts";
 import type { Patient } from "../../shared/api/patient.ts";
 import type { Outcome, PushedStudy, Study } from "../../shared/api/study.ts";
@@ -132,7 +133,26 @@ export async function startLimitedServer(limits: Limits, ...entities: (Entity | 
   const setupCode = await createSetupCode(store, folder);
   const logger = pino({ level: "debug" }, { write: (line) => log.push(line) });
   const senders: TestSenders = { sendMail: null, webhooks: { allowPrivate: false } };
-  const alerts = new AlertWatch({ store, now: () => clock.now, logger, senders });
+  const ofTest = {
+    host: "127.0.0.1",
+    port: 25,
+    encryption: "starttls",
+    user: null,
+    from: "vetwire@clinic.example",
+  } as const;
+  const mail = new MailServer({
+    ...{ session: store, pepper },
+    fixed: () => senders.sendMail && { send: senders.sendMail, setting: ofTest },
+  });
+  const alerts = new AlertWatch({
+    ...{ store, now: () => clock.now, logger },
+    senders: {
+      sendMail: mail.send,
+      get webhooks() {
+        return senders.webhooks;
+      },
+    },
+  });
   const releaseFolder = join(folder, RELEASES);
   const own = { names: ["clinic-pc", "clinic-pc.local"], addresses: ["192.168.77.10"] };
   const network = new Network({
@@ -147,6 +167,7 @@ export async function startLimitedServer(limits: Limits, ...entities: (Entity | 
     setupCode,
     logger,
     alerts,
+    mail,
     releaseFolder,
     network,
   });

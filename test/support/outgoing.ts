@@ -10,7 +10,7 @@ import { pair } from "../../agent/push/pair.ts";
 import { createServerClient } from "../../agent/push/server-client.ts";
 import { dialTransport } from "../../agent/transport/tcp.ts";
 import { openPostgres } from "../../server/database/postgres.ts";
-import { createMailer } from "../../server/operations/alerts/smtp.ts";
+import { createMailer } from "../../server/operations/mail/smtp.ts";
 import type { Finding } from "../../agent/page/types/doctor.ts";
 import { ObjectStore } from "../../agent/imaging/archive/s3/object-store.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";

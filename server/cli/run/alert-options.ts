@@ -1,9 +1,10 @@
 import type { Command } from "commander";
-import { createMailer, isMailAddress, readSmtpUrl, type SendMail } from "../../operations/alerts/smtp.ts";
+import type { FixedMailServer } from "../../operations/mail/mail-server.ts";
+import { createMailer, isMailAddress, readSmtpUrl } from "../../operations/mail/smtp.ts";
 import { isOpenToOthers } from "../../../shared/files/private-folder.ts";
 import { readTextFile } from "../../../shared/files/text-file.ts";
 
-// The mail server of a server. Options of `run`: a clinic's admin must not choose which hosts the server connects to.
+// The mail server of a server. The options win over the setting of the dashboard.
 
 export interface AlertOptions {
   readonly smtp?: string;
@@ -14,7 +15,10 @@ export interface AlertOptions {
 
 export function withAlertOptions(command: Command): Command {
   return command
-    .option("--smtp <url>", "mail server for alerts, such as smtp://user@mail.example.com:587 or smtps://...")
+    .option(
+      "--smtp <url>",
+      "mail server for alerts and reports, such as smtp://user@mail.example.com:587 or smtps://...",
+    )
     .option("--smtp-from <address>", "sender of the e-mails; needed with --smtp")
     .option("--smtp-password-file <file>", "file with the password of the mail server, readable for this user alone")
     .option(
@@ -24,7 +28,7 @@ export function withAlertOptions(command: Command): Command {
 }
 
 /** @returns null without a mail server @throws Error with the remedy for options that do not fit */
-export function mailerOf({ smtp, smtpFrom, smtpPasswordFile }: AlertOptions): SendMail | null {
+export function mailServerOf({ smtp, smtpFrom, smtpPasswordFile }: AlertOptions): FixedMailServer | null {
   if (smtp === undefined) {
     if (smtpFrom === undefined && smtpPasswordFile === undefined) return null;
     throw new Error("--smtp-from and --smtp-password-file need --smtp, such as smtp://user@mail.example.com:587");
@@ -39,7 +43,11 @@ export function mailerOf({ smtp, smtpFrom, smtpPasswordFile }: AlertOptions): Se
   }
   const password = () => readPassword(smtpPasswordFile ?? "");
   if (smtpPasswordFile !== undefined) password();
-  return createMailer({ ...server, from: smtpFrom, password });
+  const { host, port, isTls, user } = server;
+  return {
+    send: createMailer({ ...server, from: smtpFrom, password }),
+    setting: { host, port, encryption: isTls ? "tls" : "starttls", user, from: smtpFrom },
+  };
 }
 
 function readPassword(file: string): string {

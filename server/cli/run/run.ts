@@ -6,7 +6,7 @@ import type { Limits } from "../../http/rate-limit/rate-limiter.ts";
 import type { MetricsAddress } from "../../operations/metrics-server.ts";
 import { type DataOption, dataOption } from "../common/options.ts";
 import { storeLocation } from "../common/with-store.ts";
-import { type AlertOptions, dashboardOf, mailerOf, withAlertOptions } from "./alert-options.ts";
+import { type AlertOptions, dashboardOf, mailServerOf, withAlertOptions } from "./alert-options.ts";
 import { type CareOptions, careOptions, logFileOf, startBackups } from "./care-options.ts";
 
 // The options of `run`. server.ts carries them out.
@@ -84,7 +84,7 @@ async function run(options: RunOptions): Promise<void> {
     clinicStudiesMax: options.maxClinicStudies ?? null,
     allowPrivateWebhooks: options.allowPrivateWebhooks ?? false,
     readCertificate,
-    sendMail: mailerOf(options),
+    mailServer: mailServerOf(options),
     dashboard: dashboardOf(options),
     metrics: options.metrics ?? null,
     drainSeconds: options.drainSeconds,

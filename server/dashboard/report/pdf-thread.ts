@@ -46,10 +46,12 @@ export class PdfThread {
       const timer = setTimeout(() => resolve("limits"), this.#timeMs);
       const end = (outcome: PdfResult | "limits") => {
         clearTimeout(timer);
+        worker.off("error", fail);
         resolve(outcome);
       };
+      const fail = () => end("limits");
       worker.once("message", end);
-      worker.once("error", () => end("limits"));
+      worker.once("error", fail);
       worker.postMessage(request);
     });
     worker.removeAllListeners("message");

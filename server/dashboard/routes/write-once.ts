@@ -5,7 +5,7 @@ import { ApiError } from "../../http/errors.ts";
 import type { Session } from "../../database/query.ts";
 import type { Store } from "../../database/store.ts";
 import { findDone, keepDone } from "../../records/audit/done-writes.ts";
-import { digestOf, seal, unseal } from "./sealed-answer.ts";
+import { digestOf, seal, unseal } from "../../records/audit/sealed-text.ts";
 import { refuse } from "../refuse.ts";
 import { refusal } from "../types/refusals.ts";
 
@@ -109,10 +109,10 @@ async function answerOnce(
   if (done !== undefined) {
     if (done.requestDigest !== requestDigest) throw new ApiError("REQUEST.ID_REUSED");
     if (done.answer === null) refuse(refusal("WRITE.DONE"));
-    return { text: unseal(done.answer, id), isRepeated: true };
+    return { text: unseal(done.answer, id, "answer of a write"), isRepeated: true };
   }
   const text = JSON.stringify(await run());
-  const answer = text.length > ANSWER_CHARS_MAX ? null : seal(text, id);
+  const answer = text.length > ANSWER_CHARS_MAX ? null : seal(text, id, "answer of a write");
   await keepDone(session, { userId, idDigest, requestDigest, answer }, now);
   return { text, isRepeated: false };
 }

@@ -24,6 +24,19 @@ const english = {
   "STUDY.FLAGGED": () => "This study is flagged for its patient as it is",
   "STUDY.OTHER_CLINIC": () => "This is a study of another clinic",
   "STUDY.TOO_LONG": () => "This study is too long for a PDF file. Take the CSV file",
+  "SHARE.UNMATCHED": () => "This study has no patient yet, so it is not shared. Place it first",
+  "SHARE.REJECTED": () => "This study is rejected, so it is not shared",
+  "SHARE.CONFLICT": () =>
+    "The device sent a contradicting result for this study, so it is not shared. Look at both, and run the sample again if in doubt",
+  "SHARE.PENDING": (tests) => `Tests of its order still run, so it is not shared yet: ${tests}`,
+  "SHARE.TOO_MANY": (most) => `The study has ${most} links that open, the most. Revoke one first`,
+  "SHARE.ADDRESS": () => "This is not one e-mail address: enter one such as owner@example.com",
+  "SHARE.JUST_SENT": (seconds) => `The report went to this address just now: wait ${seconds} seconds`,
+  "SHARE.TOO_MANY_MAILS": (most) => `The clinic sent ${most} reports in the last hour, the most: wait, or make a link`,
+  "MAIL.OTHER_CLINICS": () =>
+    "The server has other clinics too: a user who is an admin of each of them may change its mail server",
+  "MAIL.FIXED": (options) => `The mail server is set by options of the command line: ${options}`,
+  "MAIL.PASSWORD_AGAIN": () => "The server, its encryption or the name changed: enter the password again",
   "PATIENT.CHANGED": () => "Somebody changed this animal meanwhile. Load the page again",
   "PATIENT.ALIKE": () => "Somebody added an animal that is alike meanwhile. Look at it, then save again",
   "PATIENT.SHARED": () =>
@@ -136,6 +149,20 @@ const turkish: Record<RefusalCode, Words> = {
   "STUDY.FLAGGED": () => "Bu tetkik hastasına göre zaten işaretli",
   "STUDY.OTHER_CLINIC": () => "Bu tetkik başka bir kliniğin",
   "STUDY.TOO_LONG": () => "Bu tetkik PDF dosyası için çok uzun. CSV dosyasını alın",
+  "SHARE.UNMATCHED": () => "Bu tetkikin henüz hastası yok, bu yüzden paylaşılmaz. Önce yerleştirin",
+  "SHARE.REJECTED": () => "Bu tetkik reddedildi, bu yüzden paylaşılmaz",
+  "SHARE.CONFLICT": () =>
+    "Cihaz bu tetkik için çelişen bir sonuç gönderdi, bu yüzden paylaşılmaz. İkisine de bakın, kuşkuda kalırsanız numuneyi yeniden çalıştırın",
+  "SHARE.PENDING": (tests) => `İstemin bazı testleri sürüyor, bu yüzden henüz paylaşılmaz: ${tests}`,
+  "SHARE.TOO_MANY": (most) => `Bu tetkikin açılan ${most} bağlantısı var, en çok bu kadar olur. Önce birini iptal edin`,
+  "SHARE.ADDRESS": () => "Bu tek bir e-posta adresi değil: owner@example.com gibi bir adres girin",
+  "SHARE.JUST_SENT": (seconds) => `Rapor bu adrese az önce gönderildi: ${seconds} saniye bekleyin`,
+  "SHARE.TOO_MANY_MAILS": (most) =>
+    `Klinik son bir saatte ${most} rapor gönderdi, en çok bu kadar olur: bekleyin ya da bağlantı oluşturun`,
+  "MAIL.OTHER_CLINICS": () =>
+    "Bu sunucuda başka klinikler de var: posta sunucusunu, hepsinde yönetici olan bir kullanıcı değiştirebilir",
+  "MAIL.FIXED": (options) => `Posta sunucusunu komut satırının seçenekleri belirliyor: ${options}`,
+  "MAIL.PASSWORD_AGAIN": () => "Sunucu, şifreleme ya da ad değişti: parolayı yeniden girin",
   "PATIENT.CHANGED": () => "Bu arada başka biri bu hastayı değiştirdi. Sayfayı yeniden yükleyin",
   "PATIENT.ALIKE": () => "Bu arada benzer bir hasta eklendi. Ona bakın, sonra yeniden kaydedin",
   "PATIENT.SHARED": () =>

@@ -1,7 +1,8 @@
 import { type WebhookOptions, type WebhookOutcome, sendWebhook } from "../webhooks/send.ts";
 import type { AlertMessage, Batch, Channel, Delivery } from "./book.ts";
 import { alertMail, type Teller, testMail } from "./email-text.ts";
-import type { SendMail } from "./smtp.ts";
+import { mailReason } from "../../dashboard/types/settings/mail-server.ts";
+import { failed, type SendMail } from "../mail/smtp.ts";
 import { alertPath } from "./texts.ts";
 
 export interface Receiver extends Channel {
@@ -43,12 +44,7 @@ export async function deliverTest(
   return told(await sendWebhook({ url: target, secret }, { id: `test_${id}_${now}`, body }, webhooks));
 }
 
-const NO_MAIL_SERVER: Delivery = {
-  ok: false,
-  reason:
-    "This server sends no e-mail yet: whoever runs it starts it with --smtp, --smtp-from and --smtp-password-file.",
-  isUncertain: false,
-};
+const NO_MAIL_SERVER: Delivery = failed(mailReason("MAIL.NOT_SET"));
 
 /** Returns a reason for the log, without the address of a person, which a mail server may repeat. */
 export function loggedReason(reason: string): string {

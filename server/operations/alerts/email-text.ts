@@ -1,14 +1,9 @@
 import { printable } from "../../../shared/runtime/printable.ts";
+import type { Mail } from "../mail/smtp.ts";
 import type { AlertMessage } from "./book.ts";
 import { type AlertLanguage, alertPath, alertText } from "./texts.ts";
 
 // The text of an e-mail. It names kinds, devices and counts, never a patient or an owner: e-mails travel and stay unprotected.
-
-export interface Mail {
-  readonly to: string;
-  readonly subject: string;
-  readonly text: string;
-}
 
 /** The sender of the text. */
 export interface Teller {

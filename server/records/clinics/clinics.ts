@@ -24,6 +24,13 @@ export async function listClinics(session: Session): Promise<Clinic[]> {
   return session.all(all, {});
 }
 
+/** @returns an empty text for an unknown clinic */
+export async function findClinicName(session: Session, id: number): Promise<string> {
+  return (await session.first(nameById, { id }))?.name ?? "";
+}
+
+const nameById = query((db, p: { id: number }) => db.selectFrom("clinic").select("name").where("id", "=", p.id));
+
 export async function insertClinic(session: Session, { fp, name }: { fp: string; name: string }): Promise<Clinic> {
   const row = await session.first(insert, { fp, name });
   if (row === undefined) throw new Error("an insert returned no row");

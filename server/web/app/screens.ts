@@ -101,6 +101,10 @@ export const screens = [
     ),
   },
   {
+    path: "/dashboard/settings/mail",
+    Screen: lazy(async () => (await import("../screens/settings/mail/mail.tsx")).MailSettings),
+  },
+  {
     path: "/dashboard/settings/network",
     Screen: lazy(async () => (await import("../screens/settings/network/network.tsx")).NetworkSettings),
   },

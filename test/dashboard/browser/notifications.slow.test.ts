@@ -1,6 +1,6 @@
 import type { Browser } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import { createMailer } from "../../../server/operations/alerts/smtp.ts";
+import { createMailer } from "../../../server/operations/mail/smtp.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import {
   browserProblem,
@@ -71,6 +71,42 @@ describe.skipIf(browserProblem() !== null)("notifications in a browser", () => {
     await page.getByRole("button", { name: "nurse@clinic.example adresini kaldır" }).click();
     await page.getByRole("button", { name: "Kaldır", exact: true }).last().click();
     await page.getByText("Henüz kimseye haber verilmiyor").waitFor();
+  });
+
+  test("an admin sets the mail server, reads its reply to a test, and sees no password again", async () => {
+    const server = await startDashboard(clinic(fp));
+    const receiver = await startSmtpReceiver();
+    receiver.answers.set("EHLO", "250-test\r\n250 AUTH PLAIN");
+    receiver.answers.set("AUTH", "535 not you");
+    const page = await server.openAs(browser, "admin", fp, "/settings/mail");
+    await page.getByLabel("Mail server", { exact: true }).fill("127.0.0.1");
+    await page.getByLabel("Port").fill(String(receiver.port));
+    await page.getByLabel("User name").fill("vet");
+    await page.getByLabel("Password").fill("a secret");
+    await page.getByLabel("Sender").fill("vet@clinic.example");
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("A password is stored.").waitFor();
+    expect(await page.getByLabel("Password").inputValue()).toBe("");
+    await page.getByLabel("To", { exact: true }).fill("nurse@clinic.example");
+    await page.getByRole("button", { name: "Send a test" }).click();
+    await page.getByText('(it replied "535 not you")').waitFor();
+    receiver.answers.set("AUTH", "235 welcome");
+    server.clock.now += MINUTE;
+    await chooseLanguage(page, "tr");
+    await page.getByLabel("Alıcı").fill("nurse@clinic.example");
+    await page.getByRole("button", { name: "Deneme gönder" }).click();
+    await page.getByText("Deneme alındı. 127.0.0.1, nurse@clinic.example adresine giden e-postayı aldı").waitFor();
+    expect(receiver.mails).toHaveLength(1);
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    server.senders.sendMail = createMailer({
+      ...{ host: "127.0.0.1", port: receiver.port, isTls: false, user: null, from: "vetwire@clinic.example" },
+      password: () => "",
+    });
+    await page.reload();
+    await page.getByText("Posta sunucusunu komut satırının seçenekleri belirliyor").waitFor();
+    await expectAccessible(page);
   });
 
   test("Today lists an open alert with what to do and a link, and the alert leaves by itself", async () => {

@@ -20,7 +20,9 @@ import {
   study,
   temporaryFolder,
 } from "../../server/harness.ts";
-import { startDashboard } from "../harness.ts";
+import { startSmtpReceiver } from "../../support/smtp-receiver.ts";
+import { createMailer } from "../../../server/operations/mail/smtp.ts";
+import { openPage, startDashboard } from "../harness.ts";
 import { chemistry, hostile, profile, resultsClinic } from "../results-clinic.ts";
 
 const problem = browserProblem();
@@ -126,6 +128,80 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await species.fill("cat");
     await dialog.getByRole("button", { name: "Move to Minnoş" }).click();
     await page.getByRole("heading", { name: "Minnoş" }).waitFor();
+  });
+
+  test("staff shares a report by a link that is opened, counted and revoked, and by e-mail", async () => {
+    const { server, ours, dog, push, open } = await startResults();
+    const receiver = await startSmtpReceiver();
+    const filed = chemistry(dog);
+    await push(filed);
+    // Commands of the time line are those without a revision of the same instant.
+    server.clock.now += 60_000;
+    const page = await open(browser, "staff", ours, `/results/${filed.fp}`);
+    const dialog = page.getByRole("dialog");
+    await page.getByRole("button", { name: "Share with owner" }).click();
+    await dialog.getByText("opens on the server's own machine alone").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    expect(await dialog.getByLabel("The link works for").inputValue()).toBe("7");
+    expect(await dialog.getByLabel("Language of the report").inputValue()).toBe("en");
+    await dialog.getByLabel("Language of the report").selectOption("tr");
+    await dialog.getByRole("button", { name: "Make the link" }).click();
+    const url = await dialog.getByRole("textbox", { name: "Link" }).inputValue();
+    expect(url).toMatch(new RegExp(`^${server.url}/r/[\\w-]{32}$`));
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await dialog.getByRole("button", { name: "Close" }).click();
+    const row = page.locator("section", { hasText: "Links for the owner" }).locator("tbody tr");
+    await row.getByText("not opened yet").waitFor();
+
+    const owner = await openPage(browser, server.url);
+    await owner.goto(url);
+    await owner.getByRole("heading", { name: "Sizin için bir rapor" }).waitFor();
+    await expectAccessible(owner, true);
+    await expectFitsPhone(owner);
+    const [download] = await Promise.all([
+      owner.waitForEvent("download"),
+      owner.getByRole("button", { name: "PDF olarak indir" }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe(`${filed.fp}.pdf`);
+    await page.reload();
+    await row.getByText("opened once,").waitFor();
+    await page.getByText("Link for the owner made").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+
+    await row.getByRole("button", { name: "Revoke" }).click();
+    await dialog.getByRole("button", { name: "Revoke" }).click();
+    await row.getByText("revoked").waitFor();
+    expect((await owner.goto(url))?.status()).toBe(404);
+    await owner.getByRole("heading", { name: "This link does not open a report" }).waitFor();
+    await expectAccessible(owner, true);
+    await expectFitsPhone(owner);
+
+    server.senders.sendMail = createMailer({
+      ...{ host: "127.0.0.1", port: receiver.port, isTls: false, user: null, from: "vetwire@clinic.example" },
+      password: () => "",
+    });
+    await chooseLanguage(page, "tr");
+    await page.getByRole("button", { name: "Sahibiyle paylaş" }).click();
+    await dialog.getByLabel("E-posta adresi").fill("owner@example.com");
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    receiver.answers.set("RCPT", "550 no such user");
+    await dialog.getByRole("button", { name: "Gönder" }).click();
+    await dialog.getByText("Gönderilmedi. 127.0.0.1").waitFor();
+    await dialog.getByText('(yanıtı: "550 no such user")').waitFor();
+    receiver.answers.clear();
+    await dialog.getByRole("button", { name: "Gönder" }).click();
+    await dialog.getByText("Gönderildi.").waitFor();
+    expect(receiver.mails).toMatchObject([{ to: "owner@example.com", subject: "A clinic: laboratuvar raporu" }]);
+    await dialog.getByRole("button", { name: "Kapat" }).click();
+
+    await push({ ...filed, comments: ["another content"] });
+    await page.getByRole("button", { name: "Sahibiyle paylaş" }).click();
+    await dialog.getByText("Cihaz bu tetkik için çelişen bir sonuç gönderdi").waitFor();
+    await expectAccessible(page);
   });
 
   test("filters and the search narrow the list, stay in the address, and a reload keeps them", async () => {

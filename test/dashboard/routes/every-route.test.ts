@@ -136,6 +136,8 @@ const repeated: Readonly<Record<string, string>> = {
   [`PUT ${OF_CLINIC}imports/:id/choices`]: "equal choices read the file alike",
   [`POST ${OF_CLINIC}manual-study/preview`]: "it changes nothing",
   [`POST ${OF_CLINIC}ranges/preview`]: "it changes nothing",
+  [`POST ${OF_CLINIC}results/:fp/report-mail`]: "a second e-mail with the report to the address waits a minute",
+  [`POST ${OF_CLINIC}mail-server/test`]: "it sends a message and stores nothing, and a second one waits",
   [`POST ${OF_CLINIC}notifications/channels/:id/test`]: "it sends a message and stores nothing, and a second one waits",
 };
 

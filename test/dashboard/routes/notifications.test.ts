@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { readNotifications } from "../../../server/records/alerts/alerts.ts";
 import { findClinic } from "../../../server/records/clinics/keys.ts";
-import { createMailer } from "../../../server/operations/alerts/smtp.ts";
+import { createMailer } from "../../../server/operations/mail/smtp.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import type {
   MadeChannel,

@@ -41,6 +41,7 @@ describe("the store", () => {
     const other = await connectTo(database);
     const tables = [
       ...["follow_up_event", "follow_up"],
+      ...["mail_server", "report_link"],
       ...["event_source", "study_charge", "imported_file", "file_import_refusal", "file_import_part", "file_import"],
       ...["batch_row", "batch", "patient_source", "customer_source", "sync_answer", "registry_answer", "lab_order"],
     ];

@@ -53,6 +53,13 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
       "POST results/:fp/follow-up/remark": { text: marker },
       "POST results/:fp/follow-up/done": { revision: 1 },
       "POST results/:fp/follow-up/reopen": {},
+      "POST results/:fp/links": { revision: 1, language: "en", zone: "UTC", days: 7 },
+      "POST results/:fp/report-mail": { revision: 1, language: "en", zone: "UTC", to: "owner@example.com" },
+      "PUT mail-server": {
+        ...{ host: "127.0.0.1", port: 1, encryption: "starttls", user: null, password: null },
+        from: `${marker}@clinic.example`,
+      },
+      "POST mail-server/test": { to: `${marker}@clinic.example` },
       "POST records": { patient_fp: animal, ...record },
       "PATCH records/:fp": { version: named.version, plan: marker },
       "POST records/:fp/move": { version: named.version, to: "IN_PROGRESS" },

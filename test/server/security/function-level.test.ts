@@ -69,6 +69,10 @@ const table: Readonly<Record<string, Demand>> = {
   "GET /agent/v1/releases/:file": agent,
   "PUT /agent/v1/previews/:fp/:position": agent,
 
+  // The secret of the path opens them.
+  "GET /r/:secret": "nothing",
+  "POST /r/:secret": "nothing",
+  "GET /r/:secret/:ticket/report.pdf": "nothing",
   "GET /clinic/v1/session": "nothing",
   "GET /clinic/v1/authority.crt": "nothing",
   "POST /clinic/v1/set-up": "code",
@@ -98,6 +102,8 @@ const table: Readonly<Record<string, Demand>> = {
     ...["assign", "remark", "done", "reopen"].map((step) => `POST results/:fp/follow-up/${step}`),
     ...["POST results/:fp/move", "POST results/:fp/undo-move", "POST results/:fp/flag-again"],
     ...["POST results/:fp/correct", "POST results/:fp/withdraw"],
+    ...["GET results/:fp/sharing", "POST results/:fp/links", "DELETE results/:fp/links/:link"],
+    "POST results/:fp/report-mail",
     ...["POST unmatched/:fp/assign", "POST unmatched/:fp/reject", "POST unmatched/:fp/reopen"],
     ...["POST records", "PATCH records/:fp", "POST records/:fp/move", "POST records/:fp/amend"],
     ...["POST calendar", "POST calendar/:fp/move", "POST stock/:fp/receive", "POST stock/:fp/consume"],
@@ -128,6 +134,7 @@ const table: Readonly<Record<string, Demand>> = {
     ...["GET notifications", "PUT notifications/quiet-hours", "POST notifications/channels"],
     ...["DELETE notifications/channels/:id", "POST notifications/channels/:id/test"],
     ...["GET network", "PUT network", "POST today/skipped-steps", "PUT ranges/limits"],
+    ...["GET mail-server", "PUT mail-server", "DELETE mail-server", "POST mail-server/test"],
   ]),
 };
 

@@ -24,8 +24,8 @@ const extras: readonly (readonly [name: string, value: unknown])[] = [
   ["constructor", { prototype: { clinic: PLANTED } }],
 ];
 
-/** Routes that refuse a fitting body: there is no release, no delivery, and no such password. */
-const REFUSED = /\/(rollout|rollout\/skip|resend|add|password)$/;
+/** Routes that refuse a fitting body: there is no release, no delivery, no such password, and another clinic. */
+const REFUSED = /\/(rollout|rollout\/skip|resend|add|password|mail-server)$/;
 
 type World = Awaited<ReturnType<typeof startTwoClinics>>;
 

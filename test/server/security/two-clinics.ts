@@ -104,6 +104,8 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
   const wanted = { patient_fp: animal.fp, device: marker, panel: marker, tests: [marker] };
   const { fp: order } = (await admin.call<{ fp: string }>("POST", "/orders", wanted)).body;
   const channel = await made("/notifications/channels", { type: "email", target: `${marker}@clinic.example` });
+  const shared = { revision: 1, language: "en", zone: "UTC", days: 30 };
+  const link = await made(`/results/${filed.fp}/links`, shared);
   const upload = await server.app.inject({
     method: "POST",
     url: `/clinic/v1/clinics/${fp}/imports?name=${marker}.csv`,
@@ -149,6 +151,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     agent: agents.map((agent) => agent.fp),
     position: ["1"],
     file: ["agent.tar.gz"],
+    link: [link],
   };
   /** The record that fits the path of a route, by the start of the path. */
   const fitting: readonly (readonly [path: RegExp, id: string])[] = [

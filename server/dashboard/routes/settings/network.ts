@@ -71,7 +71,7 @@ function needed(network: NetworkControl | null): NetworkControl {
 }
 
 /** Whether a user is admin in each clinic of the server. The others would lose their address by a change. */
-async function isAdminOfAll(session: Session, userId: number): Promise<boolean> {
+export async function isAdminOfAll(session: Session, userId: number): Promise<boolean> {
   const roles = new Map((await clinicsOfUser(session, userId)).map(({ fp, role }) => [fp, role]));
   return (await listClinics(session)).every(({ fp }) => roles.get(fp) === "admin");
 }

@@ -5,7 +5,7 @@ import { ClosedObject } from "../../../../shared/schema/schema.ts";
 import type { Receiver } from "../../../operations/alerts/deliver.ts";
 import { textForm } from "../../../../shared/schema/text-form.ts";
 import { WALL_TIME } from "../../../operations/alerts/quiet.ts";
-import { isMailAddress } from "../../../operations/alerts/smtp.ts";
+import { isMailAddress } from "../../../operations/mail/smtp.ts";
 import {
   CHANNELS_MAX,
   type MadeChannel,
@@ -47,8 +47,10 @@ const newChannelBody = bodyReader({
 const URL = "/clinic/v1/clinics/:clinic/notifications";
 
 export function notificationRoutes(app: FastifyInstance, context: DashboardContext): void {
-  const { store, now, alerts } = context;
-  app.get(URL, { config: { access: "admin" } }, (request) => readState(store, clinicOf(request).id, alerts.sendsMail));
+  const { store, now, mail } = context;
+  app.get(URL, { config: { access: "admin" } }, async (request) =>
+    readState(store, clinicOf(request).id, await mail.isSet()),
+  );
   app.put(`${URL}/quiet-hours`, { config: { access: "admin" } }, async (request) => {
     const { quiet: chosen }: QuietHoursBody = quietBody(request.body);
     if (chosen !== null && chosen.from === chosen.until) {

@@ -10,6 +10,7 @@ import { dateTime } from "../../text.ts";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { filingReason } from "../../ui/words/reasons.ts";
 import { Timeline } from "../../ui/status/timeline.tsx";
+import { sharingCommand } from "../sharing/texts.ts";
 import { t } from "./study-texts.ts";
 
 /** The revisions of a study, the newest first, with the rows that each one changed. */
@@ -111,7 +112,7 @@ function eventText(event: TimeLineEvent): string {
     case "conflict":
       return t("eventConflict", { reason: filingReason(event.reason) });
     case "command":
-      return t("eventCommand", { command: event.command, by: event.by });
+      return t("eventCommand", { command: sharingCommand(event.command), by: event.by });
     case "read": {
       const read = t(event.is_key ? "eventReadByKey" : "eventReadByUser", { by: event.by, times: event.times });
       return event.times === 1 ? read : `${read}, ${t("lastRead", { at: dateTime(event.last_at) })}`;

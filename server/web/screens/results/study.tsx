@@ -13,6 +13,8 @@ import { Previews } from "./pictures/previews.tsx";
 import { ViewerLink } from "./pictures/viewer-link.tsx";
 import { FollowUpCard, useFollowUp } from "./follow-up/follow-up-card.tsx";
 import { isCritical, SeenNotice } from "./follow-up/seen-notice.tsx";
+import { ShareButton } from "../sharing/share-button.tsx";
+import { SharedLinks } from "../sharing/shared-links.tsx";
 import { queryText } from "./query.ts";
 import { PlaceNotices, TypedActions, WrongAnimal } from "./study-place.tsx";
 import { Conflicts, Revisions, TimeLine } from "./study-history.tsx";
@@ -69,6 +71,7 @@ function Whole({ study, reload }: { study: StudyPage; reload: () => Promise<void
         </section>
       )}
       <div class="no-print">
+        <SharedLinks study={study} />
         <Revisions study={study} />
         <Conflicts study={study} />
         <TimeLine study={study} />
@@ -125,6 +128,7 @@ function Head({ study, reload }: { study: StudyPage; reload: () => Promise<void>
           )}
           <ViewerLink study={study} />
           <TypedActions study={study} reload={reload} />
+          <ShareButton study={study} zone={zoneName()} reload={reload} />
           <WrongAnimal study={study} reload={reload} />
         </p>
       </div>

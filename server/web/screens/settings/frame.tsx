@@ -9,7 +9,7 @@ import "./frame.css";
 
 // The frame of the settings: the menu and the content of the chosen part.
 
-type Part = "clinic" | "users" | "keys" | "webhooks" | "ranges" | "audit" | "notifications" | "network";
+type Part = "clinic" | "users" | "keys" | "webhooks" | "ranges" | "audit" | "notifications" | "mail" | "network";
 
 /** The parts in the order of the menu, with the role that each requires. */
 const parts: readonly { part: Part; role: Role }[] = [
@@ -20,6 +20,7 @@ const parts: readonly { part: Part; role: Role }[] = [
   { part: "ranges", role: "reader" },
   { part: "audit", role: "admin" },
   { part: "notifications", role: "admin" },
+  { part: "mail", role: "admin" },
   { part: "network", role: "admin" },
 ];
 
@@ -76,6 +77,7 @@ const t = translations({
   ranges: ["Reference ranges", "Referans aralıkları"],
   audit: ["Audit", "Denetim kaydı"],
   notifications: ["Notifications", "Bildirimler"],
+  mail: ["E-mail", "E-posta"],
   network: ["Network", "Ağ"],
   forbidden: ["Your role does not allow this", "Rolünüz buna izin vermiyor"],
   forbiddenNext: ["An admin of the clinic can open this part.", "Bu bölümü kliniğin bir yöneticisi açabilir."],

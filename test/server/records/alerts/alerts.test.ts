@@ -10,7 +10,7 @@ import { openStore } from "../../../../server/database/open.ts";
 import { markSeen } from "../../../../server/records/results/seen-studies.ts";
 import { readToday } from "../../../../server/records/alerts/today.ts";
 import { findClinic } from "../../../../server/records/clinics/keys.ts";
-import { createMailer } from "../../../../server/operations/alerts/smtp.ts";
+import { createMailer } from "../../../../server/operations/mail/smtp.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { newWebhookSecret } from "../../../../server/operations/webhooks/sign.ts";
 import { startSmtpReceiver } from "../../../support/smtp-receiver.ts";

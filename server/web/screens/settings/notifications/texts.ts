@@ -6,8 +6,8 @@ export const t = translations({
     "Bir sorun olduğunda, örneğin bir cihazdan haber gelmediğinde, bu adreslere bir ileti gider; sorun bitince bir ileti daha. İletilerde hayvan ve hasta sahibi adı yer almaz.",
   ],
   noMail: [
-    "This server cannot send e-mails yet. Whoever runs it sets a mail server with --smtp. Webhooks and the list on Today work without it.",
-    "Bu sunucu henüz e-posta gönderemiyor. Sunucuyu çalıştıran kişi --smtp ile bir posta sunucusu belirler. Webhook'lar ve Bugün sayfasındaki liste bunsuz da çalışır.",
+    "This server cannot send e-mails yet. An admin sets a mail server under Settings, E-mail. Webhooks and the list on Today work without it.",
+    "Bu sunucu henüz e-posta gönderemiyor. Bir yönetici posta sunucusunu Ayarlar, E-posta bölümünde belirler. Webhook'lar ve Bugün sayfasındaki liste bunsuz da çalışır.",
   ],
   receivers: ["Who is told", "Kime haber verilir"],
   nobody: ["Nobody is told yet", "Henüz kimseye haber verilmiyor"],

@@ -2,8 +2,7 @@ import { isNoWay, isUnreachedCode } from "../../../shared/network/connection-fau
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
 import { isLoopback } from "../../../shared/network/network-address.ts";
 import { printable } from "../../../shared/runtime/printable.ts";
-import type { Delivery } from "./book.ts";
-import type { Mail } from "./email-text.ts";
+import { type MailCode, type MailReason, mailReason, mailText } from "../../dashboard/types/settings/mail-server.ts";
 
 // E-mail over SMTP. Beyond this machine the connection is encrypted, or nothing is sent.
 
@@ -22,8 +21,22 @@ export interface SmtpSettings extends SmtpServer {
   readonly password: () => string;
 }
 
+export interface Mail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  /** The name beside the address of the sender. */
+  readonly senderName?: string;
+  readonly attachment?: { readonly name: string; readonly type: string; readonly content: Buffer };
+}
+
+/** What became of an e-mail, with its words in English. `isUncertain`: the receiver may have got it. */
+export type MailOutcome =
+  | { readonly ok: true; readonly said: string; readonly why: MailReason }
+  | { readonly ok: false; readonly reason: string; readonly isUncertain: boolean; readonly why: MailReason };
+
 /** Sends an e-mail. Never rejects. */
-export type SendMail = (mail: Mail) => Promise<Delivery>;
+export type SendMail = (mail: Mail) => Promise<MailOutcome>;
 
 const CONNECT_MS = 10_000;
 const ANSWER_MS = 15_000;
@@ -57,7 +70,7 @@ export function readSmtpUrl(text: string): SmtpServer | string {
 }
 
 export function createMailer({ host, port, isTls, user, from, password }: SmtpSettings): SendMail {
-  return async ({ to, subject, text }) => {
+  return async ({ to, subject, text, senderName, attachment }) => {
     try {
       // Loaded when needed: a server without a mail server saves its memory.
       const { createTransport } = await import("nodemailer");
@@ -69,11 +82,16 @@ export function createMailer({ host, port, isTls, user, from, password }: SmtpSe
         ...{ disableFileAccess: true, disableUrlAccess: true },
       });
       const { response } = await transport.sendMail({
-        ...{ from, to, subject, text },
+        ...{ from: senderName === undefined ? from : { name: printable(senderName), address: from }, to },
+        ...{ subject: printable(subject), text },
+        ...(attachment !== undefined && {
+          attachments: [{ filename: attachment.name, contentType: attachment.type, content: attachment.content }],
+        }),
         // RFC 3834: no automatic replies.
         headers: { "auto-submitted": "auto-generated" },
       });
-      return { ok: true, said: `${host} took the e-mail to ${to}: ${short(response)}` };
+      const why = mailReason("MAIL.TAKEN", host, to, short(response));
+      return { ok: true, said: mailText(why), why };
     } catch (error) {
       return faultOf(error, `${host}:${port}`);
     }
@@ -92,42 +110,42 @@ interface SmtpFault {
   readonly response?: string;
 }
 
-function faultOf(error: unknown, place: string): Delivery {
+function faultOf(error: unknown, place: string): MailOutcome {
   const { code = "", originalCode = "", command = "", response } = error as SmtpFault;
   const message = errorMessage(error);
-  const said = response === undefined ? originalCode || message : `it replied "${short(response)}"`;
+  const reply = response === undefined ? "" : short(response);
   // Without a reply, the server may have taken the e-mail before the connection broke.
   const isBroken = response === undefined && ["ECONNECTION", "ESOCKET", "ETIMEDOUT"].includes(code);
-  return {
-    ok: false,
-    reason: `${sentenceOf(code === "ESOCKET" ? originalCode : code, command, place)} (${short(said)})`,
-    isUncertain: isBroken && !isUnreachedCode(originalCode) && !NOT_CONNECTED.test(message),
-  };
+  const isUncertain = isBroken && !isUnreachedCode(originalCode) && !NOT_CONNECTED.test(message);
+  const fault = codeOf(code === "ESOCKET" ? originalCode : code, command);
+  return failed(mailReason(fault, place, reply, short(originalCode || message)), isUncertain);
 }
 
-function sentenceOf(code: string, command: string, place: string): string {
-  if (isNoWay(code)) return `There is no way to the mail server ${place}: check the network of this machine`;
+export function failed(why: MailReason, isUncertain = false): MailOutcome {
+  return { ok: false, reason: mailText(why), isUncertain, why };
+}
+
+function codeOf(code: string, command: string): MailCode {
+  if (isNoWay(code)) return "MAIL.NO_ROUTE";
   switch (code) {
     case "ECONNREFUSED":
-      return `No mail server listens at ${place}: check the host and the port`;
+      return "MAIL.NOBODY_LISTENS";
     case "EDNS":
-      return `The name of the mail server ${place} is unknown: check the host, and this machine's DNS`;
+      return "MAIL.UNKNOWN_HOST";
     case "ETIMEDOUT":
-      return `The mail server ${place} does not respond: check the port and the firewall`;
+      return "MAIL.SILENT";
     case "EAUTH":
     case "ENOAUTH":
-      return `The mail server ${place} refuses the name or the password: check both, many providers want an app password`;
+      return "MAIL.SIGN_IN";
     case "ETLS":
-      return `The connection to ${place} cannot be encrypted: use smtps://, or a mail server with STARTTLS`;
+      return "MAIL.NOT_ENCRYPTED";
     case "EENVELOPE":
-      return command === "MAIL FROM"
-        ? `The mail server ${place} refuses the sender: set an address that this account may use`
-        : `The mail server ${place} refuses the recipient: check the address`;
+      return command === "MAIL FROM" ? "MAIL.SENDER" : "MAIL.RECIPIENT";
     case "ENOENT":
     case "EACCES":
-      return "The file of the mail password cannot be read: put the password there, readable for this program";
+      return "MAIL.PASSWORD_FILE";
     default:
-      return `The mail server ${place} did not take the e-mail: check the host, the port and its log`;
+      return "MAIL.NOT_TAKEN";
   }
 }
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import net, { type AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { createMailer, isMailAddress, readSmtpUrl } from "../../../../server/operations/alerts/smtp.ts";
+import { createMailer, isMailAddress, readSmtpUrl } from "../../../../server/operations/mail/smtp.ts";
 import { startSmtpReceiver } from "../../../support/smtp-receiver.ts";
 
 const mail = { to: "nurse@clinic.example", subject: "Vetwire: Köpek", text: "Ağ yok.\nBak." };
@@ -15,7 +15,11 @@ describe("an e-mail over SMTP", () => {
   test("arrives with its recipient, subject and text, and the mail server's reply is returned", async () => {
     const receiver = await startSmtpReceiver();
     const delivery = await mailerTo(receiver.port)(mail);
-    expect(delivery).toEqual({ ok: true, said: "127.0.0.1 took the e-mail to nurse@clinic.example: 250 queued as 1" });
+    expect(delivery).toEqual({
+      ok: true,
+      said: "127.0.0.1 took the e-mail to nurse@clinic.example: 250 queued as 1",
+      why: { code: "MAIL.TAKEN", values: ["127.0.0.1", "nurse@clinic.example", "250 queued as 1"] },
+    });
     expect(receiver.mails).toEqual([mail]);
   });
 

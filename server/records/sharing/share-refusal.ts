@@ -1,0 +1,30 @@
+import { type Refusal, refusal } from "../../dashboard/types/refusals.ts";
+import type { RevisionCause, StudyPage } from "../../dashboard/types/results/results.ts";
+
+// Whether a report may leave the clinic.
+
+/** What the decision follows from. */
+export interface ShareFacts {
+  readonly study: Pick<StudyPage, "place" | "conflicts" | "revisions">;
+  /** Tests of its order that still run, by their names. */
+  readonly pendingTests: readonly string[];
+}
+
+/** Causes of a revision that has content of its own. The others move or flag what is there. */
+const WITH_CONTENT: readonly RevisionCause[] = ["pushed", "imported", "entered"];
+
+/**
+ * Returns why a study is not shared with its owner; null if it may be. This is the one place with the conditions: once results of
+ * controls reach the server, a failed control of the device (`quality`) is one more of them.
+ */
+export function shareRefusal({ study, pendingTests }: ShareFacts): Refusal | null {
+  const { place, conflicts, revisions } = study;
+  if (place.kind === "rejected") return refusal("SHARE.REJECTED");
+  if (place.kind !== "patient") return refusal("SHARE.UNMATCHED");
+  // The newest first. A revision that came after a contradicting result settles it.
+  const content = revisions.find(({ cause }) => WITH_CONTENT.includes(cause));
+  const isOpen = ({ at }: { at: string }) => content === undefined || Date.parse(at) >= Date.parse(content.at);
+  if (conflicts.some(isOpen)) return refusal("SHARE.CONFLICT");
+  if (pendingTests.length > 0) return refusal("SHARE.PENDING", pendingTests.join(", "));
+  return null;
+}
