@@ -94,6 +94,8 @@ export interface StudyRow {
   analyte: string;
   /** Name of the catalogue, or the device's name of its own code. */
   name: string | null;
+  /** Turkish name of the catalogue; null for the device's own code. */
+  name_tr: string | null;
   /** The value as the API has it, with its comparator. */
   value: string;
   /** The value as the device printed it, if that differs. */
