@@ -17,11 +17,21 @@ const study = (rows: number) =>
     acquired_at: "2026-05-04T09:00:00.000Z",
     received_at: "2026-05-04T09:00:00.000Z",
     order: null,
+    remark: null,
     revision: 1,
     comments: [],
     notes: [],
   }) as unknown as StudyPage;
-const context = { language: "en", zone: "UTC", clinicName: "Clinic", owner: null, now: 0 } as const;
+const context = {
+  language: "en",
+  zone: "UTC",
+  clinicName: "Clinic",
+  owner: null,
+  address: "",
+  phone: "",
+  logo: null,
+  now: 0,
+} as const;
 
 test("the server responds to others while a PDF of 1000 results is made", async () => {
   const pdfs = new PdfThread();

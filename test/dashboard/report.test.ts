@@ -7,12 +7,22 @@ import { ageText } from "../../server/dashboard/report/age.ts";
 import { attachment, reportFileName } from "../../server/dashboard/report/file-name.ts";
 import { renderPdf } from "../../server/dashboard/report/pdf.ts";
 import { studyReport } from "../../server/dashboard/report/study-report.ts";
+import { commentText } from "../../server/dashboard/types/results/sample-indices.ts";
 import type { StudyPage, StudyRow } from "../../server/dashboard/types/results/results.ts";
-import type { ReportContext } from "../../server/records/results/report-context.ts";
+import type { ReportContext } from "../../server/dashboard/types/results/report.ts";
 import { temporaryFolder } from "../support/processes.ts";
+
+/** One red pixel. */
+const tinyPng = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==",
+  "base64",
+);
 
 const context: ReportContext = {
   ...({ language: "tr", zone: "Europe/Istanbul", clinicName: "Patiler Kliniği" } as const),
+  address: "Örnek Cad. 1, Kadıköy",
+  phone: "0216 000 00 00",
+  logo: `data:image/png;base64,${tinyPng.toString("base64")}`,
   owner: { name: "Elif Örnek", phone: "0555 000 11 22" },
   now: Date.parse("2026-11-28T07:20:00.000Z"),
 };
@@ -43,7 +53,15 @@ const study = {
     sex: "male_neutered",
     date_of_birth: "2019-04-12",
   },
-  ...{ hint: null, flagged_for: null, sample_ids: ["S-809"], order: null, revision: 2, comments: ["HEM: 2+"] },
+  ...{
+    hint: null,
+    flagged_for: null,
+    sample_ids: ["S-809"],
+    order: null,
+    remark: { text: "Bol su verin.", by: "Dr. Ada Hekim", at: "2026-11-28T07:00:00.000Z" },
+    revision: 2,
+    comments: ["HEM: 2+"],
+  },
   ...{
     acquired_at: "2026-11-28T06:20:00.000Z",
     received_at: "2026-11-28T06:21:00.000Z",
@@ -61,12 +79,16 @@ describe.skipIf(!poppler)(
       const text = execFileSync("pdftotext", ["-layout", file, "-"], { encoding: "utf8" });
       for (const part of [
         "Patiler Kliniği",
+        "Örnek Cad. 1, Kadıköy · 0216 000 00 00",
+        "Veteriner hekiminizden",
+        "Bol su verin.",
+        "Dr. Ada Hekim",
         "Elif Örnek",
         "0555 000 11 22",
         "7 yıl 7 ay",
         "S-809",
         "Sürüm 2",
-        "HEM: 2+",
+        "hemoliz 2+",
       ]) {
         expect(text).toContain(part);
       }
@@ -106,4 +128,12 @@ test.each([
   ["2026-12-27", ""],
 ])("the age of an animal born on %s is %s at the sample", (born, age) => {
   expect(ageText(born, study.acquired_at, context)).toBe(age);
+});
+
+test.each([
+  ["HEM:   0 LIP:  12 ICT:   1", "hemoliz 0, lipemi 12, ikter 1"],
+  ["HEM: 2+ sample repeated", "HEM: 2+ sample repeated"],
+  ["INST QC: OK    CHEM QC: OK", "INST QC: OK    CHEM QC: OK"],
+])("the comment %s is shown as %s", (comment, shown) => {
+  expect(commentText(comment, "tr")).toBe(shown);
 });

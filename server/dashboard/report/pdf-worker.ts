@@ -1,6 +1,6 @@
 import { parentPort } from "node:worker_threads";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
-import type { ReportContext } from "../../records/results/report-context.ts";
+import type { ReportContext } from "../types/results/report.ts";
 import type { StudyPage } from "../types/results/results.ts";
 import { renderPdf } from "./pdf.ts";
 import { studyReport } from "./study-report.ts";

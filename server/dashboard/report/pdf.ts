@@ -69,15 +69,26 @@ const RESULTS_LAYOUT = {
   hLineWidth: (line: number) => (line === 0 ? 0 : 0.5),
   vLineWidth: () => 0,
   hLineColor: () => "#d7dfdd",
-  paddingTop: () => 2.2,
-  paddingBottom: () => 2.2,
+  paddingTop: () => 1.4,
+  paddingBottom: () => 1.4,
+};
+
+/** A box with a coloured edge on its left. */
+const REMARK_LAYOUT = {
+  hLineWidth: () => 0,
+  vLineWidth: (line: number) => (line === 0 ? 2.5 : 0),
+  vLineColor: () => "#0b6e69",
+  paddingLeft: () => 8,
+  paddingRight: () => 8,
+  paddingTop: () => 5,
+  paddingBottom: () => 5,
 };
 
 /** Makes the PDF of a document on A4, in the thread of pdf-worker.ts. */
 export async function renderPdf(document: PdfDocument): Promise<Buffer> {
   const { default: pdfmake } = await import("pdfmake");
   pdfmake.setFonts({ Roboto: fonts });
-  pdfmake.setTableLayouts({ results: RESULTS_LAYOUT });
+  pdfmake.setTableLayouts({ results: RESULTS_LAYOUT, remark: REMARK_LAYOUT });
   pdfmake.setLocalAccessPolicy((path) => Object.values(fonts).includes(path));
   pdfmake.setUrlAccessPolicy(() => false);
   return pdfmake
@@ -91,7 +102,7 @@ export async function renderPdf(document: PdfDocument): Promise<Buffer> {
       defaultStyle: { font: "Roboto", fontSize: 9 },
       styles: {
         title: { fontSize: 15, bold: true },
-        heading: { fontSize: 10.5, bold: true, margin: [0, 10, 0, 3] },
+        heading: { fontSize: 10.5, bold: true, margin: [0, 7, 0, 2] },
         strong: { fontSize: 11, bold: true },
         label: { color: "#4a5956", fontSize: 8 },
         quiet: { color: "#4a5956", fontSize: 8 },

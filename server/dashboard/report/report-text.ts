@@ -27,6 +27,7 @@ const words = {
   ofDevice: ["the device's own interval", "cihazın kendi aralığı"],
   comments: ["The analyzer on the sample", "Analizörün numune hakkındaki bildirimi"],
   noResults: ["This study has no measured values.", "Bu tetkikte ölçülmüş değer yok."],
+  fromVet: ["From your vet", "Veteriner hekiminizden"],
   barMeans: [
     "Bar: the shaded part is the usual interval, the mark is the result. Bold: outside.",
     "Çubuk: koyu bölüm olağan aralıktır, işaret sonucu gösterir. Kalın: aralık dışı.",

@@ -1,8 +1,9 @@
 import { DateTime } from "luxon";
 import { flagReasonText } from "../../../shared/clinical/flag-reasons.ts";
-import type { ReportContext } from "../../records/results/report-context.ts";
+import type { ReportContext } from "../types/results/report.ts";
+import { commentText } from "../types/results/sample-indices.ts";
 import { place } from "../types/results/range-place.ts";
-import type { ReportQuery, StudyPage, StudyRow } from "../types/results/results.ts";
+import type { ReportQuery, StudyPage, StudyRemark, StudyRow } from "../types/results/results.ts";
 import { isOfImages, isStudyWord } from "../types/results/study-words.ts";
 import type { CsvCell } from "../csv.ts";
 import { ageText } from "./age.ts";
@@ -25,7 +26,13 @@ export function studyReport(study: StudyPage, context: ReportContext): PdfDocume
     content: [
       {
         columns: [
-          { text: clinicName, style: "strong" },
+          ...(context.logo === null ? [] : [{ image: context.logo, fit: [90, 40] as const, width: 98 }]),
+          {
+            stack: [
+              { text: clinicName, style: "strong" },
+              { text: [context.address, context.phone].filter(Boolean).join(" · "), style: "quiet" },
+            ],
+          },
           {
             stack: [
               { text: title, style: "title" },
@@ -35,11 +42,13 @@ export function studyReport(study: StudyPage, context: ReportContext): PdfDocume
               },
             ],
             alignment: "right",
+            width: 190,
           },
         ],
       },
       { canvas: [{ type: "rect", x: 0, y: 5, w: PAGE_WIDTH, h: 1.2, r: 0, color: COLOURS.accent }] },
       { columns: factColumns(study, context), columnGap: 14, margin: [0, 9, 0, 2] },
+      ...(study.remark === null ? [] : [remarkOf(study.remark, word)]),
       { text: word(study.modality), style: "heading" },
       study.rows.length === 0 ? word("noResults") : rowsTable(study, sources, context),
       ...(study.rows.length === 0 ? [] : [legend(study.rows, word)]),
@@ -47,7 +56,7 @@ export function studyReport(study: StudyPage, context: ReportContext): PdfDocume
         ? []
         : [
             { text: word("comments"), style: "heading" },
-            { stack: study.comments, style: "quiet" },
+            { stack: study.comments.map((comment) => commentText(comment, language)), style: "quiet" },
           ]),
       ...(sources.length === 0
         ? []
@@ -74,6 +83,7 @@ const COLOURS = {
   low: "#1d4ed8",
   high: "#a63c08",
   critical: "#b0211a",
+  remarkGround: "#f3f6f5",
   criticalGround: "#fdeceb",
 } as const;
 
@@ -123,6 +133,20 @@ function sexText(sex: string | null, word: Words): string | null {
   return known === undefined ? sex : word(known);
 }
 
+/** The words of the vet, with the name of who signs for them. */
+function remarkOf({ text, by }: StudyRemark, word: Words): PdfContent {
+  const stack = [
+    { text: word("fromVet"), style: "outside" },
+    { text },
+    { text: by, style: "label", alignment: "right" as const },
+  ];
+  return {
+    table: { headerRows: 0, widths: ["*"], dontBreakRows: true, body: [[{ stack, fillColor: COLOURS.remarkGround }]] },
+    layout: "remark",
+    margin: [0, 8, 0, 0],
+  };
+}
+
 function rowsTable(study: StudyPage, sources: readonly string[], { language }: ReportContext): PdfContent {
   const word = (name: ReportWord) => reportWord(language, name);
   const head = [word("analyte"), word("value"), "", "", word("range")].map((text, column) => ({
@@ -133,7 +157,7 @@ function rowsTable(study: StudyPage, sources: readonly string[], { language }: R
   return {
     table: {
       headerRows: 1,
-      widths: ["*", 96, 68, BAR_WIDTH, 92],
+      widths: ["*", 88, 62, BAR_WIDTH, 82],
       dontBreakRows: true,
       body: [head, ...study.rows.map((row) => rowCells(row, sources, { language, word }))],
     },
@@ -178,7 +202,7 @@ function rowCells(
   return cells.map((cell) => ({ ...cell, ...ground }));
 }
 
-const BAR_WIDTH = 76;
+const BAR_WIDTH = 70;
 
 /** Draws the position of a value in its interval, which is the middle half of the bar; a value far outside is an arrowhead. */
 function rangeBar({ low, high, flag }: StudyRow, value: number): PdfShape[] {
@@ -243,11 +267,13 @@ function timeText(instant: string, { zone, language }: ReportQuery): string {
 export const studyCsvHeads: readonly CsvCell[] = [
   ...["study_fp", "patient", "acquired_at", "device_name", "analyte", "name", "comparator_and_value", "unit"],
   ...["reference_range", "flag", "side", "device_range", "device_flag", "code_source", "reason", "comment", "abnormal"],
-  ...["study_comments", "flagged_species"],
+  ...["study_comments", "flagged_species", "sample_ids", "order"],
 ];
 
 export function studyCsvRows(study: StudyPage): CsvCell[][] {
   const { fp, patient, acquired_at, device_name } = study;
+  const samples = study.sample_ids.join(" ");
+  const answered = study.order === null ? null : (study.order.placer_number ?? study.order.fp);
   return study.rows.map((row) => [
     ...[fp, patient?.name ?? null, acquired_at, device_name, row.analyte, row.name],
     row.number !== null && row.value === String(row.number) ? row.number : row.value,
@@ -258,6 +284,6 @@ export function studyCsvRows(study: StudyPage): CsvCell[][] {
       row.abnormal === true ? "true" : null,
       study.comments.join(" | ") || null,
     ],
-    study.flagged_for?.species ?? null,
+    ...[study.flagged_for?.species ?? null, samples || null, answered],
   ]);
 }

@@ -1,15 +1,9 @@
+import type { ReportContext } from "../../dashboard/types/results/report.ts";
 import type { ReportQuery, StudyPage } from "../../dashboard/types/results/results.ts";
+import { readReportHead } from "../clinics/report-head.ts";
 import { query, type Session } from "../../database/query.ts";
 
 // The facts of a printed report in addition to its study.
-
-export interface ReportContext extends ReportQuery {
-  readonly clinicName: string;
-  /** Null for an animal that another clinic lists, and for an owner without a name. */
-  readonly owner: { readonly name: string; readonly phone: string | null } | null;
-  /** Milliseconds since 1970. */
-  readonly now: number;
-}
 
 /** Loads the context of a study's report for a clinic that may see the study. */
 export async function loadReportContext(
@@ -22,6 +16,7 @@ export async function loadReportContext(
   return {
     ...given,
     clinicName: clinic?.name ?? "",
+    ...(await readReportHead(session, clinicId)),
     owner: owner?.name == null ? null : { name: owner.name, phone: owner.phone },
   };
 }

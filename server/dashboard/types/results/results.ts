@@ -201,6 +201,8 @@ export interface StudyPage {
   /** The analyzer's words on the sample. */
   comments: string[];
   notes: string[];
+  /** The remark for the owner; null without one. */
+  remark: StudyRemark | null;
   /** The order that it answers; null without one. */
   order: StudyOrder | null;
   /** The facts of its patient that the flags were made for, if they were corrected since. */
@@ -222,6 +224,23 @@ export interface MoveBody {
   reason: string;
   /** The species of the patient as the user typed it. Needed if the device stated another one. */
   typed_species?: string;
+}
+
+/** The remark of a vet for the owner, in the report. */
+export interface StudyRemark {
+  text: string;
+  by: string;
+  at: string;
+}
+
+/** Max characters of a remark. With a panel of 30 rows the report still has one page. */
+export const REMARK_CHARS_MAX = 600;
+
+/** The body of `PUT .../results/:fp/remark`. An empty text removes it. */
+export interface RemarkBody {
+  text: string;
+  /** `at` of the remark that the user saw; null without one. */
+  seen: string | null;
 }
 
 export interface ReportQuery {

@@ -1,5 +1,6 @@
 import { useRoute } from "preact-iso";
 import { useEffect } from "preact/hooks";
+import { commentText } from "../../../dashboard/types/results/sample-indices.ts";
 import type { StudyPage } from "../../../dashboard/types/results/results.ts";
 import { Loaded, useResource } from "../../resource.tsx";
 import { clinic, clinicPath } from "../../session.ts";
@@ -12,6 +13,7 @@ import { Facts } from "../../ui/status/facts.tsx";
 import { Previews } from "./previews.tsx";
 import { queryText } from "./query.ts";
 import { PlaceNotices, WrongAnimal } from "./study-place.tsx";
+import { Remark } from "./remark.tsx";
 import { Conflicts, Revisions, TimeLine } from "./study-history.tsx";
 import { StudyTable } from "./study-table.tsx";
 import { t } from "./study-texts.ts";
@@ -47,6 +49,7 @@ function Whole({ study, reload }: { study: StudyPage; reload: () => Promise<void
           <a href="#conflicts">{t("hasConflicts", { count: study.conflicts.length })}</a>
         </p>
       )}
+      <Remark study={study} reload={reload} />
       <StudyTable study={study} />
       <Comments study={study} />
       <Previews fp={study.fp} />
@@ -77,7 +80,7 @@ function Comments({ study: { comments } }: { study: StudyPage }) {
       <h2 id="comments">{t("comments")}</h2>
       <ul class="notes">
         {comments.map((comment, index) => (
-          <li key={index}>{comment}</li>
+          <li key={index}>{commentText(comment, language.value)}</li>
         ))}
       </ul>
     </section>
