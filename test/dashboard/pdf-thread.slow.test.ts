@@ -3,7 +3,15 @@ import { PdfThread } from "../../server/dashboard/report/pdf-thread.ts";
 import type { StudyPage, StudyRow } from "../../server/dashboard/types/results/results.ts";
 
 const row = { analyte: "ALT", name: "Alanine aminotransferase", value: "143", number: 143, unit: "U/L" } as StudyRow;
-const rest = { reference_range: "10-118", flag: "high", side: null, device_range: null, device_flag: null } as const;
+const rest = {
+  reference_range: "10-118",
+  low: 10,
+  high: 118,
+  flag: "high",
+  side: null,
+  device_range: null,
+  device_flag: null,
+} as const;
 const study = (rows: number) =>
   ({
     fp: "cds_1",

@@ -194,7 +194,9 @@ function rowCells(
       text: isOutside ? word(row.abnormal === true ? "abnormal" : flagWord(row)) : "",
       style: row.flag === "normal" ? "" : (row.flag ?? "outside"),
     },
-    row.number === null || row.reference_range === null ? { text: "" } : { canvas: rangeBar(row, row.number) },
+    row.number === null || (row.low === null && row.high === null)
+      ? { text: "" }
+      : { canvas: rangeBar(row, row.number) },
     row.reference_range === null
       ? { text: word("noInterval"), style: "quiet" }
       : { text: [row.reference_range, { text: source === 0 ? "" : ` [${source}]`, style: "quiet" }] },

@@ -326,7 +326,9 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.getByRole("button", { name: "Kaydet" }).click();
     const logo = page.getByRole("img", { name: "Logo" });
     await logo.waitFor();
-    await expect.poll(() => logo.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1);
+    await expect
+      .poll(() => logo.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth))
+      .toBe(1);
     await page.getByText("Örnek Cad. 1", { exact: true }).waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
