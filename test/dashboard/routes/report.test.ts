@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { StudyPage } from "../../../server/dashboard/types/results/results.ts";
 import { listRowsOf } from "../../../server/records/audit/audit.ts";
 import { listClinics } from "../../../server/records/clinics/clinics.ts";
+import { ownerId, storeOwnerFacts } from "../../../server/records/registry/owners.ts";
 import { loadReportContext } from "../../../server/records/results/report-context.ts";
 import { importEntities, keyPermissions, patient, startServer } from "../../server/harness.ts";
 import { makeUser } from "../harness.ts";
@@ -73,4 +74,19 @@ test("the head of the report keeps its logo, and refuses what is not a complete 
   expect(context).toMatchObject({ address: "Örnek Cad. 1", phone: "0216", logo: `data:image/png;base64,${redPixel}` });
   expect(await put(null)).toBe(200);
   expect((await user.call("GET", "/settings/report")).body).toMatchObject({ has_logo: false });
+});
+
+test("the report names the owner to the clinic that lists the animal, and to no other", async () => {
+  const { ours, theirs, dog, server, read } = await startReports();
+  await server.store.transaction(async (session) => {
+    const id = await ownerId(session, dog.owner_customer_fp);
+    await storeOwnerFacts(session, id, { name: "Elif Örnek", phone: "0555" }, { batch: null });
+  });
+  const [study, clinics] = [await read(), await listClinics(server.store)];
+  const ownerFor = async (clinic: string) => {
+    const clinicId = clinics.find(({ fp }) => fp === clinic)!.id;
+    return (await loadReportContext(server.store, { language: "tr", zone: "UTC", clinicId, study, now: 0 })).owner;
+  };
+  expect(await ownerFor(ours)).toEqual({ name: "Elif Örnek", phone: "0555" });
+  expect(await ownerFor(theirs)).toBeNull();
 });
