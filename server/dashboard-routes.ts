@@ -27,6 +27,7 @@ import { limitRoutes } from "./dashboard/routes/settings/limits.ts";
 import { rangeRoutes } from "./dashboard/routes/settings/ranges.ts";
 import { recordRoutes } from "./dashboard/routes/records/records.ts";
 import { resultRoutes } from "./dashboard/routes/records/results.ts";
+import { reportRoutes } from "./dashboard/routes/settings/report.ts";
 import { studyCommandRoutes } from "./dashboard/routes/records/study-commands.ts";
 import { rolloutRoutes } from "./dashboard/routes/settings/rollout.ts";
 import { sharingRoutes } from "./dashboard/routes/sharing/sharing-routes.ts";
@@ -75,6 +76,7 @@ export async function dashboardRoutes(
   clinicSettingsRoutes(scope, context);
   resultRoutes(scope, context);
   studyCommandRoutes(scope, context);
+  reportRoutes(scope, context);
   unmatchedRoutes(scope, context);
   recordRoutes(scope, context);
   calendarRoutes(scope, context);

@@ -853,6 +853,25 @@ const reportSharing = ({ id, orderedText }: Engine) => `
     setting text not null,
     password text,
     changed_at bigint not null
+`;
+
+// The head of a clinic's reports, and the remark of a vet for the owner on a study. A remark is about one animal: a study that moves
+// leaves it behind.
+const ownerReports = ({ orderedText }: Engine) => `
+  create table clinic_report (
+    clinic_id bigint primary key references clinic (id),
+    address text not null,
+    phone text not null,
+    logo text
+  );
+  create table study_remark (
+    clinic_id bigint not null references clinic (id),
+    study_fp ${orderedText} not null,
+    patient_fp text not null,
+    remark text not null,
+    author text not null,
+    at bigint not null,
+    primary key (clinic_id, study_fp)
   );
 `;
 
@@ -887,6 +906,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   pictures,
   followUps,
   reportSharing,
+  ownerReports,
 ];
 
 /** Version of the schema that this program knows. */

@@ -326,6 +326,24 @@ export interface Tables {
     /** Address of a study in the archive's viewer, with a place for its UID. */
     viewer_template: string | null;
   };
+  /** The head of a clinic's reports for owners. */
+  clinic_report: {
+    clinic_id: number;
+    address: string;
+    phone: string;
+    /** A data URL of a PNG or JPEG. */
+    logo: string | null;
+  };
+  /** Remarks of vets for the owner, of which a study has one at most. It counts while the study is of that patient. */
+  study_remark: {
+    clinic_id: number;
+    study_fp: string;
+    patient_fp: string;
+    remark: string;
+    /** Name of the user. */
+    author: string;
+    at: number;
+  };
   /** Analytes that a clinic chose for codes of its devices. Agents fetch them. */
   code_mapping: {
     clinic_id: number;

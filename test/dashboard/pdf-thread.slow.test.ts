@@ -3,7 +3,15 @@ import { PdfThread } from "../../server/dashboard/report/pdf-thread.ts";
 import type { StudyPage, StudyRow } from "../../server/dashboard/types/results/results.ts";
 
 const row = { analyte: "ALT", name: "Alanine aminotransferase", value: "143", number: 143, unit: "U/L" } as StudyRow;
-const rest = { reference_range: "10-118", flag: "high", side: null, device_range: null, device_flag: null } as const;
+const rest = {
+  reference_range: "10-118",
+  low: 10,
+  high: 118,
+  flag: "high",
+  side: null,
+  device_range: null,
+  device_flag: null,
+} as const;
 const study = (rows: number) =>
   ({
     fp: "cds_1",
@@ -18,11 +26,22 @@ const study = (rows: number) =>
     sample_ids: [],
     acquired_at: "2026-05-04T09:00:00.000Z",
     received_at: "2026-05-04T09:00:00.000Z",
+    order: null,
+    remark: null,
     revision: 1,
     comments: [],
     notes: [],
   }) as unknown as StudyPage;
-const context = { language: "en", zone: "UTC", clinicName: "Clinic", now: 0 } as const;
+const context = {
+  language: "en",
+  zone: "UTC",
+  clinicName: "Clinic",
+  owner: null,
+  address: "",
+  phone: "",
+  logo: null,
+  now: 0,
+} as const;
 
 test("the server responds to others while a PDF of 1000 results is made", async () => {
   const pdfs = new PdfThread();

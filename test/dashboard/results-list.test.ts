@@ -4,7 +4,7 @@ import { outsideOf } from "../../server/records/results/study-rows.ts";
 import { folded, isNameLike, severityOf } from "../../server/records/studies/study-search.ts";
 import { arrivedSince, withMore, withNewFirstPage } from "../../server/web/screens/results/shown-list.ts";
 import { filtersOf, queryText } from "../../server/web/screens/results/query.ts";
-import { place } from "../../server/web/ui/result-row/range-place.ts";
+import { place } from "../../server/dashboard/types/results/range-place.ts";
 import type { Result } from "../../shared/api/study.ts";
 import type { ListedStudy, ResultsPage } from "../../server/dashboard/types/results/results.ts";
 

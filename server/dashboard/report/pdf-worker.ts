@@ -1,8 +1,9 @@
 import { parentPort } from "node:worker_threads";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
+import type { ReportContext } from "../types/results/report.ts";
 import type { StudyPage } from "../types/results/results.ts";
 import { renderPdf } from "./pdf.ts";
-import { type ReportContext, studyReport } from "./study-report.ts";
+import { studyReport } from "./study-report.ts";
 
 // Thread that makes the PDF of one study at a time (see pdf-thread.ts).
 

@@ -13,16 +13,41 @@ export interface PdfNode {
   readonly columns?: readonly PdfContent[];
   readonly table?: {
     readonly headerRows: number;
-    readonly widths: readonly string[];
+    readonly widths: readonly (string | number)[];
     readonly dontBreakRows: boolean;
     readonly body: readonly (readonly PdfContent[])[];
   };
+  readonly canvas?: readonly PdfShape[];
+  /** A data URL of a PNG or JPEG, drawn as large as `fit` allows. */
+  readonly image?: string;
+  readonly fit?: readonly [number, number];
   readonly layout?: string;
   readonly noWrap?: boolean;
-  readonly width?: "auto";
+  readonly width?: "auto" | number;
+  readonly columnGap?: number;
+  readonly margin?: readonly [number, number, number, number];
+  readonly fillColor?: string;
   readonly style?: string | readonly string[];
   readonly alignment?: "right";
 }
+
+/** A drawn part of a picture: a rectangle, a filled polygon or a ring, in points. */
+export type PdfShape =
+  | {
+      readonly type: "rect";
+      readonly x: number;
+      readonly y: number;
+      readonly w: number;
+      readonly h: number;
+      readonly r: number;
+      readonly color: string;
+    }
+  | {
+      readonly type: "polyline";
+      readonly points: readonly { x: number; y: number }[];
+      readonly closePath: true;
+      readonly color: string;
+    };
 
 export interface PdfDocument {
   readonly language: string;
@@ -39,10 +64,31 @@ const fonts = {
   bolditalics: join(folder, "Roboto-MediumItalic.ttf"),
 };
 
+/** Rows with a thin line, so close that a panel of 30 rows fits on a page. */
+const RESULTS_LAYOUT = {
+  hLineWidth: (line: number) => (line === 0 ? 0 : 0.5),
+  vLineWidth: () => 0,
+  hLineColor: () => "#d7dfdd",
+  paddingTop: () => 1.4,
+  paddingBottom: () => 1.4,
+};
+
+/** A box with a coloured edge on its left. */
+const REMARK_LAYOUT = {
+  hLineWidth: () => 0,
+  vLineWidth: (line: number) => (line === 0 ? 2.5 : 0),
+  vLineColor: () => "#0b6e69",
+  paddingLeft: () => 8,
+  paddingRight: () => 8,
+  paddingTop: () => 5,
+  paddingBottom: () => 5,
+};
+
 /** Makes the PDF of a document on A4, in the thread of pdf-worker.ts. */
 export async function renderPdf(document: PdfDocument): Promise<Buffer> {
   const { default: pdfmake } = await import("pdfmake");
   pdfmake.setFonts({ Roboto: fonts });
+  pdfmake.setTableLayouts({ results: RESULTS_LAYOUT, remark: REMARK_LAYOUT });
   pdfmake.setLocalAccessPolicy((path) => Object.values(fonts).includes(path));
   pdfmake.setUrlAccessPolicy(() => false);
   return pdfmake
@@ -52,17 +98,19 @@ export async function renderPdf(document: PdfDocument): Promise<Buffer> {
       tagged: true,
       displayTitle: true,
       pageSize: "A4",
-      pageMargins: [40, 40, 40, 50],
+      pageMargins: [40, 36, 40, 46],
       defaultStyle: { font: "Roboto", fontSize: 9 },
       styles: {
-        title: { fontSize: 15, bold: true, margin: [0, 0, 0, 2] },
-        heading: { fontSize: 11, bold: true, margin: [0, 12, 0, 3] },
-        label: { bold: true, color: "#444444" },
-        quiet: { color: "#555555", fontSize: 8 },
+        title: { fontSize: 15, bold: true },
+        heading: { fontSize: 10.5, bold: true, margin: [0, 7, 0, 2] },
+        strong: { fontSize: 11, bold: true },
+        label: { color: "#4a5956", fontSize: 8 },
+        quiet: { color: "#4a5956", fontSize: 8 },
         outside: { bold: true },
-        table: { margin: [0, 10, 0, 0] },
+        low: { color: "#1d4ed8" },
+        high: { color: "#a63c08" },
+        critical: { bold: true, color: "#b0211a" },
         footer: { margin: [40, 15, 40, 0] },
-        critical: { bold: true, color: "#b3261e" },
       },
     })
     .getBuffer();

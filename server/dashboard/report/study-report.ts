@@ -1,19 +1,16 @@
 import { DateTime } from "luxon";
 import { flagReasonText } from "../../../shared/clinical/flag-reasons.ts";
-import type { ReportQuery, StudyPage, StudyRow } from "../types/results/results.ts";
-import { isStudyWord } from "../types/results/study-words.ts";
+import type { ReportContext } from "../types/results/report.ts";
+import { commentText } from "../types/results/sample-indices.ts";
+import { place } from "../types/results/range-place.ts";
+import type { ReportQuery, StudyPage, StudyRemark, StudyRow } from "../types/results/results.ts";
+import { isOfImages, isStudyWord } from "../types/results/study-words.ts";
 import type { CsvCell } from "../csv.ts";
-import type { PdfContent, PdfDocument } from "./pdf.ts";
+import { ageText } from "./age.ts";
+import type { PdfContent, PdfDocument, PdfNode, PdfShape } from "./pdf.ts";
 import { reportWord, type ReportWord } from "./report-text.ts";
 
-// One study on paper and as a table for a spreadsheet.
-
-/** Facts of a report in addition to the study. */
-export interface ReportContext extends ReportQuery {
-  readonly clinicName: string;
-  /** Milliseconds since 1970. */
-  readonly now: number;
-}
+// One study on paper, for the owner of the animal, and as a table for a spreadsheet. Notes of the agent are in neither.
 
 type Words = (name: ReportWord) => string;
 
@@ -22,32 +19,52 @@ export function studyReport(study: StudyPage, context: ReportContext): PdfDocume
   const { language, clinicName } = context;
   const word = (name: ReportWord) => reportWord(language, name);
   const sources = sourceTexts(study.rows, word);
-  const title = `${word("title")}: ${study.patient?.name ?? study.device_name}`;
+  const title = word(isOfImages(study.modality) ? "ofImages" : "title");
   return {
     language,
-    info: { title, creator: "Vetwire" },
+    info: { title: `${title}: ${study.patient?.name ?? study.device_name}`, creator: "Vetwire" },
     content: [
-      { text: clinicName, style: "label" },
-      { text: title, style: "title" },
-      { columns: factColumns(study, context) },
-      study.rows.length === 0 ? { text: word("noResults"), style: "heading" } : rowsTable(study, sources, word),
+      {
+        columns: [
+          ...(context.logo === null ? [] : [{ image: context.logo, fit: [90, 40] as const, width: 98 }]),
+          {
+            stack: [
+              { text: clinicName, style: "strong" },
+              { text: [context.address, context.phone].filter(Boolean).join(" · "), style: "quiet" },
+            ],
+          },
+          {
+            stack: [
+              { text: title, style: "title" },
+              {
+                text: `${word("reported")}: ${timeText(new Date(context.now).toISOString(), context)}`,
+                style: "quiet",
+              },
+            ],
+            alignment: "right",
+            width: 190,
+          },
+        ],
+      },
+      { canvas: [{ type: "rect", x: 0, y: 5, w: PAGE_WIDTH, h: 1.2, r: 0, color: COLOURS.accent }] },
+      { columns: factColumns(study, context), columnGap: 14, margin: [0, 9, 0, 2] },
+      ...(study.remark === null ? [] : [remarkOf(study.remark, word)]),
+      { text: word(study.modality), style: "heading" },
+      study.rows.length === 0 ? word("noResults") : rowsTable(study, sources, context),
+      ...(study.rows.length === 0 ? [] : [legend(study.rows, word)]),
+      ...(study.comments.length === 0
+        ? []
+        : [
+            { text: word("comments"), style: "heading" },
+            { stack: study.comments.map((comment) => commentText(comment, language)), style: "quiet" },
+          ]),
       ...(sources.length === 0
         ? []
-        : [
-            { text: word("sources"), style: "heading" },
-            { ol: sources, style: "quiet" },
-          ]),
-      ...(study.comments.length === 0 ? [] : [{ text: word("comments"), style: "heading" }, { stack: study.comments }]),
-      ...(study.notes.length === 0
-        ? []
-        : [
-            { text: word("notes"), style: "heading" },
-            { stack: study.notes.slice(0, NOTES_MAX).map((note) => note.slice(0, NOTE_CHARS_MAX)), style: "quiet" },
-          ]),
+        : [{ text: word("sources"), style: "label", margin: [0, 8, 0, 1] } as const, { ol: sources, style: "quiet" }]),
     ],
     footer: (page, pages) => ({
       columns: [
-        { text: `${study.fp} · ${word("printed")} ${timeText(new Date(context.now).toISOString(), context)}` },
+        { text: [...study.sample_ids, study.fp].join(" · ") },
         { text: `${word("page")} ${page}/${pages}`, alignment: "right", width: "auto" },
       ],
       style: ["quiet", "footer"],
@@ -55,34 +72,49 @@ export function studyReport(study: StudyPage, context: ReportContext): PdfDocume
   };
 }
 
-/** Bounds of the notes of a report. A device may send thousands of them. */
-const NOTES_MAX = 100;
-const NOTE_CHARS_MAX = 500;
+/** Width between the margins of A4, in points. */
+const PAGE_WIDTH = 515;
 
+const COLOURS = {
+  accent: "#0b6e69",
+  bar: "#dbe3e1",
+  interval: "#a5d3cd",
+  normal: "#15211f",
+  low: "#1d4ed8",
+  high: "#a63c08",
+  critical: "#b0211a",
+  remarkGround: "#f3f6f5",
+  criticalGround: "#fdeceb",
+} as const;
+
+/** The animal, its owner and the sample side by side. */
 function factColumns(study: StudyPage, context: ReportContext): PdfContent[] {
   const word = (name: ReportWord) => reportWord(context.language, name);
-  const { patient } = study;
-  const facts = (pairs: readonly (readonly [ReportWord, string | null])[]): PdfContent => ({
-    stack: pairs.flatMap(([name, value]) =>
-      value === null || value === "" ? [] : [{ text: [{ text: `${word(name)}: `, style: "label" }, value] }],
-    ),
+  const { patient, hint } = study;
+  const column = (label: ReportWord, strong: string, lines: readonly (string | null | undefined)[]): PdfContent => ({
+    stack: [
+      { text: word(label), style: "label" },
+      { text: strong, style: "strong" },
+      ...lines.filter((line) => line != null && line !== "").map((line) => ({ text: line ?? "" })),
+    ],
   });
+  const born = patient?.date_of_birth ?? null;
+  const species = patient === null ? null : isStudyWord(patient.species) ? word(patient.species) : patient.species;
+  const animal = [species, patient?.breed, patient === null ? null : sexText(patient.sex, word)].filter(Boolean);
+  const { flagged_for: flagged } = study;
+  const { owner } = context;
   return [
-    facts([
-      ["patient", patient === null ? `${study.hint?.name ?? ""} (${word("noPatient")})`.trim() : patient.name],
-      ["species", patient === null ? null : isStudyWord(patient.species) ? word(patient.species) : patient.species],
-      ["breed", patient?.breed ?? null],
-      ["sex", patient === null ? null : sexText(patient.sex, word)],
-      ["born", patient?.date_of_birth ?? null],
-      ["flaggedFor", study.flagged_for === null ? null : flaggedForText(study.flagged_for, word)],
+    column("patient", patient?.name ?? (hint?.name || "—"), [
+      patient === null ? word("noPatient") : animal.join(", "),
+      born === null ? null : ageText(born, study.acquired_at, context),
+      flagged === null ? null : `${word("flaggedFor")}: ${flaggedForText(flagged, word)}`,
     ]),
-    facts([
-      ["modality", word(study.modality)],
-      ["device", study.device_name],
-      ["sample", study.sample_ids.join(", ")],
-      ["acquired", timeText(study.acquired_at, context)],
-      ["received", timeText(study.received_at, context)],
-      ["revision", String(study.revision)],
+    ...(owner === null ? [] : [column("owner", owner.name, [owner.phone])]),
+    column("sample", study.sample_ids.join(", ") || "—", [
+      `${word("acquired")}: ${timeText(study.acquired_at, context)}`,
+      `${word("device")}: ${study.device_name}`,
+      study.order === null ? null : `${word("order")}: ${study.order.placer_number ?? study.order.fp}`,
+      study.revision > 1 ? `${word("revision")} ${study.revision}` : null,
     ]),
   ];
 }
@@ -101,49 +133,108 @@ function sexText(sex: string | null, word: Words): string | null {
   return known === undefined ? sex : word(known);
 }
 
-function rowsTable(study: StudyPage, sources: readonly string[], word: Words): PdfContent {
-  const head = (["analyte", "value", "unit", "range", "flag", "deviceSays"] as const).map((name) => ({
-    text: word(name),
+/** The words of the vet, with the name of who signs for them. */
+function remarkOf({ text, by }: StudyRemark, word: Words): PdfContent {
+  const stack = [
+    { text: word("fromVet"), style: "outside" },
+    { text },
+    { text: by, style: "label", alignment: "right" as const },
+  ];
+  return {
+    table: { headerRows: 0, widths: ["*"], dontBreakRows: true, body: [[{ stack, fillColor: COLOURS.remarkGround }]] },
+    layout: "remark",
+    margin: [0, 8, 0, 0],
+  };
+}
+
+function rowsTable(study: StudyPage, sources: readonly string[], { language }: ReportContext): PdfContent {
+  const word = (name: ReportWord) => reportWord(language, name);
+  const head = [word("analyte"), word("value"), "", "", word("range")].map((text, column) => ({
+    text,
     style: "label",
+    ...(column === 1 ? ({ alignment: "right" } as const) : {}),
   }));
   return {
     table: {
       headerRows: 1,
-      widths: ["*", "auto", "auto", "auto", "auto", "auto"],
+      widths: ["*", 88, 62, BAR_WIDTH, 82],
       dontBreakRows: true,
-      body: [head, ...study.rows.map((row) => rowCells(row, sources, word))],
+      body: [head, ...study.rows.map((row) => rowCells(row, sources, { language, word }))],
     },
-    layout: "lightHorizontalLines",
-    style: "table",
+    layout: "results",
   };
 }
 
-function rowCells(row: StudyRow, sources: readonly string[], word: Words): PdfContent[] {
-  const isOutside = row.flag === "low" || row.flag === "high" || row.abnormal === true;
-  const style = row.flag === "critical" ? "critical" : isOutside ? "outside" : "";
+function rowCells(
+  row: StudyRow,
+  sources: readonly string[],
+  { language, word }: Pick<ReportContext, "language"> & { word: Words },
+): PdfContent[] {
+  const isOutside = row.abnormal === true || (row.flag !== null && row.flag !== "normal");
   const source = sources.indexOf(sourceText(row, word) ?? "") + 1;
   const origin = originWord(row);
-  return [
+  const name = (language === "tr" ? row.name_tr : null) ?? row.name;
+  const ground = row.flag === "critical" ? { fillColor: COLOURS.criticalGround } : {};
+  const cells: PdfNode[] = [
     {
       text: [
         { text: row.analyte, style: "outside" },
-        row.name === null ? "" : ` ${row.name}`,
+        { text: name === null ? "" : ` ${name}`, style: "quiet" },
         { text: origin === null ? "" : ` (${word(origin)})`, style: "quiet" },
-        { text: row.comment === null ? "" : ` ${row.comment}`, style: "quiet" },
       ],
     },
-    { text: row.value, style, alignment: "right" },
-    { text: row.unit ?? "", noWrap: true },
+    {
+      text: [
+        { text: row.value, style: isOutside ? "outside" : "" },
+        { text: ` ${row.unit ?? ""}${row.comment === null ? "" : " ?"}`.trimEnd(), style: "quiet" },
+      ],
+      alignment: "right",
+    },
+    {
+      text: isOutside ? word(row.abnormal === true ? "abnormal" : flagWord(row)) : "",
+      style: row.flag === "normal" ? "" : (row.flag ?? "outside"),
+    },
+    row.number === null || (row.low === null && row.high === null)
+      ? { text: "" }
+      : { canvas: rangeBar(row, row.number) },
     row.reference_range === null
       ? { text: word("noInterval"), style: "quiet" }
       : { text: [row.reference_range, { text: source === 0 ? "" : ` [${source}]`, style: "quiet" }] },
-    {
-      text: row.abnormal === true ? word("abnormal") : row.flag === null ? "" : word(flagWord(row)),
-      style,
-      noWrap: true,
-    },
-    { text: deviceText(row), style: "quiet" },
   ];
+  return cells.map((cell) => ({ ...cell, ...ground }));
+}
+
+const BAR_WIDTH = 70;
+
+/** Draws the position of a value in its interval, which is the middle half of the bar; a value far outside is an arrowhead. */
+function rangeBar({ low, high, flag }: StudyRow, value: number): PdfShape[] {
+  const { at, from, to, end } = place(value, low, high);
+  const x = (part: number) => (part * BAR_WIDTH) / 100;
+  const color = COLOURS[flag ?? "normal"];
+  const tip = end === "low" ? 0 : BAR_WIDTH;
+  const back = end === "low" ? 6 : BAR_WIDTH - 6;
+  const points = [
+    { x: back, y: 1 },
+    { x: tip, y: 5.5 },
+    { x: back, y: 10 },
+  ];
+  return [
+    { type: "rect", x: 0, y: 4.75, w: BAR_WIDTH, h: 1.5, r: 0.5, color: COLOURS.bar },
+    { type: "rect", x: x(from), y: 2.5, w: x(to - from), h: 6, r: 1, color: COLOURS.interval },
+    end === null
+      ? { type: "rect", x: x(at) - 1.5, y: 0.5, w: 3, h: 10, r: 1.5, color }
+      : { type: "polyline", points, closePath: true, color },
+  ];
+}
+
+/** The words under the table: of the bar, and of the mark of doubt if a row has it. */
+function legend(rows: readonly StudyRow[], word: Words): PdfContent {
+  const isDoubted = rows.some(({ comment }) => comment !== null);
+  return {
+    text: [word("barMeans"), ...(isDoubted ? [word("doubted")] : [])].join(" "),
+    style: "quiet",
+    margin: [0, 4, 0, 0],
+  };
 }
 
 function originWord({ code_source }: StudyRow): ReportWord | null {
@@ -153,10 +244,6 @@ function originWord({ code_source }: StudyRow): ReportWord | null {
 function flagWord({ flag, side }: StudyRow): ReportWord {
   if (flag !== "critical" || side === null) return flag ?? "normal";
   return side === "low" ? "criticalLow" : "criticalHigh";
-}
-
-function deviceText({ device_range, device_flag }: StudyRow): string {
-  return [device_range ?? "", device_flag ?? ""].filter((text) => text !== "").join(" ");
 }
 
 /** Returns each source of an interval once, in the order of the rows. */
@@ -182,11 +269,13 @@ function timeText(instant: string, { zone, language }: ReportQuery): string {
 export const studyCsvHeads: readonly CsvCell[] = [
   ...["study_fp", "patient", "acquired_at", "device_name", "analyte", "name", "comparator_and_value", "unit"],
   ...["reference_range", "flag", "side", "device_range", "device_flag", "code_source", "reason", "comment", "abnormal"],
-  ...["study_comments", "flagged_species"],
+  ...["study_comments", "flagged_species", "sample_ids", "order"],
 ];
 
 export function studyCsvRows(study: StudyPage): CsvCell[][] {
   const { fp, patient, acquired_at, device_name } = study;
+  const samples = study.sample_ids.join(" ");
+  const answered = study.order === null ? null : (study.order.placer_number ?? study.order.fp);
   return study.rows.map((row) => [
     ...[fp, patient?.name ?? null, acquired_at, device_name, row.analyte, row.name],
     row.number !== null && row.value === String(row.number) ? row.number : row.value,
@@ -197,6 +286,6 @@ export function studyCsvRows(study: StudyPage): CsvCell[][] {
       row.abnormal === true ? "true" : null,
       study.comments.join(" | ") || null,
     ],
-    study.flagged_for?.species ?? null,
+    ...[study.flagged_for?.species ?? null, samples || null, answered],
   ]);
 }

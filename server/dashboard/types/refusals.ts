@@ -37,6 +37,9 @@ const english = {
     "The server has other clinics too: a user who is an admin of each of them may change its mail server",
   "MAIL.FIXED": (options) => `The mail server is set by options of the command line: ${options}`,
   "MAIL.PASSWORD_AGAIN": () => "The server, its encryption or the name changed: enter the password again",
+  "REMARK.CHANGED": () => "Somebody changed the remark meanwhile. Load the page again",
+  "LOGO.INVALID": (kilobytes) =>
+    `This file is not a complete PNG or JPEG of at most ${kilobytes} kB and 2000 pixels a side`,
   "PATIENT.CHANGED": () => "Somebody changed this animal meanwhile. Load the page again",
   "PATIENT.ALIKE": () => "Somebody added an animal that is alike meanwhile. Look at it, then save again",
   "PATIENT.SHARED": () =>
@@ -138,6 +141,9 @@ const turkish: Record<RefusalCode, Words> = {
       place === "filed" ? `şimdi ${name} hastasında` : `şimdi ${placesInTurkish[place] ?? place}. Yeniden bakın`;
     return `${who === "" ? "Cihaz" : who} bu tetkiki bu arada değiştirdi: ${now}`;
   },
+  "REMARK.CHANGED": () => "Notu bu arada başkası değiştirdi. Sayfayı yeniden yükleyin",
+  "LOGO.INVALID": (kilobytes) =>
+    `Bu dosya, en çok ${kilobytes} kB ve kenarı en çok 2000 piksel olan sağlam bir PNG veya JPEG değil`,
   "STUDY.REJECTED": () => "Bu tetkik reddedilmiş: önce bunu geri alın",
   "STUDY.FILED": () => "Bu tetkik bir hastaya ait: hastasız bir tetkik bekleniyordu",
   "STUDY.FILED_BY_AGENT": () => "Cihaz bilgisayarı bu tetkiki bu arada yerleştirdi. Yeniden bakın",

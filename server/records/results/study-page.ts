@@ -8,6 +8,7 @@ import type {
   TimeLineEvent,
 } from "../../dashboard/types/results/results.ts";
 import { rowChanges } from "../filing/revision-changes.ts";
+import { readRemark } from "./study-remark.ts";
 import { studyRows } from "./study-rows.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
@@ -77,6 +78,7 @@ export async function readStudyPage(session: Session, clinicId: number, fp: stri
     rows: studyRows(study, snapshot, ranges),
     comments: study.comments ?? [],
     notes: isOwn ? (snapshot?.notes ?? []) : [],
+    remark: patient === undefined ? null : await readRemark(session, { clinicId, fp, patientFp: patient.patient.fp }),
     order: isOwn ? (study.order ?? null) : null,
     flagged_for: stored.flagged_species === null ? null : (snapshot?.animal ?? null),
     can: {

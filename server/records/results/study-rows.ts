@@ -55,7 +55,7 @@ export function studyRows(
     const limit = row?.limit_id === undefined ? null : decidingLimit(row, result, ranges);
     return {
       analyte: result.analyte,
-      name: nameOf(result, row, modality),
+      ...nameOf(result, row, modality),
       value,
       printed,
       // The rank of a urine pad and a bound of a value have no place on a scale.
@@ -96,14 +96,18 @@ function decidingLimit(
   return { limit: { text, source, by, at }, side };
 }
 
-function nameOf({ analyte, code_source }: Result, row: RowSnapshot | undefined, modality: string): string | null {
-  if (code_source === "device") return row?.device_label ?? row?.meaning ?? null;
-  if (row?.meaning !== undefined) return row.meaning;
+function nameOf(
+  { analyte, code_source }: Result,
+  row: RowSnapshot | undefined,
+  modality: string,
+): Pick<StudyRow, "name" | "name_tr"> {
+  if (code_source === "device") return { name: row?.device_label ?? row?.meaning ?? null, name_tr: null };
+  if (row?.meaning !== undefined) return { name: row.meaning, name_tr: null };
   const known =
     row === undefined
       ? analytes.find(({ api_code, modality: of }) => api_code === analyte && of === modality)
       : analyteByCode(row.code);
-  return known?.name ?? null;
+  return { name: known?.name ?? null, name_tr: known?.name_tr ?? null };
 }
 
 function sourceOf(

@@ -79,6 +79,10 @@ export const screens = [
     Screen: lazy(async () => (await import("../screens/settings/clinic.tsx")).ClinicSettings),
   },
   {
+    path: "/dashboard/settings/report",
+    Screen: lazy(async () => (await import("../screens/settings/report.tsx")).ReportSettings),
+  },
+  {
     path: "/dashboard/settings/ranges",
     Screen: lazy(async () => (await import("../screens/settings/ranges/ranges.tsx")).Ranges),
   },

@@ -13,6 +13,8 @@ const Analyte = Type.Object({
   /** Code that the API prints: the catalogue's UGLU is a urine pad's GLU. */
   api_code: Type.String({ minLength: 1, maxLength: 64 }),
   name: Type.String(),
+  /** Its name in Turkish, as a vet writes it. It names no result of a device. */
+  name_tr: Type.String({ minLength: 1 }),
   modality: Type.Enum(["HEMATOLOGY", "BIOCHEMISTRY", "URINALYSIS"]),
   specimen: Type.String(),
   /** "word": the value is in words, such as Positive; it has neither a number nor a rank. */

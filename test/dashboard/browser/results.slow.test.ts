@@ -377,13 +377,46 @@ describe.skipIf(problem !== null)("in a browser", () => {
     },
   );
 
+  test("staff writes a remark for the owner, and an admin sets the head of the report", async () => {
+    const { ours, dog, push, open } = await startResults();
+    const filed = chemistry(dog);
+    await push(filed);
+    const page = await open(browser, "admin", ours, `/results/${filed.fp}`);
+    await page.getByRole("button", { name: "Write a remark" }).click();
+    await expectAccessible(page);
+    await page.getByLabel("What the owner should know").fill("Bol su verin.");
+    await page.getByRole("button", { name: "Save the remark" }).click();
+    await page.getByRole("button", { name: "Edit the remark" }).waitFor();
+    expect(await page.locator(".remark-text").textContent()).toBe("Bol su verin.");
+    await chooseLanguage(page, "tr");
+    await page.getByText("Alanin aminotransferaz").waitFor();
+
+    await page.goto(new URL("/dashboard/settings/report", page.url()).href);
+    await page.getByLabel("Adres").fill("Örnek Cad. 1");
+    const file = { name: "logo.png", mimeType: "image/png", buffer: Buffer.from("GIF89a") };
+    await page.locator("input[type=file]").setInputFiles(file);
+    await page.getByRole("button", { name: "Kaydet" }).click();
+    await page.getByText("sağlam bir PNG veya JPEG değil").waitFor();
+    const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+    await page.locator("input[type=file]").setInputFiles({ ...file, buffer: Buffer.from(pixel, "base64") });
+    await page.getByRole("button", { name: "Kaydet" }).click();
+    const logo = page.getByRole("img", { name: "Logo" });
+    await logo.waitFor();
+    await expect
+      .poll(() => logo.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth))
+      .toBe(1);
+    await page.getByText("Örnek Cad. 1", { exact: true }).waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+  });
+
   test("the files of a study and of the list arrive as downloads", async () => {
     const { ours, dog, push, open } = await startResults();
     const filed = chemistry(dog);
     await push(filed);
     const page = await open(browser, "reader", ours, `/results/${filed.fp}`);
     const [pdf] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "PDF" }).click()]);
-    expect(pdf.suggestedFilename()).toBe(`${filed.fp}.pdf`);
+    expect(pdf.suggestedFilename()).toMatch(/^Karabaş \d{4}-\d\d-\d\d Biochemistry\.pdf$/);
     await page.getByRole("link", { name: "All results of this patient" }).click();
     await page.getByText("Only Karabaş").waitFor();
     const csv = page.getByRole("link", { name: "Download as CSV" });

@@ -175,7 +175,7 @@ describe("a corrected animal", () => {
     ]);
     expect(await read()).toMatchObject({ results: sent.results });
     const csv = (await staff.call("GET", `/results/${sent.fp}/results.csv`)).text.split("\r\n");
-    expect([csv[0], csv[1]].map((line) => line?.split(",").at(-1))).toEqual(["flagged_species", "dog"]);
+    expect([csv[0], csv[1]].map((line) => line?.split(",").at(-3))).toEqual(["flagged_species", "dog"]);
 
     expect((await command(sent.fp, "flag-again", {})).status).toBe(200);
     const flagged = await page(sent.fp);

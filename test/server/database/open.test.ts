@@ -43,7 +43,17 @@ describe("the store", () => {
       ...["follow_up_event", "follow_up"],
       ...["mail_server", "report_link"],
       ...["event_source", "study_charge", "imported_file", "file_import_refusal", "file_import_part", "file_import"],
-      ...["batch_row", "batch", "patient_source", "customer_source", "sync_answer", "registry_answer", "lab_order"],
+      ...[
+        "batch_row",
+        "batch",
+        "patient_source",
+        "customer_source",
+        "sync_answer",
+        "registry_answer",
+        "clinic_report",
+        "study_remark",
+        "lab_order",
+      ],
     ];
     for (const table of tables) await other.run(`drop table ${table}`);
     const trigger = "soap_signed_keeps_patient";

@@ -14,7 +14,6 @@ import {
 } from "../../types/results/results.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { choice, type Parameter, positiveInteger, readParameters, text } from "../../../http/query-parameters.ts";
-import { clinicsOfUser } from "../../../records/users/users.ts";
 import {
   type ListFilter,
   listDeviceNames,
@@ -23,11 +22,13 @@ import {
   listResults,
   PAGE_ROWS,
 } from "../../../records/results/results.ts";
+import { loadReportContext } from "../../../records/results/report-context.ts";
 import { readStudyPage } from "../../../records/results/study-page.ts";
 import { findPatient } from "../../../records/patients/patients.ts";
-import { clinicOf, userOf } from "../../auth/guard.ts";
+import { clinicOf } from "../../auth/guard.ts";
 import type { DashboardContext } from "../../context.ts";
 import { csvLine } from "../../csv.ts";
+import { attachment, reportFileName } from "../../report/file-name.ts";
 import { PdfThread } from "../../report/pdf-thread.ts";
 import { studyCsvHeads, studyCsvRows } from "../../report/study-report.ts";
 
@@ -138,18 +139,11 @@ function studyRoutes(app: FastifyInstance, { store, now }: DashboardContext): vo
   app.get(`${url}/report.pdf`, { config: { ...config, parameters: reportParameters } }, async (request, reply) => {
     const study = await read(request);
     const parameters = readParameters(request, reportParameters);
-    const { id, language } = clinicOf(request);
-    const clinic = (await clinicsOfUser(store, userOf(request).userId)).find(({ clinic_id }) => clinic_id === id);
-    const content = await pdfs.make({
-      study,
-      context: {
-        language: parameters.language ?? language ?? "en",
-        zone: parameters.zone,
-        clinicName: clinic?.name ?? "",
-        now: now(),
-      },
-    });
-    return sendFile(reply, { type: "application/pdf", name: `${study.fp}.pdf`, content });
+    const { id: clinicId, language } = clinicOf(request);
+    const asked = { language: parameters.language ?? language ?? "en", zone: parameters.zone };
+    const context = await loadReportContext(store, { ...asked, clinicId, study, now: now() });
+    const content = await pdfs.make({ study, context });
+    return sendFile(reply, { type: "application/pdf", name: reportFileName(study, asked), content });
   });
   app.get(`${url}/results.csv`, { config }, async (request, reply) => {
     const study = await read(request);
@@ -162,7 +156,7 @@ function sendFile(
   reply: FastifyReply,
   { type, name, content }: { type: string; name: string; content: string | Buffer | Readable },
 ): FastifyReply {
-  return reply.type(type).header("content-disposition", `attachment; filename="${name}"`).send(content);
+  return reply.type(type).header("content-disposition", attachment(name)).send(content);
 }
 
 /** Reads the filters of a request. A null filter lists nothing: the clinic may not see the patient. */

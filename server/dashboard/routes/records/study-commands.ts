@@ -1,7 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
+import { auditCommand } from "../../../records/audit/audit.ts";
+import { writeRemark } from "../../../records/results/study-remark.ts";
+import { refuse } from "../../refuse.ts";
+import { actorOf } from "../commands.ts";
 import type { CorrectionBody } from "../../types/results/manual-study.ts";
-import type { MoveBody } from "../../types/results/results.ts";
+import { type MoveBody, REMARK_CHARS_MAX, type RemarkBody } from "../../types/results/results.ts";
 import type { ReopenBody, WithdrawBody } from "../../types/results/unmatched.ts";
 import { correctStudy, withdrawStudy } from "../../../records/manual/typed-studies.ts";
 import { findVisible } from "../../../records/results/study-page.ts";
@@ -9,10 +13,11 @@ import { flagAgain, moveStudy, takeBackStudy, undoMove } from "../../../records/
 import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
 import { entryOf, typedValues } from "./manual-study.ts";
-import { type CommandScreen, ownPatient, studyCommand } from "./study-command.ts";
+import { type CommandScreen, found, ownPatient, studyCommand } from "./study-command.ts";
 import { refusal } from "../../types/refusals.ts";
 
-// Commands on a study from its own page: another animal, take back, undo, flag again; correct and withdraw a typed one.
+// Commands on a study from its own page: another animal, take back, undo, flag again, a remark for the owner; correct and withdraw a
+// typed one.
 
 const REASON_CHARS_MAX = 200;
 const Revision = Type.Integer({ minimum: 1 });
@@ -40,6 +45,7 @@ const screen: CommandScreen = {
 };
 
 export function studyCommandRoutes(app: FastifyInstance, context: DashboardContext): void {
+  remarkRoute(app, context);
   studyCommand(app, context, screen, {
     name: "move",
     body: moveBody,
@@ -70,5 +76,28 @@ export function studyCommandRoutes(app: FastifyInstance, context: DashboardConte
     name: "flag-again",
     body: revisionBody,
     run: (session, stored, _body, actor) => flagAgain(session, stored, actor),
+  });
+}
+
+const remarkBody: (body: unknown) => RemarkBody = bodyReader({
+  text: Type.String({ maxLength: REMARK_CHARS_MAX }),
+  seen: Type.Union([Type.String({ maxLength: 40 }), Type.Null()]),
+});
+
+/** The remark of a vet for the owner, on a study that has a patient. It changes no revision. */
+function remarkRoute(app: FastifyInstance, { store, now }: DashboardContext): void {
+  app.put("/clinic/v1/clinics/:clinic/results/:fp/remark", { config: { access: "staff" } }, async (request) => {
+    const { text, seen } = remarkBody(request.body);
+    const { fp } = request.params as { fp: string };
+    const actor = actorOf(request, now());
+    await store.transaction(async (session) => {
+      const stored = found("This study", await findVisible(session, actor.clinicId, fp));
+      if (stored.patient_fp === null) refuse(refusal("STUDY.UNMATCHED"));
+      const key = { clinicId: actor.clinicId, fp, patientFp: stored.patient_fp };
+      const words = text.trim();
+      if (!(await writeRemark(session, key, { text: words, seen }, actor))) refuse(refusal("REMARK.CHANGED"));
+      await auditCommand(session, words === "" ? "remark removed" : "remark written", [fp], actor);
+    });
+    return {};
   });
 }

@@ -104,6 +104,8 @@ export interface StudyRow {
   analyte: string;
   /** Name of the catalogue, or the device's name of its own code. */
   name: string | null;
+  /** Turkish name of the catalogue; null for the device's own code. */
+  name_tr: string | null;
   /** The value as the API has it, with its comparator. */
   value: string;
   /** The value as the device printed it, if that differs. */
@@ -213,6 +215,8 @@ export interface StudyPage {
   /** The analyzer's words on the sample. */
   comments: string[];
   notes: string[];
+  /** The remark for the owner; null without one. */
+  remark: StudyRemark | null;
   /** The order that it answers; null without one. */
   order: StudyOrder | null;
   /** The facts of its patient that the flags were made for, if they were corrected since. */
@@ -236,6 +240,23 @@ export interface MoveBody {
   reason: string;
   /** The species of the patient as the user typed it. Needed if the device stated another one. */
   typed_species?: string;
+}
+
+/** The remark of a vet for the owner, in the report. */
+export interface StudyRemark {
+  text: string;
+  by: string;
+  at: string;
+}
+
+/** Max characters of a remark. With a panel of 30 rows the report still has one page. */
+export const REMARK_CHARS_MAX = 600;
+
+/** The body of `PUT .../results/:fp/remark`. An empty text removes it. */
+export interface RemarkBody {
+  text: string;
+  /** `at` of the remark that the user saw; null without one. */
+  seen: string | null;
 }
 
 export interface ReportQuery {

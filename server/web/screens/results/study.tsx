@@ -1,5 +1,6 @@
 import { useRoute } from "preact-iso";
 import { useEffect } from "preact/hooks";
+import { commentText } from "../../../dashboard/types/results/sample-indices.ts";
 import type { StudyPage } from "../../../dashboard/types/results/results.ts";
 import { Loaded, useResource } from "../../resource.tsx";
 import { clinic, clinicPath } from "../../session.ts";
@@ -17,6 +18,7 @@ import { ShareButton } from "../sharing/share-button.tsx";
 import { SharedLinks } from "../sharing/shared-links.tsx";
 import { queryText } from "./query.ts";
 import { PlaceNotices, TypedActions, WrongAnimal } from "./study-place.tsx";
+import { Remark } from "./remark.tsx";
 import { Conflicts, Revisions, TimeLine } from "./study-history.tsx";
 import { StudyTable } from "./study-table.tsx";
 import { t } from "./study-texts.ts";
@@ -56,6 +58,7 @@ function Whole({ study, reload }: { study: StudyPage; reload: () => Promise<void
         </p>
       )}
       <SeenNotice study={study} followUp={followUp} />
+      <Remark study={study} reload={reload} />
       <StudyTable study={study} />
       <FollowUpCard study={study} followUp={followUp} />
       <Comments study={study} />
@@ -88,7 +91,7 @@ function Comments({ study: { comments } }: { study: StudyPage }) {
       <h2 id="comments">{t("comments")}</h2>
       <ul class="notes">
         {comments.map((comment, index) => (
-          <li key={index}>{comment}</li>
+          <li key={index}>{commentText(comment, language.value)}</li>
         ))}
       </ul>
     </section>

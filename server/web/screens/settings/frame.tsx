@@ -9,11 +9,14 @@ import "./frame.css";
 
 // The frame of the settings: the menu and the content of the chosen part.
 
-type Part = "clinic" | "users" | "keys" | "webhooks" | "ranges" | "audit" | "notifications" | "mail" | "network";
+type Part =
+  | ("clinic" | "users" | "keys" | "webhooks" | "ranges" | "audit")
+  | ("notifications" | "mail" | "network" | "report");
 
 /** The parts in the order of the menu, with the role that each requires. */
 const parts: readonly { part: Part; role: Role }[] = [
   { part: "clinic", role: "admin" },
+  { part: "report", role: "admin" },
   { part: "users", role: "admin" },
   { part: "keys", role: "admin" },
   { part: "webhooks", role: "admin" },
@@ -71,6 +74,7 @@ const t = translations({
   settings: ["Settings", "Ayarlar"],
   developer: ["Developer ›", "Geliştirici ›"],
   clinic: ["Clinic", "Klinik"],
+  report: ["Report", "Rapor"],
   users: ["Users", "Kullanıcılar"],
   keys: ["API keys", "API anahtarları"],
   webhooks: ["Webhooks", "Webhook'lar"],

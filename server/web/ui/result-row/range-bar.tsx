@@ -1,5 +1,5 @@
 import type { Flag } from "../../../../shared/api/study.ts";
-import { place } from "./range-place.ts";
+import { place } from "../../../dashboard/types/results/range-place.ts";
 
 /**
  * Draws the position of a value in its reference interval, which is the middle half of the bar; a value far outside becomes an

@@ -1,0 +1,19 @@
+// The head of a clinic's reports for owners: the settings' part "Report".
+
+/** The response to `GET .../settings/report`. */
+export interface ReportHeadState {
+  address: string;
+  phone: string;
+  has_logo: boolean;
+}
+
+/** The body of `PUT .../settings/report`. */
+export interface ReportHeadBody {
+  address: string;
+  phone: string;
+  /** A PNG or JPEG in base64; null removes the logo, and without it the logo stays. */
+  logo?: string | null;
+}
+
+export const ADDRESS_CHARS_MAX = 160;
+export const PHONE_CHARS_MAX = 60;

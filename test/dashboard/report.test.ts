@@ -1,0 +1,139 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { analytes } from "../../shared/clinical/analytes/analytes.ts";
+import { ageText } from "../../server/dashboard/report/age.ts";
+import { attachment, reportFileName } from "../../server/dashboard/report/file-name.ts";
+import { renderPdf } from "../../server/dashboard/report/pdf.ts";
+import { studyReport } from "../../server/dashboard/report/study-report.ts";
+import { commentText } from "../../server/dashboard/types/results/sample-indices.ts";
+import type { StudyPage, StudyRow } from "../../server/dashboard/types/results/results.ts";
+import type { ReportContext } from "../../server/dashboard/types/results/report.ts";
+import { temporaryFolder } from "../support/processes.ts";
+
+/** One red pixel. */
+const tinyPng = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+const context: ReportContext = {
+  ...({ language: "tr", zone: "Europe/Istanbul", clinicName: "Patiler Kliniği" } as const),
+  address: "Örnek Cad. 1, Kadıköy",
+  phone: "0216 000 00 00",
+  logo: `data:image/png;base64,${tinyPng.toString("base64")}`,
+  owner: { name: "Elif Örnek", phone: "0555 000 11 22" },
+  now: Date.parse("2026-11-28T07:20:00.000Z"),
+};
+
+const row = (code: string, more: Partial<StudyRow> = {}): StudyRow => {
+  const known = analytes.find((analyte) => analyte.code === code);
+  return {
+    ...{ analyte: code, name: known?.name ?? null, name_tr: known?.name_tr ?? null, value: "14.2", printed: null },
+    ...{ number: 14.2, unit: "U/L", reference_range: "5.5-16.9", low: 5.5, high: 16.9, flag: "normal", side: null },
+    ...{ device_range: null, device_species: null, device_flag: null, reason: null, comment: null },
+    ...{ code_source: null, device_code: null, measured_at: null },
+    source: { kind: "clinic", id: "1", title: null, text: null },
+    ...more,
+  };
+};
+const panel = [
+  row("PLT", { value: "1", number: 1, flag: "critical", side: "low" }),
+  row("GLU", { value: "18", number: 18, flag: "high", side: "high", comment: "the device marks the value with *" }),
+  ...analytes.slice(10, 38).map(({ code }) => row(code)),
+];
+const study = {
+  ...{ fp: "cds_01M7Z5XWFP307N2DJXZ2RS60JG", modality: "BIOCHEMISTRY", device_name: "VetScan VS2", rows: panel },
+  patient: {
+    fp: "patient_1",
+    name: "Karabaş / Şeker",
+    species: "dog",
+    breed: "Kangal",
+    sex: "male_neutered",
+    date_of_birth: "2019-04-12",
+  },
+  ...{
+    hint: null,
+    flagged_for: null,
+    sample_ids: ["S-809"],
+    order: null,
+    remark: { text: "Bol su verin.", by: "Dr. Ada Hekim", at: "2026-11-28T07:00:00.000Z" },
+    revision: 2,
+    comments: ["HEM: 2+"],
+  },
+  ...{
+    acquired_at: "2026-11-28T06:20:00.000Z",
+    received_at: "2026-11-28T06:21:00.000Z",
+    notes: ["HCT has no value: ---"],
+  },
+} as unknown as StudyPage;
+
+const poppler = existsSync("/usr/bin/pdftotext") && existsSync("/usr/bin/pdftoppm");
+describe.skipIf(!poppler)(
+  `the owner's report${poppler ? "" : " (skipped: pdftotext and pdftoppm are missing)"}`,
+  () => {
+    test("is one page for a panel of 30 values, in Turkish alone, with owner and age and without internal notes", async () => {
+      const file = join(temporaryFolder(), "report.pdf");
+      writeFileSync(file, await renderPdf(studyReport(study, context)));
+      const text = execFileSync("pdftotext", ["-layout", file, "-"], { encoding: "utf8" });
+      for (const part of [
+        "Patiler Kliniği",
+        "Örnek Cad. 1, Kadıköy · 0216 000 00 00",
+        "Veteriner hekiminizden",
+        "Bol su verin.",
+        "Dr. Ada Hekim",
+        "Elif Örnek",
+        "0555 000 11 22",
+        "7 yıl 7 ay",
+        "S-809",
+        "Sürüm 2",
+        "hemoliz 2+",
+      ]) {
+        expect(text).toContain(part);
+      }
+      expect(text).toContain("köpek, Kangal, erkek, kısırlaştırılmış");
+      expect(text).toMatch(/PLT Trombosit\s+1 U\/L\s+kritik düşük\s+5\.5-16\.9/);
+      expect(text).toMatch(/GLU Glukoz\s+18 U\/L \?\s+yüksek/);
+      expect(text).toMatch(/Sayfa 1\/1/);
+      for (const part of ["has no value", "the device", "Owner", "Interval", "Mean", "cells"])
+        expect(text).not.toContain(part);
+    });
+
+    test("draws the critical value in red at the low end of its bar", async () => {
+      const folder = temporaryFolder();
+      writeFileSync(join(folder, "report.pdf"), await renderPdf(studyReport(study, context)));
+      execFileSync("pdftoppm", ["-r", "50", join(folder, "report.pdf"), join(folder, "page")]);
+      const pixels = readFileSync(join(folder, "page-1.ppm")).subarray(-3 * 413 * 585);
+      const reds = [...Array(413 * 585).keys()].filter((at) => pixels[3 * at]! > 150 && pixels[3 * at + 1]! < 90);
+      expect(reds.length).toBeGreaterThan(5);
+    });
+  },
+);
+
+test("a file is named by animal, day and kind, without characters of a path", () => {
+  const name = reportFileName(study, context);
+  expect(name).toBe("Karabaş Şeker 2026-11-28 Biyokimya.pdf");
+  expect(attachment(name)).toBe(
+    `attachment; filename="Karabas Seker 2026-11-28 Biyokimya.pdf"; filename*=UTF-8''Karaba%C5%9F%20%C5%9Eeker%202026-11-28%20Biyokimya.pdf`,
+  );
+  expect(attachment("cds_1.csv")).toBe('attachment; filename="cds_1.csv"');
+});
+
+test.each([
+  ["2019-04-12", "7 yıl 7 ay"],
+  ["2026-06-27", "5 ay"],
+  ["2026-10-31", "4 hafta"],
+  ["2026-11-27", "1 gün"],
+  ["2026-12-27", ""],
+])("the age of an animal born on %s is %s at the sample", (born, age) => {
+  expect(ageText(born, study.acquired_at, context)).toBe(age);
+});
+
+test.each([
+  ["HEM:   0 LIP:  12 ICT:   1", "hemoliz 0, lipemi 12, ikter 1"],
+  ["HEM: 2+ sample repeated", "HEM: 2+ sample repeated"],
+  ["INST QC: OK    CHEM QC: OK", "INST QC: OK    CHEM QC: OK"],
+])("the comment %s is shown as %s", (comment, shown) => {
+  expect(commentText(comment, "tr")).toBe(shown);
+});
