@@ -10,6 +10,7 @@ import type {
 import { rowChanges } from "../filing/revision-changes.ts";
 import { readRemark } from "./study-remark.ts";
 import { studyRows } from "./study-rows.ts";
+import { withBefore } from "./results-before.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
 import { findPatient } from "../patients/patients.ts";
@@ -75,7 +76,7 @@ export async function readStudyPage(session: Session, clinicId: number, fp: stri
     received_at: timestampOf(stored.received_at),
     revision: stored.revision,
     cause: stored.cause,
-    rows: studyRows(study, snapshot, ranges),
+    rows: await withBefore(session, stored, patient, studyRows(study, snapshot, ranges)),
     comments: study.comments ?? [],
     notes: isOwn ? (snapshot?.notes ?? []) : [],
     remark: patient === undefined ? null : await readRemark(session, { clinicId, fp, patientFp: patient.patient.fp }),

@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
+import { newFp } from "../../../shared/api/fp.ts";
 import type { PushedStudy } from "../../../shared/api/study.ts";
 import {
   browserProblem,
@@ -292,6 +293,44 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.getByRole("heading", { name: "Karabaş Biyokimya" }).waitFor();
     await page.getByText("katalog bu kodu tanımıyor").waitFor();
     await page.getByText("kritik düşük").waitFor();
+    await expectFitsPhone(page);
+  });
+
+  test("a study shows the value before with its change, or why the two do not compare", async () => {
+    const { ours, dog, push, open } = await startResults();
+    const filed = chemistry(dog);
+    const row = { unit: "U/L", reference_range: null, flag: null };
+    const of = (fp: string, device_name: string, results: PushedStudy["results"], acquired_at = filed.acquired_at) => {
+      const { snapshot: _none, ...rest } = { ...filed, fp, device_name, results, acquired_at };
+      return { ...rest, dedupe_key: fp };
+    };
+    const [oldest, middle, last] = [newFp("cds"), newFp("cds"), newFp("cds")];
+    await push(
+      of(oldest, "Other", [{ analyte: "AST", value: 20, ...row }], "2026-01-05T10:00:00.000Z"),
+      of(
+        middle,
+        "Own",
+        [
+          { analyte: "ALT", value: 50, ...row },
+          { analyte: "ALP", value: 5, comparator: "<", ...row },
+        ],
+        "2026-02-05T10:00:00.000Z",
+      ),
+      of(last, "Own", [
+        { analyte: "ALT", value: 75, ...row },
+        { analyte: "ALP", value: 40, ...row },
+        { analyte: "AST", value: 30, ...row },
+      ]),
+    );
+    const page = await open(browser, "staff", ours, `/results/${last}`);
+    await page.locator(".before-cell").first().waitFor();
+    const cells = (await page.locator(".before-cell").allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " "));
+    expect(cells).toEqual([
+      expect.stringMatching(/^50 U\/L .*\+25 \(\+50 %\)$/),
+      expect.stringMatching(/^<5 U\/L .*not comparable: a bound$/),
+      expect.stringMatching(/^20 U\/L .*not comparable: measured on Other$/),
+    ]);
+    await expectAccessible(page);
     await expectFitsPhone(page);
   });
 

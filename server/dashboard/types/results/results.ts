@@ -8,6 +8,7 @@ import type {
   StudyOrder,
 } from "../../../../shared/api/study.ts";
 import type { Language } from "../../../../shared/api/language.ts";
+import type { Change, NotComparable } from "../../../../shared/clinical/compare/compare.ts";
 
 // The screens of the results: the list, and one study.
 
@@ -135,6 +136,23 @@ export interface StudyRow {
   device_code: string | null;
   /** Time of the measurement, if the results of several messages are in one study. */
   measured_at: string | null;
+  /** The previous result of the analyte; absent without one. */
+  before?: ResultBefore;
+}
+
+/** An earlier result of the same animal beside the new one. */
+export interface ResultBefore {
+  /** The study of the earlier result, and its device. */
+  fp: string;
+  device_name: string;
+  acquired_at: string;
+  /** The value as the API has it, with its comparator. */
+  value: string;
+  unit: string | null;
+  /** The value in the unit of the new one, for the range bar; null if the two do not compare. */
+  number: number | null;
+  /** Null for a value in words, and for a code that the catalogue lacks. */
+  change: Change | { code: NotComparable } | null;
 }
 
 /** A change that a revision made in one row. `before` is null for an added row, `after` for a removed one. */

@@ -5,17 +5,24 @@ import { date, dateTime, language } from "../../text.ts";
 import { Badge } from "../../ui/status/badge.tsx";
 import { ResultRow, ResultTable } from "../../ui/result-row/result-row.tsx";
 import { flagReason } from "../../ui/words/reasons.ts";
+import { Before } from "./study-before.tsx";
 import { t } from "./study-texts.ts";
 
 /** The results of a study with our interval and the device's, followed by the sources of the intervals. */
 export function StudyTable({ study }: { study: StudyPage }) {
   if (study.rows.length === 0) return <Empty title={t("noRows")} />;
   const sources = [...new Set(study.rows.flatMap((row) => sourceKey(row) ?? []))];
+  const hasBefore = study.rows.some(({ before }) => before !== undefined);
   return (
     <>
-      <ResultTable label={t("results")} class="study-table" more={t("deviceOwn")}>
+      <ResultTable
+        label={t("results")}
+        class="study-table"
+        more={t("deviceOwn")}
+        before={hasBefore ? t("previous") : undefined}
+      >
         {study.rows.map((row, index) => (
-          <Row key={index} row={row} source={sources.indexOf(sourceKey(row) ?? "") + 1} />
+          <Row key={index} row={row} hasBefore={hasBefore} source={sources.indexOf(sourceKey(row) ?? "") + 1} />
         ))}
       </ResultTable>
       <Sources study={study} sources={sources} />
@@ -23,7 +30,7 @@ export function StudyTable({ study }: { study: StudyPage }) {
   );
 }
 
-function Row({ row, source }: { row: StudyRow; source: number }) {
+function Row({ row, hasBefore, source }: { row: StudyRow; hasBefore: boolean; source: number }) {
   const { printed, measured_at, reference_range, device_range, device_flag, device_species } = row;
   return (
     <ResultRow
@@ -31,6 +38,8 @@ function Row({ row, source }: { row: StudyRow; source: number }) {
       about={<CodeSource row={row} />}
       source={source > 0 && <sup>{source}</sup>}
       doubt={row.comment}
+      {...(hasBefore && { before: row.before === undefined ? "" : <Before of={row.before} /> })}
+      numberBefore={row.before?.number ?? null}
       notes={[
         printed && t("printedAs", { text: printed }),
         measured_at && dateTime(measured_at),

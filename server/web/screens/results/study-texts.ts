@@ -27,6 +27,7 @@ export const t = translations({
   results: ["Results", "Sonuçlar"],
   noRows: ["This study has no measured values", "Bu tetkikte ölçülmüş değer yok"],
   analyte: ["Analyte", "Analit"],
+  previous: ["Before", "Önceki"],
   deviceOwn: ["The device's own", "Cihazın kendi verisi"],
   printedAs: ["printed {text}", "yazılan: {text}"],
   forSpecies: ["for {species}", "{species} için"],

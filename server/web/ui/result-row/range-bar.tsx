@@ -10,11 +10,14 @@ export function RangeBar({
   low,
   high,
   flag,
+  before = null,
 }: {
   value: number;
   low: number | null;
   high: number | null;
   flag?: Flag | null;
+  /** The value before, drawn as a ring. */
+  before?: number | null;
 }) {
   if (low === null && high === null) return null;
   const { at, from, to, end } = place(value, low, high);
@@ -24,6 +27,7 @@ export function RangeBar({
     <svg class="range-bar" viewBox="0 0 100 14" aria-hidden="true" focusable="false">
       <rect class="range-track" x="0" y="6" width="100" height="2" rx="1" />
       <rect class="range-interval" x={from} y="3.5" width={to - from} height="7" rx="1.5" />
+      {before !== null && <circle class="range-before" cx={place(before, low, high).at} cy="7" r="2.5" />}
       {end === null ? (
         <rect class={`range-value ${kind}`} x={at - 2} y="0" width="4" height="14" rx="2" />
       ) : (

@@ -14,17 +14,19 @@ interface ResultTableProps {
   readonly class?: string;
   /** Heading of an additional last column. */
   readonly more?: string;
+  /** Heading of the column with the result before. */
+  readonly before?: string | undefined;
   /** `ResultRow`s. */
   readonly children: ComponentChildren;
 }
 
 /** The values of a study, each with its flag and its position in the interval. */
-export function ResultTable({ label, class: ofTable = "", more, children }: ResultTableProps) {
+export function ResultTable({ label, class: ofTable = "", more, before, children }: ResultTableProps) {
   return (
     <DataTable
       label={label}
       class={`results-table cards ${ofTable}`.trimEnd()}
-      columns={[t("analyte"), [t("value"), "value"], t("flag"), t("range"), more ?? false]}
+      columns={[t("analyte"), [t("value"), "value"], t("flag"), t("range"), before ?? false, more ?? false]}
     >
       {children}
     </DataTable>
@@ -62,10 +64,15 @@ interface ResultRowProps {
   readonly notes?: readonly (string | null)[];
   /** The cell of the last column. */
   readonly more?: ComponentChildren;
+  /** The cell of the result before. */
+  readonly before?: ComponentChildren;
+  /** The value before in the same unit, as a ring on the bar. */
+  readonly numberBefore?: number | null;
 }
 
 /** One value, in reading order: name, value with unit, flag, position in the interval. A doubt is in words below. */
-export function ResultRow({ of, about, source, doubt = null, notes = [], more }: ResultRowProps) {
+export function ResultRow(props: ResultRowProps) {
+  const { of, about, source, doubt = null, notes = [], more, before, numberBefore = null } = props;
   const { analyte, name, value, unit, flag, abnormal = false } = of;
   const shown = notes.filter((note) => note !== null);
   const hasNotes = doubt !== null || shown.length > 0;
@@ -91,13 +98,14 @@ export function ResultRow({ of, about, source, doubt = null, notes = [], more }:
           )}
         </td>
         <td>
-          <Place of={of} source={source} />
+          <Place of={of} source={source} before={numberBefore} />
         </td>
+        {before !== undefined && <td class="before-cell">{before}</td>}
         {more !== undefined && <td class="more-cell">{more}</td>}
       </tr>
       {hasNotes && (
         <tr class={`note-row ${kind}`.trimEnd()}>
-          <td colSpan={more === undefined ? 4 : 5}>
+          <td colSpan={4 + (more === undefined ? 0 : 1) + (before === undefined ? 0 : 1)}>
             {doubt !== null && (
               <span class="doubt">
                 <b aria-hidden="true">?</b> {t("inDoubt", { comment: doubt })}
@@ -113,14 +121,14 @@ export function ResultRow({ of, about, source, doubt = null, notes = [], more }:
   );
 }
 
-function Place({ of, source }: { of: Result; source: ComponentChildren }) {
+function Place({ of, source, before }: { of: Result; source: ComponentChildren; before: number | null }) {
   const { reference_range, number = null, low = null, high = null, flag, reason } = of;
   if (reference_range === undefined) return null;
   if (reference_range === null)
     return <span class="in-interval">{reason == null ? t("noRange") : flagReason(reason)}</span>;
   return (
     <span class="in-interval">
-      {number !== null && <RangeBar value={number} low={low} high={high} flag={flag} />}
+      {number !== null && <RangeBar value={number} low={low} high={high} flag={flag} before={before} />}
       <span>
         {reference_range}
         {source}

@@ -1,0 +1,59 @@
+import type { Change } from "../../../../shared/clinical/compare/compare.ts";
+import type { ResultBefore } from "../../../dashboard/types/results/results.ts";
+import { translations } from "../../text.ts";
+import { dayOf, plainDate } from "../../ui/words/words.ts";
+
+/** The result before, with the change since then or the reason why the two do not compare. */
+export function Before({ of }: { of: ResultBefore }) {
+  const { fp, device_name, acquired_at, value, unit, change } = of;
+  return (
+    <>
+      {[value, unit].filter(Boolean).join(" ")}{" "}
+      <a class="quiet" href={`/dashboard/results/${fp}`}>
+        {plainDate(dayOf(acquired_at))}
+      </a>
+      {change !== null &&
+        ("code" in change ? (
+          <span class="change">{t(change.code, { device: device_name })}</span>
+        ) : (
+          <ChangeText of={change} />
+        ))}
+    </>
+  );
+}
+
+function ChangeText({ of: { absolute, percent, rcv } }: { of: Change }) {
+  const share = percent === null ? "" : ` (${signed(percent, 0)} %)`;
+  return (
+    <>
+      <span class={`change ${rcv?.exceeded === true ? "big" : ""}`.trimEnd()}>
+        {signed(absolute, 3)}
+        {share}
+      </span>
+      {rcv !== null && (
+        <span class="change" title={rcv.source}>
+          {t(rcv.exceeded ? "beyond" : "within", { rcv: `${rcv.rcv} ${rcv.unit}` })}
+          <span class="visually-hidden"> {rcv.source}</span>
+        </span>
+      )}
+    </>
+  );
+}
+
+/** Prints a difference with its sign; numbers of results are the same in each language. */
+function signed(value: number, digits: number): string {
+  const size = Math.abs(digits === 0 ? Math.round(value) : Number(value.toPrecision(digits)));
+  return `${size === 0 ? "" : value < 0 ? "−" : "+"}${size}`;
+}
+
+const t = translations({
+  comparator: ["not comparable: a bound", "karşılaştırılamaz: değer bir sınır"],
+  unit: ["not comparable: another unit", "karşılaştırılamaz: başka birim"],
+  analyte: ["not comparable: another analyte", "karşılaştırılamaz: başka analit"],
+  specimen: ["not comparable: another specimen", "karşılaştırılamaz: başka numune türü"],
+  device: ["not comparable: measured on {device}", "karşılaştırılamaz: {device} ile ölçüldü"],
+  age: ["not comparable: growing animal", "karşılaştırılamaz: hayvan büyüme çağındaydı"],
+  interval: ["not comparable: another interval", "karşılaştırılamaz: başka referans aralığı"],
+  beyond: ["more than the published {rcv}", "yayımlanmış {rcv} değerinden fazla"],
+  within: ["may be chance: published limit {rcv}", "rastlantı olabilir: yayımlanmış sınır {rcv}"],
+});

@@ -1,0 +1,89 @@
+import type { Comparator } from "../../api/study.ts";
+import { analyteByCode } from "../analytes/analytes.ts";
+import { convert } from "../analytes/units.ts";
+import { changesWithGrowth } from "./not-comparable.ts";
+import { type Variation, variationOf } from "./variation.ts";
+
+// Compares two results of one animal. It refuses arithmetic where the circumstances differ, and never changes a flag.
+
+/** Age in days from which an animal is adult here. */
+const ADULT_DAYS = 365;
+
+/** A result and what its value depends on. */
+export interface ComparedResult {
+  /** Code of the catalogue. */
+  readonly analyte: string;
+  readonly value: number;
+  readonly unit: string | null;
+  readonly comparator: Comparator | null;
+  readonly device: string;
+  /** Id of the interval; null without one. */
+  readonly interval: string | null;
+  readonly ageDays: number | null;
+  /** Whether the device doubts the value. */
+  readonly doubt: boolean;
+}
+
+export type NotComparable = "comparator" | "unit" | "analyte" | "specimen" | "device" | "age" | "interval";
+
+export interface Change {
+  /** In the unit of the new value. */
+  readonly absolute: number;
+  /** Of the earlier value; null if that is 0 or below. */
+  readonly percent: number | null;
+  readonly direction: "up" | "down" | "same";
+  /** The published reference change value, and whether the change exceeds it; null where none applies. */
+  readonly rcv: (Pick<Variation, "rcv" | "unit" | "source"> & { readonly exceeded: boolean }) | null;
+}
+
+/** Returns the change from the earlier result, or the first reason why there is none. */
+export function compareResults(
+  before: ComparedResult,
+  now: ComparedResult,
+  species: string,
+): Change | { readonly code: NotComparable } {
+  if (before.comparator !== null || now.comparator !== null) return { code: "comparator" };
+  const earlier = inUnitOf(before, now);
+  if (earlier === null) return { code: "unit" };
+  if (before.analyte !== now.analyte) {
+    const [one, other] = [analyteByCode(before.analyte), analyteByCode(now.analyte)];
+    return { code: one?.specimen === other?.specimen ? "analyte" : "specimen" };
+  }
+  if (before.device !== now.device) return { code: "device" };
+  if (isYoung(before) !== isYoung(now) && changesWithGrowth(now.analyte)) return { code: "age" };
+  if (before.interval !== null && now.interval !== null && before.interval !== now.interval)
+    return { code: "interval" };
+  const absolute = now.value - earlier;
+  const percent = earlier > 0 ? (absolute / earlier) * 100 : null;
+  const direction = absolute > 0 ? "up" : absolute < 0 ? "down" : "same";
+  return { absolute, percent, direction, rcv: rcvOf({ absolute, percent }, before, now, species) };
+}
+
+/** Returns the earlier value in the unit of the later one; null without a factor. */
+function inUnitOf(before: ComparedResult, now: ComparedResult): number | null {
+  if (before.unit === now.unit) return before.value;
+  const analyte = analyteByCode(before.analyte);
+  if (analyte === undefined || before.unit === null || now.unit === null) return null;
+  return convert(analyte, before.value, before.unit, now.unit);
+}
+
+function isYoung({ ageDays }: ComparedResult): boolean {
+  return ageDays !== null && ageDays < ADULT_DAYS;
+}
+
+// A published value stands for the study's own device, as long as the clinic's controls give no variation of its own.
+function rcvOf(
+  { absolute, percent }: Pick<Change, "absolute" | "percent">,
+  before: ComparedResult,
+  now: ComparedResult,
+  species: string,
+): Change["rcv"] {
+  const row = variationOf(species, now.analyte);
+  const isAdult = [before, now].every(({ ageDays }) => ageDays !== null && ageDays >= ADULT_DAYS);
+  if (row === undefined || !isAdult || before.doubt || now.doubt) return null;
+  const { rcv, unit, source } = row;
+  const analyte = analyteByCode(now.analyte);
+  const size =
+    unit === "%" || analyte === undefined || now.unit === null ? percent : convert(analyte, absolute, now.unit, unit);
+  return size === null ? null : { rcv, unit, source, exceeded: Math.abs(size) > rcv };
+}

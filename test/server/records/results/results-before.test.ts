@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { findClinic } from "../../../../server/records/clinics/keys.ts";
+import { readStudyPage } from "../../../../server/records/results/study-page.ts";
+import { newFp } from "../../../../shared/api/fp.ts";
+import type { PushedStudy, Result } from "../../../../shared/api/study.ts";
+import { clinic, connection, keyPermissions, patient, startServer, study } from "../../harness.ts";
+
+const result = (changes: Partial<Result>): Result => {
+  return { analyte: "GLU", value: 5, unit: "mmol/L", reference_range: null, flag: null, ...changes };
+};
+
+/** Files studies of one adult dog, one a day, and reads the page of the last. */
+async function lastPage(...days: Partial<PushedStudy>[]) {
+  const own = newFp("clinic");
+  const dog = patient({ species: "dog", date_of_birth: "2019-01-01" });
+  const server = await startServer([clinic(own)], [dog], [connection(dog.fp, own)]);
+  const studies = days.map((changes, index) =>
+    study({ patient_fp: dog.fp, acquired_at: `2026-11-${10 + index}T10:00:00.000Z`, ...changes }),
+  );
+  await server.push(await server.makeKey(own, keyPermissions), ...studies);
+  const clinicId = (await findClinic(server.store, own))?.id ?? 0;
+  const page = await readStudyPage(server.store, clinicId, studies.at(-1)?.fp ?? "");
+  return { studies, before: page?.rows.map(({ before }) => before) };
+}
+
+test("each value has the previous result of its analyte with the change, in the unit of the new one", async () => {
+  const { studies, before } = await lastPage(
+    { results: [result({ value: 1 })] },
+    { results: [result({ value: 90, unit: "mg/dL" })] },
+    { results: [result({ analyte: "ALT", value: 40, unit: "U/L" })] },
+    { results: [result({ value: 7 }), result({ analyte: "CREA", value: 1, unit: "mg/dL" })] },
+  );
+  expect(before).toEqual([
+    {
+      fp: studies[1]?.fp,
+      device_name: "Abaxis VetScan VS2",
+      acquired_at: "2026-11-11T10:00:00.000Z",
+      value: "90",
+      unit: "mg/dL",
+      number: expect.closeTo(4.995, 2),
+      change: {
+        absolute: expect.closeTo(2.005, 2),
+        percent: expect.closeTo(40.1, 0),
+        direction: "up",
+        rcv: expect.objectContaining({ rcv: 28, exceeded: true }),
+      },
+    },
+    undefined,
+  ]);
+});
+
+test("the result of another device, and a bound, have a reason in place of a change", async () => {
+  const { before } = await lastPage(
+    { device_name: "Other", results: [result({}), result({ analyte: "TBIL", unit: "mg/dL", comparator: "<" })] },
+    { results: [result({ value: 7 }), result({ analyte: "TBIL", unit: "mg/dL" })] },
+  );
+  expect(before?.map((each) => each?.change)).toEqual([{ code: "device" }, { code: "comparator" }]);
+  expect(before?.map((each) => each?.number)).toEqual([null, null]);
+});
