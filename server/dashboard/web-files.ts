@@ -8,7 +8,7 @@ import { isLocalName, isLoopback } from "../../shared/network/network-address.ts
 /** Time for which a browser that reached this name over TLS uses TLS alone for it (RFC 6797). */
 const HSTS_S = 31_536_000;
 
-/** Adds /dashboard with its files, and redirects / to it. */
+/** Adds /dashboard with its files, and redirects / and /dashboard/ to it. */
 export async function webFiles(app: FastifyInstance, folder = builtPages()): Promise<void> {
   app.addHook("onSend", (request, reply, _payload, done) => {
     reply.headers(PAGE_HEADERS);
@@ -20,6 +20,7 @@ export async function webFiles(app: FastifyInstance, folder = builtPages()): Pro
     done();
   });
   app.route({ method: "GET", url: "/", handler: (_request, reply) => reply.redirect("/dashboard") });
+  app.route({ method: "GET", url: "/dashboard/", handler: (_request, reply) => reply.redirect("/dashboard") });
   const urls = ["/dashboard", "/dashboard/*"];
   if (folder !== undefined) return pageFiles(app, folder, { html: "index.html", urls });
   for (const url of urls) app.route({ method: "GET", url, handler: refuseUnbuilt });

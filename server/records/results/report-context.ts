@@ -1,5 +1,6 @@
 import type { ReportContext } from "../../dashboard/types/results/report.ts";
 import type { ReportQuery, StudyPage } from "../../dashboard/types/results/results.ts";
+import { findClinicName } from "../clinics/clinics.ts";
 import { readReportHead } from "../clinics/report-head.ts";
 import { query, type Session } from "../../database/query.ts";
 
@@ -10,20 +11,15 @@ export async function loadReportContext(
   session: Session,
   { clinicId, study, ...given }: ReportQuery & { clinicId: number; study: Pick<StudyPage, "patient">; now: number },
 ): Promise<ReportContext> {
-  const clinic = await session.first(clinicName, { clinicId });
   const fp = study.patient?.fp;
   const owner = fp === undefined ? undefined : await session.first(ownerOfListed, { clinicId, fp });
   return {
     ...given,
-    clinicName: clinic?.name ?? "",
+    clinicName: await findClinicName(session, clinicId),
     ...(await readReportHead(session, clinicId)),
     owner: owner?.name == null ? null : { name: owner.name, phone: owner.phone },
   };
 }
-
-const clinicName = query((db, p: { clinicId: number }) =>
-  db.selectFrom("clinic").select("name").where("id", "=", p.clinicId),
-);
 
 // A clinic sees the owners of the animals that it lists.
 const ownerOfListed = query((db, p: { clinicId: number; fp: string }) =>

@@ -5,6 +5,7 @@ import { isOffline, otherUser } from "../api.ts";
 import { lazy } from "../lazy.tsx";
 import { isLiveLost } from "../live.ts";
 import { Menu } from "./menu.tsx";
+import { usePageTitle } from "./page-title.ts";
 import { screens } from "./screens.ts";
 import { Empty } from "../resource.tsx";
 import { clinic, refreshSession, session } from "../session.ts";
@@ -15,6 +16,7 @@ import { dateTime, language, translations } from "../text.ts";
 const SignIn = lazy(async () => (await import("../screens/account/sign-in.tsx")).SignIn);
 
 export function App() {
+  usePageTitle();
   useEffect(() => void refreshSession().catch(() => undefined), []);
   const state = session.value;
   // Screens read texts while they are drawn, so a change of the language draws all of them again.

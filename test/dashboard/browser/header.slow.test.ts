@@ -1,7 +1,13 @@
 import type { Browser } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
+import {
+  browserProblem,
+  chooseLanguage,
+  expectAccessible,
+  expectFitsPhone,
+  sharedBrowser,
+} from "../../support/browser.ts";
 import { clinic } from "../../server/harness.ts";
 import { startDashboard } from "../harness.ts";
 
@@ -25,6 +31,19 @@ describe.skipIf(browserProblem() !== null)("the header in a browser", () => {
     await link.click();
     await page.getByRole("heading", { name: "Patients" }).waitFor();
     expect(await link.isVisible()).toBe(false);
+  });
+
+  test("/dashboard/ leads to Today, and the tab has the name of the screen in the language of the page", async () => {
+    const fp = newFp("clinic");
+    const page = await (await startDashboard(clinic(fp))).openAs(browser, "staff", fp);
+    await page.goto(new URL("/dashboard/", page.url()).href);
+    await page.getByRole("heading", { name: "Today" }).waitFor();
+    expect(new URL(page.url()).pathname).toBe("/dashboard");
+    await expect.poll(() => page.title()).toBe("Today · Vetwire");
+    await page.getByRole("link", { name: "Patients", exact: true }).click();
+    await expect.poll(() => page.title()).toBe("Patients · Vetwire");
+    await chooseLanguage(page, "tr");
+    await expect.poll(() => page.title()).toBe("Hastalar · Vetwire");
   });
 
   test("the menu of the user has the clinic, language, colours, account and sign-out, and closes with Escape", async () => {

@@ -1,6 +1,7 @@
 import type { Language } from "../../../../shared/api/language.ts";
 import type { Session } from "../../../database/query.ts";
-import { findClinicName } from "../../../records/clinics/clinics.ts";
+import { loadReportContext } from "../../../records/results/report-context.ts";
+import { reportFileName } from "../../report/file-name.ts";
 import type { PdfThread } from "../../report/pdf-thread.ts";
 import type { StudyPage } from "../../types/results/results.ts";
 
@@ -10,8 +11,7 @@ export async function sharedReport(
   pdfs: PdfThread,
   given: { clinicId: number; study: StudyPage; language: Language; zone: string; now: number },
 ): Promise<{ name: string; content: Buffer }> {
-  const { clinicId, study, language, zone, now } = given;
-  const clinicName = await findClinicName(session, clinicId);
-  const content = await pdfs.make({ study, context: { language, zone, clinicName, now } });
-  return { name: `${study.fp}.pdf`, content };
+  const { study } = given;
+  const content = await pdfs.make({ study, context: await loadReportContext(session, given) });
+  return { name: reportFileName(study, given), content };
 }
