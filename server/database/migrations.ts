@@ -853,6 +853,7 @@ const reportSharing = ({ id, orderedText }: Engine) => `
     setting text not null,
     password text,
     changed_at bigint not null
+  );
 `;
 
 // The head of a clinic's reports, and the remark of a vet for the owner on a study. A remark is about one animal: a study that moves

@@ -45,6 +45,9 @@ async function startSharing() {
   return { server, ...names, filed, key, staff, path, shared, state, makeLink, refusalOf, send, open };
 }
 
+/** The name of the Turkish report of a chemistry study. */
+const fileName = (animal: string, { acquired_at }: { acquired_at: string }) =>
+  `${animal} ${acquired_at.slice(0, 10)} Biyokimya.pdf`;
 const secretOf = ({ url }: MadeLink) => url.slice(url.lastIndexOf("/") + 1);
 
 describe("a link for the owner", () => {
@@ -77,7 +80,7 @@ describe("a link for the owner", () => {
     const report = await open(String(opened.headers.location));
     expect(report.headers).toMatchObject({
       "content-type": "application/pdf",
-      "content-disposition": `inline; filename*=UTF-8''${filed.fp}.pdf`,
+      "content-disposition": `inline; filename*=UTF-8''${encodeURIComponent(fileName(dog.name, filed))}`,
       "cache-control": "no-store",
       "x-robots-tag": "noindex, nofollow, noarchive",
       "referrer-policy": "no-referrer",
@@ -156,7 +159,7 @@ describe("a link for the owner", () => {
   test("no secret of another link, clinic or study opens a study, whatever is done with the others", async () => {
     const { server, ours, theirs, foreign, dog, key, staff, shared, open } = await startSharing();
     const others = await makeUser(server, "staff", theirs);
-    const links: { url: string; id: string; fp: string; by: typeof staff; isOpen: boolean }[] = [];
+    const links: { url: string; id: string; fp: string; file: string; by: typeof staff; isOpen: boolean }[] = [];
     for (const [user, clinicKey, animal] of [
       [staff, key, dog],
       [others, await server.makeKey(theirs, keyPermissions), foreign],
@@ -168,18 +171,20 @@ describe("a link for the owner", () => {
           ...shared,
           days: index === 0 ? 1 : 30,
         });
-        links.push({ ...body, fp: one.fp, by: user, isOpen: true });
+        links.push({ ...body, fp: one.fp, file: fileName(animal.name, one), by: user, isOpen: true });
       }
     }
+    // The name of the file tells the studies apart.
+    expect(new Set(links.map(({ file }) => file)).size).toBe(links.length);
     const opensOnlyItsOwn = async () => {
-      for (const [at, { url, fp, isOpen }] of links.entries()) {
+      for (const [at, { url, file, isOpen }] of links.entries()) {
         const from = `198.51.100.${at + 10}`;
         const { statusCode, headers } = await open(url, "POST", from);
         expect([url, statusCode]).toEqual([url, isOpen ? 303 : 404]);
         if (!isOpen) continue;
         const ticket = String(headers.location);
         expect((await open(ticket, "GET", from)).headers["content-disposition"]).toBe(
-          `inline; filename*=UTF-8''${fp}.pdf`,
+          `inline; filename*=UTF-8''${encodeURIComponent(file)}`,
         );
         // The ticket of one link opens no other.
         const foreignUrl = links[(at + 1) % links.length]?.url ?? "";

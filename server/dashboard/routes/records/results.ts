@@ -25,7 +25,7 @@ import {
 import { loadReportContext } from "../../../records/results/report-context.ts";
 import { readStudyPage } from "../../../records/results/study-page.ts";
 import { findPatient } from "../../../records/patients/patients.ts";
-import { clinicOf } from "../../auth/guard.ts";
+import { clinicOf, userOf } from "../../auth/guard.ts";
 import type { DashboardContext } from "../../context.ts";
 import { csvLine } from "../../csv.ts";
 import { attachment, reportFileName } from "../../report/file-name.ts";
