@@ -11,7 +11,7 @@ export interface ShareFacts {
 }
 
 /** Causes of a revision that has content of its own. The others move or flag what is there. */
-const WITH_CONTENT: readonly RevisionCause[] = ["pushed", "imported", "entered"];
+const WITH_CONTENT: readonly RevisionCause[] = ["pushed", "imported", "entered", "corrected"];
 
 /**
  * Returns why a study is not shared with its owner; null if it may be. This is the one place with the conditions: once results of

@@ -204,7 +204,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.getByText("No results yet").waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
-    await expect.poll(() => page.title()).toBe("Vetwire");
+    await expect.poll(() => page.title()).toBe(`${HOSTILE} · Vetwire`);
     expect(await page.locator("main img").count()).toBe(0);
     expect(await page.getByRole("button", { name: "Close the connection" }).count()).toBe(0);
     await page.goto(new URL(`/dashboard/patients/${newFp("patient")}`, page.url()).href);
