@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
+import { textForm } from "../../../shared/schema/text-form.ts";
 import type { AssignBody, DoneBody, FollowUp, RemarkBody } from "../types/results/follow-up.ts";
 import { ApiError } from "../../http/errors.ts";
 import type { Session } from "../../database/query.ts";
@@ -22,7 +23,7 @@ const assignBody: (body: unknown) => AssignBody = bodyReader({
   member: Type.Union([Type.String({ maxLength: 100 }), Type.Null()]),
 });
 const remarkBody: (body: unknown) => RemarkBody = bodyReader({
-  text: Type.String({ minLength: 1, maxLength: REMARK_CHARS_MAX, pattern: "\\S" }),
+  text: Type.String({ minLength: 1, maxLength: REMARK_CHARS_MAX, pattern: textForm("\\S", "text that is not blank") }),
 });
 const doneBody: (body: unknown) => DoneBody = bodyReader({ revision: Type.Integer({ minimum: 1 }) });
 const noBody = bodyReader({});

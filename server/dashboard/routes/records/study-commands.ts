@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
+import { textForm } from "../../../../shared/schema/text-form.ts";
 import { auditCommand } from "../../../records/audit/audit.ts";
 import { writeRemark } from "../../../records/results/study-remark.ts";
 import { refuse } from "../../refuse.ts";
@@ -22,7 +23,11 @@ import { refusal } from "../../types/refusals.ts";
 const REASON_CHARS_MAX = 200;
 const Revision = Type.Integer({ minimum: 1 });
 
-const Reason = Type.String({ maxLength: REASON_CHARS_MAX, minLength: 1, pattern: "\\S" });
+const Reason = Type.String({
+  maxLength: REASON_CHARS_MAX,
+  minLength: 1,
+  pattern: textForm("\\S", "text that is not blank"),
+});
 
 const moveBody: (body: unknown) => MoveBody = bodyReader({
   revision: Revision,

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
+import { textForm } from "../../../../shared/schema/text-form.ts";
 import { isMailAddress } from "../../../operations/mail/smtp.ts";
 import {
   readMailServer,
@@ -29,7 +30,11 @@ import { isAdminOfAll } from "./network.ts";
 // Settings, E-mail: the mail server of the server. No response has its password.
 
 const settingBody = bodyReader({
-  host: Type.String({ minLength: 1, maxLength: 253, pattern: "^[^\\s/@\\\\]+$" }),
+  host: Type.String({
+    minLength: 1,
+    maxLength: 253,
+    pattern: textForm("^[^\\s/@\\\\]+$", "the name of a server, such as smtp.example.com"),
+  }),
   port: Type.Integer({ minimum: 1, maximum: 65_535 }),
   encryption: Type.Enum([...MAIL_ENCRYPTIONS]),
   user: Type.Union([Type.String({ minLength: 1, maxLength: 300 }), Type.Null()]),
