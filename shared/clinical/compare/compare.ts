@@ -24,7 +24,7 @@ export interface ComparedResult {
   readonly doubt: boolean;
 }
 
-export type NotComparable = "comparator" | "unit" | "analyte" | "specimen" | "device" | "age" | "interval";
+export type NotComparable = "comparator" | "unit" | "device" | "age" | "interval";
 
 export interface Change {
   /** In the unit of the new value. */
@@ -36,19 +36,15 @@ export interface Change {
   readonly rcv: (Pick<Variation, "rcv" | "unit" | "source"> & { readonly exceeded: boolean }) | null;
 }
 
-/** Returns the change from the earlier result, or the first reason why there is none. */
+/** Returns the change from an earlier result of the same analyte, or the first reason why there is none. */
 export function compareResults(
   before: ComparedResult,
   now: ComparedResult,
   species: string,
 ): Change | { readonly code: NotComparable } {
   if (before.comparator !== null || now.comparator !== null) return { code: "comparator" };
-  const earlier = inUnitOf(before, now);
+  const earlier = before.unit === now.unit ? before.value : inUnit(now.analyte, before.value, before.unit, now.unit);
   if (earlier === null) return { code: "unit" };
-  if (before.analyte !== now.analyte) {
-    const [one, other] = [analyteByCode(before.analyte), analyteByCode(now.analyte)];
-    return { code: one?.specimen === other?.specimen ? "analyte" : "specimen" };
-  }
   if (before.device !== now.device) return { code: "device" };
   if (isYoung(before) !== isYoung(now) && changesWithGrowth(now.analyte)) return { code: "age" };
   if (before.interval !== null && now.interval !== null && before.interval !== now.interval)
@@ -57,14 +53,6 @@ export function compareResults(
   const percent = earlier > 0 ? (absolute / earlier) * 100 : null;
   const direction = absolute > 0 ? "up" : absolute < 0 ? "down" : "same";
   return { absolute, percent, direction, rcv: rcvOf({ absolute, percent }, before, now, species) };
-}
-
-/** Returns the earlier value in the unit of the later one; null without a factor. */
-function inUnitOf(before: ComparedResult, now: ComparedResult): number | null {
-  if (before.unit === now.unit) return before.value;
-  const analyte = analyteByCode(before.analyte);
-  if (analyte === undefined || before.unit === null || now.unit === null) return null;
-  return convert(analyte, before.value, before.unit, now.unit);
 }
 
 function isYoung({ ageDays }: ComparedResult): boolean {
@@ -82,8 +70,12 @@ function rcvOf(
   const isAdult = [before, now].every(({ ageDays }) => ageDays !== null && ageDays >= ADULT_DAYS);
   if (row === undefined || !isAdult || before.doubt || now.doubt) return null;
   const { rcv, unit, source } = row;
-  const analyte = analyteByCode(now.analyte);
-  const size =
-    unit === "%" || analyte === undefined || now.unit === null ? percent : convert(analyte, absolute, now.unit, unit);
+  const size = unit === "%" ? percent : inUnit(now.analyte, absolute, now.unit, unit);
   return size === null ? null : { rcv, unit, source, exceeded: Math.abs(size) > rcv };
+}
+
+/** Converts a value; null without a unit or a factor. */
+function inUnit(code: string, value: number, from: string | null, to: string | null): number | null {
+  const analyte = analyteByCode(code);
+  return analyte === undefined || from === null || to === null ? null : convert(analyte, value, from, to);
 }

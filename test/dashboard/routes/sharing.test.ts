@@ -256,7 +256,7 @@ describe("a study that is not shared", () => {
   test("a later result of the device settles a contradicting one, and a move does not", () => {
     const place = { kind: "patient", fp: newFp("patient"), name: "Karabaş" } as const;
     const at = (minute: number) => new Date(Date.UTC(2026, 10, 21, 12, minute)).toISOString();
-    const revision = (cause: "pushed" | "moved", minute: number) => ({
+    const revision = (cause: "pushed" | "moved" | "corrected", minute: number) => ({
       ...{ revision: 1, at: at(minute), cause, by: null, place, reason: null, changes: [] },
     });
     const conflicts = [{ at: at(10), revision: 1, reason: { code: "STUDY.OTHER", values: [] }, changes: [] }];
@@ -264,7 +264,9 @@ describe("a study that is not shared", () => {
       shareRefusal({ study: { place, conflicts, revisions }, pendingTests: [] })?.code ?? null;
     expect(refused(revision("pushed", 0))).toBe("SHARE.CONFLICT");
     expect(refused(revision("moved", 20), revision("pushed", 0))).toBe("SHARE.CONFLICT");
-    expect(refused(revision("pushed", 20), revision("pushed", 0))).toBeNull();
+    for (const cause of ["pushed", "corrected"] as const) {
+      expect(refused(revision(cause, 20), revision("pushed", 0))).toBeNull();
+    }
   });
 
   test("what the user did not see is not shared", async () => {

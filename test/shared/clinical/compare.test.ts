@@ -40,7 +40,6 @@ test("the first reason in the order of the guide is the only one", () => {
     expect(against(before)).toEqual({ code });
   }
   expect(against({ analyte: "CREA", ageDays: 100 }, { analyte: "CREA" })).toEqual({ code: "age" });
-  expect(against({ analyte: "BUN" }, { analyte: "UREA" })).toEqual({ code: "analyte" });
 });
 
 test("there is no reference change value for a young animal, an unknown age, a doubt or another species", () => {
@@ -52,6 +51,13 @@ test("there is no reference change value for a young animal, an unknown age, a d
   ]) {
     expect(change).toMatchObject({ absolute: 0, rcv: null });
   }
+});
+
+test("an absolute reference change value needs the unit of the change", () => {
+  const crp = { analyte: "CRP", value: 10, unit: "mg/L" };
+  expect(against(crp, { ...crp, value: 14 })).toMatchObject({ rcv: { unit: "mg/L", exceeded: false } });
+  expect(against(crp, { ...crp, value: 15 })).toMatchObject({ rcv: { exceeded: true } });
+  expect(against({ ...crp, unit: null }, { ...crp, unit: null, value: 15 })).toMatchObject({ percent: 50, rcv: null });
 });
 
 test("a change does not depend on the unit in which the earlier value came", () => {

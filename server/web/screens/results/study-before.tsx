@@ -49,8 +49,6 @@ function signed(value: number, digits: number): string {
 const t = translations({
   comparator: ["not comparable: a bound", "karşılaştırılamaz: değer bir sınır"],
   unit: ["not comparable: another unit", "karşılaştırılamaz: başka birim"],
-  analyte: ["not comparable: another analyte", "karşılaştırılamaz: başka analit"],
-  specimen: ["not comparable: another specimen", "karşılaştırılamaz: başka numune türü"],
   device: ["not comparable: measured on {device}", "karşılaştırılamaz: {device} ile ölçüldü"],
   age: ["not comparable: growing animal", "karşılaştırılamaz: hayvan büyüme çağındaydı"],
   interval: ["not comparable: another interval", "karşılaştırılamaz: başka referans aralığı"],
