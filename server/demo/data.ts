@@ -15,10 +15,10 @@ import type {
 
 export const demoClinics = {
   kadikoy: "clinic_01K9DEM0000000000000C00001",
-  bosphorus: "clinic_01K9DEM0000000000000C00002",
+  moda: "clinic_01K9DEM0000000000000C00002",
 } as const;
 
-const { kadikoy, bosphorus } = demoClinics;
+const { kadikoy, moda } = demoClinics;
 
 const owners = {
   istanbul: "customer_01K9DEM0000000000000D00001",
@@ -28,7 +28,7 @@ const owners = {
 } as const;
 
 const patients: readonly (PatientLine | ConnectionLine)[] = [
-  ...patient([kadikoy, bosphorus], {
+  ...patient([kadikoy, moda], {
     fp: "patient_01K9DEM0000000000000P00001",
     name: "Karabaş",
     species: "dog",
@@ -61,7 +61,7 @@ const patients: readonly (PatientLine | ConnectionLine)[] = [
     owner_customer_fp: owners.izmir,
     external_ids: ["10023"],
   }),
-  ...patient([kadikoy, bosphorus], {
+  ...patient([kadikoy, moda], {
     fp: "patient_01K9DEM0000000000000P00004",
     name: "Fındık",
     species: "rabbit",
@@ -72,7 +72,7 @@ const patients: readonly (PatientLine | ConnectionLine)[] = [
     owner_customer_fp: owners.london,
     external_ids: ["10024", "B-0311"],
   }),
-  ...patient([bosphorus], {
+  ...patient([moda], {
     fp: "patient_01K9DEM0000000000000P00005",
     name: "Zümrüt",
     species: "bird",
@@ -83,7 +83,7 @@ const patients: readonly (PatientLine | ConnectionLine)[] = [
     owner_customer_fp: owners.london,
     external_ids: ["B-0312"],
   }),
-  ...patient([bosphorus], {
+  ...patient([moda], {
     fp: "patient_01K9DEM0000000000000P00006",
     name: "Luna",
     species: "cat",
@@ -94,7 +94,7 @@ const patients: readonly (PatientLine | ConnectionLine)[] = [
     owner_customer_fp: owners.berlin,
     external_ids: ["B-0313", "276097200123456"],
   }),
-  ...patient([bosphorus], {
+  ...patient([moda], {
     fp: "patient_01K9DEM0000000000000P00007",
     name: "Rex",
     species: "dog",
@@ -118,9 +118,9 @@ export function demoFile(): string {
 export function demoEntities(): Entity[] {
   return [
     clinic(kadikoy, "Kadıköy Animal Hospital"),
-    clinic(bosphorus, "Bosphorus Small Animal Practice"),
+    clinic(moda, "Moda Small Animal Practice"),
     user("user_01K9DEM0000000000000E00001", "Elif Aydın", kadikoy),
-    user("user_01K9DEM0000000000000E00002", "Mert Doğan", bosphorus),
+    user("user_01K9DEM0000000000000E00002", "Mert Doğan", moda),
     customer(owners.istanbul, "Europe/Istanbul"),
     customer(owners.izmir, "Europe/Istanbul"),
     customer(owners.london, "Europe/London"),
@@ -175,7 +175,7 @@ function records(): SoapLine[] {
       objective: "T 38.9 C, abdomen soft, spurs on the lower cheek teeth.",
       assessment: "Dental malocclusion, early GI stasis.",
       plan: "Fluids, analgesia, tooth trimming under sedation.",
-      performed_by_clinic_fp: bosphorus,
+      performed_by_clinic_fp: moda,
       signed_at: "2026-11-16T11:30:00.000Z",
       created_at: "2026-11-16T10:50:00.000Z",
     },
@@ -207,7 +207,7 @@ function events(): CalendarEventLine[] {
     assigned_user_fp: "user_01K9DEM0000000000000E00001",
     clinic_fp: kadikoy,
   } as const;
-  const atBosphorus = { assigned_user_fp: "user_01K9DEM0000000000000E00002", clinic_fp: bosphorus };
+  const atBosphorus = { assigned_user_fp: "user_01K9DEM0000000000000E00002", clinic_fp: moda };
   return [
     visit,
     {
@@ -303,13 +303,13 @@ function stock(): (InventoryItemLine | InventoryBatchLine)[] {
     low_stock_threshold: 200,
     unit_price_cents: 15,
     currency: "EUR",
-    clinic_fp: bosphorus,
+    clinic_fp: moda,
   } as const;
   return [
     rabies,
     meloxicam,
     consultation,
-    { ...consultation, fp: "invitem_01K9DEM0000000000000J00005", clinic_fp: bosphorus, currency: "EUR" },
+    { ...consultation, fp: "invitem_01K9DEM0000000000000J00005", clinic_fp: moda, currency: "EUR" },
     syringes,
     batch(rabies.fp, "RB2411", 4, "2026-06-15T07:00:00.000Z", "2027-01-31"),
     batch(rabies.fp, "RB2602", 20, "2026-10-05T07:00:00.000Z", "2027-09-30"),

@@ -89,7 +89,7 @@ async function demo(): Promise<void> {
   );
   const agent = start("agent", "run", "--config", config);
   await agent.waitForLog("the agent is running");
-  say(`Server on ${url}, agent with ${ports.size} devices; its status is on http://127.0.0.1:${statusPort}/metrics\n`);
+  say(`Server on ${url}, agent with ${ports.size} devices\n`);
 
   for (const { device, plays, says } of sessions) {
     const address = `127.0.0.1:${ports.get(device)}`;
@@ -97,19 +97,23 @@ async function demo(): Promise<void> {
     say(`${device} plays ${says} (npm run agent -- simulate ${plays} --to ${target})`);
     command("agent", "simulate", plays, "--to", target);
   }
-  const fps = await studiesOf(config);
-  for (const fp of fps) {
+  const studies: { fp: string; text: string }[] = [];
+  for (const fp of await studiesOf(config)) {
     const response = await fetch(`${url}/api/v1/lab/diagnostics/${fp}`, {
       headers: { authorization: `Bearer ${readKey}` },
     });
-    say(`\nGET /api/v1/lab/diagnostics/${fp} ${response.status}`);
-    say(JSON.stringify(await response.json(), null, 2));
     if (response.status !== 200) throw new Error(`GET of ${fp} returned ${response.status}, expected 200`);
-    say(`curl -H "Authorization: Bearer ${readKey}" ${url}/api/v1/lab/diagnostics/${fp}`);
+    studies.push({ fp, text: JSON.stringify(await response.json(), null, 2) });
   }
+  const [first] = studies;
+  if (first === undefined) throw new Error("the simulated devices gave no study");
+  say(`\nAll ${studies.length} studies are read back. The first one:\n${first.text}`);
+  say(`curl -H "Authorization: Bearer ${readKey}" ${url}/api/v1/lab/diagnostics/${first.fp}`);
   if (isOnce) return;
   say(`\nMessages and where they ended: npm run agent -- messages --config ${path.relative(process.cwd(), config)}`);
-  say(`Dashboard: ${url}/dashboard${setUpWords(serverData)}`);
+  say(`Dashboard:  ${url}/dashboard${setUpWords(serverData)}`);
+  say(`Agent:      http://127.0.0.1:${statusPort}/`);
+  say(`API:        ${url}/docs`);
   say("Running until Ctrl-C.");
   await once(ending.signal, "abort");
 }
