@@ -837,6 +837,7 @@ const reportSharing = ({ id, orderedText }: Engine) => `
     clinic_id bigint not null references clinic (id),
     study_id bigint not null references study (id),
     patient_fp ${orderedText} not null,
+    owner_id bigint not null references customer (id),
     user_id bigint not null references dashboard_user (id),
     language text not null,
     zone text not null,

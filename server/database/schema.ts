@@ -176,6 +176,8 @@ export interface Tables {
     study_id: number;
     /** The animal for which it was made. A study that moves to another one ends the link. */
     patient_fp: string;
+    /** Its owner at that time. The report does not name another one. */
+    owner_id: number;
     user_id: number;
     language: Language;
     /** IANA name of the time zone of printed times. */

@@ -100,6 +100,15 @@ describe.skipIf(!poppler)(
         expect(text).not.toContain(part);
     });
 
+    test("has each word of a remark of many lines and of a value higher than a page", async () => {
+      const file = join(temporaryFolder(), "report.pdf");
+      const remark = { ...study.remark!, text: `${"a\n".repeat(295)}lastline` };
+      const rows = [row("PLT", { value: `${"word ".repeat(790)}lastword`, number: null })];
+      writeFileSync(file, await renderPdf(studyReport({ ...study, remark, rows }, context)));
+      const text = execFileSync("pdftotext", ["-layout", file, "-"], { encoding: "utf8" });
+      for (const part of ["lastline", "Dr. Ada Hekim", "lastword"]) expect(text).toContain(part);
+    });
+
     test("draws the critical value in red at the low end of its bar", async () => {
       const folder = temporaryFolder();
       writeFileSync(join(folder, "report.pdf"), await renderPdf(studyReport(study, context)));
@@ -117,6 +126,9 @@ test("a file is named by animal, day and kind, without characters of a path", ()
   expect(attachment(name)).toBe(
     `attachment; filename="Karabas Seker 2026-11-28 Biyokimya.pdf"; filename*=UTF-8''Karaba%C5%9F%20%C5%9Eeker%202026-11-28%20Biyokimya.pdf`,
   );
+  // A Mac writes a letter and its mark as two characters.
+  const patient = { ...study.patient!, name: "Şeker मोती".normalize("NFD") };
+  expect(reportFileName({ ...study, patient }, context)).toBe("Şeker मोती 2026-11-28 Biyokimya.pdf");
   expect(attachment("cds_1.csv")).toBe('attachment; filename="cds_1.csv"');
 });
 

@@ -8,7 +8,9 @@ const NAME = /^.{1,60}/u;
 /** Names the file of a report by animal, day and kind: `Karabaş 2026-11-28 Hematoloji.pdf`. */
 export function reportFileName(study: StudyPage, { language, zone }: ReportQuery): string {
   // Other characters are a path, a quote or a control character on some system.
-  const animal = (study.patient?.name ?? study.device_name).replaceAll(/[^\p{L}\p{N} _-]+/gu, " ");
+  const animal = (study.patient?.name ?? study.device_name)
+    .normalize("NFC")
+    .replaceAll(/[^\p{L}\p{M}\p{N} _-]+/gu, " ");
   const day = DateTime.fromISO(study.acquired_at, { zone }).toISODate() ?? "";
   const [name = ""] = NAME.exec(animal.replaceAll(/\s+/g, " ").trim()) ?? [];
   return `${[name.trim(), day, reportWord(language, study.modality)].filter(Boolean).join(" ")}.pdf`;

@@ -141,7 +141,7 @@ function remarkOf({ text, by }: StudyRemark, word: Words): PdfContent {
     { text: by, style: "label", alignment: "right" as const },
   ];
   return {
-    table: { headerRows: 0, widths: ["*"], dontBreakRows: true, body: [[{ stack, fillColor: COLOURS.remarkGround }]] },
+    table: { headerRows: 0, widths: ["*"], dontBreakRows: false, body: [[{ stack, fillColor: COLOURS.remarkGround }]] },
     layout: "remark",
     margin: [0, 8, 0, 0],
   };
@@ -158,11 +158,19 @@ function rowsTable(study: StudyPage, sources: readonly string[], { language }: R
     table: {
       headerRows: 1,
       widths: ["*", 88, 62, BAR_WIDTH, 82],
-      dontBreakRows: true,
+      // pdfmake drops an unbroken row that is higher than a page.
+      dontBreakRows: study.rows.every(isLow),
       body: [head, ...study.rows.map((row) => rowCells(row, sources, { language, word }))],
     },
     layout: "results",
   };
+}
+
+/** Characters of a cell that surely fit on a page. */
+const CELL_CHARS_MAX = 500;
+
+function isLow({ value, name, reference_range }: StudyRow): boolean {
+  return [value, name, reference_range].every((text) => (text?.length ?? 0) <= CELL_CHARS_MAX && !text?.includes("\n"));
 }
 
 function rowCells(

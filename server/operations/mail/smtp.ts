@@ -30,7 +30,7 @@ export interface Mail {
   readonly attachment?: { readonly name: string; readonly type: string; readonly content: Buffer };
 }
 
-/** What became of an e-mail, with its words in English. `isUncertain`: the receiver may have got it. */
+/** The outcome of an e-mail, with its words in English. `isUncertain`: the receiver may have got it. */
 export type MailOutcome =
   | { readonly ok: true; readonly said: string; readonly why: MailReason }
   | { readonly ok: false; readonly reason: string; readonly isUncertain: boolean; readonly why: MailReason };

@@ -32,16 +32,18 @@ function isPng(bytes: Buffer): boolean {
     if (name === "IDAT") data.push(bytes.subarray(at + 8, at + 8 + length));
     at += 12 + length;
     if (name === "IEND")
-      return at === bytes.length && pixelBytes(data) === height * (1 + Math.ceil((width * channels * depth) / 8));
+      return at === bytes.length && hasRows(data, { height, rowBytes: 1 + Math.ceil((width * channels * depth) / 8) });
   }
   return false;
 }
 
-function pixelBytes(data: readonly Buffer[]): number {
+/** Whether the pixels are complete rows, each after the number of a filter (W3C PNG §9.2). */
+function hasRows(data: readonly Buffer[], { height, rowBytes }: { height: number; rowBytes: number }): boolean {
   try {
-    return inflateSync(Buffer.concat(data), { maxOutputLength: SIDE_MAX * (1 + SIDE_MAX * 4) }).length;
+    const rows = inflateSync(Buffer.concat(data), { maxOutputLength: SIDE_MAX * (1 + SIDE_MAX * 4) });
+    return rows.length === height * rowBytes && rows.every((byte, at) => at % rowBytes !== 0 || byte <= 4);
   } catch {
-    return -1;
+    return false;
   }
 }
 

@@ -6,13 +6,21 @@ import { query, type Session } from "../../database/query.ts";
 
 // The facts of a printed report in addition to its study.
 
+interface Asked {
+  readonly clinicId: number;
+  readonly study: Pick<StudyPage, "patient">;
+  readonly now: number;
+  /** For a reader who is not the animal's owner of today. */
+  readonly hidesOwner?: boolean;
+}
+
 /** Loads the context of a study's report for a clinic that may see the study. */
 export async function loadReportContext(
   session: Session,
-  { clinicId, study, ...given }: ReportQuery & { clinicId: number; study: Pick<StudyPage, "patient">; now: number },
+  { clinicId, study, hidesOwner = false, ...given }: ReportQuery & Asked,
 ): Promise<ReportContext> {
   const fp = study.patient?.fp;
-  const owner = fp === undefined ? undefined : await session.first(ownerOfListed, { clinicId, fp });
+  const owner = fp === undefined || hidesOwner ? undefined : await session.first(ownerOfListed, { clinicId, fp });
   return {
     ...given,
     clinicName: await findClinicName(session, clinicId),

@@ -81,6 +81,8 @@ export interface OpenLink {
   readonly language: Language;
   readonly zone: string;
   readonly endsAt: number;
+  /** Whether the animal has the owner for whom the link was made. */
+  readonly isForOwner: boolean;
 }
 
 /**
@@ -94,7 +96,8 @@ export async function findOpenLink(session: Session, secret: string, now: number
   const { id, clinicId, clinicName, studyFp, language, zone, endsAt } = row;
   if ((await session.first(openStudy, { clinicId, fp: studyFp })) === undefined) return undefined;
   if (!(await isOfPatient(session, row.patient_fp, row.patient_now))) return undefined;
-  return { id, clinicId, clinicName, studyFp, language, zone, endsAt };
+  const isForOwner = row.owner_id === row.owner_now;
+  return { id, clinicId, clinicName, studyFp, language, zone, endsAt, isForOwner };
 }
 
 /** Counts that somebody opened the report. Nothing notes who. */
@@ -117,12 +120,18 @@ function timestamp(ms: number): string {
 
 const insert = uncachedWrite(
   (db, p: Omit<LinkToMake, "days"> & { id: string; studyId: number; digest: string; now: number; endsAt: number }) =>
-    db.insertInto("report_link").values({
+    db.insertInto("report_link").values((rows) => ({
       public_id: p.id,
       digest: p.digest,
       clinic_id: p.clinicId,
       study_id: p.studyId,
       patient_fp: p.patientFp,
+      owner_id: rows
+        .selectFrom("patient")
+        .select("patient.owner_customer_id")
+        .where("patient.fp", "=", p.patientFp)
+        .$asScalar()
+        .$notNull(),
       user_id: p.userId,
       language: p.language,
       zone: p.zone,
@@ -131,7 +140,7 @@ const insert = uncachedWrite(
       revoked_at: null,
       first_opened_at: null,
       last_opened_at: null,
-    }),
+    })),
 );
 
 const ofStudy = query((db, p: { clinicId: number; studyFp: string }) =>
@@ -154,7 +163,7 @@ const byDigest = query((db, p: { digest: string; now: number }) =>
     .leftJoin("patient", "patient.id", "study.patient_id")
     .select(["link.id", "link.clinic_id as clinicId", "link.patient_fp", "link.language", "link.zone"])
     .select(["link.ends_at as endsAt", "study.fp as studyFp", "clinic.name as clinicName"])
-    .select("patient.fp as patient_now")
+    .select(["patient.fp as patient_now", "link.owner_id", "patient.owner_customer_id as owner_now"])
     .where("link.digest", "=", p.digest)
     .where("link.revoked_at", "is", null)
     .where("link.ends_at", ">", p.now)

@@ -3,7 +3,7 @@ import type { RevisionCause, StudyPage } from "../../dashboard/types/results/res
 
 // Whether a report may leave the clinic.
 
-/** What the decision follows from. */
+/** The decision follows from these facts. */
 export interface ShareFacts {
   readonly study: Pick<StudyPage, "place" | "conflicts" | "revisions">;
   /** Tests of its order that still run, by their names. */

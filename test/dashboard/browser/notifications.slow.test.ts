@@ -87,6 +87,7 @@ describe.skipIf(browserProblem() !== null)("notifications in a browser", () => {
     await expectAccessible(page);
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("A password is stored.").waitFor();
+    await page.getByText("Saved.", { exact: true }).waitFor();
     expect(await page.getByLabel("Password").inputValue()).toBe("");
     await page.getByLabel("To", { exact: true }).fill("nurse@clinic.example");
     await page.getByRole("button", { name: "Send a test" }).click();

@@ -445,6 +445,11 @@ describe.skipIf(problem !== null)("in a browser", () => {
       .poll(() => logo.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth))
       .toBe(1);
     await page.getByText("Örnek Cad. 1", { exact: true }).waitFor();
+    await page.getByText("Kaydedildi.").waitFor();
+    await page.locator("input[type=file]").setInputFiles(file);
+    await page.getByRole("button", { name: "Kaydet" }).click();
+    await page.getByText("sağlam bir PNG veya JPEG değil").waitFor();
+    expect(await page.getByText("Kaydedildi.").count()).toBe(0);
     await expectAccessible(page);
     await expectFitsPhone(page);
   });

@@ -1,3 +1,4 @@
+import { crc32, deflateSync } from "node:zlib";
 import { expect, test } from "vitest";
 import type { StudyPage } from "../../../server/dashboard/types/results/results.ts";
 import { listRowsOf } from "../../../server/records/audit/audit.ts";
@@ -9,6 +10,14 @@ import { makeUser } from "../harness.ts";
 import { chemistry, resultsClinic } from "../results-clinic.ts";
 
 const redPixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+
+function pngChunk(name: string, data: Buffer): Buffer {
+  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  const named = Buffer.concat([Buffer.from(name), data]);
+  length.writeUInt32BE(data.length);
+  sum.writeUInt32BE(crc32(named));
+  return Buffer.concat([length, named, sum]);
+}
 
 async function startReports() {
   const names = resultsClinic();
@@ -61,12 +70,17 @@ test("the head of the report keeps its logo, and refuses what is not a complete 
   const cut = Buffer.from(redPixel, "base64").subarray(0, 50).toString("base64");
   const broken = Buffer.from(redPixel, "base64");
   broken.fill(0, 43, 50);
+  // Complete, but its row has a filter that no decoder knows.
+  const head = Buffer.from(redPixel, "base64").subarray(0, 33);
+  const rows = deflateSync(Buffer.from([9, 255, 0, 0, 255]));
+  const filtered = Buffer.concat([head, pngChunk("IDAT", rows), pngChunk("IEND", Buffer.alloc(0))]);
   expect([
     await put(redPixel),
     await put(cut),
     await put(broken.toString("base64")),
+    await put(filtered.toString("base64")),
     await put(btoa("GIF89a")),
-  ]).toEqual([...[200, 409, 409, 409]]);
+  ]).toEqual([...[200, 409, 409, 409, 409]]);
   expect(await put()).toBe(200);
   const clinicId = (await listClinics(server.store)).find(({ fp }) => fp === ours)!.id;
   const study = await read();

@@ -1,8 +1,11 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { MadeLink, MailResult, SharingState } from "../../../server/dashboard/types/results/sharing.ts";
+import { PdfThread } from "../../../server/dashboard/report/pdf-thread.ts";
+import { ApiError } from "../../../server/http/errors.ts";
 import { linkAddress } from "../../../server/dashboard/routes/sharing/link-address.ts";
 import { createMailer } from "../../../server/operations/mail/smtp.ts";
+import { ownerId, storeOwnerFacts } from "../../../server/records/registry/owners.ts";
 import { shareRefusal } from "../../../server/records/sharing/share-refusal.ts";
 import {
   allStored,
@@ -217,6 +220,29 @@ describe("a link for the owner", () => {
     expect((await open(url)).statusCode).toBe(200);
   });
 
+  test("a former owner opens no report with the name and phone of the new one", async () => {
+    const { server, makeLink, open, dog, ours } = await startSharing();
+    const named = async (fp: string, name: string) =>
+      server.store.transaction(async (session) => {
+        const id = await ownerId(session, fp);
+        await storeOwnerFacts(session, id, { name, phone: "0555" }, { batch: null });
+      });
+    await named(dog.owner_customer_fp, "Former Owner");
+    const { url } = await makeLink();
+    const make = vi.spyOn(PdfThread.prototype, "make");
+    onTestFinished(() => make.mockRestore());
+    const printedOwner = async () => {
+      const { headers } = await open(url, "POST");
+      expect((await open(String(headers.location))).statusCode).toBe(200);
+      return make.mock.lastCall?.[0].context.owner;
+    };
+    expect(await printedOwner()).toEqual({ name: "Former Owner", phone: "0555" });
+    const sold = { ...dog, owner_customer_fp: newFp("customer") };
+    await importEntities(server.store, sold, connection(dog.fp, ours));
+    await named(sold.owner_customer_fp, "New Owner");
+    expect(await printedOwner()).toBeNull();
+  });
+
   test("readers neither make nor see links", async () => {
     const { server, ours, path, shared } = await startSharing();
     const reader = await makeUser(server, "reader", ours);
@@ -315,6 +341,18 @@ describe("a report by e-mail", () => {
     expect(audit + server.log.join("\n")).not.toMatch(/owner@example\.com/i);
   });
 
+  test("a report that could not be made does not count as sent", async () => {
+    const { server, send } = await startSharing();
+    const make = vi.spyOn(PdfThread.prototype, "make").mockRejectedValueOnce(new ApiError("SERVER.UNAVAILABLE", ""));
+    server.senders.sendMail = async ({ to }) => ({
+      ...{ ok: true, said: "" },
+      why: { code: "MAIL.TAKEN", values: ["mail.example.com", to, "250 ok"] },
+    });
+    onTestFinished(() => make.mockRestore());
+    expect((await send("owner@example.com")).status).toBe(503);
+    expect((await send("owner@example.com")).body.ok).toBe(true);
+  });
+
   test.each(["a@b.example\r\nBcc: c@d.example", "a@b.example, c@d.example", "Ada <a@b.example>", "nobody"])(
     "%s is not an address, and nothing is sent",
     async (to) => {
@@ -338,6 +376,8 @@ describe("a report by e-mail", () => {
     for (let index = 0; index < 60; index += 1) await send(`owner${index}@example.com`);
     expect((await send("one-more@example.com")).body.error.details.code).toBe("SHARE.TOO_MANY_MAILS");
     expect(sent).toBe(60);
+    // It says the same again: nothing went to the address.
+    expect((await send("one-more@example.com")).body.error.details.code).toBe("SHARE.TOO_MANY_MAILS");
     server.clock.now += 3_600_000;
     expect((await send("one-more@example.com")).body.ok).toBe(true);
   });

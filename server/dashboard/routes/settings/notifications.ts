@@ -31,7 +31,7 @@ import type { DashboardContext } from "../../context.ts";
 import { refuse } from "../../refuse.ts";
 import { type Refusal, refusal } from "../../types/refusals.ts";
 
-// Who is notified of a clinic's alerts, and when. Secrets of webhooks are shown once.
+// An admin chooses who gets a clinic's alerts, and when. Secrets of webhooks are shown once.
 
 const Time = Type.String({ pattern: textForm(WALL_TIME, "a time of day such as 03:30") });
 

@@ -9,7 +9,7 @@ import { PdfThread } from "../../report/pdf-thread.ts";
 import { BUSY_PAGE, DEAD_PAGE, linkPage, OWNER_HEADERS, REPORT_HEADERS } from "./owner-page.ts";
 import { sharedReport } from "./shared-report.ts";
 
-// What an owner opens without a session: /r/<secret>. Its page is fetched by messengers for previews, so that only its button counts
+// An owner opens /r/<secret> without a session. Its page is fetched by messengers for previews, so that only its button counts
 // (POST), and leads to the report for ten minutes. Every link that opens nothing gets one response. No log has the path.
 
 /** Requests of an address in a minute. */
@@ -69,10 +69,13 @@ export async function ownerRoutes(scope: FastifyInstance, context: Context): Pro
     handler: withLink(async (link, { params: { secret, ticket = "" }, query }, reply) => {
       // An old ticket leads back to the button.
       if (!isTicket(ticket, { secret, now: now(), pepper })) return reply.redirect(`/r/${secret}`, 303);
-      const { clinicId, studyFp, language, zone } = link;
+      const { clinicId, studyFp, language, zone, isForOwner } = link;
       const study = await readStudyPage(store, clinicId, studyFp);
       if (study === undefined) return dead(reply);
-      const { name, content } = await sharedReport(store, pdfs, { clinicId, study, language, zone, now: now() });
+      const { name, content } = await sharedReport(store, pdfs, {
+        ...{ clinicId, study, language, zone, now: now() },
+        hidesOwner: !isForOwner,
+      });
       const disposition = query.save === undefined ? "inline" : "attachment";
       return reply
         .headers(REPORT_HEADERS)

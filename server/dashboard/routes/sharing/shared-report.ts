@@ -9,7 +9,7 @@ import type { StudyPage } from "../../types/results/results.ts";
 export async function sharedReport(
   session: Session,
   pdfs: PdfThread,
-  given: { clinicId: number; study: StudyPage; language: Language; zone: string; now: number },
+  given: { clinicId: number; study: StudyPage; language: Language; zone: string; now: number; hidesOwner?: boolean },
 ): Promise<{ name: string; content: Buffer }> {
   const { study } = given;
   const content = await pdfs.make({ study, context: await loadReportContext(session, given) });

@@ -114,15 +114,18 @@ function mailRoute(app: FastifyInstance, { store, now, mail, counters, logger }:
       const pause = [{ name: "pause", ms: MAIL_PAUSE_S * 1000, limit: 1 }];
       const hour = [{ name: "hour", ms: HOUR_MS, limit: MAILS_MAX }];
       const repeat = `report mail ${clinicId} ${study.fp} ${address}`;
+      const mayRepeat = () => counters.keys.take(repeat, pause, now(), -1);
+      const clinicName = await findClinicName(store, clinicId);
+      // Made first, so that a report that cannot be made does not count as sent.
+      const report = await sharedReport(store, pdfs, { clinicId, study, language, zone, now: now() });
       if (!(await counters.keys.take(repeat, pause, now())).taken) refuse(refusal("SHARE.JUST_SENT", MAIL_PAUSE_S));
       if (!(await counters.keys.take(`report mail ${clinicId}`, hour, now())).taken) {
+        await mayRepeat();
         refuse(refusal("SHARE.TOO_MANY_MAILS", MAILS_MAX));
       }
-      const clinicName = await findClinicName(store, clinicId);
-      const report = await sharedReport(store, pdfs, { clinicId, study, language, zone, now: now() });
       const outcome = await mail.send(reportMail(to, { clinicName, language, report }));
       // An e-mail that surely did not arrive may be sent again immediately.
-      if (!outcome.ok && !outcome.isUncertain) await counters.keys.take(repeat, pause, now(), -1);
+      if (!outcome.ok && !outcome.isUncertain) await mayRepeat();
       if (!outcome.ok) logger.warn({ reason: loggedReason(outcome.reason) }, "a report could not be sent by e-mail");
       const command = outcome.ok ? "report sent by e-mail" : "report not sent by e-mail";
       await store.transaction((session) => auditCommand(session, command, [study.fp], actorOf(request, now())));

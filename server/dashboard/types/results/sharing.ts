@@ -48,7 +48,7 @@ export interface SharingState {
 }
 
 interface SharedReport {
-  /** What the user saw. */
+  /** The user saw this one. */
   revision: number;
   language: Language;
   zone: string;
@@ -71,7 +71,7 @@ export interface ReportMailBody extends SharedReport {
   to: string;
 }
 
-/** What became of an e-mail. */
+/** The outcome of an e-mail. */
 export interface MailResult {
   ok: boolean;
   reason: MailReason;

@@ -66,7 +66,7 @@ function HeadForm({ of, reload }: { of: ReportHeadState; reload: () => Promise<v
           <button type="submit" class="primary" disabled={isRunning}>
             {t("save")}
           </button>
-          <span role="status">{saves > 0 && t("saved")}</span>
+          <span role="status">{saves > 0 && !isRunning && error === undefined && t("saved")}</span>
         </p>
       </form>
       <section class="card" aria-labelledby="preview">

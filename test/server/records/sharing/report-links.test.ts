@@ -30,6 +30,7 @@ test("a link opens until its end, counts its openings, and a revoked one stays r
     id: expect.any(Number) as number,
     ...{ clinicId, clinicName: "A clinic", studyFp: filed.fp, language: "tr", zone: "Europe/Istanbul" },
     endsAt: clock.now + 7 * DAY,
+    isForOwner: true,
   });
   expect(await find(clock.now + 7 * DAY - 1)).toBeDefined();
   expect(await find(clock.now + 7 * DAY)).toBeUndefined();

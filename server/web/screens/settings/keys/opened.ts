@@ -1,6 +1,6 @@
 import { type KeyArea, keyAreas, type KeyPermission } from "../../../../dashboard/types/settings/keys.ts";
 
-/** What a permission gives access to: the sentence of its checkbox and its placeholders. */
+/** The texts of a permission: the sentence of its checkbox and its placeholders. */
 export interface Opened {
   readonly sentence: "reads" | "readsAlone" | "sends";
   readonly areas: readonly KeyArea[];

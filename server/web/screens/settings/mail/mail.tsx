@@ -22,9 +22,12 @@ function Mail() {
   // Not reloaded at changes of the clinic's data, because that would overwrite the form during typing.
   const state = useResource<MailServerState>("/mail-server", clinicPath(), false);
   const [isRemoving, setRemoving] = useState(false);
+  // A removal empties the form. A save keeps it, with its words.
+  const [removals, setRemovals] = useState(0);
   const remove = async () => {
     await call("DELETE", `${clinicPath()}/mail-server`);
     await state.reload();
+    setRemovals(removals + 1);
   };
   return (
     <>
@@ -35,12 +38,7 @@ function Mail() {
             {shown.fixed_by.length > 0 ? (
               <p class="card">{t("fixed", { options: shown.fixed_by.join(" ") })}</p>
             ) : shown.may_change ? (
-              <MailServerForm
-                key={JSON.stringify(shown.setting)}
-                state={shown}
-                reload={state.reload}
-                remove={() => setRemoving(true)}
-              />
+              <MailServerForm key={removals} state={shown} reload={state.reload} remove={() => setRemoving(true)} />
             ) : (
               <p class="card">{t("mayNot")}</p>
             )}
