@@ -38,7 +38,7 @@ export type AcceptedLimit = Static<typeof AcceptedLimit>;
 
 const OfferedLimit = Type.Object({
   ...limitFields,
-  /** What the publication is about; the page has its words. */
+  /** The subject of the publication; the page has its words. */
   basis: Type.Enum([
     ...([
       "vcog_4",
@@ -72,7 +72,7 @@ const LimitException = Type.Object({
   breeds: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
   /** Age in days, from which limits apply. */
   age_below_days: Type.Optional(Type.Integer({ minimum: 1 })),
-  /** What the device says of the sample. */
+  /** The condition of the sample that the device names. */
   sample: Type.Optional(Type.Enum(["clumped", "hemolysed"])),
   source: Type.String({ minLength: 1 }),
 });
@@ -117,13 +117,13 @@ function check(id: string, problem: string | null): void {
   ids.add(id);
 }
 
-/** What a device says of a sample: words of its flag, such as `HEM` or `PLT clump`. */
+/** Conditions of a sample that a device names: words of its flag, such as `HEM` or `PLT clump`. */
 const samples: Record<NonNullable<LimitException["sample"]>, RegExp> = {
   clumped: /clump|aggregat/i,
   hemolysed: /h(a?e|ä)?moly[sz]|\bHEM\b/i,
 };
 
-/** What a limit needs to know of a result. */
+/** The facts of a result on which a limit depends. */
 interface LimitedResult {
   readonly analyte: Analyte;
   readonly unit: string;

@@ -17,10 +17,7 @@ export async function clipFrames(
   bytesMax: number,
   draw: (frame: number, sideMax: number) => Promise<Uint8Array | null>,
 ): Promise<Uint8Array[]> {
-  const wanted = spread(
-    Array.from({ length: total }, (_, index) => index + 1),
-    CLIP_FRAMES_MAX,
-  );
+  const wanted = evenly(total, CLIP_FRAMES_MAX).map((index) => index + 1);
   let fitting: Uint8Array[] = [];
   for (const side of SIDES) {
     const drawn: Uint8Array[] = [];
@@ -37,6 +34,11 @@ export async function clipFrames(
 
 /** Picks at most `max` items at even distances, the first one included. */
 function spread<Item>(items: readonly Item[], max: number): Item[] {
-  if (items.length <= max) return [...items];
-  return Array.from({ length: max }, (_, index) => items[Math.floor((index * items.length) / max)]!);
+  return evenly(items.length, max).map((index) => items[index]!);
+}
+
+/** The indexes of at most `max` of `total` items. No list has `total` items, because a broken header may claim billions of frames. */
+function evenly(total: number, max: number): number[] {
+  const count = Math.min(total, max);
+  return Array.from({ length: count }, (_, index) => Math.floor((index * total) / count));
 }

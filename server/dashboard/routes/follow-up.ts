@@ -15,7 +15,7 @@ import type { DashboardContext } from "../context.ts";
 import { refuse } from "../refuse.ts";
 import { refusal } from "../types/refusals.ts";
 
-// Who is responsible for a study, remarks, done and undone. The audit has a row of each request.
+// Reads the follow-up of a study, assigns it, adds remarks, finishes and reopens it. The audit has a row of each request.
 
 const REMARK_CHARS_MAX = 1000;
 
@@ -62,7 +62,7 @@ export function followUpRoutes(app: FastifyInstance, { store, now }: DashboardCo
   });
   command("remark", remarkBody, (session, actor, { text }) => remark(session, actor, text.trim()));
   command("done", doneBody, async (session, actor, { revision }, current) => {
-    // What came meanwhile may be why it is not done.
+    // A newer revision may be the reason why it is not done.
     if (revision !== current) refuse(refusal("STUDY.CHANGED"));
     await finish(session, actor);
     await markSeenIn(session, { ...actor, revision });

@@ -1,7 +1,7 @@
 import type { FollowUpEventKind } from "../../dashboard/types/results/follow-up.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 
-// What a user does with a follow-up. Each command is a row of its history; one that changes nothing leaves none. Run them in a
+// Commands of a user on a follow-up. Each command is a row of its history; one that changes nothing leaves none. Run them in a
 // transaction that checked the user's clinic and the study.
 
 export interface FollowUpActor {

@@ -155,7 +155,11 @@ const own = checked(
       .where((where) =>
         where.or([
           where("link.patient_id", "is not", null),
-          where.and([where("study.patient_id", "is", null), where("study.clinic_id", "=", p.clinicId)]),
+          where.and([
+            where("study.patient_id", "is", null),
+            where("study.clinic_id", "=", p.clinicId),
+            where("study.rejected_reason", "is", null),
+          ]),
         ]),
       )
       .orderBy("follow_up.opened_at")

@@ -1,6 +1,7 @@
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import { markOutdatedFlags } from "../filing/outdated-flags.ts";
 import { survivorOf, toPatient } from "../patients/patients.ts";
+import { moveRemarks } from "../results/study-remark.ts";
 import { findIntactStudy, reviseStudy } from "../studies/studies.ts";
 import { type AnimalImage, animals, patientByFp, removeAnimal, storeAnimal } from "./animals.ts";
 import { record, type RecordedKind, type StoreContext, subjectOf } from "./batches.ts";
@@ -200,6 +201,7 @@ export const studies = movedKind({
     // The undo moves studies before orders.
     if (stored.order_fp !== null) await session.all(moveOrder, { fp: stored.order_fp, to: to.id, now });
     await reviseStudy(session, stored, { patient_id: to.id, cause }, now);
+    if (stored.patient_fp !== null) await moveRemarks(session, { fp, from: stored.patient_fp, to: to.fp });
     await markOutdatedFlags(session, to.id, toPatient(to), now, fp);
   },
 });

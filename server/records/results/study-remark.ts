@@ -32,6 +32,19 @@ export async function writeRemark(
   return true;
 }
 
+/** Keeps a study's remarks when the record of its animal becomes another one: the animal is the same. */
+export async function moveRemarks(session: Session, move: { fp: string; from: string; to: string }): Promise<void> {
+  await session.all(rename, move);
+}
+
+const rename = uncachedWrite((db, p: { fp: string; from: string; to: string }) =>
+  db
+    .updateTable("study_remark")
+    .set({ patient_fp: p.to })
+    .where("study_fp", "=", p.fp)
+    .where("patient_fp", "=", p.from),
+);
+
 const remarkOf = query((db, p: RemarkKey) =>
   db
     .selectFrom("study_remark")

@@ -3,7 +3,7 @@ import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { StudyCause, StudyColumns, Tables } from "../../database/schema.ts";
 import { worseAnalytes } from "./worse-values.ts";
 
-// What a new revision of a study means for its follow-ups. They belong to the study, so that none of them ends with a revision.
+// Tells the follow-ups of a study about its new revision. They belong to the study, so that none of them ends with a revision.
 
 /** Causes that change the record of the animal, not the animal. */
 const SAME_ANIMAL: readonly StudyCause[] = ["merged", "patient deleted", "patient restored"];
@@ -28,7 +28,7 @@ export async function noteAtFollowUps(
   }
 }
 
-/** What a damaged study holds may be anything. */
+/** Reads results; a damaged study, which may hold anything, has none. */
 function resultsOf({ results }: Pick<StudyColumns, "results">): Result[] {
   try {
     const read: unknown = JSON.parse(results);

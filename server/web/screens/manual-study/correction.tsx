@@ -38,7 +38,7 @@ export function Correction({ fp }: { fp: string }) {
 }
 
 function Values({ catalogue, stored }: { catalogue: readonly TypedAnalyte[]; stored: StudyPage }) {
-  // What the user saw first: a change by another one meanwhile is refused.
+  // The page keeps the revision that the user saw first: the server refuses a change by another one meanwhile.
   const [revision] = useState(stored.revision);
   const [draft, setDraft] = useState(() => storedDraft(stored, catalogue, timeZone.value));
   const { route } = useLocation();

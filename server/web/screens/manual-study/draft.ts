@@ -28,7 +28,7 @@ export interface Draft extends EntryDraft {
   patient: ListedPatient | null;
 }
 
-/** What the fields change. */
+/** The values that the fields change. */
 export type Change = (changed: Partial<Omit<EntryDraft, "patient">>) => void;
 
 /** Makes the empty rows of all kinds: each analyte of the catalogue with the unit used last. */

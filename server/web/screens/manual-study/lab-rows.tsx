@@ -29,7 +29,7 @@ export function LabRows({
   catalogue: readonly TypedAnalyte[];
   preview: Preview;
   change: (row: TypedRow) => void;
-  /** What the user searches, in the analytes of all kinds. */
+  /** The words that the user searches in the analytes of all kinds. */
   wanted: string;
   setWanted: (wanted: string) => void;
   /** Changes to the kind of study of an analyte. */

@@ -67,7 +67,7 @@ export function PlaceNotices(props: PlaceProps) {
   );
 }
 
-/** What the undo takes back. */
+/** Names the step that the undo takes back. */
 const UNDONE: Partial<Record<Place["kind"], "wasTakenBack" | "wasWithdrawn">> = {
   unmatched: "wasTakenBack",
   rejected: "wasWithdrawn",

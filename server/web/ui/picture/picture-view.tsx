@@ -15,7 +15,7 @@ interface PictureViewProps {
   readonly frames: Frames | null;
   /** Null without another image. */
   readonly turn: Turn | null;
-  /** What the picture is not for. It stays in full screen. */
+  /** Says that the picture is not for diagnosis. It stays in full screen. */
   readonly note: ComponentChildren;
   readonly children: ComponentChildren;
 }

@@ -26,3 +26,12 @@ test("a frame without a picture is left out, and one frame alone makes no clip",
   expect(await framesOf(3, 100, 10_000, [2])).toEqual(["1:100", "3:100"]);
   expect(await framesOf(2, 100, 10_000, [2])).toEqual([]);
 });
+
+test("a header that claims billions of frames costs no more than 24 drawings at each side", async () => {
+  let drawings = 0;
+  const frames = await clipFrames(4_800_000_000, 10_000, async (frame) => {
+    drawings++;
+    return frame === 1 || frame === 200_000_001 ? new Uint8Array(100) : null;
+  });
+  expect([frames.length, drawings]).toEqual([2, 24]);
+});

@@ -138,6 +138,18 @@ test("a study that goes to another animal keeps responsible and remarks, is open
   expect((await read()).events.at(-1)).toMatchObject({ kind: "moved", by: null });
 });
 
+test("a rejected study leaves the user's own follow-ups on Today, and its return brings it back", async () => {
+  const { nurse, vet, pushed, path, act, today, idOf } = await start();
+  await act("assign", { member: await idOf(vet) });
+  await nurse.call("POST", `${path}/move`, { revision: 1, patient_fp: null, reason: "whose?" });
+  expect((await today(vet)).yours).toHaveLength(1);
+  const decide = (name: string, body: object) => nurse.call("POST", `/unmatched/${pushed.fp}/${name}`, body);
+  expect((await decide("reject", { revision: 2, reason: "of a control" })).status).toBe(200);
+  expect((await today(vet)).yours).toEqual([]);
+  expect((await decide("reopen", { revision: 3 })).status).toBe(200);
+  expect((await today(vet)).yours).toHaveLength(1);
+});
+
 test("the list of results shows open follow-ups: the user's own, or all", async () => {
   const { server, dog, key, vet, nurse, act, pushed, idOf } = await start();
   await server.push(key, chemistry(dog));

@@ -13,6 +13,7 @@ import type {
 } from "../../../../server/dashboard/types/animals.ts";
 import type { OrdersBody } from "../../../../server/dashboard/types/orders.ts";
 import type { PatientOverview } from "../../../../server/dashboard/types/patients.ts";
+import type { StudyPage } from "../../../../server/dashboard/types/results/results.ts";
 import { query } from "../../../../server/database/query.ts";
 import { exportEntities } from "../../../../server/import/export.ts";
 import { listRowsOf } from "../../../../server/records/audit/audit.ts";
@@ -119,12 +120,15 @@ describe("a merge by hand", () => {
       { fp: kept, counts: { studies: 0, soap_records: 0, events: 0, orders: 0 }, is_shared: false },
       { fp: gone, counts: { studies: 1, soap_records: 1, events: 1, orders: 1 }, is_shared: false },
     ]);
+    const remarkOf = async (fp: string) => (await staff.call<StudyPage>("GET", `/results/${fp}`)).body.remark?.text;
+    await staff.call("PUT", `/results/${filed}/remark`, { text: "Give water.", seen: null });
     const { status, batch } = await merge(kept, gone);
     expect(status).toBe(200);
     const orders = async () => (await staff.call<OrdersBody>("GET", "/orders")).body.orders;
     expect(await orders()).toMatchObject([{ fp: order, patient: { fp: kept } }]);
     const studied = await server.get(key, `/api/v1/lab/diagnostics/${filed}`);
     expect(studied.body.data.patient_fp).toBe(kept);
+    expect(await remarkOf(filed)).toBe("Give water.");
     const shown = await page(kept);
     expect([shown.records.length, shown.appointments.length, shown.identifiers]).toEqual([1, 1, ["1", "2"]]);
     expect(shown.recent_changes).toEqual([
@@ -146,6 +150,7 @@ describe("a merge by hand", () => {
     expect(await orders()).toMatchObject([{ fp: order, patient: { fp: gone } }]);
     expect((await page(kept)).recent_changes).toEqual([]);
     expect((await page(gone)).records).toHaveLength(1);
+    expect(await remarkOf(filed)).toBe("Give water.");
     expect(await undo(batch)).toBe("UNDO.DONE");
     const undone = (await listRowsOf(server.store, gone)).filter(({ method }) => method === "COMMAND").at(-1);
     expect([undone?.route, undone?.user]).toEqual(["undo", staff.name]);

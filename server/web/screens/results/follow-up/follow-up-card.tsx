@@ -26,7 +26,7 @@ export function useFollowUp(fp: string): Resource<FollowUp> {
   return useResource<FollowUp>(`/results/${fp}/follow-up`);
 }
 
-/** Who is responsible for the study, what was said about it, and whether it is done. */
+/** Shows the responsible member, the remarks and whether the follow-up is done. */
 export function FollowUpCard({
   study,
   followUp: { data, error, reload },
