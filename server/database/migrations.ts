@@ -800,7 +800,7 @@ const pictures = () => `
   alter table study_preview add column frames bigint not null default 0;
 `;
 
-// Who is responsible for a study in a clinic, and what was said about it; the critical limits that clinics accepted.
+// A responsible member and remarks for the studies of each clinic; the critical limits that clinics accepted.
 const followUps = ({ id }: Engine) => `
   create table follow_up (
     clinic_id bigint not null references clinic (id),

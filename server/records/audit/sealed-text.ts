@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 // Texts that are sealed with a secret: the response to a write with the id of its request, which the server does not keep, and the
 // password of the mail server with the pepper. A stolen database alone opens neither.
 
-/** What a text is. Texts of one secret have different keys. */
+/** The purpose of a text. Each purpose has a key of its own. */
 type Purpose = "answer of a write" | "password of the mail server";
 
 const ALGORITHM = "aes-256-gcm";

@@ -1,7 +1,7 @@
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import { markOutdatedFlags } from "../filing/outdated-flags.ts";
 import { survivorOf, toPatient } from "../patients/patients.ts";
-import { moveRemarks } from "../results/study-remark.ts";
+import { moveRemarks } from "../studies/study-remark.ts";
 import { findIntactStudy, reviseStudy } from "../studies/studies.ts";
 import { type AnimalImage, animals, patientByFp, removeAnimal, storeAnimal } from "./animals.ts";
 import { record, type RecordedKind, type StoreContext, subjectOf } from "./batches.ts";

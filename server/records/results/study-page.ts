@@ -8,7 +8,7 @@ import type {
   TimeLineEvent,
 } from "../../dashboard/types/results/results.ts";
 import { rowChanges } from "../filing/revision-changes.ts";
-import { readRemark } from "./study-remark.ts";
+import { readRemark } from "../studies/study-remark.ts";
 import { studyRows } from "./study-rows.ts";
 import { withBefore } from "./results-before.ts";
 import { query, type Session } from "../../database/query.ts";

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { textForm } from "../../../../shared/schema/text-form.ts";
 import { auditCommand } from "../../../records/audit/audit.ts";
-import { writeRemark } from "../../../records/results/study-remark.ts";
+import { writeRemark } from "../../../records/studies/study-remark.ts";
 import { refuse } from "../../refuse.ts";
 import { actorOf } from "../commands.ts";
 import type { CorrectionBody } from "../../types/results/manual-study.ts";

@@ -1,6 +1,6 @@
 import type { OutsideValue } from "./results.ts";
 
-// Who is responsible for a study in a clinic, and what was said about it.
+// A clinic names the member who is responsible for a study, and keeps the remarks about it.
 
 /** Hours after which a result that nobody looked at is listed on Today, and days for which it is. */
 export const UNSEEN_HOURS = 24;
@@ -36,7 +36,7 @@ export interface FollowUp {
   events: FollowUpEvent[];
   /** Those who may be responsible. */
   members: FollowUpMember[];
-  /** Who saw the revision in force; null if nobody did. */
+  /** The user who saw the revision in force; null before the first one. */
   seen: { by: string; at: string } | null;
 }
 

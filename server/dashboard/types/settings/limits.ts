@@ -5,7 +5,7 @@ import type { AcceptedLimit, LimitException, OfferedLimit } from "../../../../sh
 type Fields = Omit<AcceptedLimit, "accepted_by" | "accepted_at">;
 
 export interface LimitShown extends Fields {
-  /** What the catalogue says of it; null if it offers the limit no longer. */
+  /** The catalogue's entry; null if it offers the limit no longer. */
   offer: Pick<OfferedLimit, "basis" | "source_url" | "grade"> | null;
   /** Animals and samples in which it does not apply. */
   exceptions: LimitException["id"][];

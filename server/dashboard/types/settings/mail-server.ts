@@ -73,7 +73,7 @@ const english = {
 
 export type MailCode = keyof typeof english;
 
-/** What became of an e-mail. */
+/** The outcome of an e-mail. */
 export type MailReason = ReasonOf<MailCode>;
 
 const turkish: Record<MailCode, Words> = {

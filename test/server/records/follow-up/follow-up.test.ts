@@ -114,7 +114,7 @@ test("a revision that adds or worsens an abnormal value opens a follow-up again 
   const opened = await read();
   expect(opened).toMatchObject({ state: "open", seen: null });
   expect(opened.events.at(-1)).toMatchObject({ kind: "worse", by: null, worse: ["PLT"] });
-  // Who saw an older revision did not see why it is open.
+  // A user of an older revision did not see why it is open.
   expect((await act("done", { revision: 2 })).status).toBe(409);
   expect((await act("done", { revision: 3 })).status).toBe(200);
   expect(await kinds()).toEqual(["done", "worse", "done"]);
@@ -178,7 +178,7 @@ test("Today lists an abnormal result that nobody saw for a day, until somebody s
   const member = (await colleague.call<FollowUp>("GET", `/results/${pushed.fp}/follow-up`)).body.members[0]!;
   await act("assign", { member: member.id }, colleague);
   expect(await unseen()).toEqual([]);
-  // Who took it has a day for it.
+  // The responsible member has a day for it.
   server.clock.now += DAY_MS + 1;
   expect((await today()).unseen).toMatchObject([{ fp: pushed.fp, responsible: { name: member.name } }]);
   await (await later()).call("POST", `/results/${pushed.fp}/seen`, { revision: 1 });

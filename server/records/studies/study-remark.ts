@@ -1,6 +1,5 @@
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
-import type { StudyRemark } from "../../dashboard/types/results/results.ts";
-import { timestampOf } from "../studies/study-content.ts";
+import { timestampOf } from "./study-content.ts";
 
 // The remark of a vet for the owner on a study. /api/v1 never has it.
 
@@ -11,7 +10,10 @@ interface RemarkKey {
   patientFp: string;
 }
 
-export async function readRemark(session: Session, key: RemarkKey): Promise<StudyRemark | null> {
+export async function readRemark(
+  session: Session,
+  key: RemarkKey,
+): Promise<{ text: string; by: string; at: string } | null> {
   const row = await session.first(remarkOf, key);
   return row === undefined ? null : { text: row.remark, by: row.author, at: timestampOf(row.at) };
 }
