@@ -317,6 +317,10 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     expect(await onHand()).toBe(4);
     await use.getByLabel("Reason").selectOption("Expired");
     await expectWellMade(page);
+    const size = page.viewportSize();
+    await page.setViewportSize({ width: 320, height: 740 });
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(320);
+    if (size !== null) await page.setViewportSize(size);
     await turkish(page);
     await page.getByText("Kullanım sırasıyla partiler").first().waitFor();
     await expectWellMade(page);

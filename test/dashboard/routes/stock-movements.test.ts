@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { MergeComparison } from "../../../server/dashboard/types/animals.ts";
 import type { PatientOverview } from "../../../server/dashboard/types/patients.ts";
 import type { ItemDetail, MovementList, StockMovement } from "../../../server/dashboard/types/stock.ts";
 import type { Entity } from "../../../server/import/lines.ts";
@@ -151,4 +152,28 @@ test("a reader neither counts nor undoes, and a fee is not counted", async () =>
   expect((await reader.call("POST", `/stock/${vaccine.fp}/movements/${id}/undo`, {})).status).toBe(403);
   expect((await post(`${fee.fp}/count`, { batch: null, quantity: 3 })).body.item.quantity_on_hand).toBe(0);
   expect((await movements(fee.fp)).total).toBe(0);
+});
+
+test("uses go with their patient into a merge and back, and keep a patient from being undone", async () => {
+  const vaccine = item(ours);
+  const { staff, post, newest } = await withItems(vaccine);
+  const none = { breed: null, sex: null, date_of_birth: null, weight_kg: null };
+  const owner = { name: "Ayşe", phone: null, email: null, language: null, time_zone: null };
+  const add = async (name: string) => {
+    const body = { animal: { name, species: "dog", ...none, identifiers: [], owner }, seen: [] };
+    return (await staff.call<{ fp: string; batch: string }>("POST", "/patients", body)).body;
+  };
+  const [dog, double] = [await add("Karabaş"), await add("Gece")];
+  await post(`${vaccine.fp}/consume`, { quantity: 2, patient_fp: double.fp });
+  const usedFor = async (fp: string) =>
+    (await staff.call<PatientOverview>("GET", `/patients/${fp}`)).body.used_stock.map(({ quantity }) => quantity);
+  const undo = async (batchFp: string) => staff.call<Refusal>("POST", `/changes/${batchFp}/undo`, {});
+  expect((await undo(double.batch)).body.error.details?.code).toBe("UNDO.IN_USE");
+  const { version } = (await staff.call<MergeComparison>("GET", `/patients/${dog.fp}/merge/${double.fp}`)).body;
+  const body = { merged: double.fp, version };
+  const merged = await staff.call<{ batch: string }>("POST", `/patients/${dog.fp}/merge`, body);
+  expect(await usedFor(dog.fp)).toEqual([2]);
+  expect((await newest(vaccine.fp)).patient?.name).toBe("Karabaş");
+  expect((await undo(merged.body.batch)).status).toBe(200);
+  expect([await usedFor(dog.fp), await usedFor(double.fp)]).toEqual([[], [2]]);
 });

@@ -26,7 +26,7 @@ export function Batches({ fp, unit, batches, withoutBatch, reload }: BatchesProp
   const columns = [t("lot"), t("expiry"), t("received"), [t("quantity"), "number"]] as const;
   return (
     <>
-      <DataTable label={t("batches")} class="cards" columns={[...columns, may("staff") && t("count")]}>
+      <DataTable label={t("batches")} class="cards" columns={[...columns, may("staff") && t("action")]}>
         {batches.map((batch) => (
           <tr key={batch.id}>
             <th scope="row">{batch.lot ?? <span class="quiet">{t("noLot")}</span>}</th>

@@ -38,7 +38,14 @@ export function Movements({ fp, of, reload, open }: MovementsProps) {
               <DataTable
                 label={t("movements")}
                 class="cards"
-                columns={[t("when"), t("what"), [t("change"), "number"], t("lot"), t("by"), may("staff") && t("next")]}
+                columns={[
+                  t("when"),
+                  t("what"),
+                  [t("change"), "number"],
+                  t("lot"),
+                  t("by"),
+                  may("staff") && t("action"),
+                ]}
               >
                 {list.items.map((movement) => (
                   <tr key={movement.id}>

@@ -106,7 +106,7 @@ export const t = translations({
   by: ["By", "Kim"],
   byNobody: ["import", "içe aktarma"],
   ofNoBatch: ["no batch", "parti yok"],
-  next: ["Next", "Sonraki"],
+  action: ["Action", "İşlem"],
   undo: ["Undo", "Geri al"],
   undone: ["undone", "geri alındı"],
   undoOf: ["Undo of: {what}, {when}", "Geri alma: {what}, {when}"],
