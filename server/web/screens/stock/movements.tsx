@@ -20,11 +20,12 @@ interface MovementsProps {
 /** What moved an item's stock, the newest first, each with its undo. */
 export function Movements({ fp, of, reload, open }: MovementsProps) {
   const { run, error, isRunning } = useAction();
-  const undo = ({ id }: StockMovement) =>
-    run(async () => {
+  const undo = ({ id }: StockMovement) => {
+    void run(async () => {
       await call("POST", `${clinicPath()}/stock/${fp}/movements/${id}/undo`, {});
       await reload();
     });
+  };
   return (
     <>
       <h2>{t("movements")}</h2>
@@ -48,38 +49,7 @@ export function Movements({ fp, of, reload, open }: MovementsProps) {
                 ]}
               >
                 {list.items.map((movement) => (
-                  <tr key={movement.id}>
-                    <td>{dateTime(movement.at)}</td>
-                    <td>
-                      <What of={movement} />
-                    </td>
-                    <td class="number">
-                      <CardWord>{t("change")}</CardWord>
-                      {signed(movement.quantity)}
-                    </td>
-                    <td>
-                      <CardWord>{t("lot")}</CardWord>
-                      {movement.batch === null ? (
-                        <span class="quiet">{t("ofNoBatch")}</span>
-                      ) : (
-                        (movement.batch.lot ?? <span class="quiet">{t("noLot")}</span>)
-                      )}
-                    </td>
-                    <td>{movement.by ?? <span class="quiet">{t("byNobody")}</span>}</td>
-                    {may("staff") && (
-                      <td>
-                        {movement.can_undo && (
-                          <button type="button" disabled={isRunning} onClick={() => void undo(movement)}>
-                            {t("undo")}
-                            <span class="visually-hidden">
-                              {" "}
-                              {reasonWord(movement.reason)}, {signed(movement.quantity)}, {dateTime(movement.at)}
-                            </span>
-                          </button>
-                        )}
-                      </td>
-                    )}
-                  </tr>
+                  <Row key={movement.id} of={movement} undo={undo} isRunning={isRunning} />
                 ))}
               </DataTable>
               <Pager of={list} open={open} />
@@ -88,6 +58,49 @@ export function Movements({ fp, of, reload, open }: MovementsProps) {
         }
       </Loaded>
     </>
+  );
+}
+
+interface RowProps {
+  of: StockMovement;
+  undo: (movement: StockMovement) => void;
+  isRunning: boolean;
+}
+
+function Row({ of: movement, undo, isRunning }: RowProps) {
+  return (
+    <tr>
+      <td>{dateTime(movement.at)}</td>
+      <td>
+        <What of={movement} />
+      </td>
+      <td class="number">
+        <CardWord>{t("change")}</CardWord>
+        {signed(movement.quantity)}
+      </td>
+      <td>
+        <CardWord>{t("lot")}</CardWord>
+        {movement.batch === null ? (
+          <span class="quiet">{t("ofNoBatch")}</span>
+        ) : (
+          (movement.batch.lot ?? <span class="quiet">{t("noLot")}</span>)
+        )}
+      </td>
+      <td>{movement.by ?? <span class="quiet">{t("byNobody")}</span>}</td>
+      {may("staff") && (
+        <td>
+          {movement.can_undo && (
+            <button type="button" disabled={isRunning} onClick={() => undo(movement)}>
+              {t("undo")}
+              <span class="visually-hidden">
+                {" "}
+                {reasonWord(movement.reason)}, {signed(movement.quantity)}, {dateTime(movement.at)}
+              </span>
+            </button>
+          )}
+        </td>
+      )}
+    </tr>
   );
 }
 

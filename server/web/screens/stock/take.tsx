@@ -72,16 +72,8 @@ export function Take({ fp, item, batches, reload }: TakeProps) {
         </select>
       </Field>
       {reason === "used" && (
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={isForPatient}
-            onChange={({ currentTarget }) => setForPatient(currentTarget.checked)}
-          />
-          {t("forPatient")}
-        </label>
+        <ForPatient isOn={isForPatient} turn={setForPatient} patient={patient} choose={setPatient} />
       )}
-      {hasPatient && <PatientPicker chosen={patient} choose={setPatient} />}
       <Quantity unit={item.unit} />
       <Field label={t("from")}>
         <select value={batch} onChange={({ currentTarget }) => setBatch(currentTarget.value)}>
@@ -103,6 +95,25 @@ export function Take({ fp, item, batches, reload }: TakeProps) {
       </button>
       <div role="status">{consumed !== null && <Taken consumed={consumed} />}</div>
     </form>
+  );
+}
+
+interface ForPatientProps {
+  isOn: boolean;
+  turn: (isOn: boolean) => void;
+  patient: NamedPatient | null;
+  choose: (patient: NamedPatient | null) => void;
+}
+
+function ForPatient({ isOn, turn, patient, choose }: ForPatientProps) {
+  return (
+    <>
+      <label class="check">
+        <input type="checkbox" checked={isOn} onChange={({ currentTarget }) => turn(currentTarget.checked)} />
+        {t("forPatient")}
+      </label>
+      {isOn && <PatientPicker chosen={patient} choose={choose} />}
+    </>
   );
 }
 
