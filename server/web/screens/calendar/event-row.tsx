@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { EventStatus } from "../../../../shared/api/calendar.ts";
-import type { EventMove, ListedEvent } from "../../../dashboard/types/calendar.ts";
+import type { EventMove, EventUndo, ListedEvent } from "../../../dashboard/types/calendar.ts";
 import { wallTime } from "../../../dashboard/types/wall-time.ts";
 import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
@@ -13,21 +13,30 @@ import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
 import { statusName, stepName, t, typeName } from "./texts.ts";
 
 /** One event of a day, with its next step. */
-export function EventRow({ event, reload }: { event: ListedEvent; reload: () => Promise<void> }) {
+export function EventRow({
+  event,
+  reload,
+  edit,
+}: {
+  event: ListedEvent;
+  reload: () => Promise<void>;
+  edit: () => void;
+}) {
   const { run, error, isRunning } = useAction();
   const [isCancelling, setCancelling] = useState(false);
   const [start, end] = [event.start_at, event.end_at].map((at) => wallTime(Date.parse(at), timeZone.value));
-  const move = async (to: EventStatus) => {
+  const step = async (name: "move" | "undo", body: EventMove | EventUndo) => {
     try {
-      await call("POST", `${clinicPath()}/calendar/${event.fp}/move`, { to } satisfies EventMove);
+      await call("POST", `${clinicPath()}/calendar/${event.fp}/${name}`, body);
     } finally {
       // Reload after a refusal too: another user has changed the event.
       await reload();
     }
   };
+  const move = (to: EventStatus) => step("move", { to });
   const next = event.next_statuses.find((status) => status !== "CANCELLED");
   const isOver = event.next_statuses.length === 0;
-  const title = event.title;
+  const { title, status, source, previous_status: previous } = event;
   return (
     <li class={isOver ? "calendar-event calendar-over" : "calendar-event"}>
       <span class="calendar-time">
@@ -46,22 +55,38 @@ export function EventRow({ event, reload }: { event: ListedEvent; reload: () => 
           </>
         )}
         {event.assigned_user !== null && <span class="quiet"> · {event.assigned_user}</span>}
+        {source !== null && (
+          <>
+            <br />
+            <span class="quiet">{t("ofSoftware", { source })}</span>
+          </>
+        )}
       </span>
       <Badge tone={isOver ? "done" : event.status === "SCHEDULED" ? "warning" : "active"}>
         {statusName(event.status)}
       </Badge>
-      {may("staff") && !isOver && (
+      {may("staff") && (
         <span class="actions calendar-steps">
           {next !== undefined && (
             <button type="button" disabled={isRunning} onClick={() => void run(() => move(next))}>
-              {stepName(next)}
-              <span class="visually-hidden">{title}</span>
+              {stepName(next)} <span class="visually-hidden">{title}</span>
             </button>
           )}
-          <button type="button" class="danger" disabled={isRunning} onClick={() => setCancelling(true)}>
-            {stepName("CANCELLED")}
-            <span class="visually-hidden">{title}</span>
-          </button>
+          {source === null && status !== "CANCELLED" && (
+            <button type="button" disabled={isRunning} onClick={edit}>
+              {t("edit")} <span class="visually-hidden">{title}</span>
+            </button>
+          )}
+          {previous !== null && (
+            <button type="button" disabled={isRunning} onClick={() => void run(() => step("undo", { from: status }))}>
+              {t("undo")} <span class="visually-hidden">{t("undoTo", { title, status: statusName(previous) })}</span>
+            </button>
+          )}
+          {!isOver && (
+            <button type="button" class="danger" disabled={isRunning} onClick={() => setCancelling(true)}>
+              {stepName("CANCELLED")} <span class="visually-hidden">{title}</span>
+            </button>
+          )}
         </span>
       )}
       {error !== undefined && <Problem error={error} />}
