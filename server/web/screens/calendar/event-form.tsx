@@ -151,7 +151,7 @@ export function EventForm({ day, event, users, members, reload, saved, close }: 
         </Field>
         <div role="status">
           {overlaps.shown.length > 0 && (
-            <div class="note">
+            <div class="note calendar-same">
               <strong>{t("sameTime")}</strong>
               <ul>
                 {overlaps.shown.map((other) => (
