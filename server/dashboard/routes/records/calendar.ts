@@ -33,7 +33,7 @@ import { textForm } from "../../../../shared/schema/text-form.ts";
 const range = { start: instant("First start, inclusive."), end: instant("Last start, exclusive.") };
 
 const Time = Type.String({ pattern: TIMESTAMP_PATTERN });
-const times = { start_at: Time, end_at: Time };
+const bounds = { start_at: Time, end_at: Time };
 const people = {
   patient_fp: Nullable(Type.String({ pattern: fpPattern("patient") })),
   assigned_user_fp: Nullable(Type.String({ pattern: fpPattern("user") })),
@@ -41,19 +41,19 @@ const people = {
 const facts = {
   title: Type.String({ minLength: 1, maxLength: 500, pattern: textForm("\\S", "text that is not blank") }),
   type: EventType,
-  ...times,
+  ...bounds,
   ...people,
   assigned_member: Type.Optional(Name),
 };
 const newBody = bodyReader(facts);
-const seen = ClosedObject({
+const seenEvent = ClosedObject({
   ...{ title: Type.String({ maxLength: 500 }), type: EventType, status: EventStatus },
-  ...times,
+  ...bounds,
   ...people,
 });
-const editBody = bodyReader({ ...facts, seen });
+const editBody = bodyReader({ ...facts, seen: seenEvent });
 const checkBody = bodyReader({
-  ...times,
+  ...bounds,
   patient_fp: people.patient_fp,
   assigned: Nullable(Name),
   edited: Nullable(Type.String({ pattern: fpPattern("calevt") })),

@@ -50,9 +50,8 @@ export function EventForm({ day, event, users, members, reload, saved, close }: 
       ? null
       : { start_at: new Date(start).toISOString(), end_at: new Date(end).toISOString() };
   const patient_fp = draft.patient?.fp ?? null;
-  const overlaps = useOverlaps(
-    times && { ...times, patient_fp, assigned: draft.assigned || null, edited: opened?.fp ?? null },
-  );
+  const planned = times && { ...times, patient_fp, assigned: draft.assigned || null, edited: opened?.fp ?? null };
+  const overlaps = useOverlaps(planned);
   const save = async () => {
     setChecked(true);
     if (times === null || start === null) return;
@@ -65,19 +64,14 @@ export function EventForm({ day, event, users, members, reload, saved, close }: 
         ? { assigned_user_fp: null, assigned_member: assigned }
         : { assigned_user_fp: assigned || null }),
     };
-    const seen = (isOutdated ? event : null) ?? opened;
-    if (seen === null) await call("POST", `${clinicPath()}/calendar`, body);
-    else {
-      try {
-        const edited: EditedEvent = { ...body, seen: seenOf(seen) };
-        await call("PUT", `${clinicPath()}/calendar/${seen.fp}`, edited);
-      } catch (failed) {
-        if (failed instanceof RequestError && failed.refusal?.code === "EVENT.CHANGED") {
-          await reload();
-          setOutdated(true);
-        }
-        throw failed;
+    try {
+      await store(body, (isOutdated ? event : null) ?? opened);
+    } catch (failed) {
+      if (failed instanceof RequestError && failed.refusal?.code === "EVENT.CHANGED") {
+        await reload();
+        setOutdated(true);
       }
+      throw failed;
     }
     close();
     saved(start);
@@ -94,88 +88,141 @@ export function EventForm({ day, event, users, members, reload, saved, close }: 
         staysOpen
         leave={t("back")}
       >
-        <Field label={t("title")}>
-          <input
-            required
-            maxLength={500}
-            autocomplete="off"
-            value={draft.title}
-            onInput={({ currentTarget }) => change({ title: currentTarget.value })}
-          />
-        </Field>
-        <Field label={t("type")}>
-          <select
-            value={draft.type}
-            onChange={({ currentTarget }) => change({ type: currentTarget.value as EventType })}
-          >
-            {types.map((type) => (
-              <option key={type} value={type}>
-                {typeName(type)}
-              </option>
-            ))}
-          </select>
-        </Field>
-        <div class="calendar-span">
-          <Field label={t("start")}>
-            <input
-              type="datetime-local"
-              required
-              value={draft.start}
-              onInput={({ currentTarget }) => change(withStart(draft, currentTarget.value, zone, span))}
-            />
-          </Field>
-          <Field label={t("end")} fault={isChecked ? fault : null}>
-            <input
-              type="datetime-local"
-              required
-              value={draft.end}
-              onInput={({ currentTarget }) => change({ end: currentTarget.value })}
-            />
-          </Field>
-        </div>
+        <What draft={draft} change={change} />
+        <When
+          draft={draft}
+          setStart={(at) => change(withStart(draft, at, zone, span))}
+          setEnd={(at) => change({ end: at })}
+          fault={isChecked ? fault : null}
+        />
         <PatientPicker chosen={draft.patient} choose={(patient) => change({ patient })} add={() => setAdding(true)} />
-        <Field label={t("assigned")}>
-          <select value={draft.assigned} onChange={({ currentTarget }) => change({ assigned: currentTarget.value })}>
-            <option value="">{t("nobody")}</option>
-            {users.map(({ fp, name }) => (
-              <option key={fp} value={fp}>
-                {name}
-              </option>
-            ))}
-            {members.map((name) => (
-              <option key={name} value={name}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </Field>
-        <div role="status">
-          {overlaps.shown.length > 0 && (
-            <div class="note calendar-same">
-              <strong>{t("sameTime")}</strong>
-              <ul>
-                {overlaps.shown.map((other) => (
-                  <li key={other.fp}>
-                    <EventLine event={other} />
-                  </li>
-                ))}
-              </ul>
-            </div>
-          )}
-        </div>
-        {isOutdated && event !== null && (
-          <div class="note">
-            <strong>{t("now")}</strong>
-            <p>
-              <EventLine event={event} isWhole />
-            </p>
-            <p>{t("saveOver")}</p>
-          </div>
-        )}
+        <Who draft={draft} change={change} users={users} members={members} />
+        <SameTime events={overlaps.shown} />
+        {isOutdated && event !== null && <Now event={event} />}
       </FormDialog>
       {isAdding && <NewAnimalDialog choose={(patient) => change({ patient })} close={() => setAdding(false)} />}
     </>
   );
+}
+
+interface FieldsProps {
+  readonly draft: Draft;
+  readonly change: (changed: Partial<Draft>) => void;
+}
+
+function What({ draft: { title, type }, change }: FieldsProps) {
+  return (
+    <>
+      <Field label={t("title")}>
+        <input
+          required
+          maxLength={500}
+          autocomplete="off"
+          value={title}
+          onInput={({ currentTarget }) => change({ title: currentTarget.value })}
+        />
+      </Field>
+      <Field label={t("type")}>
+        <select value={type} onChange={({ currentTarget }) => change({ type: currentTarget.value as EventType })}>
+          {types.map((one) => (
+            <option key={one} value={one}>
+              {typeName(one)}
+            </option>
+          ))}
+        </select>
+      </Field>
+    </>
+  );
+}
+
+function When({
+  draft: { start, end },
+  setStart,
+  setEnd,
+  fault,
+}: {
+  draft: Times;
+  setStart: (start: string) => void;
+  setEnd: (end: string) => void;
+  fault: string | null;
+}) {
+  return (
+    <div class="calendar-span">
+      <Field label={t("start")}>
+        <input
+          type="datetime-local"
+          required
+          value={start}
+          onInput={({ currentTarget }) => setStart(currentTarget.value)}
+        />
+      </Field>
+      <Field label={t("end")} fault={fault}>
+        <input
+          type="datetime-local"
+          required
+          value={end}
+          onInput={({ currentTarget }) => setEnd(currentTarget.value)}
+        />
+      </Field>
+    </div>
+  );
+}
+
+function Who({ draft, change, users, members }: FieldsProps & Pick<EventList, "users" | "members">) {
+  return (
+    <Field label={t("assigned")}>
+      <select value={draft.assigned} onChange={({ currentTarget }) => change({ assigned: currentTarget.value })}>
+        <option value="">{t("nobody")}</option>
+        {users.map(({ fp, name }) => (
+          <option key={fp} value={fp}>
+            {name}
+          </option>
+        ))}
+        {members.map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+}
+
+/** A warning, which stops nobody. */
+function SameTime({ events }: { events: readonly ListedEvent[] }) {
+  return (
+    <div role="status">
+      {events.length > 0 && (
+        <div class="note calendar-same">
+          <strong>{t("sameTime")}</strong>
+          <ul>
+            {events.map((event) => (
+              <li key={event.fp}>
+                <EventLine event={event} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Now({ event }: { event: ListedEvent }) {
+  return (
+    <div class="note calendar-same">
+      <strong>{t("now")}</strong>
+      <p>
+        <EventLine event={event} isWhole />
+      </p>
+      <p>{t("saveOver")}</p>
+    </div>
+  );
+}
+
+async function store(body: NewEvent, seen: ListedEvent | null): Promise<void> {
+  if (seen === null) await call("POST", `${clinicPath()}/calendar`, body);
+  else await call("PUT", `${clinicPath()}/calendar/${seen.fp}`, { ...body, seen: seenOf(seen) } satisfies EditedEvent);
 }
 
 function draftOf(event: ListedEvent | null, day: string, zone: string | undefined): Draft {

@@ -31,7 +31,7 @@ export function Month({
   return (
     <section aria-labelledby="calendar-month">
       <h2 id="calendar-month">{monthName(month)}</h2>
-      <table class="calendar-month" aria-labelledby="calendar-month" onKeyDown={moveFocus}>
+      <table class="calendar-month" aria-labelledby="calendar-month">
         <thead>
           <tr>
             {weeks[0]?.map((day) => (
@@ -61,7 +61,11 @@ function Day({ day, isToday, events }: { day: string; isToday: boolean; events: 
   const first = events.slice(0, TITLES_MAX);
   const count = events.length;
   return (
-    <a href={`/dashboard/calendar?view=day&day=${day}`} aria-current={isToday ? "date" : undefined}>
+    <a
+      href={`/dashboard/calendar?view=day&day=${day}`}
+      aria-current={isToday ? "date" : undefined}
+      onKeyDown={moveFocus}
+    >
       <span class="calendar-date">
         <span aria-hidden="true">{Number(day.slice(8))}</span>
         <span class="visually-hidden">{dayName(day)}</span>
@@ -82,11 +86,12 @@ function Day({ day, isToday, events }: { day: string; isToday: boolean; events: 
   );
 }
 
-function moveFocus(event: KeyboardEvent & { currentTarget: HTMLTableElement }): void {
-  const step = steps[event.key];
-  const days = Array.from(event.currentTarget.querySelectorAll<HTMLAnchorElement>("td a"));
-  const next = days[days.indexOf(document.activeElement as HTMLAnchorElement) + (step ?? 0)];
-  if (step === undefined || next === undefined) return;
+function moveFocus(event: KeyboardEvent & { currentTarget: HTMLAnchorElement }): void {
+  const { key, currentTarget: day } = event;
+  const step = steps[key];
+  const days = Array.from(day.closest("table")?.querySelectorAll("a") ?? []);
+  const next = step === undefined ? undefined : days[days.indexOf(day) + step];
+  if (next === undefined) return;
   event.preventDefault();
   next.focus();
 }

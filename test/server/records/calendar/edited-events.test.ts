@@ -1,18 +1,18 @@
 import { expect, test } from "vitest";
-import { query } from "../../../server/database/query.ts";
+import { query } from "../../../../server/database/query.ts";
 import type {
   EventCheck,
   EventList,
   ListedEvent,
   NewEvent,
   SeenEvent,
-} from "../../../server/dashboard/types/calendar.ts";
-import type { CalendarEvent } from "../../../shared/api/calendar.ts";
-import { newFp } from "../../../shared/api/fp.ts";
-import { ours as softwareClinic, pamuk, practiceServer } from "../../server/practice-software.ts";
-import { clinic, connection, importEntities, patient, startServer } from "../../server/harness.ts";
-import { event } from "../../server/records.ts";
-import { makeUser } from "../harness.ts";
+} from "../../../../server/dashboard/types/calendar.ts";
+import type { CalendarEvent } from "../../../../shared/api/calendar.ts";
+import { newFp } from "../../../../shared/api/fp.ts";
+import { ours as softwareClinic, pamuk, practiceServer } from "../../practice-software.ts";
+import { clinic, connection, importEntities, patient, startServer } from "../../harness.ts";
+import { event } from "../../records.ts";
+import { makeUser } from "../../../dashboard/harness.ts";
 
 // Events that staff edit, reschedule and take back a step. Method: requests to the dashboard's API of a server, and what the read
 // API has afterwards.
