@@ -275,6 +275,11 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await turkish(page);
     await page.getByText("İptal edildi", { exact: true }).waitFor();
     await expectWellMade(page);
+    await page.getByRole("link", { name: "Ay", exact: true }).click();
+    const month = page.getByRole("table", { name: "Kasım 2026" }).getByRole("link");
+    await month.filter({ hasText: "25 Kasım 2026" }).filter({ hasText: "1 etkinlik" }).waitFor();
+    expect(await month.filter({ hasText: "26 Kasım 2026" }).innerText()).not.toContain("etkinlik");
+    await expectWellMade(page);
   });
 
   test("two lots go into stock, and a vaccine is taken from the first to expire", async () => {
