@@ -879,6 +879,11 @@ const ownerReports = ({ orderedText }: Engine) => `
   );
 `;
 
+// The status that the undo of a cancelled event restores.
+const cancelledEvents = () => `
+  alter table calendar_event add column cancelled_from text;
+`;
+
 // How each quantity of stock came about. The sum of an item's movements is its quantity on hand, and the sum of a batch's its
 // quantity; what no batch accounts for has movements without one. Stock of before opens with what there is.
 const stockMovements = ({ id, now }: Engine) => `
@@ -937,6 +942,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   followUps,
   reportSharing,
   ownerReports,
+  cancelledEvents,
   stockMovements,
 ];
 
