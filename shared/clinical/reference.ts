@@ -4,7 +4,7 @@ import { type Analyte, analyteByCode } from "./analytes/analytes.ts";
 import { caveatsOf, permits } from "./caveats.ts";
 import { dataFile, readData } from "./analytes/data.ts";
 import type { Signalment } from "./signalment.ts";
-import { fold } from "./species.ts";
+import { breedGroupOf, fold, isBreedGroup } from "./species.ts";
 import { factorOf } from "./analytes/units.ts";
 import { textForm } from "../schema/text-form.ts";
 
@@ -163,13 +163,17 @@ export function mostSpecific(
   const row = rows.find(
     (each) =>
       each.species === signalment.species &&
-      (each.subgroup === null || each.subgroup === signalment.subgroup) &&
+      isOfBreed(each.subgroup, signalment) &&
       (each.sex === null || each.sex === signalment.sex) &&
       (each.neutered === null || each.neutered === signalment.neutered) &&
       each.device.every((word) => deviceWords.includes(word)) &&
       appliesAtAge(each, signalment.ageDays),
   );
   return row?.interval ?? null;
+}
+
+function isOfBreed(subgroup: string | null, { species, subgroup: breed }: Signalment): boolean {
+  return subgroup === null || (breed !== null && [breed, breedGroupOf(species, breed)].includes(subgroup));
 }
 
 /** Formats a published row with its source, by its id in a snapshot. @returns null for an id that this catalogue lacks */
@@ -252,8 +256,8 @@ export function candidateOf(
     device: row.device === undefined ? [] : deviceWordsOf(row.device),
     // An open-ended adult row scores nothing, so that it does not precede a better row without an age.
     specificity:
-      (row.device === undefined ? 0 : 8) +
-      (row.subgroup === undefined ? 0 : 4) +
+      (row.device === undefined ? 0 : 16) +
+      (row.subgroup === undefined ? 0 : isBreedGroup(row.species, row.subgroup) ? 4 : 8) +
       (isYoung ? 2 : 0) +
       (row.sex === undefined ? 0 : 1) +
       (row.neutered === undefined ? 0 : 0.5),
