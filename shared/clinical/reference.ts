@@ -108,9 +108,14 @@ export const catalogueVersion: string = files
   .digest("hex")
   .slice(0, 12);
 
-const Source = Type.Object({ id: Type.String({ minLength: 1 }), title: Type.String() });
+const Source = Type.Object({
+  id: Type.String({ minLength: 1 }),
+  title: Type.String(),
+  method: Type.Optional(Type.String()),
+});
 const sources = new Map(readData("sources.json", Type.Array(Source)).map((source) => [source.id, source]));
 const ids = new Set<string>();
+const published = new Map<string, PublishedRow>();
 const intervals = intervalsByAnalyte();
 const ordinalSources = new Map<string, string>();
 const ordinals = new Map<string, { id: string; high: number }>(
@@ -125,7 +130,7 @@ const ordinals = new Map<string, { id: string; high: number }>(
 );
 
 /** Age from which an adult row without an age applies: one year, as in the adult rows with an age. */
-const ADULT_FROM_DAYS = 366;
+export const ADULT_FROM_DAYS = 366;
 
 /** Whether a species has intervals for its subgroups only. Blood values of birds and reptiles differ by family. */
 export function needsSubgroup(species: string): boolean {
@@ -182,16 +187,24 @@ export function describePublished(id: string): string | null {
   return found === null ? null : [found.text ?? [], found.source].flat().join(", ");
 }
 
-/** Finds a published row by its id in a snapshot: its interval, which a urine pad's row lacks, and its source. */
-export function publishedRow(id: string): { text: string | null; source: string } | null {
-  for (const candidates of intervals.values()) {
-    for (const { interval } of candidates) {
-      if (interval.id !== id) continue;
-      return { text: `${interval.text} ${interval.unit}`, source: sourceText(interval.source_id) };
-    }
+/** A published interval or rank as its table has it. A urine pad has neither interval nor row of conditions. */
+export interface Published {
+  readonly text: string | null;
+  readonly source: string;
+  /** The method of the row, or of its source. */
+  readonly method: string | null;
+  readonly row: PublishedRow | null;
+}
+
+/** Finds a published row by its id in a snapshot. @returns null for an id that this catalogue lacks */
+export function publishedRow(id: string): Published | null {
+  const row = published.get(id);
+  if (row !== undefined) {
+    const method = row.method ?? sources.get(row.source_id)?.method ?? null;
+    return { text: `${row.low}-${row.high} ${row.unit}`, source: sourceText(row.source_id), method, row };
   }
   const source = ordinalSources.get(id);
-  return source === undefined ? null : { text: null, source: sourceText(source) };
+  return source === undefined ? null : { text: null, source: sourceText(source), method: null, row: null };
 }
 
 function sourceText(id: string): string {
@@ -215,6 +228,7 @@ function intervalsByAnalyte(): Map<string, IntervalCandidate[]> {
   const found = new Map<string, IntervalCandidate[]>();
   for (const row of readData("reference-intervals.json", Type.Array(PublishedRow))) {
     checkRow(row);
+    published.set(row.id, row);
     const rows = found.get(row.analyte) ?? [];
     rows.push(candidateOf(row, row));
     found.set(row.analyte, rows);

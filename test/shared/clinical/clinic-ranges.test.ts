@@ -122,10 +122,9 @@ describe("the most specific row of the clinic applies", () => {
 });
 
 describe("a row for a group of breeds applies to its breeds, after a row of the breed", () => {
-  const sighthounds = row({ id: "sighthounds", subgroup: "sighthound" });
   const ranges = clinic(
     row({ id: "any" }),
-    sighthounds,
+    row({ id: "sighthounds", subgroup: "sighthound" }),
     row({ id: "male-sighthound", subgroup: "sighthound", sex: "M", neutered: true }),
     row({ id: "whippet", subgroup: "whippet" }),
     row({ id: "young", life_stage: "juvenile" }),
@@ -141,9 +140,15 @@ describe("a row for a group of breeds applies to its breeds, after a row of the 
   ])("row %s applies to a %s with %j", (id, subgroup, signalment) => {
     expect(assessed(alt(50), { ranges, signalment: { ...dog, subgroup, ...signalment } }).id).toBe(`clinic:${id}`);
   });
-  test("it never applies to another breed, and the catalogue does", () => {
-    const given = { ranges: clinic(sighthounds), signalment: { ...dog, subgroup: "akita" } };
-    expect(assessed(alt(50), given).id).toBe("dog-any-any-alt-cornell_cobas_2017");
+  test("it never applies to another breed, nor does one for a breed of a later catalogue", () => {
+    for (const [subgroup, only] of [
+      ["akita", "sighthound"],
+      ["akita", "later_breed"],
+      [null, "later_breed"],
+    ] as const) {
+      const given = { ranges: clinic(row({ subgroup: only })), signalment: { ...dog, subgroup } };
+      expect(assessed(alt(50), given).id).toBe("dog-any-any-alt-cornell_cobas_2017");
+    }
   });
 });
 
