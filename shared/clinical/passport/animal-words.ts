@@ -77,8 +77,13 @@ const names: Readonly<Record<string, readonly [string, string]>> = {
   donkey: ["donkey", "eşek"],
 };
 
+/** Whether it is a species or a subgroup of the catalogue. */
+export function isAnimal(stored: string): boolean {
+  return Object.hasOwn(names, stored);
+}
+
 /** Names a species or a subgroup of the catalogue. One of another version stays as it is stored. */
 export function animalWord(stored: string, language: Language): string {
-  const known = Object.hasOwn(names, stored) ? names[stored] : undefined;
+  const known = isAnimal(stored) ? names[stored] : undefined;
   return known?.[language === "tr" ? 1 : 0] ?? stored.replaceAll("_", " ");
 }

@@ -46,7 +46,7 @@ export function WhyIntervals({ study, sourceOf }: { study: StudyPage; sourceOf: 
 
 function groupOf(row: StudyRow, source: number): Group | null {
   const { why, reason, reference_range } = row;
-  const remark = hasRemark(row) && reason !== null ? flagReason(reason) : null;
+  const remark = hasRemark(row) && reason !== null ? capitalized(flagReason(reason)) : null;
   if (reference_range === null) {
     const text = reason === null ? null : t("none", { reason: flagReason(reason) });
     return text === null ? null : { analytes: [], why: text, passport: undefined, source: 0, remark };
