@@ -76,7 +76,7 @@ export async function readStudyPage(session: Session, clinicId: number, fp: stri
     received_at: timestampOf(stored.received_at),
     revision: stored.revision,
     cause: stored.cause,
-    rows: await withBefore(session, stored, patient, studyRows(study, snapshot, ranges)),
+    rows: await withBefore(session, stored, patient, studyRows(study, snapshot, ranges, isOwn)),
     comments: study.comments ?? [],
     notes: isOwn ? (snapshot?.notes ?? []) : [],
     remark: patient === undefined ? null : await readRemark(session, { clinicId, fp, patientFp: patient.patient.fp }),

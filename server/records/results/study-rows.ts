@@ -39,15 +39,20 @@ export function outsideOf(
   };
 }
 
-/** Returns the rows of a study with their names, intervals and the device's own words. */
+/**
+ * Returns the rows of a study with their names, intervals and the device's own words. Another clinic does not learn who accepted
+ * an interval.
+ */
 export function studyRows(
   { modality, results, acquired_at }: Pick<Study, "modality" | "results" | "acquired_at">,
   snapshot: Snapshot | null,
   ranges: ClinicRanges | undefined,
+  isOwn: boolean,
 ): StudyRow[] {
   const context = {
     animal: snapshot?.animal ?? null,
     acquired_at,
+    isOwn,
     isSameCatalogue: snapshot?.catalogue === catalogueVersion,
   };
   return results.map((result, index) => {
@@ -120,7 +125,7 @@ function sourceOf(
   row: RowSnapshot | undefined,
   { reference_range, unit }: Result,
   ranges: ClinicRanges | undefined,
-  context: WhyContext,
+  context: WhyContext & { readonly isOwn: boolean },
 ): Pick<StudyRow, "source" | "why"> {
   const id = row?.interval_id ?? null;
   if (id === null) return { source: null, why: [] };
@@ -133,7 +138,7 @@ function sourceOf(
   const own = ranges && clinicRangeById(ranges, id);
   if (own !== undefined) {
     const text = differing(`${own.low}-${own.high} ${own.unit}`);
-    const source = { kind: "clinic", id: own.id, title: null, text, passport: passportOf(own) } as const;
+    const source = { kind: "clinic", id: own.id, title: null, text, passport: passportOf(own, context) } as const;
     return { source, why: whyRow("clinic", own, context) };
   }
   const found = publishedRow(id);
@@ -147,12 +152,13 @@ function sourceOf(
   return { source: { ...source, passport }, why: whyRow("catalogue", published, context) };
 }
 
-function passportOf({ source, n, method, effective_from: in_force_from, accepted_by }: ClinicRange): Passport {
+function passportOf(row: ClinicRange, { isOwn }: { readonly isOwn: boolean }): Passport {
+  const { source, n, method, effective_from: in_force_from, accepted_by } = row;
   return {
     ...(source === undefined ? {} : { source }),
     ...(n === undefined ? {} : { n }),
     ...(method === undefined ? {} : { method }),
     in_force_from,
-    ...(accepted_by === undefined ? {} : { accepted_by }),
+    ...(accepted_by === undefined || !isOwn ? {} : { accepted_by }),
   };
 }

@@ -323,7 +323,8 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await expectFitsPhone(page);
     await chooseLanguage(page, "tr");
     await why.getByText("Bu ırkın sağlıklı köpeklerinde eritrositler daha küçük olabilir").waitFor();
-    await why.getByText("Aralık yok: genel TT4 aralığı bu ırka uymaz: Sibirya kurdu").waitFor();
+    const missing = why.getByText("Aralık yok: genel TT4 aralığı bu ırka uymaz: Sibirya kurdu");
+    await expect.poll(() => missing.count()).toBe(1);
   });
 
   test("a study shows the value before with its change, or why the two do not compare", async () => {

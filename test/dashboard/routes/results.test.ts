@@ -121,7 +121,7 @@ test("a study shows each flag with its side, the interval's source, and the devi
 });
 
 test("a study names why each interval applies, and how its numbers came about", async () => {
-  const { ours, push, read, store, user } = await startResults();
+  const { ours, theirs, push, read, store, user, server } = await startResults();
   const whippet = patient({ name: "Rüzgâr", breed: "Whippet", date_of_birth: "2020-01-01" });
   const akita = patient({ name: "Hachi", breed: "Akita", date_of_birth: "2020-01-01" });
   const connections = [whippet, akita].map(({ fp }) => connection(fp, ours));
@@ -148,6 +148,10 @@ test("a study names why each interval applies, and how its numbers came about", 
     { source: "our healthy dogs", n: 42, method: "robust", in_force_from: "2026-01-01", accepted_by: "Dr. Ada" },
     { method: "serum, Cobas c501", grade: "A", made: "reference_interval" },
   ]);
+  await importEntities(store, connection(whippet.fp, theirs));
+  const other = await makeUser(server, "reader", theirs);
+  const seen = (await other.call<StudyPage>("GET", `/results/${one.fp}`)).body.rows[0]?.source?.passport;
+  expect([seen?.n, seen?.accepted_by]).toEqual([42, undefined]);
   const remarked = (await read(two.fp)).rows.map(({ analyte, why, reason }) => [analyte, why[0]?.code, reason?.values]);
   expect(remarked).toEqual([
     ["ALT", "DEVICE.RANGE", undefined],
