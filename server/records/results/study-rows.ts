@@ -6,8 +6,8 @@ import {
   clinicRangeById,
   limitById,
 } from "../../../shared/clinical/clinic-ranges.ts";
-import { type WhyContext, whyRange, whyRow } from "../../../shared/clinical/passport/why-interval.ts";
-import { catalogueVersion, publishedRow } from "../../../shared/clinical/reference.ts";
+import { type WhyContext, whyContext, whyRange, whyRow } from "../../../shared/clinical/passport/why-interval.ts";
+import { publishedRow } from "../../../shared/clinical/reference.ts";
 import { convert } from "../../../shared/clinical/analytes/units.ts";
 import { boundsOf } from "../../../shared/clinical/analytes/value.ts";
 import { sideOf, valueText } from "../../dashboard/types/results/result-value.ts";
@@ -41,7 +41,7 @@ export function outsideOf(
 
 /**
  * Returns the rows of a study with their names, intervals and the device's own words. Another clinic does not learn who accepted
- * an interval.
+ * an interval, nor the notes on it.
  */
 export function studyRows(
   { modality, results, acquired_at }: Pick<Study, "modality" | "results" | "acquired_at">,
@@ -49,12 +49,7 @@ export function studyRows(
   ranges: ClinicRanges | undefined,
   isOwn: boolean,
 ): StudyRow[] {
-  const context = {
-    animal: snapshot?.animal ?? null,
-    acquired_at,
-    isOwn,
-    isSameCatalogue: snapshot?.catalogue === catalogueVersion,
-  };
+  const context = { ...whyContext(snapshot, acquired_at), isOwn };
   return results.map((result, index) => {
     const kept = snapshot?.rows[index];
     // Rows of another revision's snapshot do not describe this result.
@@ -146,19 +141,25 @@ function sourceOf(
   const { row: published, source: title } = found;
   const source = { kind: "published", id, title, text: differing(found.text) } as const;
   if (published === null) return { source, why: whyRange("pad", context.animal?.species ?? null) };
-  const { n, quality: grade, kind: made } = published;
+  const { n, quality: grade, kind: made, note } = published;
   const { method } = found;
-  const passport = { ...(n === undefined ? {} : { n }), ...(method === null ? {} : { method }), grade, made };
+  const passport = {
+    ...(n === undefined ? {} : { n }),
+    ...(method === null ? {} : { method }),
+    ...(note === undefined ? {} : { note }),
+    ...{ grade, made },
+  };
   return { source: { ...source, passport }, why: whyRow("catalogue", published, context) };
 }
 
 function passportOf(row: ClinicRange, { isOwn }: { readonly isOwn: boolean }): Passport {
-  const { source, n, method, effective_from: in_force_from, accepted_by } = row;
+  const { source, n, method, effective_from: in_force_from, accepted_by, note } = row;
   return {
     ...(source === undefined ? {} : { source }),
     ...(n === undefined ? {} : { n }),
     ...(method === undefined ? {} : { method }),
     in_force_from,
     ...(accepted_by === undefined || !isOwn ? {} : { accepted_by }),
+    ...(note === undefined || !isOwn ? {} : { note }),
   };
 }

@@ -1,7 +1,7 @@
 import { type ReasonOf, reasonOf } from "../../api/reason.ts";
-import type { FlaggedPatient } from "../../api/study.ts";
-import { ADULT_FROM_DAYS, type IntervalFields } from "../reference.ts";
-import { signalmentAt } from "../signalment.ts";
+import type { FlaggedPatient, Snapshot } from "../../api/study.ts";
+import { ADULT_FROM_DAYS, catalogueVersion, type IntervalFields } from "../reference.ts";
+import { type Signalment, signalmentAt } from "../signalment.ts";
 import { breedGroupOf, isBreedGroup, subgroupsOf } from "../species.ts";
 
 // Why the interval of a result applies. A snapshot names the row that was chosen, and the animal for which. Both are read here, and
@@ -30,11 +30,21 @@ export type WhyCode =
   | "DEVICE.OWN";
 
 export interface WhyContext {
-  /** The animal of the flags. Null if the sender named none. */
+  /** The animal of the flags and what was read of it. Null if the sender named none. */
   readonly animal: FlaggedPatient | null;
-  readonly acquired_at: string;
+  readonly signalment: Signalment | null;
   /** Whether the catalogue of the choice is this one. Another one may have read a breed in another way, or had other rows. */
   readonly isSameCatalogue: boolean;
+}
+
+/** Prepares the reasons of a study: reading a breed takes longer than all the rest. */
+export function whyContext(snapshot: Pick<Snapshot, "animal" | "catalogue"> | null, acquired_at: string): WhyContext {
+  const animal = snapshot?.animal ?? null;
+  return {
+    animal,
+    signalment: animal === null ? null : signalmentAt({ ...animal, breed: animal.breed ?? null }, acquired_at),
+    isSameCatalogue: snapshot?.catalogue === catalogueVersion,
+  };
 }
 
 /** Returns the reasons for which a row applied: first whose row it is, then what it is for, then what it is not for. */
@@ -51,8 +61,7 @@ export function whyRow(of: "clinic" | "catalogue", row: IntervalFields, context:
 }
 
 function whyBreed({ species, subgroup }: IntervalFields, context: WhyContext): ReasonOf<WhyCode>[] {
-  const { animal, acquired_at, isSameCatalogue } = context;
-  const found = animal === null ? null : signalmentAt({ ...animal, breed: animal.breed ?? null }, acquired_at);
+  const { animal, signalment: found, isSameCatalogue } = context;
   if (subgroup !== undefined) {
     const isOfGroup = isBreedGroup(species, subgroup) && found?.subgroup != null;
     return isOfGroup && breedGroupOf(species, found.subgroup) === subgroup
@@ -65,10 +74,10 @@ function whyBreed({ species, subgroup }: IntervalFields, context: WhyContext): R
   return [animal.breed === null ? reasonOf("BREED.UNSTATED") : reasonOf("BREED.NO_GROUP", animal.breed)];
 }
 
-function whyAge(row: IntervalFields, { animal, acquired_at }: WhyContext): ReasonOf<WhyCode>[] {
+function whyAge(row: IntervalFields, { signalment }: WhyContext): ReasonOf<WhyCode>[] {
   const { age_min_days: from, age_max_days: to, life_stage: stage } = row;
-  const days = animal === null ? null : signalmentAt({ ...animal, breed: null }, acquired_at).ageDays;
-  const unknown = animal !== null && days === null ? [reasonOf("AGE.UNKNOWN" as const)] : [];
+  const days = signalment?.ageDays ?? null;
+  const unknown = signalment !== null && days === null ? [reasonOf("AGE.UNKNOWN" as const)] : [];
   if (stage === "adult") return [reasonOf("AGE.ADULT"), ...unknown];
   if (from !== undefined || to !== undefined) return [reasonOf("AGE.OWN", String(from ?? ""), String(to ?? ""))];
   if (stage === "juvenile") return [reasonOf("AGE.YOUNG")];

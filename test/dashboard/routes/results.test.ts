@@ -128,7 +128,7 @@ test("a study names why each interval applies, and how its numbers came about", 
   await importEntities(store, whippet, akita, ...connections);
   const about = { species: "dog", analyte: "ALT", unit: "U/L", low: "20", high: "90" } as const;
   const row = { ...about, id: "alt-sighthounds", subgroup: "sighthound", effective_from: "2026-01-01", n: 42 };
-  const rows = [{ ...row, source: "our healthy dogs", method: "robust", accepted_by: "Dr. Ada" }];
+  const rows = [{ ...row, source: "our healthy dogs", method: "robust", accepted_by: "Dr. Ada", note: "own" }];
   const ranges = await store.transaction(async (session) => {
     const { id = 0 } = (await findClinic(session, ours)) ?? {};
     return replaceRanges(session, id, { low_quality: false, rows }, 1);
@@ -145,13 +145,20 @@ test("a study names why each interval applies, and how its numbers came about", 
     ["K", "CATALOGUE.ROW dog", "BREED.NO_ROW whippet dog"],
   ]);
   expect(shown.slice(0, 2).map(({ source }) => source?.passport)).toEqual([
-    { source: "our healthy dogs", n: 42, method: "robust", in_force_from: "2026-01-01", accepted_by: "Dr. Ada" },
+    {
+      source: "our healthy dogs",
+      n: 42,
+      method: "robust",
+      in_force_from: "2026-01-01",
+      accepted_by: "Dr. Ada",
+      note: "own",
+    },
     { method: "serum, Cobas c501", grade: "A", made: "reference_interval" },
   ]);
   await importEntities(store, connection(whippet.fp, theirs));
   const other = await makeUser(server, "reader", theirs);
   const seen = (await other.call<StudyPage>("GET", `/results/${one.fp}`)).body.rows[0]?.source?.passport;
-  expect([seen?.n, seen?.accepted_by]).toEqual([42, undefined]);
+  expect([seen?.n, seen?.accepted_by, seen?.note]).toEqual([42, undefined, undefined]);
   const remarked = (await read(two.fp)).rows.map(({ analyte, why, reason }) => [analyte, why[0]?.code, reason?.values]);
   expect(remarked).toEqual([
     ["ALT", "DEVICE.RANGE", undefined],

@@ -5,9 +5,9 @@ import { readData } from "../../../shared/clinical/analytes/data.ts";
 import { type ClinicRange, clinicRangeById, intervalsInForce } from "../../../shared/clinical/clinic-ranges.ts";
 import { assess } from "../../../shared/clinical/flag.ts";
 import { animalWord } from "../../../shared/clinical/passport/animal-words.ts";
-import { whyRow, type WhyCode } from "../../../shared/clinical/passport/why-interval.ts";
+import { whyContext, whyRow, type WhyCode } from "../../../shared/clinical/passport/why-interval.ts";
 import { whyText } from "../../../shared/clinical/passport/why-words.ts";
-import { publishedRow } from "../../../shared/clinical/reference.ts";
+import { catalogueVersion, publishedRow } from "../../../shared/clinical/reference.ts";
 import { signalmentAt } from "../../../shared/clinical/signalment.ts";
 import { subgroupsOf } from "../../../shared/clinical/species.ts";
 import { Type } from "typebox";
@@ -43,7 +43,7 @@ function why(code: string, given: Animal) {
     interval: intervalsInForce(ranges, AT),
   });
   if (id === null) return null;
-  const context = { animal, acquired_at: AT, isSameCatalogue: given.isSameCatalogue ?? true };
+  const context = whyContext({ animal, catalogue: given.isSameCatalogue === false ? "earlier" : catalogueVersion }, AT);
   const own = clinicRangeById(ranges, id);
   const row = own ?? publishedRow(id)?.row;
   if (row == null) throw new Error(`no row ${id}`);
@@ -122,6 +122,13 @@ test("a choice of another catalogue says so, and nothing about rows or breeds th
   expect(why("WBC", { breed: "Golden", born: adult, isSameCatalogue: false })?.codes).toEqual([
     ...["CATALOGUE.ROW dog", "CATALOGUE.OTHER"],
   ]);
+});
+
+test("a sender that names no animal leaves the conditions of the row", () => {
+  const row = why("HCT", { breed: "Greyhound", born: adult })?.row;
+  if (row === undefined) throw new Error("no row");
+  const reasons = whyRow("catalogue", row, whyContext({ catalogue: catalogueVersion }, AT));
+  expect(reasons.map(({ code }) => code)).toEqual(["CATALOGUE.ROW", "BREED.OWN"]);
 });
 
 const species = ["dog", "cat", "rabbit", "bird", "reptile", "exotic", "horse", "cow"];

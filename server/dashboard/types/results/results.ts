@@ -107,6 +107,7 @@ export interface Passport {
   /** The day from which the clinic's row is in force, and who accepted it. */
   in_force_from?: string;
   accepted_by?: string;
+  note?: string;
 }
 
 /** A critical limit, who of the clinic accepted it and when. `text` is its bound with the unit, such as `< 25 10*9/L`. */

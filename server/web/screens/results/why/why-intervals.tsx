@@ -74,7 +74,7 @@ function PassportLine({ of, source }: { of: Passport; source: number }) {
     of.in_force_from !== undefined && t("inForce", { day: of.in_force_from.slice(0, 10) }),
     of.accepted_by !== undefined && t("acceptedBy", { name: of.accepted_by }),
   ].filter((fact) => fact !== false);
-  const quoted = [of.source, of.method].filter((text) => text !== undefined);
+  const quoted = [of.source, of.method, of.note].filter((text) => text !== undefined);
   return (
     <span class="quiet">
       {facts.join(" · ")}
