@@ -57,7 +57,7 @@ const t = translations({
   outbox: ["To send", "Gönderilecek"],
   none: ["Every result is sent", "Tüm sonuçlar gönderildi"],
   noneNext: ["A new result goes to the server within seconds.", "Yeni bir sonuç birkaç saniye içinde sunucuya gider."],
-  waiting: ["{count} results wait for the server.", "{count} sonuç sunucuyu bekliyor."],
+  waiting: ["{count} {count|result waits|results wait} for the server.", "{count} sonuç sunucuyu bekliyor."],
   kept: [
     "They stay on this PC until the server has them, so nothing is lost.",
     "Sunucu alana kadar bu bilgisayarda kalırlar; hiçbir şey kaybolmaz.",

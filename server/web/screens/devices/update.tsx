@@ -29,7 +29,7 @@ function Start({ plan, reload }: { plan: UpdatePlan; reload: () => Promise<void>
   const [isAsking, setAsking] = useState(false);
   const { version, pcs, left } = plan;
   if (pcs.length === 0) return left.length === 0 ? null : <Left plan={plan} />;
-  const button = pcs.length === 1 ? t("updateOne") : t("updateMany", { count: pcs.length });
+  const button = t("update", { count: pcs.length });
   const start = async () => {
     await call("POST", `${clinicPath()}/rollout`, { version });
     await reload();

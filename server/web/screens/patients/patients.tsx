@@ -55,7 +55,7 @@ export function Patients() {
           ) : (
             <>
               <p class="quiet" role="status">
-                {total === 1 ? t("foundOne") : t("found", { count: total })}
+                {t("found", { count: total })}
               </p>
               <PatientTable patients={patients} />
               <Pager
@@ -171,8 +171,7 @@ const t = translations({
   searchHint: ["Name, owner, phone or number", "Ad, sahip, telefon veya numara"],
   species: ["Species", "Tür"],
   allSpecies: ["All species", "Tüm türler"],
-  foundOne: ["1 patient", "1 hasta"],
-  found: ["{count} patients", "{count} hasta"],
+  found: ["{count} {count|patient|patients}", "{count} hasta"],
   name: ["Name", "Ad"],
   animal: ["Animal", "Hayvan"],
   owner: ["Owner", "Sahibi"],
