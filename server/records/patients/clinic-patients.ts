@@ -14,6 +14,10 @@ export const patientsOfClinic = query((db, p: { clinicId: number }) =>
     .where("clinic_patient.listed", "=", 1),
 );
 
+export const languageOfClinic = query((db, p: { clinicId: number }) =>
+  db.selectFrom("clinic_settings").select("language").where("clinic_id", "=", p.clinicId),
+);
+
 export const identifiersOfClinic = query((db, p: { clinicId: number }) =>
   db
     .selectFrom("clinic_patient")

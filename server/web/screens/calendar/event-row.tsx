@@ -14,7 +14,7 @@ import { statusName, stepName, t, typeName } from "./texts.ts";
 
 /** One event of a day, with its next step. */
 export function EventRow({ event, reload }: { event: ListedEvent; reload: () => Promise<void> }) {
-  const { run, error, isRunning } = useAction();
+  const { run, retry, error, isRunning } = useAction();
   const [isCancelling, setCancelling] = useState(false);
   const [start, end] = [event.start_at, event.end_at].map((at) => wallTime(Date.parse(at), timeZone.value));
   const move = async (to: EventStatus) => {
@@ -64,7 +64,7 @@ export function EventRow({ event, reload }: { event: ListedEvent; reload: () => 
           </button>
         </span>
       )}
-      {error !== undefined && <Problem error={error} />}
+      {error !== undefined && <Problem error={error} retry={retry} />}
       {isCancelling && (
         <FormDialog
           title={t("cancelTitle")}

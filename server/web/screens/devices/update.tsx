@@ -76,7 +76,7 @@ function Left({ plan: { version, left } }: { plan: UpdatePlan }) {
 }
 
 function Progress({ rollout, reload }: { rollout: RolloutShown; reload: () => Promise<void> }) {
-  const { run, error, isRunning } = useAction();
+  const { run, retry, error, isRunning } = useAction();
   const { version, by, started_at, is, pcs } = rollout;
   const command = (path: string, body: object = {}) =>
     void run(async () => {
@@ -107,7 +107,7 @@ function Progress({ rollout, reload }: { rollout: RolloutShown; reload: () => Pr
           </li>
         ))}
       </ol>
-      {error !== undefined && <Problem error={error} />}
+      {error !== undefined && <Problem error={error} retry={retry} />}
       {may("admin") && (
         <p class="actions">
           <button type="button" disabled={isRunning} onClick={() => command(is === "running" ? "stop" : "close")}>

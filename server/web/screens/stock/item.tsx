@@ -59,7 +59,11 @@ export function StockItem() {
 
 function Batches({ batches, withoutBatch }: { batches: readonly StockBatch[]; withoutBatch: number }) {
   return (
-    <DataTable label={t("batches")} columns={[t("lot"), t("expiry"), t("received"), [t("quantity"), "number"]]}>
+    <DataTable
+      label={t("batches")}
+      class="cards"
+      columns={[t("lot"), [t("expiry"), "labelled"], [t("received"), "labelled"], [t("quantity"), "number labelled"]]}
+    >
       {batches.map(({ id, lot, expiry_date, received_at, quantity, is_expired }) => (
         <tr key={id}>
           <th scope="row">{lot ?? <span class="quiet">{t("noLot")}</span>}</th>

@@ -83,7 +83,15 @@ function ItemTable({ items }: { items: readonly InventoryItem[] }) {
   return (
     <DataTable
       label={t("list")}
-      columns={[t("item"), t("category"), [t("onHand"), "number"], t("unit"), [t("threshold"), "number"], t("state")]}
+      class="cards"
+      columns={[
+        t("item"),
+        t("category"),
+        [t("onHand"), "number labelled"],
+        t("unit"),
+        [t("threshold"), "number labelled"],
+        t("state"),
+      ]}
     >
       {items.map((item) => (
         <tr key={item.fp}>
