@@ -1,4 +1,4 @@
-import { effect, useSignal } from "@preact/signals";
+import { effect, signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { refusalText } from "../dashboard/types/refusals.ts";
@@ -16,6 +16,13 @@ export interface Resource<T> {
   readonly isLoading: boolean;
   /** Loads the data again. */
   readonly reload: () => Promise<void>;
+}
+
+/** Counts the clicks on "Try again". Each loads all that failed on the page, also what shows no error of its own. */
+const attempts = signal(0);
+
+function tryAgain(): void {
+  attempts.value += 1;
 }
 
 /**
@@ -62,8 +69,12 @@ export function useResource<T>(path: string | null, below = clinicPath(), isLive
       if (isLive) void changes.value;
       void load();
     });
+    const stopAttempts = effect(() => {
+      if (attempts.value > 0 && error.peek() !== undefined) void load();
+    });
     return () => {
       stop();
+      stopAttempts();
       wanted.current = null;
       clearTimeout(timer.current);
     };
@@ -86,10 +97,10 @@ export function useLocalOnce<T>(path: string): Resource<T> {
  */
 export function Loaded<T>({ of, children }: { of: Resource<T>; children: (data: T) => ComponentChildren }) {
   const { data, error } = of;
-  if (data === undefined) return error === undefined ? <Skeleton /> : <Problem error={error} retry={of.reload} />;
+  if (data === undefined) return error === undefined ? <Skeleton /> : <Problem error={error} retry={tryAgain} />;
   return (
     <>
-      {error !== undefined && <Problem error={error} retry={of.reload} />}
+      {error !== undefined && <Problem error={error} retry={tryAgain} />}
       {children(data)}
     </>
   );

@@ -17,7 +17,7 @@ describe("the words of the pages", () => {
       /(?<!at least |=)\{(?:count|total|rows|done|bytes|days|times|hours|minutes|seconds|frames)\} (?:more )?[a-z]+s(?!\p{L}|[=>])/giu;
     const stiff = files
       .flatMap((file) => Array.from(readFileSync(file, "utf8").matchAll(counted), ([words]) => `${file}: ${words}`))
-      .sort();
+      .toSorted();
     // Their numbers are two or more: totals above the shown number, a line of values, and fixed lengths of time.
     expect(stiff).toEqual([
       "server/web/screens/file-import/texts.ts: {total} lines",

@@ -35,7 +35,8 @@ function Waiting({ outbox: { depth, studies, server } }: { outbox: LocalOutbox }
       </section>
       <DataTable
         label={t("outbox")}
-        columns={[t("since"), t("device"), t("study"), [t("tries"), "number"], t("message")]}
+        class="cards"
+        columns={[t("since"), t("device"), t("study"), [t("tries"), "number labelled"], t("message")]}
       >
         {studies.map(({ fp, revision, modality, device, message, created_at, send_attempts }) => (
           <tr key={`${fp} ${revision}`}>
