@@ -68,7 +68,12 @@ export function Patients() {
                 {t("found", { count: total })}
               </p>
               <Letters letters={letters} jump={jump} />
-              <PatientTable patients={patients} jumpTo={jumpTo} sort={sort || (search === "" ? "name" : "")} show={show} />
+              <PatientTable
+                patients={patients}
+                jumpTo={jumpTo}
+                sort={sort || (search === "" ? "name" : "")}
+                show={show}
+              />
               <Pager
                 of={{ page: Number(page), page_size, total, has_more: Number(page) * page_size < total }}
                 open={(next) => show({ page: String(next) })}
