@@ -1,11 +1,11 @@
 import type { Language } from "../../../shared/api/language.ts";
 import { fold } from "../../../shared/clinical/species.ts";
-import type { ListedPatient, PatientLetter, PatientList, PatientSort } from "../../dashboard/types/patients.ts";
+import type { ListedPatient, PatientList, PatientSort } from "../../dashboard/types/patients.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { Store } from "../../database/store.ts";
 import { VersionedCache } from "./versioned-cache.ts";
 import { identifiersOfClinic, languageOfClinic, patientsOfClinic } from "./clinic-patients.ts";
-import { letterOf, nameKey } from "./name-order.ts";
+import { inOrder, lettersOf, sortByName } from "./patient-order.ts";
 import { rankFor, searchFor, searchText } from "./patient-search.ts";
 
 // The list of a clinic's connected patients with search. The names stay in memory until the clinic's list changes.
@@ -37,8 +37,6 @@ export type KnownPatient = Omit<ListedPatient, "last_study_at"> & {
   words: string;
   /** The names without case and accents, as `fold` makes them. */
   folded: { readonly name: string; readonly owner: string };
-  /** What the list is sorted by. */
-  order: { readonly name: string; readonly owner: string; readonly letter: string };
 };
 
 /** The patient lists of all clinics. */
@@ -57,17 +55,19 @@ export class PatientLists {
     const fits = searchFor(search ?? "");
     const isOf = (patient: KnownPatient) =>
       species === null || patient.species === species || patient.precise_species === species;
-    const found = (await this.known(clinicId)).filter((patient) => isOf(patient) && fits(patient));
-    const sorted = sort === null ? ranked(found, search ?? "") : inOrder(found, sort);
+    const language = await languageOf(this.#store, clinicId);
+    const all = inOrder(await this.known(clinicId), sort ?? "name", language);
+    const found = all.filter((patient) => isOf(patient) && fits(patient));
+    const sorted = sort === null ? ranked(found, search ?? "") : found;
     const shown = sorted.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
     const lastStudies = await lastStudiesOf(this.#store, shown);
     const patients = shown.map((known): ListedPatient => {
-      const { id, words: _words, folded: _folded, order: _order, owner_fp: _fp, ...rest } = known;
-      const { owner_phone: _phone, owner_email: _email, ...patient } = rest;
+      const { id, words: _words, folded: _folded, owner_fp: _fp, owner_phone: _phone, ...rest } = known;
+      const { owner_email: _email, ...patient } = rest;
       return { ...patient, last_study_at: lastStudies.get(id) ?? null };
     });
     const isByName = sort === "name" || sort === "-name" || (sort === null && (search ?? "").trim() === "");
-    const letters = isByName && sorted.length > PAGE_SIZE ? lettersOf(sorted) : [];
+    const letters = isByName && sorted.length > PAGE_SIZE ? lettersOf(sorted, PAGE_SIZE, language) : [];
     return { patients, total: found.length, page_size: PAGE_SIZE, letters };
   }
 
@@ -105,30 +105,6 @@ function ranked(found: readonly KnownPatient[], search: string): readonly KnownP
     .map(({ patient }) => patient);
 }
 
-/** Sorts patients that are in the order of their names. A patient without the value is last both ways. */
-function inOrder(found: readonly KnownPatient[], sort: PatientSort): readonly KnownPatient[] {
-  if (sort === "name") return found;
-  if (sort === "-name") return found.toReversed();
-  const valueOf = ({ order, date_of_birth }: KnownPatient) =>
-    sort.endsWith("owner") ? order.owner : (date_of_birth ?? "");
-  // The oldest animal has the first date of birth.
-  const sign = sort === "owner" || sort === "-age" ? 1 : -1;
-  return found.toSorted((a, b) => {
-    const [one, other] = [valueOf(a), valueOf(b)];
-    if (one === "" || other === "") return Number(one === "") - Number(other === "");
-    return sign * compare(one, other);
-  });
-}
-
-function lettersOf(sorted: readonly KnownPatient[]): PatientLetter[] {
-  const letters = new Map<string, PatientLetter>();
-  for (const [index, { fp, order }] of sorted.entries()) {
-    const { letter } = order;
-    if (!letters.has(letter)) letters.set(letter, { letter, page: Math.floor(index / PAGE_SIZE) + 1, fp });
-  }
-  return [...letters.values()];
-}
-
 /** Reads all patients of a clinic, by name. */
 export async function knownPatients(session: Session, clinicId: number): Promise<readonly KnownPatient[]> {
   const identifiers = new Map<number, string[]>();
@@ -137,7 +113,6 @@ export async function knownPatients(session: Session, clinicId: number): Promise
     if (own === undefined) identifiers.set(patient_id, [identifier]);
     else own.push(identifier);
   }
-  const language: Language = (await session.all(languageOfClinic, { clinicId }))[0]?.language ?? "en";
   const rows = await session.all(patientsOfClinic, { clinicId });
   const patients = rows.map((row) => {
     const { id, fp, name, species, precise_species, breed, sex, date_of_birth, deceased_at } = row;
@@ -145,8 +120,6 @@ export async function knownPatients(session: Session, clinicId: number): Promise
     const own = identifiers.get(id) ?? [];
     const words = searchText({ ...row, identifiers: own });
     const folded = { name: fold(name), owner: fold(owner_name ?? "") };
-    const key = nameKey(name, language);
-    const order = { name: key, owner: nameKey(owner_name ?? "", language), letter: letterOf(key, language) };
     const animal = {
       id,
       fp,
@@ -159,15 +132,16 @@ export async function knownPatients(session: Session, clinicId: number): Promise
       identifiers: own,
       words,
       folded,
-      order,
     };
     return { ...animal, is_deceased: deceased_at !== null, owner_fp, owner_name, owner_phone, owner_email };
   });
-  return patients.toSorted((a, b) => compare(a.order.name, b.order.name) || compare(a.fp, b.fp));
+  return sortByName(patients, await languageOf(session, clinicId));
 }
 
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+/** Without a choice Turkish: its alphabet has the letters of the English one in the same order, and its own between them. */
+async function languageOf(session: Session, clinicId: number): Promise<Language> {
+  const [settings] = await session.all(languageOfClinic, { clinicId });
+  return settings?.language ?? "tr";
 }
 
 async function lastStudiesOf(session: Session, patients: readonly { id: number }[]): Promise<Map<number, string>> {

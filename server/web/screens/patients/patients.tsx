@@ -237,7 +237,7 @@ function NoPatients({ isFiltered }: { isFiltered: boolean }) {
   const system = may("admin") ? "/dashboard/settings/keys" : "/dashboard/help/animals";
   return (
     <section class="no-patients" aria-labelledby="no-patients">
-      <h2 id="no-patients">{t("none")}</h2>
+      <strong id="no-patients">{t("none")}</strong>
       <p class="quiet">{t("noneNext")}</p>
       <ul>
         <Door href="/dashboard/patients/new" title={t("byHand")} why={t("byHandWhy")} />
