@@ -1,6 +1,19 @@
+import type { ListedPatient } from "../../dashboard/types/patients.ts";
 import { query } from "../../database/query.ts";
 
 // All patients that a clinic sees, for searches over them.
+
+/** A patient of a clinic as its lists stay in memory. */
+export type KnownPatient = Omit<ListedPatient, "last_study_at"> & {
+  id: number;
+  owner_fp: string;
+  owner_phone: string | null;
+  owner_email: string | null;
+  /** What a search reads. */
+  words: string;
+  /** The names without case and accents, as `fold` makes them. */
+  folded: { readonly name: string; readonly owner: string };
+};
 
 export const patientsOfClinic = query((db, p: { clinicId: number }) =>
   db

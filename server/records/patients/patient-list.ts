@@ -4,7 +4,7 @@ import type { ListedPatient, PatientList, PatientSort } from "../../dashboard/ty
 import { query, type Session } from "../../database/query.ts";
 import type { Store } from "../../database/store.ts";
 import { VersionedCache } from "./versioned-cache.ts";
-import { identifiersOfClinic, languageOfClinic, patientsOfClinic } from "./clinic-patients.ts";
+import { identifiersOfClinic, type KnownPatient, languageOfClinic, patientsOfClinic } from "./clinic-patients.ts";
 import { inOrder, lettersOf, sortByName } from "./patient-order.ts";
 import { rankFor, searchFor, searchText } from "./patient-search.ts";
 
@@ -26,18 +26,6 @@ export interface PatientSearch {
   /** The first page is 1. */
   page: number;
 }
-
-/** A patient of a clinic as its lists stay in memory. */
-export type KnownPatient = Omit<ListedPatient, "last_study_at"> & {
-  id: number;
-  owner_fp: string;
-  owner_phone: string | null;
-  owner_email: string | null;
-  /** What a search reads. */
-  words: string;
-  /** The names without case and accents, as `fold` makes them. */
-  folded: { readonly name: string; readonly owner: string };
-};
 
 /** The patient lists of all clinics. */
 export class PatientLists {

@@ -1,6 +1,6 @@
 import type { Language } from "../../../shared/api/language.ts";
 import type { PatientLetter, PatientSort } from "../../dashboard/types/patients.ts";
-import type { KnownPatient } from "./patient-list.ts";
+import type { KnownPatient } from "./clinic-patients.ts";
 
 // The order of a list of patients: names by the alphabet of the clinic's language, and numbers in them as numbers.
 

@@ -66,7 +66,6 @@ export const t = translations({
   undo: ["Undo", "Geri al"],
   undoTo: ["{title}, back to: {status}", "{title}, önceki durum: {status}"],
   ofSoftware: ["{source} keeps this appointment: change it there.", "Bu randevuyu {source} tutuyor: orada değiştirin."],
-  oneEvent: ["{count} event", "{count} etkinlik"],
   events: ["{count} {count|event|events}", "{count} etkinlik"],
   more: ["{count} more", "{count} etkinlik daha"],
   back: ["Back", "Geri"],
