@@ -14,8 +14,8 @@ document.addEventListener("visibilitychange", () => {
   isShown.value = !document.hidden;
 });
 
-/** Pause before a new connection after a status other than 200. A proxy sends one while the server starts. */
-const RETRY_MS = 5000;
+/** Pause before a new attempt after a connection or a load failed. A proxy sends an error status while the server starts. */
+export const RETRY_MS = 5000;
 
 /** Receives notices from a path of this host while the page is shown; null receives none. @returns a function that stops it */
 export function followNews(url: () => string | null): () => void {

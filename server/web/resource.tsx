@@ -1,9 +1,9 @@
-import { effect, useSignal } from "@preact/signals";
+import { effect, signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { refusalText } from "../dashboard/types/refusals.ts";
 import { call, RequestError } from "./api.ts";
-import { changes } from "./live.ts";
+import { changes, RETRY_MS } from "./live.ts";
 import { clinicPath } from "./session.ts";
 import { language, translations } from "./text.ts";
 
@@ -18,9 +18,17 @@ export interface Resource<T> {
   readonly reload: () => Promise<void>;
 }
 
+/** Counts the clicks on "Try again". Each loads all that failed on the page, also what shows no error of its own. */
+const attempts = signal(0);
+
+function tryAgain(): void {
+  attempts.value += 1;
+}
+
 /**
  * Loads `path` below the shown clinic or another address, and again after each change of the clinic's data. Null loads nothing.
- * Late responses to older requests are discarded. Without `isLive` changes are ignored.
+ * Late responses to older requests are discarded. Without `isLive` changes are ignored. While the server does not answer, or fails,
+ * the load is tried again every 5 s, so that no page needs to be loaded again by its user.
  */
 export function useResource<T>(path: string | null, below = clinicPath(), isLive = true): Resource<T> {
   const data = useSignal<T | undefined>(undefined);
@@ -28,6 +36,7 @@ export function useResource<T>(path: string | null, below = clinicPath(), isLive
   const isLoading = useSignal(path !== null);
   const wanted = useRef<string | null>(null);
   const asked = useRef(0);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const whole = path === null ? null : below + path;
 
   async function load(): Promise<void> {
@@ -36,6 +45,7 @@ export function useResource<T>(path: string | null, below = clinicPath(), isLive
     const number = asked.current;
     const isLatest = () => wanted.current === whole && asked.current === number;
     isLoading.value = true;
+    clearTimeout(timer.current);
     try {
       const answer = await call<T>("GET", whole);
       if (!isLatest()) return;
@@ -43,7 +53,9 @@ export function useResource<T>(path: string | null, below = clinicPath(), isLive
       error.value = undefined;
     } catch (failed) {
       if (!isLatest()) return;
-      error.value = failed instanceof RequestError ? failed : new RequestError(String(failed), 0, "PAGE", null);
+      const fault = failed instanceof RequestError ? failed : new RequestError(String(failed), 0, "PAGE", null);
+      error.value = fault;
+      if (fault.status === 0 || fault.status >= 500) timer.current = setTimeout(() => void load(), RETRY_MS);
     }
     isLoading.value = false;
   }
@@ -52,11 +64,20 @@ export function useResource<T>(path: string | null, below = clinicPath(), isLive
     wanted.current = whole;
     data.value = undefined;
     error.value = undefined;
-    return effect(() => {
+    const stop = effect(() => {
       // Subscribes to the changes.
       if (isLive) void changes.value;
       void load();
     });
+    const stopAttempts = effect(() => {
+      if (attempts.value > 0 && error.peek() !== undefined) void load();
+    });
+    return () => {
+      stop();
+      stopAttempts();
+      wanted.current = null;
+      clearTimeout(timer.current);
+    };
   }, [whole]);
   return { data: data.value, error: error.value, isLoading: isLoading.value, reload: load };
 }
@@ -76,10 +97,10 @@ export function useLocalOnce<T>(path: string): Resource<T> {
  */
 export function Loaded<T>({ of, children }: { of: Resource<T>; children: (data: T) => ComponentChildren }) {
   const { data, error } = of;
-  if (data === undefined) return error === undefined ? <Skeleton /> : <Problem error={error} retry={of.reload} />;
+  if (data === undefined) return error === undefined ? <Skeleton /> : <Problem error={error} retry={tryAgain} />;
   return (
     <>
-      {error !== undefined && <Problem error={error} retry={of.reload} />}
+      {error !== undefined && <Problem error={error} retry={tryAgain} />}
       {children(data)}
     </>
   );

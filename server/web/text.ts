@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import type { Language } from "../../shared/api/language.ts";
 import { remember, remembered } from "./browser-storage.ts";
+import { filled, type Gaps } from "./filled.ts";
 
 // Texts in English and Turkish. Each screen has its own table; a missing language is a type error. Values of results are
 // never localised: they stay as the analyzer printed them.
@@ -28,8 +29,6 @@ function chosenLanguage(): Language {
   return chosen;
 }
 
-type Gaps<T extends string> = T extends `${string}{${infer Name}}${infer Rest}` ? Name | Gaps<Rest> : never;
-
 /** Each text by its key, in English and in Turkish. */
 export type Words<Key extends string = string> = Readonly<Record<Key, Text>>;
 
@@ -37,7 +36,7 @@ type Text = readonly [english: string, turkish: string];
 
 /**
  * Makes the function that returns a text of a table in the page's language. `{name}` in a text is filled from the second
- * argument: `t("found", { count: 3 })`.
+ * argument: `t("found", { count: 3 })`, and `{count|patient|patients}` is the word for that number.
  */
 export function translations<const Table extends Words>(table: Table) {
   return <Key extends keyof Table>(
@@ -46,10 +45,7 @@ export function translations<const Table extends Words>(table: Table) {
   ): string => {
     const [english, turkish] = table[key] as Text;
     const text = language.value === "tr" ? turkish : english;
-    if (values === undefined) return text;
-    return text.replaceAll(/\{(\w+)\}/g, (gap, name: string) =>
-      String((values as Record<string, string | number>)[name] ?? gap),
-    );
+    return values === undefined ? text : filled(text, values);
   };
 }
 

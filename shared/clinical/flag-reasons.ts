@@ -16,11 +16,11 @@ const english: Words = {
   "UNIT.UNKNOWN": () => "the unit is unknown",
   "CODE.UNKNOWN": () => "the catalogue does not know the code",
   "INTERVAL.NONE": (code, animal, days) =>
-    `no interval of ${code} for ${animal} of ${days === "" ? "unknown age" : `${days} days`}`,
+    `no interval of ${code} for ${animal} of ${days === "" ? "unknown age" : daysOf(days)}`,
   "INTERVAL.NOT_FOR_BREED": (code, breed, source) =>
     `the general interval of ${code} does not fit the breed ${breed} (${source})`,
   "INTERVAL.NOT_FOR_AGE": (code, days, source) =>
-    `the general interval of ${code} does not fit an age of ${days} days (${source})`,
+    `the general interval of ${code} does not fit an age of ${daysOf(days)} (${source})`,
   "INTERVAL.NOT_FOR_IMAGES": () => "no reference intervals for measurements in images",
   "BREED.REMARK": (remark = "") => englishRemarks[remark] ?? remark,
   "LIMIT.EXCEPTED": (exception = "") =>
@@ -59,6 +59,10 @@ const turkishRemarks: Record<string, string> = {
   small_red_cells: "bu ırkın sağlıklı köpeklerinde eritrositler daha küçük olabilir",
   other_thyroid_values: "bu ırkın tiroit değerleri diğer köpeklerden farklıdır",
 };
+
+function daysOf(days?: string): string {
+  return days === "1" ? "1 day" : `${days} days`;
+}
 
 /** Where no critical limit applies; see critical-limits.json. */
 const englishExceptions: Record<string, string> = {

@@ -38,11 +38,25 @@ export const SPECIES = [
   ] as const),
 ] as const;
 
-/** The response to `GET .../patients`: one page of the connected patients, by name. */
+/** The columns by which the server sorts the list; `-` is the other way round. */
+export const PATIENT_SORTS = ["name", "-name", "owner", "-owner", "age", "-age"] as const;
+export type PatientSort = (typeof PATIENT_SORTS)[number];
+
+/** The response to `GET .../patients`: one page of the connected patients, by name unless the request sorts them. */
 export interface PatientList {
   patients: ListedPatient[];
   total: number;
   page_size: number;
+  /** Where each first letter begins in a list by name of several pages; empty for another list. */
+  letters: PatientLetter[];
+}
+
+export interface PatientLetter {
+  /** `#` for names that start with a number or a sign. */
+  letter: string;
+  page: number;
+  /** The first patient of the letter. */
+  fp: string;
 }
 
 export interface ListedPatient extends Pick<Patient, "fp" | "name" | "species" | "breed" | "sex" | "date_of_birth"> {

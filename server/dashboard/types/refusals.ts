@@ -53,7 +53,7 @@ const english = {
   "SHARE.PENDING": (tests) => `Tests of its order still run, so it is not shared yet: ${tests}`,
   "SHARE.TOO_MANY": (most) => `The study has ${most} links that open, the most. Revoke one first`,
   "SHARE.ADDRESS": () => "This is not one e-mail address: enter one such as owner@example.com",
-  "SHARE.JUST_SENT": (seconds) => `The report went to this address just now: wait ${seconds} seconds`,
+  "SHARE.JUST_SENT": (seconds) => `The report went to this address just now: wait ${secondsOf(seconds)}`,
   "SHARE.TOO_MANY_MAILS": (most) => `The clinic sent ${most} reports in the last hour, the most: wait, or make a link`,
   "MAIL.OTHER_CLINICS": () =>
     "The server has other clinics too: a user who is an admin of each of them may change its mail server",
@@ -157,7 +157,7 @@ const english = {
   "RANGES.CHANGED": () => "Someone else changed the intervals meanwhile. Look at the changes again",
   "CHANNEL.TAKEN": () => "This address is in the list already",
   "CHANNEL.TOO_MANY": (most) => `A clinic has at most ${most} addresses: remove one first`,
-  "CHANNEL.TESTED": (seconds) => `The last test was just now: wait ${seconds} seconds`,
+  "CHANNEL.TESTED": (seconds) => `The last test was just now: wait ${secondsOf(seconds)}`,
   /** The value is the sentence about the URL. */
   "WEBHOOK.URL": (why = "") => why.replace(/\.$/, ""),
   "WEBHOOK.TOO_MANY": (most) => `The clinic has ${most} webhooks, the most. Delete one first`,
@@ -307,6 +307,10 @@ const turkish: Record<RefusalCode, Words> = {
 
 export function refusal(code: RefusalCode, ...values: readonly (string | number)[]): Refusal {
   return reasonOf(code, ...values.map(String));
+}
+
+function secondsOf(seconds?: string): string {
+  return seconds === "1" ? "1 second" : `${seconds} seconds`;
 }
 
 /** Returns a refusal as a sentence. */

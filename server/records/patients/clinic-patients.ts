@@ -1,6 +1,19 @@
+import type { ListedPatient } from "../../dashboard/types/patients.ts";
 import { query } from "../../database/query.ts";
 
 // All patients that a clinic sees, for searches over them.
+
+/** A patient of a clinic as its lists stay in memory. */
+export type KnownPatient = Omit<ListedPatient, "last_study_at"> & {
+  id: number;
+  owner_fp: string;
+  owner_phone: string | null;
+  owner_email: string | null;
+  /** What a search reads. */
+  words: string;
+  /** The names without case and accents, as `fold` makes them. */
+  folded: { readonly name: string; readonly owner: string };
+};
 
 export const patientsOfClinic = query((db, p: { clinicId: number }) =>
   db
@@ -12,6 +25,10 @@ export const patientsOfClinic = query((db, p: { clinicId: number }) =>
     .select(["customer.phone as owner_phone", "customer.email as owner_email"])
     .where("clinic_patient.clinic_id", "=", p.clinicId)
     .where("clinic_patient.listed", "=", 1),
+);
+
+export const languageOfClinic = query((db, p: { clinicId: number }) =>
+  db.selectFrom("clinic_settings").select("language").where("clinic_id", "=", p.clinicId),
 );
 
 export const identifiersOfClinic = query((db, p: { clinicId: number }) =>

@@ -1,9 +1,11 @@
+import type { Language } from "../../../shared/api/language.ts";
 import { fold } from "../../../shared/clinical/species.ts";
-import type { ListedPatient, PatientList } from "../../dashboard/types/patients.ts";
+import type { ListedPatient, PatientList, PatientSort } from "../../dashboard/types/patients.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { Store } from "../../database/store.ts";
 import { VersionedCache } from "./versioned-cache.ts";
-import { identifiersOfClinic, patientsOfClinic } from "./clinic-patients.ts";
+import { identifiersOfClinic, type KnownPatient, languageOfClinic, patientsOfClinic } from "./clinic-patients.ts";
+import { inOrder, lettersOf, sortByName } from "./patient-order.ts";
 import { rankFor, searchFor, searchText } from "./patient-search.ts";
 
 // The list of a clinic's connected patients with search. The names stay in memory until the clinic's list changes.
@@ -19,21 +21,11 @@ export interface PatientSearch {
   search: string | null;
   /** A word that the API serves, or the animal itself, such as `horse`. */
   species: string | null;
+  /** Null sorts by name, after the ones that a search surely meant. */
+  sort?: PatientSort | null;
   /** The first page is 1. */
   page: number;
 }
-
-/** A patient of a clinic as its lists stay in memory. */
-export type KnownPatient = Omit<ListedPatient, "last_study_at"> & {
-  id: number;
-  owner_fp: string;
-  owner_phone: string | null;
-  owner_email: string | null;
-  /** What a search reads. */
-  words: string;
-  /** The names without case and accents, as `fold` makes them. */
-  folded: { readonly name: string; readonly owner: string };
-};
 
 /** The patient lists of all clinics. */
 export class PatientLists {
@@ -46,22 +38,25 @@ export class PatientLists {
     this.#store = store;
   }
 
-  /** Lists one page of the patients that fit: the ones that were surely meant, then by name. */
-  async find({ clinicId, search, species, page }: PatientSearch): Promise<PatientList> {
+  /** Lists one page of the patients that fit: the ones that were surely meant, then by name, or as the request sorts them. */
+  async find({ clinicId, search, species, sort = null, page }: PatientSearch): Promise<PatientList> {
     const fits = searchFor(search ?? "");
     const isOf = (patient: KnownPatient) =>
       species === null || patient.species === species || patient.precise_species === species;
-    const found = (await this.known(clinicId)).filter((patient) => isOf(patient) && fits(patient));
-    const rank = rankFor(search ?? "");
-    const ranked = found.map((patient) => ({ patient, rank: rank(patient) })).toSorted((a, b) => a.rank - b.rank);
-    const shown = ranked.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE).map(({ patient }) => patient);
+    const language = await languageOf(this.#store, clinicId);
+    const all = inOrder(await this.known(clinicId), sort ?? "name", language);
+    const found = all.filter((patient) => isOf(patient) && fits(patient));
+    const sorted = sort === null ? ranked(found, search ?? "") : found;
+    const shown = sorted.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
     const lastStudies = await lastStudiesOf(this.#store, shown);
     const patients = shown.map((known): ListedPatient => {
       const { id, words: _words, folded: _folded, owner_fp: _fp, owner_phone: _phone, ...rest } = known;
       const { owner_email: _email, ...patient } = rest;
       return { ...patient, last_study_at: lastStudies.get(id) ?? null };
     });
-    return { patients, total: found.length, page_size: PAGE_SIZE };
+    const isByName = sort === "name" || sort === "-name" || (sort === null && (search ?? "").trim() === "");
+    const letters = isByName && sorted.length > PAGE_SIZE ? lettersOf(sorted, PAGE_SIZE, language) : [];
+    return { patients, total: found.length, page_size: PAGE_SIZE, letters };
   }
 
   /**
@@ -88,6 +83,14 @@ export class PatientLists {
     await this.#store.refreshVersions();
     return (await this.#store.versions(clinicId)).lists;
   }
+}
+
+function ranked(found: readonly KnownPatient[], search: string): readonly KnownPatient[] {
+  const rank = rankFor(search);
+  return found
+    .map((patient) => ({ patient, rank: rank(patient) }))
+    .toSorted((a, b) => a.rank - b.rank)
+    .map(({ patient }) => patient);
 }
 
 /** Reads all patients of a clinic, by name. */
@@ -120,11 +123,13 @@ export async function knownPatients(session: Session, clinicId: number): Promise
     };
     return { ...animal, is_deceased: deceased_at !== null, owner_fp, owner_name, owner_phone, owner_email };
   });
-  return patients.toSorted((a, b) => compare(a.words, b.words) || compare(a.fp, b.fp));
+  return sortByName(patients, await languageOf(session, clinicId));
 }
 
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+/** Without a choice Turkish: its alphabet has the letters of the English one in the same order, and its own between them. */
+async function languageOf(session: Session, clinicId: number): Promise<Language> {
+  const [settings] = await session.all(languageOfClinic, { clinicId });
+  return settings?.language ?? "tr";
 }
 
 async function lastStudiesOf(session: Session, patients: readonly { id: number }[]): Promise<Map<number, string>> {

@@ -1,15 +1,16 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from "preact-iso";
-import { isOffline, otherUser } from "../api.ts";
+import { isOffline, otherUser, type RequestError } from "../api.ts";
 import { lazy } from "../lazy.tsx";
-import { isLiveLost } from "../live.ts";
+import { isLiveLost, RETRY_MS } from "../live.ts";
 import { Menu } from "./menu.tsx";
 import { usePageTitle } from "./page-title.ts";
 import { screens } from "./screens.ts";
-import { Empty } from "../resource.tsx";
+import { Empty, Problem } from "../resource.tsx";
 import { clinic, refreshSession, session } from "../session.ts";
 import { dateTime, language, translations } from "../text.ts";
+import { useAction } from "../ui/form/use-action.ts";
 
 // The frame of the dashboard: the screens that the user may see, the menu and the banners.
 
@@ -17,7 +18,8 @@ const SignIn = lazy(async () => (await import("../screens/account/sign-in.tsx"))
 
 export function App() {
   usePageTitle();
-  useEffect(() => void refreshSession().catch(() => undefined), []);
+  const start = useAction();
+  useEffect(() => void start.run(refreshSession), []);
   const state = session.value;
   // Screens read texts while they are drawn, so a change of the language draws all of them again.
   return (
@@ -26,7 +28,9 @@ export function App() {
       <ErrorBoundary>
         {otherUser.value !== null ? (
           <OtherUser />
-        ) : state === undefined ? null : state.state !== "signed in" ? (
+        ) : state === undefined ? (
+          start.error !== undefined && <NotStarted error={start.error} retry={start.retry} />
+        ) : state.state !== "signed in" ? (
           <SignIn state={state} />
         ) : (
           <SignedIn />
@@ -59,6 +63,20 @@ function SignedIn() {
         )}
       </main>
     </div>
+  );
+}
+
+/** Without the session the page knows nothing to show. */
+function NotStarted({ error, retry }: { error: RequestError; retry: () => Promise<unknown> }) {
+  useEffect(() => {
+    const timer = setTimeout(() => void retry(), RETRY_MS);
+    return () => clearTimeout(timer);
+  }, [error]);
+  return (
+    <main class="alone">
+      <h1>Vetwire</h1>
+      <Problem error={error} retry={retry} />
+    </main>
   );
 }
 

@@ -17,7 +17,7 @@ describe.skipIf(browserProblem() !== null)("the header in a browser", () => {
     browser = await sharedBrowser();
   });
 
-  test("the screens fold into a menu on a phone, and the menu closes on the chosen screen", async () => {
+  test("the screens fold into a menu on a phone, the menu closes on the chosen screen, and patients have three doors", async () => {
     const fp = newFp("clinic");
     const page = await (await startDashboard(clinic(fp))).openAs(browser, "staff", fp);
     await page.getByRole("heading", { name: "Today" }).waitFor();
@@ -31,6 +31,12 @@ describe.skipIf(browserProblem() !== null)("the header in a browser", () => {
     await link.click();
     await page.getByRole("heading", { name: "Patients" }).waitFor();
     expect(await link.isVisible()).toBe(false);
+
+    const doors = page.getByRole("region", { name: "This clinic has no patients yet" }).getByRole("link");
+    const paths = await doors.evaluateAll((links) => links.map((door) => door.getAttribute("href")));
+    expect(paths).toEqual(["/dashboard/patients/new", "/dashboard/patients/import", "/dashboard/help/animals"]);
+    await expectAccessible(page);
+    await expectFitsPhone(page);
   });
 
   test("/dashboard/ leads to Today, and the tab has the name of the screen in the language of the page", async () => {

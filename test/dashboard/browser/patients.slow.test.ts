@@ -130,6 +130,44 @@ describe.skipIf(problem !== null)("in a browser", () => {
     expect(await page.getByRole("button", { name: "Connect a patient" }).count()).toBe(0);
   });
 
+  test("a long list jumps to a letter and to a page, and the server sorts all of it", async () => {
+    const own = newFp("clinic");
+    const named = ["Çakır", "Cemre", "Zeki"].map((name, index) =>
+      patient({ name, date_of_birth: `${2010 + index}-01-01` }),
+    );
+    const others = Array.from({ length: 120 }, () => patient({ name: "Maviş", date_of_birth: "2020-01-01" }));
+    const animals = [...others, ...named];
+    const server = await startDashboard(
+      clinic(own),
+      animals,
+      animals.map(({ fp }) => connection(fp, own)),
+    );
+    const page = await server.openAs(browser, "reader", own, "/patients");
+    const names = page.getByRole("table").locator("tbody th");
+    const letters = page.getByRole("navigation", { name: "Jump to a letter" }).getByRole("button");
+    await expect.poll(async () => (await names.allInnerTexts()).slice(0, 3)).toEqual(["Cemre", "Çakır", "Maviş"]);
+    expect(await letters.allInnerTexts()).toEqual(["C", "Ç", "M", "Z"]);
+    expect(await page.getByRole("columnheader", { name: "Name" }).getAttribute("aria-sort")).toBe("ascending");
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await letters.last().click();
+    await page.waitForURL(/page=3/);
+    await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("Zeki");
+    await page.getByRole("spinbutton", { name: "Page" }).fill("2");
+    await page.getByRole("spinbutton", { name: "Page" }).press("Enter");
+    await page.waitForURL(/page=2/);
+
+    const age = page.getByRole("columnheader", { name: "Age" });
+    await age.getByRole("button").click();
+    await page.waitForURL(/sort=age/);
+    await age.getByRole("button").click();
+    // The oldest of all pages is first.
+    await expect.poll(async () => (await names.allInnerTexts()).slice(0, 3)).toEqual(["Çakır", "Cemre", "Zeki"]);
+    expect(await age.getAttribute("aria-sort")).toBe("descending");
+    expect(await letters.count()).toBe(0);
+    await expectAccessible(page);
+  });
+
   test("the matrix shows values by days with their flags, and the trend draws one line for each unit", async () => {
     const { own, karabas, entities } = world();
     const { store, openAs } = await startDashboard(...entities);

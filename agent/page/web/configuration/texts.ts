@@ -11,7 +11,7 @@ export const t = translations({
   text: ["Text of the configuration", "Yapılandırmanın metni"],
   checking: ["Checking", "Denetleniyor"],
   good: ["No fault", "Hata yok"],
-  faults: ["{count} faults", "{count} hata"],
+  faults: ["{count} {count|fault|faults}", "{count} hata"],
   fault: ["1 fault", "1 hata"],
   line: ["Line {line}", "{line}. satır"],
   difference: ["Your change", "Değişikliğiniz"],

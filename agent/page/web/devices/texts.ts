@@ -70,11 +70,11 @@ export const t = translations({
   off: ["Does not answer", "Yanıt vermiyor"],
   foreign: ["The agent does not understand it", "Aracı bu cihazı anlamıyor"],
   foreignKnown: [
-    "{bytes} bytes belong to no message. They look like {protocol}, but the profile is {profile}. Choose another profile in the configuration.",
+    "{bytes} {bytes|byte belongs|bytes belong} to no message. {bytes|It looks|They look} like {protocol}, but the profile is {profile}. Choose another profile in the configuration.",
     "{bytes} bayt hiçbir iletiye ait değil. {protocol} gibi görünüyor, ancak profil {profile}. Yapılandırmada başka bir profil seçin.",
   ],
   foreignUnknown: [
-    "{bytes} bytes belong to no message. Compare the profile {profile}, the port and the baud rate with the device’s settings.",
+    "{bytes} {bytes|byte belongs|bytes belong} to no message. Compare the profile {profile}, the port and the baud rate with the device’s settings.",
     "{bytes} bayt hiçbir iletiye ait değil. {profile} profilini, bağlantı noktasını ve baud hızını cihazın ayarlarıyla karşılaştırın.",
   ],
   sample: ["Its bytes", "Baytları"],
@@ -95,7 +95,7 @@ export const t = translations({
     "These addresses are not in the device’s allow list. If one is the device, add it in the configuration.",
     "Bu adresler cihazın izin listesinde yok. Biri bu cihazsa adresini yapılandırmaya ekleyin.",
   ],
-  refusedOne: ["{address}: {count} times, last {when}", "{address}: {count} kez, son {when}"],
+  refusedOne: ["{address}: {count} {count|time|times}, last {when}", "{address}: {count} kez, son {when}"],
   live: ["Live bytes of {device}", "{device} canlı baytları"],
   liveShow: ["Show live bytes", "Canlı baytları göster"],
   liveHide: ["Hide live bytes", "Canlı baytları gizle"],

@@ -12,7 +12,7 @@ export const t = translations({
     "Özgün görüntüler bu bilgisayarda ve arşivdedir.",
   ],
   older: [
-    "The newest {count} studies are shown. “vetwire agent images list” lists all images.",
+    "The newest {count} {count|study is|studies are} shown. “vetwire agent images list” lists all images.",
     "En yeni {count} tetkik gösteriliyor. “vetwire agent images list” tüm görüntüleri listeler.",
   ],
   count: ["Images: {count}.", "Görüntü sayısı: {count}."],
@@ -30,7 +30,7 @@ export const t = translations({
   removed: ["Removed to make room. Look for it in the archive.", "Yer açmak için silindi. Arşivde arayın."],
   imageOf: ["Image {number} of {count}", "Görüntü {number} / {count}"],
   alt: ["Image {number} of {count}, not for diagnosis", "Görüntü {number} / {count}, tanı için değildir"],
-  clip: ["Clip, {count} frames", "Video, {count} kare"],
+  clip: ["Clip, {count} {count|frame|frames}", "Video, {count} kare"],
   drawing: ["The agent draws the picture.", "Aracı görüntüyü çiziyor."],
   notDrawn: ["No picture:", "Çizilemedi:"],
   notDrawnNext: ["Look at it on the device or in the archive.", "Görüntüye cihazda veya arşivde bakın."],

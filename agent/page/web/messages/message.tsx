@@ -63,7 +63,7 @@ function Shown({ message, reload }: { message: LocalMessage; reload: () => Promi
 
 /** Saves the recording of the message by the browser, and shows what the user has to know before it leaves the house. */
 function Save({ id }: { id: string }) {
-  const { run, error, isRunning } = useAction();
+  const { run, retry, error, isRunning } = useAction();
   const saved = useSignal<LocalFixture | null>(null);
   const save = () =>
     run(async () => {
@@ -82,7 +82,7 @@ function Save({ id }: { id: string }) {
       <button type="button" disabled={isRunning} onClick={() => void save()}>
         {t("save")}
       </button>
-      {error !== undefined && <Problem error={error} />}
+      {error !== undefined && <Problem error={error} retry={retry} />}
       {saved.value !== null && (
         <div role="status">
           {t("saved", { file: saved.value.file_name })}

@@ -70,7 +70,11 @@ function queryText(wanted: Record<string, string>): string {
 
 function MessageTable({ messages }: { messages: readonly LocalMessageRow[] }) {
   return (
-    <DataTable label={t("messages")} columns={[t("received"), t("device"), t("state"), t("sample"), t("reason")]}>
+    <DataTable
+      label={t("messages")}
+      class="cards"
+      columns={[t("received"), t("device"), t("state"), [t("sample"), "labelled"], t("reason")]}
+    >
       {messages.map(({ id, device, received_at, state, sample_ids = [], ...why }) => (
         <tr key={id}>
           <th scope="row">

@@ -31,9 +31,9 @@ export const t = translations({
   raw: ["1. What the device sent", "1. Cihazın gönderdiği"],
   report: ["2. What was read", "2. Okunan"],
   study: ["3. What was filed", "3. Kaydedilen"],
-  bytes: ["{count} bytes", "{count} bayt"],
+  bytes: ["{count} {count|byte|bytes}", "{count} bayt"],
   cut: [
-    "The first {shown} of {count} bytes. The recording holds all of them.",
+    "The first {shown} of {count} {count|byte|bytes}. The recording holds all of them.",
     "{count} baytın ilk {shown} baytı. Tamamı dosyaya kaydedilir.",
   ],
   asText: ["Text", "Metin"],

@@ -4,6 +4,7 @@ import type { LocalCode, LocalCodes } from "../../types/queue.ts";
 import { call } from "../../../../server/web/api.ts";
 import { Empty, Loaded, useLocal } from "../../../../server/web/resource.tsx";
 import { DataTable } from "../../../../server/web/ui/list/data-table.tsx";
+import { useSorted } from "../../../../server/web/ui/list/use-sorted.ts";
 import { Field } from "../../../../server/web/ui/form/field.tsx";
 import { CloseButton, Dialog } from "../../../../server/web/ui/form-dialog/dialog.tsx";
 import { FormDialog } from "../../../../server/web/ui/form-dialog/form-dialog.tsx";
@@ -36,12 +37,24 @@ export function Codes() {
 }
 
 function CodeTable({ codes, choose }: { codes: readonly LocalCode[]; choose: (code: LocalCode) => void }) {
+  const { rows, column } = useSorted(codes, {
+    code: ({ code }) => code,
+    device: ({ device }) => device,
+    results: ({ count }) => count,
+  });
   return (
     <DataTable
       label={t("codes")}
-      columns={[t("code"), t("device"), t("example"), [t("results"), "number"], t("analyte")]}
+      class="cards"
+      columns={[
+        column("code", t("code")),
+        column("device", t("device")),
+        [t("example"), "labelled"],
+        column("results", t("results"), "number labelled"),
+        t("analyte"),
+      ]}
     >
-      {codes.map((one) => (
+      {rows.map((one) => (
         <tr key={`${one.device} ${one.code}`}>
           <th scope="row">
             {one.code} <span class="quiet">{one.label}</span>

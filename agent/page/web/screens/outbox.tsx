@@ -35,7 +35,8 @@ function Waiting({ outbox: { depth, studies, server } }: { outbox: LocalOutbox }
       </section>
       <DataTable
         label={t("outbox")}
-        columns={[t("since"), t("device"), t("study"), [t("tries"), "number"], t("message")]}
+        class="cards"
+        columns={[t("since"), t("device"), t("study"), [t("tries"), "number labelled"], t("message")]}
       >
         {studies.map(({ fp, revision, modality, device, message, created_at, send_attempts }) => (
           <tr key={`${fp} ${revision}`}>
@@ -57,7 +58,7 @@ const t = translations({
   outbox: ["To send", "Gönderilecek"],
   none: ["Every result is sent", "Tüm sonuçlar gönderildi"],
   noneNext: ["A new result goes to the server within seconds.", "Yeni bir sonuç birkaç saniye içinde sunucuya gider."],
-  waiting: ["{count} results wait for the server.", "{count} sonuç sunucuyu bekliyor."],
+  waiting: ["{count} {count|result waits|results wait} for the server.", "{count} sonuç sunucuyu bekliyor."],
   kept: [
     "They stay on this PC until the server has them, so nothing is lost.",
     "Sunucu alana kadar bu bilgisayarda kalırlar; hiçbir şey kaybolmaz.",

@@ -80,7 +80,11 @@ function Candidates({
   return (
     <>
       <p>{t("heardKnown")}</p>
-      <DataTable label={t("candidates")} columns={[t("device"), [t("score"), "number"], t("why")]}>
+      <DataTable
+        label={t("candidates")}
+        class="cards"
+        columns={[t("device"), [t("score"), "number labelled"], t("why")]}
+      >
         {candidates.map(({ profile, name, protocol, setting, caller, score, reasons }, index) => (
           <tr key={`${profile} ${setting} ${caller}`}>
             <th scope="row">

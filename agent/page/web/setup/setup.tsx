@@ -23,7 +23,7 @@ const LOOK_MS = 700;
 
 export function SetUp() {
   const resource = useLocal<SetupView>("/setup");
-  const { run, error, isRunning } = useAction();
+  const { run, retry, error, isRunning } = useAction();
   const { route } = useLocation();
   const { data, reload } = resource;
   const isLive = data !== undefined && (data.isBusy || LIVE.includes(data.step.at));
@@ -45,7 +45,7 @@ export function SetUp() {
         {({ step, turn }) => (
           <section class="setup" key={turn} aria-busy={isRunning}>
             <Step step={step} say={say} />
-            {error !== undefined && <Problem error={error} />}
+            {error !== undefined && <Problem error={error} retry={retry} />}
             {CAN_GO_BACK.includes(step.at) && (
               <p class="actions">
                 <button type="button" disabled={isRunning} onClick={() => void say({ to: "back" })}>

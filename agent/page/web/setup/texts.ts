@@ -152,17 +152,23 @@ export const t = translations({
     "Veri geldi ama {last} ile anlaşılmadı. Sonucu bir kez daha gönderin: şimdi {setting} ile dinleniyor.",
   ],
   noBytes: ["Nothing came yet.", "Henüz bir şey gelmedi."],
-  bytes: ["{bytes} bytes came.", "{bytes} bayt geldi."],
+  bytes: ["{bytes} {bytes|byte|bytes} came.", "{bytes} bayt geldi."],
   bytesShown: ["Bytes of the device", "Cihazın gönderdiği veri"],
   speedNow: ["Serial setting:", "Seri ayar:"],
-  secondsLeft: ["Ends after {seconds} more seconds of silence.", "{seconds} saniye daha sessizlik olursa biter."],
+  secondsLeft: [
+    "Ends after {seconds} more {seconds|second|seconds} of silence.",
+    "{seconds} saniye daha sessizlik olursa biter.",
+  ],
   keepsResult: [
     "Nothing is confirmed to the device while this PC listens. The device may show a failed transmission, and keeps its result.",
     "Dinlerken cihaza hiçbir onay gönderilmez. Cihaz gönderimi başarısız gösterebilir ve sonucunu saklar.",
   ],
   stop: ["Stop listening", "Dinlemeyi bitir"],
   heardNothing: ["Nothing came.", "Hiçbir şey gelmedi."],
-  heardUnknown: ["{bytes} bytes came, and fit no known device.", "{bytes} bayt geldi, bilinen hiçbir cihaza uymuyor."],
+  heardUnknown: [
+    "{bytes} {bytes|byte came, and fits|bytes came, and fit} no known device.",
+    "{bytes} bayt geldi, bilinen hiçbir cihaza uymuyor.",
+  ],
   heardKnown: [
     "The bytes fit these devices, the best first. Compare with the name on the device.",
     "Gelen veri şu cihazlara uyuyor, en iyisi başta. Cihazın üzerindeki adla karşılaştırın.",

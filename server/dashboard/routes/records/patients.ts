@@ -1,6 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { isFp } from "../../../../shared/api/fp.ts";
-import { type PatientList, type PatientOverview, type PatientResults, SPECIES } from "../../types/patients.ts";
+import {
+  PATIENT_SORTS,
+  type PatientList,
+  type PatientOverview,
+  type PatientResults,
+  SPECIES,
+} from "../../types/patients.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { choice, pageParameters, readParameters, text, yesOrNo } from "../../../http/query-parameters.ts";
 import { listUsedStock } from "../../../records/inventory/movement-list.ts";
@@ -16,6 +22,7 @@ import type { DashboardContext } from "../../context.ts";
 const listParameters = {
   search: text("Words of the name, of an identifier or of the owner, or a complete fp."),
   species: choice(SPECIES, "Species of the patients."),
+  sort: choice(PATIENT_SORTS, "Column by which the patients are sorted; with - the other way round."),
   page: pageParameters.page,
 };
 

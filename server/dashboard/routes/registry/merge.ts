@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { isFp } from "../../../../shared/api/fp.ts";
 import { auditCommand } from "../../../records/audit/audit.ts";
-import type { KnownPatient, PatientLists } from "../../../records/patients/patient-list.ts";
+import type { KnownPatient } from "../../../records/patients/clinic-patients.ts";
+import type { PatientLists } from "../../../records/patients/patient-list.ts";
 import { compareAnimals } from "../../../records/registry/by-hand/compare-animals.ts";
 import { readEditedAnimal } from "../../../records/registry/by-hand/edited-animal.ts";
 import { likelyDoubles } from "../../../records/registry/by-hand/likely-doubles.ts";

@@ -1,7 +1,7 @@
 import { isNearName } from "../../../../shared/clinical/candidates.ts";
 import { fold } from "../../../../shared/clinical/species.ts";
 import type { DoubleSign, KnownOwner, LikelyDouble, OwnerFacts } from "../../../dashboard/types/animals.ts";
-import type { KnownPatient } from "../../patients/patient-list.ts";
+import type { KnownPatient } from "../../patients/clinic-patients.ts";
 import { isSamePhone } from "../../patients/patient-search.ts";
 import type { ReadAnimal } from "./typed-animal.ts";
 

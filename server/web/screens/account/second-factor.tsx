@@ -19,7 +19,7 @@ type Factor = Pick<AccountState, "has_second_factor" | "recovery_codes_left">;
 
 /** Shows whether the second factor is on, switches it on or off, and makes recovery codes. */
 export function SecondFactor({ of: factor, changed }: { of: Factor; changed: () => Promise<void> }) {
-  const { run, error } = useAction();
+  const { run, retry, error } = useAction();
   const [open, setOpen] = useState<NewSecondFactor | "off" | "codes" | null>(null);
   const start = () => void run(async () => setOpen(await call("POST", "/account/second-factor/secret", {})));
   const close = () => {
@@ -32,7 +32,7 @@ export function SecondFactor({ of: factor, changed }: { of: Factor; changed: () 
       <h2>{t("secondFactor")}</h2>
       <p>{isOn ? t("factorOn") : t("factorOff")}</p>
       {isOn && <p>{t("codesLeft", { count: factor.recovery_codes_left })}</p>}
-      {error !== undefined && <Problem error={error} />}
+      {error !== undefined && <Problem error={error} retry={retry} />}
       <p class="actions">
         {/* One button for both states, so that the focus returns to it after the dialog. */}
         <button type="button" onClick={isOn ? () => setOpen("off") : start}>

@@ -10,7 +10,7 @@ import { t } from "./texts.ts";
 
 /** Lists the browsers in which the user is signed in. */
 export function Sessions({ sessions, changed }: { sessions: SessionOfUser[]; changed: () => Promise<void> }) {
-  const { run, error, isRunning } = useAction();
+  const { run, retry, error, isRunning } = useAction();
   const end = ({ id, is_this }: SessionOfUser) =>
     void run(async () => {
       await call("DELETE", `/account/sessions/${id}`);
@@ -25,7 +25,7 @@ export function Sessions({ sessions, changed }: { sessions: SessionOfUser[]; cha
     <section>
       <h2>{t("sessions")}</h2>
       <p class="quiet">{t("sessionsWhy")}</p>
-      {error !== undefined && <Problem error={error} />}
+      {error !== undefined && <Problem error={error} retry={retry} />}
       <DataTable
         label={t("sessions")}
         columns={[t("browser"), [t("address"), "detail"], t("lastUse"), [t("started"), "detail"], t("action")]}

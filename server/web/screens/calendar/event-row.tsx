@@ -22,7 +22,7 @@ export function EventRow({
   reload: () => Promise<void>;
   edit: () => void;
 }) {
-  const { run, error, isRunning } = useAction();
+  const { run, retry, error, isRunning } = useAction();
   const [isCancelling, setCancelling] = useState(false);
   const step = async (name: "move" | "undo", body: EventMove | EventUndo) => {
     try {
@@ -67,7 +67,7 @@ export function EventRow({
           )}
         </span>
       )}
-      {error !== undefined && <Problem error={error} />}
+      {error !== undefined && <Problem error={error} retry={retry} />}
       {isCancelling && (
         <FormDialog
           title={t("cancelTitle")}

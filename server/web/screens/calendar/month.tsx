@@ -73,7 +73,7 @@ function Day({ day, isToday, events }: { day: string; isToday: boolean; events: 
       {count > 0 && (
         <span class="calendar-count">
           <span aria-hidden="true">{count}</span>
-          <span class="visually-hidden">{t(count === 1 ? "oneEvent" : "events", { count })}</span>
+          <span class="visually-hidden">{t("events", { count })}</span>
         </span>
       )}
       {first.map(({ fp, start_at, title }) => (

@@ -10,7 +10,7 @@ import { t } from "./texts.ts";
 
 /** Adds a clinic PC: shows a code with its instructions, then the PC once it has used the code. */
 export function AddPc({ agents }: { agents: readonly AgentShown[] }) {
-  const { run, error, isRunning } = useAction();
+  const { run, retry, error, isRunning } = useAction();
   const [made, setMade] = useState<{ code: PairingCode; before: ReadonlySet<string> } | null>(null);
   const make = () =>
     void run(async () => {
@@ -25,12 +25,12 @@ export function AddPc({ agents }: { agents: readonly AgentShown[] }) {
           {t("addPc")}
         </button>
       </p>
-      {error !== undefined && made === null && <Problem error={error} />}
+      {error !== undefined && made === null && <Problem error={error} retry={retry} />}
       {made !== null && (
         <Dialog title={t("addPc")} close={() => setMade(null)} foot={<CloseButton />}>
           <div role="status">{added !== undefined && <p class="note">{t("added", { name: added.key.name })}</p>}</div>
           {added === undefined && <Code of={made.code} renew={make} />}
-          {error !== undefined && <Problem error={error} />}
+          {error !== undefined && <Problem error={error} retry={retry} />}
         </Dialog>
       )}
     </>

@@ -104,7 +104,7 @@ export const t = translations({
     "Cihazların yanındaki bilgisayarda Vetwire'ı başlatın ve bu kodu oraya yazın:",
   ],
   codeEnds: [
-    "The code works once, for {minutes} more minutes. A new code ends this one.",
+    "The code works once, for {minutes} more {minutes|minute|minutes}. A new code ends this one.",
     "Kod bir kez ve {minutes} dakika daha geçerli. Yeni bir kod bunu geçersiz kılar.",
   ],
   codeCommand: [

@@ -1,8 +1,7 @@
 import { translations } from "../../text.ts";
 
 export const t = translations({
-  updateOne: ["Update 1 PC", "1 bilgisayarı güncelle"],
-  updateMany: ["Update {count} PCs", "{count} bilgisayarı güncelle"],
+  update: ["Update {count} {count|PC|PCs}", "{count} bilgisayarı güncelle"],
   available: ["Version {version} is ready.", "{version} sürümü hazır."],
   title: ["Update to version {version}", "{version} sürümüne güncelleme"],
   how: [

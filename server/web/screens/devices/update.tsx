@@ -29,7 +29,7 @@ function Start({ plan, reload }: { plan: UpdatePlan; reload: () => Promise<void>
   const [isAsking, setAsking] = useState(false);
   const { version, pcs, left } = plan;
   if (pcs.length === 0) return left.length === 0 ? null : <Left plan={plan} />;
-  const button = pcs.length === 1 ? t("updateOne") : t("updateMany", { count: pcs.length });
+  const button = t("update", { count: pcs.length });
   const start = async () => {
     await call("POST", `${clinicPath()}/rollout`, { version });
     await reload();
@@ -76,7 +76,7 @@ function Left({ plan: { version, left } }: { plan: UpdatePlan }) {
 }
 
 function Progress({ rollout, reload }: { rollout: RolloutShown; reload: () => Promise<void> }) {
-  const { run, error, isRunning } = useAction();
+  const { run, retry, error, isRunning } = useAction();
   const { version, by, started_at, is, pcs } = rollout;
   const command = (path: string, body: object = {}) =>
     void run(async () => {
@@ -107,7 +107,7 @@ function Progress({ rollout, reload }: { rollout: RolloutShown; reload: () => Pr
           </li>
         ))}
       </ol>
-      {error !== undefined && <Problem error={error} />}
+      {error !== undefined && <Problem error={error} retry={retry} />}
       {may("admin") && (
         <p class="actions">
           <button type="button" disabled={isRunning} onClick={() => command(is === "running" ? "stop" : "close")}>

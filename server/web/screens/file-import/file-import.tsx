@@ -51,7 +51,7 @@ export function FileImport() {
 }
 
 function Steps({ state, reload }: { state: ImportState | null; reload: () => Promise<void> }) {
-  const { run, error, isRunning } = useAction();
+  const { run, retry, error, isRunning } = useAction();
   const act = (work: () => Promise<unknown>) => {
     void run(async () => {
       await work();
@@ -63,7 +63,7 @@ function Steps({ state, reload }: { state: ImportState | null; reload: () => Pro
     act(() => sendFile(`${clinicPath()}/imports?${new URLSearchParams({ name: file.name })}`, file));
   };
   const discard = (id: string) => act(() => call("DELETE", `${clinicPath()}/imports/${id}`));
-  const failed = error !== undefined && <Problem error={error} />;
+  const failed = error !== undefined && <Problem error={error} retry={retry} />;
   if (state === null) {
     return (
       <ol class="steps">

@@ -29,7 +29,7 @@ export function Finished({
   isDisabled: boolean;
   reload: () => Promise<void>;
 }) {
-  const { run, error, isRunning } = useAction();
+  const { run, retry, error, isRunning } = useAction();
   const [refusal, setRefusal] = useState<UndoRefusal | null>(null);
   const { result, phase, by, undo_until: until, finished_at: end, started_at: start, reading, id, done } = state;
   const undo = () => {
@@ -67,7 +67,7 @@ export function Finished({
           {refusalText(refusal)}
         </p>
       )}
-      {error !== undefined && <Problem error={error} />}
+      {error !== undefined && <Problem error={error} retry={retry} />}
       {result !== null && phase !== "undone" && <Result of={result} kind={reading?.kind ?? "animals"} id={id} />}
     </>
   );

@@ -85,7 +85,7 @@ export function Entry({ catalogue, draft, change, store, button, children }: Ent
               change={(row) => setRows(rows.map((other) => (other.analyte === row.analyte ? row : other)))}
             />
           )}
-          {preview.error !== undefined && <Problem error={preview.error} />}
+          {preview.error !== undefined && <Problem error={preview.error} retry={preview.retry} />}
           {isEmpty && (
             <p class="fault" role="alert">
               {t("typeOne")}

@@ -15,6 +15,8 @@ export interface Preview {
   /** The last response for this patient and kind of study. Its values may be older than the typed ones. */
   readonly latest: ManualPreview | undefined;
   readonly error: RequestError | undefined;
+  /** Sends the request again after an error. */
+  readonly retry: () => Promise<unknown>;
   /** The preview of this row at this position; undefined until the response arrives. */
   readonly of: (row: TypedRow, index: number) => PreviewRow | undefined;
   /** Sends the request immediately. */
@@ -39,13 +41,14 @@ export function usePreview(study: TypedStudy | null): Preview {
     return preview;
   }
 
+  const retry = () =>
+    ask().catch((failed: unknown) => {
+      if (!(failed instanceof RequestError)) throw failed;
+      setError(failed);
+    });
+
   useEffect(() => {
-    const timer = setTimeout(() => {
-      ask().catch((failed: unknown) => {
-        if (!(failed instanceof RequestError)) throw failed;
-        setError(failed);
-      });
-    }, PAUSE_MS);
+    const timer = setTimeout(() => void retry(), PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text]);
 
@@ -55,6 +58,7 @@ export function usePreview(study: TypedStudy | null): Preview {
   return {
     latest: isLatest ? answer?.preview : undefined,
     error,
+    retry,
     of(row, index) {
       const isOfRow = isOfStudy && JSON.stringify(answer.asked.results[index]) === JSON.stringify(row);
       return isOfRow ? answer.preview.rows[index] : undefined;

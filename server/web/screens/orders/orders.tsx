@@ -270,7 +270,7 @@ function WithoutOrder({ body: { orders, without_order }, reload }: { body: Order
 
 /** Reminds of the charge of results that nobody ordered, until a person ticks it off. */
 function Charge({ of: { fp, patient, charged }, reload }: { of: UnorderedStudy; reload: () => Promise<void> }) {
-  const { run, error, isRunning } = useAction();
+  const { run, retry, error, isRunning } = useAction();
   const note = (isCharged: boolean) =>
     run(async () => {
       await call("PUT", `${clinicPath()}/orders/without-order/${fp}`, { charged: isCharged } satisfies ChargeBody);
@@ -296,7 +296,7 @@ function Charge({ of: { fp, patient, charged }, reload }: { of: UnorderedStudy; 
       {charged !== null && (
         <span class="quiet">{t("chargedBy", { name: charged.by, time: dateTime(charged.at) })}</span>
       )}
-      {error !== undefined && <Problem error={error} />}
+      {error !== undefined && <Problem error={error} retry={retry} />}
     </>
   );
 }

@@ -24,7 +24,7 @@ export function OwnRequests() {
 }
 
 function Row({ request, reload }: { request: OwnRequest; reload: () => Promise<void> }) {
-  const { run, error, isRunning } = useAction();
+  const { run, retry, error, isRunning } = useAction();
   const { patient_fp: fp, state, asked_at, by, ended_at, clinic } = request;
   const withdraw = async () => {
     await call("DELETE", connectionPath(fp));
@@ -44,7 +44,7 @@ function Row({ request, reload }: { request: OwnRequest; reload: () => Promise<v
           {t("withdraw")}
         </button>
       )}
-      {error !== undefined && <Problem error={error} />}
+      {error !== undefined && <Problem error={error} retry={retry} />}
     </li>
   );
 }

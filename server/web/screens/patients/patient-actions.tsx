@@ -18,7 +18,7 @@ type Asked = "deceased" | "remove" | "close";
 /** What staff may do with a patient: change it, note its death, remove it, close the connection. */
 export function PatientActions({ overview, reload }: { overview: PatientOverview; reload: () => Promise<void> }) {
   const [asked, ask] = useState<Asked | null>(null);
-  const { run, error, isRunning } = useAction();
+  const { run, retry, error, isRunning } = useAction();
   const { patient, deceased_at, is_shared } = overview;
   const { fp, name } = patient;
   const end = () => ask(null);
@@ -55,7 +55,7 @@ export function PatientActions({ overview, reload }: { overview: PatientOverview
           {t("close")}
         </button>
       </p>
-      {error !== undefined && <Problem error={error} />}
+      {error !== undefined && <Problem error={error} retry={retry} />}
       {asked === "deceased" && <Deceased name={name} set={setDeceased} close={end} />}
       {asked === "remove" && <Remove fp={fp} name={name} close={end} />}
       {asked === "close" && <CloseConnection fp={fp} name={name} close={end} />}

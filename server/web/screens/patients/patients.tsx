@@ -1,10 +1,15 @@
 import { useLocation } from "preact-iso";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type ListedPatient, type PatientList, SPECIES } from "../../../dashboard/types/patients.ts";
+import {
+  type ListedPatient,
+  type PatientLetter,
+  type PatientList,
+  SPECIES,
+} from "../../../dashboard/types/patients.ts";
 import { Empty, Loaded, type Resource, useResource } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { date, translations } from "../../text.ts";
-import { DataTable } from "../../ui/list/data-table.tsx";
+import { DataTable, type SortedColumn } from "../../ui/list/data-table.tsx";
 import { Field } from "../../ui/form/field.tsx";
 import { OpenConnection } from "./connection.tsx";
 import { OwnRequests } from "./own-requests.tsx";
@@ -20,13 +25,18 @@ const TYPING_MS = 250;
 /** The clinic's patients with search. The address holds the search, so that a reload and a way back show the same list. */
 export function Patients() {
   const { query, route } = useLocation();
-  const { search = "", species = "", page = "1" } = query;
+  const { search = "", species = "", sort = "", page = "1" } = query;
   const [isConnecting, setConnecting] = useState(false);
-  const wanted = parameters({ search, species, page });
+  const [jumpTo, setJumpTo] = useState<PatientLetter | undefined>(undefined);
+  const wanted = parameters({ search, species, sort, page });
   const list = useKept(useResource<PatientList>(`/patients${wanted}`));
-  function show(changes: { search?: string; species?: string; page?: string }): void {
-    route(`/dashboard/patients${parameters({ search, species, page: "1", ...changes })}`, true);
+  function show(changes: Partial<ListQuery>): void {
+    route(`/dashboard/patients${parameters({ search, species, sort, page: "1", ...changes })}`, true);
   }
+  const jump = (to: PatientLetter) => {
+    setJumpTo({ ...to });
+    show({ page: String(to.page) });
+  };
   return (
     <div class="patients-screen">
       <div class="between">
@@ -49,15 +59,21 @@ export function Patients() {
       <OwnRequests />
       <Filters search={search} species={species} show={show} />
       <Loaded of={list}>
-        {({ patients, total, page_size }) =>
+        {({ patients, total, page_size, letters }) =>
           total === 0 ? (
             <NoPatients isFiltered={search !== "" || species !== ""} />
           ) : (
             <>
               <p class="quiet" role="status">
-                {total === 1 ? t("foundOne") : t("found", { count: total })}
+                {t("found", { count: total })}
               </p>
-              <PatientTable patients={patients} />
+              <Letters letters={letters} jump={jump} />
+              <PatientTable
+                patients={patients}
+                jumpTo={jumpTo}
+                sort={sort || (search === "" ? "name" : "")}
+                show={show}
+              />
               <Pager
                 of={{ page: Number(page), page_size, total, has_more: Number(page) * page_size < total }}
                 open={(next) => show({ page: String(next) })}
@@ -74,8 +90,18 @@ export function Patients() {
   );
 }
 
-function parameters({ search, species, page }: { search: string; species: string; page: string }): string {
-  const given = Object.entries({ search, species, page: page === "1" ? "" : page }).filter(([, value]) => value !== "");
+interface ListQuery {
+  readonly search: string;
+  readonly species: string;
+  /** A word of PATIENT_SORTS; empty for the order of the list. */
+  readonly sort: string;
+  readonly page: string;
+}
+
+function parameters({ search, species, sort, page }: ListQuery): string {
+  const given = Object.entries({ search, species, sort, page: page === "1" ? "" : page }).filter(
+    ([, value]) => value !== "",
+  );
   return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
 }
 
@@ -125,17 +151,63 @@ function Filters({
   );
 }
 
-function PatientTable({ patients }: { patients: ListedPatient[] }) {
+/** Leads to the first patient of a letter, on whichever page it is. */
+function Letters({ letters, jump }: { letters: readonly PatientLetter[]; jump: (to: PatientLetter) => void }) {
+  if (letters.length < 2) return null;
+  return (
+    <nav class="letters" aria-label={t("letters")}>
+      {letters.map((each) => (
+        <button key={each.letter} type="button" onClick={() => jump(each)}>
+          {each.letter}
+        </button>
+      ))}
+    </nav>
+  );
+}
+
+interface TableProps {
+  readonly patients: readonly ListedPatient[];
+  /** The letter that the user chose last. */
+  readonly jumpTo: PatientLetter | undefined;
+  readonly sort: string;
+  readonly show: (changes: Partial<ListQuery>) => void;
+}
+
+function PatientTable({ patients, jumpTo, sort, show }: TableProps) {
+  const first = useRef<HTMLAnchorElement>(null);
+  const jumped = useRef<PatientLetter | undefined>(undefined);
+  useEffect(() => {
+    // Once: a list that is loaded again must not move the focus.
+    if (first.current === null || jumped.current === jumpTo) return;
+    first.current.focus();
+    jumped.current = jumpTo;
+  }, [jumpTo, patients]);
+  // The server sorts, since it alone has the patients of all pages.
+  const column = (key: "name" | "owner" | "age", heading: string, className?: string): SortedColumn => ({
+    heading,
+    direction: sort === key ? "ascending" : sort === `-${key}` ? "descending" : undefined,
+    sort: () => show({ sort: sort === key ? `-${key}` : key }),
+    ...(className !== undefined && { class: className }),
+  });
   return (
     <DataTable
       label={t("patients")}
       class="patients cards"
-      columns={[t("name"), t("animal"), t("owner"), t("age"), t("identifiers"), t("lastStudy")]}
+      columns={[
+        column("name", t("name")),
+        t("animal"),
+        column("owner", t("owner")),
+        column("age", t("age"), "labelled"),
+        t("identifiers"),
+        [t("lastStudy"), "labelled"],
+      ]}
     >
       {patients.map((patient) => (
         <tr key={patient.fp}>
           <th scope="row">
-            <a href={`/dashboard/patients/${patient.fp}`}>{patient.name === "" ? "—" : patient.name}</a>
+            <a {...(patient.fp === jumpTo?.fp && { ref: first })} href={`/dashboard/patients/${patient.fp}`}>
+              {patient.name === "" ? "—" : patient.name}
+            </a>
             {patient.is_deceased && (
               <>
                 {" "}
@@ -160,7 +232,29 @@ function PatientTable({ patients }: { patients: ListedPatient[] }) {
 
 function NoPatients({ isFiltered }: { isFiltered: boolean }) {
   if (isFiltered) return <Empty title={t("noneFound")}>{t("noneFoundNext")}</Empty>;
-  return <Empty title={t("none")}>{t("noneNext")}</Empty>;
+  if (!may("staff")) return <Empty title={t("none")}>{t("noneReader")}</Empty>;
+  // An admin makes the key of the practice software; others read who has to do what.
+  const system = may("admin") ? "/dashboard/settings/keys" : "/dashboard/help/animals";
+  return (
+    <section class="no-patients" aria-labelledby="no-patients">
+      <strong id="no-patients">{t("none")}</strong>
+      <p class="quiet">{t("noneNext")}</p>
+      <ul>
+        <Door href="/dashboard/patients/new" title={t("byHand")} why={t("byHandWhy")} />
+        <Door href="/dashboard/patients/import" title={t("byFile")} why={t("byFileWhy")} />
+        <Door href={system} title={t("bySystem")} why={t("bySystemWhy")} />
+      </ul>
+    </section>
+  );
+}
+
+function Door({ href, title, why }: { href: string; title: string; why: string }) {
+  return (
+    <li class="card">
+      <a href={href}>{title}</a>
+      <p class="quiet">{why}</p>
+    </li>
+  );
 }
 
 const t = translations({
@@ -171,8 +265,8 @@ const t = translations({
   searchHint: ["Name, owner, phone or number", "Ad, sahip, telefon veya numara"],
   species: ["Species", "Tür"],
   allSpecies: ["All species", "Tüm türler"],
-  foundOne: ["1 patient", "1 hasta"],
-  found: ["{count} patients", "{count} hasta"],
+  found: ["{count} {count|patient|patients}", "{count} hasta"],
+  letters: ["Jump to a letter", "Harfe git"],
   name: ["Name", "Ad"],
   animal: ["Animal", "Hayvan"],
   owner: ["Owner", "Sahibi"],
@@ -188,8 +282,24 @@ const t = translations({
     "Daha az sözcük ya da mikroçip numarasının tamamını deneyin.",
   ],
   none: ["This clinic has no patients yet", "Bu kliniğin henüz hastası yok"],
-  noneNext: [
-    "Import a list, add an animal by hand, let your practice software send them, or connect a patient of another clinic by its fp.",
-    "Liste aktarın, elle bir hasta ekleyin, klinik yazılımınız göndersin ya da başka kliniğin bir hastasını fp'siyle bağlayın.",
+  noneNext: ["Animals come in by three doors:", "Hayvanlar üç yoldan eklenir:"],
+  noneReader: [
+    "Staff of the clinic add animals by hand, from a file, or from the practice system.",
+    "Hayvanları klinik çalışanları elle, dosyadan ya da klinik yazılımından ekler.",
+  ],
+  byHand: ["Add an animal by hand", "Elle bir hayvan ekle"],
+  byHandWhy: [
+    "Its name, species and owner are enough for a first result.",
+    "İlk sonuç için adı, türü ve sahibi yeterlidir.",
+  ],
+  byFile: ["Import a file", "Dosya aktar"],
+  byFileWhy: [
+    "A list of your practice software, or a spreadsheet: you see each line before it is stored.",
+    "Klinik yazılımınızın listesi ya da bir tablo: her satırı saklanmadan önce görürsünüz.",
+  ],
+  bySystem: ["Connect the practice system", "Klinik yazılımını bağla"],
+  bySystemWhy: [
+    "It then sends animals and their changes by itself, over HL7, a folder or an API key.",
+    "Hayvanları ve değişiklikleri HL7, klasör ya da API anahtarıyla kendisi gönderir.",
   ],
 });

@@ -13,7 +13,7 @@ const HERE = `${LIST}/removed`;
 /** The animals that somebody removed, to bring one back with its results. */
 export function RemovedPatients() {
   const removed = useResource<RemovedAnimals>("/patients/removed");
-  const { run, error, isRunning } = useAction();
+  const { run, retry, error, isRunning } = useAction();
   const restore = (fp: string, name: string) =>
     run(async () => {
       const { batch } = await call<Written>("POST", `${clinicPath()}/patients/${fp}/restore`, {});
@@ -27,7 +27,7 @@ export function RemovedPatients() {
       </p>
       <h1>{t("removed")}</h1>
       <NoticeLine at={HERE} reload={removed.reload} />
-      {error !== undefined && <Problem error={error} />}
+      {error !== undefined && <Problem error={error} retry={retry} />}
       <Loaded of={removed}>
         {({ animals }) =>
           animals.length === 0 ? (
@@ -35,7 +35,8 @@ export function RemovedPatients() {
           ) : (
             <DataTable
               label={t("removed")}
-              columns={[t("name"), t("species"), t("owner"), t("when"), may("staff") && t("what")]}
+              class="cards"
+              columns={[t("name"), t("species"), t("owner"), [t("when"), "labelled"], may("staff") && t("what")]}
             >
               {animals.map(({ fp, name, species, owner_name, removed_at }) => (
                 <tr key={fp}>

@@ -55,8 +55,8 @@ function ValueTable({ title, row: { values } }: { title: string; row: ResultRow 
   return (
     <DataTable
       label={t("table", { title })}
-      class="trend-values"
-      columns={[t("date"), [t("value"), "number"], [t("interval"), "number"], t("flag"), t("study")]}
+      class="trend-values cards"
+      columns={[t("date"), [t("value"), "number"], [t("interval"), "number labelled"], t("flag"), t("study")]}
     >
       {values.map((value, index) => (
         <tr key={index}>

@@ -87,7 +87,7 @@ function RecordHead({ record }: { record: RecordDetail }) {
 
 function Moves({ record, draft, reload }: { record: RecordDetail; draft: Draft; reload: () => Promise<void> }) {
   const { route } = useLocation();
-  const { run, error, isRunning } = useAction();
+  const { run, retry, error, isRunning } = useAction();
   const [asked, ask] = useState<"SIGNED" | "LOCKED" | null>(null);
   const path = `${clinicPath()}/records/${record.fp}`;
   const move = async (to: RecordMove["to"]) => {
@@ -105,7 +105,7 @@ function Moves({ record, draft, reload }: { record: RecordDetail; draft: Draft; 
   const openAmendment = record.amended_by.some(({ status }) => isOpen(status));
   return (
     <>
-      {error !== undefined && <Problem error={error} />}
+      {error !== undefined && <Problem error={error} retry={retry} />}
       <p class="actions">
         {next === "IN_PROGRESS" && (
           <button type="button" class="primary" disabled={isBusy} onClick={() => void run(() => move(next))}>

@@ -111,7 +111,15 @@ function RecordTable({ records }: { records: readonly RecordSummary[] }) {
   return (
     <DataTable
       label={t("list")}
-      columns={[t("patient"), t("type"), t("status"), t("clinic"), t("written"), t("signed")]}
+      class="cards"
+      columns={[
+        t("patient"),
+        t("type"),
+        t("status"),
+        t("clinic"),
+        [t("written"), "labelled"],
+        [t("signed"), "labelled"],
+      ]}
     >
       {records.map((record) => (
         <tr key={record.fp}>

@@ -48,7 +48,7 @@ export function Results() {
             ) : (
               <ResultsTable shown={shown} arrived={arrived} />
             )}
-            {moreError !== undefined && <Problem error={moreError} />}
+            {moreError !== undefined && <Problem error={moreError} retry={more} />}
             {shown.next !== null && (
               <p class="more no-print">
                 <button type="button" disabled={isLoadingMore} onClick={() => void more()}>

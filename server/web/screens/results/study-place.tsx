@@ -62,7 +62,7 @@ export function PlaceNotices(props: PlaceProps) {
           </button>
         </p>
       )}
-      {action.error !== undefined && <Problem error={action.error} />}
+      {action.error !== undefined && <Problem error={action.error} retry={action.retry} />}
     </>
   );
 }

@@ -94,7 +94,7 @@ function LinkFields({ state }: { state: SharingState }) {
         <select name="days">
           {LINK_DAYS.map((days) => (
             <option key={days} value={String(days)} selected={days === USUAL_DAYS}>
-              {days === 1 ? t("oneDay") : t("manyDays", { days })}
+              {t("forDays", { days })}
             </option>
           ))}
         </select>

@@ -12,8 +12,7 @@ export const t = translations({
   english: ["English", "İngilizce"],
   turkish: ["Turkish", "Türkçe"],
   days: ["The link works for", "Bağlantının süresi"],
-  oneDay: ["1 day", "1 gün"],
-  manyDays: ["{days} days", "{days} gün"],
+  forDays: ["{days} {days|day|days}", "{days} gün"],
   linkWhy: [
     "Whoever has the link can open this one report until it ends. It always shows the newest revision.",
     "Bağlantıyı bilen herkes, süresi dolana kadar yalnızca bu raporu açabilir. Rapor hep en yeni sürümü gösterir.",
@@ -54,7 +53,10 @@ export const t = translations({
   until: ["until {at}", "{at} tarihine kadar"],
   never: ["not opened yet", "henüz açılmadı"],
   openedOnce: ["opened once, {first}", "bir kez açıldı, {first}"],
-  openedTimes: ["opened {times} times, first {first}, last {last}", "{times} kez açıldı, ilk {first}, son {last}"],
+  openedTimes: [
+    "opened {times} {times|time|times}, first {first}, last {last}",
+    "{times} kez açıldı, ilk {first}, son {last}",
+  ],
   works: ["works", "geçerli"],
   revoked: ["revoked", "iptal edildi"],
   expired: ["ended", "süresi doldu"],

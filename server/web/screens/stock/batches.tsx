@@ -23,7 +23,12 @@ interface BatchesProps {
 /** The batches in the order of use. A person who counts one corrects its quantity. */
 export function Batches({ fp, unit, batches, withoutBatch, reload }: BatchesProps) {
   const [counted, count] = useState<Countable | null>(null);
-  const columns = [t("lot"), t("expiry"), t("received"), [t("quantity"), "number"]] as const;
+  const columns = [
+    t("lot"),
+    [t("expiry"), "labelled"],
+    [t("received"), "labelled"],
+    [t("quantity"), "number labelled"],
+  ] as const;
   return (
     <>
       <DataTable label={t("batches")} class="cards" columns={[...columns, may("staff") && t("action")]}>
@@ -31,17 +36,10 @@ export function Batches({ fp, unit, batches, withoutBatch, reload }: BatchesProp
           <tr key={batch.id}>
             <th scope="row">{batch.lot ?? <span class="quiet">{t("noLot")}</span>}</th>
             <td>
-              <CardWord>{t("expiry")}</CardWord>
               <Expiry day={batch.expiry_date} isExpired={batch.is_expired} />
             </td>
-            <td>
-              <CardWord>{t("received")}</CardWord>
-              {date(batch.received_at)}
-            </td>
-            <td class="number">
-              <CardWord>{t("quantity")}</CardWord>
-              {batch.quantity}
-            </td>
+            <td>{date(batch.received_at)}</td>
+            <td class="number">{batch.quantity}</td>
             <CountCell of={{ batch: batch.id, quantity: batch.quantity, name: batchName(batch) }} count={count} />
           </tr>
         ))}
@@ -50,10 +48,7 @@ export function Batches({ fp, unit, batches, withoutBatch, reload }: BatchesProp
             <th scope="row" colSpan={3}>
               <span class="quiet">{t("withoutBatch")}</span>
             </th>
-            <td class="number">
-              <CardWord>{t("quantity")}</CardWord>
-              {withoutBatch}
-            </td>
+            <td class="number">{withoutBatch}</td>
             <CountCell of={{ batch: null, quantity: withoutBatch, name: t("withoutBatch") }} count={count} />
           </tr>
         )}
@@ -97,11 +92,6 @@ function Count({ fp, unit, of: { batch, quantity, name }, close, reload }: Count
       </Field>
     </FormDialog>
   );
-}
-
-/** The heading of a cell, where the table has become cards. */
-export function CardWord({ children }: { children: string }) {
-  return <span class="card-word quiet">{children} </span>;
 }
 
 function Expiry({ day, isExpired }: { day: string | null; isExpired: boolean }) {

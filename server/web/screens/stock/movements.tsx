@@ -7,7 +7,6 @@ import { useAction } from "../../ui/form/use-action.ts";
 import { Badge } from "../../ui/status/badge.tsx";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Pager } from "../../ui/list/pager.tsx";
-import { CardWord } from "./batches.tsx";
 import { reasonWord, t } from "./texts.ts";
 
 interface MovementsProps {
@@ -42,8 +41,8 @@ export function Movements({ fp, of, reload, open }: MovementsProps) {
                 columns={[
                   t("when"),
                   t("what"),
-                  [t("change"), "number"],
-                  t("lot"),
+                  [t("change"), "number labelled"],
+                  [t("lot"), "labelled"],
                   t("by"),
                   may("staff") && t("action"),
                 ]}
@@ -74,12 +73,8 @@ function Row({ of: movement, undo, isRunning }: RowProps) {
       <td>
         <What of={movement} />
       </td>
-      <td class="number">
-        <CardWord>{t("change")}</CardWord>
-        {signed(movement.quantity)}
-      </td>
+      <td class="number">{signed(movement.quantity)}</td>
       <td>
-        <CardWord>{t("lot")}</CardWord>
         {movement.batch === null ? (
           <span class="quiet">{t("ofNoBatch")}</span>
         ) : (

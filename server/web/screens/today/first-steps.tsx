@@ -21,7 +21,7 @@ const pages: Record<FirstStep, readonly { path: string; text: Exclude<keyof type
 
 /** Shows an admin what a new clinic does before its first result. Each step goes when it is done or skipped. */
 export function FirstSteps({ steps, reload }: { steps: readonly FirstStep[]; reload: () => Promise<void> }) {
-  const { run, error } = useAction();
+  const { run, retry, error } = useAction();
   if (steps.length === 0) return null;
   const skip = (step: FirstStep) =>
     run(async () => {
@@ -31,7 +31,7 @@ export function FirstSteps({ steps, reload }: { steps: readonly FirstStep[]; rel
   return (
     <section class="card first-steps" aria-labelledby="first-steps">
       <h2 id="first-steps">{t("title")}</h2>
-      {error !== undefined && <Problem error={error} />}
+      {error !== undefined && <Problem error={error} retry={retry} />}
       <ul>
         {steps.map((step) => (
           <li key={step}>

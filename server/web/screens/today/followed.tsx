@@ -84,7 +84,7 @@ function Study({ study, children }: { study: FollowedStudy; children?: preact.Co
 }
 
 function UnseenActions({ study, reload }: { study: FollowedStudy; reload: () => Promise<void> }) {
-  const { run, error, isRunning } = useAction();
+  const { run, retry, error, isRunning } = useAction();
   if (!may("staff")) return null;
   const name = nameOf(study);
   const act = (action: () => Promise<unknown>) => void run(() => action().then(reload));
@@ -106,7 +106,7 @@ function UnseenActions({ study, reload }: { study: FollowedStudy; reload: () => 
       >
         {t("seen")}
       </button>
-      {error !== undefined && <Problem error={error} />}
+      {error !== undefined && <Problem error={error} retry={retry} />}
     </>
   );
 }

@@ -248,7 +248,7 @@ interface Seen {
 }
 
 function SeenButton({ fp, revision, name, reload }: Seen) {
-  const { run, error, isRunning } = useAction();
+  const { run, retry, error, isRunning } = useAction();
   if (!may("staff")) return null;
   const see = async () => {
     await markSeen(fp, revision);
@@ -259,7 +259,7 @@ function SeenButton({ fp, revision, name, reload }: Seen) {
       <button type="button" disabled={isRunning} aria-label={t("seenOf", { name })} onClick={() => void run(see)}>
         {t("seen")}
       </button>
-      {error !== undefined && <Problem error={error} />}
+      {error !== undefined && <Problem error={error} retry={retry} />}
     </>
   );
 }

@@ -23,6 +23,7 @@ export function Newest({ results }: { results: readonly NewResult[] }) {
       ) : (
         <DataTable
           label={t("newest")}
+          class="cards"
           columns={[t("patient"), t("flag"), t("deviceHead"), t("modality"), t("arrived")]}
         >
           {results.map((result) => (

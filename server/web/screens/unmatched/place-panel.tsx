@@ -28,7 +28,7 @@ export function PlacePanel({
       {waits && chosen !== undefined && (
         <Loaded of={preview}>{(data) => <Preview key={data.patient.fp} unmatched={unmatched} preview={data} />}</Loaded>
       )}
-      {action.error !== undefined && <Problem error={action.error} />}
+      {action.error !== undefined && <Problem error={action.error} retry={action.retry} />}
       {waits && may("staff") && (
         <p class="actions">
           <button type="button" onClick={add}>

@@ -18,7 +18,7 @@ interface AnswerProps {
 /** The buttons for a connection of another clinic that requests or sees a patient. All but "seen" need a confirmation. */
 export function ConnectionAnswers({ fp, patient, clinic, answers, reload }: AnswerProps) {
   const [asked, setAsked] = useState<Exclude<ConnectionAnswer, "seen"> | null>(null);
-  const { run, error, isRunning } = useAction();
+  const { run, retry, error, isRunning } = useAction();
   const names = { patient, clinic: clinic.name };
   async function send(answer: ConnectionAnswer): Promise<void> {
     const path = `/patients/${encodeURIComponent(fp)}/other-clinics/${encodeURIComponent(clinic.fp)}/${answer}`;
@@ -40,7 +40,7 @@ export function ConnectionAnswers({ fp, patient, clinic, answers, reload }: Answ
           </button>
         ))}
       </span>
-      {error !== undefined && <Problem error={error} />}
+      {error !== undefined && <Problem error={error} retry={retry} />}
       {asked !== null && (
         <FormDialog
           title={t(`${asked}Title`, names)}

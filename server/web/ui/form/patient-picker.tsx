@@ -70,7 +70,7 @@ function Search({
     const timer = setTimeout(() => setAsked(typed.trim()), TYPING_MS);
     return () => clearTimeout(timer);
   }, [typed]);
-  const { data, error } = useResource<PatientList>(`/patients?search=${encodeURIComponent(asked)}`);
+  const { data, error, reload } = useResource<PatientList>(`/patients?search=${encodeURIComponent(asked)}`);
   // The last matches remain while newer ones are loaded.
   const shown = useRef<PatientList["patients"]>([]);
   if (data !== undefined) shown.current = data.patients.filter(({ fp }) => fp !== without);
@@ -90,7 +90,7 @@ function Search({
         // Enter would submit the surrounding form.
         onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
       />
-      {error !== undefined && <Problem error={error} />}
+      {error !== undefined && <Problem error={error} retry={reload} />}
       {data !== undefined && shown.current.length === 0 && (
         <p class="quiet" role="status">
           {t("none")}

@@ -1,8 +1,23 @@
 import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import type { Direction } from "./sort.ts";
 import "./data-table.css";
 
-/** The heading of a column, alone or with its class. False leaves the column out. */
-type Column = string | readonly [heading: string, className: string] | false;
+/**
+ * The heading of a column, alone or with its class. On a card the cells of a `labelled` column have the heading before them,
+ * since a date or a number alone tells nothing there. False leaves the column out.
+ */
+type Column = string | readonly [heading: string, className: string] | SortedColumn | false;
+
+/** A column by which the user sorts the rows. */
+export interface SortedColumn {
+  readonly heading: string;
+  readonly class?: string;
+  /** Undefined while the rows are in another order. */
+  readonly direction: Direction | undefined;
+  /** Sorts by this column; again, the other way round. */
+  readonly sort: () => void;
+}
 
 interface DataTableProps {
   readonly label: string;
@@ -13,16 +28,32 @@ interface DataTableProps {
 }
 
 /** A table in a frame that pointer and keyboard can scroll on a narrow page. */
-export function DataTable({ label, columns, class: ofTable, children }: DataTableProps) {
-  const named = columns.flatMap((column) => (column === false ? [] : [typeof column === "string" ? [column] : column]));
+export function DataTable({ label, columns, class: ofTable = "", children }: DataTableProps) {
+  const table = useRef<HTMLTableElement>(null);
+  const named = columns.flatMap((column) => (column === false ? [] : [columnOf(column)]));
+  const isSorted = named.some(({ sort }) => sort !== undefined);
+  useLayoutEffect(() => {
+    if (table.current !== null && / cards /.test(` ${ofTable} `)) describeCards(table.current, named);
+  });
   return (
     <div class="table-frame" tabIndex={0} role="region" aria-label={label}>
-      <table class={ofTable}>
+      <table ref={table} class={`${ofTable}${isSorted ? " sorted" : ""}`.trimStart() || undefined}>
         <thead>
           <tr>
-            {named.map(([heading, className]) => (
-              <th key={heading} scope="col" class={className}>
-                {heading}
+            {named.map(({ heading, class: ofColumn, direction, sort }) => (
+              <th
+                key={heading}
+                scope="col"
+                class={ofColumn}
+                aria-sort={direction ?? (sort === undefined ? undefined : "none")}
+              >
+                {sort === undefined ? (
+                  heading
+                ) : (
+                  <button type="button" onClick={sort}>
+                    {heading}
+                  </button>
+                )}
               </th>
             ))}
           </tr>
@@ -31,4 +62,28 @@ export function DataTable({ label, columns, class: ofTable, children }: DataTabl
       </table>
     </div>
   );
+}
+
+type NamedColumn = Pick<SortedColumn, "heading" | "class"> & Partial<SortedColumn>;
+
+function columnOf(column: Exclude<Column, false>): NamedColumn {
+  if (typeof column === "string") return { heading: column };
+  return "heading" in column ? column : { heading: column[0], class: column[1] };
+}
+
+/** Labels the cells, and keeps the roles of a table, which browsers drop when a row is no table row by its style. */
+function describeCards(table: HTMLTableElement, columns: readonly NamedColumn[]): void {
+  table.setAttribute("role", "table");
+  for (const group of [...(table.tHead === null ? [] : [table.tHead]), ...table.tBodies]) {
+    group.setAttribute("role", "rowgroup");
+    for (const row of group.rows) {
+      row.setAttribute("role", "row");
+      for (const cell of row.cells) {
+        const isHeading = cell.tagName === "TH";
+        cell.setAttribute("role", !isHeading ? "cell" : group === table.tHead ? "columnheader" : "rowheader");
+        const { heading = "", class: ofColumn = "" } = columns[cell.cellIndex] ?? {};
+        if (!isHeading && /\blabelled\b/.test(ofColumn)) cell.dataset["label"] = heading;
+      }
+    }
+  }
 }

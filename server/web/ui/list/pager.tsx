@@ -1,7 +1,8 @@
 import { translations } from "../../text.ts";
+import { formValues } from "../form/form.ts";
 import "./pager.css";
 
-/** Links to the pages of a list, with the range of the shown rows. */
+/** Links to the pages of a list, with the range of the shown rows, and a field that leads to any page of a long one. */
 export function Pager({
   of: { page, page_size, total, has_more },
   open,
@@ -10,6 +11,7 @@ export function Pager({
   open: (page: number) => void;
 }) {
   if (page === 1 && !has_more) return null;
+  const last = Math.ceil(total / page_size);
   return (
     <nav class="actions pager" aria-label={t("pages")}>
       <span class="quiet">
@@ -21,6 +23,15 @@ export function Pager({
       <button type="button" disabled={!has_more} onClick={() => open(page + 1)}>
         {t("next")}
       </button>
+      {last > 2 && (
+        <form onSubmit={(event) => open(Number(formValues(event)["page"]))}>
+          <label>
+            {t("page")}{" "}
+            <input key={page} type="number" name="page" min={1} max={last} required defaultValue={String(page)} />
+          </label>
+          <button type="submit">{t("go")}</button>
+        </form>
+      )}
     </nav>
   );
 }
@@ -29,5 +40,7 @@ const t = translations({
   pages: ["Pages", "Sayfalar"],
   previous: ["Previous", "Önceki"],
   next: ["Next", "Sonraki"],
+  page: ["Page", "Sayfa"],
+  go: ["Go", "Git"],
   shown: ["{from} to {to} of {total}", "{total} satırdan {from}-{to}"],
 });

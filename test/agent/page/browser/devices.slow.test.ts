@@ -90,7 +90,7 @@ describe.skipIf(browserProblem() !== null)("the agent's page in a browser", () =
   test("a caller outside the allow list is named", async () => {
     const { page, port } = await withDevice({ allow: ["192.0.2.7"] });
     await send(port, hl7Result("Zeytin"));
-    await page.getByText("127.0.0.1: 1 times").waitFor();
+    await page.getByText("127.0.0.1: 1 time,").waitFor();
     await expect.poll(() => page.getByText("0 received").count()).toBe(1);
     await expectAccessible(page);
     await page.close();

@@ -41,7 +41,7 @@ describe.skipIf(browserProblem() !== null)("the queue, the codes and the log in 
     );
     await page.getByText("Every result is sent").waitFor();
     await send(port, hl7Result("Zeytin"));
-    await page.getByText("1 results wait for the server.").waitFor();
+    await page.getByText("1 result waits for the server.").waitFor();
     await page.getByRole("cell", { name: "Hematology" }).waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);

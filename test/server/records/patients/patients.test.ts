@@ -5,6 +5,8 @@ import { patientsOfClinic } from "../../../../server/records/patients/clinic-pat
 import { newFp } from "../../../../shared/api/fp.ts";
 import { PatientLists } from "../../../../server/records/patients/patient-list.ts";
 import { patientOverview, patientResults } from "../../../../server/records/patients/patient-page.ts";
+import type { PatientSort } from "../../../../server/dashboard/types/patients.ts";
+import { setClinicSettings } from "../../../../server/records/clinics/clinics.ts";
 import { findClinic } from "../../../../server/records/clinics/keys.ts";
 import { clinic, connection, importEntities, noon, patient, startServer, study } from "../../harness.ts";
 import { event, soap } from "../../records.ts";
@@ -53,7 +55,7 @@ test("a search lists the patient with this name or number first, then names that
   expect(await find("MAX")).toEqual(["Max", "Max 10", "Maxi", "Angel Max", "Zoe"]);
   expect(await find("10")).toEqual(["Zoe", "10 Numara", "Max 10"]);
   expect(await find("max-7")).toEqual(["Zoe"]);
-  expect(await find(null)).toEqual(["10 Numara", "Angel Max", "Max 10", "Max", "Maxi", "Zoe"]);
+  expect(await find(null)).toEqual(["10 Numara", "Angel Max", "Max", "Max 10", "Maxi", "Zoe"]);
 });
 
 test("a page holds 50 patients by name, and every patient is on one page", async () => {
@@ -66,7 +68,56 @@ test("a page holds 50 patients by name, and every patient is on one page", async
     patients: [],
     total: 101,
     page_size: 50,
+    letters: [{ letter: "R", page: 1, fp: patients[0]?.fp }],
   });
+});
+
+test("names follow the Turkish alphabet, and a long list names the page of each first letter", async () => {
+  const alphabet = ["9 Kedi", "10 Kedi", "Ceylan", "Çakır", "Duman", "Irmak", "İnci", "Zeki"];
+  const others = Array.from({ length: 60 }, (_, index) => `Maviş ${index}`);
+  const patients = [...alphabet, ...others].map((name) => patient({ name }));
+  const { store, clinicId, lists, find } = await startList(...patients.toReversed());
+  const shown = [...(await find(null)), ...(await find(null, { page: 2 }))];
+  expect(shown).toEqual([...alphabet.slice(0, -1), ...others, "Zeki"]);
+  const { letters } = await lists.find({ clinicId, search: null, species: null, page: 1 });
+  expect(letters.map(({ letter, page }) => `${letter}${page}`)).toEqual([
+    "#1",
+    "C1",
+    "Ç1",
+    "D1",
+    "I1",
+    "İ1",
+    "M1",
+    "Z2",
+  ]);
+  expect(letters.at(-1)?.fp).toBe(patients[7]?.fp);
+  const turned = await lists.find({ clinicId, search: null, species: null, sort: "-name", page: 2 });
+  expect(turned.letters.map(({ letter, page }) => `${letter}${page}`).slice(0, 3)).toEqual(["Z1", "M1", "İ2"]);
+  expect((await lists.find({ clinicId, search: "maviş", species: null, page: 1 })).letters).toEqual([]);
+  // A clinic that chose English has accents alone.
+  await store.transaction((session) => setClinicSettings(session, clinicId, { language: "en", time_zone: null }));
+  const english = await new PatientLists(store).find({ clinicId, search: null, species: null, page: 1 });
+  expect(english.letters.map(({ letter }) => letter)).toEqual(["#", "C", "D", "I", "M", "Z"]);
+});
+
+test("the server sorts the whole list by owner or age, and a patient without the value is last both ways", async () => {
+  const [old, young, none] = [
+    patient({ name: "B", date_of_birth: "2011-02-03" }),
+    patient({ name: "C", date_of_birth: "2025-10-09" }),
+    patient({ name: "A", date_of_birth: null }),
+  ];
+  const owner = (of: typeof old, name: string) => {
+    return { type: "customer" as const, fp: of.owner_customer_fp, locale: { time_zone: "UTC" }, name };
+  };
+  const { store, clinicId, lists } = await startList(old, young, none);
+  await importEntities(store, owner(old, "Zehra"), owner(young, "Çelik"));
+  const names = async (sort: PatientSort) => {
+    const { patients } = await lists.find({ clinicId, search: null, species: null, sort, page: 1 });
+    return patients.map(({ name }) => name).join("");
+  };
+  expect([await names("age"), await names("-age")]).toEqual(["CBA", "BCA"]);
+  expect([await names("owner"), await names("-owner")]).toEqual(["CBA", "BCA"]);
+  expect([await names("name"), await names("-name")]).toEqual(["ABC", "CBA"]);
 });
 
 test("requests during an import read one list at a time, and each has the changes before it", async () => {

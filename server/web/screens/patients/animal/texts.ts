@@ -110,7 +110,7 @@ export const t = translations({
   moreOfOwner: ["Language and time zone", "Dil ve saat dilimi"],
   alike: ["Is it one of these?", "Bunlardan biri mi?"],
   alikeWhy: ["Two entries for one animal split its history.", "Bir hayvanın iki kaydı, geçmişini böler."],
-  alikeCount: ["{count} animals are alike", "{count} benzer hasta var"],
+  alikeCount: ["{count} {count|animal is|animals are} alike", "{count} benzer hasta var"],
   deceased: ["deceased", "öldü"],
   bornOn: ["born {date}", "doğum {date}"],
   look: ["Look", "Bak"],

@@ -81,7 +81,7 @@ interface RecentChangesProps {
 
 function Undo({ at, batch, isNew, reload, of }: Pick<Required<Notice>, "at" | "isNew"> & UndoProps) {
   const { route } = useLocation();
-  const { run, error, isRunning } = useAction();
+  const { run, retry, error, isRunning } = useAction();
   const undo = async () => {
     await call("POST", `${clinicPath()}/changes/${batch}/undo`, {});
     notice.value = { at: isNew ? LIST : at, text: t("undone") };
@@ -94,7 +94,7 @@ function Undo({ at, batch, isNew, reload, of }: Pick<Required<Notice>, "at" | "i
         {t("undo")}
         {of !== undefined && <span class="visually-hidden"> {of}</span>}
       </button>
-      {error !== undefined && <Problem error={error} />}
+      {error !== undefined && <Problem error={error} retry={retry} />}
     </>
   );
 }

@@ -32,7 +32,7 @@ export function FollowUpCard({
   followUp: { data, error, reload },
 }: Pick<CardProps, "study"> & { followUp: Resource<FollowUp> }) {
   if (data !== undefined) return <Card study={study} followUp={data} reload={reload} />;
-  return error === undefined ? null : <Problem error={error} />;
+  return error === undefined ? null : <Problem error={error} retry={reload} />;
 }
 
 function Card({ study, followUp, reload }: CardProps) {

@@ -29,7 +29,7 @@ function NotSeen({
   seen,
   reload,
 }: Pick<NoticeProps, "study"> & { seen: FollowUp["seen"]; reload: () => Promise<void> }) {
-  const { run, error, isRunning } = useAction();
+  const { run, retry, error, isRunning } = useAction();
   if (seen !== null) {
     return (
       <p class="quiet no-print" role="status">
@@ -55,7 +55,7 @@ function NotSeen({
           {t("seen")}
         </button>
       )}
-      {error !== undefined && <Problem error={error} />}
+      {error !== undefined && <Problem error={error} retry={retry} />}
     </div>
   );
 }

@@ -133,8 +133,8 @@ function Entries({ entries, nameOfKey }: { entries: readonly AuditEntry[]; nameO
   return (
     <DataTable
       label={t("entries")}
-      class="dense audit-table"
-      columns={[t("time"), t("who"), [t("status"), "number"], t("what"), t("record"), t("address")]}
+      class="dense audit-table cards"
+      columns={[t("time"), t("who"), [t("status"), "number labelled"], t("what"), t("record"), t("address")]}
     >
       {entries.map((entry, index) => (
         <tr key={index}>

@@ -28,6 +28,6 @@ export const t = translations({
   status: ["Status", "Durum"],
   address: ["From", "Adres"],
   byKey: ["key “{name}”", "“{name}” anahtarı"],
-  times: ["{count} times", "{count} kez"],
-  records: ["{count} records", "{count} kayıt"],
+  times: ["{count} {count|time|times}", "{count} kez"],
+  records: ["{count} {count|record|records}", "{count} kayıt"],
 });

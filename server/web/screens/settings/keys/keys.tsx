@@ -5,6 +5,8 @@ import { Empty, Loaded, useResource } from "../../../resource.tsx";
 import { clinicPath } from "../../../session.ts";
 import { ago, date, dateTime } from "../../../text.ts";
 import { DataTable } from "../../../ui/list/data-table.tsx";
+import { timeValue } from "../../../ui/list/sort.ts";
+import { useSorted } from "../../../ui/list/use-sorted.ts";
 import { SettingsFrame } from "../frame.tsx";
 import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
 import { NewKeyDialog, RollDialog } from "./make-key.tsx";
@@ -62,12 +64,25 @@ function KeysOfClinic() {
 }
 
 function KeyTable({ keys, open }: { keys: readonly KeyEntry[]; open: (wanted: Open) => void }) {
+  const { rows, column } = useSorted(keys, {
+    name: ({ name }) => name,
+    created: ({ created_at }) => timeValue(created_at),
+    lastUsed: ({ last_used_at }) => timeValue(last_used_at),
+  });
   return (
     <DataTable
       label={t("keys")}
-      columns={[t("name"), t("opens"), t("created"), t("lastUsed"), t("state"), t("actions")]}
+      class="cards"
+      columns={[
+        column("name", t("name")),
+        t("opens"),
+        column("created", t("created"), "labelled"),
+        column("lastUsed", t("lastUsed"), "labelled"),
+        t("state"),
+        t("actions"),
+      ]}
     >
-      {keys.map((key) => (
+      {rows.map((key) => (
         <tr key={key.id} class={key.state === "active" ? undefined : "ended-key"}>
           <th scope="row">
             {key.name}

@@ -71,7 +71,7 @@ function Notifications() {
 /** One receiver with its state, its test and its removal. */
 function Channel({ channel, reload }: { channel: ChannelShown; reload: () => Promise<void> }) {
   const { id, type, target } = channel;
-  const { run, error, isRunning } = useAction();
+  const { run, retry, error, isRunning } = useAction();
   const [outcome, setOutcome] = useState<TestOutcome | null>(null);
   const [isRemoving, setRemoving] = useState(false);
   const test = async () => {
@@ -100,7 +100,7 @@ function Channel({ channel, reload }: { channel: ChannelShown; reload: () => Pro
       <p role="status" class={outcome?.ok === false ? "fault" : undefined}>
         {outcome !== null && `${outcome.ok ? t("testWorked") : t("testFailed")} ${outcome.said}`}
       </p>
-      {error !== undefined && <Problem error={error} />}
+      {error !== undefined && <Problem error={error} retry={retry} />}
       {isRemoving && (
         <FormDialog
           title={t("removeTitle")}

@@ -36,7 +36,8 @@ function ChangedTable({ rows }: { rows: readonly ChangedRange[] }) {
   return (
     <DataTable
       label={t("changed")}
-      columns={[t("row"), t("analyte"), t("field"), [t("before"), "number"], [t("after"), "number"]]}
+      class="cards"
+      columns={[t("row"), t("analyte"), t("field"), [t("before"), "number labelled"], [t("after"), "number labelled"]]}
     >
       {rows.flatMap(({ row, fields }) =>
         fields.map(({ field, from, to }) => (

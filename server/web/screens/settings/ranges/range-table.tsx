@@ -9,13 +9,14 @@ export function RangeTable({ rows, label }: { rows: readonly ClinicRange[]; labe
   return (
     <DataTable
       label={label}
+      class="cards"
       columns={[
         t("analyte"),
         [t("interval"), "number"],
         t("unit"),
-        [t("critical"), "number"],
+        [t("critical"), "number labelled"],
         t("animals"),
-        t("inForce"),
+        [t("inForce"), "labelled"],
         t("row"),
       ]}
     >

@@ -25,7 +25,7 @@ export const t = translations({
   filter: ["Filter by analyte, animal or row", "Analit, hayvan veya satıra göre süz"],
   noneFound: ["No row fits", "Uyan satır yok"],
   more: [
-    "{shown} of {count} rows are shown. Type more words to find the others.",
+    "{shown} of {count} {count|row|rows} {shown|is|are} shown. Type more words to find the others.",
     "{count} satırdan {shown} tanesi gösteriliyor. Diğerleri için daha çok sözcük yazın.",
   ],
   analyte: ["Analyte", "Analit"],

@@ -4,6 +4,7 @@ import { Loaded, useResource } from "../../../resource.tsx";
 import { refreshSession } from "../../../session.ts";
 import { SettingsFrame } from "../frame.tsx";
 import { DataTable } from "../../../ui/list/data-table.tsx";
+import { useSorted } from "../../../ui/list/use-sorted.ts";
 import { ManageDialog } from "./manage-user.tsx";
 import { sessionsOf } from "./parts.tsx";
 import { AddUserDialog, NewUserDialog } from "./new-user.tsx";
@@ -53,13 +54,20 @@ function UsersOfClinic() {
 }
 
 function UserTable({ users, manage }: { users: UserOfClinic[]; manage: (user: UserOfClinic) => void }) {
+  const { rows, column } = useSorted(users, { name: ({ name }) => name, role: ({ role }) => t(role) });
   return (
     <DataTable
       label={t("users")}
       class="users"
-      columns={[t("name"), t("role"), [t("secondFactor"), "detail"], [t("sessions"), "detail"], t("action")]}
+      columns={[
+        column("name", t("name")),
+        column("role", t("role")),
+        [t("secondFactor"), "detail"],
+        [t("sessions"), "detail"],
+        t("action"),
+      ]}
     >
-      {users.map((user) => (
+      {rows.map((user) => (
         <tr key={user.id} class={user.is_disabled ? "disabled-user" : undefined}>
           <th scope="row">
             {user.name}

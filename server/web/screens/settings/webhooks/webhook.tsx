@@ -76,7 +76,7 @@ function WebhookOfClinic() {
 }
 
 function Commands({ of: { id, url, paused }, reload }: { of: WebhookRow; reload: () => void }) {
-  const { run, error, isRunning } = useAction();
+  const { run, retry, error, isRunning } = useAction();
   const { route } = useLocation();
   const [isTested, setTested] = useState(false);
   const [isDeleting, setDeleting] = useState(false);
@@ -110,7 +110,7 @@ function Commands({ of: { id, url, paused }, reload }: { of: WebhookRow; reload:
       <p role="status" class="quiet">
         {isTested && t("testSent")}
       </p>
-      {error !== undefined && <Problem error={error} />}
+      {error !== undefined && <Problem error={error} retry={retry} />}
       {isDeleting && (
         <FormDialog
           title={t("deleteTitle")}
@@ -138,15 +138,19 @@ function Log({
   deliveries: readonly DeliveryRow[];
   reload: () => void;
 }) {
-  const { run, error, isRunning } = useAction();
+  const { run, retry, error, isRunning } = useAction();
   const resend = async (delivery: DeliveryRow) => {
     await run(async () => call("POST", `${clinicPath()}/webhooks/${id}/resend`, { id: delivery.id }));
     reload();
   };
   return (
     <>
-      {error !== undefined && <Problem error={error} />}
-      <DataTable label={t("log")} columns={[t("message"), t("record"), t("state"), t("attempts"), t("actions")]}>
+      {error !== undefined && <Problem error={error} retry={retry} />}
+      <DataTable
+        label={t("log")}
+        class="cards"
+        columns={[t("message"), t("record"), t("state"), t("attempts"), t("actions")]}
+      >
         {deliveries.map((delivery) => (
           <tr key={delivery.id}>
             <th scope="row">

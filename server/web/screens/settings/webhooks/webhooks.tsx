@@ -64,7 +64,11 @@ function WebhooksOfClinic() {
 
 function WebhookTable({ webhooks }: { webhooks: readonly WebhookRow[] }) {
   return (
-    <DataTable label={t("webhooks")} columns={[t("url"), t("types"), t("state"), t("lastDelivered")]}>
+    <DataTable
+      label={t("webhooks")}
+      class="cards"
+      columns={[t("url"), t("types"), t("state"), [t("lastDelivered"), "labelled"]]}
+    >
       {webhooks.map((webhook) => (
         <tr key={webhook.id}>
           <th scope="row" class="webhook-url">

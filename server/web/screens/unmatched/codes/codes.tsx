@@ -5,6 +5,8 @@ import { Empty, Loaded, Problem, useResource } from "../../../resource.tsx";
 import { clinicPath, may } from "../../../session.ts";
 import { ago, dateTime } from "../../../text.ts";
 import { DataTable } from "../../../ui/list/data-table.tsx";
+import { timeValue } from "../../../ui/list/sort.ts";
+import { useSorted } from "../../../ui/list/use-sorted.ts";
 import { useAction } from "../../../ui/form/use-action.ts";
 import { t } from "./codes-texts.ts";
 import { MapDialog } from "./map-dialog.tsx";
@@ -16,7 +18,7 @@ import "../unmatched.css";
 export function Codes() {
   const codes = useResource<CodeList>("/codes");
   const [mapped, setMapped] = useState<DeviceCode | undefined>(undefined);
-  const { run, error, isRunning } = useAction();
+  const { run, retry, error, isRunning } = useAction();
 
   async function map(body: MapCodeBody): Promise<void> {
     await call("PUT", `${clinicPath()}/codes`, body);
@@ -39,7 +41,7 @@ export function Codes() {
             )}
             <p class="quiet">{t("fromNow")}</p>
             <h2>{t("mapped")}</h2>
-            {error !== undefined && <Problem error={error} />}
+            {error !== undefined && <Problem error={error} retry={retry} />}
             {list.mapped.length === 0 ? (
               <p class="quiet">{t("noneMapped")}</p>
             ) : (
@@ -67,19 +69,26 @@ function CodeName({ code: { code, label } }: { code: Pick<DeviceCode, "code" | "
 }
 
 function UnknownTable({ codes, map }: { codes: readonly DeviceCode[]; map: (code: DeviceCode) => void }) {
+  const { rows, column } = useSorted(codes, {
+    code: ({ code }) => code,
+    device: ({ device_id }) => device_id,
+    results: ({ studies }) => studies,
+    seen: ({ last_seen_at }) => timeValue(last_seen_at),
+  });
   return (
     <DataTable
       label={t("unknownTable")}
+      class="cards"
       columns={[
-        t("code"),
-        t("device"),
-        [t("last"), "number"],
-        [t("results"), "number"],
-        t("seen"),
+        column("code", t("code")),
+        column("device", t("device")),
+        [t("last"), "number labelled"],
+        column("results", t("results"), "number labelled"),
+        column("seen", t("seen"), "labelled"),
         may("staff") && t("action"),
       ]}
     >
-      {codes.map((code) => (
+      {rows.map((code) => (
         <tr key={`${code.device_id} ${code.code}`}>
           <th scope="row">
             <CodeName code={code} />
@@ -118,6 +127,7 @@ function MappedTable({ codes, isRunning, unmap }: MappedTableProps) {
   return (
     <DataTable
       label={t("mappedTable")}
+      class="cards"
       columns={[t("code"), t("device"), t("analyte"), t("state"), t("mappedBy"), may("staff") && t("action")]}
     >
       {codes.map((mapped) => (

@@ -1,0 +1,167 @@
+import { readFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import type { Browser, Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { browserProblem, expectAccessible, sharedBrowser } from "../../support/browser.ts";
+import { startTwoClinics } from "../../server/security/two-clinics.ts";
+import { WAIT_MS } from "../../support/patience.ts";
+import { openPage } from "../harness.ts";
+
+// Rules of every page of the dashboard, each tried over all of them.
+
+/** The pause before the page itself tries again; see server/web/live.ts. */
+const RETRY_MS = 5000;
+
+describe.skipIf(browserProblem() !== null)("every page of the dashboard", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await sharedBrowser();
+  });
+
+  /** Opens an empty page of an admin, and the address of every screen in a clinic with one record of each kind. */
+  async function openClinic(): Promise<{ page: Page; url: string; addresses: string[] }> {
+    const { server, ours } = await startTwoClinics();
+    await server.app.listen({ port: 0, host: "127.0.0.1" });
+    const url = `http://127.0.0.1:${(server.app.server.address() as AddressInfo).port}`;
+    const page = await openPage(browser, url);
+    await page.setViewportSize({ width: 320, height: 640 });
+    const [name = "", value = ""] = (ours.users.get("admin")?.cookie ?? "").split("=");
+    await page.context().addCookies([{ name, value, url, sameSite: "Strict", httpOnly: true }]);
+    const waiting = ours.pathTo("unmatched/:fp").replace("unmatched/", "");
+    const addresses = screenPaths().map((path) => {
+      const named = path.replace(":other?", ours.named.double).replace(":analyte", "GLU");
+      return ours.pathTo(named.replace("to-place/:fp?", `to-place/${waiting}`).replace(/\/:\w+\?$/, ""));
+    });
+    return { page, url, addresses };
+  }
+
+  test("each page and each of its tables fits a phone of 320 px in Turkish", async () => {
+    const { page, url, addresses } = await openClinic();
+    await page.addInitScript(() => localStorage.setItem("language", "tr"));
+    await page.goto(`${url}/dashboard/nowhere`);
+    await page.getByText("Böyle bir sayfa yok").waitFor();
+    const wide: string[] = [];
+    for (const address of addresses) {
+      await show(page, address);
+      wide.push(...(await tooWide(page)));
+    }
+    expect(wide).toEqual([]);
+  });
+
+  test(
+    "each page whose server fails says so, shows its data after one click without being loaded again, and fits a phone",
+    async () => {
+      const { page, url, addresses } = await openClinic();
+      // The page's own new attempt would hide a button that does nothing.
+      await page.addInitScript(`{
+      const wait = setTimeout;
+      window.setTimeout = (act, ms, ...more) => (ms >= ${RETRY_MS} ? 0 : wait(act, ms, ...more));
+    }`);
+      const server = await cutOff(page);
+      await page.goto(`${url}/dashboard/nowhere`);
+      const again = page.getByRole("button", { name: "Try again" });
+      await again.click();
+      server.isAway = false;
+      await again.click();
+      await page.getByText("There is no such page").waitFor();
+
+      const silent: string[] = [];
+      const wide: string[] = [];
+      const loadedAgain: string[] = [];
+      for (const address of addresses) {
+        server.isAway = true;
+        await show(page, address);
+        const isSilent = (await again.count()) === 0;
+        if (isSilent) silent.push(address);
+        wide.push(...(await tooWide(page)));
+        server.isAway = false;
+        await page.evaluate("window.isSamePage = true");
+        // One click loads all that failed.
+        if (!isSilent) await again.first().click();
+        await expect.poll(() => again.count(), { message: address }).toBe(0);
+        await page.locator("main h1").first().waitFor();
+        await expect.poll(() => page.getByRole("alert").count(), { message: address }).toBe(0);
+        if ((await page.evaluate("window.isSamePage")) !== true) loadedAgain.push(address);
+        wide.push(...(await tooWide(page)));
+      }
+      const withoutData = ["patients/new", "settings", "settings/clinic", "help"];
+      expect(silent).toEqual(withoutData.map((path) => `/dashboard/${path}`));
+      expect({ wide, loadedAgain }).toEqual({ wide: [], loadedAgain: [] });
+    },
+    2 * WAIT_MS,
+  );
+
+  test("a load that failed is tried again by itself, and a complete list is sorted by its headings", async () => {
+    const { page, url } = await openClinic();
+    await page.addInitScript(`{
+      const wait = setTimeout;
+      window.setTimeout = (act, ms, ...more) => wait(act, ms >= ${RETRY_MS} ? 50 : ms, ...more);
+    }`);
+    const server = await cutOff(page);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    const again = page.getByRole("button", { name: "Try again" });
+    await page.goto(`${url}/dashboard/nowhere`);
+    await again.waitFor();
+    server.isAway = false;
+    await page.getByText("There is no such page").waitFor();
+    server.isAway = true;
+    await show(page, "/dashboard/settings/keys");
+    await again.waitFor();
+    server.isAway = false;
+
+    const names = page.getByRole("table").locator("tbody th");
+    const heading = page.getByRole("columnheader", { name: "Name" });
+    await expect.poll(() => names.count()).toBe(3);
+    const order = async () => (await names.allInnerTexts()).map((text) => text.split("\n")[0]);
+    expect(await heading.getAttribute("aria-sort")).toBe("none");
+    await heading.getByRole("button").press("Enter");
+    await expect.poll(order).toEqual(["OursMark key", "OursMark PC", "OursMark spare"]);
+    expect(await heading.getAttribute("aria-sort")).toBe("ascending");
+    await heading.getByRole("button").press("Enter");
+    await expect.poll(order).toEqual(["OursMark spare", "OursMark PC", "OursMark key"]);
+    expect(await heading.getAttribute("aria-sort")).toBe("descending");
+    await expectAccessible(page);
+    // The headings stay above the cards, and a date has its name.
+    await page.setViewportSize({ width: 320, height: 640 });
+    expect(await heading.getByRole("button").isVisible()).toBe(true);
+    expect(await page.locator("td[data-label='Created']").count()).toBe(3);
+    expect(await page.getByRole("row").count()).toBe(4);
+    await expectAccessible(page);
+  });
+});
+
+/** Lets no answer of the server through while it is away, and no notice of changes at any time: they load pages again too. */
+async function cutOff(page: Page): Promise<{ isAway: boolean }> {
+  const server = { isAway: true };
+  await page.route(/\/clinic\/v1\//, (route) => (server.isAway ? route.abort() : route.fallback()));
+  await page.route(/\/events/, (route) => route.abort());
+  return server;
+}
+
+/** The page, and the frames of its tables, that are wider than the phone. The matrix has a column for each day. */
+async function tooWide(page: Page): Promise<string[]> {
+  const wide = await page.evaluate<string[]>(TOO_WIDE);
+  return wide.filter((each) => !each.includes("Results by day") && !each.includes("Günlere göre sonuçlar"));
+}
+
+/** The paths of the screens, from the source of the pages: a new screen is tried without a word here. */
+function screenPaths(): string[] {
+  const source = readFileSync("server/web/app/screens.ts", "utf8");
+  return Array.from(source.matchAll(/path: "([^"]+)"/g), ([, path = ""]) => path);
+}
+
+/** Goes to a screen as a link does, and waits until it has its heading or an error, and loads nothing. */
+async function show(page: Page, address: string): Promise<void> {
+  await page.evaluate(
+    `document.querySelectorAll("main h1").forEach((heading) => heading.dataset.before = "");
+     history.pushState(null, "", ${JSON.stringify(address)});
+     dispatchEvent(new PopStateEvent("popstate"));`,
+  );
+  await page.locator("main :is(h1:not([data-before]), .problem)").first().waitFor();
+  await page.locator(".skeleton").first().waitFor({ state: "detached" });
+}
+
+/** The page, and the frames of tables, whose content is wider than they are. */
+const TOO_WIDE = `[document.documentElement, ...document.querySelectorAll(".table-frame")]
+  .filter((each) => each.scrollWidth > each.clientWidth)
+  .map((each) => location.pathname + " " + (each.getAttribute("aria-label") ?? "page") + " " + each.scrollWidth + " of " + each.clientWidth)`;
