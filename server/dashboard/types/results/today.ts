@@ -54,6 +54,16 @@ export interface TodayState {
   left_out: number;
 }
 
+/** The response to `GET menu`: what waits for a person, for the entries of the menu. */
+export interface MenuCounts {
+  /** Studies without a patient. */
+  to_place: number;
+  /** Orders that nobody ran within the clinic's hours. */
+  not_run: number;
+  /** Silent agents, and devices that need a person. */
+  devices: number;
+}
+
 /** An open alert. Its words are those of server/operations/alerts/texts.ts. */
 export interface AlertShown extends Omit<HeardReason, "reason"> {
   key: string;

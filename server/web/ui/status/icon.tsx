@@ -2,6 +2,9 @@ import "./icon.css";
 
 /** Icons of 16 by 16 units. Each is shown with a word of the same meaning. */
 const paths = {
+  down: "M4 6l4 4 4-4",
+  find: "M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10zM11 11l3.5 3.5",
+  add: "M8 3v10M3 8h10",
   menu: "M2 4h12M2 8h12M2 12h12",
   choices: "M2 5h7M13 5h1M2 11h1M7 11h7M11 5a1.5 1.5 0 1 0 0 .1zM5 11a1.5 1.5 0 1 0 0 .1z",
   bad: "M8 1.8L15 14H1zM8 6.2v3.6M8 12v.1",
