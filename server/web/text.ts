@@ -72,6 +72,11 @@ export function date(instant: string): string {
   return format(instant, { dateStyle: "medium" });
 }
 
+/** Prints the day of an instant with its weekday. */
+export function longDay(instant: Date): string {
+  return format(instant.toISOString(), { weekday: "long", day: "numeric", month: "long" });
+}
+
 /** Prints how long ago an instant is, such as `3 min. ago`. */
 export function ago(instant: string, now = Date.now()): string {
   const seconds = Math.round((Date.parse(instant) - now) / 1000);

@@ -23,6 +23,7 @@ import { openOf, unseenForADay } from "../follow-up/lists.ts";
 import { countNotRun, countOrders } from "../orders/order-counts.ts";
 import { readAlertBook } from "./alerts.ts";
 import { openFirstSteps } from "./first-steps.ts";
+import { outsideOf } from "../results/study-rows.ts";
 import { connectionNews } from "../patients/connection-answers.ts";
 import { readHeardAgents } from "../agents/devices.ts";
 import type { Tables } from "../../database/schema.ts";
@@ -38,6 +39,9 @@ const NEWEST_DAYS = 14;
 
 /** Critical studies and conflicts in the list. The page counts the listed ones, so that its count ends here too. */
 const LISTED_MAX = 100;
+
+/** Values outside their intervals in a row of the newest results. */
+const OUTSIDE_MAX = 3;
 
 /** Alerts for admins alone. */
 const ofAdmins: readonly AlertKind[] = ["key-ends", "password-known"];
@@ -159,6 +163,7 @@ function toNewResult(row: StudyRow): NewResult {
     received_at: timestampOf(row.received_at),
     worst_flag: worstFlag(results),
     ...(results.some(({ abnormal }) => abnormal === true) ? { abnormal: true as const } : {}),
+    ...outsideOf(results, OUTSIDE_MAX),
   };
 }
 

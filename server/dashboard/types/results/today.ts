@@ -4,6 +4,7 @@ import type { Flag, Result } from "../../../../shared/api/study.ts";
 import type { ConnectionNews } from "../connections.ts";
 import type { OrderCounts } from "../orders.ts";
 import type { FollowedStudy } from "./follow-up.ts";
+import type { OutsideValue } from "./results.ts";
 import type { HeardReason } from "../heard-reason.ts";
 
 // The work that needs a person today, as `GET /clinic/v1/clinics/:clinic/today` returns it.
@@ -93,6 +94,9 @@ export interface NewResult {
   worst_flag: Flag | null;
   /** Present if a word is not the expected one, such as Positive of a test for an infection. */
   abnormal?: true;
+  /** The values outside their intervals and the abnormal words, critical ones first, and the number of all of them. */
+  outside: OutsideValue[];
+  outside_total: number;
 }
 
 export interface CriticalStudy extends NewResult {
