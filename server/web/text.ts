@@ -72,9 +72,9 @@ export function date(instant: string): string {
   return format(instant, { dateStyle: "medium" });
 }
 
-/** Prints the day of an instant with its weekday. */
-export function longDay(instant: Date): string {
-  return format(instant.toISOString(), { weekday: "long", day: "numeric", month: "long" });
+/** Prints today's day with its weekday. */
+export function todayText(): string {
+  return format(new Date().toISOString(), { weekday: "long", day: "numeric", month: "long" });
 }
 
 /** Prints how long ago an instant is, such as `3 min. ago`. */

@@ -10,13 +10,12 @@ import {
   type SilentSource,
   type TodayState,
 } from "../../../dashboard/types/results/today.ts";
+import type { Side } from "../../../dashboard/types/results/results.ts";
 import { Problem } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { ago, date, dateTime, language } from "../../text.ts";
 import { ConnectionAnswers } from "../../ui/form-dialog/connection-answer.tsx";
 import { useAction } from "../../ui/form/use-action.ts";
-import { boundsOf } from "../../../../shared/clinical/analytes/value.ts";
-import { sideOf } from "../../../dashboard/types/results/result-value.ts";
 import { Need, NeedGroup, NeedList } from "../../ui/list/needs.tsx";
 import { Flag } from "../../ui/result-row/flag.tsx";
 import type { IconName } from "../../ui/status/icon.tsx";
@@ -146,7 +145,7 @@ function Critical({ studies, reload }: { studies: readonly CriticalStudy[]; relo
               <a href={linkOf(study)}>{nameOf(study)}</a>
               {study.patient !== null && `, ${studyWord(study.patient.species)}`}
               {study.values.map((result) => (
-                <CriticalValue key={result.analyte} result={result} />
+                <CriticalValue key={result.analyte} result={result} side={sideOf(study, result)} />
               ))}
             </>
           }
@@ -164,9 +163,12 @@ function Critical({ studies, reload }: { studies: readonly CriticalStudy[]; relo
   );
 }
 
-function CriticalValue({ result }: { result: Result }) {
+function sideOf({ outside }: CriticalStudy, { analyte }: Result): Side | null {
+  return outside.find((one) => one.analyte === analyte)?.side ?? null;
+}
+
+function CriticalValue({ result, side }: { result: Result; side: Side | null }) {
   const { analyte, value, comparator = "", unit, reference_range } = result;
-  const side = sideOf({ ...result, ...boundsOf(reference_range) });
   return (
     <>
       {" · "}

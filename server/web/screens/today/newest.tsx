@@ -60,11 +60,14 @@ function Row({ result, isNew }: { result: NewResult; isNew: boolean }) {
           <Flag flag={worst_flag} />
         )}
       </td>
-      <td class="number quiet">
-        {dayOf(received_at) === dayOf(new Date().toISOString()) ? clockTime(received_at) : dateTime(received_at)}
-      </td>
+      <td class="number quiet">{arrivalText(received_at)}</td>
     </tr>
   );
+}
+
+/** The time of day alone for what arrived today. */
+function arrivalText(at: string): string {
+  return dayOf(at) === dayOf(new Date().toISOString()) ? clockTime(at) : dateTime(at);
 }
 
 function announcement(result: NewResult): string {

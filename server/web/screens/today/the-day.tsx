@@ -1,4 +1,4 @@
-import type { EventList } from "../../../dashboard/types/calendar.ts";
+import type { EventList, ListedEvent } from "../../../dashboard/types/calendar.ts";
 import { type DevicesBody, needsPerson } from "../../../dashboard/types/devices.ts";
 import type { TodayState } from "../../../dashboard/types/results/today.ts";
 import { addDays, startOfDay, wallTime } from "../../../dashboard/types/wall-time.ts";
@@ -66,14 +66,21 @@ function Devices({ silent }: Pick<TodayState, "silent">) {
   );
 }
 
+function boundsOfToday(zone: string | undefined): string[] {
+  const day = wallTime(Date.now(), zone).date;
+  return [day, addDays(day, 1)].map((date) => new Date(startOfDay(date, zone)).toISOString());
+}
+
+/** Whether a visit is neither over nor settled. */
+function isComing({ end_at, next_statuses }: ListedEvent): boolean {
+  return Date.parse(end_at) > Date.now() && next_statuses.length > 0;
+}
+
 function Visits() {
   const zone = timeZone.value;
-  const day = wallTime(Date.now(), zone).date;
-  const [start, end] = [day, addDays(day, 1)].map((date) => new Date(startOfDay(date, zone)).toISOString());
+  const [start, end] = boundsOfToday(zone);
   const { data } = useResource<EventList>(`/calendar?start=${start}&end=${end}`);
-  const coming = data?.events.filter(
-    ({ end_at, next_statuses }) => Date.parse(end_at) > Date.now() && next_statuses.length > 0,
-  );
+  const coming = data?.events.filter(isComing);
   if (coming === undefined || coming.length === 0) return null;
   return (
     <section class="card">

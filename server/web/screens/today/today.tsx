@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
 import type { TodayState } from "../../../dashboard/types/results/today.ts";
 import { Loaded, useResource } from "../../resource.tsx";
-import { longDay } from "../../text.ts";
+import { todayText } from "../../text.ts";
 import { LeftOut } from "../../ui/list/left-out.tsx";
 import { FirstSteps } from "./first-steps.tsx";
 import { countNeeds, Later, Needs } from "./needs.tsx";
@@ -47,7 +47,7 @@ function Head({ count }: { count: number }) {
       <div>
         <h1>{t("today")}</h1>
         <p data-testid={count === 0 ? "calm" : undefined}>
-          {longDay(new Date())} · {count === 0 ? t("nothing") : t("needYou", { count })}
+          {todayText()} · {count === 0 ? t("nothing") : t("needYou", { count })}
         </p>
       </div>
     </div>
