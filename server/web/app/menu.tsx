@@ -67,6 +67,7 @@ function NewMenu() {
       </button>
       <div class="pop" id="new-menu" popover="auto">
         <a href="/dashboard/patients/new">{t("newAnimal")}</a>
+        <a href="/dashboard/orders#new">{t("orderTests")}</a>
         <a href="/dashboard/manual-study">{t("manualStudy")}</a>
         <a href="/dashboard/patients/import">{t("importList")}</a>
       </div>
@@ -111,6 +112,7 @@ const t = translations({
   account: ["Your account", "Hesabınız"],
   new: ["New", "Yeni"],
   newAnimal: ["New animal", "Yeni hasta"],
+  orderTests: ["Order tests", "Test iste"],
   importList: ["Import a list", "Liste aktar"],
   waiting: ["waiting", "bekliyor"],
   notRun: ["not run", "çalışılmadı"],

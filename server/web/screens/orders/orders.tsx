@@ -34,10 +34,13 @@ type Tab = keyof typeof TABS;
 /** An order that nobody ran counts as such after a time, without a change of data. */
 const RELOAD_MS = 60_000;
 
+/** The address with this hash opens the form of a new order. */
+const NEW = "#new";
+
 /** The orders of the clinic by state, and results that nobody ordered. */
 export function Orders() {
   const list = useResource<OrdersBody>("/orders");
-  const [isNew, setNew] = useState(false);
+  const [isNew, setNew] = useState(location.hash === NEW);
   useEffect(() => {
     const timer = setInterval(() => void list.reload(), RELOAD_MS);
     return () => clearInterval(timer);
@@ -81,7 +84,7 @@ function OrderList({
     <>
       <div class="list-bar" role="group" aria-label={t("shown")}>
         {(Object.keys(TABS) as Tab[]).map((each) => (
-          <button key={each} type="button" aria-pressed={each === tab} onClick={() => setTab(each)}>
+          <button key={each} type="button" class="chip" aria-pressed={each === tab} onClick={() => setTab(each)}>
             {t(each)} {ofTab(each).length}
           </button>
         ))}
