@@ -67,7 +67,7 @@ function NewMenu() {
       </button>
       <div class="pop" id="new-menu" popover="auto">
         <a href="/dashboard/patients/new">{t("newAnimal")}</a>
-        <a href="/dashboard/orders#new">{t("orderTests")}</a>
+        <a href="/dashboard/orders?new">{t("orderTests")}</a>
         <a href="/dashboard/manual-study">{t("manualStudy")}</a>
         <a href="/dashboard/patients/import">{t("importList")}</a>
       </div>

@@ -58,6 +58,11 @@ describe.skipIf(browserProblem() !== null)("the header in a browser", () => {
     await page.getByRole("heading", { name: "Stock" }).waitFor();
     expect(await page.getByRole("link", { name: "Stock", exact: true }).isVisible()).toBe(false);
     await page.getByRole("button", { name: "New", exact: true }).click();
+    await page.getByRole("link", { name: "Order tests" }).click();
+    await page.getByRole("dialog", { name: "Order tests" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.waitForURL(/orders$/);
+    await page.getByRole("button", { name: "New", exact: true }).click();
     await page.getByRole("link", { name: "New animal" }).click();
     await page.getByRole("heading", { name: "New animal" }).waitFor();
   });

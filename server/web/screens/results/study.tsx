@@ -165,7 +165,7 @@ function animalText({ patient, hint }: StudyPage): string {
     patient === null
       ? [hint?.species, hint?.breed, hint?.sex, hint?.owner, hint?.identifier]
       : [studyWord(patient.species), patient.breed, word(patient.sex ?? ""), patient.date_of_birth];
-  const text = facts.filter(Boolean).join(" · ");
+  const text = facts.filter(Boolean).join(", ");
   return patient === null && text !== "" ? `${t("deviceSays")}: ${text}` : text;
 }
 
