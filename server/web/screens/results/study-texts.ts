@@ -99,7 +99,7 @@ export const t = translations({
   patientMerged: ["its patient was merged into another one", "hastası başka bir hastayla birleştirildi"],
   orderAttached: ["order attached by hand", "istem elle bağlandı"],
   order: ["Order", "İstem"],
-  wrongAnimal: ["Wrong animal?", "Yanlış hayvan mı?"],
+  wrongAnimal: ["Wrong animal?", "Yanlış hasta mı?"],
   moveWhy: [
     "This study is filed to {name}. Choose the right animal, or none: then it goes back to To place.",
     "Bu tetkik {name} adına kayıtlı. Doğru hayvanı seçin; seçmezseniz yerleştirilecekler listesine döner.",

@@ -74,8 +74,8 @@ const words = {
     "From a list of your practice software, one by one, or by a program with an API key.",
     "Klinik yazılımınızın bir listesinden, tek tek ya da API anahtarı olan bir programla.",
   ],
-  importList: ["Import a list", "Liste içe aktar"],
-  newAnimal: ["New animal", "Yeni hayvan"],
+  importList: ["Import a list", "Liste aktar"],
+  newAnimal: ["New animal", "Yeni hasta"],
   program: ["By a program", "Bir programla"],
   pc: ["Connect the PC beside your devices", "Cihazlarınızın yanındaki bilgisayarı bağlayın"],
   pcWhy: [
