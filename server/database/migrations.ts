@@ -877,6 +877,11 @@ const ownerReports = ({ orderedText }: Engine) => `
   );
 `;
 
+// The status that the undo of a cancelled event restores.
+const cancelledEvents = () => `
+  alter table calendar_event add column cancelled_from text;
+`;
+
 const soapContent = [
   "id",
   "fp",
@@ -909,6 +914,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   followUps,
   reportSharing,
   ownerReports,
+  cancelledEvents,
 ];
 
 /** Version of the schema that this program knows. */
