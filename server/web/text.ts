@@ -68,6 +68,11 @@ export function date(instant: string): string {
   return format(instant, { dateStyle: "medium" });
 }
 
+/** Prints today's day with its weekday. */
+export function todayText(): string {
+  return format(new Date().toISOString(), { weekday: "long", day: "numeric", month: "long" });
+}
+
 /** Prints how long ago an instant is, such as `3 min. ago`. */
 export function ago(instant: string, now = Date.now()): string {
   const seconds = Math.round((Date.parse(instant) - now) / 1000);

@@ -70,6 +70,7 @@ function pages({ animals, studies }: Size): [string, PathOf][] {
   const name = (round: number) => encodeURIComponent(names[round % names.length] ?? "");
   return [
     ["Today", () => "/today"],
+    ["Counts of the menu", () => "/menu"],
     ["Results", () => "/results"],
     ["Results, 500 rows", () => "/results?rows=500"],
     ["Results, critical", () => "/results?flag=critical"],

@@ -9,6 +9,7 @@ import {
   CRITICAL_HOURS,
   type CriticalStudy,
   type EndingKey,
+  type MenuCounts,
   type NewResult,
   NEWEST_MAX,
   type TodayState,
@@ -19,9 +20,10 @@ import { query, type Session } from "../../database/query.ts";
 import { openStudies } from "../studies/open-studies.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { openOf, unseenForADay } from "../follow-up/lists.ts";
-import { countOrders } from "../orders/order-counts.ts";
+import { countNotRun, countOrders } from "../orders/order-counts.ts";
 import { readAlertBook } from "./alerts.ts";
 import { openFirstSteps } from "./first-steps.ts";
+import { outsideOf } from "../results/study-rows.ts";
 import { connectionNews } from "../patients/connection-answers.ts";
 import { readHeardAgents } from "../agents/devices.ts";
 import type { Tables } from "../../database/schema.ts";
@@ -37,6 +39,9 @@ const NEWEST_DAYS = 14;
 
 /** Critical studies and conflicts in the list. The page counts the listed ones, so that its count ends here too. */
 const LISTED_MAX = 100;
+
+/** Values outside their intervals in a row of the newest results. */
+const OUTSIDE_MAX = 3;
 
 /** Alerts for admins alone. */
 const ofAdmins: readonly AlertKind[] = ["key-ends", "password-known"];
@@ -78,6 +83,19 @@ export async function readToday(
     newest: newestRows.map(toNewResult),
     // A damaged study may be in several lists.
     left_out: Math.max(leftOut(criticalRows), leftOut(newestRows), unseen.leftOut, yours.leftOut),
+  };
+}
+
+/** Counts what waits for a person, for the menu of each page. */
+export async function countForMenu(
+  session: Session,
+  { clinicId, timeZone, now }: { clinicId: number; timeZone: string | null; now: number },
+): Promise<MenuCounts> {
+  const { agents } = await readHeardAgents(session, { clinicId, timeZone, now });
+  return {
+    to_place: (await session.first(unmatched, { clinicId }))?.count ?? 0,
+    not_run: await countNotRun(session, clinicId, now),
+    devices: silentSources(agents, await session.all(keysInUse, { clinicId })).length,
   };
 }
 
@@ -145,6 +163,7 @@ function toNewResult(row: StudyRow): NewResult {
     received_at: timestampOf(row.received_at),
     worst_flag: worstFlag(results),
     ...(results.some(({ abnormal }) => abnormal === true) ? { abnormal: true as const } : {}),
+    ...outsideOf(results, OUTSIDE_MAX),
   };
 }
 

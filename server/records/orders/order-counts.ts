@@ -1,4 +1,4 @@
-import type { OrderCounts } from "../../dashboard/types/orders.ts";
+import type { OrderCounts, OrderState } from "../../dashboard/types/orders.ts";
 import { query, type Session } from "../../database/query.ts";
 import { readNotRunHours } from "../clinics/clinics.ts";
 import { UNORDERED_MS, unorderedStudies } from "./order-list.ts";
@@ -12,8 +12,7 @@ export async function countOrders(session: Session, clinicId: number, now: numbe
   const hours = await readNotRunHours(session, clinicId);
   const notRun = notRunMs(hours);
   const since = now - ORDERS_KEPT_MS;
-  const waiting = await session.all(waitingOrders, { clinicId, since });
-  const states = waiting.map((row) => orderState({ order: factsOf(row), run: null }, now, notRun));
+  const states = await waitingStates(session, clinicId, { since, now, notRun });
   const open = await session.first(openResults, { clinicId, since: now - UNORDERED_MS });
   const usesOrders = (await session.first(anyOrder, { clinicId, since })) !== undefined;
   return {
@@ -25,12 +24,26 @@ export async function countOrders(session: Session, clinicId: number, now: numbe
   };
 }
 
+/** Counts the orders of a clinic that nobody ran within its hours. */
+export async function countNotRun(session: Session, clinicId: number, now: number): Promise<number> {
+  const notRun = notRunMs(await readNotRunHours(session, clinicId));
+  const states = await waitingStates(session, clinicId, { since: now - ORDERS_KEPT_MS, now, notRun });
+  return states.filter((state) => state === "not run").length;
+}
+
+interface Times {
+  readonly since: number;
+  readonly now: number;
+  readonly notRun: number;
+}
+
+async function waitingStates(session: Session, clinicId: number, { since, now, notRun }: Times): Promise<OrderState[]> {
+  const waiting = await session.all(waitingOrders, { clinicId, since });
+  return waiting.map((row) => orderState({ order: factsOf(row), run: null }, now, notRun));
+}
+
 /** Only orders with results of the last hours can be running. */
-async function countRunning(
-  session: Session,
-  clinicId: number,
-  { since, now, notRun }: { since: number; now: number; notRun: number },
-): Promise<number> {
+async function countRunning(session: Session, clinicId: number, { since, now, notRun }: Times): Promise<number> {
   const rows = await session.all(recentRuns, { clinicId, since, after: now - notRun });
   const runs = runsByOrder(rows.map(({ fp, ...row }) => ({ ...row, order_fp: fp })));
   const orders = new Map(rows.map((row) => [row.fp, factsOf(row)]));

@@ -63,7 +63,7 @@ describe.skipIf(browserProblem() !== null)("the follow-up of a result in a brows
     await card.getByRole("button", { name: "Open again" }).press("Enter");
     await card.getByRole("status").getByText("Open").waitFor();
     await page.goto(`${server.url}/dashboard/results`);
-    await page.getByLabel("Follow-up").selectOption("mine");
+    await page.getByRole("button", { name: "My follow-ups" }).press("Enter");
     await page.waitForURL(/follow=mine/);
     await page.getByRole("link", { name: "Karabaş" }).waitFor();
     await look(page);

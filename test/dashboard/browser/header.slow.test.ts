@@ -10,6 +10,7 @@ import {
 } from "../../support/browser.ts";
 import { clinic } from "../../server/harness.ts";
 import { startDashboard } from "../harness.ts";
+import { clinicEntities, ours, pushTo, waiting } from "../unmatched-clinic.ts";
 
 describe.skipIf(browserProblem() !== null)("the header in a browser", () => {
   let browser: Browser;
@@ -37,6 +38,81 @@ describe.skipIf(browserProblem() !== null)("the header in a browser", () => {
     expect(paths).toEqual(["/dashboard/patients/new", "/dashboard/patients/import", "/dashboard/help/animals"]);
     await expectAccessible(page);
     await expectFitsPhone(page);
+  });
+
+  test("one row holds seven screens, the search and the menus on a page of 1280 px, in both languages", async () => {
+    const fp = newFp("clinic");
+    const page = await (await startDashboard(clinic(fp))).openAs(browser, "staff", fp);
+    const row = page.locator(".top-row > :visible, .top-screens > :visible");
+    for (const language of ["en", "tr"] as const) {
+      await chooseLanguage(page, language);
+      await page.keyboard.press("Escape");
+      for (const width of [1280, 1440]) {
+        await page.setViewportSize({ width, height: 900 });
+        expect(await page.locator(".top-screens > a:visible").count()).toBe(7);
+        const boxes = await Promise.all((await row.all()).map(async (each) => each.boundingBox()));
+        const ends = boxes.map((box) => [(box?.y ?? 0) >= 0, (box?.y ?? 0) + (box?.height ?? 99) <= 53]);
+        expect(ends).toEqual(boxes.map(() => [true, true]));
+        expect(Math.max(...boxes.map((box) => (box?.x ?? 0) + (box?.width ?? 0)))).toBeLessThanOrEqual(width);
+      }
+    }
+    await chooseLanguage(page, "en");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "More" }).click();
+    await expectAccessible(page);
+    await page.getByRole("link", { name: "Stock" }).click();
+    await page.getByRole("heading", { name: "Stock" }).waitFor();
+    expect(await page.getByRole("link", { name: "Stock", exact: true }).isVisible()).toBe(false);
+    await page.getByRole("button", { name: "New", exact: true }).click();
+    await page.getByRole("link", { name: "Order tests" }).click();
+    await page.getByRole("dialog", { name: "Order tests" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.waitForURL(/orders$/);
+    await page.getByRole("button", { name: "New", exact: true }).click();
+    await page.getByRole("link", { name: "New animal" }).click();
+    await page.getByRole("heading", { name: "New animal" }).waitFor();
+  });
+
+  test("the menu counts what waits, and the count changes while the page is open", async () => {
+    const server = await startDashboard(...clinicEntities.flat());
+    const page = await server.openAs(browser, "staff", ours);
+    await page.getByRole("link", { name: "To place", exact: true }).waitFor();
+    await pushTo(server, ours, waiting());
+    await page.getByRole("link", { name: "To place 1 waiting" }).waitFor();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(await page.getByRole("button", { name: "Screens, 1 waiting" }).isVisible()).toBe(true);
+  });
+
+  test("a patient is found from any screen by the keyboard alone", async () => {
+    const server = await startDashboard(...clinicEntities.flat());
+    const page = await server.openAs(browser, "staff", ours, "/calendar");
+    await page.getByRole("heading", { name: "Calendar", level: 1 }).waitFor();
+    await page.keyboard.press("/");
+    // Both animals have a number that begins so.
+    await page.keyboard.type("1002");
+    const matches = page.getByRole("list", { name: "Patients found" }).getByRole("link");
+    await matches.nth(1).waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.keyboard.press("Escape");
+    expect(await matches.count()).toBe(0);
+    await page.keyboard.press("Enter");
+    await page.getByText("2 patients").waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("1002");
+    await matches.first().waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Karabaş" }).waitFor();
+    // A reader of barcodes types at once and ends with Enter.
+    await page.keyboard.press("/");
+    await page.keyboard.type("10022\n");
+    await page.getByRole("heading", { name: "Pamuk" }).waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("nobody");
+    await page.getByText("No patient of the clinic has this name, owner or number.").waitFor();
+    await expectAccessible(page);
   });
 
   test("/dashboard/ leads to Today, and the tab has the name of the screen in the language of the page", async () => {

@@ -39,7 +39,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
       }
       await expectAccessible(page);
       // Capitals, accents and the Turkish dots make no difference.
-      const search = page.getByRole("searchbox");
+      const search = page.getByRole("main").getByRole("searchbox");
       await search.fill(chosen === "en" ? "GREYHOUNDS  thyroxine" : "TAZI TIROKSIN");
       await expect.poll(() => links.count()).toBe(1);
       await page.getByText(chosen === "en" ? "Pages: 1" : "Sayfa: 1").waitFor();

@@ -117,10 +117,10 @@ describe.skipIf(browserProblem() !== null)("notifications in a browser", () => {
     await server.push(key, waiting);
     server.clock.now += 31 * MINUTE;
     const page = await server.openAs(browser, "reader", fp);
-    await page.getByText("Studies to place").waitFor();
+    await page.getByRole("region", { name: "Studies to place" }).waitFor();
     expect(await page.getByText("Open alerts").count()).toBe(0);
     await server.alerts.check();
-    const card = page.locator("section.card", { hasText: "Open alerts" });
+    const card = page.getByRole("region", { name: "Open alerts" });
     await card.getByText("Open To place and choose their patients.").waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);

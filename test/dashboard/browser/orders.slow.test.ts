@@ -80,8 +80,8 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await dashboard.push(key, run);
     await page.getByRole("heading", { name: "Run without order" }).waitFor();
     await page.getByRole("link", { name: "Today", exact: true }).click();
-    const need = page.locator("section.card", { hasText: "Run without order" });
-    await page.getByRole("link", { name: "Orders: 1 ordered" }).waitFor();
+    const need = page.getByRole("region", { name: "Run without order" });
+    await page.getByRole("complementary").getByText("1 ordered", { exact: true }).waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
     await need.getByRole("link", { name: "Attach an order or note the charge" }).click();
@@ -130,7 +130,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await expectAccessible(page);
     await expectFitsPhone(page);
     await page.getByRole("link", { name: "Today", exact: true }).click();
-    await page.locator("section.card", { hasText: "Orders not run for 1 h" }).getByRole("link").click();
+    await page.getByRole("region", { name: "Orders not run for 1 h" }).getByRole("link").click();
     await page.getByText("Not run for 1 h").waitFor();
   });
 });

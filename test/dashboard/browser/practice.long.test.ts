@@ -107,6 +107,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await inDialog(page, "Lock");
     await page.getByText("Locked", { exact: true }).waitFor();
     expect(await shown(fp)).toMatchObject({ ...signed, status: "LOCKED" });
+    await click(page, "More");
     await page.getByRole("link", { name: "Records" }).click();
     await click(page, "Filter by patient");
     await inDialog(page, "Karabaş dog");
@@ -155,6 +156,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByLabel("Plan").fill("A long plan.");
     await page.getByLabel("Plan").blur();
     await page.getByRole("alert").getByText("The server does not answer", { exact: true }).waitFor();
+    await click(page, "More");
     await page.getByRole("link", { name: "Records" }).click();
     await page.unroute(cut);
     await page.getByRole("row").filter({ hasText: "this clinic" }).getByRole("link", { name: "Karabaş" }).click();

@@ -3,13 +3,13 @@ import { Type } from "typebox";
 import { ApiError } from "../../../http/errors.ts";
 import { markSeen } from "../../../records/results/seen-studies.ts";
 import { skipFirstStep } from "../../../records/alerts/first-steps.ts";
-import { readToday } from "../../../records/alerts/today.ts";
+import { countForMenu, readToday } from "../../../records/alerts/today.ts";
 import { DECIDED_STEP, firstSteps } from "../../types/results/today.ts";
 import { clinicOf, userOf } from "../../auth/guard.ts";
 import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
 
-// The work that needs a person today, the first steps of a new clinic, and the mark that somebody saw a study.
+// The work that needs a person today, its counts for the menu, the first steps of a new clinic, and the mark that somebody saw a study.
 
 const stepBody = bodyReader({ step: Type.Enum(firstSteps.filter((step) => step !== DECIDED_STEP)) });
 const seenBody = bodyReader({ revision: Type.Integer({ minimum: 1 }) });
@@ -19,6 +19,10 @@ export function todayRoutes(app: FastifyInstance, { store, now }: DashboardConte
     const { id: clinicId, timeZone, role } = clinicOf(request);
     const { userId } = userOf(request);
     return readToday(store, { clinicId, userId, timeZone, isAdmin: role === "admin", now: now() });
+  });
+  app.get("/clinic/v1/clinics/:clinic/menu", { config: { access: "reader" } }, (request) => {
+    const { id: clinicId, timeZone } = clinicOf(request);
+    return countForMenu(store, { clinicId, timeZone, now: now() });
   });
   app.post(
     "/clinic/v1/clinics/:clinic/today/skipped-steps",

@@ -4,6 +4,7 @@ import type { Flag, Result } from "../../../../shared/api/study.ts";
 import type { ConnectionNews } from "../connections.ts";
 import type { OrderCounts } from "../orders.ts";
 import type { FollowedStudy } from "./follow-up.ts";
+import type { OutsideValue } from "./results.ts";
 import type { HeardReason } from "../heard-reason.ts";
 
 // The work that needs a person today, as `GET /clinic/v1/clinics/:clinic/today` returns it.
@@ -54,6 +55,16 @@ export interface TodayState {
   left_out: number;
 }
 
+/** The response to `GET menu`: what waits for a person, for the entries of the menu. */
+export interface MenuCounts {
+  /** Studies without a patient. */
+  to_place: number;
+  /** Orders that nobody ran within the clinic's hours. */
+  not_run: number;
+  /** Silent agents, and devices that need a person. */
+  devices: number;
+}
+
 /** An open alert. Its words are those of server/operations/alerts/texts.ts. */
 export interface AlertShown extends Omit<HeardReason, "reason"> {
   key: string;
@@ -83,6 +94,9 @@ export interface NewResult {
   worst_flag: Flag | null;
   /** Present if a word is not the expected one, such as Positive of a test for an infection. */
   abnormal?: true;
+  /** The values outside their intervals and the abnormal words, critical ones first, and the number of all of them. */
+  outside: OutsideValue[];
+  outside_total: number;
 }
 
 export interface CriticalStudy extends NewResult {

@@ -1,3 +1,4 @@
+import { useLocation } from "preact-iso";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type {
   ChargeBody,
@@ -34,10 +35,11 @@ type Tab = keyof typeof TABS;
 /** An order that nobody ran counts as such after a time, without a change of data. */
 const RELOAD_MS = 60_000;
 
-/** The orders of the clinic by state, and results that nobody ordered. */
+/** The orders of the clinic by state, and results that nobody ordered. `?new` in the address opens the form of a new order. */
 export function Orders() {
   const list = useResource<OrdersBody>("/orders");
-  const [isNew, setNew] = useState(false);
+  const { query, route } = useLocation();
+  const show = (search: string) => route(`/dashboard/orders${search}`, true);
   useEffect(() => {
     const timer = setInterval(() => void list.reload(), RELOAD_MS);
     return () => clearInterval(timer);
@@ -47,7 +49,7 @@ export function Orders() {
       <div class="between">
         <h1>{t("orders")}</h1>
         {may("staff") && (
-          <button type="button" class="primary" onClick={() => setNew(true)}>
+          <button type="button" class="primary" onClick={() => show("?new")}>
             {t("order")}
           </button>
         )}
@@ -60,7 +62,7 @@ export function Orders() {
           </>
         )}
       </Loaded>
-      {isNew && <OrderTests close={() => setNew(false)} />}
+      {query["new"] !== undefined && <OrderTests close={() => show("")} />}
     </>
   );
 }
@@ -81,7 +83,7 @@ function OrderList({
     <>
       <div class="list-bar" role="group" aria-label={t("shown")}>
         {(Object.keys(TABS) as Tab[]).map((each) => (
-          <button key={each} type="button" aria-pressed={each === tab} onClick={() => setTab(each)}>
+          <button key={each} type="button" class="chip" aria-pressed={each === tab} onClick={() => setTab(each)}>
             {t(each)} {ofTab(each).length}
           </button>
         ))}

@@ -52,21 +52,27 @@ function Header({ overview, reload }: { overview: PatientOverview; reload: () =>
   const [isOrdering, setOrdering] = useState(false);
   const { fp, name, species, breed, sex, date_of_birth, weight_kg } = patient;
   const birth = date_of_birth === null ? t("notRecorded") : `${plainDate(date_of_birth)} (${age(date_of_birth)})`;
+  const animal = [
+    [word(speciesOf({ species, precise_species })), breed].filter((fact) => fact !== null).join(", "),
+    sex === null ? null : word(sex),
+    date_of_birth === null ? null : age(date_of_birth),
+    weight_kg === null ? null : `${weight_kg} kg`,
+  ];
   const facts: [string, string][] = [
-    [t("species"), [word(speciesOf({ species, precise_species })), breed].filter((fact) => fact !== null).join(", ")],
-    [t("sex"), sex === null ? t("notRecorded") : word(sex)],
     [t("born"), birth],
     [t("died"), deceased_at === null ? "" : date(deceased_at)],
-    [t("weight"), weight_kg === null ? t("notRecorded") : `${weight_kg} kg`],
     [t("identifiers"), identifiers.length === 0 ? t("notRecorded") : identifiers.join(", ")],
     [t("fp"), fp],
   ];
   return (
-    <header class="card">
-      <div class="between">
-        <h1>
-          {name === "" ? "—" : name} {deceased_at !== null && <Badge tone="done">{t("deceased")}</Badge>}
-        </h1>
+    <header>
+      <div class="page-head">
+        <div>
+          <h1>
+            {name === "" ? "—" : name} {deceased_at !== null && <Badge tone="done">{t("deceased")}</Badge>}
+          </h1>
+          <p>{animal.filter((fact) => fact !== null).join(" · ")}</p>
+        </div>
         {may("staff") && (
           <span class="actions no-print">
             <button type="button" class="primary" onClick={() => setOrdering(true)}>
@@ -76,7 +82,9 @@ function Header({ overview, reload }: { overview: PatientOverview; reload: () =>
           </span>
         )}
       </div>
-      <Facts of={facts} />
+      <div class="card">
+        <Facts of={facts} />
+      </div>
       {isOrdering && <OrderTests patient={{ fp, name, species }} close={() => setOrdering(false)} />}
     </header>
   );
@@ -118,10 +126,7 @@ function Results({ path, fp }: { path: string; fp: string }) {
 const t = translations({
   back: ["All patients", "Tüm hastalar"],
   patient: ["Patient", "Hasta"],
-  species: ["Species", "Tür"],
-  sex: ["Sex", "Cinsiyet"],
   born: ["Born", "Doğum"],
-  weight: ["Weight", "Ağırlık"],
   identifiers: ["Identifiers", "Kimlikler"],
   fp: ["Fingerprint (fp)", "Parmak izi (fp)"],
   notRecorded: ["not recorded", "kayıtlı değil"],

@@ -26,16 +26,6 @@ export function Filters({
   return (
     <search class="filters no-print" aria-label={t("filters")}>
       <SearchField value={filters.q ?? ""} change={(value) => change("q", value)} />
-      <Choice label={t("flag")} name="flag" filters={filters} change={change}>
-        <option value="">{t("anyFlag")}</option>
-        <option value="outside">{t("outside")}</option>
-        <option value="critical">{t("critical")}</option>
-      </Choice>
-      <Choice label={t("follow")} name="follow" filters={filters} change={change}>
-        <option value="">{t("all")}</option>
-        <option value="mine">{t("mine")}</option>
-        <option value="open">{t("open")}</option>
-      </Choice>
       <Choice label={t("modality")} name="modality" filters={filters} change={change}>
         <option value="">{t("all")}</option>
         {MODALITIES.map((modality) => (
@@ -61,6 +51,7 @@ export function Filters({
           />
         </Field>
       ))}
+      <Chips filters={filters} change={change} />
       {filters.patient !== undefined && (
         <p class="patient-filter">
           {t("onlyPatient", { name: patientName ?? "…" })}{" "}
@@ -70,6 +61,35 @@ export function Filters({
         </p>
       )}
     </search>
+  );
+}
+
+/** The filters that are used most, one click each. */
+const chips = [
+  { name: "flag", value: "critical" },
+  { name: "flag", value: "outside" },
+  { name: "follow", value: "mine" },
+  { name: "follow", value: "open" },
+] as const;
+
+function Chips({ filters, change }: { filters: ResultFilters; change: (name: FilterName, value: string) => void }) {
+  return (
+    <div class="chips" role="group" aria-label={t("quick")}>
+      {chips.map(({ name, value }) => {
+        const isOn = filters[name] === value;
+        return (
+          <button
+            key={value}
+            type="button"
+            class="chip"
+            aria-pressed={isOn}
+            onClick={() => change(name, isOn ? "" : value)}
+          >
+            {t(value)}
+          </button>
+        );
+      })}
+    </div>
   );
 }
 
@@ -107,7 +127,7 @@ function Choice({
   children,
 }: {
   label: string;
-  name: "flag" | "follow" | "modality" | "device";
+  name: "modality" | "device";
   filters: ResultFilters;
   change: (name: FilterName, value: string) => void;
   children: preact.ComponentChildren;

@@ -110,7 +110,7 @@ function ResultRow({ study, isNew }: { study: ListedStudy; isNew: boolean }) {
       </td>
       <td>
         {studyWord(study.modality)} <span class="quiet">{study.device_name}</span>
-        {sample_ids.length > 0 && <span class="sample quiet">{t("sample", { ids: sample_ids.join(", ") })}</span>}
+        {sample_ids.length > 0 && <span class="quiet"> · {t("sample", { ids: sample_ids.join(", ") })}</span>}
       </td>
       <td>
         <Outside study={study} />

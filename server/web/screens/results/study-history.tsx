@@ -94,7 +94,7 @@ function Changes({
 /** Lists the events of the study, the earliest first. */
 export function TimeLine({ study: { time_line } }: { study: StudyPage }) {
   return (
-    <section aria-labelledby="time-line">
+    <section class="card no-print" aria-labelledby="time-line">
       <h2 id="time-line">{t("timeLine")}</h2>
       <Timeline of={time_line.map((event) => ({ at: event.at, text: eventText(event) }))} />
     </section>

@@ -57,28 +57,27 @@ function Whole({ study, reload }: { study: StudyPage; reload: () => Promise<void
           <a href="#conflicts">{t("hasConflicts", { count: study.conflicts.length })}</a>
         </p>
       )}
-      <SeenNotice study={study} followUp={followUp} />
-      <Remark study={study} reload={reload} />
-      <StudyTable study={study} />
-      <NotReported study={study} />
-      <FollowUpCard study={study} followUp={followUp} />
-      <Comments study={study} />
-      <Previews fp={study.fp} />
-      {study.notes.length > 0 && (
-        <details class="no-print">
-          <summary>{t("notes")}</summary>
-          <ul class="notes" lang="en">
-            {study.notes.map((note, index) => (
-              <li key={index}>{note}</li>
-            ))}
-          </ul>
-        </details>
-      )}
-      <div class="no-print">
-        <SharedLinks study={study} />
-        <Revisions study={study} />
-        <Conflicts study={study} />
-        <TimeLine study={study} />
+      <div class="split">
+        <div>
+          <SeenNotice study={study} followUp={followUp} />
+          <div class="card flush">
+            <StudyTable study={study} />
+          </div>
+          <NotReported study={study} />
+          <Remark study={study} reload={reload} />
+          <Previews fp={study.fp} />
+          <div class="no-print">
+            <SharedLinks study={study} />
+            <Revisions study={study} />
+            <Conflicts study={study} />
+            <Notes of={study.notes} />
+          </div>
+        </div>
+        <aside aria-label={t("about")}>
+          <Sample study={study} />
+          <FollowUpCard study={study} followUp={followUp} />
+          <TimeLine study={study} />
+        </aside>
       </div>
     </article>
   );
@@ -101,18 +100,18 @@ function NotReported({ study: { not_reported } }: { study: StudyPage }) {
   );
 }
 
-/** The analyzer's remarks on the sample, such as indices of hemolysis. */
-function Comments({ study: { comments } }: { study: StudyPage }) {
-  if (comments.length === 0) return null;
+/** What the agent says about the study, in English. */
+function Notes({ of }: { of: StudyPage["notes"] }) {
+  if (of.length === 0) return null;
   return (
-    <section aria-labelledby="comments">
-      <h2 id="comments">{t("comments")}</h2>
-      <ul class="notes">
-        {comments.map((comment, index) => (
-          <li key={index}>{commentText(comment, language.value)}</li>
+    <details>
+      <summary>{t("notes")}</summary>
+      <ul class="notes" lang="en">
+        {of.map((note, index) => (
+          <li key={index}>{note}</li>
         ))}
       </ul>
-    </section>
+    </details>
   );
 }
 
@@ -123,15 +122,18 @@ function Head({ study, reload }: { study: StudyPage; reload: () => Promise<void>
   return (
     <>
       <p class="print-only">{clinic.value?.name}</p>
-      <div class="between">
-        <h1>
-          {patient === null ? (
-            [t("unplaced"), hint?.name].filter(Boolean).join(": ")
-          ) : (
-            <a href={`/dashboard/patients/${patient.fp}`}>{patient.name}</a>
-          )}{" "}
-          <span class="kind">{studyWord(study.modality)}</span>
-        </h1>
+      <div class="page-head">
+        <div>
+          <h1>
+            {patient === null ? (
+              [t("unplaced"), hint?.name].filter(Boolean).join(": ")
+            ) : (
+              <a href={`/dashboard/patients/${patient.fp}`}>{patient.name}</a>
+            )}{" "}
+            <span class="kind">{studyWord(study.modality)}</span>
+          </h1>
+          <p>{animalText(study)}</p>
+        </div>
         <p class="actions no-print">
           <button type="button" onClick={() => window.print()}>
             {t("print")}
@@ -153,30 +155,46 @@ function Head({ study, reload }: { study: StudyPage; reload: () => Promise<void>
           <WrongAnimal study={study} reload={reload} />
         </p>
       </div>
-      <StudyFacts study={study} />
     </>
   );
 }
 
-function StudyFacts({ study }: { study: StudyPage }) {
-  const { patient, hint, source } = study;
-  const animal =
+/** The animal of the study in words; without one, the animal that the device names. */
+function animalText({ patient, hint }: StudyPage): string {
+  const facts =
     patient === null
       ? [hint?.species, hint?.breed, hint?.sex, hint?.owner, hint?.identifier]
       : [studyWord(patient.species), patient.breed, word(patient.sex ?? ""), patient.date_of_birth];
+  const text = facts.filter(Boolean).join(", ");
+  return patient === null && text !== "" ? `${t("deviceSays")}: ${text}` : text;
+}
+
+/** Where the values come from: sample, device and order, and the analyzer's remarks, such as indices of hemolysis. */
+function Sample({ study }: { study: StudyPage }) {
+  const { source, comments } = study;
   const facts: readonly [string, string | null][] = [
-    [patient === null ? t("deviceSays") : t("animal"), animal.filter(Boolean).join(", ")],
+    [t("sample"), study.sample_ids.join(", ")],
     [t("measured"), dateTime(study.acquired_at)],
     [t("received"), dateTime(study.received_at)],
     [t("device"), [study.device_name, source === null ? "" : `(${source.device_id})`].join(" ").trim()],
-    [t("sample"), study.sample_ids.join(", ")],
     [t("order"), study.order === null ? null : (study.order.placer_number ?? study.order.fp)],
     [t("revision"), study.revision > 1 ? String(study.revision) : null],
     [t("zone"), zoneName()],
   ];
   return (
-    <div class="card study-facts">
-      <Facts of={facts} />
-    </div>
+    <section class="card" aria-labelledby="sample">
+      <h2 id="sample">{t("sampleCard")}</h2>
+      <Facts of={facts} inColumn />
+      {comments.length > 0 && (
+        <>
+          <h3>{t("comments")}</h3>
+          <ul class="notes">
+            {comments.map((comment, index) => (
+              <li key={index}>{commentText(comment, language.value)}</li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
   );
 }

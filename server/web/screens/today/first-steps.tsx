@@ -4,6 +4,8 @@ import { Problem } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
 import { translations } from "../../text.ts";
 import { useAction } from "../../ui/form/use-action.ts";
+import { Need } from "../../ui/list/needs.tsx";
+import type { IconName } from "../../ui/status/icon.tsx";
 
 /** The pages that do a step, the usual one first. */
 const pages: Record<FirstStep, readonly { path: string; text: Exclude<keyof typeof words, "skipOf"> }[]> = {
@@ -19,6 +21,15 @@ const pages: Record<FirstStep, readonly { path: string; text: Exclude<keyof type
   limits: [{ path: "/dashboard/settings/ranges#critical-limits", text: "decide" }],
 };
 
+const icons: Record<FirstStep, IconName> = {
+  animals: "plus",
+  pc: "device",
+  team: "person",
+  notifications: "bad",
+  ranges: "file",
+  limits: "file",
+};
+
 /** Shows an admin what a new clinic does before its first result. Each step goes when it is done or skipped. */
 export function FirstSteps({ steps, reload }: { steps: readonly FirstStep[]; reload: () => Promise<void> }) {
   const { run, retry, error } = useAction();
@@ -29,19 +40,16 @@ export function FirstSteps({ steps, reload }: { steps: readonly FirstStep[]; rel
       await reload();
     });
   return (
-    <section class="card first-steps" aria-labelledby="first-steps">
-      <h2 id="first-steps">{t("title")}</h2>
+    <section class="card flush needs" aria-labelledby="first-steps">
+      <div class="card-head">
+        <h2 id="first-steps">{t("title")}</h2>
+      </div>
       {error !== undefined && <Problem error={error} retry={retry} />}
       <ul>
         {steps.map((step) => (
-          <li key={step}>
-            <span class="grow">
-              <strong>{t(step)}</strong>
-              <br />
-              <span class="quiet">{t(`${step}Why`)}</span>
-            </span>
+          <Need key={step} icon={icons[step]} what={<strong>{t(step)}</strong>} why={t(`${step}Why`)}>
             {pages[step].map(({ path, text }) => (
-              <a key={path} href={path}>
+              <a key={path} class="button" href={path}>
                 {t(text)}
               </a>
             ))}
@@ -50,7 +58,7 @@ export function FirstSteps({ steps, reload }: { steps: readonly FirstStep[]; rel
                 {t("skip")}
               </button>
             )}
-          </li>
+          </Need>
         ))}
       </ul>
     </section>
@@ -66,8 +74,8 @@ const words = {
     "From a list of your practice software, one by one, or by a program with an API key.",
     "Klinik yazılımınızın bir listesinden, tek tek ya da API anahtarı olan bir programla.",
   ],
-  importList: ["Import a list", "Liste içe aktar"],
-  newAnimal: ["New animal", "Yeni hayvan"],
+  importList: ["Import a list", "Liste aktar"],
+  newAnimal: ["New animal", "Yeni hasta"],
   program: ["By a program", "Bir programla"],
   pc: ["Connect the PC beside your devices", "Cihazlarınızın yanındaki bilgisayarı bağlayın"],
   pcWhy: [

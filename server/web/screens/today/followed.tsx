@@ -1,10 +1,11 @@
+import type { ComponentChildren } from "preact";
 import type { AssignBody, FollowedStudy } from "../../../dashboard/types/results/follow-up.ts";
-import { UNSEEN_DAYS } from "../../../dashboard/types/results/follow-up.ts";
 import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
 import { clinicPath, may, session } from "../../session.ts";
 import { ago, translations } from "../../text.ts";
-import { Flag } from "../../ui/result-row/flag.tsx";
+import { Need, NeedGroup } from "../../ui/list/needs.tsx";
+import { OutsideValues } from "../../ui/result-row/outside-values.tsx";
 import { useAction } from "../../ui/form/use-action.ts";
 import { studyWord } from "../../ui/words/study-word.ts";
 import { markSeen } from "./seen.ts";
@@ -18,20 +19,13 @@ interface Props {
 export function Unseen({ studies, reload }: Props) {
   if (studies.length === 0) return null;
   return (
-    <section class="card wide" aria-labelledby="unseen">
-      <h2 id="unseen">
-        <span class="count">{studies.length}</span>
-        {t("unseen")}
-      </h2>
-      <p class="quiet">{t("unseenWhy", { days: UNSEEN_DAYS })}</p>
-      <ul>
-        {studies.map((study) => (
-          <Study key={study.fp} study={study}>
-            <UnseenActions study={study} reload={reload} />
-          </Study>
-        ))}
-      </ul>
-    </section>
+    <NeedGroup id="unseen" title={t("unseen")}>
+      {studies.map((study) => (
+        <Study key={study.fp} study={study} state={t("unseen")}>
+          <UnseenActions study={study} reload={reload} />
+        </Study>
+      ))}
+    </NeedGroup>
   );
 }
 
@@ -39,47 +33,38 @@ export function Unseen({ studies, reload }: Props) {
 export function Yours({ studies }: Pick<Props, "studies">) {
   if (studies.length === 0) return null;
   return (
-    <section class="card wide" aria-labelledby="yours">
-      <h2 id="yours">
-        <span class="count">{studies.length}</span>
-        {t("yours")}
-      </h2>
-      <ul>
-        {studies.map((study) => (
-          <Study key={study.fp} study={study} />
-        ))}
-      </ul>
-      <a href="/dashboard/results?follow=mine">{t("allYours")}</a>
-    </section>
+    <NeedGroup id="yours" title={t("yours")}>
+      {studies.map((study) => (
+        <Study key={study.fp} study={study} state={t("yours")}>
+          <a class="button" href="/dashboard/results?follow=mine">
+            {t("allYours")}
+          </a>
+        </Study>
+      ))}
+    </NeedGroup>
   );
 }
 
-function Study({ study, children }: { study: FollowedStudy; children?: preact.ComponentChildren }) {
+function Study({ study, state, children }: { study: FollowedStudy; state: string; children: ComponentChildren }) {
   const { fp, patient, device_name, received_at, outside, outside_total, responsible } = study;
+  const why = [
+    ...(responsible === null ? [] : [t("for", { name: responsible.name, ago: ago(responsible.since) })]),
+    `${device_name}, ${t("came", { ago: ago(received_at) })}`,
+  ];
   return (
-    <li>
-      <span class="grow">
-        <a href={`/dashboard/results/${fp}`}>{nameOf(study)}</a>
-        {patient !== null && `, ${studyWord(patient.species)}`}{" "}
-        <span class="quiet">
-          {device_name}, {t("came", { ago: ago(received_at) })}
-        </span>
-        <span class="value-list">
-          {outside.map(({ analyte, text, flag, side }, index) => (
-            <span key={index}>
-              {analyte} {text} <Flag flag={flag} side={side} abnormal={flag === null} />
-            </span>
-          ))}
-          {outside_total > outside.length && (
-            <span class="quiet">{t("others", { count: outside_total - outside.length })}</span>
-          )}
-        </span>
-        {responsible !== null && (
-          <span class="quiet">{t("for", { name: responsible.name, ago: ago(responsible.since) })}</span>
-        )}
-      </span>
+    <Need
+      icon="wait"
+      what={
+        <>
+          <a href={`/dashboard/results/${fp}`}>{nameOf(study)}</a>
+          {patient !== null && `, ${studyWord(patient.species)}`} · {state}{" "}
+          <OutsideValues {...{ outside, outside_total }} />
+        </>
+      }
+      why={why.join(" · ")}
+    >
       {children}
-    </li>
+    </Need>
   );
 }
 
@@ -117,18 +102,13 @@ function nameOf({ patient }: FollowedStudy): string {
 
 const t = translations({
   unseen: ["Nobody has looked at it for a day", "Bir gündür kimse bakmadı"],
-  unseenWhy: [
-    "Abnormal and positive results of the last {days} days. Who takes one has a day for it.",
-    "Son {days} günün anormal ve pozitif sonuçları. Üstlenen kişinin bir günü vardır.",
-  ],
   yours: ["Yours", "Size ait"],
-  allYours: ["Show them in the results", "Sonuçlarda göster"],
+  allYours: ["Show all of yours", "Size ait olanların tümü"],
   came: ["came {ago}", "{ago} geldi"],
   for: ["for {name}, {ago}", "sorumlu: {name}, {ago}"],
   take: ["I take it", "Ben ilgileniyorum"],
   takeOf: ["I take it: {name}", "Ben ilgileniyorum: {name}"],
   seen: ["I have seen it", "Gördüm"],
   seenOf: ["I have seen it: {name}", "Gördüm: {name}"],
-  others: ["and {count} more", "ve {count} tane daha"],
   unplaced: ["Not placed", "Yerleştirilmedi"],
 });

@@ -1,242 +1,333 @@
-import type { ComponentChildren } from "preact";
+import type { ComponentChild } from "preact";
 import type { ConnectionNews } from "../../../dashboard/types/connections.ts";
 import type { Result } from "../../../../shared/api/study.ts";
 import { alertPath, alertText } from "../../../operations/alerts/texts.ts";
 import {
   type AlertShown,
   type ConflictOfStudy,
-  CRITICAL_HOURS,
   type CriticalStudy,
   type NewResult,
   type SilentSource,
   type TodayState,
 } from "../../../dashboard/types/results/today.ts";
+import type { Side } from "../../../dashboard/types/results/results.ts";
 import { Problem } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { ago, date, dateTime, language } from "../../text.ts";
 import { ConnectionAnswers } from "../../ui/form-dialog/connection-answer.tsx";
 import { useAction } from "../../ui/form/use-action.ts";
+import { Need, NeedGroup, NeedList } from "../../ui/list/needs.tsx";
+import { Flag } from "../../ui/result-row/flag.tsx";
+import type { IconName } from "../../ui/status/icon.tsx";
 import { filingReason } from "../../ui/words/reasons.ts";
+import { studyWord } from "../../ui/words/study-word.ts";
 import { Unseen, Yours } from "./followed.tsx";
 import { markSeen } from "./seen.ts";
 import { t } from "./texts.ts";
 import { HeardText } from "../../ui/words/heard-text.tsx";
 
-/** The cards of all work that waits for a person. */
-export function Needs({ state, reload }: { state: TodayState; reload: () => Promise<void> }) {
-  const { unmatched, unknown_codes, critical, conflicts, silent, keys, alerts, connections, orders, unseen, yours } =
-    state;
-  const lists = [critical, conflicts, silent, keys, alerts, connections, unseen, yours].map(({ length }) => length);
-  const counts = [unmatched.count, unknown_codes, orders.not_run, orders.without_order, ...lists];
-  if (counts.every((count) => count === 0)) {
-    return (
-      <p class="card calm" data-testid="calm">
-        <span aria-hidden="true">✓</span>
-        {t("nothing")}
-      </p>
-    );
-  }
+interface NeedsProps {
+  readonly state: TodayState;
+  readonly reload: () => Promise<void>;
+}
+
+/** How many things need a person now. */
+export function countNeeds(state: TodayState): number {
+  const { unmatched, unknown_codes, critical, conflicts, silent, alerts, connections } = state;
+  const lists = critical.length + conflicts.length + silent.length + alerts.length + connections.length;
+  return lists + (unmatched.count > 0 ? 1 : 0) + (unknown_codes > 0 ? 1 : 0);
+}
+
+/** What needs a person now, the critical values first. */
+export function Needs({ state, reload }: NeedsProps) {
+  const { unmatched, unknown_codes, critical, conflicts, silent, alerts, connections } = state;
+  if (countNeeds(state) === 0) return null;
   return (
-    <section aria-label={t("needs")} class="needs">
-      <Critical studies={critical} reload={reload} />
-      <Unseen studies={unseen} reload={reload} />
-      <Yours studies={yours} />
-      <Alerts alerts={alerts} />
-      <Connections connections={connections} reload={reload} />
-      <Need title={t("toPlace")} count={unmatched.count}>
-        {unmatched.oldest_at !== null && <p class="quiet">{t("oldest", { ago: ago(unmatched.oldest_at) })}</p>}
-        <a href="/dashboard/to-place">{t("toPlaceNext")}</a>
-      </Need>
-      <Need title={t("codes")} count={unknown_codes}>
-        <p class="quiet">{t("codesWhy")}</p>
-        <a href="/dashboard/to-place/codes">{t("codesNext")}</a>
-      </Need>
-      <Need title={t("notRun", { hours: orders.not_run_hours })} count={orders.not_run}>
-        <p class="quiet">{t("notRunWhy")}</p>
-        <a href="/dashboard/orders">{t("notRunNext")}</a>
-      </Need>
-      <Need title={t("withoutOrder")} count={orders.without_order}>
-        <p class="quiet">{t("withoutOrderWhy")}</p>
-        <a href="/dashboard/orders#without-order">{t("withoutOrderNext")}</a>
-      </Need>
-      <Conflicts conflicts={conflicts} reload={reload} />
-      <Silent sources={silent} />
-      <Need title={t("keys")} count={keys.length}>
-        <ul>
-          {keys.map(({ id, name, expires_at }) => (
-            <li key={id}>
-              <span class="grow">{name}</span>
-              <span class="quiet">{t("keyEnds", { date: date(expires_at) })}</span>
-            </li>
-          ))}
-        </ul>
-        <a href="/dashboard/settings/keys">{t("keysNext")}</a>
-      </Need>
+    <section aria-label={t("needs")}>
+      <h2 class="visually-hidden">{t("needs")}</h2>
+      <NeedList>
+        <Critical studies={critical} reload={reload} />
+        <Alerts alerts={alerts} />
+        <Counted id="to-place" title={t("toPlace")} count={unmatched.count} icon="move" tone="warn">
+          {unmatched.oldest_at === null ? "" : t("oldest", { ago: ago(unmatched.oldest_at) })}
+          <a class="button" href="/dashboard/to-place">
+            {t("toPlaceNext")}
+          </a>
+        </Counted>
+        <Conflicts conflicts={conflicts} reload={reload} />
+        <Silent sources={silent} />
+        <Connections connections={connections} reload={reload} />
+        <Counted id="codes" title={t("codes")} count={unknown_codes} icon="file" tone="warn">
+          {t("codesWhy")}
+          <a class="button" href="/dashboard/to-place/codes">
+            {t("codesNext")}
+          </a>
+        </Counted>
+      </NeedList>
     </section>
   );
 }
 
-/** The orders that nobody needs to look after. */
-export function OpenOrders({ orders: { ordered, running } }: Pick<TodayState, "orders">) {
-  const parts = [
-    ordered > 0 && t("ordered", { count: ordered }),
-    running > 0 && t("running", { count: running }),
-  ].filter((part) => part !== false);
-  if (parts.length === 0) return null;
+/** What can wait. */
+export function Later({ state, reload }: NeedsProps) {
+  const { orders, keys, unseen, yours } = state;
+  if (orders.not_run + orders.without_order + keys.length + unseen.length + yours.length === 0) return null;
   return (
-    <p>
-      <a href="/dashboard/orders">{t("openOrders", { parts: parts.join(", ") })}</a>
-    </p>
+    <section aria-labelledby="later">
+      <h2 id="later">{t("later")}</h2>
+      <NeedList>
+        <Unseen studies={unseen} reload={reload} />
+        <Yours studies={yours} />
+        <Counted id="not-run" title={t("notRun", { hours: orders.not_run_hours })} count={orders.not_run} icon="tube">
+          {t("notRunWhy")}
+          <a class="button" href="/dashboard/orders">
+            {t("notRunNext")}
+          </a>
+        </Counted>
+        <Counted id="without-order" title={t("withoutOrder")} count={orders.without_order} icon="tube">
+          {t("withoutOrderWhy")}
+          <a class="button" href="/dashboard/orders#without-order">
+            {t("withoutOrderNext")}
+          </a>
+        </Counted>
+        <Keys keys={keys} />
+      </NeedList>
+    </section>
   );
 }
 
-/** A card with a count. It is hidden while the count is 0. */
-function Need({
+/** One row for things that have a page of their own. It is hidden while there are none. */
+function Counted({
+  id,
   title,
   count,
-  isUrgent = false,
-  children,
+  icon,
+  tone = "plain",
+  children: [why, action],
 }: {
+  id: string;
   title: string;
   count: number;
-  isUrgent?: boolean;
-  children: ComponentChildren;
+  icon: IconName;
+  tone?: "warn" | "plain";
+  children: readonly [why: string, action: ComponentChild];
 }) {
   if (count === 0) return null;
   return (
-    <section class={isUrgent ? "card urgent" : "card"}>
-      <h2>
-        <span class="count">{count}</span>
-        {title}
-      </h2>
-      {children}
-    </section>
+    <NeedGroup id={id} title={title}>
+      <Need
+        icon={icon}
+        tone={tone}
+        what={
+          <>
+            <strong>{title}</strong> <span class="count">{count}</span>
+          </>
+        }
+        why={why}
+      >
+        {action}
+      </Need>
+    </NeedGroup>
   );
 }
 
 function Critical({ studies, reload }: { studies: readonly CriticalStudy[]; reload: () => Promise<void> }) {
+  if (studies.length === 0) return null;
   return (
-    <Need title={t("critical")} count={studies.length} isUrgent>
-      <p class="quiet">{t("criticalWhy", { hours: CRITICAL_HOURS })}</p>
-      <ul>
-        {studies.map((study) => (
-          <li key={study.fp}>
-            <span class="grow">
-              <a href={`/dashboard/results/${study.fp}`}>{nameOf(study)}</a>{" "}
-              <span class="quiet">
-                {study.device_name}, {dateTime(study.acquired_at)}
-              </span>
-              <span class="value-list">
-                {study.values.map((result) => (
-                  <CriticalValue key={result.analyte} result={result} />
-                ))}
-              </span>
-            </span>
-            <SeenButton fp={study.fp} revision={study.revision} name={nameOf(study)} reload={reload} />
-          </li>
-        ))}
-      </ul>
-    </Need>
+    <NeedGroup id="critical" title={t("critical")}>
+      {studies.map((study, index) => (
+        <Need
+          key={study.fp}
+          icon="bad"
+          tone="critical"
+          what={
+            <>
+              <a href={linkOf(study)}>{nameOf(study)}</a>
+              {study.patient !== null && `, ${studyWord(study.patient.species)}`}
+              {study.values.map((result) => (
+                <CriticalValue key={result.analyte} result={result} side={sideOf(study, result)} />
+              ))}
+            </>
+          }
+          why={[t("notSeen", { ago: ago(study.received_at) }), study.device_name, dateTime(study.acquired_at)].join(
+            " · ",
+          )}
+        >
+          <a class={index === 0 ? "button primary" : "button"} href={linkOf(study)}>
+            {t("open")}
+          </a>
+          <SeenButton fp={study.fp} revision={study.revision} name={nameOf(study)} reload={reload} />
+        </Need>
+      ))}
+    </NeedGroup>
   );
 }
 
-function CriticalValue({ result }: { result: Result }) {
+function sideOf({ outside }: CriticalStudy, { analyte }: Result): Side | null {
+  return outside.find((one) => one.analyte === analyte)?.side ?? null;
+}
+
+function CriticalValue({ result, side }: { result: Result; side: Side | null }) {
   const { analyte, value, comparator = "", unit, reference_range } = result;
   return (
-    <span>
-      {analyte}{" "}
-      <strong class="flag-critical">
-        {comparator}
+    <>
+      {" · "}
+      <strong>
+        {analyte} {comparator}
         {value} {unit}
       </strong>{" "}
-      <span class="quiet">({reference_range})</span>
-    </span>
+      <Flag flag="critical" side={side} /> <span class="quiet">({reference_range})</span>
+    </>
   );
 }
 
 function Conflicts({ conflicts, reload }: { conflicts: readonly ConflictOfStudy[]; reload: () => Promise<void> }) {
+  if (conflicts.length === 0) return null;
   return (
-    <Need title={t("conflicts")} count={conflicts.length}>
-      <p class="quiet">{t("conflictsWhy")}</p>
-      <ul>
-        {conflicts.map(({ fp, study, reason, at }) => (
-          <li key={`${fp} ${at}`}>
-            <span class="grow">
-              {study === null ? <code>{fp}</code> : <a href={linkOf(study)}>{nameOf(study)}</a>}{" "}
-              <span class="quiet">{dateTime(at)}</span>
-              <br />
+    <NeedGroup id="conflicts" title={t("conflicts")}>
+      {conflicts.map(({ fp, study, reason, at }) => (
+        <Need
+          key={`${fp} ${at}`}
+          icon="move"
+          tone="warn"
+          what={
+            <>
+              {study === null ? <code>{fp}</code> : <a href={linkOf(study)}>{nameOf(study)}</a>} ·{" "}
               {filingReason(reason)}
-            </span>
-            <SeenButton
-              fp={fp}
-              // Without an open study only the conflict can be marked as seen.
-              revision={study?.revision ?? Number.MAX_SAFE_INTEGER}
-              name={study === null ? fp : nameOf(study)}
-              reload={reload}
-            />
-          </li>
-        ))}
-      </ul>
-    </Need>
+            </>
+          }
+          why={`${t("conflictsWhy")} ${dateTime(at)}`}
+        >
+          <SeenButton
+            fp={fp}
+            // Without an open study only the conflict can be marked as seen.
+            revision={study?.revision ?? Number.MAX_SAFE_INTEGER}
+            name={study === null ? fp : nameOf(study)}
+            reload={reload}
+          />
+        </Need>
+      ))}
+    </NeedGroup>
   );
 }
 
 /** The open alerts. The server closes an alert once its condition ends. */
 function Alerts({ alerts }: { alerts: readonly AlertShown[] }) {
+  if (alerts.length === 0) return null;
   return (
-    <Need title={t("alerts")} count={alerts.length}>
-      <p class="quiet">{t("alertsWhy")}</p>
-      <ul>
-        {alerts.map(({ key, kind, subject, count, since, path, ...why }) => {
-          const alert = { kind, subject, count, ...(path !== null && { path }) };
-          const { title, advice } = alertText(alert, language.value);
-          return (
-            <li key={key}>
-              <span class="grow">
-                <a href={`/dashboard${alertPath(alert)}`}>{title}</a>
-                <br />
+    <NeedGroup id="alerts" title={t("alerts")}>
+      {alerts.map(({ key, kind, subject, count, since, path, ...why }) => {
+        const alert = { kind, subject, count, ...(path !== null && { path }) };
+        const { title, advice } = alertText(alert, language.value);
+        return (
+          <Need
+            key={key}
+            icon="bad"
+            tone="warn"
+            what={<a href={`/dashboard${alertPath(alert)}`}>{title}</a>}
+            why={
+              <>
                 {advice}
                 {why.reason !== null && (
-                  <span class="quiet">
+                  <>
                     {" "}
                     (<HeardText of={why} />)
-                  </span>
-                )}
-              </span>
-              <span class="quiet">{t("alertSince", { ago: ago(since) })}</span>
-            </li>
-          );
-        })}
-      </ul>
-    </Need>
+                  </>
+                )}{" "}
+                · {t("alertSince", { ago: ago(since) })}
+              </>
+            }
+          />
+        );
+      })}
+    </NeedGroup>
   );
 }
 
 /** Other clinics that request a patient of this one, or that see it. */
 function Connections({ connections, reload }: { connections: readonly ConnectionNews[]; reload: () => Promise<void> }) {
+  if (connections.length === 0) return null;
   return (
-    <Need title={t("connections")} count={connections.length}>
-      <p class="quiet">{t("connectionsWhy")}</p>
-      <ul>
-        {connections.map(({ patient, clinic, is_waiting, at }) => (
-          <li key={`${patient.fp} ${clinic.fp}`}>
-            <span class="grow">
+    <NeedGroup id="connections" title={t("connections")}>
+      {connections.map(({ patient, clinic, is_waiting, at }) => (
+        <Need
+          key={`${patient.fp} ${clinic.fp}`}
+          icon="plus"
+          tone="info"
+          what={
+            <>
               <a href={`/dashboard/patients/${patient.fp}`}>{patient.name}</a>{" "}
-              {t(is_waiting ? "asks" : "sees", { clinic: clinic.name })} <span class="quiet">{dateTime(at)}</span>
-            </span>
-            {may("staff") && (
-              <ConnectionAnswers
-                fp={patient.fp}
-                patient={patient.name}
-                clinic={clinic}
-                answers={is_waiting ? ["confirm", "refuse"] : ["seen", "end"]}
-                reload={reload}
-              />
-            )}
-          </li>
-        ))}
-      </ul>
-    </Need>
+              {t(is_waiting ? "asks" : "sees", { clinic: clinic.name })}
+            </>
+          }
+          why={`${t("connectionsWhy")} ${dateTime(at)}`}
+        >
+          {may("staff") && (
+            <ConnectionAnswers
+              fp={patient.fp}
+              patient={patient.name}
+              clinic={clinic}
+              answers={is_waiting ? ["confirm", "refuse"] : ["seen", "end"]}
+              reload={reload}
+            />
+          )}
+        </Need>
+      ))}
+    </NeedGroup>
+  );
+}
+
+function Silent({ sources }: { sources: readonly SilentSource[] }) {
+  if (sources.length === 0) return null;
+  return (
+    <NeedGroup id="silent" title={t("silent")}>
+      {sources.map(({ kind, name, last_at, ...why }) => (
+        <Need
+          key={`${kind} ${name}`}
+          icon="device"
+          tone="warn"
+          what={<strong>{t(kind, { name })}</strong>}
+          why={
+            <>
+              {why.reason !== null && (
+                <>
+                  <HeardText of={why} /> ·{" "}
+                </>
+              )}
+              {last_at === null ? t("never") : t("lastSign", { ago: ago(last_at) })}
+            </>
+          }
+        >
+          <a class="button" href="/dashboard/devices" aria-label={t("silentNextOf", { name })}>
+            {t("silentNext")}
+          </a>
+        </Need>
+      ))}
+    </NeedGroup>
+  );
+}
+
+function Keys({ keys }: Pick<TodayState, "keys">) {
+  if (keys.length === 0) return null;
+  return (
+    <NeedGroup id="keys" title={t("keys")}>
+      {keys.map(({ id, name, expires_at }) => (
+        <Need
+          key={id}
+          icon="key"
+          what={
+            <>
+              {t("key")} <strong>{name}</strong>
+            </>
+          }
+          why={t("keyEnds", { date: date(expires_at) })}
+        >
+          <a class="button" href="/dashboard/settings/keys" aria-label={t("keysNextOf", { name })}>
+            {t("keysNext")}
+          </a>
+        </Need>
+      ))}
+    </NeedGroup>
   );
 }
 
@@ -261,32 +352,6 @@ function SeenButton({ fp, revision, name, reload }: Seen) {
       </button>
       {error !== undefined && <Problem error={error} retry={retry} />}
     </>
-  );
-}
-
-function Silent({ sources }: { sources: readonly SilentSource[] }) {
-  return (
-    <Need title={t("silent")} count={sources.length}>
-      <ul>
-        {sources.map(({ kind, name, last_at, ...why }) => (
-          <li key={`${kind} ${name}`}>
-            <span class="grow">
-              {t(kind, { name })}
-              {why.reason !== null && (
-                <>
-                  <br />
-                  <span class="quiet">
-                    <HeardText of={why} />
-                  </span>
-                </>
-              )}
-            </span>
-            <span class="quiet">{last_at === null ? t("never") : t("lastSign", { ago: ago(last_at) })}</span>
-          </li>
-        ))}
-      </ul>
-      <a href="/dashboard/devices">{t("silentNext")}</a>
-    </Need>
   );
 }
 

@@ -4,6 +4,8 @@ import { Empty } from "../../resource.tsx";
 import { dateTime } from "../../text.ts";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Flag, flagWord } from "../../ui/result-row/flag.tsx";
+import { OutsideValues } from "../../ui/result-row/outside-values.tsx";
+import { clockTime, dayOf } from "../../ui/words/words.ts";
 import { studyWord } from "../../ui/words/study-word.ts";
 import { Badge } from "../../ui/status/badge.tsx";
 import { linkOf, nameOf } from "./needs.tsx";
@@ -14,7 +16,10 @@ export function Newest({ results }: { results: readonly NewResult[] }) {
   const arrived = useArrived(results);
   return (
     <>
-      <h2>{t("newest")}</h2>
+      <div class="between newest-head">
+        <h2>{t("newest")}</h2>
+        <a href="/dashboard/results">{t("allResults")}</a>
+      </div>
       <p class="visually-hidden" role="status" aria-live="polite">
         {arrived.latest.map(announcement).join(" ")}
       </p>
@@ -23,8 +28,8 @@ export function Newest({ results }: { results: readonly NewResult[] }) {
       ) : (
         <DataTable
           label={t("newest")}
-          class="cards"
-          columns={[t("patient"), t("flag"), t("deviceHead"), t("modality"), t("arrived")]}
+          class="cards newest"
+          columns={[t("patient"), t("study"), t("outside"), [t("arrived"), "number"]]}
         >
           {results.map((result) => (
             <Row key={keyOf(result)} result={result} isNew={arrived.keys.has(keyOf(result))} />
@@ -36,27 +41,33 @@ export function Newest({ results }: { results: readonly NewResult[] }) {
 }
 
 function Row({ result, isNew }: { result: NewResult; isNew: boolean }) {
-  const { device_name, modality, received_at, worst_flag, abnormal = false, patient } = result;
+  const { device_name, modality, received_at, worst_flag, outside, outside_total, patient } = result;
   return (
     <tr class={isNew ? "new-row" : undefined}>
       <th scope="row">
-        <a href={linkOf(result)}>{nameOf(result)}</a> {isNew && <Badge tone="new">{t("new")}</Badge>}
-        {patient === null && (
-          <>
-            {" "}
-            <span class="quiet">{t("unmatched")}</span>
-          </>
-        )}
+        <a href={linkOf(result)}>{nameOf(result)}</a> {isNew && <Badge tone="new">{t("new")}</Badge>}{" "}
+        <span class="quiet">{patient === null ? t("unmatched") : studyWord(patient.species)}</span>
       </th>
       <td>
-        {worst_flag === null && !abnormal && <span class="quiet">{t("noFlag")}</span>}
-        <Flag flag={worst_flag} /> {abnormal && <Flag flag={null} abnormal />}
+        {studyWord(modality)} <span class="quiet">{device_name}</span>
       </td>
-      <td>{device_name}</td>
-      <td>{studyWord(modality)}</td>
-      <td>{dateTime(received_at)}</td>
+      <td>
+        {outside_total > 0 ? (
+          <OutsideValues outside={outside} outside_total={outside_total} />
+        ) : worst_flag === null ? (
+          <span class="quiet">{t("noFlag")}</span>
+        ) : (
+          <Flag flag={worst_flag} />
+        )}
+      </td>
+      <td class="number quiet">{arrivalText(received_at)}</td>
     </tr>
   );
+}
+
+/** The time of day alone for what arrived today. */
+function arrivalText(at: string): string {
+  return dayOf(at) === dayOf(new Date().toISOString()) ? clockTime(at) : dateTime(at);
 }
 
 function announcement(result: NewResult): string {

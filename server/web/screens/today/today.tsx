@@ -1,10 +1,12 @@
 import { useEffect } from "preact/hooks";
 import type { TodayState } from "../../../dashboard/types/results/today.ts";
 import { Loaded, useResource } from "../../resource.tsx";
+import { todayText } from "../../text.ts";
 import { LeftOut } from "../../ui/list/left-out.tsx";
 import { FirstSteps } from "./first-steps.tsx";
-import { Needs, OpenOrders } from "./needs.tsx";
+import { countNeeds, Later, Needs } from "./needs.tsx";
 import { Newest } from "./newest.tsx";
+import { TheDay } from "./the-day.tsx";
 import { t } from "./texts.ts";
 import "./today.css";
 
@@ -19,19 +21,35 @@ export function Today() {
     return () => clearInterval(timer);
   }, []);
   return (
-    <>
-      <h1>{t("today")}</h1>
-      <Loaded of={today}>
-        {(state) => (
-          <>
-            <LeftOut count={state.left_out} />
-            <FirstSteps steps={state.first_steps} reload={today.reload} />
-            <Needs state={state} reload={today.reload} />
-            <OpenOrders orders={state.orders} />
-            <Newest results={state.newest} />
-          </>
-        )}
-      </Loaded>
-    </>
+    <Loaded of={today}>
+      {(state) => (
+        <>
+          <Head count={countNeeds(state)} />
+          <LeftOut count={state.left_out} />
+          <div class="split">
+            <div>
+              <Needs state={state} reload={today.reload} />
+              <FirstSteps steps={state.first_steps} reload={today.reload} />
+              <Later state={state} reload={today.reload} />
+              <Newest results={state.newest} />
+            </div>
+            <TheDay orders={state.orders} silent={state.silent} />
+          </div>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function Head({ count }: { count: number }) {
+  return (
+    <div class="page-head">
+      <div>
+        <h1>{t("today")}</h1>
+        <p data-testid={count === 0 ? "calm" : undefined}>
+          {todayText()} · {count === 0 ? t("nothing") : t("needYou", { count })}
+        </p>
+      </div>
+    </div>
   );
 }

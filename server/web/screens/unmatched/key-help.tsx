@@ -1,14 +1,5 @@
-import { signal } from "@preact/signals";
+import { keysAreOn, switchKeys } from "../../ui/form/use-keys.ts";
 import { t } from "./texts.ts";
-import { remember, remembered } from "../../browser-storage.ts";
-
-/** Whether the keyboard shortcuts are on. Users of speech input can switch them off (WCAG 2.1.4). */
-export const keysAreOn = signal(remembered("desk-keys") !== "off");
-
-function switchKeys(isOn: boolean): void {
-  remember("desk-keys", isOn ? "on" : "off");
-  keysAreOn.value = isOn;
-}
 
 /** Lists the shortcuts. */
 export function KeyHelp({ mayAct }: { mayAct: boolean }) {

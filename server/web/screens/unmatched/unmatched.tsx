@@ -14,13 +14,13 @@ import { ago } from "../../text.ts";
 import { studyWord } from "../../ui/words/study-word.ts";
 import { AnimalFromResult } from "../patients/animal/new-animal.tsx";
 import { DeviceSaid } from "./device-said.tsx";
-import { KeyHelp, keysAreOn } from "./key-help.tsx";
+import { keysAreOn, useKeys } from "../../ui/form/use-keys.ts";
+import { KeyHelp } from "./key-help.tsx";
 import { PlacePanel } from "./place-panel.tsx";
 import { RejectDialog } from "./reject-dialog.tsx";
 import { Parts } from "./parts.tsx";
 import { t } from "./texts.ts";
 import { type Unmatched, useUnmatched } from "./use-unmatched.ts";
-import { useKeys } from "./use-keys.ts";
 import "./unmatched.css";
 
 /** The screen on which a user assigns each unmatched study to its patient. */

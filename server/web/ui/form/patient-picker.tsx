@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { ListedPatient, PatientList } from "../../../dashboard/types/patients.ts";
+import type { PatientList } from "../../../dashboard/types/patients.ts";
 import type { NamedPatient } from "../../../dashboard/types/records.ts";
 import { Problem, useResource } from "../../resource.tsx";
 import { translations } from "../../text.ts";
+import { patientFacts } from "../words/patient-facts.ts";
 import { studyWord } from "../words/study-word.ts";
 import { speciesOf } from "../words/words.ts";
 import "./patient-picker.css";
@@ -101,7 +102,7 @@ function Search({
           {shown.current.slice(0, SHOWN_MAX).map((patient) => (
             <li key={patient.fp}>
               <button type="button" onClick={() => pick({ ...patient, species: speciesOf(patient) })}>
-                {patient.name} <span class="quiet">{describe(patient)}</span>
+                {patient.name} <span class="quiet">{patientFacts(patient)}</span>
               </button>
             </li>
           ))}
@@ -116,12 +117,6 @@ function Search({
       )}
     </>
   );
-}
-
-/** The facts that distinguish namesakes. */
-function describe(patient: ListedPatient): string {
-  const facts = [studyWord(speciesOf(patient)), patient.owner_name, ...patient.identifiers.slice(0, 1)];
-  return facts.filter((fact) => fact !== null).join(" · ");
 }
 
 const t = translations({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { markSeen } from "../../../../server/records/results/seen-studies.ts";
-import { readToday } from "../../../../server/records/alerts/today.ts";
+import { countForMenu, readToday } from "../../../../server/records/alerts/today.ts";
 import { changeMark } from "../../../../server/records/changes/changes.ts";
 import { insertUser } from "../../../../server/records/users/users.ts";
 import { findClinic } from "../../../../server/records/clinics/keys.ts";
@@ -132,6 +132,14 @@ test("unmatched studies and the codes that nobody mapped are counted, rejected o
     unknown_codes: 0,
     newest: [],
   });
+});
+
+test("the menu counts what waits for a person of its clinic", async () => {
+  const { send, clinicId, otherId, store, clock } = await clinics();
+  await send(study());
+  const counts = (id: number) => countForMenu(store, { clinicId: id, timeZone: null, now: clock.now });
+  expect(await counts(clinicId)).toEqual({ to_place: 1, not_run: 0, devices: 0 });
+  expect(await counts(otherId)).toEqual({ to_place: 0, not_run: 0, devices: 0 });
 });
 
 test("a conflict is listed until a user saw its study after it came", async () => {

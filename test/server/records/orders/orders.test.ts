@@ -266,6 +266,7 @@ describe("on the page of today, orders", () => {
     expect(await counts()).toEqual({ ...nothing, ordered: 1, running: 1, without_order: 1 });
     server.clock.now += 2 * HOUR;
     expect(await counts()).toEqual({ ...nothing, not_run: 1, without_order: 1 });
+    expect((await staff.call("GET", "/menu")).body).toMatchObject({ not_run: 1 });
 
     const admin = await makeUser(server, "admin", ours);
     const choose = async (not_run_hours: number) => {

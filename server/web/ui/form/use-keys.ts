@@ -1,4 +1,14 @@
+import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { remember, remembered } from "../../browser-storage.ts";
+
+/** Whether the keyboard shortcuts are on. Users of speech input can switch them off (WCAG 2.1.4). */
+export const keysAreOn = signal(remembered("desk-keys") !== "off");
+
+export function switchKeys(isOn: boolean): void {
+  remember("desk-keys", isOn ? "on" : "off");
+  keysAreOn.value = isOn;
+}
 
 /**
  * Calls an action for each key of `actions` while `isOn`. Keys are ignored in fields and dialogs, and with Control, Alt or
