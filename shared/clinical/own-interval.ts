@@ -36,7 +36,7 @@ export type OwnInterval =
       readonly method: "robust" | "nonparametric";
       /** Scale of the robust method and of the tests for outliers: logarithms where the values have a long upper tail. */
       readonly scale: "linear" | "log";
-      /** Whether the values are not symmetric on that scale, which the robust method assumes. */
+      /** Whether the values, without far outliers, are not symmetric on that scale, which the robust method assumes. */
       readonly isSkewed: boolean;
       readonly low: OwnLimit;
       readonly high: OwnLimit;
@@ -72,7 +72,8 @@ export function ownInterval(values: readonly number[]): OwnInterval {
   const n = values.length;
   if (n < ANIMALS_MIN) return { state: "too few", n, missing: ANIMALS_MIN - n };
   const sorted = values.toSorted((a, b) => a - b);
-  const scale = scaleOf(sorted);
+  const inner = withoutFarOutliers(sorted);
+  const scale = scaleOf(inner);
   const scaled = scale === "log" ? sorted.map(Math.log) : sorted;
   const method = n < RANKS_FROM ? "robust" : "nonparametric";
   const limitsOf = method === "robust" ? robustLimits : rankLimits;
@@ -92,7 +93,7 @@ export function ownInterval(values: readonly number[]): OwnInterval {
     n,
     method,
     scale,
-    isSkewed: isSkewed(scaled),
+    isSkewed: isSkewed(scale === "log" ? inner.map(Math.log) : inner),
     low: limitOf(low, resampled.low),
     high: limitOf(high, resampled.high),
     outliers: outliersOf(values, scale),
@@ -204,6 +205,13 @@ function fixedSequence(): () => number {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
+}
+
+/** Leaves out what is beyond the quartiles by more than three times their distance: one wrong value must not choose the scale. */
+function withoutFarOutliers(sorted: readonly number[]): readonly number[] {
+  const [first, third] = [quantile(sorted, 0.25), quantile(sorted, 0.75)];
+  const fence = 3 * (third - first);
+  return sorted.filter((value) => value >= first - fence && value <= third + fence);
 }
 
 /** Chooses logarithms for positive values with a long upper tail, if they are more symmetric. */

@@ -78,8 +78,13 @@ test("the same values in another order have the same interval", () => {
 
 test("outliers are named with their tests and take part", () => {
   const values = [...normal(59), 400];
-  const { n, outliers } = intervalOf(values);
-  expect({ n, outliers }).toEqual({ n: 60, outliers: [{ index: 59, side: "high", tests: ["tukey", "dixon"] }] });
+  const { n, outliers, scale } = intervalOf(values);
+  // It does not choose the scale.
+  expect({ n, outliers, scale }).toEqual({
+    n: 60,
+    scale: "linear",
+    outliers: [{ index: 59, side: "high", tests: ["tukey", "dixon"] }],
+  });
   expect(intervalOf([-200, ...normal(59)]).outliers[0]).toEqual({ index: 0, side: "low", tests: ["tukey", "dixon"] });
 });
 
