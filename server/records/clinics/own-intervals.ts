@@ -41,7 +41,7 @@ export function proposalOf(
   };
 }
 
-/** Makes the row of the clinic's intervals that an accepted proposal becomes, in force from the decision on. */
+/** Makes the row of the clinic's intervals that an accepted proposal becomes, in force from the day of the decision on. */
 export function rowOf(
   { subject, unit, decimals, interval }: Pick<ProposalContent, "subject" | "unit" | "decimals" | "interval">,
   decision: { by: string; at: number; language: Language },
@@ -49,8 +49,9 @@ export function rowOf(
 ): ClinicRange {
   const { animal, analyte, device, age_from: from, age_to: to } = subject;
   const { species, subgroup } = groupOf(animal);
+  const day = timestampOf(decision.at).slice(0, 10);
   return {
-    id: idOf(`own-${analyte}-${animal}-${timestampOf(decision.at).slice(0, 10)}`.toLowerCase(), taken),
+    id: idOf(`own-${analyte}-${animal}-${day}`.toLowerCase(), taken),
     species: species as ClinicRange["species"],
     ...(subgroup === null ? {} : { subgroup }),
     ...(from === null ? {} : { age_min_days: from }),
@@ -59,7 +60,8 @@ export function rowOf(
     ...{ analyte, unit },
     low: interval.low.value.toFixed(decimals),
     high: interval.high.value.toFixed(decimals),
-    effective_from: timestampOf(decision.at),
+    // A second row of the day begins after the first one.
+    effective_from: taken.some((row) => row.effective_from.startsWith(day)) ? timestampOf(decision.at) : day,
     note: noteOf(subject, interval, decision),
   };
 }

@@ -142,13 +142,29 @@ test("a nurse proposes an interval without an outlier, and an admin accepts it u
     rows: [
       crea,
       {
-        ...{ id, species: "dog", age_min_days: 366, analyte: "ALT", unit: "U/L", effective_from: at },
+        ...{ id, species: "dog", age_min_days: 366, analyte: "ALT", unit: "U/L", effective_from: at.slice(0, 10) },
         ...{ low: low.value.toFixed(0), high: high.value.toFixed(0) },
         note: "59 healthy animals of the clinic, 2026-01-01 to 2026-11-29, robust method (EP28-A3c). Accepted by Dr. Ada.",
       },
     ],
   });
   expect((await admin.call("POST", `${path}/decide`, { ...decision, accepted: false })).status).toBe(409);
+  // Another one of the day begins after it.
+  const again = await staff.call<ProposalShown>("POST", "/ranges/own", body);
+  expect(again.body.now).toEqual({
+    low: Number(low.value.toFixed(0)),
+    high: Number(high.value.toFixed(0)),
+    source: null,
+  });
+  const second = await admin.call<ProposalShown>("POST", `/ranges/own/${again.body.id}/decide`, {
+    ...decision,
+    language: "tr",
+  });
+  expect(second.body.decision?.row_id).toBe(`${id}-2`);
+  expect((await admin.call<RangesInUse>("GET", "/ranges")).body.rows.at(-1)).toMatchObject({
+    effective_from: at,
+    note: "Kliniğin 59 sağlıklı hayvanı, 2026-01-01 – 2026-11-29, dayanıklı yöntem (EP28-A3c). Kabul eden: Dr. Ada.",
+  });
   const preview = await staff.call<ProposalShown>("GET", path);
   expect(preview.body).toEqual(accepted.body);
 });

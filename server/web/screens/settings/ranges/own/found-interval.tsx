@@ -11,6 +11,7 @@ export function FoundIntervalView({
   now,
   unit,
   decimals,
+  isDecided = false,
 }: {
   readonly values: readonly number[];
   readonly leftOut: readonly number[];
@@ -18,6 +19,8 @@ export function FoundIntervalView({
   readonly now: IntervalNow | null;
   readonly unit: string;
   readonly decimals: number;
+  /** Whether `now` applied before a decision. */
+  readonly isDecided?: boolean;
 }) {
   const { low, high, isSkewed, method } = interval;
   const written = (value: number) => value.toFixed(decimals);
@@ -35,7 +38,10 @@ export function FoundIntervalView({
           [t("high"), limit(high)],
           [t("method"), methodText(interval)],
           [t("count"), String(interval.n)],
-          [t("now"), now === null ? t("nowNone") : <InForce now={now} unit={unit} written={written} />],
+          [
+            t(isDecided ? "then" : "now"),
+            now === null ? t("nowNone") : <InForce now={now} unit={unit} written={written} />,
+          ],
           [
             t("difference"),
             now &&

@@ -142,12 +142,17 @@ function ProposalDialog({
   );
 }
 
-function Details({ of: { values, left_out: leftOut, interval, now, unit, decimals } }: { of: ProposalShown }) {
+function Details({
+  of: { values, left_out: leftOut, interval, now, unit, decimals, decision },
+}: {
+  of: ProposalShown;
+}) {
   const written = (value: number) => `${value.toFixed(decimals)} ${unit}`;
   return (
     <>
       <FoundIntervalView
         {...{ interval, now, unit, decimals }}
+        isDecided={decision !== null}
         values={values.map(({ value }) => value)}
         leftOut={leftOut.map(({ value }) => value)}
       />

@@ -75,6 +75,7 @@ export const t = translations({
   nonparametric: ["ranks, EP28-A3c", "sıra yöntemi, EP28-A3c"],
   count: ["Animals", "Hayvan sayısı"],
   now: ["In force now", "Şimdi geçerli"],
+  then: ["In force before", "Önceden geçerli"],
   nowNone: ["none", "yok"],
   nowOwn: ["the clinic's own", "kliniğin kendi aralığı"],
   difference: ["Difference", "Fark"],
@@ -131,8 +132,8 @@ export const t = translations({
   accept: ["Accept the interval", "Aralığı kabul et"],
   dismiss: ["Dismiss", "Geri çevir"],
   acceptWhy: [
-    "From now on it decides the flags of new results, before the device's and the published intervals. Filed results keep their flags.",
-    "Şu andan itibaren yeni sonuçların işaretini, cihazın ve yayımlanmış tabloların aralıklarından önce bu belirler. Kayıtlı sonuçların işaretleri değişmez.",
+    "From today on it decides the flags of new results, before the device's and the published intervals. Filed results keep their flags.",
+    "Bugünden itibaren yeni sonuçların işaretini, cihazın ve yayımlanmış tabloların aralıklarından önce bu belirler. Kayıtlı sonuçların işaretleri değişmez.",
   ],
   plot: [
     "{count} values from {least} to {most}, limits {low} and {high}, suspected {suspected}, left out {left}",
@@ -142,7 +143,7 @@ export const t = translations({
   plotSuspected: ["suspected", "kuşkulu"],
   plotLeft: ["left out", "çıkarılan"],
   plotLimits: ["limits, with their confidence", "sınırlar, güven aralıklarıyla"],
-  plotNow: ["interval in force now", "şimdi geçerli aralık"],
+  plotNow: ["interval in force", "geçerli aralık"],
   years: ["{from} to {to} years", "{from}–{to} yaş"],
   yearsFrom: ["from {from} years", "en az {from} yaş"],
   yearsTo: ["up to {to} years", "en çok {to} yaş"],
