@@ -78,6 +78,7 @@ export async function readStudyPage(session: Session, clinicId: number, fp: stri
     cause: stored.cause,
     rows: await withBefore(session, stored, patient, studyRows(study, snapshot, ranges)),
     comments: study.comments ?? [],
+    not_reported: snapshot?.not_reported ?? [],
     notes: isOwn ? (snapshot?.notes ?? []) : [],
     remark: patient === undefined ? null : await readRemark(session, { clinicId, fp, patientFp: patient.patient.fp }),
     order: isOwn ? (study.order ?? null) : null,
