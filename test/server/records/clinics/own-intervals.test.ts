@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import type { RangesInUse } from "../../../server/dashboard/types/settings/ranges.ts";
+import type { RangesInUse } from "../../../../server/dashboard/types/settings/ranges.ts";
 import type {
   OwnCandidates,
   Proposals,
   ProposalShown,
-} from "../../../server/dashboard/types/settings/own-intervals.ts";
-import { newFp } from "../../../shared/api/fp.ts";
-import type { PushedStudy, Result } from "../../../shared/api/study.ts";
-import { clinic, connection, keyPermissions, patient, startServer, study } from "../../server/harness.ts";
-import { makeUser } from "../harness.ts";
+} from "../../../../server/dashboard/types/settings/own-intervals.ts";
+import { newFp } from "../../../../shared/api/fp.ts";
+import type { PushedStudy, Result } from "../../../../shared/api/study.ts";
+import { clinic, connection, keyPermissions, onPostgres, patient, startServer, study } from "../../harness.ts";
+import { makeUser } from "../../../dashboard/harness.ts";
 
 const ours = newFp("clinic");
 const theirs = newFp("clinic");
@@ -216,4 +216,14 @@ test("too few animals, changed results and an analyte without numbers are refuse
   const reader = await makeUser(server, "reader", ours);
   expect((await reader.call("POST", "/ranges/own", body)).status).toBe(403);
   expect((await admin.call("GET", "/ranges/own/candidates?animal=dog&analyte=ALT&from=x&to=y")).status).toBe(400);
+});
+
+test.skipIf(onPostgres())("only the last thousand animals are searched, and the page says from when on", async () => {
+  const dogs = animals(1001);
+  const { push, search } = await startWith(...dogs);
+  const at = (index: number) => new Date(Date.parse("2026-05-01T10:00:00.000Z") + index * 60_000).toISOString();
+  await push(...dogs.map(({ fp }, index) => ({ ...sampled(fp, alt(index)), acquired_at: at(index) })));
+  const found = await search();
+  expect([found.animals.length, found.animals[0]?.value, found.animals.at(-1)?.value]).toEqual([1000, 1000, 1]);
+  expect(Date.parse(found.searched_from ?? "")).toBe(Date.parse(at(0)) + 1);
 });
