@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { type OwnInterval, ownInterval, robustLimits, studentT } from "../../../shared/clinical/own-interval.ts";
+import {
+  type OwnInterval,
+  ownInterval,
+  robustLimits,
+  studentT,
+} from "../../../shared/clinical/compare/own-interval.ts";
 import { diceOf } from "../../support/dice.ts";
 
 function times(value: number, count: number): number[] {

@@ -18,15 +18,9 @@ import {
 import { ApiError } from "../../../http/errors.ts";
 import { choice, invalid, readParameters, text, wholeNumber } from "../../../http/query-parameters.ts";
 import type { Session } from "../../../database/query.ts";
-import { ANIMALS_MAX, findCandidates } from "../../../records/clinics/own-candidates.ts";
-import {
-  decide,
-  findProposal,
-  listProposals,
-  proposalOf,
-  rowOf,
-  storeProposal,
-} from "../../../records/clinics/own-intervals.ts";
+import { ANIMALS_MAX, findCandidates } from "../../../records/intervals/healthy-animals.ts";
+import { proposalOf, rowOf } from "../../../records/intervals/proposal.ts";
+import { decide, findProposal, listProposals, storeProposal } from "../../../records/intervals/proposals.ts";
 import { currentRanges, replaceRanges } from "../../../records/clinics/ranges.ts";
 import { clinicOf, userOf } from "../../auth/guard.ts";
 import { bodyReader, Name } from "../../body.ts";

@@ -1,5 +1,5 @@
 import type { Language } from "../../../../shared/api/language.ts";
-import type { OwnInterval } from "../../../../shared/clinical/own-interval.ts";
+import type { OwnInterval } from "../../../../shared/clinical/compare/own-interval.ts";
 
 // Proposals of a clinic's own intervals from its healthy animals, as the settings show them.
 

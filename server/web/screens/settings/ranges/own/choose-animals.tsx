@@ -1,5 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
-import { ANIMALS_MIN, ownInterval } from "../../../../../../shared/clinical/own-interval.ts";
+import { ANIMALS_MIN, ownInterval } from "../../../../../../shared/clinical/compare/own-interval.ts";
 import type {
   OwnCandidate,
   OwnCandidates,

@@ -16,7 +16,7 @@ import { leftOut } from "../../database/damaged-records.ts";
 import { query, type Session } from "../../database/query.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { timestampOf, toStudy } from "../studies/study-content.ts";
-import { currentRanges } from "./ranges.ts";
+import { currentRanges } from "../clinics/ranges.ts";
 
 // The results that may make an interval of the clinic's own: the first sample of each animal on the clinic's analyzers. Whether an
 // animal is healthy, a vet says.
@@ -24,8 +24,8 @@ import { currentRanges } from "./ranges.ts";
 /** Max animals, the last ones first. */
 export const ANIMALS_MAX = 1000;
 /** Max studies of the clinic that are searched, and max studies with the analyte that are read, the last ones first. */
-const SEARCHED_MAX = 20_000;
-const READ_MAX = 3000;
+const SEARCHED_MAX = 10_000;
+const READ_MAX = 2000;
 const DAY_MS = 86_400_000;
 
 /** Returns the species and the subgroup of an interval for such animals. */

@@ -80,6 +80,8 @@ test("the first sample of each animal of the group is a candidate, in one unit",
     first,
     { ...sampled(dog.fp, alt(39)), acquired_at: "2025-12-31T10:00:00.000Z" },
     { ...sampled(old.fp, alt(0.7, { unit: "ukat/L" })), device_name: "Other" },
+    // Its first sample has no value that counts.
+    { ...sampled(old.fp, alt(5, { comparator: "<" })), acquired_at: "2026-03-01T10:00:00.000Z" },
     sampled(pup.fp, alt(20)),
     sampled(unknown.fp, alt(21)),
     sampled(bound.fp, alt(10, { comparator: "<" })),

@@ -3,7 +3,7 @@
 /** Animals without which there is no interval. */
 export const ANIMALS_MIN = 40;
 /** Animals from which ranks are enough, without the assumption of symmetric values. */
-export const RANKS_FROM = 120;
+const RANKS_FROM = 120;
 
 /** A limit of the interval and its 90 % confidence interval, in the unit of the values, unrounded. */
 export interface OwnLimit {
