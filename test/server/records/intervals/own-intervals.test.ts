@@ -42,8 +42,12 @@ async function startWith(...patients: ReturnType<typeof patient>[]) {
   const staff = await makeUser(server, "staff", ours);
   const admin = await makeUser(server, "admin", ours);
   const search = async (changes: Record<string, string> = {}) =>
-    (await staff.call<OwnCandidates>("GET", `/ranges/own/candidates?${new URLSearchParams({ ...window, ...changes })}`))
-      .body;
+    (
+      await staff.call<OwnCandidates>(
+        "GET",
+        `/ranges/own/candidates?${new URLSearchParams({ ...window, ...changes }).toString()}`,
+      )
+    ).body;
   return { server, push, staff, admin, search };
 }
 
@@ -95,7 +99,7 @@ test("the first sample of each animal of the group is a candidate, in one unit",
     ...{ devices: ["Abaxis VetScan VS2", "Other"], searched_from: null },
     now: { low: 17, high: 95, source: expect.stringContaining("cornell_cobas_2017") as string },
   });
-  expect(found.animals.map(({ value }) => value).toSorted()).toEqual([40, expect.closeTo(42, 0)]);
+  expect(found.animals.map(({ value }) => value).toSorted((a, b) => a - b)).toEqual([40, expect.closeTo(42, 0)]);
   expect(found.animals.find(({ study_fp: fp }) => fp === first.fp)).toEqual({
     ...{ study_fp: first.fp, name: "Karabaş", breed: "Kangal", age_days: 2312, value: 40, flagged: ["CREA"] },
     ...{ acquired_at: first.acquired_at, device_name: first.device_name },

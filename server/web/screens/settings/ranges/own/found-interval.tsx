@@ -39,8 +39,8 @@ export function FoundIntervalView({
           [t("method"), methodText(interval)],
           [t("count"), String(interval.n)],
           [
-            t(isDecided ? "then" : "now"),
-            now === null ? t("nowNone") : <InForce now={now} unit={unit} written={written} />,
+            t(isDecided ? "before" : "now"),
+            now === null ? t("nowNone") : <InForce key="now" now={now} unit={unit} written={written} />,
           ],
           [
             t("difference"),

@@ -51,21 +51,30 @@ export function OwnIntervals({ reloadRanges }: { reloadRanges: () => Promise<voi
   );
 }
 
+/** What the form asks for. Ages are in years, as typed. */
+interface Asked {
+  readonly animal: OwnAnimal;
+  readonly analyte: string;
+  readonly from: string;
+  readonly to: string;
+  readonly ageFrom: string;
+  readonly ageTo: string;
+}
+
+/** Adult dogs of the last two years. */
+function newSearch(): Asked {
+  const [from, to] = [new Date(Date.now() - 730 * 86_400_000), new Date()].map((day) => dayOf(day.toISOString()));
+  return { animal: "dog", analyte: "ALT", from: from ?? "", to: to ?? "", ageFrom: "1", ageTo: "" };
+}
+
 /** The form that searches the animals, and the animals of the last search. */
 function Search({ stored }: { stored: () => Promise<void> }) {
-  const catalogue = useResource<TypedAnalyte[]>("/manual-study/analytes", clinicPath(), false);
-  const [animal, setAnimal] = useState<OwnAnimal>("dog");
-  const [analyte, setAnalyte] = useState("ALT");
-  const [from, setFrom] = useState(() => dayOf(new Date(Date.now() - 730 * 86_400_000).toISOString()));
-  const [to, setTo] = useState(() => dayOf(new Date().toISOString()));
-  const [ages, setAges] = useState({ from: "1", to: "" });
+  const [asked, setAsked] = useState<Asked>(newSearch);
   const [found, setFound] = useState<{ subject: OwnSubject; animals: OwnCandidates; key: number } | null>(null);
   const { run, error, isRunning } = useAction();
   const search = (device: string | null) => {
-    const subject: OwnSubject = {
-      ...{ animal, analyte, device, from, to },
-      ...{ age_from: daysOf(ages.from), age_to: daysOf(ages.to) },
-    };
+    const { ageFrom, ageTo, ...rest } = asked;
+    const subject: OwnSubject = { ...rest, device, age_from: daysOf(ageFrom), age_to: daysOf(ageTo) };
     const given = Object.entries(subject).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]]));
     const query = new URLSearchParams(given).toString();
     void run(async () => {
@@ -73,7 +82,6 @@ function Search({ stored }: { stored: () => Promise<void> }) {
       setFound({ subject, animals, key: (found?.key ?? 0) + 1 });
     });
   };
-  const numeric = (catalogue.data ?? []).filter(({ value_type: type }) => type === "numeric").map(({ code }) => code);
   return (
     <details class="card range-import">
       <summary>{t("make")}</summary>
@@ -83,43 +91,7 @@ function Search({ stored }: { stored: () => Promise<void> }) {
           search(null);
         }}
       >
-        <div class="own-fields">
-          <Field label={t("animal")}>
-            <select
-              value={animal}
-              onChange={({ currentTarget }: { currentTarget: HTMLSelectElement }) =>
-                setAnimal(OWN_ANIMALS.find((each) => each === currentTarget.value) ?? "dog")
-              }
-            >
-              {OWN_ANIMALS.map((each) => (
-                <option key={each} value={each}>
-                  {studyWord(each)}
-                </option>
-              ))}
-            </select>
-          </Field>
-          <Field label={t("analyte")}>
-            <select
-              value={analyte}
-              onChange={({ currentTarget }: { currentTarget: HTMLSelectElement }) => setAnalyte(currentTarget.value)}
-            >
-              {numeric.toSorted().map((code) => (
-                <option key={code} value={code}>
-                  {code}
-                </option>
-              ))}
-            </select>
-          </Field>
-          <Day label={t("from")} value={from} set={setFrom} />
-          <Day label={t("to")} value={to} set={setTo} />
-          <Age
-            label={t("ageFrom")}
-            hint={t("ageHint")}
-            value={ages.from}
-            set={(each) => setAges({ ...ages, from: each })}
-          />
-          <Age label={t("ageTo")} value={ages.to} set={(each) => setAges({ ...ages, to: each })} />
-        </div>
+        <SearchFields of={asked} set={setAsked} />
         <p class="actions">
           <button type="submit" disabled={isRunning}>
             {t("search")}
@@ -130,23 +102,12 @@ function Search({ stored }: { stored: () => Promise<void> }) {
       {found !== null && (
         <>
           {found.animals.devices.length > 1 && (
-            <Field label={t("device")} hint={t("deviceHint")}>
-              <select
-                class="own-device"
-                value={found.subject.device ?? ""}
-                disabled={isRunning}
-                onChange={({ currentTarget }: { currentTarget: HTMLSelectElement }) =>
-                  search(currentTarget.value === "" ? null : currentTarget.value)
-                }
-              >
-                <option value="">{t("everyDevice")}</option>
-                {found.animals.devices.map((name) => (
-                  <option key={name} value={name}>
-                    {name}
-                  </option>
-                ))}
-              </select>
-            </Field>
+            <DeviceChoice
+              chosen={found.subject.device}
+              devices={found.animals.devices}
+              isDisabled={isRunning}
+              choose={search}
+            />
           )}
           <ChooseAnimals
             key={found.key}
@@ -160,6 +121,79 @@ function Search({ stored }: { stored: () => Promise<void> }) {
         </>
       )}
     </details>
+  );
+}
+
+function SearchFields({ of, set }: { of: Asked; set: (asked: Asked) => void }) {
+  const catalogue = useResource<TypedAnalyte[]>("/manual-study/analytes", clinicPath(), false);
+  const numeric = (catalogue.data ?? []).filter(({ value_type: type }) => type === "numeric").map(({ code }) => code);
+  return (
+    <div class="own-fields">
+      <Field label={t("animal")}>
+        <select
+          value={of.animal}
+          onChange={({ currentTarget }: { currentTarget: HTMLSelectElement }) =>
+            set({ ...of, animal: OWN_ANIMALS.find((each) => each === currentTarget.value) ?? "dog" })
+          }
+        >
+          {OWN_ANIMALS.map((each) => (
+            <option key={each} value={each}>
+              {studyWord(each)}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Field label={t("analyte")}>
+        <select
+          value={of.analyte}
+          onChange={({ currentTarget }: { currentTarget: HTMLSelectElement }) =>
+            set({ ...of, analyte: currentTarget.value })
+          }
+        >
+          {numeric.toSorted().map((code) => (
+            <option key={code} value={code}>
+              {code}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Day label={t("from")} value={of.from} set={(from) => set({ ...of, from })} />
+      <Day label={t("to")} value={of.to} set={(to) => set({ ...of, to })} />
+      <Age label={t("ageFrom")} hint={t("ageHint")} value={of.ageFrom} set={(ageFrom) => set({ ...of, ageFrom })} />
+      <Age label={t("ageTo")} value={of.ageTo} set={(ageTo) => set({ ...of, ageTo })} />
+    </div>
+  );
+}
+
+function DeviceChoice({
+  chosen,
+  devices,
+  isDisabled,
+  choose,
+}: {
+  readonly chosen: string | null;
+  readonly devices: readonly string[];
+  readonly isDisabled: boolean;
+  readonly choose: (device: string | null) => void;
+}) {
+  return (
+    <Field label={t("device")} hint={t("deviceHint")}>
+      <select
+        class="own-device"
+        value={chosen ?? ""}
+        disabled={isDisabled}
+        onChange={({ currentTarget }: { currentTarget: HTMLSelectElement }) =>
+          choose(currentTarget.value === "" ? null : currentTarget.value)
+        }
+      >
+        <option value="">{t("everyDevice")}</option>
+        {devices.map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </Field>
   );
 }
 

@@ -125,20 +125,26 @@ function ProposalDialog({
       {isOpen && (
         <>
           <p>{t("acceptWhy")}</p>
-          <Field label={t("by")} hint={t("byHint")}>
-            <input
-              value={by}
-              maxLength={100}
-              required
-              autocomplete="off"
-              onInput={({ currentTarget }: { currentTarget: HTMLInputElement }) => setBy(currentTarget.value)}
-            />
-          </Field>
+          <VetName value={by} set={setBy} />
         </>
       )}
       {listed.decision === null && !may("admin") && <p class="quiet">{t("adminDecides")}</p>}
       {error !== undefined && <Problem error={error} />}
     </Dialog>
+  );
+}
+
+function VetName({ value, set }: { value: string; set: (name: string) => void }) {
+  return (
+    <Field label={t("by")} hint={t("byHint")}>
+      <input
+        value={value}
+        maxLength={100}
+        required
+        autocomplete="off"
+        onInput={({ currentTarget }: { currentTarget: HTMLInputElement }) => set(currentTarget.value)}
+      />
+    </Field>
   );
 }
 
@@ -190,7 +196,6 @@ function intervalText({ interval: { low, high }, unit, decimals }: ListedProposa
 }
 
 function subjectText({ animal, device, age_from: from, age_to: to, from: first, to: last }: OwnSubject): string {
-  const years = (days: number) => String(Math.round((days / 365.25) * 10) / 10);
   const ages =
     from !== null && to !== null
       ? t("years", { from: years(from), to: years(to) })
@@ -199,4 +204,8 @@ function subjectText({ animal, device, age_from: from, age_to: to, from: first, 
         : to !== null && t("yearsTo", { to: years(to) });
   const time = `${plainDate(first)} – ${plainDate(last)}`;
   return [studyWord(animal), ages, device, time].filter(Boolean).join(", ");
+}
+
+function years(days: number): string {
+  return String(Math.round((days / 365.25) * 10) / 10);
 }

@@ -75,7 +75,7 @@ export const t = translations({
   nonparametric: ["ranks, EP28-A3c", "sıra yöntemi, EP28-A3c"],
   count: ["Animals", "Hayvan sayısı"],
   now: ["In force now", "Şimdi geçerli"],
-  then: ["In force before", "Önceden geçerli"],
+  before: ["In force before", "Önceden geçerli"],
   nowNone: ["none", "yok"],
   nowOwn: ["the clinic's own", "kliniğin kendi aralığı"],
   difference: ["Difference", "Fark"],
