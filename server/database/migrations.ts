@@ -877,6 +877,11 @@ const ownerReports = ({ orderedText }: Engine) => `
   );
 `;
 
+// The status that the undo of a cancelled event restores.
+const cancelledEvents = () => `
+  alter table calendar_event add column cancelled_from text;
+`;
+
 // Intervals from a clinic's own healthy animals, which a vet accepts or dismisses.
 const intervalProposals = ({ id, orderedText }: Engine) => `
   create table interval_proposal (
@@ -927,6 +932,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   followUps,
   reportSharing,
   ownerReports,
+  cancelledEvents,
   intervalProposals,
 ];
 

@@ -35,6 +35,7 @@ const row = (code: string, more: Partial<StudyRow> = {}): StudyRow => {
     ...{ device_range: null, device_species: null, device_flag: null, reason: null, comment: null },
     ...{ code_source: null, device_code: null, measured_at: null },
     source: { kind: "clinic", id: "1", title: null, text: null },
+    why: [],
     ...more,
   };
 };

@@ -76,7 +76,7 @@ export async function readStudyPage(session: Session, clinicId: number, fp: stri
     received_at: timestampOf(stored.received_at),
     revision: stored.revision,
     cause: stored.cause,
-    rows: await withBefore(session, stored, patient, studyRows(study, snapshot, ranges)),
+    rows: await withBefore(session, stored, patient, studyRows(study, snapshot, ranges, isOwn)),
     comments: study.comments ?? [],
     not_reported: snapshot?.not_reported ?? [],
     notes: isOwn ? (snapshot?.notes ?? []) : [],
