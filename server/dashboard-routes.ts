@@ -24,6 +24,7 @@ import { patientRoutes } from "./dashboard/routes/records/patients.ts";
 import { previewRoutes } from "./dashboard/routes/records/previews.ts";
 import { followUpRoutes } from "./dashboard/routes/follow-up.ts";
 import { limitRoutes } from "./dashboard/routes/settings/limits.ts";
+import { ownIntervalRoutes } from "./dashboard/routes/settings/own-intervals.ts";
 import { rangeRoutes } from "./dashboard/routes/settings/ranges.ts";
 import { recordRoutes } from "./dashboard/routes/records/records.ts";
 import { resultRoutes } from "./dashboard/routes/records/results.ts";
@@ -71,6 +72,7 @@ export async function dashboardRoutes(
   auditRoutes(scope, context);
   rangeRoutes(scope, context);
   limitRoutes(scope, context);
+  ownIntervalRoutes(scope, context);
   accountRoutes(scope, context);
   userRoutes(scope, context);
   clinicSettingsRoutes(scope, context);

@@ -180,6 +180,7 @@ server/records/clinics: server/dashboard/types server/database shared
 server/records/codes: server/dashboard/types server/database server/records/audit server/records/studies shared
 server/records/filing: server/dashboard/types server/database server/records/changes server/records/codes server/records/orders server/records/patients server/records/studies shared
 server/records/follow-up: server/dashboard/types server/database server/records/results server/records/studies shared
+server/records/intervals: server/dashboard/types server/database server/records/clinics server/records/studies shared
 server/records/inventory: server/dashboard/types server/database server/records/patients shared
 server/records/manual: server/dashboard/types server/database server/records/audit server/records/clinics server/records/patients server/records/studies shared
 server/records/orders: server/dashboard/types server/database server/records/audit server/records/clinics server/records/studies shared

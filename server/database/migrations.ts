@@ -910,6 +910,24 @@ const stockMovements = ({ id, now }: Engine) => `
     ) as counted where rest <> 0 order by id;
 `;
 
+// Intervals from a clinic's own healthy animals, which a vet accepts or dismisses.
+const intervalProposals = ({ id, orderedText }: Engine) => `
+  create table interval_proposal (
+    id ${id},
+    public_id ${orderedText} not null unique,
+    clinic_id bigint not null references clinic (id),
+    user_id bigint not null references dashboard_user (id),
+    made_at bigint not null,
+    content text not null,
+    accepted integer,
+    decided_by text,
+    decided_user_id bigint references dashboard_user (id),
+    decided_at bigint,
+    row_id text
+  );
+  create index interval_proposal_of_clinic on interval_proposal (clinic_id, id);
+`;
+
 const soapContent = [
   "id",
   "fp",
@@ -944,6 +962,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   ownerReports,
   cancelledEvents,
   stockMovements,
+  intervalProposals,
 ];
 
 /** Version of the schema that this program knows. */

@@ -281,6 +281,24 @@ export interface Tables {
     /** The accepted critical limits as JSON. Null before the clinic decided about them. */
     limits: Generated<string | null>;
   };
+  /** Intervals that a clinic computed from its own healthy animals. An accepted one is a row of its intervals, too. */
+  interval_proposal: {
+    id: Generated<number>;
+    public_id: string;
+    clinic_id: number;
+    user_id: number;
+    made_at: number;
+    /** Animals, values, limits and what was left out, as JSON (ProposalContent). */
+    content: string;
+    /** 1 if it was accepted, 0 if it was dismissed; null while nobody decided. */
+    accepted: number | null;
+    /** Name of the vet who decided, and the user who wrote it. */
+    decided_by: string | null;
+    decided_user_id: number | null;
+    decided_at: number | null;
+    /** Id of the row that it became. */
+    row_id: string | null;
+  };
   audit: AuditColumns & { id: Generated<number> };
   /** People who sign in at the dashboard. `user` holds the staff that the clinic's own software named. */
   dashboard_user: {

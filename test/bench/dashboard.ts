@@ -66,6 +66,7 @@ function pages({ animals, studies }: Size): [string, PathOf][] {
   // A study of an animal: every 200th has none.
   const study = (round: number) => fpOf("cds", studies - ((round * 311) % 5_000) - ((round * 311) % 200 === 0 ? 1 : 0));
   const day = (back: number) => new Date(Date.now() - back * 86_400_000).toISOString().slice(0, 10);
+  const years = (round: number) => `from=${day(1000 + round)}&to=${day(0)}`;
   const names = ["kar", "şek", "lu", "boncuk", "inci", "zey"];
   const name = (round: number) => encodeURIComponent(names[round % names.length] ?? "");
   return [
@@ -108,6 +109,8 @@ function pages({ animals, studies }: Size): [string, PathOf][] {
     ["Stock", () => "/stock"],
     ["Devices", () => "/devices"],
     ["Audit", () => "/audit"],
+    ["Own interval, dogs", (round) => `/ranges/own/candidates?animal=dog&analyte=ALT&age_from=366&${years(round)}`],
+    ["Own interval, a kind without any", (round) => `/ranges/own/candidates?animal=ferret&analyte=ALT&${years(round)}`],
   ];
 }
 

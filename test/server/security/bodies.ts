@@ -46,6 +46,11 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
       "POST ranges/preview": { text: ranges },
       "PUT ranges": { text: ranges, low_quality: false, replaces: null },
       "PUT ranges/limits": { ids: [], by: marker, replaces: null },
+      "POST ranges/own": {
+        ...{ animal: "dog", analyte: "ALT", device: null, age_from: null, age_to: null },
+        ...{ from: "2026-01-01", to: "2026-11-29", studies: [], left_out: [] },
+      },
+      "POST ranges/own/:proposal/decide": { accepted: true, by: marker, language: "en" },
       "POST today/skipped-steps": { step: "ranges" },
       "PUT codes": { device_id: device, code: `${marker}-code`, analyte: "ALT" },
       "POST unmatched/:fp/assign": { revision: 1, patient_fp: animal },

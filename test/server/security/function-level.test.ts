@@ -97,7 +97,7 @@ const table: Readonly<Record<string, Demand>> = {
     ...["GET records", "GET records/:fp", "GET calendar", "GET stock", "GET stock/:fp", "GET connections"],
     "GET stock/:fp/movements",
     ...["GET patients/removed", "GET ranges/limits", "GET results/:fp/follow-up"],
-    ...["GET orders", "GET orders/choices"],
+    ...["GET orders", "GET orders/choices", "GET ranges/own", "GET ranges/own/:proposal"],
   ]),
   ...ofClinic("staff", [
     ...["PUT patients/:fp/connection", "DELETE patients/:fp/connection", "PUT codes", "POST results/:fp/seen"],
@@ -121,6 +121,7 @@ const table: Readonly<Record<string, Demand>> = {
       "POST changes/:batch/undo",
     ],
     "GET patients/from-result/:fp",
+    ...["GET ranges/own/candidates", "POST ranges/own"],
     ...["POST orders", "POST orders/:fp/cancel", "POST orders/:fp/attach", "POST orders/:fp/detach"],
     "PUT orders/without-order/:fp",
     ...["GET manual-study/analytes", "POST manual-study/preview", "POST manual-study"],
@@ -149,6 +150,7 @@ const table: Readonly<Record<string, Demand>> = {
     ...["DELETE notifications/channels/:id", "POST notifications/channels/:id/test"],
     ...["GET network", "PUT network", "POST today/skipped-steps", "PUT ranges/limits"],
     ...["GET mail-server", "PUT mail-server", "DELETE mail-server", "POST mail-server/test"],
+    "POST ranges/own/:proposal/decide",
   ]),
 };
 

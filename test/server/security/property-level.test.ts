@@ -25,7 +25,7 @@ const extras: readonly (readonly [name: string, value: unknown])[] = [
 ];
 
 /** Routes that refuse a fitting body: there is no release, no delivery, no such password, and another clinic. */
-const REFUSED = /\/(rollout|rollout\/skip|resend|add|password|mail-server)$/;
+const REFUSED = /\/(rollout|rollout\/skip|resend|add|password|mail-server|ranges\/own)$/;
 
 type World = Awaited<ReturnType<typeof startTwoClinics>>;
 

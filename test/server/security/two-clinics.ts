@@ -5,6 +5,10 @@ import { exportEntities } from "../../../server/import/export.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { previewPath } from "../../../shared/api/agent/preview.ts";
 import type { MovementList } from "../../../server/dashboard/types/stock.ts";
+import type { ProposalContent } from "../../../server/dashboard/types/settings/own-intervals.ts";
+import { ownInterval } from "../../../shared/clinical/compare/own-interval.ts";
+import { findClinic } from "../../../server/records/clinics/keys.ts";
+import { storeProposal } from "../../../server/records/intervals/proposals.ts";
 import { type Role, roles } from "../../../server/dashboard/types/settings/session.ts";
 import { makeUser, type TestUser } from "../../dashboard/harness.ts";
 import { connection, patient, startServer, study, type TestServer } from "../harness.ts";
@@ -107,6 +111,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
   const channel = await made("/notifications/channels", { type: "email", target: `${marker}@clinic.example` });
   const shared = { revision: 1, language: "en", zone: "UTC", days: 30 };
   const link = await made(`/results/${filed.fp}/links`, shared);
+  const proposal = await propose(server, { fp, userId: admin.id, marker, studyFp: filed.fp });
   const upload = await server.app.inject({
     method: "POST",
     url: `/clinic/v1/clinics/${fp}/imports?name=${marker}.csv`,
@@ -156,6 +161,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     file: ["agent.tar.gz"],
     link: [link],
     movement: movements.map(({ id }) => String(id)),
+    proposal: [proposal],
   };
   /** The record that fits the path of a route, by the start of the path. */
   const fitting: readonly (readonly [path: RegExp, id: string])[] = [
@@ -201,6 +207,22 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     ownerVersion: (await list<{ owner: { version: string } }>(`/patients/${animal.fp}`)).owner.version,
   };
   return { marker, fp, key, agentKey, users, admin, ids, named, pathTo };
+}
+
+/** Stores a proposal that names the clinic, without the forty animals that the route needs. */
+async function propose(
+  { store, clock }: TestServer,
+  { fp, userId, marker: device, studyFp: study_fp }: { fp: string; userId: number; marker: string; studyFp: string },
+): Promise<string> {
+  const clinicId = (await findClinic(store, fp))?.id ?? 0;
+  const interval = ownInterval(Array.from({ length: 60 }, (_, index) => index));
+  if (interval.state !== "interval") throw new Error("expected an interval");
+  const time = { from: "2026-01-01", to: "2026-11-29" };
+  const content: ProposalContent = {
+    subject: { animal: "dog", analyte: "ALT", device, age_from: null, age_to: null, ...time },
+    ...{ unit: "U/L", decimals: 0, values: [{ study_fp, value: 1 }], left_out: [], interval, now: null },
+  };
+  return store.transaction((session) => storeProposal(session, { clinicId, userId, content, now: clock.now }));
 }
 
 async function makeKeyToLose(admin: TestUser, marker: string): Promise<void> {

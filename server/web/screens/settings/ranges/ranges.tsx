@@ -6,6 +6,7 @@ import { Field } from "../../../ui/form/field.tsx";
 import { SettingsFrame } from "../frame.tsx";
 import { ImportForm } from "./import-form.tsx";
 import { CriticalLimits } from "./critical-limits.tsx";
+import { OwnIntervals } from "./own/own-intervals.tsx";
 import { RangeTable, rangeWords } from "./range-table.tsx";
 import { t } from "./texts.ts";
 import "./ranges.css";
@@ -33,6 +34,7 @@ function RangesOfClinic() {
           <>
             {may("admin") && <ImportForm key={inUse.version} inUse={inUse} done={() => void ranges.reload()} />}
             <InUse ranges={inUse} />
+            <OwnIntervals reloadRanges={ranges.reload} />
             <CriticalLimits reloadRanges={ranges.reload} />
           </>
         )}
