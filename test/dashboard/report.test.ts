@@ -34,6 +34,7 @@ const row = (code: string, more: Partial<StudyRow> = {}): StudyRow => {
     ...{ number: 14.2, unit: "U/L", reference_range: "5.5-16.9", low: 5.5, high: 16.9, flag: "normal", side: null },
     ...{ device_range: null, device_species: null, device_flag: null, reason: null, comment: null },
     ...{ code_source: null, device_code: null, measured_at: null },
+    sent: { value: "14.2", unit: "U/L", reference_range: "5.5-16.9" },
     source: { kind: "clinic", id: "1", title: null, text: null },
     ...more,
   };

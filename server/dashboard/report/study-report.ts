@@ -277,7 +277,7 @@ function timeText(instant: string, { zone, language }: ReportQuery): string {
 export const studyCsvHeads: readonly CsvCell[] = [
   ...["study_fp", "patient", "acquired_at", "device_name", "analyte", "name", "comparator_and_value", "unit"],
   ...["reference_range", "flag", "side", "device_range", "device_flag", "code_source", "reason", "comment", "abnormal"],
-  ...["study_comments", "flagged_species", "sample_ids", "order"],
+  ...["study_comments", "flagged_species", "sample_ids", "order", "sent_value", "sent_unit", "sent_reference_range"],
 ];
 
 export function studyCsvRows(study: StudyPage): CsvCell[][] {
@@ -286,7 +286,7 @@ export function studyCsvRows(study: StudyPage): CsvCell[][] {
   const answered = study.order === null ? null : (study.order.placer_number ?? study.order.fp);
   return study.rows.map((row) => [
     ...[fp, patient?.name ?? null, acquired_at, device_name, row.analyte, row.name],
-    row.number !== null && row.value === String(row.number) ? row.number : row.value,
+    row.number === null ? row.value : numberCell(row.value),
     ...[row.unit, row.reference_range, row.flag, row.side, row.device_range, row.device_flag, row.code_source],
     ...[
       row.reason && flagReasonText(row.reason, "en"),
@@ -295,5 +295,11 @@ export function studyCsvRows(study: StudyPage): CsvCell[][] {
       study.comments.join(" | ") || null,
     ],
     ...[study.flagged_for?.species ?? null, samples || null, answered],
+    ...[row.number === null ? row.sent.value : numberCell(row.sent.value), row.sent.unit, row.sent.reference_range],
   ]);
+}
+
+/** Text keeps the digits of 7.0. A negative text would be a formula. */
+function numberCell(text: string): CsvCell {
+  return text.startsWith("-") ? Number(text) : text;
 }

@@ -1,6 +1,6 @@
 import type { Result } from "../../../shared/api/study.ts";
 import type { RowChange } from "../../dashboard/types/results/results.ts";
-import { valueText } from "../../dashboard/types/results/result-value.ts";
+import { valueText } from "../../../shared/clinical/units/value-text.ts";
 
 // The difference of the results of two revisions, as a person reads it.
 

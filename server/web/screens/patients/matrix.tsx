@@ -6,9 +6,10 @@ import {
   resultMatrix,
   type RowValue,
 } from "../../../dashboard/types/results/result-rows.ts";
-import { sideOf, valueText } from "../../../dashboard/types/results/result-value.ts";
+import { sideOf } from "../../../dashboard/types/results/result-value.ts";
 import { translations } from "../../text.ts";
 import { Flag } from "../../ui/result-row/flag.tsx";
+import { sentText } from "../../ui/result-row/sent-text.ts";
 import { studyWord } from "../../ui/words/study-word.ts";
 import { clockTime, dayOf, plainDate } from "../../ui/words/words.ts";
 
@@ -112,9 +113,9 @@ function Value({ value }: { value: RowValue }) {
   const isMarked = abnormal || (flag !== null && flag !== "normal");
   const [mark, meaning] = markOf(value);
   return (
-    <span class="matrix-value">
+    <span class="matrix-value" title={value.sent && t("sentAs", { text: sentText(value.sent) })}>
       {isMarked && <Flag flag={flag} side={sideOf(value)} abnormal={abnormal} />}
-      <span class={isMarked ? `flag-${flag ?? "abnormal"}` : undefined}>{valueText(value)}</span>
+      <span class={isMarked ? `flag-${flag ?? "abnormal"}` : undefined}>{value.text}</span>
       <span class="mark" aria-hidden="true" title={comment}>
         {mark}
       </span>
@@ -136,6 +137,7 @@ const t = translations({
   unit: ["Unit", "Birim"],
   trend: ["Trend", "Seyir"],
   trendOf: ["Trend of {analyte}", "Seyir: {analyte}"],
+  sentAs: ["sent as {text}", "gönderilen: {text}"],
   ownCode: ["own code of {device}", "{device} cihazının kendi kodu"],
   normal: ["normal", "normal"],
   noInterval: ["no interval", "aralık yok"],
