@@ -147,9 +147,11 @@ function remarkOf({ text, by }: StudyRemark, word: Words): PdfContent {
   };
 }
 
-function rowsTable(study: StudyPage, sources: readonly string[], { language }: ReportContext): PdfContent {
-  const word = (name: ReportWord) => reportWord(language, name);
-  const head = [word("analyte"), word("value"), "", "", word("range")].map((text, column) => ({
+function rowsTable(study: StudyPage, sources: readonly string[], context: ReportContext): PdfContent {
+  const word = (name: ReportWord) => reportWord(context.language, name);
+  const hasBefore = study.rows.some(({ before }) => before !== undefined);
+  const heads = [word("analyte"), word("value"), "", "", word("range"), ...(hasBefore ? [word("before")] : [])];
+  const head = heads.map((text, column) => ({
     text,
     style: "label",
     ...(column === 1 ? ({ alignment: "right" } as const) : {}),
@@ -157,10 +159,10 @@ function rowsTable(study: StudyPage, sources: readonly string[], { language }: R
   return {
     table: {
       headerRows: 1,
-      widths: ["*", 88, 62, BAR_WIDTH, 82],
+      widths: ["*", 84, 56, BAR_WIDTH, 78, ...(hasBefore ? [70] : [])],
       // pdfmake drops an unbroken row that is higher than a page.
       dontBreakRows: study.rows.every(isLow),
-      body: [head, ...study.rows.map((row) => rowCells(row, sources, { language, word }))],
+      body: [head, ...study.rows.map((row) => rowCells(row, sources, { context, word, hasBefore }))],
     },
     layout: "results",
   };
@@ -176,8 +178,9 @@ function isLow({ value, name, reference_range }: StudyRow): boolean {
 function rowCells(
   row: StudyRow,
   sources: readonly string[],
-  { language, word }: Pick<ReportContext, "language"> & { word: Words },
+  { context, word, hasBefore }: { context: ReportContext; word: Words; hasBefore: boolean },
 ): PdfContent[] {
+  const { language } = context;
   const isOutside = row.abnormal === true || (row.flag !== null && row.flag !== "normal");
   const source = sources.indexOf(sourceText(row, word) ?? "") + 1;
   const origin = originWord(row);
@@ -208,8 +211,17 @@ function rowCells(
     row.reference_range === null
       ? { text: word("noInterval"), style: "quiet" }
       : { text: [row.reference_range, { text: source === 0 ? "" : ` [${source}]`, style: "quiet" }] },
+    ...(hasBefore ? [{ text: beforeText(row, context), style: "quiet" }] : []),
   ];
   return cells.map((cell) => ({ ...cell, ...ground }));
+}
+
+/** The previous value and its day; with its unit if that differs. */
+function beforeText({ before, unit }: StudyRow, { zone, language }: ReportContext): string {
+  if (before === undefined) return "";
+  const day = DateTime.fromISO(before.acquired_at, { zone }).setLocale(language);
+  const value = before.unit === unit ? before.value : `${before.value} ${before.unit ?? ""}`.trimEnd();
+  return `${value} (${day.toLocaleString({ dateStyle: "short" })})`;
 }
 
 const BAR_WIDTH = 70;

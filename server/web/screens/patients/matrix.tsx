@@ -9,7 +9,7 @@ import {
 import { sideOf } from "../../../dashboard/types/results/result-value.ts";
 import { translations } from "../../text.ts";
 import { Flag } from "../../ui/result-row/flag.tsx";
-import { sentText } from "../../ui/result-row/sent-text.ts";
+import { convertedFrom } from "../../ui/result-row/sent-text.ts";
 import { studyWord } from "../../ui/words/study-word.ts";
 import { clockTime, dayOf, plainDate } from "../../ui/words/words.ts";
 
@@ -112,13 +112,15 @@ function Value({ value }: { value: RowValue }) {
   const { flag, comment, abnormal = false } = value;
   const isMarked = abnormal || (flag !== null && flag !== "normal");
   const [mark, meaning] = markOf(value);
+  const sentAs = convertedFrom(value);
   return (
-    <span class="matrix-value" title={value.sent && t("sentAs", { text: sentText(value.sent) })}>
+    <span class="matrix-value" title={sentAs}>
       {isMarked && <Flag flag={flag} side={sideOf(value)} abnormal={abnormal} />}
       <span class={isMarked ? `flag-${flag ?? "abnormal"}` : undefined}>{value.text}</span>
       <span class="mark" aria-hidden="true" title={comment}>
         {mark}
       </span>
+      {sentAs !== undefined && <span class="visually-hidden">, {sentAs}</span>}
       {meaning !== "" && <span class="visually-hidden"> {meaning}</span>}
     </span>
   );
@@ -137,7 +139,6 @@ const t = translations({
   unit: ["Unit", "Birim"],
   trend: ["Trend", "Seyir"],
   trendOf: ["Trend of {analyte}", "Seyir: {analyte}"],
-  sentAs: ["sent as {text}", "gönderilen: {text}"],
   ownCode: ["own code of {device}", "{device} cihazının kendi kodu"],
   normal: ["normal", "normal"],
   noInterval: ["no interval", "aralık yok"],

@@ -6,7 +6,7 @@ import { Empty, Loaded, useResource } from "../../resource.tsx";
 import { dateTime, translations } from "../../text.ts";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Flag } from "../../ui/result-row/flag.tsx";
-import { sentText } from "../../ui/result-row/sent-text.ts";
+import { convertedFrom } from "../../ui/result-row/sent-text.ts";
 import { studyWord } from "../../ui/words/study-word.ts";
 import { Chart } from "./chart.tsx";
 import "./patients.css";
@@ -64,9 +64,7 @@ function ValueTable({ title, row: { values } }: { title: string; row: ResultRow 
           <th scope="row">{dateTime(value.study.acquired_at)}</th>
           <td class="number">
             {value.text}
-            {value.sent !== undefined && (
-              <span class="quiet sent-value">{t("sentAs", { text: sentText(value.sent) })}</span>
-            )}
+            {value.sent !== undefined && <span class="quiet sent-value">{convertedFrom(value)}</span>}
           </td>
           <td class="number">{value.reference_range ?? t("noInterval")}</td>
           <td>
@@ -88,7 +86,6 @@ const t = translations({
   back: ["The patient", "Hasta"],
   title: ["{analyte} of {name}", "{name}: {analyte}"],
   none: ["This patient has no value of {analyte}", "Bu hastanın {analyte} değeri yok"],
-  sentAs: ["sent as {text}", "gönderilen: {text}"],
   ownCode: ["own code of {device}", "{device} cihazının kendi kodu"],
   chart: [
     "Line of {count} values of {title}. The table below lists them.",
