@@ -63,8 +63,7 @@ function ValueTable({ title, row: { values } }: { title: string; row: ResultRow 
         <tr key={index}>
           <th scope="row">{dateTime(value.study.acquired_at)}</th>
           <td class="number">
-            {value.text}
-            {value.sent !== undefined && <span class="quiet sent-value">{convertedFrom(value)}</span>}
+            {value.text} {value.sent !== undefined && <span class="quiet sent-value">{convertedFrom(value)}</span>}
           </td>
           <td class="number">{value.reference_range ?? t("noInterval")}</td>
           <td>
