@@ -74,6 +74,10 @@ const study = {
     remark: { text: "Bol su verin.", by: "Dr. Ada Hekim", at: "2026-11-28T07:00:00.000Z" },
     revision: 2,
     comments: ["HEM: 2+"],
+    not_reported: [
+      { analyte: "TBIL", code: "no_value", text: "HEM" },
+      { analyte: "K", code: "not_final", text: "4.1" },
+    ],
   },
   ...{
     acquired_at: "2026-11-28T06:20:00.000Z",
@@ -102,6 +106,8 @@ describe.skipIf(!poppler)(
         "S-809",
         "Sürüm 2",
         "hemoliz 2+",
+        "TBIL: bildirilmedi: hemoliz",
+        "K: kesin değer yok",
       ]) {
         expect(text).toContain(part);
       }

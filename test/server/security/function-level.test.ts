@@ -92,7 +92,7 @@ const table: Readonly<Record<string, Demand>> = {
     ...["GET patients", "GET patients/:fp", "GET patients/:fp/results", "GET codes", "GET codes/analytes"],
     ...["GET results", "GET results-devices", "GET results.csv", "GET results/:fp", "GET results/:fp/report.pdf"],
     ...["GET results/:fp/results.csv", "GET results/:fp/previews", "GET results/:fp/previews/:position"],
-    ...["GET unmatched", "GET unmatched/patients", "GET unmatched/:fp", "GET unmatched/:fp/preview/:patient"],
+    ...["GET unmatched", "GET unmatched/:fp", "GET unmatched/:fp/preview/:patient"],
     ...["GET records", "GET records/:fp", "GET calendar", "GET stock", "GET stock/:fp", "GET connections"],
     ...["GET patients/removed", "GET ranges/limits", "GET results/:fp/follow-up"],
     ...["GET orders", "GET orders/choices"],
