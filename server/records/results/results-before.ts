@@ -1,5 +1,4 @@
 import type { Result, RowSnapshot, Snapshot, Study } from "../../../shared/api/study.ts";
-import { convert } from "../../../shared/clinical/analytes/units.ts";
 import { analyteOf, shownIn } from "../../../shared/clinical/units/shown-result.ts";
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import { chosenUnit } from "../../../shared/clinical/units/unit-systems.ts";
@@ -48,7 +47,7 @@ export async function withBefore(
     const before = now === undefined ? undefined : previous.get(keyOf(now));
     return now === undefined || before === undefined
       ? row
-      : { ...row, before: resultBefore(before, now, { patient: found.patient, units }) };
+      : { ...row, before: resultBefore(before, now, row.number, { patient: found.patient, units }) };
   });
 }
 
@@ -70,22 +69,32 @@ interface Reader {
   readonly units: UnitChoice;
 }
 
-function resultBefore(before: Placed, now: Placed, reader: Reader): ResultBefore {
+/** `later` is the printed number of the new result. */
+function resultBefore(before: Placed, now: Placed, later: number | null, reader: Reader): ResultBefore {
   const { patient } = reader;
-  const [one, other] = [comparedOf(before, reader), comparedOf(now, reader)];
+  const [one, other] = [comparedOf(before, patient), comparedOf(now, patient)];
   const change = one === null || other === null ? null : compareResults(one, other, patient.species);
+  const { number: earlier, ...shown } = shownBefore(before, now, reader);
   return {
     fp: before.study.fp,
     device_name: before.study.device_name,
     acquired_at: before.study.acquired_at,
-    ...shownBefore(before, now, reader),
-    number: change === null || "code" in change || other === null ? null : other.value - change.absolute,
-    change,
+    ...shown,
+    number: change === null || "code" in change ? null : earlier,
+    // The percentage is that of the values that were sent; the difference is that of the printed numbers.
+    change:
+      change === null || "code" in change || earlier === null || later === null
+        ? change
+        : { ...change, absolute: Number((later - earlier).toPrecision(12)) },
   };
 }
 
 /** Shows the earlier value in the unit of the new one. */
-function shownBefore(before: Placed, now: Placed, { units }: Reader): Pick<ResultBefore, "value" | "unit" | "sent"> {
+function shownBefore(
+  before: Placed,
+  now: Placed,
+  { units }: Reader,
+): Pick<ResultBefore, "value" | "unit" | "sent" | "number"> {
   const { result } = before;
   const analyte = analyteOf(placeOf(before));
   const unit = analyte === undefined ? null : (chosenUnit(units, analyte) ?? now.result.unit);
@@ -93,6 +102,7 @@ function shownBefore(before: Placed, now: Placed, { units }: Reader): Pick<Resul
   return {
     value: shown.value,
     unit: shown.unit,
+    number: shown.number,
     sent: sentValue(result),
   };
 }
@@ -102,18 +112,14 @@ function placeOf({ study: { modality }, result, row }: Placed) {
 }
 
 /** @returns null for words, the rank of a urine pad, and a code outside the catalogue */
-function comparedOf(placed: Placed, { patient, units }: Reader): ComparedResult | null {
+function comparedOf(placed: Placed, patient: Reader["patient"]): ComparedResult | null {
   const { study, result, row } = placed;
   const { value, value_text, unit, comparator = null, comment } = result;
   const analyte = analyteOf(placeOf(placed));
   if (analyte === undefined || value === null || value_text !== undefined) return null;
-  // The change is in the reader's unit too.
-  const target = chosenUnit(units, analyte);
-  const converted = target === null || unit === null ? null : convert(analyte, value, unit, target);
   return {
     analyte: analyte.code,
-    ...(converted === null ? { value, unit } : { value: converted, unit: target }),
-    comparator,
+    ...{ value, unit, comparator },
     device: study.device_name,
     interval: row?.interval_id ?? null,
     ageDays: signalmentAt(patient, study.acquired_at).ageDays,
