@@ -168,7 +168,7 @@ function rowsTable(study: StudyPage, sources: readonly string[], context: Report
   return {
     table: {
       headerRows: 1,
-      widths: ["*", 76, 54, BAR_WIDTH, 70, ...(hasBefore ? [60] : [])],
+      widths: ["*", 72, 54, BAR_WIDTH, 70, ...(hasBefore ? [60] : [])],
       // pdfmake drops an unbroken row that is higher than a page.
       dontBreakRows: study.rows.every(isLow),
       body: [head, ...study.rows.map((row) => rowCells(row, sources, { context, word, hasBefore }))],
