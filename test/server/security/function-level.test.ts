@@ -107,7 +107,8 @@ const table: Readonly<Record<string, Demand>> = {
     "POST results/:fp/report-mail",
     ...["POST unmatched/:fp/assign", "POST unmatched/:fp/reject", "POST unmatched/:fp/reopen"],
     ...["POST records", "PATCH records/:fp", "POST records/:fp/move", "POST records/:fp/amend"],
-    ...["POST calendar", "POST calendar/:fp/move", "POST stock/:fp/receive", "POST stock/:fp/consume"],
+    ...["POST calendar", "PUT calendar/:fp", "POST calendar/check", "POST calendar/:fp/move", "POST calendar/:fp/undo"],
+    ...["POST stock/:fp/receive", "POST stock/:fp/consume"],
     ...["POST patients", "POST patients/check", "PUT patients/:fp", "GET patients/:fp/edit", "POST stock"],
     ...["PUT patients/:fp/deceased", "POST patients/:fp/remove", "POST patients/:fp/restore", "PUT owners/:fp"],
     ...[

@@ -127,6 +127,7 @@ async function foreignBodies({ server, ours, theirs }: World): Promise<string[]>
     ["POST patients/:fp/merge", ours.pathTo("patients/:fp/merge")],
     ["POST records", "records"],
     ["POST calendar", "calendar"],
+    ["PUT calendar/:fp", ours.pathTo("calendar/:fp")],
     ["POST orders", "orders"],
     ["POST orders/:fp/attach", ours.pathTo("orders/:fp/attach")],
     ["POST orders/:fp/detach", ours.pathTo("orders/:fp/detach")],
