@@ -5,6 +5,7 @@ import type { Modality, Result } from "../../../shared/api/study.ts";
 import type { SentValue } from "../../../shared/clinical/units/value-text.ts";
 import type { RecentChange, ShownOwner } from "./animals.ts";
 import type { OtherClinic } from "./connections.ts";
+import type { UsedStock } from "./stock.ts";
 
 // The list of a clinic's patients, and the page of one patient.
 
@@ -78,6 +79,8 @@ export interface PatientOverview {
   records: PatientRecord[];
   /** Appointments in this clinic, the newest first. */
   appointments: PatientAppointment[];
+  /** What this clinic used of its stock for the patient, the newest first. */
+  used_stock: UsedStock[];
 }
 
 export interface PatientRecord {

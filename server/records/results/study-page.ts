@@ -79,7 +79,11 @@ export async function readStudyPage(
     received_at: timestampOf(stored.received_at),
     revision: stored.revision,
     cause: stored.cause,
-    rows: await withBefore(session, { stored, found: patient, units }, studyRows(study, snapshot, ranges, units)),
+    rows: await withBefore(
+      session,
+      { stored, found: patient, units },
+      studyRows(study, snapshot, ranges, { units, isOwn }),
+    ),
     comments: study.comments ?? [],
     not_reported: snapshot?.not_reported ?? [],
     notes: isOwn ? (snapshot?.notes ?? []) : [],
