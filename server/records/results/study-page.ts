@@ -42,7 +42,6 @@ export async function readStudyPage(
   const stored = await findVisible(session, clinicId, fp);
   if (stored === undefined) return undefined;
   const isOwn = stored.clinic_id === clinicId;
-  const isEditable = isOwn || stored.clinic_id === null;
   const patient = stored.patient_fp === null ? undefined : await findPatient(session, clinicId, stored.patient_fp);
   const snapshot = parseStored(stored.snapshot) as Snapshot | null;
   const source = isOwn ? (parseStored(stored.source) as StudySource | null) : null;
@@ -90,11 +89,7 @@ export async function readStudyPage(
     remark: patient === undefined ? null : await readRemark(session, { clinicId, fp, patientFp: patient.patient.fp }),
     order: isOwn ? (study.order ?? null) : null,
     flagged_for: stored.flagged_species === null ? null : (snapshot?.animal ?? null),
-    can: {
-      move: isEditable && stored.patient_id !== null,
-      undo: isEditable && isMoved(stored),
-      flag: isEditable && stored.flagged_species !== null,
-    },
+    can: rightsOn(stored, isOwn || stored.clinic_id === null),
     is_typed: isTyped(history, stored, clinicId),
     sets: snapshot === null ? null : { catalogue: snapshot.catalogue, clinic: snapshot.ranges },
     revisions: revisions.toReversed(),
@@ -104,6 +99,14 @@ export async function readStudyPage(
       ...stepsIn(revisions, conflicts, commands),
       ...(await readsOf(session, clinicId, fp)),
     ]),
+  };
+}
+
+function rightsOn(stored: StoredStudy, isEditable: boolean): StudyPage["can"] {
+  return {
+    move: isEditable && stored.patient_id !== null,
+    undo: isEditable && isMoved(stored),
+    flag: isEditable && stored.flagged_species !== null,
   };
 }
 

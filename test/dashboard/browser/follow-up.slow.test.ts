@@ -88,7 +88,7 @@ describe.skipIf(browserProblem() !== null)("the follow-up of a result in a brows
     const sent = chemistry(dog, platelets, {}, ranges);
     await server.push(key, sent);
     await page.goto(`${server.url}/dashboard/results/${sent.fp}`);
-    await page.getByText(/critical by the limit < 25 10\*9\/L that Dr\. Ada accepted on .*VCOG/).waitFor();
+    await page.getByText(/critical by the limit < 25 ×10⁹\/L that Dr\. Ada accepted on .*VCOG/).waitFor();
     const seen = page.getByRole("button", { name: "I have seen it" });
     await seen.waitFor();
     await look(page);
