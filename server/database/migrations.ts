@@ -928,6 +928,11 @@ const intervalProposals = ({ id, orderedText }: Engine) => `
   create index interval_proposal_of_clinic on interval_proposal (clinic_id, id);
 `;
 
+// The units in which a clinic reads results, as JSON.
+const units = () => `
+  alter table clinic_settings add column units text;
+`;
+
 const soapContent = [
   "id",
   "fp",
@@ -963,6 +968,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   cancelledEvents,
   stockMovements,
   intervalProposals,
+  units,
 ];
 
 /** Version of the schema that this program knows. */

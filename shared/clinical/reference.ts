@@ -117,6 +117,7 @@ const sources = new Map(readData("sources.json", Type.Array(Source)).map((source
 const ids = new Set<string>();
 const published = new Map<string, PublishedRow>();
 const intervals = intervalsByAnalyte();
+const intervalById = new Map([...intervals.values()].flat().map(({ interval }) => [interval.id, interval] as const));
 const ordinalSources = new Map<string, string>();
 const ordinals = new Map<string, { id: string; high: number }>(
   readData("ordinal-normals.json", Type.Array(OrdinalNormal)).map((row) => {
@@ -205,6 +206,11 @@ export function publishedRow(id: string): Published | null {
   }
   const source = ordinalSources.get(id);
   return source === undefined ? null : { text: null, source: sourceText(source), method: null, row: null };
+}
+
+/** Finds a published interval by its id in a snapshot. @returns null for another id */
+export function publishedInterval(id: string): Interval | null {
+  return intervalById.get(id) ?? null;
 }
 
 function sourceText(id: string): string {

@@ -74,7 +74,7 @@ test("a limit that a vet accepts makes the next result of an agent critical, unt
   expect(limited).toMatchObject({
     flag: "critical",
     side: "low",
-    limit: { text: "< 25 10*9/L", by: "Dr. Ada", at: new Date(server.clock.now).toISOString() },
+    limit: { text: "< 25 ×10⁹/L", by: "Dr. Ada", at: new Date(server.clock.now).toISOString() },
   });
   expect(limited?.limit?.source).toContain("VCOG-CTCAE");
   // Strictly beyond.

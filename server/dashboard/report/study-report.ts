@@ -157,9 +157,11 @@ function remarkOf({ text, by }: StudyRemark, word: Words): PdfContent {
   };
 }
 
-function rowsTable(study: StudyPage, sources: readonly string[], { language }: ReportContext): PdfContent {
-  const word = (name: ReportWord) => reportWord(language, name);
-  const head = [word("analyte"), word("value"), "", "", word("range")].map((text, column) => ({
+function rowsTable(study: StudyPage, sources: readonly string[], context: ReportContext): PdfContent {
+  const word = (name: ReportWord) => reportWord(context.language, name);
+  const hasBefore = study.rows.some(({ before }) => before !== undefined);
+  const heads = [word("analyte"), word("value"), "", "", word("range"), ...(hasBefore ? [word("before")] : [])];
+  const head = heads.map((text, column) => ({
     text,
     style: "label",
     ...(column === 1 ? ({ alignment: "right" } as const) : {}),
@@ -167,10 +169,10 @@ function rowsTable(study: StudyPage, sources: readonly string[], { language }: R
   return {
     table: {
       headerRows: 1,
-      widths: ["*", 88, 62, BAR_WIDTH, 82],
+      widths: ["*", 72, 54, BAR_WIDTH, 70, ...(hasBefore ? [60] : [])],
       // pdfmake drops an unbroken row that is higher than a page.
       dontBreakRows: study.rows.every(isLow),
-      body: [head, ...study.rows.map((row) => rowCells(row, sources, { language, word }))],
+      body: [head, ...study.rows.map((row) => rowCells(row, sources, { context, word, hasBefore }))],
     },
     layout: "results",
   };
@@ -186,8 +188,9 @@ function isLow({ value, name, reference_range }: StudyRow): boolean {
 function rowCells(
   row: StudyRow,
   sources: readonly string[],
-  { language, word }: Pick<ReportContext, "language"> & { word: Words },
+  { context, word, hasBefore }: { context: ReportContext; word: Words; hasBefore: boolean },
 ): PdfContent[] {
+  const { language } = context;
   const isOutside = row.abnormal === true || (row.flag !== null && row.flag !== "normal");
   const source = sources.indexOf(sourceText(row, word) ?? "") + 1;
   const origin = originWord(row);
@@ -218,11 +221,20 @@ function rowCells(
     row.reference_range === null
       ? { text: word("noInterval"), style: "quiet" }
       : { text: [row.reference_range, { text: source === 0 ? "" : ` [${source}]`, style: "quiet" }] },
+    ...(hasBefore ? [{ text: beforeText(row, context), style: "quiet" }] : []),
   ];
   return cells.map((cell) => ({ ...cell, ...ground }));
 }
 
-const BAR_WIDTH = 70;
+/** The previous value and its day; with its unit if that differs. */
+function beforeText({ before, unit }: StudyRow, { zone, language }: ReportContext): string {
+  if (before === undefined) return "";
+  const day = DateTime.fromISO(before.acquired_at, { zone }).setLocale(language);
+  const value = before.unit === unit ? before.value : `${before.value} ${before.unit ?? ""}`.trimEnd();
+  return `${value} (${day.toLocaleString({ day: "numeric", month: "numeric", year: "2-digit" })})`;
+}
+
+const BAR_WIDTH = 54;
 
 /** Draws the position of a value in its interval, which is the middle half of the bar; a value far outside is an arrowhead. */
 function rangeBar({ low, high, flag }: StudyRow, value: number): PdfShape[] {
@@ -288,6 +300,7 @@ export const studyCsvHeads: readonly CsvCell[] = [
   ...["study_fp", "patient", "acquired_at", "device_name", "analyte", "name", "comparator_and_value", "unit"],
   ...["reference_range", "flag", "side", "device_range", "device_flag", "code_source", "reason", "comment", "abnormal"],
   ...["study_comments", "flagged_species", "sample_ids", "order", "interval_source", "interval_why"],
+  ...["sent_value", "sent_unit", "sent_reference_range"],
 ];
 
 const english = (name: ReportWord) => reportWord("en", name);
@@ -304,7 +317,7 @@ export function studyCsvRows(study: StudyPage): CsvCell[][] {
   ]);
   const rows = study.rows.map((row): CsvCell[] => [
     ...[fp, patient?.name ?? null, acquired_at, device_name, row.analyte, row.name],
-    row.number !== null && row.value === String(row.number) ? row.number : row.value,
+    row.number === null ? row.value : numberCell(row.value),
     ...[row.unit, row.reference_range, row.flag, row.side, row.device_range, row.device_flag, row.code_source],
     ...[
       row.reason && flagReasonText(row.reason, "en"),
@@ -314,6 +327,12 @@ export function studyCsvRows(study: StudyPage): CsvCell[][] {
     ],
     ...[study.flagged_for?.species ?? null, samples || null, answered],
     ...[sourceText(row, english), row.why.length === 0 ? null : whyText(row.why, "en")],
+    ...[row.number === null ? row.sent.value : numberCell(row.sent.value), row.sent.unit, row.sent.reference_range],
   ]);
   return [...rows, ...gaps];
+}
+
+/** Text keeps the digits of 7.0. A negative text would be a formula. */
+function numberCell(text: string): CsvCell {
+  return text.startsWith("-") ? Number(text) : text;
 }

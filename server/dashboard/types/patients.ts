@@ -2,6 +2,7 @@ import type { EventStatus, EventType } from "../../../shared/api/calendar.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
 import type { SoapStatus } from "../../../shared/api/soap.ts";
 import type { Modality, Result } from "../../../shared/api/study.ts";
+import type { SentValue } from "../../../shared/clinical/units/value-text.ts";
 import type { RecentChange, ShownOwner } from "./animals.ts";
 import type { OtherClinic } from "./connections.ts";
 import type { UsedStock } from "./stock.ts";
@@ -137,8 +138,12 @@ export interface PatientStudy {
   values: ResultValue[];
 }
 
-/** A result as the API has it, with the bounds of its interval as numbers. */
+/** A result in the unit of its row, with the bounds of its interval as numbers. */
 export interface ResultValue extends Result {
+  /** The value as it is printed, with its comparator. */
+  text: string;
+  /** Present if it was sent in another unit. */
+  sent?: SentValue;
   low: number | null;
   high: number | null;
   /** The device's name for a code of its own. */

@@ -3,6 +3,8 @@ import { type Kysely, sql } from "kysely";
 import type { Reason } from "../../../shared/api/reason.ts";
 import type { OpenAlert } from "../../operations/alerts/step.ts";
 import type { PatientHint, Result } from "../../../shared/api/study.ts";
+import { shownResult } from "../../../shared/clinical/units/shown-result.ts";
+import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import {
   type AlertShown,
   type ConflictOfStudy,
@@ -54,25 +56,26 @@ export async function readToday(
     userId,
     timeZone,
     isAdmin,
+    units,
     now,
-  }: { clinicId: number; userId: number; timeZone: string | null; isAdmin: boolean; now: number },
+  }: { clinicId: number; userId: number; timeZone: string | null; isAdmin: boolean; units: UnitChoice; now: number },
 ): Promise<TodayState> {
   const waiting = await session.first(unmatched, { clinicId });
   const codes = await session.first(unknownCodes, { clinicId });
   const keys = await session.all(keysInUse, { clinicId });
   const criticalRows = await session.all(critical, { clinicId, since: now - CRITICAL_HOURS * HOUR_MS });
   const newestRows = await session.all(newest, { clinicId, since: now - NEWEST_DAYS * 24 * HOUR_MS });
-  const unseen = await unseenForADay(session, clinicId, now);
-  const yours = await openOf(session, clinicId, userId);
+  const unseen = await unseenForADay(session, { clinicId, units, now });
+  const yours = await openOf(session, { clinicId, userId, units });
   const { agents } = await readHeardAgents(session, { clinicId, timeZone, now });
   return {
     first_steps: isAdmin ? await openFirstSteps(session, clinicId) : [],
     unmatched: { count: waiting?.count ?? 0, oldest_at: timestampOrNull(waiting?.oldest ?? null) },
     unknown_codes: codes?.count ?? 0,
-    critical: criticalRows.map(toCritical),
+    critical: criticalRows.map((row) => toCritical(row, units)),
     unseen: unseen.studies,
     yours: yours.studies,
-    conflicts: await unseenConflicts(session, clinicId),
+    conflicts: await unseenConflicts(session, clinicId, units),
     silent: silentSources(agents, keys),
     keys: isAdmin ? endingKeys(keys, now).map(toEndingKey) : [],
     alerts: (await readAlertBook(session, clinicId)).open
@@ -80,7 +83,7 @@ export async function readToday(
       .map(toAlertShown),
     connections: await connectionNews(session, clinicId, now),
     orders: await countOrders(session, clinicId, now),
-    newest: newestRows.map(toNewResult),
+    newest: newestRows.map((row) => toNewResult(row, units)),
     // A damaged study may be in several lists.
     left_out: Math.max(leftOut(criticalRows), leftOut(newestRows), unseen.leftOut, yours.leftOut),
   };
@@ -99,11 +102,18 @@ export async function countForMenu(
   };
 }
 
-function toCritical(row: StudyRow): CriticalStudy {
-  return { ...toNewResult(row), values: resultsOf(row).filter(({ flag }) => flag === "critical") };
+function toCritical(row: StudyRow, units: UnitChoice): CriticalStudy {
+  const critical = resultsOf(row).filter(({ flag }) => flag === "critical");
+  return {
+    ...toNewResult(row, units),
+    values: critical.map((result) => {
+      const { value, unit, reference_range } = shownResult({ modality: row.modality, result }, units);
+      return { analyte: result.analyte, value, unit, reference_range };
+    }),
+  };
 }
 
-async function unseenConflicts(session: Session, clinicId: number): Promise<ConflictOfStudy[]> {
+async function unseenConflicts(session: Session, clinicId: number, units: UnitChoice): Promise<ConflictOfStudy[]> {
   const rows = await session.all(conflicts, { clinicId });
   const found: ConflictOfStudy[] = [];
   for (const { fp, reason, at } of rows) {
@@ -112,7 +122,7 @@ async function unseenConflicts(session: Session, clinicId: number): Promise<Conf
       fp,
       reason: JSON.parse(reason) as Reason,
       at: timestampOf(at),
-      study: study === undefined ? null : toNewResult(study),
+      study: study === undefined ? null : toNewResult(study, units),
     });
   }
   return found;
@@ -148,7 +158,7 @@ interface StudyRow {
   species: string | null;
 }
 
-function toNewResult(row: StudyRow): NewResult {
+function toNewResult(row: StudyRow, units: UnitChoice): NewResult {
   const results = resultsOf(row);
   const { fp, revision, device_name, modality, patient_fp, patient_name, species } = row;
   const hint = parseStored(row.patient_hint) as PatientHint | null;
@@ -163,7 +173,7 @@ function toNewResult(row: StudyRow): NewResult {
     received_at: timestampOf(row.received_at),
     worst_flag: worstFlag(results),
     ...(results.some(({ abnormal }) => abnormal === true) ? { abnormal: true as const } : {}),
-    ...outsideOf(results, OUTSIDE_MAX),
+    ...outsideOf({ modality, results }, units, OUTSIDE_MAX),
   };
 }
 

@@ -1,11 +1,12 @@
 import type { Modality, Snapshot } from "../../../shared/api/study.ts";
+import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import type {
   PatientAppointment,
   PatientOverview,
   PatientRecord,
   PatientResults,
 } from "../../dashboard/types/patients.ts";
-import { analyteNames, patientStudy } from "./patient-results.ts";
+import { analyteNames, patientStudy, rowUnits } from "./patient-results.ts";
 import { leftOut } from "../../database/damaged-records.ts";
 import { query, type Session } from "../../database/query.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
@@ -66,15 +67,16 @@ export async function patientResults(
   session: Session,
   clinicId: number,
   fp: string,
-  { all, analyte }: { all: boolean; analyte: string | null },
+  { all, analyte, units }: { all: boolean; analyte: string | null; units: UnitChoice },
 ): Promise<PatientResults | undefined> {
   const found = await findPatient(session, clinicId, fp);
   if (found?.connected !== true) return undefined;
   const patientId = found.id;
   const limit = all || analyte !== null ? STUDIES_MAX : STUDIES_SHOWN;
   const rows = await session.all(studiesOf, { patientId, limit });
+  const unitOf = rowUnits(units);
   const studies = rows.map(({ snapshot, ...row }) => {
-    return patientStudy(toStudy({ ...row, patient_fp: fp }), parseStored(snapshot) as Snapshot | null);
+    return patientStudy(toStudy({ ...row, patient_fp: fp }), parseStored(snapshot) as Snapshot | null, unitOf);
   });
   const chosen = analyte === null ? studies : studies.flatMap((study) => withOnly(analyte, study));
   const total = (await session.first(studyCount, { patientId }))?.total ?? 0;

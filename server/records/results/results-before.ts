@@ -1,8 +1,10 @@
 import type { Result, RowSnapshot, Snapshot, Study } from "../../../shared/api/study.ts";
-import { analyteByCode, analytes } from "../../../shared/clinical/analytes/analytes.ts";
+import { analyteOf, shownIn } from "../../../shared/clinical/units/shown-result.ts";
+import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
+import { chosenUnit } from "../../../shared/clinical/units/unit-systems.ts";
 import { type ComparedResult, compareResults } from "../../../shared/clinical/compare/compare.ts";
 import { signalmentAt } from "../../../shared/clinical/signalment.ts";
-import { valueText } from "../../dashboard/types/results/result-value.ts";
+import { sentValue } from "../../../shared/clinical/units/value-text.ts";
 import type { ResultBefore, StudyRow } from "../../dashboard/types/results/results.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { findPatient } from "../patients/patients.ts";
@@ -27,8 +29,7 @@ interface Placed {
 /** Adds the previous result of each row. An animal that the clinic does not see has none. */
 export async function withBefore(
   session: Session,
-  stored: StoredStudy,
-  found: Found,
+  { stored, found, units }: { stored: StoredStudy; found: Found; units: UnitChoice },
   rows: StudyRow[],
 ): Promise<StudyRow[]> {
   const { patient_id: patientId, modality, acquired_at: at } = stored;
@@ -46,7 +47,7 @@ export async function withBefore(
     const before = now === undefined ? undefined : previous.get(keyOf(now));
     return now === undefined || before === undefined
       ? row
-      : { ...row, before: resultBefore(before, now, found.patient) };
+      : { ...row, before: resultBefore(before, now, row.number, { patient: found.patient, units }) };
   });
 }
 
@@ -63,29 +64,59 @@ function keyOf({ study, result: { analyte, code_source } }: Placed): string {
   return JSON.stringify([analyte, code_source === "device" ? study.device_name : null]);
 }
 
-function resultBefore(before: Placed, now: Placed, patient: NonNullable<Found>["patient"]): ResultBefore {
+interface Reader {
+  readonly patient: NonNullable<Found>["patient"];
+  readonly units: UnitChoice;
+}
+
+/** `later` is the printed number of the new result. */
+function resultBefore(before: Placed, now: Placed, later: number | null, reader: Reader): ResultBefore {
+  const { patient } = reader;
   const [one, other] = [comparedOf(before, patient), comparedOf(now, patient)];
   const change = one === null || other === null ? null : compareResults(one, other, patient.species);
+  const { number: earlier, ...shown } = shownBefore(before, now, reader);
   return {
     fp: before.study.fp,
     device_name: before.study.device_name,
     acquired_at: before.study.acquired_at,
-    value: valueText(before.result),
-    unit: before.result.unit,
-    number: change === null || "code" in change || other === null ? null : other.value - change.absolute,
-    change,
+    ...shown,
+    number: change === null || "code" in change ? null : earlier,
+    // The percentage is that of the values that were sent; the difference is that of the printed numbers.
+    change:
+      change === null || "code" in change || earlier === null || later === null
+        ? change
+        : { ...change, absolute: Number((later - earlier).toPrecision(12)) },
   };
 }
 
+/** Shows the earlier value in the unit of the new one. */
+function shownBefore(
+  before: Placed,
+  now: Placed,
+  { units }: Reader,
+): Pick<ResultBefore, "value" | "unit" | "sent" | "number"> {
+  const { result } = before;
+  const analyte = analyteOf(placeOf(before));
+  const unit = analyte === undefined ? null : (chosenUnit(units, analyte) ?? now.result.unit);
+  const shown = shownIn(placeOf(before), analyte, unit);
+  return {
+    value: shown.value,
+    unit: shown.unit,
+    number: shown.number,
+    sent: sentValue(result),
+  };
+}
+
+function placeOf({ study: { modality }, result, row }: Placed) {
+  return { modality, result, row };
+}
+
 /** @returns null for words, the rank of a urine pad, and a code outside the catalogue */
-function comparedOf({ study, result, row }: Placed, patient: NonNullable<Found>["patient"]): ComparedResult | null {
-  const { value, value_text, unit, comparator = null, comment, code_source } = result;
-  if (value === null || value_text !== undefined || code_source === "device") return null;
-  const analyte =
-    row === undefined
-      ? analytes.find(({ api_code, modality }) => api_code === result.analyte && modality === study.modality)
-      : analyteByCode(row.code);
-  if (analyte === undefined) return null;
+function comparedOf(placed: Placed, patient: Reader["patient"]): ComparedResult | null {
+  const { study, result, row } = placed;
+  const { value, value_text, unit, comparator = null, comment } = result;
+  const analyte = analyteOf(placeOf(placed));
+  if (analyte === undefined || value === null || value_text !== undefined) return null;
   return {
     analyte: analyte.code,
     ...{ value, unit, comparator },

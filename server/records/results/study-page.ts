@@ -1,5 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { PatientHint, Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
+import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
+import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import type {
   Place,
   Revision,
@@ -31,19 +33,19 @@ export async function findVisible(session: Session, clinicId: number, fp: string
 }
 
 /** @returns undefined if the clinic may not see the study, or there is none */
-export async function readStudyPage(session: Session, clinicId: number, fp: string): Promise<StudyPage | undefined> {
+export async function readStudyPage(
+  session: Session,
+  clinicId: number,
+  fp: string,
+  units: UnitChoice,
+): Promise<StudyPage | undefined> {
   const stored = await findVisible(session, clinicId, fp);
   if (stored === undefined) return undefined;
   const isOwn = stored.clinic_id === clinicId;
-  const isEditable = isOwn || stored.clinic_id === null;
   const patient = stored.patient_fp === null ? undefined : await findPatient(session, clinicId, stored.patient_fp);
   const snapshot = parseStored(stored.snapshot) as Snapshot | null;
   const source = isOwn ? (parseStored(stored.source) as StudySource | null) : null;
-  const version = snapshot?.ranges ?? null;
-  const ranges =
-    stored.clinic_id === null || version === null
-      ? undefined
-      : await rangesOfVersion(session, stored.clinic_id, version);
+  const ranges = await rangesOf(session, stored, snapshot);
   const study = toStudy(stored);
   const commands = await session.all(commandsOn, { clinicId, fp });
   const history = await historyOf(session, stored);
@@ -76,18 +78,18 @@ export async function readStudyPage(session: Session, clinicId: number, fp: stri
     received_at: timestampOf(stored.received_at),
     revision: stored.revision,
     cause: stored.cause,
-    rows: await withBefore(session, stored, patient, studyRows(study, snapshot, ranges, isOwn)),
+    rows: await withBefore(
+      session,
+      { stored, found: patient, units },
+      studyRows(study, snapshot, ranges, { units, isOwn }),
+    ),
     comments: study.comments ?? [],
     not_reported: snapshot?.not_reported ?? [],
     notes: isOwn ? (snapshot?.notes ?? []) : [],
     remark: patient === undefined ? null : await readRemark(session, { clinicId, fp, patientFp: patient.patient.fp }),
     order: isOwn ? (study.order ?? null) : null,
     flagged_for: stored.flagged_species === null ? null : (snapshot?.animal ?? null),
-    can: {
-      move: isEditable && stored.patient_id !== null,
-      undo: isEditable && isMoved(stored),
-      flag: isEditable && stored.flagged_species !== null,
-    },
+    can: rightsOn(stored, isOwn || stored.clinic_id === null),
     is_typed: isTyped(history, stored, clinicId),
     sets: snapshot === null ? null : { catalogue: snapshot.catalogue, clinic: snapshot.ranges },
     revisions: revisions.toReversed(),
@@ -98,6 +100,24 @@ export async function readStudyPage(session: Session, clinicId: number, fp: stri
       ...(await readsOf(session, clinicId, fp)),
     ]),
   };
+}
+
+function rightsOn(stored: StoredStudy, isEditable: boolean): StudyPage["can"] {
+  return {
+    move: isEditable && stored.patient_id !== null,
+    undo: isEditable && isMoved(stored),
+    flag: isEditable && stored.flagged_species !== null,
+  };
+}
+
+/** Finds the clinic's intervals that the snapshot names. */
+async function rangesOf(
+  session: Session,
+  { clinic_id: clinicId }: StoredStudy,
+  snapshot: Snapshot | null,
+): Promise<ClinicRanges | undefined> {
+  const version = snapshot?.ranges ?? null;
+  return clinicId === null || version === null ? undefined : rangesOfVersion(session, clinicId, version);
 }
 
 async function conflictsOf(session: Session, clinicId: number, { fp, results }: Study): Promise<StudyConflict[]> {

@@ -1,5 +1,5 @@
 import type { Result, RowSnapshot, Snapshot, Study } from "../../../shared/api/study.ts";
-import { analyteByCode, analytes } from "../../../shared/clinical/analytes/analytes.ts";
+import { analyteByCode } from "../../../shared/clinical/analytes/analytes.ts";
 import {
   type ClinicRange,
   type ClinicRanges,
@@ -10,7 +10,11 @@ import { type WhyContext, whyContext, whyRange, whyRow } from "../../../shared/c
 import { publishedRow } from "../../../shared/clinical/reference.ts";
 import { convert } from "../../../shared/clinical/analytes/units.ts";
 import { boundsOf } from "../../../shared/clinical/analytes/value.ts";
-import { sideOf, valueText } from "../../dashboard/types/results/result-value.ts";
+import { analyteOfCode, shownResult } from "../../../shared/clinical/units/shown-result.ts";
+import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
+import { unitText } from "../../../shared/clinical/units/unit-text.ts";
+import { sentValue } from "../../../shared/clinical/units/value-text.ts";
+import { sideOf } from "../../dashboard/types/results/result-value.ts";
 import type { DecidingLimit, OutsideValue, Passport, Side, StudyRow } from "../../dashboard/types/results/results.ts";
 
 // The rows of a study as a person reads them.
@@ -20,7 +24,8 @@ const OUTSIDE_MAX = 6;
 
 /** Returns the values outside their intervals and the abnormal words, critical ones first; a file takes more of them than the list. */
 export function outsideOf(
-  results: readonly Result[],
+  { modality, results }: { modality: string; results: readonly Result[] },
+  units: UnitChoice,
   max = OUTSIDE_MAX,
 ): { outside: OutsideValue[]; outside_total: number } {
   const outside = results.filter(({ flag, abnormal }) => (flag !== null && flag !== "normal") || abnormal === true);
@@ -29,53 +34,54 @@ export function outsideOf(
     ...outside.filter(({ flag }) => flag !== "critical"),
   ];
   return {
-    outside: inOrder.slice(0, max).map((result) => ({
-      analyte: result.analyte,
-      text: `${valueText(result)} ${result.unit ?? ""}`.trimEnd(),
-      flag: result.flag,
-      side: sideOf({ ...result, ...boundsOf(result.reference_range) }),
-    })),
+    outside: inOrder.slice(0, max).map((result) => {
+      const { value, unit } = shownResult({ modality, result }, units);
+      return {
+        analyte: result.analyte,
+        text: `${value} ${unit ?? ""}`.trimEnd(),
+        flag: result.flag,
+        side: sideOf({ ...result, ...boundsOf(result.reference_range) }),
+      };
+    }),
     outside_total: outside.length,
   };
 }
 
 /**
- * Returns the rows of a study with their names, intervals and the device's own words. Another clinic does not learn who accepted
+ * Returns the rows of a study in the reader's units, with their names, intervals and the device's own words. Another clinic does not learn who accepted
  * an interval, nor the notes on it.
  */
 export function studyRows(
   { modality, results, acquired_at }: Pick<Study, "modality" | "results" | "acquired_at">,
   snapshot: Snapshot | null,
   ranges: ClinicRanges | undefined,
-  isOwn: boolean,
+  { units, isOwn }: { units: UnitChoice; isOwn: boolean },
 ): StudyRow[] {
   const context = { ...whyContext(snapshot, acquired_at), isOwn };
   return results.map((result, index) => {
     const kept = snapshot?.rows[index];
     // Rows of another revision's snapshot do not describe this result.
     const row = kept?.analyte === result.analyte ? kept : undefined;
-    const bounds = boundsOf(result.reference_range);
-    const value = valueText(result);
-    const printed = row === undefined || row.text === value ? null : row.text;
+    const shown = shownResult({ modality, result, row, ranges }, units);
+    const sent = sentValue(result);
+    const printed = row === undefined || row.text === sent.value ? null : row.text;
     const limit = row?.limit_id === undefined ? null : decidingLimit(row, result, ranges);
     return {
       analyte: result.analyte,
       ...nameOf(result, row, modality),
-      value,
+      ...shown,
       printed,
       // The rank of a urine pad and a bound of a value have no place on a scale.
-      number: (result.value_text ?? result.comparator) === undefined ? result.value : null,
-      unit: result.unit,
-      reference_range: result.reference_range,
-      ...bounds,
+      number: (result.value_text ?? result.comparator) === undefined ? shown.number : null,
+      sent,
       flag: result.flag,
-      side: sideOf({ ...result, ...bounds }) ?? limit?.side ?? null,
+      side: sideOf({ ...result, ...boundsOf(result.reference_range) }) ?? limit?.side ?? null,
       ...(result.abnormal === true ? { abnormal: true as const } : {}),
       ...(limit === null ? {} : { limit: limit.limit }),
       device_range: row?.device_range ?? null,
       device_species: row?.device_species ?? null,
       device_flag: row?.device_flag ?? null,
-      ...sourceOf(row, result, ranges, context),
+      ...sourceOf(row, shown, ranges, context),
       reason: row?.reason ?? null,
       comment: result.comment ?? null,
       code_source: result.code_source ?? null,
@@ -97,7 +103,7 @@ function decidingLimit(
   const low = limit.low === undefined ? null : convert(analyte, Number(limit.low), limit.unit, unit);
   const side = low !== null && value <= low ? "low" : "high";
   const { source, accepted_by: by, accepted_at: at } = limit;
-  const text = `${side === "low" ? `< ${limit.low}` : `> ${limit.high}`} ${limit.unit}`;
+  const text = `${side === "low" ? `< ${limit.low}` : `> ${limit.high}`} ${unitText(limit.unit)}`;
   return { limit: { text, source, by, at }, side };
 }
 
@@ -108,17 +114,14 @@ function nameOf(
 ): Pick<StudyRow, "name" | "name_tr"> {
   if (code_source === "device") return { name: row?.device_label ?? row?.meaning ?? null, name_tr: null };
   if (row?.meaning !== undefined) return { name: row.meaning, name_tr: null };
-  const known =
-    row === undefined
-      ? analytes.find(({ api_code, modality: of }) => api_code === analyte && of === modality)
-      : analyteByCode(row.code);
+  const known = row === undefined ? analyteOfCode(modality, analyte) : analyteByCode(row.code);
   return { name: known?.name ?? null, name_tr: known?.name_tr ?? null };
 }
 
 /** Returns the source of a range, and why its row applies. */
 function sourceOf(
   row: RowSnapshot | undefined,
-  { reference_range, unit }: Result,
+  { reference_range, unit }: Pick<StudyRow, "reference_range" | "unit">,
   ranges: ClinicRanges | undefined,
   context: WhyContext & { readonly isOwn: boolean },
 ): Pick<StudyRow, "source" | "why"> {
@@ -128,18 +131,19 @@ function sourceOf(
     const source = { kind: "device", id, title: null, text: null } as const;
     return { source, why: whyRange("device", row?.device_species ?? null) };
   }
-  const printed = `${reference_range} ${unit}`;
+  const printed = `${reference_range} ${unit ?? ""}`.trimEnd();
   const differing = (text: string | null) => (text === printed ? null : text);
   const own = ranges && clinicRangeById(ranges, id);
   if (own !== undefined) {
-    const text = differing(`${own.low}-${own.high} ${own.unit}`);
+    const text = differing(intervalOf(own));
     const source = { kind: "clinic", id: own.id, title: null, text, passport: passportOf(own, context) } as const;
     return { source, why: whyRow("clinic", own, context) };
   }
   const found = publishedRow(id);
   if (found === null) return { source: { kind: "unknown", id, title: null, text: null }, why: [] };
   const { row: published, source: title } = found;
-  const source = { kind: "published", id, title, text: differing(found.text) } as const;
+  const text = published === null ? null : differing(intervalOf(published));
+  const source = { kind: "published", id, title, text } as const;
   if (published === null) return { source, why: whyRange("pad", context.animal?.species ?? null) };
   const { n, quality: grade, kind: made, note } = published;
   const { method } = found;
@@ -150,6 +154,11 @@ function sourceOf(
     ...{ grade, made },
   };
   return { source: { ...source, passport }, why: whyRow("catalogue", published, context) };
+}
+
+/** The bounds with the digits of the row. */
+function intervalOf({ low, high, unit }: { low: string; high: string; unit: string }): string {
+  return `${low}-${high} ${unitText(unit)}`.trimEnd();
 }
 
 function passportOf(row: ClinicRange, { isOwn }: { readonly isOwn: boolean }): Passport {

@@ -10,6 +10,7 @@ import { FindPatient } from "./find-patient.tsx";
 
 /** Interval of reloads: an order that nobody ran and a device that becomes silent change no data. */
 const REFRESH_MS = 60_000;
+import { UserUnits } from "./user-units.tsx";
 
 /** The header of every screen. The menu of the user has the clinic, the account and the sign-out. */
 export function Menu() {
@@ -42,6 +43,7 @@ export function Menu() {
           </select>
         </Field>
       )}
+      <UserUnits />
       <a href="/dashboard/account">{t("account")}</a>
       <button type="button" onClick={() => void signOut()}>
         {t("signOut")}

@@ -76,7 +76,7 @@ describe.skipIf(browserProblem() !== null)("the follow-up of a result in a brows
     const limits = page.getByRole("region", { name: "Critical limits" }).first();
     await limits.getByText("Nobody has decided yet").waitFor();
     await look(page);
-    await limits.getByLabel("Use: dog, PLT, < 25 10*9/L").check();
+    await limits.getByLabel("Use: dog, PLT, < 25 ×10⁹/L").check();
     await limits.getByLabel("Name of the vet who decides").fill("Dr. Ada");
     await limits.getByRole("button", { name: "Use the chosen limits (1)" }).press("Enter");
     await limits.getByText(/Accepted by Dr\. Ada on/).waitFor();
@@ -88,7 +88,7 @@ describe.skipIf(browserProblem() !== null)("the follow-up of a result in a brows
     const sent = chemistry(dog, platelets, {}, ranges);
     await server.push(key, sent);
     await page.goto(`${server.url}/dashboard/results/${sent.fp}`);
-    await page.getByText(/critical by the limit < 25 10\*9\/L that Dr\. Ada accepted on .*VCOG/).waitFor();
+    await page.getByText(/critical by the limit < 25 ×10⁹\/L that Dr\. Ada accepted on .*VCOG/).waitFor();
     const seen = page.getByRole("button", { name: "I have seen it" });
     await seen.waitFor();
     await look(page);

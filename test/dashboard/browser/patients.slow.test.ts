@@ -168,7 +168,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await expectAccessible(page);
   });
 
-  test("the matrix shows values by days with their flags, and the trend draws one line for each unit", async () => {
+  test("the matrix shows values by days with their flags, and the trend draws one line in the chosen units", async () => {
     const { own, karabas, entities } = world();
     const { store, openAs } = await startDashboard(...entities);
     await store.transaction((session) => session.all(setZone, { fp: own, zone: "Europe/Istanbul" }));
@@ -177,13 +177,15 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.getByRole("heading", { name: "Karabaş" }).waitFor();
     for (const fact of ["male, neutered", "792090000124031, 10021", "12.5 kg"]) await page.getByText(fact).waitFor();
     const rows = page.locator(".matrix tbody tr");
-    await expect.poll(() => rows.count()).toBe(8);
+    await expect.poll(() => rows.count()).toBe(7);
     expect(await cellsOf(page, ".matrix")).toEqual([
       ["Hematology"],
-      ["WBC White blood cells Trend", "10*9/L", "9.1 normal", "", "", ""],
+      ["WBC White blood cells Trend", "×10⁹/L", "9.1 normal", "", "", ""],
       ["Biochemistry"],
-      ["CREA Creatinine Trend", "mg/dL", "↑↑ critical high 3.9", "", "↓ low <0.2", "1.2 normal"],
-      ["CREA Creatinine Trend", "umol/L", "", "106 ° no interval", "", ""],
+      [
+        ...["CREA Creatinine Trend", "mg/dL", "↑↑ critical high 3.9"],
+        ...["1.20 ° no interval sent as 106 µmol/L", "↓ low <0.2", "1.2 normal"],
+      ],
       ["NA Sodium Trend", "mmol/L", "", "", "148 ° no interval", "150 ° no interval"],
       ["FELV Feline leukemia virus antigen Trend", "", "Negative", "", "", ""],
       ["X<1> own code of Abaxis VetScan VS2 Trend", "", "", "", "7 ° no interval", ""],
@@ -200,7 +202,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.getByRole("link", { name: "Trend of CREA mg/dL" }).click();
     await page.getByRole("heading", { name: "CREA of Karabaş" }).waitFor();
     expect(new URL(page.url()).pathname).toBe(`/dashboard/patients/${karabas.fp}/CREA`);
-    // The single value in another unit has a table of its own, and no line.
+    // The value that came in another unit is on the same line.
     await expect.poll(() => page.locator(".chart canvas").count()).toBe(1);
     // The band of the interval, and the points of three flags.
     for (const name of ["accent-soft", "text", "low", "critical"]) {
@@ -208,9 +210,24 @@ describe.skipIf(problem !== null)("in a browser", () => {
     }
     expect((await cellsOf(page, ".trend-values")).map((cells) => cells.slice(1))).toEqual([
       ["3.9", "0.5-1.8", "↑↑ critical high", "Abaxis VetScan VS2"],
+      ["1.20 sent as 106 µmol/L", "none", "–", "Abaxis VetScan VS2"],
       ["<0.2", "0.5-1.8", "↓ low", "Abaxis VetScan VS2"],
       ["1.2", "0.5-1.8", "normal", "Abaxis VetScan VS2"],
-      ["106", "none", "–", "Abaxis VetScan VS2"],
+    ]);
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    // The user's own units, at once and after the page is loaded again.
+    await page.getByRole("button", { name: /^staff/ }).click();
+    await page.locator("#user-menu").getByLabel("Units").selectOption("si");
+    await page.keyboard.press("Escape");
+    await page.getByRole("heading", { name: "Creatinine, µmol/L" }).waitFor();
+    await page.reload();
+    await page.getByRole("heading", { name: "Creatinine, µmol/L" }).waitFor();
+    expect((await cellsOf(page, ".trend-values")).map((cells) => cells.slice(1, 3))).toEqual([
+      ["345 sent as 3.9 mg/dL", "44.2-159"],
+      ["106", "none"],
+      ["<18 sent as <0.2 mg/dL", "44.2-159"],
+      ["106 sent as 1.2 mg/dL", "44.2-159"],
     ]);
     await expectAccessible(page);
     await expectFitsPhone(page);

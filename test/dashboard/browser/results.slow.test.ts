@@ -57,7 +57,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await push(chemistry(dog, profile, { acquired_at: "2026-11-21T11:00:00.000Z" }));
     await page.getByRole("status").filter({ hasText: "New results: 1" }).waitFor();
     const [first = "", second = ""] = await rowsOf(page, ".results");
-    expect(first).toMatch(/new[\s\S]*Karabaş dog[\s\S]*Sample A-77[\s\S]*PLT 12 10\*3\/uL\s*↓↓\s*critical low/);
+    expect(first).toMatch(/new[\s\S]*Karabaş dog[\s\S]*Sample A-77[\s\S]*PLT 12 ×10³\/µL\s*↓↓\s*critical low/);
     expect(first).toMatch(/ALT 310 U\/L\s*↑\s*high/);
     expect(second).not.toContain("new");
     await expectAccessible(page);
@@ -270,7 +270,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
       "printed 1,2",
       "K Potassium 8.9 mmol/L ↑ high 4.10-5.402 3-6 HH for General",
       "from 4.1-5.4 mEq/L",
-      "PLT Platelets 12 10*3/uL ↓↓ critical low 167-4803",
+      "PLT Platelets 12 ×10³/µL ↓↓ critical low 167-4803",
       "TP Total protein 6.5 g/dL normal 5.5-7.22",
       "TBIL Bilirubin, total <0.2 mg/dL normal 0-0.22",
       "QXZ-7 Canine Quirk the device's own code Map to analyte 12.5 ng/mL the catalogue does not know the code",

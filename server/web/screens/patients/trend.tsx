@@ -1,16 +1,17 @@
 import { useRoute } from "preact-iso";
 import type { PatientResults } from "../../../dashboard/types/patients.ts";
 import { type ResultRow, resultRows } from "../../../dashboard/types/results/result-rows.ts";
-import { sideOf, valueText } from "../../../dashboard/types/results/result-value.ts";
+import { sideOf } from "../../../dashboard/types/results/result-value.ts";
 import { Empty, Loaded, useResource } from "../../resource.tsx";
 import { dateTime, translations } from "../../text.ts";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Flag } from "../../ui/result-row/flag.tsx";
+import { convertedFrom } from "../../ui/result-row/sent-text.ts";
 import { studyWord } from "../../ui/words/study-word.ts";
 import { Chart } from "./chart.tsx";
 import "./patients.css";
 
-/** One analyte of a patient over time. Values in different units, or of different devices' own codes, have a chart each. */
+/** One analyte of a patient over time. Values that do not convert into each other, and devices' own codes, have a chart each. */
 export function AnalyteTrend() {
   const { fp = "", analyte = "" } = useRoute().params;
   const patient = `/patients/${encodeURIComponent(fp)}`;
@@ -61,7 +62,9 @@ function ValueTable({ title, row: { values } }: { title: string; row: ResultRow 
       {values.map((value, index) => (
         <tr key={index}>
           <th scope="row">{dateTime(value.study.acquired_at)}</th>
-          <td class="number">{valueText(value)}</td>
+          <td class="number">
+            {value.text} {value.sent !== undefined && <span class="quiet sent-value">{convertedFrom(value)}</span>}
+          </td>
           <td class="number">{value.reference_range ?? t("noInterval")}</td>
           <td>
             <Flag flag={value.flag} side={sideOf(value)} abnormal={value.abnormal} />

@@ -1,11 +1,11 @@
 import type { ComponentChild } from "preact";
 import type { ConnectionNews } from "../../../dashboard/types/connections.ts";
-import type { Result } from "../../../../shared/api/study.ts";
 import { alertPath, alertText } from "../../../operations/alerts/texts.ts";
 import {
   type AlertShown,
   type ConflictOfStudy,
   type CriticalStudy,
+  type CriticalValue,
   type NewResult,
   type SilentSource,
   type TodayState,
@@ -145,7 +145,7 @@ function Critical({ studies, reload }: { studies: readonly CriticalStudy[]; relo
               <a href={linkOf(study)}>{nameOf(study)}</a>
               {study.patient !== null && `, ${studyWord(study.patient.species)}`}
               {study.values.map((result) => (
-                <CriticalValue key={result.analyte} result={result} side={sideOf(study, result)} />
+                <CriticalText key={result.analyte} of={result} side={sideOf(study, result)} />
               ))}
             </>
           }
@@ -163,18 +163,22 @@ function Critical({ studies, reload }: { studies: readonly CriticalStudy[]; relo
   );
 }
 
-function sideOf({ outside }: CriticalStudy, { analyte }: Result): Side | null {
+function sideOf({ outside }: CriticalStudy, { analyte }: CriticalValue): Side | null {
   return outside.find((one) => one.analyte === analyte)?.side ?? null;
 }
 
-function CriticalValue({ result, side }: { result: Result; side: Side | null }) {
-  const { analyte, value, comparator = "", unit, reference_range } = result;
+function CriticalText({
+  of: { analyte, value, unit, reference_range },
+  side,
+}: {
+  of: CriticalValue;
+  side: Side | null;
+}) {
   return (
     <>
       {" · "}
       <strong>
-        {analyte} {comparator}
-        {value} {unit}
+        {analyte} {value} {unit}
       </strong>{" "}
       <Flag flag="critical" side={side} /> <span class="quiet">({reference_range})</span>
     </>
