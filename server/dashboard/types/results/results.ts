@@ -146,14 +146,19 @@ export interface ResultBefore {
   fp: string;
   device_name: string;
   acquired_at: string;
+  /** The other name of the substance, if the earlier result has it: UREA before BUN. */
+  analyte?: string;
   /** The value as the API has it, with its comparator. */
   value: string;
   unit: string | null;
   /** The value in the unit of the new one, for the range bar; null if the two do not compare. */
   number: number | null;
   /** Null for a value in words, and for a code that the catalogue lacks. */
-  change: Change | { code: NotComparable } | null;
+  change: ResultChange | null;
 }
+
+/** The change since an earlier result, or why the two do not compare. */
+export type ResultChange = Change | { code: NotComparable };
 
 /** A change that a revision made in one row. `before` is null for an added row, `after` for a removed one. */
 export interface RowChange {

@@ -5,10 +5,10 @@ import { dayOf, plainDate } from "../../ui/words/words.ts";
 
 /** The result before, with the change since then or the reason why the two do not compare. */
 export function Before({ of }: { of: ResultBefore }) {
-  const { fp, device_name, acquired_at, value, unit, change } = of;
+  const { fp, device_name, acquired_at, analyte, value, unit, change } = of;
   return (
     <>
-      {[value, unit].filter(Boolean).join(" ")}{" "}
+      {[analyte, value, unit].filter(Boolean).join(" ")}{" "}
       <a class="quiet" href={`/dashboard/results/${fp}`}>
         {plainDate(dayOf(acquired_at))}
       </a>
