@@ -31,29 +31,38 @@ export interface PlacedResult {
   readonly compared: ComparedResult | null;
 }
 
-type StoredResults = Parameters<typeof toStudy>[0] & {
+/** A study with its results as they compare. */
+export interface PlacedStudy {
+  readonly study: Study;
+  readonly device: Instrument;
+  readonly results: readonly PlacedResult[];
+}
+
+export type StoredResults = Parameters<typeof toStudy>[0] & {
   clinic_id: number | null;
   source: string | null;
   snapshot: string | null;
 };
 
-export function placedResults(stored: StoredResults, animal: Animal): PlacedResult[] {
+export function placedStudy(stored: StoredResults, animal: Animal): PlacedStudy {
   const study = toStudy(stored);
-  const device = { name: study.device_name, id: instrumentId(stored) };
+  const id = deviceIdOf(stored);
+  // Ids of devices are unique within a clinic.
+  const device = { name: study.device_name, id: id === null ? null : `${stored.clinic_id} ${id}` };
   const rows = (parseStored(stored.snapshot) as Snapshot | null)?.rows ?? [];
   const { ageDays } = signalmentAt(animal, study.acquired_at);
-  return study.results.map((result, index) => {
+  const results = study.results.map((result, index) => {
     const kept = rows[index];
     const row = kept?.analyte === result.analyte ? kept : undefined;
     const analyte = analyteOf(result, row, study);
     return { study, device, result, row, analyte, compared: comparedOf({ result, row, analyte, device, ageDays }) };
   });
+  return { study, device, results };
 }
 
-/** Ids of devices are unique within a clinic. */
-function instrumentId({ clinic_id, source }: StoredResults): string | null {
-  const id = (parseStored(source) as StudySource | null)?.device_id;
-  return id === undefined ? null : `${clinic_id} ${id}`;
+/** The clinic's id of the device that pushed a study; null for an imported or an entered one. */
+export function deviceIdOf({ source }: Pick<StoredResults, "source">): string | null {
+  return (parseStored(source) as StudySource | null)?.device_id ?? null;
 }
 
 function analyteOf(

@@ -10,7 +10,7 @@ import {
   changeBetween,
   isSameSubject,
   type PlacedResult,
-  placedResults,
+  placedStudy,
   subjectOf,
 } from "./compared-results.ts";
 
@@ -32,8 +32,8 @@ export async function withBefore(
   if (patientId === null || found?.connected !== true || rows.length === 0) return rows;
   const { patient } = found;
   const earlier = await session.all(earlierStudies, { patientId, modality, at, limit: SEARCHED_MAX });
-  const previous = bySubject(earlier.flatMap((study) => placedResults(study, patient)));
-  const current = placedResults(stored, patient);
+  const previous = bySubject(earlier.flatMap((study) => placedStudy(study, patient).results));
+  const current = placedStudy(stored, patient).results;
   return rows.map((row, index) => {
     const now = current[index];
     const before = now && previous.get(subjectOf(now))?.find((each) => isSameSubject(each, now));

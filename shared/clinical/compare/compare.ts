@@ -1,6 +1,6 @@
 import type { Comparator } from "../../api/study.ts";
 import { analyteByCode } from "../analytes/analytes.ts";
-import { changesWithGrowth, convertTo } from "./not-comparable.ts";
+import { changesWithGrowth, convertTo, deviceBiasSource } from "./not-comparable.ts";
 import { type Variation, variationOf } from "./variation.ts";
 
 // Compares two results of one animal. It refuses arithmetic where the circumstances differ, and never changes a flag.
@@ -68,6 +68,28 @@ export function compareResults(
   const percent = earlier > 0 ? (absolute / earlier) * 100 : null;
   const direction = absolute > 0 ? "up" : absolute < 0 ? "down" : "same";
   return { absolute, percent, direction, rcv: rcvOf({ absolute, percent }, before, now, species) };
+}
+
+/** The difference in the unit of the second value; `source` says who found that two devices differ in the analyte. */
+export type DeviceDifference =
+  | { readonly absolute: number }
+  | { readonly code: NotComparable; readonly source?: string };
+
+/** Returns the difference between two devices' results of one substance, where no publication refuses it. */
+export function differenceOf(one: ComparedResult, other: ComparedResult): DeviceDifference {
+  if (one.comparator !== null || other.comparator !== null) return { code: "comparator" };
+  const first = inUnit(other.analyte, other.unit, one);
+  if (first === null) return { code: "unit" };
+  const source = deviceBiasSource(other.analyte);
+  if (source !== undefined) return { code: "device", source };
+  const absolute = other.value - first;
+  // A conversion gives digits that no device measured.
+  const isSent = one.analyte === other.analyte && one.unit === other.unit;
+  return { absolute: isSent ? absolute : Number(absolute.toFixed(decimalsOf(other.value))) };
+}
+
+function decimalsOf(value: number): number {
+  return String(value).split(".")[1]?.length ?? 0;
 }
 
 function isYoung({ ageDays }: ComparedResult): boolean {

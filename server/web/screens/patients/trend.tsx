@@ -1,99 +1,90 @@
-import { useRoute } from "preact-iso";
-import type { PatientResults } from "../../../dashboard/types/patients.ts";
-import { type ResultRow, resultRows } from "../../../dashboard/types/results/result-rows.ts";
-import { sideOf, valueText } from "../../../dashboard/types/results/result-value.ts";
-import { Empty, Loaded, useResource } from "../../resource.tsx";
-import { dateTime, translations } from "../../text.ts";
-import { DataTable } from "../../ui/list/data-table.tsx";
-import { Flag } from "../../ui/result-row/flag.tsx";
-import { studyWord } from "../../ui/words/study-word.ts";
-import { Chart } from "./chart.tsx";
+import { useLocation, useRoute } from "preact-iso";
+import { useState } from "preact/hooks";
+import type { AnalyteName } from "../../../dashboard/types/patients.ts";
+import { translations } from "../../text.ts";
+import type { Span } from "./chart.tsx";
+import { analyteName } from "../../ui/words/words.ts";
 import "./patients.css";
+import { AnalyteCurves } from "./trend-curves.tsx";
 
-/** One analyte of a patient over time. Values in different units, or of different devices' own codes, have a chart each. */
+/** Analytes of a patient over time, below each other on one axis of time. The address holds them. */
 export function AnalyteTrend() {
   const { fp = "", analyte = "" } = useRoute().params;
-  const patient = `/patients/${encodeURIComponent(fp)}`;
-  const results = useResource<PatientResults>(`${patient}/results?analyte=${encodeURIComponent(analyte)}`);
-  const name = results.data?.patient_name;
+  const { url, route } = useLocation();
+  const beside = new URL(url, location.origin).searchParams.getAll("with").filter((code) => code !== analyte);
+  const [subject, setSubject] = useState<{ name: string; others: AnalyteName[] } | null>(null);
+  const [spans, setSpans] = useState<Readonly<Record<string, Span>>>({});
+  const shown = [analyte, ...beside];
+  const known = shown.flatMap((code) => spans[code] ?? []);
+  const name = subject?.name ?? "";
+  const patient = `/dashboard/patients/${encodeURIComponent(fp)}`;
+  function show(codes: readonly string[]): void {
+    const search = codes.length === 0 ? "" : `?${new URLSearchParams(codes.map((code) => ["with", code]))}`;
+    route(`${patient}/${encodeURIComponent(analyte)}${search}`, true);
+  }
   return (
     <div class="patients-screen">
       <p class="no-print">
-        <a href={`/dashboard${patient}`}>{name === undefined || name === "" ? t("back") : name}</a>
+        <a href={patient}>{name === "" ? t("back") : name}</a>
       </p>
-      <h1>{name === undefined ? analyte : t("title", { analyte, name })}</h1>
-      <Loaded of={results}>
-        {(data) => {
-          const rows = resultRows(data);
-          if (rows.length === 0) return <Empty title={t("none", { analyte })} />;
-          return rows.map((row) => <Series key={row.key} row={row} />);
-        }}
-      </Loaded>
+      <h1>{name === "" ? analyte : t("title", { analyte: shown.join(", "), name })}</h1>
+      <Choice others={subject?.others ?? []} analyte={analyte} chosen={beside} choose={show} />
+      <div class={shown.length > 1 ? "curves several" : "curves"}>
+        {shown.map((code) => (
+          <AnalyteCurves
+            key={code}
+            fp={fp}
+            analyte={code}
+            isAlone={shown.length === 1}
+            span={known.length === 0 ? null : [Math.min(...known), Math.max(...known)]}
+            loaded={({ patient_name, others = [] }, span) => {
+              if (code === analyte) setSubject({ name: patient_name, others });
+              setSpans((all) => ({ ...all, [code]: span }));
+            }}
+          />
+        ))}
+      </div>
     </div>
   );
 }
 
-function Series({ row }: { row: ResultRow }) {
-  const { analyte, name, unit, device, modality, values } = row;
-  const title = [name ?? analyte, unit].filter((part) => part !== null).join(", ");
-  const numbers = values.filter(({ value }) => value !== null).toReversed();
-  return (
-    <section class="card">
-      <h2>{title}</h2>
-      <p class="quiet">
-        {studyWord(modality)}
-        {device !== null && `, ${t("ownCode", { device })}`}
-      </p>
-      {numbers.length >= 2 && <Chart label={t("chart", { title, count: numbers.length })} values={numbers} />}
-      {numbers.length === 1 && <p class="quiet">{t("onlyOne")}</p>}
-      <ValueTable title={title} row={row} />
-    </section>
-  );
+interface ChoiceProps {
+  readonly others: readonly AnalyteName[];
+  readonly analyte: string;
+  readonly chosen: readonly string[];
+  readonly choose: (codes: readonly string[]) => void;
 }
 
-function ValueTable({ title, row: { values } }: { title: string; row: ResultRow }) {
+function Choice({ others, analyte, chosen, choose }: ChoiceProps) {
+  const codes = [...new Set([...others.map(({ code }) => code), ...chosen])].filter((code) => code !== analyte);
+  if (codes.length === 0) return null;
+  const nameOf = (code: string) => {
+    const other = others.find((each) => each.code === code);
+    return other && (analyteName(other) ?? undefined);
+  };
   return (
-    <DataTable
-      label={t("table", { title })}
-      class="trend-values"
-      columns={[t("date"), [t("value"), "number"], [t("interval"), "number"], t("flag"), t("study")]}
-    >
-      {values.map((value, index) => (
-        <tr key={index}>
-          <th scope="row">{dateTime(value.study.acquired_at)}</th>
-          <td class="number">{valueText(value)}</td>
-          <td class="number">{value.reference_range ?? t("noInterval")}</td>
-          <td>
-            <Flag flag={value.flag} side={sideOf(value)} abnormal={value.abnormal} />
-            {value.flag === null &&
-              value.abnormal !== true &&
-              (value.comment === undefined ? "–" : t("inDoubt", { comment: value.comment }))}
-          </td>
-          <td>
-            <a href={`/dashboard/results/${value.study.fp}`}>{value.study.device_name}</a>
-          </td>
-        </tr>
-      ))}
-    </DataTable>
+    <details class="curve-choice no-print" open={chosen.length > 0}>
+      <summary>{t("beside")}</summary>
+      <div role="group" aria-label={t("beside")}>
+        {codes.map((code) => (
+          <label key={code} title={nameOf(code)}>
+            <input
+              type="checkbox"
+              checked={chosen.includes(code)}
+              onChange={({ currentTarget }) =>
+                choose(currentTarget.checked ? [...chosen, code] : chosen.filter((other) => other !== code))
+              }
+            />
+            {code}
+          </label>
+        ))}
+      </div>
+    </details>
   );
 }
 
 const t = translations({
   back: ["The patient", "Hasta"],
   title: ["{analyte} of {name}", "{name}: {analyte}"],
-  none: ["This patient has no value of {analyte}", "Bu hastanın {analyte} değeri yok"],
-  ownCode: ["own code of {device}", "{device} cihazının kendi kodu"],
-  chart: [
-    "Line of {count} values of {title}. The table below lists them.",
-    "{title} için {count} değerin çizgisi. Aşağıdaki tabloda listelenir.",
-  ],
-  onlyOne: ["One value makes no line.", "Tek değerle çizgi olmaz."],
-  table: ["Values of {title}", "{title} değerleri"],
-  date: ["Date", "Tarih"],
-  value: ["Value", "Değer"],
-  interval: ["Interval in force", "Geçerli aralık"],
-  noInterval: ["none", "yok"],
-  flag: ["Flag", "İşaret"],
-  inDoubt: ["in doubt: {comment}", "şüpheli: {comment}"],
-  study: ["Study", "Tetkik"],
+  beside: ["Other analytes beside it", "Yanında başka analitler"],
 });

@@ -1,6 +1,7 @@
 import type { Change } from "../../../../shared/clinical/compare/compare.ts";
 import type { ResultBefore } from "../../../dashboard/types/results/results.ts";
 import { translations } from "../../text.ts";
+import { signed } from "../../ui/words/change-words.ts";
 import { dayOf, plainDate } from "../../ui/words/words.ts";
 
 /** The result before, with the change since then or the reason why the two do not compare. */
@@ -27,7 +28,7 @@ function ChangeText({ of: { absolute, percent, rcv } }: { of: Change }) {
   return (
     <>
       <span class={`change ${rcv?.exceeded === true ? "big" : ""}`.trimEnd()}>
-        {signed(absolute, 3)}
+        {signed(absolute)}
         {share}
       </span>
       {rcv !== null && (
@@ -38,12 +39,6 @@ function ChangeText({ of: { absolute, percent, rcv } }: { of: Change }) {
       )}
     </>
   );
-}
-
-/** Prints a difference with its sign; numbers of results are the same in each language. */
-function signed(value: number, digits: number): string {
-  const size = Math.abs(digits === 0 ? Math.round(value) : Number(value.toPrecision(digits)));
-  return `${size === 0 ? "" : value < 0 ? "−" : "+"}${size}`;
 }
 
 const t = translations({
