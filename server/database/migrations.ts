@@ -877,6 +877,11 @@ const ownerReports = ({ orderedText }: Engine) => `
   );
 `;
 
+// The units in which a clinic reads results, as JSON.
+const units = () => `
+  alter table clinic_settings add column units text;
+`;
+
 const soapContent = [
   "id",
   "fp",
@@ -909,6 +914,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   followUps,
   reportSharing,
   ownerReports,
+  units,
 ];
 
 /** Version of the schema that this program knows. */

@@ -327,6 +327,8 @@ export interface Tables {
     not_run_hours: Generated<number>;
     /** Address of a study in the archive's viewer, with a place for its UID. */
     viewer_template: string | null;
+    /** The units in which results are read, a UnitChoice as JSON; null reads them as they were sent. */
+    units: string | null;
   };
   /** The head of a clinic's reports for owners. */
   clinic_report: {

@@ -1,5 +1,6 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from "fastify";
 import type { Language } from "../../shared/api/language.ts";
+import type { UnitChoice } from "../../shared/clinical/units/unit-choice.ts";
 import type { Role } from "../dashboard/types/settings/session.ts";
 import type { Versions } from "../database/cache-versions.ts";
 import type { ApiKey } from "../records/clinics/keys.ts";
@@ -47,6 +48,8 @@ export interface SignedIn {
     readonly role: Role;
     readonly timeZone: string | null;
     readonly language: Language | null;
+    /** The units in which the user reads results: the clinic's, or the user's own. */
+    readonly units: UnitChoice;
   } | null;
 }
 

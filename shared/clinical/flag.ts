@@ -235,12 +235,20 @@ function rangeOf(
     critical_low: isCritical ? inUnit(interval.critical_low) : null,
     critical_high: isCritical ? inUnit(interval.critical_high) : null,
   };
-  if (bounds.low === null || bounds.high === null) return null;
-  const text =
-    unit === interval.unit
-      ? interval.text
-      : `${printed(bounds.low, analyte.decimals)}-${printed(bounds.high, analyte.decimals)}`;
-  return { bounds, text, id: interval.id, isClinics: clinics !== null };
+  const text = intervalText(analyte, interval, unit);
+  return text === null ? null : { bounds, text, id: interval.id, isClinics: clinics !== null };
+}
+
+/** Returns how `assess` prints an interval beside a value in another unit; null without a factor. */
+export function intervalText(
+  analyte: Analyte,
+  interval: Pick<Interval, "low" | "high" | "unit" | "text">,
+  unit: string,
+): string | null {
+  if (unit === interval.unit) return interval.text;
+  const low = convert(analyte, interval.low, interval.unit, unit);
+  const high = convert(analyte, interval.high, interval.unit, unit);
+  return low === null || high === null ? null : `${printed(low, analyte.decimals)}-${printed(high, analyte.decimals)}`;
 }
 
 /**

@@ -112,6 +112,7 @@ const Source = Type.Object({ id: Type.String({ minLength: 1 }), title: Type.Stri
 const sources = new Map(readData("sources.json", Type.Array(Source)).map((source) => [source.id, source]));
 const ids = new Set<string>();
 const intervals = intervalsByAnalyte();
+const intervalById = new Map([...intervals.values()].flat().map(({ interval }) => [interval.id, interval] as const));
 const ordinalSources = new Map<string, string>();
 const ordinals = new Map<string, { id: string; high: number }>(
   readData("ordinal-normals.json", Type.Array(OrdinalNormal)).map((row) => {
@@ -180,14 +181,15 @@ export function describePublished(id: string): string | null {
 
 /** Finds a published row by its id in a snapshot: its interval, which a urine pad's row lacks, and its source. */
 export function publishedRow(id: string): { text: string | null; source: string } | null {
-  for (const candidates of intervals.values()) {
-    for (const { interval } of candidates) {
-      if (interval.id !== id) continue;
-      return { text: `${interval.text} ${interval.unit}`, source: sourceText(interval.source_id) };
-    }
-  }
+  const interval = publishedInterval(id);
+  if (interval !== null) return { text: `${interval.text} ${interval.unit}`, source: sourceText(interval.source_id) };
   const source = ordinalSources.get(id);
   return source === undefined ? null : { text: null, source: sourceText(source) };
+}
+
+/** Finds a published interval by its id in a snapshot. @returns null for another id */
+export function publishedInterval(id: string): Interval | null {
+  return intervalById.get(id) ?? null;
 }
 
 function sourceText(id: string): string {

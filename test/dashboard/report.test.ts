@@ -34,14 +34,27 @@ const row = (code: string, more: Partial<StudyRow> = {}): StudyRow => {
     ...{ number: 14.2, unit: "U/L", reference_range: "5.5-16.9", low: 5.5, high: 16.9, flag: "normal", side: null },
     ...{ device_range: null, device_species: null, device_flag: null, reason: null, comment: null },
     ...{ code_source: null, device_code: null, measured_at: null },
+    sent: { value: "14.2", unit: "U/L", reference_range: "5.5-16.9" },
     source: { kind: "clinic", id: "1", title: null, text: null },
+    before: {
+      ...{
+        fp: "cds_0",
+        device_name: "VetScan VS2",
+        acquired_at: "2026-10-02T06:20:00.000Z",
+        value: "13.1",
+        unit: "U/L",
+      },
+      ...{ sent: { value: "13.1", unit: "U/L", reference_range: null }, number: 13.1, change: null },
+    },
     ...more,
   };
 };
 const panel = [
   row("PLT", { value: "1", number: 1, flag: "critical", side: "low" }),
+  row("WBC", { unit: "×10⁹/L" }),
+  row("CREA", { unit: "µmol/L" }),
   row("GLU", { value: "18", number: 18, flag: "high", side: "high", comment: "the device marks the value with *" }),
-  ...analytes.slice(10, 38).map(({ code }) => row(code)),
+  ...analytes.slice(10, 36).map(({ code }) => row(code)),
 ];
 const study = {
   ...{ fp: "cds_01M7Z5XWFP307N2DJXZ2RS60JG", modality: "BIOCHEMISTRY", device_name: "VetScan VS2", rows: panel },
@@ -94,7 +107,11 @@ describe.skipIf(!poppler)(
       }
       expect(text).toContain("köpek, Kangal, erkek, kısırlaştırılmış");
       expect(text).toMatch(/PLT Trombosit\s+1 U\/L\s+kritik düşük\s+5\.5-16\.9/);
-      expect(text).toMatch(/GLU Glukoz\s+18 U\/L \?\s+yüksek/);
+      expect(text).toMatch(/GLU Glukoz\s+18 U\/L \?\s+yüksek\s+5\.5-16\.9\s+13\.1 \(2\.10\.2026\)/);
+      // In another unit than the value it names its own.
+      expect(text).toMatch(/WBC Lökosit\s+14\.2 ×10⁹\/L.*13\.1 U\/L/);
+      expect(text).toMatch(/CREA Kreatinin\s+14\.2 µmol\/L/);
+      expect(text).toMatch(/Aralık\s+Önceki/);
       expect(text).toMatch(/Sayfa 1\/1/);
       for (const part of ["has no value", "the device", "Owner", "Interval", "Mean", "cells"])
         expect(text).not.toContain(part);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { rowChanges } from "../../server/records/filing/revision-changes.ts";
+import { AS_SENT } from "../../shared/clinical/units/unit-choice.ts";
 import { outsideOf } from "../../server/records/results/study-rows.ts";
 import { folded, isNameLike, severityOf } from "../../server/records/studies/study-search.ts";
 import { arrivedSince, withMore, withNewFirstPage } from "../../server/web/screens/results/shown-list.ts";
@@ -86,7 +87,7 @@ test("values outside their intervals come critical ones first, and a critical on
     ...{ analyte, value, unit: "mmol/L", reference_range: "3.3-6.1", flag },
   });
   const rows = [row("A", 1, "low"), row("B", 20, "critical"), row("C", 5, "normal"), row("D", 0.5, "critical")];
-  const { outside, outside_total } = outsideOf(rows);
+  const { outside, outside_total } = outsideOf({ modality: "BIOCHEMISTRY", results: rows }, AS_SENT);
   expect(outside.map(({ analyte, side }) => [analyte, side])).toEqual([
     ["B", "high"],
     ["D", "low"],
@@ -102,7 +103,7 @@ test("an abnormal word is listed after a critical value, without a flag and a si
     { ...none, analyte: "FIV", value: null, value_text: "Negative" },
     { analyte: "K", value: 9, unit: "mmol/L", reference_range: "3.5-5.8", flag: "critical" },
   ];
-  const { outside, outside_total } = outsideOf(rows);
+  const { outside, outside_total } = outsideOf({ modality: "BIOCHEMISTRY", results: rows }, AS_SENT);
   expect(outside_total).toBe(2);
   expect(outside[1]).toEqual({ analyte: "CPV", text: "Positive", flag: null, side: null });
 });

@@ -9,6 +9,7 @@ import { clinicsOfUser } from "../../records/users/users.ts";
 import type { DashboardContext } from "../context.ts";
 import { browserDigest } from "./known-browser.ts";
 import { endOfSession, presentedDigest } from "./session-cookie.ts";
+import { unitsOfUser } from "./units-cookie.ts";
 
 // Plugin: finds the session of a request, and refuses what the user may not do.
 
@@ -78,7 +79,8 @@ export function guardRoutes(scope: FastifyInstance, { store, now, limiter, peppe
     if (membership === undefined) throw new ApiError("RECORD.NOT_FOUND", "This clinic");
     if (membership.suspended_at !== null) throw new ApiError("CLINIC.SUSPENDED");
     const { clinic_id: id, role } = membership;
-    signedIn.clinic = { id, fp, role, timeZone: membership.time_zone, language: membership.language };
+    const { time_zone: timeZone, language } = membership;
+    signedIn.clinic = { id, fp, role, timeZone, language, units: unitsOfUser(request) ?? membership.units };
     if (!includesRole(role, access)) throw new ApiError("SESSION.FORBIDDEN", access);
   });
 }

@@ -20,6 +20,7 @@ const words = {
   analyte: ["Test", "Test"],
   value: ["Result", "Sonuç"],
   range: ["Interval", "Aralık"],
+  before: ["Previous", "Önceki"],
   ownCode: ["the device's own code", "cihazın kendi kodu"],
   mappedCode: ["mapped by the clinic", "klinik eşledi"],
   noInterval: ["no interval", "referans aralığı yok"],

@@ -147,9 +147,11 @@ function remarkOf({ text, by }: StudyRemark, word: Words): PdfContent {
   };
 }
 
-function rowsTable(study: StudyPage, sources: readonly string[], { language }: ReportContext): PdfContent {
-  const word = (name: ReportWord) => reportWord(language, name);
-  const head = [word("analyte"), word("value"), "", "", word("range")].map((text, column) => ({
+function rowsTable(study: StudyPage, sources: readonly string[], context: ReportContext): PdfContent {
+  const word = (name: ReportWord) => reportWord(context.language, name);
+  const hasBefore = study.rows.some(({ before }) => before !== undefined);
+  const heads = [word("analyte"), word("value"), "", "", word("range"), ...(hasBefore ? [word("before")] : [])];
+  const head = heads.map((text, column) => ({
     text,
     style: "label",
     ...(column === 1 ? ({ alignment: "right" } as const) : {}),
@@ -157,10 +159,10 @@ function rowsTable(study: StudyPage, sources: readonly string[], { language }: R
   return {
     table: {
       headerRows: 1,
-      widths: ["*", 88, 62, BAR_WIDTH, 82],
+      widths: ["*", 84, 56, BAR_WIDTH, 78, ...(hasBefore ? [70] : [])],
       // pdfmake drops an unbroken row that is higher than a page.
       dontBreakRows: study.rows.every(isLow),
-      body: [head, ...study.rows.map((row) => rowCells(row, sources, { language, word }))],
+      body: [head, ...study.rows.map((row) => rowCells(row, sources, { context, word, hasBefore }))],
     },
     layout: "results",
   };
@@ -176,8 +178,9 @@ function isLow({ value, name, reference_range }: StudyRow): boolean {
 function rowCells(
   row: StudyRow,
   sources: readonly string[],
-  { language, word }: Pick<ReportContext, "language"> & { word: Words },
+  { context, word, hasBefore }: { context: ReportContext; word: Words; hasBefore: boolean },
 ): PdfContent[] {
+  const { language } = context;
   const isOutside = row.abnormal === true || (row.flag !== null && row.flag !== "normal");
   const source = sources.indexOf(sourceText(row, word) ?? "") + 1;
   const origin = originWord(row);
@@ -208,8 +211,17 @@ function rowCells(
     row.reference_range === null
       ? { text: word("noInterval"), style: "quiet" }
       : { text: [row.reference_range, { text: source === 0 ? "" : ` [${source}]`, style: "quiet" }] },
+    ...(hasBefore ? [{ text: beforeText(row, context), style: "quiet" }] : []),
   ];
   return cells.map((cell) => ({ ...cell, ...ground }));
+}
+
+/** The previous value and its day; with its unit if that differs. */
+function beforeText({ before, unit }: StudyRow, { zone, language }: ReportContext): string {
+  if (before === undefined) return "";
+  const day = DateTime.fromISO(before.acquired_at, { zone }).setLocale(language);
+  const value = before.unit === unit ? before.value : `${before.value} ${before.unit ?? ""}`.trimEnd();
+  return `${value} (${day.toLocaleString({ dateStyle: "short" })})`;
 }
 
 const BAR_WIDTH = 70;
@@ -277,7 +289,7 @@ function timeText(instant: string, { zone, language }: ReportQuery): string {
 export const studyCsvHeads: readonly CsvCell[] = [
   ...["study_fp", "patient", "acquired_at", "device_name", "analyte", "name", "comparator_and_value", "unit"],
   ...["reference_range", "flag", "side", "device_range", "device_flag", "code_source", "reason", "comment", "abnormal"],
-  ...["study_comments", "flagged_species", "sample_ids", "order"],
+  ...["study_comments", "flagged_species", "sample_ids", "order", "sent_value", "sent_unit", "sent_reference_range"],
 ];
 
 export function studyCsvRows(study: StudyPage): CsvCell[][] {
@@ -286,7 +298,7 @@ export function studyCsvRows(study: StudyPage): CsvCell[][] {
   const answered = study.order === null ? null : (study.order.placer_number ?? study.order.fp);
   return study.rows.map((row) => [
     ...[fp, patient?.name ?? null, acquired_at, device_name, row.analyte, row.name],
-    row.number !== null && row.value === String(row.number) ? row.number : row.value,
+    row.number === null ? row.value : numberCell(row.value),
     ...[row.unit, row.reference_range, row.flag, row.side, row.device_range, row.device_flag, row.code_source],
     ...[
       row.reason && flagReasonText(row.reason, "en"),
@@ -295,5 +307,11 @@ export function studyCsvRows(study: StudyPage): CsvCell[][] {
       study.comments.join(" | ") || null,
     ],
     ...[study.flagged_for?.species ?? null, samples || null, answered],
+    ...[row.number === null ? row.sent.value : numberCell(row.sent.value), row.sent.unit, row.sent.reference_range],
   ]);
+}
+
+/** Text keeps the digits of 7.0. A negative text would be a formula. */
+function numberCell(text: string): CsvCell {
+  return text.startsWith("-") ? Number(text) : text;
 }

@@ -2,6 +2,7 @@ import type { EventStatus, EventType } from "../../../shared/api/calendar.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
 import type { SoapStatus } from "../../../shared/api/soap.ts";
 import type { Modality, Result } from "../../../shared/api/study.ts";
+import type { SentValue } from "../../../shared/clinical/units/value-text.ts";
 import type { RecentChange, ShownOwner } from "./animals.ts";
 import type { DeviceDifference, NotComparable } from "../../../shared/clinical/compare/compare.ts";
 import type { OtherClinic } from "./connections.ts";
@@ -136,8 +137,12 @@ export interface PatientStudy {
   values: ResultValue[];
 }
 
-/** A result as the API has it, with the bounds of its interval as numbers. */
+/** A result in the unit of its row, with the bounds of its interval as numbers. */
 export interface ResultValue extends Result {
+  /** The value as it is printed, with its comparator. */
+  text: string;
+  /** Present if it was sent in another unit. */
+  sent?: SentValue;
   low: number | null;
   high: number | null;
   /** The device's name for a code of its own. */
@@ -153,8 +158,8 @@ export interface CurvePlace {
   line: number | null;
   /** Why the value does not compare with the newest; null if it does. */
   apart: NotComparable | null;
-  /** Present if the value was converted from another name of the substance: `UREA 36 mg/dL`. */
-  sent?: string;
+  /** Present if the value was converted from another name of the substance, such as UREA for BUN. */
+  other_name?: string;
 }
 
 /** The results of two devices, the earlier one first. */
@@ -173,7 +178,11 @@ export interface SideBySideRow {
   difference: DeviceDifference;
 }
 
-export type DeviceValue = Pick<Result, "analyte" | "value" | "comparator" | "unit">;
+export interface DeviceValue {
+  analyte: string;
+  text: string;
+  unit: string | null;
+}
 
 const DAY_MS = 86_400_000;
 

@@ -3,6 +3,8 @@ import { type Kysely, sql } from "kysely";
 import type { Reason } from "../../../shared/api/reason.ts";
 import type { OpenAlert } from "../../operations/alerts/step.ts";
 import type { PatientHint, Result } from "../../../shared/api/study.ts";
+import { shownResult } from "../../../shared/clinical/units/shown-result.ts";
+import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import {
   type AlertShown,
   type ConflictOfStudy,
@@ -49,22 +51,23 @@ export async function readToday(
     userId,
     timeZone,
     isAdmin,
+    units,
     now,
-  }: { clinicId: number; userId: number; timeZone: string | null; isAdmin: boolean; now: number },
+  }: { clinicId: number; userId: number; timeZone: string | null; isAdmin: boolean; units: UnitChoice; now: number },
 ): Promise<TodayState> {
   const waiting = await session.first(unmatched, { clinicId });
   const codes = await session.first(unknownCodes, { clinicId });
   const keys = await session.all(keysInUse, { clinicId });
   const criticalRows = await session.all(critical, { clinicId, since: now - CRITICAL_HOURS * HOUR_MS });
   const newestRows = await session.all(newest, { clinicId, since: now - NEWEST_DAYS * 24 * HOUR_MS });
-  const unseen = await unseenForADay(session, clinicId, now);
-  const yours = await openOf(session, clinicId, userId);
+  const unseen = await unseenForADay(session, { clinicId, units, now });
+  const yours = await openOf(session, { clinicId, userId, units });
   const { agents } = await readHeardAgents(session, { clinicId, timeZone, now });
   return {
     first_steps: isAdmin ? await openFirstSteps(session, clinicId) : [],
     unmatched: { count: waiting?.count ?? 0, oldest_at: timestampOrNull(waiting?.oldest ?? null) },
     unknown_codes: codes?.count ?? 0,
-    critical: criticalRows.map(toCritical),
+    critical: criticalRows.map((row) => toCritical(row, units)),
     unseen: unseen.studies,
     yours: yours.studies,
     conflicts: await unseenConflicts(session, clinicId),
@@ -81,8 +84,15 @@ export async function readToday(
   };
 }
 
-function toCritical(row: StudyRow): CriticalStudy {
-  return { ...toNewResult(row), values: resultsOf(row).filter(({ flag }) => flag === "critical") };
+function toCritical(row: StudyRow, units: UnitChoice): CriticalStudy {
+  const critical = resultsOf(row).filter(({ flag }) => flag === "critical");
+  return {
+    ...toNewResult(row),
+    values: critical.map((result) => {
+      const { value, unit, reference_range } = shownResult({ modality: row.modality, result }, units);
+      return { analyte: result.analyte, value, unit, reference_range };
+    }),
+  };
 }
 
 async function unseenConflicts(session: Session, clinicId: number): Promise<ConflictOfStudy[]> {

@@ -1,6 +1,7 @@
 import { type ClinicSettings, NOT_RUN_HOURS } from "../../dashboard/types/settings/clinic-settings.ts";
 import type { Language } from "../../../shared/api/language.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import { storeUnits } from "./unit-choice.ts";
 
 // The clinics of the server and their settings. The set-up of the dashboard and the operator make, list and suspend them.
 
@@ -60,11 +61,12 @@ export async function setSuspended(session: Session, fp: string, at: number | nu
 /** Stores what an admin chose for a clinic. */
 export async function setClinicSettings(session: Session, clinicId: number, settings: ClinicSettings): Promise<void> {
   const { language, time_zone: timeZone, confirms_connections: confirms, not_run_hours: hours } = settings;
-  const { viewer_template: template } = settings;
+  const { viewer_template: template, units } = settings;
   await session.all(upsertSettings, { clinicId, language, timeZone });
   if (confirms !== undefined) await session.all(setConfirms, { clinicId, confirms: confirms ? 1 : 0 });
   if (hours !== undefined) await session.all(setNotRunHours, { clinicId, hours });
   if (template !== undefined) await session.all(setViewer, { clinicId, template });
+  if (units !== undefined) await storeUnits(session, clinicId, units);
 }
 
 /** Reads the hours without results after which an order of the clinic counts as not run. */

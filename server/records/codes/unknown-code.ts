@@ -1,5 +1,5 @@
 import type { PushedStudy, Result } from "../../../shared/api/study.ts";
-import { valueText } from "../../dashboard/types/results/result-value.ts";
+import { valueText } from "../../../shared/clinical/units/value-text.ts";
 
 // Finds the codes of a pushed study that the catalogue does not know.
 

@@ -1,6 +1,7 @@
+import { unitText } from "../../../shared/clinical/units/unit-text.ts";
 import type { Result } from "../../../shared/api/study.ts";
 import type { RowChange } from "../../dashboard/types/results/results.ts";
-import { valueText } from "../../dashboard/types/results/result-value.ts";
+import { valueText } from "../../../shared/clinical/units/value-text.ts";
 
 // The difference of the results of two revisions, as a person reads it.
 
@@ -33,5 +34,7 @@ function byAnalyte(results: readonly Result[]): Map<string, Result> {
 function lineOf(result: Result): string {
   const { unit, reference_range, flag, comment } = result;
   const range = reference_range === null ? "" : `(${reference_range})`;
-  return [valueText(result), unit ?? "", range, flag ?? "", comment ?? ""].filter((part) => part !== "").join(" ");
+  return [valueText(result), unitText(unit ?? ""), range, flag ?? "", comment ?? ""]
+    .filter((part) => part !== "")
+    .join(" ");
 }

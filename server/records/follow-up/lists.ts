@@ -1,5 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { Result } from "../../../shared/api/study.ts";
+import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import { type FollowedStudy, UNSEEN_DAYS, UNSEEN_HOURS } from "../../dashboard/types/results/follow-up.ts";
 import { CRITICAL_HOURS } from "../../dashboard/types/results/today.ts";
 import { leftOut } from "../../database/damaged-records.ts";
@@ -25,20 +26,26 @@ interface Listed {
  * Lists the clinic's own abnormal studies that nobody saw for a day since they came or were assigned, the oldest first. Critical values
  * have a list of their own at first.
  */
-export async function unseenForADay(session: Session, clinicId: number, now: number): Promise<Listed> {
+export async function unseenForADay(
+  session: Session,
+  { clinicId, units, now }: { clinicId: number; units: UnitChoice; now: number },
+): Promise<Listed> {
   const rows = await session.all(unseen, {
     clinicId,
     since: now - UNSEEN_DAYS * 24 * HOUR_MS,
     until: now - UNSEEN_HOURS * HOUR_MS,
     criticalSince: now - CRITICAL_HOURS * HOUR_MS,
   });
-  return { studies: rows.map(toFollowed), leftOut: leftOut(rows) };
+  return { studies: rows.map((row) => toFollowed(row, units)), leftOut: leftOut(rows) };
 }
 
 /** Lists the open follow-ups of a user in a clinic, the oldest first. */
-export async function openOf(session: Session, clinicId: number, userId: number): Promise<Listed> {
+export async function openOf(
+  session: Session,
+  { clinicId, userId, units }: { clinicId: number; userId: number; units: UnitChoice },
+): Promise<Listed> {
   const rows = await session.all(own, { clinicId, userId });
-  return { studies: rows.map(toFollowed), leftOut: leftOut(rows) };
+  return { studies: rows.map((row) => toFollowed(row, units)), leftOut: leftOut(rows) };
 }
 
 interface FollowedRow {
@@ -55,13 +62,13 @@ interface FollowedRow {
   assigned_at: number | null;
 }
 
-function toFollowed(row: FollowedRow): FollowedStudy {
+function toFollowed(row: FollowedRow, units: UnitChoice): FollowedStudy {
   const { fp, revision, device_name, modality, patient_fp, patient_name, species, responsible, assigned_at } = row;
   return {
     ...{ fp, revision, device_name, modality },
     patient: patient_fp === null ? null : { fp: patient_fp, name: patient_name ?? "", species: species ?? "" },
     received_at: timestampOf(row.received_at),
-    ...outsideOf(JSON.parse(row.results) as Result[]),
+    ...outsideOf({ modality, results: JSON.parse(row.results) as Result[] }, units),
     responsible:
       responsible === null ? null : { name: responsible, since: timestampOf(assigned_at ?? row.received_at) },
   };

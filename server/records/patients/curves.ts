@@ -1,7 +1,8 @@
 import { compareResults, isSameDevice, type NotComparable } from "../../../shared/clinical/compare/compare.ts";
 import { convertTo } from "../../../shared/clinical/compare/not-comparable.ts";
-import type { CurvePlace, ResultValue } from "../../dashboard/types/patients.ts";
-import { valueText } from "../../dashboard/types/results/result-value.ts";
+import { boundsOf } from "../../../shared/clinical/analytes/value.ts";
+import { type ShownValue, shownValue } from "../../../shared/clinical/units/shown-value.ts";
+import type { CurvePlace } from "../../dashboard/types/patients.ts";
 import type { Animal, PlacedResult } from "../results/compared-results.ts";
 
 // The curves of one substance: a line joins only values that compare with each other.
@@ -34,25 +35,21 @@ function reasonApart(one: PlacedResult, other: PlacedResult, animal: Animal): No
   return isSameDevice(one.device, other.device) ? null : "device";
 }
 
-/** Gives a value under another name of its substance the name and the unit of the newest one. */
-export function underOneName(value: ResultValue, of: PlacedResult, newest: PlacedResult): ResultValue {
-  const { analyte } = newest;
-  if (analyte === undefined || of.analyte === undefined || of.analyte === analyte || of.compared === null) return value;
-  const inUnit = (number: number | null): number | null => {
-    const found =
-      number === null
-        ? null
-        : convertTo(analyte, newest.result.unit, { ...value, analyte: of.analyte?.code ?? "", value: number });
-    return found === null ? null : Number(found.toPrecision(4));
-  };
-  const number = inUnit(value.value);
-  if (number === null || value.curve == null) return value;
-  const [low, high] = [inUnit(value.low), inUnit(value.high)];
-  const range = low === null || high === null ? null : `${low}-${high}`;
-  const sent = [value.analyte, valueText(value), value.unit].filter(Boolean).join(" ");
-  return {
-    ...value,
-    ...{ analyte: newest.result.analyte, value: number, unit: newest.result.unit, low, high, reference_range: range },
-    curve: { ...value.curve, sent },
-  };
+/** Shows a value under the newest name of its substance, and in its unit; null if it has that name, or does not convert. */
+export function shownUnderName(
+  newest: PlacedResult,
+  { analyte: own, result, compared }: PlacedResult,
+): ShownValue | null {
+  const { analyte, unit } = newest;
+  if (analyte === undefined || unit === null || own === undefined || own === analyte || compared === null) return null;
+  // Any other unit than the shown one: the last conversion gives the digits.
+  const [between = unit] = analyte.units.map((each) => each.unit).filter((each) => each !== unit);
+  const into = (value: number | null) =>
+    value === null ? null : convertTo(analyte, between, { analyte: own.code, value, unit: result.unit });
+  const value = into(result.value);
+  if (value === null) return null;
+  const { low, high } = boundsOf(result.reference_range);
+  const [from, to] = [into(low), into(high)];
+  const reference_range = from === null || to === null ? null : `${from.toPrecision(6)}-${to.toPrecision(6)}`;
+  return shownValue(analyte, { ...result, value, unit: between, reference_range }, unit);
 }

@@ -1,10 +1,11 @@
+import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import type {
   PatientAppointment,
   PatientOverview,
   PatientRecord,
   PatientResults,
 } from "../../dashboard/types/patients.ts";
-import { describeResults } from "./patient-results.ts";
+import { describeResults, rowUnits } from "./patient-results.ts";
 import { leftOut } from "../../database/damaged-records.ts";
 import { query, type Session } from "../../database/query.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
@@ -65,7 +66,7 @@ export async function patientResults(
   session: Session,
   clinicId: number,
   fp: string,
-  { all, analyte }: { all: boolean; analyte: string | null },
+  { all, analyte, units }: { all: boolean; analyte: string | null; units: UnitChoice },
 ): Promise<PatientResults | undefined> {
   const found = await findPatient(session, clinicId, fp);
   if (found?.connected !== true) return undefined;
@@ -77,7 +78,7 @@ export async function patientResults(
     patient_name: found.patient.name,
     ...describeResults(
       rows.map((row) => ({ ...row, patient_fp: fp })),
-      { clinicId, animal: found.patient, analyte },
+      { clinicId, reader: { animal: found.patient, unitOf: rowUnits(units) }, analyte },
     ),
     total,
     left_out: leftOut(rows),

@@ -1,6 +1,12 @@
 import { differenceOf, isSameDevice } from "../../../shared/clinical/compare/compare.ts";
 import type { PatientStudyHead, SideBySide, SideBySideRow } from "../../dashboard/types/patients.ts";
-import { isSameSubject, type PlacedResult, type PlacedStudy } from "../results/compared-results.ts";
+import {
+  asPrinted,
+  isSameSubject,
+  type PlacedResult,
+  type PlacedStudy,
+  shownPlaced,
+} from "../results/compared-results.ts";
 
 // The same animal on two devices: what both measured within a day.
 
@@ -30,17 +36,17 @@ function rowOf(one: PlacedResult, others: readonly PlacedResult[]): SideBySideRo
   if (one.compared === null) return [];
   const other = others.find((each) => each.compared !== null && isSameSubject(each, one));
   if (other?.compared == null) return [];
+  const [first, second] = [shownPlaced(one), shownPlaced(other)];
   return [
     {
       analyte: other.result.analyte,
       name: other.analyte?.name ?? null,
       name_tr: other.analyte?.name_tr ?? null,
-      values: [valueOf(one), valueOf(other)],
-      difference: differenceOf(one.compared, other.compared),
+      values: [
+        { analyte: one.result.analyte, text: first.value, unit: first.unit },
+        { analyte: other.result.analyte, text: second.value, unit: second.unit },
+      ],
+      difference: asPrinted(differenceOf(one.compared, other.compared), [first.value, second.value]),
     },
   ];
-}
-
-function valueOf({ result: { analyte, value, comparator, unit } }: PlacedResult): SideBySideRow["values"][number] {
-  return { analyte, value, unit, ...(comparator === undefined ? {} : { comparator }) };
 }

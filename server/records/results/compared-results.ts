@@ -1,5 +1,6 @@
 import type { Result, RowSnapshot, Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
-import { type Analyte, analyteByCode, analytes } from "../../../shared/clinical/analytes/analytes.ts";
+import type { Analyte } from "../../../shared/clinical/analytes/analytes.ts";
+import { convert } from "../../../shared/clinical/analytes/units.ts";
 import {
   type ComparedResult,
   compareResults,
@@ -7,6 +8,8 @@ import {
   isSameDevice,
 } from "../../../shared/clinical/compare/compare.ts";
 import { substanceOf } from "../../../shared/clinical/compare/not-comparable.ts";
+import { analyteOf, shownIn } from "../../../shared/clinical/units/shown-result.ts";
+import type { ShownValue } from "../../../shared/clinical/units/shown-value.ts";
 import { signalmentAt } from "../../../shared/clinical/signalment.ts";
 import type { ResultChange } from "../../dashboard/types/results/results.ts";
 import type { findPatient } from "../patients/patients.ts";
@@ -27,7 +30,9 @@ export interface PlacedResult {
   readonly row: RowSnapshot | undefined;
   /** Undefined for a code outside the catalogue. */
   readonly analyte: Analyte | undefined;
-  /** Null for words, the rank of a urine pad, and a code outside the catalogue. */
+  /** The unit in which the reader sees it; null for the unit that was sent. */
+  readonly unit: string | null;
+  /** In that unit. Null for words, the rank of a urine pad, and a code outside the catalogue. */
   readonly compared: ComparedResult | null;
 }
 
@@ -44,7 +49,15 @@ export type StoredResults = Parameters<typeof toStudy>[0] & {
   snapshot: string | null;
 };
 
-export function placedStudy(stored: StoredResults, animal: Animal): PlacedStudy {
+/** Returns the unit in which a reader sees an analyte; null for the unit that was sent. */
+export type UnitOf = (analyte: Analyte, sent: string | null) => string | null;
+
+export interface Reader {
+  readonly animal: Animal;
+  readonly unitOf: UnitOf;
+}
+
+export function placedStudy(stored: StoredResults, { animal, unitOf }: Reader): PlacedStudy {
   const study = toStudy(stored);
   const id = deviceIdOf(stored);
   // Ids of devices are unique within a clinic.
@@ -54,8 +67,10 @@ export function placedStudy(stored: StoredResults, animal: Animal): PlacedStudy 
   const results = study.results.map((result, index) => {
     const kept = rows[index];
     const row = kept?.analyte === result.analyte ? kept : undefined;
-    const analyte = analyteOf(result, row, study);
-    return { study, device, result, row, analyte, compared: comparedOf({ result, row, analyte, device, ageDays }) };
+    const analyte = analyteOf({ modality: study.modality, result, row });
+    const unit = analyte === undefined ? null : unitOf(analyte, result.unit);
+    const compared = comparedOf({ result, row, analyte, device, unit, ageDays });
+    return { study, device, result, row, analyte, unit, compared };
   });
   return { study, device, results };
 }
@@ -65,30 +80,30 @@ export function deviceIdOf({ source }: Pick<StoredResults, "source">): string | 
   return (parseStored(source) as StudySource | null)?.device_id ?? null;
 }
 
-function analyteOf(
-  { analyte: code, code_source }: Result,
-  row: RowSnapshot | undefined,
-  { modality }: Study,
-): Analyte | undefined {
-  if (code_source === "device") return undefined;
-  return row === undefined ? byPrintedCode.get(`${modality} ${code}`) : analyteByCode(row.code);
-}
-
 function comparedOf({
-  result: { value, value_text, unit, comparator, comment },
+  result: { value, value_text, unit: sent, comparator, comment },
   row,
   analyte,
   device,
+  unit,
   ageDays,
-}: Pick<PlacedResult, "result" | "row" | "analyte" | "device"> & { ageDays: number | null }): ComparedResult | null {
+}: Omit<PlacedResult, "study" | "compared"> & { ageDays: number | null }): ComparedResult | null {
   if (value === null || value_text !== undefined || analyte === undefined) return null;
+  const converted = unit === null || sent === null ? null : convert(analyte, value, sent, unit);
   return {
     analyte: analyte.code,
-    ...{ value, unit, device, ageDays },
+    ...(converted === null || unit === sent ? { value, unit: sent } : { value: converted, unit }),
     comparator: comparator ?? null,
+    device,
     interval: row?.interval_id ?? null,
+    ageDays,
     doubt: comment !== undefined,
   };
+}
+
+/** Shows a result in the reader's unit, or in another one. */
+export function shownPlaced({ study, result, row, analyte, unit }: PlacedResult, other = unit): ShownValue {
+  return shownIn({ modality: study.modality, result, row }, analyte, other);
 }
 
 /** Groups results of one substance; each group keeps the order. */
@@ -121,6 +136,12 @@ export function changeBetween(before: PlacedResult, now: PlacedResult, animal: A
   return compareResults(before.compared, now.compared, animal.species);
 }
 
-const byPrintedCode = new Map(
-  analytes.toReversed().map((analyte) => [`${analyte.modality} ${analyte.api_code}`, analyte]),
-);
+/** A difference has no digits that the printed values lack. */
+export function asPrinted<Difference extends { readonly absolute: number } | { readonly code: string }>(
+  difference: Difference,
+  values: readonly string[],
+): Difference {
+  if (!("absolute" in difference)) return difference;
+  const decimals = Math.max(...values.map((value) => value.split(".")[1]?.length ?? 0));
+  return { ...difference, absolute: Number(difference.absolute.toFixed(decimals)) };
+}

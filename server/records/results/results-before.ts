@@ -1,4 +1,6 @@
-import { valueText } from "../../dashboard/types/results/result-value.ts";
+import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
+import { chosenUnit } from "../../../shared/clinical/units/unit-systems.ts";
+import { sentValue } from "../../../shared/clinical/units/value-text.ts";
 import type { ResultBefore, StudyRow } from "../../dashboard/types/results/results.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { findPatient } from "../patients/patients.ts";
@@ -11,6 +13,8 @@ import {
   isSameSubject,
   type PlacedResult,
   placedStudy,
+  type Reader,
+  shownPlaced,
   subjectOf,
 } from "./compared-results.ts";
 
@@ -24,33 +28,37 @@ type Found = Awaited<ReturnType<typeof findPatient>>;
 /** Adds the previous result of each row. An animal that the clinic does not see has none. */
 export async function withBefore(
   session: Session,
-  stored: StoredStudy,
-  found: Found,
+  { stored, found, units }: { stored: StoredStudy; found: Found; units: UnitChoice },
   rows: StudyRow[],
 ): Promise<StudyRow[]> {
   const { patient_id: patientId, modality, acquired_at: at } = stored;
   if (patientId === null || found?.connected !== true || rows.length === 0) return rows;
-  const { patient } = found;
+  const reader: Reader = {
+    animal: found.patient,
+    unitOf: (analyte, sent) => chosenUnit(units, analyte) ?? sent,
+  };
   const earlier = await session.all(earlierStudies, { patientId, modality, at, limit: SEARCHED_MAX });
-  const previous = bySubject(earlier.flatMap((study) => placedStudy(study, patient).results));
-  const current = placedStudy(stored, patient).results;
+  const previous = bySubject(earlier.flatMap((study) => placedStudy(study, reader).results));
+  const current = placedStudy(stored, reader).results;
   return rows.map((row, index) => {
     const now = current[index];
     const before = now && previous.get(subjectOf(now))?.find((each) => isSameSubject(each, now));
-    return now === undefined || before === undefined ? row : { ...row, before: resultBefore(before, now, patient) };
+    return now === undefined || before === undefined
+      ? row
+      : { ...row, before: resultBefore(before, now, reader.animal) };
   });
 }
 
 function resultBefore(before: PlacedResult, now: PlacedResult, animal: Animal): ResultBefore {
   const change = changeBetween(before, now, animal);
-  const { study, result } = before;
+  const { study, result, analyte } = before;
+  const { value, unit } = shownPlaced(before, now.unit);
   return {
     fp: study.fp,
     device_name: study.device_name,
     acquired_at: study.acquired_at,
-    ...(before.analyte === now.analyte ? {} : { analyte: result.analyte }),
-    value: valueText(result),
-    unit: result.unit,
+    ...(analyte === now.analyte ? {} : { analyte: result.analyte }),
+    ...{ value, unit, sent: sentValue(result) },
     number: change === null || "code" in change || now.compared === null ? null : now.compared.value - change.absolute,
     change,
   };

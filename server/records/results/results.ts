@@ -1,5 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { PatientHint, Result, StudySource } from "../../../shared/api/study.ts";
+import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import type { ListedStudy } from "../../dashboard/types/results/results.ts";
 import { isNameLike, folded, likeText, searchPattern, type Severity } from "../studies/study-search.ts";
 import { outsideOf } from "./study-rows.ts";
@@ -36,6 +37,8 @@ export interface ListFilter {
   readonly to: number | null;
   readonly search: string | null;
   readonly after: ListPosition | null;
+  /** The reader's. */
+  readonly units: UnitChoice;
 }
 
 export interface ListPage {
@@ -64,7 +67,7 @@ export async function listResults(
   // A damaged study counts, so that the list does not end at it.
   const last = listed.length + damaged > rows ? shown.at(-1) : undefined;
   return {
-    items: shown.map((row) => toListed(row, outsideMax)),
+    items: shown.map((row) => toListed(row, filter.units, outsideMax)),
     next: last === undefined ? null : { at: last.acquired_at, id: last.id },
     isCut: found?.isCut ?? false,
     leftOut: damaged,
@@ -146,7 +149,7 @@ interface ListedRow {
   patient_species: string | null;
 }
 
-function toListed(row: ListedRow, outsideMax?: number): ListedStudy {
+function toListed(row: ListedRow, units: UnitChoice, outsideMax?: number): ListedStudy {
   const results = JSON.parse(row.results) as Result[];
   const { patient_fp: fp, patient_name: name, patient_species: species } = row;
   return {
@@ -160,7 +163,7 @@ function toListed(row: ListedRow, outsideMax?: number): ListedStudy {
     hint_name: fp === null ? ((parseStored(row.patient_hint) as PatientHint | null)?.name ?? null) : null,
     sample_ids: row.is_own === 1 ? ((parseStored(row.source) as StudySource | null)?.sample_ids ?? []) : [],
     results: results.length,
-    ...outsideOf(results, outsideMax),
+    ...outsideOf({ modality: row.modality, results }, units, outsideMax),
   };
 }
 

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { PatientHint, Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
+import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import type {
   Place,
   Revision,
@@ -31,7 +32,12 @@ export async function findVisible(session: Session, clinicId: number, fp: string
 }
 
 /** @returns undefined if the clinic may not see the study, or there is none */
-export async function readStudyPage(session: Session, clinicId: number, fp: string): Promise<StudyPage | undefined> {
+export async function readStudyPage(
+  session: Session,
+  clinicId: number,
+  fp: string,
+  units: UnitChoice,
+): Promise<StudyPage | undefined> {
   const stored = await findVisible(session, clinicId, fp);
   if (stored === undefined) return undefined;
   const isOwn = stored.clinic_id === clinicId;
@@ -76,7 +82,7 @@ export async function readStudyPage(session: Session, clinicId: number, fp: stri
     received_at: timestampOf(stored.received_at),
     revision: stored.revision,
     cause: stored.cause,
-    rows: await withBefore(session, stored, patient, studyRows(study, snapshot, ranges)),
+    rows: await withBefore(session, { stored, found: patient, units }, studyRows(study, snapshot, ranges, units)),
     comments: study.comments ?? [],
     notes: isOwn ? (snapshot?.notes ?? []) : [],
     remark: patient === undefined ? null : await readRemark(session, { clinicId, fp, patientFp: patient.patient.fp }),

@@ -1,10 +1,14 @@
 import type { Result, RowSnapshot, Snapshot, Study } from "../../../shared/api/study.ts";
-import { analyteByCode, analytes } from "../../../shared/clinical/analytes/analytes.ts";
+import { analyteByCode } from "../../../shared/clinical/analytes/analytes.ts";
 import { type ClinicRanges, clinicRangeById, limitById } from "../../../shared/clinical/clinic-ranges.ts";
-import { publishedRow } from "../../../shared/clinical/reference.ts";
+import { publishedInterval, publishedRow } from "../../../shared/clinical/reference.ts";
 import { convert } from "../../../shared/clinical/analytes/units.ts";
 import { boundsOf } from "../../../shared/clinical/analytes/value.ts";
-import { sideOf, valueText } from "../../dashboard/types/results/result-value.ts";
+import { analyteOfCode, shownResult } from "../../../shared/clinical/units/shown-result.ts";
+import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
+import { unitText } from "../../../shared/clinical/units/unit-text.ts";
+import { sentValue } from "../../../shared/clinical/units/value-text.ts";
+import { sideOf } from "../../dashboard/types/results/result-value.ts";
 import type {
   DecidingLimit,
   IntervalSource,
@@ -20,7 +24,8 @@ const OUTSIDE_MAX = 6;
 
 /** Returns the values outside their intervals and the abnormal words, critical ones first; a file takes more of them than the list. */
 export function outsideOf(
-  results: readonly Result[],
+  { modality, results }: { modality: string; results: readonly Result[] },
+  units: UnitChoice,
   max = OUTSIDE_MAX,
 ): { outside: OutsideValue[]; outside_total: number } {
   const outside = results.filter(({ flag, abnormal }) => (flag !== null && flag !== "normal") || abnormal === true);
@@ -29,48 +34,50 @@ export function outsideOf(
     ...outside.filter(({ flag }) => flag !== "critical"),
   ];
   return {
-    outside: inOrder.slice(0, max).map((result) => ({
-      analyte: result.analyte,
-      text: `${valueText(result)} ${result.unit ?? ""}`.trimEnd(),
-      flag: result.flag,
-      side: sideOf({ ...result, ...boundsOf(result.reference_range) }),
-    })),
+    outside: inOrder.slice(0, max).map((result) => {
+      const { value, unit } = shownResult({ modality, result }, units);
+      return {
+        analyte: result.analyte,
+        text: `${value} ${unit ?? ""}`.trimEnd(),
+        flag: result.flag,
+        side: sideOf({ ...result, ...boundsOf(result.reference_range) }),
+      };
+    }),
     outside_total: outside.length,
   };
 }
 
-/** Returns the rows of a study with their names, intervals and the device's own words. */
+/** Returns the rows of a study in the reader's units, with their names, intervals and the device's own words. */
 export function studyRows(
   { modality, results }: Pick<Study, "modality" | "results">,
   snapshot: Snapshot | null,
   ranges: ClinicRanges | undefined,
+  units: UnitChoice,
 ): StudyRow[] {
   return results.map((result, index) => {
     const kept = snapshot?.rows[index];
     // Rows of another revision's snapshot do not describe this result.
     const row = kept?.analyte === result.analyte ? kept : undefined;
-    const bounds = boundsOf(result.reference_range);
-    const value = valueText(result);
-    const printed = row === undefined || row.text === value ? null : row.text;
+    const shown = shownResult({ modality, result, row, ranges }, units);
+    const sent = sentValue(result);
+    const printed = row === undefined || row.text === sent.value ? null : row.text;
     const limit = row?.limit_id === undefined ? null : decidingLimit(row, result, ranges);
     return {
       analyte: result.analyte,
       ...nameOf(result, row, modality),
-      value,
+      ...shown,
       printed,
       // The rank of a urine pad and a bound of a value have no place on a scale.
-      number: (result.value_text ?? result.comparator) === undefined ? result.value : null,
-      unit: result.unit,
-      reference_range: result.reference_range,
-      ...bounds,
+      number: (result.value_text ?? result.comparator) === undefined ? shown.number : null,
+      sent,
       flag: result.flag,
-      side: sideOf({ ...result, ...bounds }) ?? limit?.side ?? null,
+      side: sideOf({ ...result, ...boundsOf(result.reference_range) }) ?? limit?.side ?? null,
       ...(result.abnormal === true ? { abnormal: true as const } : {}),
       ...(limit === null ? {} : { limit: limit.limit }),
       device_range: row?.device_range ?? null,
       device_species: row?.device_species ?? null,
       device_flag: row?.device_flag ?? null,
-      source: sourceOf(row?.interval_id ?? null, result, ranges),
+      source: sourceOf(row?.interval_id ?? null, shown, ranges),
       reason: row?.reason ?? null,
       comment: result.comment ?? null,
       code_source: result.code_source ?? null,
@@ -92,7 +99,7 @@ function decidingLimit(
   const low = limit.low === undefined ? null : convert(analyte, Number(limit.low), limit.unit, unit);
   const side = low !== null && value <= low ? "low" : "high";
   const { source, accepted_by: by, accepted_at: at } = limit;
-  const text = `${side === "low" ? `< ${limit.low}` : `> ${limit.high}`} ${limit.unit}`;
+  const text = `${side === "low" ? `< ${limit.low}` : `> ${limit.high}`} ${unitText(limit.unit)}`;
   return { limit: { text, source, by, at }, side };
 }
 
@@ -103,27 +110,31 @@ function nameOf(
 ): Pick<StudyRow, "name" | "name_tr"> {
   if (code_source === "device") return { name: row?.device_label ?? row?.meaning ?? null, name_tr: null };
   if (row?.meaning !== undefined) return { name: row.meaning, name_tr: null };
-  const known =
-    row === undefined
-      ? analytes.find(({ api_code, modality: of }) => api_code === analyte && of === modality)
-      : analyteByCode(row.code);
+  const known = row === undefined ? analyteOfCode(modality, analyte) : analyteByCode(row.code);
   return { name: known?.name ?? null, name_tr: known?.name_tr ?? null };
 }
 
 function sourceOf(
   id: string | null,
-  { reference_range, unit }: Result,
+  { reference_range, unit }: Pick<StudyRow, "reference_range" | "unit">,
   ranges: ClinicRanges | undefined,
 ): IntervalSource | null {
   if (id === null) return null;
   if (id === "device") return { kind: "device", id, title: null, text: null };
-  const printed = `${reference_range} ${unit}`;
+  const printed = `${reference_range} ${unit ?? ""}`.trimEnd();
   const differing = (text: string | null) => (text === printed ? null : text);
   const own = ranges && clinicRangeById(ranges, id);
   if (own !== undefined) {
-    return { kind: "clinic", id: own.id, title: null, text: differing(`${own.low}-${own.high} ${own.unit}`) };
+    return {
+      kind: "clinic",
+      id: own.id,
+      title: null,
+      text: differing(`${own.low}-${own.high} ${unitText(own.unit)}`.trimEnd()),
+    };
   }
   const found = publishedRow(id);
   if (found === null) return { kind: "unknown", id, title: null, text: null };
-  return { kind: "published", id, title: found.source, text: differing(found.text) };
+  const interval = publishedInterval(id);
+  const text = interval === null ? null : `${interval.text} ${unitText(interval.unit)}`.trimEnd();
+  return { kind: "published", id, title: found.source, text: differing(text) };
 }

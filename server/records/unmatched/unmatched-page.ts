@@ -4,7 +4,11 @@ import type { Patient } from "../../../shared/api/patient.ts";
 import type { PatientHint, Result, Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
 import { fold } from "../../../shared/clinical/species.ts";
 import { boundsOf } from "../../../shared/clinical/analytes/value.ts";
-import { sideOf, valueText } from "../../dashboard/types/results/result-value.ts";
+import { shownResult } from "../../../shared/clinical/units/shown-result.ts";
+import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
+import { unitText } from "../../../shared/clinical/units/unit-text.ts";
+import { valueText } from "../../../shared/clinical/units/value-text.ts";
+import { sideOf } from "../../dashboard/types/results/result-value.ts";
 import {
   type DeviceRow,
   FOUND_MAX,
@@ -103,6 +107,7 @@ export async function previewAssignment(
   session: Session,
   stored: StoredStudy,
   patient: Patient,
+  units: UnitChoice,
 ): Promise<AssignPreview> {
   const flagged = await flagForPatient(session, stored, patient);
   const snapshot = parseStored(flagged.snapshot) as Snapshot | null;
@@ -114,16 +119,16 @@ export async function previewAssignment(
     patient: shownPatient(patient),
     contradicted_species: contradiction === null ? null : (hint?.species ?? null),
     results: results.map((result, index): PreviewRow => {
-      const row = snapshot?.rows[index];
+      const kept = snapshot?.rows[index];
+      const row = kept?.analyte === result.analyte ? kept : undefined;
+      const { value, unit, reference_range } = shownResult({ modality: stored.modality, result, row }, units);
       return {
         analyte: result.analyte,
-        value: valueText(result),
-        unit: result.unit,
-        reference_range: result.reference_range,
+        ...{ value, unit, reference_range },
         flag: result.flag,
         ...(result.abnormal === true ? { abnormal: true as const } : {}),
         side: sideOf({ ...result, ...boundsOf(result.reference_range) }),
-        reason: row?.analyte === result.analyte ? row.reason : null,
+        reason: row?.reason ?? null,
       };
     }),
   };
@@ -185,7 +190,7 @@ function deviceRows(results: readonly Result[], snapshot: Snapshot | null): Devi
       analyte: result.analyte,
       label: row?.device_label ?? row?.meaning ?? null,
       value: valueText(result),
-      unit: result.unit,
+      unit: result.unit === null ? null : unitText(result.unit),
       device_range: row?.device_range ?? null,
       device_flag: row?.device_flag ?? null,
       comment: result.comment ?? null,

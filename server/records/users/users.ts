@@ -1,4 +1,5 @@
 import { newUlid } from "../../../shared/api/fp.ts";
+import { readUnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import { NOT_RUN_HOURS } from "../../dashboard/types/settings/clinic-settings.ts";
 import type { ClinicOfUser, Role } from "../../dashboard/types/settings/session.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
@@ -121,8 +122,9 @@ export interface Membership extends ClinicOfUser {
 /** Lists the clinics of a user by name. */
 export async function clinicsOfUser(session: Session, userId: number): Promise<Membership[]> {
   const rows = await session.all(memberships, { userId });
-  return rows.map(({ confirms: stored, not_run_hours: hours, ...clinic }) => ({
+  return rows.map(({ confirms: stored, not_run_hours: hours, units, ...clinic }) => ({
     ...{ ...clinic, confirms_connections: stored === 1, not_run_hours: hours ?? NOT_RUN_HOURS.usual },
+    units: readUnitChoice(units),
   }));
 }
 
@@ -189,7 +191,7 @@ const memberships = query((db, p: { userId: number }) =>
     .leftJoin("clinic_settings as settings", "settings.clinic_id", "clinic.id")
     .select(["membership.clinic_id", "clinic.fp", "clinic.name", "membership.role"])
     .select(["clinic.suspended_at", "settings.language", "settings.time_zone", confirms.as("confirms")])
-    .select(["settings.not_run_hours", "settings.viewer_template"])
+    .select(["settings.not_run_hours", "settings.viewer_template", "settings.units"])
     .where("membership.user_id", "=", p.userId)
     .orderBy("clinic.name")
     .orderBy("clinic.fp"),

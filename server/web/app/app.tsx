@@ -5,6 +5,7 @@ import { isOffline, otherUser } from "../api.ts";
 import { lazy } from "../lazy.tsx";
 import { isLiveLost } from "../live.ts";
 import { Menu } from "./menu.tsx";
+import { userUnits } from "./user-units.tsx";
 import { usePageTitle } from "./page-title.ts";
 import { screens } from "./screens.ts";
 import { Empty } from "../resource.tsx";
@@ -49,8 +50,8 @@ function SignedIn() {
         {clinic.value === undefined && path !== "/dashboard/account" ? (
           <Empty title={t("noClinic")}>{t("noClinicNext")}</Empty>
         ) : (
-          // A key of the clinic: without it a screen would keep its state, which holds data of the clinic shown before.
-          <Router key={clinic.value?.fp}>
+          // A key of the clinic and the units: without it a screen would keep its state, which holds what was shown before.
+          <Router key={`${clinic.value?.fp} ${userUnits.value}`}>
             {screens.map(({ path: each, Screen }) => (
               <Route key={each} path={each} component={Screen} />
             ))}

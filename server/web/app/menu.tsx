@@ -2,6 +2,7 @@ import { chooseClinic, clinic, may, session, signOut } from "../session.ts";
 import { translations } from "../text.ts";
 import { Field } from "../ui/form/field.tsx";
 import { Header } from "../ui/header/header.tsx";
+import { UserUnits } from "./user-units.tsx";
 
 /** The header of every screen. The menu of the user has the clinic, the account and the sign-out. */
 export function Menu() {
@@ -21,6 +22,7 @@ export function Menu() {
           </select>
         </Field>
       )}
+      <UserUnits />
       <a href="/dashboard/account">{t("account")}</a>
       <button type="button" onClick={() => void signOut()}>
         {t("signOut")}

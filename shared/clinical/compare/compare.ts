@@ -81,15 +81,7 @@ export function differenceOf(one: ComparedResult, other: ComparedResult): Device
   const first = inUnit(other.analyte, other.unit, one);
   if (first === null) return { code: "unit" };
   const source = deviceBiasSource(other.analyte);
-  if (source !== undefined) return { code: "device", source };
-  const absolute = other.value - first;
-  // A conversion gives digits that no device measured.
-  const isSent = one.analyte === other.analyte && one.unit === other.unit;
-  return { absolute: isSent ? absolute : Number(absolute.toFixed(decimalsOf(other.value))) };
-}
-
-function decimalsOf(value: number): number {
-  return String(value).split(".")[1]?.length ?? 0;
+  return source === undefined ? { absolute: other.value - first } : { code: "device", source };
 }
 
 function isYoung({ ageDays }: ComparedResult): boolean {

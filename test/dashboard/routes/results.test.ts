@@ -189,9 +189,10 @@ test("CSV files hold hostile texts as text, and no formula", async () => {
   }
   expect(one.text.split("\r\n").slice(0, 2)).toEqual([
     "study_fp,patient,acquired_at,device_name,analyte,name,comparator_and_value,unit,reference_range,flag,side," +
-      "device_range,device_flag,code_source,reason,comment,abnormal,study_comments,flagged_species,sample_ids,order",
+      "device_range,device_flag,code_source,reason,comment,abnormal,study_comments,flagged_species,sample_ids,order," +
+      "sent_value,sent_unit,sent_reference_range",
     `${filed.fp},'=cmd|' /C calc'!A0,2026-11-20T10:00:00.000Z,"'+SUM(""a"";${hostile.replaceAll('"', '""')})",ALT,` +
-      "Alanine aminotransferase,310,U/L,10-100,high,high,10-100,H,,,,,,,A-77,",
+      "Alanine aminotransferase,310,U/L,10-100,high,high,10-100,H,,,,,,,A-77,,310,U/L,10-100",
   ]);
 });
 
@@ -201,7 +202,7 @@ test("the analyzer's words on the sample are on the study's page, in its CSV fil
   await push(ours, filed);
   expect((await read(filed.fp)).comments).toEqual(filed.comments);
   const { text } = await user.call("GET", `/results/${filed.fp}/results.csv`);
-  expect(text.split("\r\n")[1]).toMatch(/,HEM: 2\+ LIP: 0 ICT: 1\+ \| =sample repeated,,A-77,$/);
+  expect(text.split("\r\n")[1]).toMatch(/,HEM: 2\+ LIP: 0 ICT: 1\+ \| =sample repeated,,A-77,,310,U\/L,10-100$/);
   await push(ours, { ...filed, comments: ["diluted"], revision: 2 });
   expect((await read(filed.fp)).comments).toEqual(["diluted"]);
 });

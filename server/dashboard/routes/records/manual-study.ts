@@ -3,7 +3,9 @@ import { Type } from "typebox";
 import { isFp } from "../../../../shared/api/fp.ts";
 import { ClosedObject, Nullable } from "../../../../shared/schema/schema.ts";
 import { Modality, RESULTS_MAX } from "../../../../shared/api/study.ts";
-import { analytes } from "../../../../shared/clinical/analytes/analytes.ts";
+import { type Analyte, analytes } from "../../../../shared/clinical/analytes/analytes.ts";
+import type { UnitChoice } from "../../../../shared/clinical/units/unit-choice.ts";
+import { chosenUnit } from "../../../../shared/clinical/units/unit-systems.ts";
 import type { ManualPreview, TypedAnalyte } from "../../types/results/manual-study.ts";
 import { previewStudy } from "../../../records/manual/manual-preview.ts";
 import { type ManualEntry, readManualStudy } from "../../../records/manual/manual-study.ts";
@@ -40,9 +42,13 @@ const saveBody = bodyReader({
   entry_id: Type.String({ pattern: textForm("^[A-Za-z0-9]{20,40}$", "20 to 40 letters and digits") }),
 });
 
-const catalogue: readonly TypedAnalyte[] = analytes.map(({ code, api_code, name, modality, value_type, units }) => {
-  return { code, api_code, name, modality, value_type, units: units.map(({ unit }) => unit) };
-});
+function typedAnalyte(analyte: Analyte, choice: UnitChoice): TypedAnalyte {
+  const { code, api_code, name, name_tr, modality, value_type } = analyte;
+  const first = chosenUnit(choice, analyte);
+  const units = analyte.units.map(({ unit }) => unit);
+  const inOrder = first === null ? units : [first, ...units.filter((unit) => unit !== first)];
+  return { code, api_code, name, name_tr, modality, value_type, units: inOrder };
+}
 
 /** @throws ApiError with the first faults of a typed study */
 export function entryOf(study: unknown, now: number): ManualEntry {
@@ -59,7 +65,10 @@ export function manualStudyRoutes(app: FastifyInstance, { store, now }: Dashboar
     if (found?.connected !== true) throw new ApiError("RECORD.NOT_FOUND", "This patient");
     return intervalAnimal(store, found.patient);
   }
-  app.get(`${url}/analytes`, { config: { access: "staff" } }, () => catalogue);
+  app.get(`${url}/analytes`, { config: { access: "staff" } }, (request) => {
+    const { units } = clinicOf(request);
+    return analytes.map((analyte) => typedAnalyte(analyte, units));
+  });
   app.post(
     `${url}/preview`,
     { config: { access: "staff", repeats: "it changes nothing" } },

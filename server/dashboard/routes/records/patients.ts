@@ -45,7 +45,8 @@ export function patientRoutes(app: FastifyInstance, { store, now }: DashboardCon
     { config: { access: "reader", parameters: resultParameters } },
     async (request): Promise<PatientResults> => {
       const wanted = readParameters(request, resultParameters);
-      return found(await patientResults(store, clinicOf(request).id, patientFp(request), wanted));
+      const { id, units } = clinicOf(request);
+      return found(await patientResults(store, id, patientFp(request), { ...wanted, units }));
     },
   );
 }

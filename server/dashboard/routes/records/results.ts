@@ -130,7 +130,8 @@ function studyRoutes(app: FastifyInstance, { store, now }: DashboardContext): vo
   const pdfs = new PdfThread();
   const read = async (request: FastifyRequest): Promise<StudyPage> => {
     const { fp } = request.params as { fp: string };
-    const found = isFp("cds", fp) ? await readStudyPage(store, clinicOf(request).id, fp) : undefined;
+    const { id, units } = clinicOf(request);
+    const found = isFp("cds", fp) ? await readStudyPage(store, id, fp, units) : undefined;
     if (found === undefined) throw new ApiError("RECORD.NOT_FOUND", "This study");
     return found;
   };
@@ -165,7 +166,7 @@ async function readFilter(
   store: DashboardContext["store"],
 ): Promise<{ filter: ListFilter | null; patient: ResultsPage["patient"] }> {
   const given = readParameters(request, filters);
-  const clinicId = clinicOf(request).id;
+  const { id: clinicId, units } = clinicOf(request);
   const found = given.patient === null ? undefined : await findPatient(store, clinicId, given.patient);
   if (given.patient !== null && found?.connected !== true) return { filter: null, patient: null };
   const start = (date: string | null, days: number) =>
@@ -182,6 +183,7 @@ async function readFilter(
     to: start(given.to, 1),
     search: search === "" ? null : search.slice(0, 200),
     after: given.after,
+    units,
   };
   return { filter, patient: found === undefined ? null : { fp: found.patient.fp, name: found.patient.name } };
 }

@@ -16,9 +16,9 @@ const seenBody = bodyReader({ revision: Type.Integer({ minimum: 1 }) });
 
 export function todayRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
   app.get("/clinic/v1/clinics/:clinic/today", { config: { access: "reader" } }, (request) => {
-    const { id: clinicId, timeZone, role } = clinicOf(request);
+    const { id: clinicId, timeZone, role, units } = clinicOf(request);
     const { userId } = userOf(request);
-    return readToday(store, { clinicId, userId, timeZone, isAdmin: role === "admin", now: now() });
+    return readToday(store, { clinicId, userId, timeZone, isAdmin: role === "admin", units, now: now() });
   });
   app.post(
     "/clinic/v1/clinics/:clinic/today/skipped-steps",

@@ -88,7 +88,8 @@ function studyRoutes(app: FastifyInstance, { store }: DashboardContext): void {
       const { patient } = request.params;
       return store.snapshot(async (session) => {
         const stored = await ownStudy(session, request);
-        return previewAssignment(session, stored, (await ownPatient(session, clinicOf(request).id, patient)).patient);
+        const { id, units } = clinicOf(request);
+        return previewAssignment(session, stored, (await ownPatient(session, id, patient)).patient, units);
       });
     },
   );

@@ -4,7 +4,9 @@ import { Type } from "typebox";
 import { type ClinicSettings, NOT_RUN_HOURS } from "../../types/settings/clinic-settings.ts";
 import { VIEWER_TEMPLATE_CHARS_MAX, VIEWER_UID, viewerFault } from "../../types/results/viewer-link.ts";
 import { shown } from "../../../../shared/schema/problems.ts";
-import { Nullable } from "../../../../shared/schema/schema.ts";
+import { UNIT_SYSTEMS } from "../../../../shared/clinical/units/unit-choice.ts";
+import { isUnitOf } from "../../../../shared/clinical/units/unit-systems.ts";
+import { ClosedObject, Nullable } from "../../../../shared/schema/schema.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { auditCommand } from "../../../records/audit/audit.ts";
 import { setClinicSettings } from "../../../records/clinics/clinics.ts";
@@ -21,6 +23,12 @@ const settingsBody = bodyReader({
   // A page of an older version sends none.
   confirms_connections: Type.Optional(Type.Boolean()),
   viewer_template: Type.Optional(Nullable(Type.String({ maxLength: VIEWER_TEMPLATE_CHARS_MAX }))),
+  units: Type.Optional(
+    ClosedObject({
+      system: Nullable(Type.Enum([...UNIT_SYSTEMS])),
+      exceptions: Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 32 })),
+    }),
+  ),
   not_run_hours: Type.Optional(Type.Integer({ minimum: NOT_RUN_HOURS.min, maximum: NOT_RUN_HOURS.max })),
 });
 
@@ -30,11 +38,15 @@ export function clinicSettingsRoutes(app: FastifyInstance, { store, now }: Dashb
     if (settings.time_zone !== null && !IANAZone.isValidZone(settings.time_zone)) {
       throw new ApiError("REQUEST.INVALID_BODY", "time_zone is not an IANA time zone, such as Europe/Istanbul.");
     }
-    const { confirms_connections, viewer_template: template = null } = settings;
+    const { confirms_connections, viewer_template: template = null, units } = settings;
     const fault = template === null ? null : viewerFault(template);
     if (fault !== null) {
       const expected = `an address of http, https or weasis with ${VIEWER_UID}, not in the server's name`;
       throw new ApiError("REQUEST.INVALID_BODY", `viewer_template is ${shown(template)}, expected ${expected}.`);
+    }
+    for (const [code, unit] of Object.entries(units?.exceptions ?? {})) {
+      if (isUnitOf(code, unit)) continue;
+      throw new ApiError("REQUEST.INVALID_BODY", `units has ${shown(unit)} of ${shown(code)}, expected a unit of it.`);
     }
     await store.transaction(async (session) => {
       await setClinicSettings(session, clinicOf(request).id, settings);

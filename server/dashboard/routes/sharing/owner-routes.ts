@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { networkOf } from "../../../../shared/network/network-address.ts";
 import { toApiError } from "../../../http/errors.ts";
+import { readUnits } from "../../../records/clinics/unit-choice.ts";
 import { readStudyPage } from "../../../records/results/study-page.ts";
 import { findOpenLink, noteOpened, type OpenLink } from "../../../records/sharing/report-links.ts";
 import type { DashboardContext } from "../../context.ts";
@@ -70,7 +71,7 @@ export async function ownerRoutes(scope: FastifyInstance, context: Context): Pro
       // An old ticket leads back to the button.
       if (!isTicket(ticket, { secret, now: now(), pepper })) return reply.redirect(`/r/${secret}`, 303);
       const { clinicId, studyFp, language, zone, isForOwner } = link;
-      const study = await readStudyPage(store, clinicId, studyFp);
+      const study = await readStudyPage(store, clinicId, studyFp, await readUnits(store, clinicId));
       if (study === undefined) return dead(reply);
       const { name, content } = await sharedReport(store, pdfs, {
         ...{ clinicId, study, language, zone, now: now() },

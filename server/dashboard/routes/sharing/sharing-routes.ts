@@ -136,7 +136,8 @@ function mailRoute(app: FastifyInstance, { store, now, mail, counters, logger }:
 
 async function readStudy(session: Session, request: FastifyRequest): Promise<StudyPage> {
   const { fp } = request.params as { fp: string };
-  const found = isFp("cds", fp) ? await readStudyPage(session, clinicOf(request).id, fp) : undefined;
+  const { id, units } = clinicOf(request);
+  const found = isFp("cds", fp) ? await readStudyPage(session, id, fp, units) : undefined;
   if (found === undefined) throw new ApiError("RECORD.NOT_FOUND", "This study");
   return found;
 }

@@ -12,9 +12,10 @@ export interface TypedAnalyte {
   /** The code that the API prints. */
   api_code: string;
   name: string;
+  name_tr: string;
   modality: Modality;
   value_type: "numeric" | "ordinal" | "word";
-  /** The canonical unit first; empty for a grade or a word. */
+  /** The clinic's unit first; empty for a grade or a word. */
   units: string[];
 }
 

@@ -4,7 +4,7 @@ import { MODALITIES } from "./study-words.ts";
 
 // Turns the studies of a patient into rows of one analyte, and rows into a matrix of analytes by days.
 
-/** Values that compare with each other: one analyte in one unit. A device's own code is comparable on that device alone. */
+/** Values that compare with each other: one analyte in one unit, into which the server converted them. A device's own code is comparable on that device alone. */
 export interface ResultRow {
   key: string;
   modality: Modality;

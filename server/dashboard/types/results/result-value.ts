@@ -1,16 +1,7 @@
 import type { Result } from "../../../../shared/api/study.ts";
 import type { Side } from "./results.ts";
 
-// A result as a person reads it: its text, and its side of the interval.
-
-/** Prints a value as the API has it: words, a rank such as `2+`, or a number with its comparator. */
-export function valueText({
-  value,
-  value_text,
-  comparator,
-}: Pick<Result, "value" | "value_text" | "comparator">): string {
-  return value_text ?? (value === null ? "" : `${comparator ?? ""}${value}`);
-}
+// The side of the interval on which a result lies.
 
 /**
  * Returns the side of the interval on which a value lies for certain: `<3` is below 3, `<12` may be anywhere below 12. The flag

@@ -9,6 +9,7 @@ import type {
 } from "../../../../shared/api/study.ts";
 import type { Language } from "../../../../shared/api/language.ts";
 import type { Change, NotComparable } from "../../../../shared/clinical/compare/compare.ts";
+import type { SentValue } from "../../../../shared/clinical/units/value-text.ts";
 
 // The screens of the results: the list, and one study.
 
@@ -37,7 +38,7 @@ export type Side = "low" | "high";
 /** A value outside its interval, or an abnormal word, in the list. */
 export interface OutsideValue {
   analyte: string;
-  /** The value as the API has it, with its comparator and unit. */
+  /** The value with its comparator, in the reader's unit. */
   text: string;
   /** Null for an abnormal word. */
   flag: Flag | null;
@@ -107,13 +108,15 @@ export interface StudyRow {
   name: string | null;
   /** Turkish name of the catalogue; null for the device's own code. */
   name_tr: string | null;
-  /** The value as the API has it, with its comparator. */
+  /** The value with its comparator in the reader's unit, like the interval and its bounds. */
   value: string;
-  /** The value as the device printed it, if that differs. */
+  /** The value as the device printed it, if that differs from the value that was sent. */
   printed: string | null;
   /** The value as a number, for the range bar. */
   number: number | null;
+  /** As people write it. */
   unit: string | null;
+  sent: SentValue;
   reference_range: string | null;
   low: number | null;
   high: number | null;
@@ -148,9 +151,11 @@ export interface ResultBefore {
   acquired_at: string;
   /** The other name of the substance, if the earlier result has it: UREA before BUN. */
   analyte?: string;
-  /** The value as the API has it, with its comparator. */
+  /** With its comparator, in the reader's unit. */
   value: string;
+  /** As people write it. */
   unit: string | null;
+  sent: SentValue;
   /** The value in the unit of the new one, for the range bar; null if the two do not compare. */
   number: number | null;
   /** Null for a value in words, and for a code that the catalogue lacks. */

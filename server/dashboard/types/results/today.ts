@@ -1,6 +1,6 @@
 import type { Reason } from "../../../../shared/api/reason.ts";
 import type { AlertKind } from "../../../operations/alerts/kinds.ts";
-import type { Flag, Result } from "../../../../shared/api/study.ts";
+import type { Flag } from "../../../../shared/api/study.ts";
 import type { ConnectionNews } from "../connections.ts";
 import type { OrderCounts } from "../orders.ts";
 import type { FollowedStudy } from "./follow-up.ts";
@@ -86,7 +86,16 @@ export interface NewResult {
 }
 
 export interface CriticalStudy extends NewResult {
-  values: Result[];
+  /** In the reader's units. */
+  values: CriticalValue[];
+}
+
+export interface CriticalValue {
+  analyte: string;
+  /** With its comparator. */
+  value: string;
+  unit: string | null;
+  reference_range: string | null;
 }
 
 export interface ConflictOfStudy {

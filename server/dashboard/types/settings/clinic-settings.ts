@@ -1,4 +1,5 @@
 import type { Language } from "../../../../shared/api/language.ts";
+import type { UnitChoice } from "../../../../shared/clinical/units/unit-choice.ts";
 
 /** The body of `PUT .../settings/clinic`. Null leaves the choice to each browser. */
 export interface ClinicSettings {
@@ -11,6 +12,8 @@ export interface ClinicSettings {
   not_run_hours?: number;
   /** Address of a study in the archive's viewer. Null for none. Absent, it stays as it is. */
   viewer_template?: string | null;
+  /** The units in which results are read. Absent, they stay as they are. */
+  units?: UnitChoice;
 }
 
 /** The hours that a clinic may choose. */

@@ -1,9 +1,13 @@
 import type { Language } from "../../../../shared/api/language.ts";
+import type { UnitChoice } from "../../../../shared/clinical/units/unit-choice.ts";
 
 // The state of a session at the dashboard, as the server sends it to the page.
 
 /** A reader looks, a member of the staff also places results and writes records, an admin also manages users and keys. */
 export type Role = "admin" | "staff" | "reader";
+
+/** The cookie of a user who reads results in other units than the clinic: a system, or `sent`. */
+export const UNITS_COOKIE = "vetwire-units";
 
 /** The roles by their rights, the fewest first. */
 export const roles: readonly Role[] = ["reader", "staff", "admin"];
@@ -27,6 +31,8 @@ export interface ClinicOfUser {
   not_run_hours: number;
   /** Address of a study in the archive's viewer, with a place for its UID; null without one. */
   viewer_template: string | null;
+  /** The units in which its users read results. */
+  units: UnitChoice;
 }
 
 /** The response to `GET /clinic/v1/session`. */

@@ -47,7 +47,11 @@ export function storedDraft(
   zone: string | undefined,
 ): EntryDraft {
   const rows = emptyRows(catalogue);
-  const typed = stored.map(({ analyte, printed, value, unit }) => ({ analyte, value: printed ?? value, unit }));
+  const typed = stored.map(({ analyte, printed, sent }) => ({
+    analyte,
+    value: printed ?? sent.value,
+    unit: sent.unit,
+  }));
   const codeOf = new Map(catalogue.map(({ code, api_code, modality: of }) => [`${of} ${api_code}`, code]));
   const byCode = new Map(typed.map((row) => [codeOf.get(`${modality} ${row.analyte}`), row]));
   rows[modality] = isOfImages(modality)

@@ -1,3 +1,4 @@
+import { unitText } from "../../../../shared/clinical/units/unit-text.ts";
 import { useState } from "preact/hooks";
 import type { PreviewRow, TypedAnalyte, TypedRow } from "../../../dashboard/types/results/manual-study.ts";
 import { Field } from "../../ui/form/field.tsx";
@@ -174,7 +175,7 @@ function UnitField({
     >
       {analyte.units.map((each) => (
         <option key={each} value={each}>
-          {each}
+          {unitText(each)}
         </option>
       ))}
     </select>

@@ -7,9 +7,10 @@ import {
   resultMatrix,
   type RowValue,
 } from "../../../dashboard/types/results/result-rows.ts";
-import { sideOf, valueText } from "../../../dashboard/types/results/result-value.ts";
+import { sideOf } from "../../../dashboard/types/results/result-value.ts";
 import { translations } from "../../text.ts";
 import { Flag } from "../../ui/result-row/flag.tsx";
+import { convertedFrom } from "../../ui/result-row/sent-text.ts";
 import { studyWord } from "../../ui/words/study-word.ts";
 import { ChangeMark } from "./change-mark.tsx";
 import { analyteName, clockTime, dayOf, plainDate } from "../../ui/words/words.ts";
@@ -119,13 +120,15 @@ function Value({ value }: { value: RowValue }) {
   const { flag, comment, abnormal = false } = value;
   const isMarked = abnormal || (flag !== null && flag !== "normal");
   const [mark, meaning] = markOf(value);
+  const sentAs = convertedFrom(value);
   return (
-    <span class="matrix-value">
+    <span class="matrix-value" title={sentAs}>
       {isMarked && <Flag flag={flag} side={sideOf(value)} abnormal={abnormal} />}
-      <span class={isMarked ? `flag-${flag ?? "abnormal"}` : undefined}>{valueText(value)}</span>
+      <span class={isMarked ? `flag-${flag ?? "abnormal"}` : undefined}>{value.text}</span>
       <span class="mark" aria-hidden="true" title={comment}>
         {mark}
       </span>
+      {sentAs !== undefined && <span class="visually-hidden">, {sentAs}</span>}
       {meaning !== "" && <span class="visually-hidden"> {meaning}</span>}
     </span>
   );

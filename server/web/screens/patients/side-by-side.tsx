@@ -1,6 +1,5 @@
 import type { DeviceValue, SideBySide, SideBySideRow } from "../../../dashboard/types/patients.ts";
 import { deviceTitle } from "../../../dashboard/types/results/result-rows.ts";
-import { valueText } from "../../../dashboard/types/results/result-value.ts";
 import { translations } from "../../text.ts";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { notComparable, signed } from "../../ui/words/change-words.ts";
@@ -66,7 +65,7 @@ function Row({ row }: { row: SideBySideRow }) {
 
 /** Prints a value; the other name of the substance stands before it. */
 function textOf(value: DeviceValue, analyte: string): string {
-  return [value.analyte === analyte ? null : value.analyte, valueText(value), value.unit].filter(Boolean).join(" ");
+  return [value.analyte === analyte ? null : value.analyte, value.text, value.unit].filter(Boolean).join(" ");
 }
 
 const t = translations({

@@ -6,11 +6,12 @@ import {
   resultRows,
   type RowValue,
 } from "../../../dashboard/types/results/result-rows.ts";
-import { sideOf, valueText } from "../../../dashboard/types/results/result-value.ts";
+import { sideOf } from "../../../dashboard/types/results/result-value.ts";
 import { Empty, Loaded, useResource } from "../../resource.tsx";
 import { dateTime, translations } from "../../text.ts";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Flag, flagWord } from "../../ui/result-row/flag.tsx";
+import { convertedFrom } from "../../ui/result-row/sent-text.ts";
 import { differenceWord, notComparable } from "../../ui/words/change-words.ts";
 import { studyWord } from "../../ui/words/study-word.ts";
 import { analyteName, dayOf, plainDate } from "../../ui/words/words.ts";
@@ -115,7 +116,7 @@ function groupOf({ curve, study }: RowValue): string {
 function told(value: RowValue, unit: string | null): string {
   const { flag, reference_range, study, curve } = value;
   return [
-    `${plainDate(dayOf(study.acquired_at))}: ${[valueText(value), unit].filter(Boolean).join(" ")}`,
+    `${plainDate(dayOf(study.acquired_at))}: ${[value.text, unit].filter(Boolean).join(" ")}`,
     flag === null ? null : flagWord(flag),
     t("judgedBy", { range: reference_range ?? t("noInterval") }),
     study.device_name,
@@ -150,9 +151,11 @@ function ValueTable({ title, row: { values }, markOf }: TableProps) {
         <tr key={index}>
           <th scope="row">{dateTime(value.study.acquired_at)}</th>
           <td class="number">
-            {valueText(value)}
+            {value.text}
             {markOf(value) !== "" && <sup>{markOf(value)}</sup>}
-            {value.curve?.sent !== undefined && <small class="since">{value.curve.sent}</small>}
+            {value.sent !== undefined && (
+              <small class="since">{convertedFrom({ ...value, otherName: value.curve?.other_name })}</small>
+            )}
           </td>
           <td class="number">{value.change !== null && <ChangeMark of={value.change} />}</td>
           <td class="number">{value.reference_range ?? t("noInterval")}</td>

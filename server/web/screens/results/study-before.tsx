@@ -1,15 +1,17 @@
+import { unitText } from "../../../../shared/clinical/units/unit-text.ts";
 import type { Change } from "../../../../shared/clinical/compare/compare.ts";
 import type { ResultBefore } from "../../../dashboard/types/results/results.ts";
 import { translations } from "../../text.ts";
+import { convertedFrom } from "../../ui/result-row/sent-text.ts";
 import { signed } from "../../ui/words/change-words.ts";
 import { dayOf, plainDate } from "../../ui/words/words.ts";
 
 /** The result before, with the change since then or the reason why the two do not compare. */
 export function Before({ of }: { of: ResultBefore }) {
-  const { fp, device_name, acquired_at, analyte, value, unit, change } = of;
+  const { fp, device_name, acquired_at, analyte, value, unit, sent, change } = of;
   return (
     <>
-      {[analyte, value, unit].filter(Boolean).join(" ")}{" "}
+      <span title={convertedFrom({ unit, sent })}>{[analyte, value, unit].filter(Boolean).join(" ")}</span>{" "}
       <a class="quiet" href={`/dashboard/results/${fp}`}>
         {plainDate(dayOf(acquired_at))}
       </a>
@@ -33,7 +35,7 @@ function ChangeText({ of: { absolute, percent, rcv } }: { of: Change }) {
       </span>
       {rcv !== null && (
         <span class="change" title={rcv.source}>
-          {t(rcv.exceeded ? "beyond" : "within", { rcv: `${rcv.rcv} ${rcv.unit}` })}
+          {t(rcv.exceeded ? "beyond" : "within", { rcv: `${rcv.rcv} ${unitText(rcv.unit)}` })}
           <span class="visually-hidden"> {rcv.source}</span>
         </span>
       )}

@@ -1,9 +1,11 @@
+import { unitText } from "../../../../shared/clinical/units/unit-text.ts";
 import type { StudyPage, StudyRow } from "../../../dashboard/types/results/results.ts";
 import { Empty } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { date, dateTime } from "../../text.ts";
 import { Badge } from "../../ui/status/badge.tsx";
 import { ResultRow, ResultTable } from "../../ui/result-row/result-row.tsx";
+import { convertedFrom } from "../../ui/result-row/sent-text.ts";
 import { flagReason } from "../../ui/words/reasons.ts";
 import { analyteName } from "../../ui/words/words.ts";
 import { Before } from "./study-before.tsx";
@@ -32,23 +34,28 @@ export function StudyTable({ study }: { study: StudyPage }) {
 }
 
 function Row({ row, hasBefore, source }: { row: StudyRow; hasBefore: boolean; source: number }) {
+  const sentAs = convertedFrom(row);
+  // The device's own range and text are in the unit that was sent.
+  const inSent = (text: string | null) =>
+    text !== null && sentAs !== undefined ? `${text} ${unitText(row.sent.unit ?? "")}` : text;
   const { printed, measured_at, reference_range, device_range, device_flag, device_species } = row;
   return (
     <ResultRow
       of={{ ...row, name: analyteName(row) }}
+      sentAs={sentAs}
       about={<CodeSource row={row} />}
       source={source > 0 && <sup>{source}</sup>}
       doubt={row.comment}
       {...(hasBefore && { before: row.before === undefined ? "" : <Before of={row.before} /> })}
       numberBefore={row.before?.number ?? null}
       notes={[
-        printed && t("printedAs", { text: printed }),
+        printed && t("printedAs", { text: inSent(printed) ?? "" }),
         measured_at && dateTime(measured_at),
         row.reason?.code === "LIMIT.EXCEPTED" ? flagReason(row.reason) : null,
         row.limit === undefined ? null : t("byLimit", { ...row.limit, at: date(row.limit.at) }),
         reference_range !== null && row.source?.text != null ? t("fromRange", { text: row.source.text }) : null,
       ]}
-      more={[device_range, device_flag, device_species && t("forSpecies", { species: device_species })]
+      more={[inSent(device_range), device_flag, device_species && t("forSpecies", { species: device_species })]
         .filter(Boolean)
         .join(" ")}
     />

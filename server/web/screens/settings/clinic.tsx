@@ -1,5 +1,6 @@
 import { type ClinicSettings as Settings, NOT_RUN_HOURS } from "../../../dashboard/types/settings/clinic-settings.ts";
 import type { Language } from "../../../../shared/api/language.ts";
+import type { UnitChoice } from "../../../../shared/clinical/units/unit-choice.ts";
 import type { ClinicOfUser } from "../../../dashboard/types/settings/session.ts";
 import { useState } from "preact/hooks";
 import { call } from "../../api.ts";
@@ -9,6 +10,7 @@ import { translations } from "../../text.ts";
 import { Field } from "../../ui/form/field.tsx";
 import { formValues } from "../../ui/form/form.ts";
 import { useAction } from "../../ui/form/use-action.ts";
+import { UnitsField } from "./units-field.tsx";
 import { ViewerField } from "./viewer-field.tsx";
 import { SettingsFrame } from "./frame.tsx";
 import { Facts } from "../../ui/status/facts.tsx";
@@ -22,7 +24,7 @@ export function ClinicSettings() {
 }
 
 function SettingsForm({
-  of: { name, fp, language, time_zone, confirms_connections, not_run_hours, viewer_template },
+  of: { name, fp, language, time_zone, confirms_connections, not_run_hours, viewer_template, units },
 }: {
   of: ClinicOfUser;
 }) {
@@ -36,6 +38,7 @@ function SettingsForm({
       confirms_connections: chosen["confirms_connections"] !== undefined,
       not_run_hours: Number(chosen["not_run_hours"]),
       viewer_template: chosen["viewer_template"]?.trim() || null,
+      units: JSON.parse(chosen["units"] ?? "null") as UnitChoice,
     };
     setSaved(false);
     void run(async () => {
@@ -65,6 +68,7 @@ function SettingsForm({
             defaultValue={not_run_hours}
           />
         </Field>
+        <UnitsField of={units} />
         <ViewerField template={viewer_template} />
         <label class="check">
           <input type="checkbox" name="confirms_connections" checked={confirms_connections} />{" "}

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from "preact";
 import type { ConnectionNews } from "../../../dashboard/types/connections.ts";
-import type { Result } from "../../../../shared/api/study.ts";
 import { alertPath, alertText } from "../../../operations/alerts/texts.ts";
 import {
   type AlertShown,
   type ConflictOfStudy,
   CRITICAL_HOURS,
   type CriticalStudy,
+  type CriticalValue,
   type NewResult,
   type SilentSource,
   type TodayState,
@@ -127,8 +127,8 @@ function Critical({ studies, reload }: { studies: readonly CriticalStudy[]; relo
                 {study.device_name}, {dateTime(study.acquired_at)}
               </span>
               <span class="value-list">
-                {study.values.map((result) => (
-                  <CriticalValue key={result.analyte} result={result} />
+                {study.values.map((value) => (
+                  <CriticalText key={value.analyte} of={value} />
                 ))}
               </span>
             </span>
@@ -140,13 +140,11 @@ function Critical({ studies, reload }: { studies: readonly CriticalStudy[]; relo
   );
 }
 
-function CriticalValue({ result }: { result: Result }) {
-  const { analyte, value, comparator = "", unit, reference_range } = result;
+function CriticalText({ of: { analyte, value, unit, reference_range } }: { of: CriticalValue }) {
   return (
     <span>
       {analyte}{" "}
       <strong class="flag-critical">
-        {comparator}
         {value} {unit}
       </strong>{" "}
       <span class="quiet">({reference_range})</span>

@@ -54,6 +54,8 @@ interface Result {
 
 interface ResultRowProps {
   readonly of: Result;
+  /** The value that was sent, if it was in another unit. */
+  readonly sentAs?: string | undefined;
   /** Shown after the name. */
   readonly about?: ComponentChildren;
   /** Shown after the interval. */
@@ -72,7 +74,7 @@ interface ResultRowProps {
 
 /** One value, in reading order: name, value with unit, flag, position in the interval. A doubt is in words below. */
 export function ResultRow(props: ResultRowProps) {
-  const { of, about, source, doubt = null, notes = [], more, before, numberBefore = null } = props;
+  const { of, sentAs, about, source, doubt = null, notes = [], more, before, numberBefore = null } = props;
   const { analyte, name, value, unit, flag, abnormal = false } = of;
   const shown = notes.filter((note) => note !== null);
   const hasNotes = doubt !== null || shown.length > 0;
@@ -87,9 +89,10 @@ export function ResultRow(props: ResultRowProps) {
         <th scope="row" class="analyte">
           <strong>{analyte}</strong> {name != null && <span class="quiet">{name}</span>} {about}
         </th>
-        <td class="value">
+        <td class="value" title={sentAs}>
           {typeof value === "string" ? <strong class={mark.join(" ").trim()}>{value}</strong> : value}{" "}
           <span class="unit">{unit}</span>
+          {sentAs !== undefined && <span class="visually-hidden">, {sentAs}</span>}
         </td>
         <td class="flag-cell">
           <Flag flag={flag} side={of.side} abnormal={abnormal} />

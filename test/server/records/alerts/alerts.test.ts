@@ -1,3 +1,4 @@
+import { AS_SENT } from "../../../../shared/clinical/units/unit-choice.ts";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
@@ -186,7 +187,14 @@ describe("alerts of a server", () => {
     expect(smtp.mails).toMatchObject([{ subject: "Vetwire: Studies without a patient: 2" }]);
     expect(hook.received).toMatchObject([{ body: { data: { kind: "unmatched", count: 2 } } }]);
     expect(JSON.stringify([smtp.mails, hook.received])).not.toMatch(/Karabas|Yilmaz|10021/);
-    const today = await readToday(store, { clinicId, userId: 0, timeZone: null, isAdmin: false, now: clock.now });
+    const today = await readToday(store, {
+      clinicId,
+      userId: 0,
+      timeZone: null,
+      isAdmin: false,
+      units: AS_SENT,
+      now: clock.now,
+    });
     expect(today.alerts).toMatchObject([{ kind: "unmatched", count: 2 }]);
   });
 
@@ -219,7 +227,14 @@ describe("alerts of a server", () => {
       await passMinutes(1);
     };
     const kinds = async () => {
-      const today = await readToday(store, { clinicId, userId: 0, timeZone: null, isAdmin: true, now: clock.now });
+      const today = await readToday(store, {
+        clinicId,
+        userId: 0,
+        timeZone: null,
+        isAdmin: true,
+        units: AS_SENT,
+        now: clock.now,
+      });
       return today.alerts.map(({ kind }) => kind);
     };
     const news = () => hook.received.map(({ body }) => `${body.type} ${String(body.data["kind"])}`);

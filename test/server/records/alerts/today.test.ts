@@ -1,3 +1,4 @@
+import { AS_SENT } from "../../../../shared/clinical/units/unit-choice.ts";
 import { describe, expect, test } from "vitest";
 import { markSeen } from "../../../../server/records/results/seen-studies.ts";
 import { readToday } from "../../../../server/records/alerts/today.ts";
@@ -37,7 +38,14 @@ async function clinics() {
   const ofDog = (changes: Partial<PushedStudy> = {}) =>
     study({ patient_fp: dog.fp, results: critical, snapshot, ...changes });
   const today = (id = clinicId) =>
-    readToday(server.store, { clinicId: id, userId: 0, timeZone: null, isAdmin: true, now: server.clock.now });
+    readToday(server.store, {
+      clinicId: id,
+      userId: 0,
+      timeZone: null,
+      isAdmin: true,
+      units: AS_SENT,
+      now: server.clock.now,
+    });
   const see = (fp: string, id = clinicId, revision = Number.MAX_SAFE_INTEGER) =>
     markSeen(server.store, {
       fp,
@@ -56,7 +64,12 @@ describe("critical values", () => {
     const sent = ofDog();
     await send(sent);
     expect((await today()).critical).toMatchObject([
-      { fp: sent.fp, patient: { fp: dog.fp, name: "Karabaş" }, worst_flag: "critical", values: [critical[0]] },
+      {
+        fp: sent.fp,
+        patient: { fp: dog.fp, name: "Karabaş" },
+        worst_flag: "critical",
+        values: [{ analyte: "GLU", value: "1.1", unit: "mmol/L", reference_range: "3.3-6.1" }],
+      },
     ]);
     expect(await see(sent.fp)).toBe(true);
     expect((await today()).critical).toEqual([]);

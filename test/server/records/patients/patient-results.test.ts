@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { describeResults } from "../../../../server/records/patients/patient-results.ts";
+import { describeResults, rowUnits } from "../../../../server/records/patients/patient-results.ts";
+import { AS_SENT } from "../../../../shared/clinical/units/unit-choice.ts";
 import type { Result } from "../../../../shared/api/study.ts";
 
 const dog = { species: "dog", breed: null, sex: null, date_of_birth: "2025-06-01" } as const;
@@ -36,7 +37,7 @@ function stored(
 }
 
 function describe(studies: ReturnType<typeof stored>[], analyte: string | null = null) {
-  return describeResults(studies, { clinicId: 1, animal: dog, analyte });
+  return describeResults(studies, { clinicId: 1, reader: { animal: dog, unitOf: rowUnits(AS_SENT) }, analyte });
 }
 
 test("a value that does not compare with the newest lies on another line, with the first reason", () => {
@@ -75,10 +76,10 @@ test("urea takes the name, the unit and the curve of urea nitrogen, and says wha
   ];
   const shown = describe(studies, "UREA");
   expect(shown.studies.map(({ values }) => values[0])).toMatchObject([
-    { analyte: "BUN", value: 30, curve: { line: 0, apart: null }, change: { absolute: expect.closeTo(1.986, 3) } },
+    { analyte: "BUN", text: "30", curve: { line: 0, apart: null }, change: { absolute: 1.986 } },
     {
-      ...{ analyte: "BUN", value: 28.01, unit: "mg/dL", low: 6.997, high: 27.05, reference_range: "6.997-27.05" },
-      curve: { line: 0, apart: null, sent: "UREA 60.056 mg/dL" },
+      ...{ analyte: "BUN", value: 28, text: "28.0", unit: "mg/dL", low: 7, high: 27.1, reference_range: "7.00-27.1" },
+      ...{ sent: { value: "60.056", unit: "mg/dL" }, curve: { line: 0, apart: null, other_name: "UREA" } },
     },
   ]);
   expect(shown.others?.map(({ code }) => code)).toEqual(["GLU"]);

@@ -1,3 +1,4 @@
+import { AS_SENT } from "../../../../shared/clinical/units/unit-choice.ts";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Store } from "../../../../server/database/store.ts";
@@ -162,7 +163,12 @@ test("the newest 24 studies are shown first, and all of them on demand or for on
   const { store, clinicId } = await startList(rex);
   await importEntities(store, ...studies(rex.fp, 30));
   const read = async (wanted: { all?: boolean; analyte?: string }) => {
-    const results = await patientResults(store, clinicId, rex.fp, { all: false, analyte: null, ...wanted });
+    const results = await patientResults(store, clinicId, rex.fp, {
+      all: false,
+      analyte: null,
+      units: AS_SENT,
+      ...wanted,
+    });
     return [results?.studies.length, results?.total, results?.studies[0]?.acquired_at];
   };
   expect(await read({})).toEqual([24, 30, "2026-01-30T00:00:00.000Z"]);

@@ -1,3 +1,4 @@
+import { AS_SENT } from "../../../../shared/clinical/units/unit-choice.ts";
 import { expect, test } from "vitest";
 import { findClinic } from "../../../../server/records/clinics/keys.ts";
 import { readStudyPage } from "../../../../server/records/results/study-page.ts";
@@ -19,7 +20,7 @@ async function lastPage(...days: Partial<PushedStudy>[]) {
   );
   await server.push(await server.makeKey(own, keyPermissions), ...studies);
   const clinicId = (await findClinic(server.store, own))?.id ?? 0;
-  const page = await readStudyPage(server.store, clinicId, studies.at(-1)?.fp ?? "");
+  const page = await readStudyPage(server.store, clinicId, studies.at(-1)?.fp ?? "", AS_SENT);
   return { studies, before: page?.rows.map(({ before }) => before) };
 }
 
@@ -35,8 +36,9 @@ test("each value has the previous result of its analyte with the change, in the 
       fp: studies[1]?.fp,
       device_name: "Abaxis VetScan VS2",
       acquired_at: "2026-11-11T10:00:00.000Z",
-      value: "90",
-      unit: "mg/dL",
+      value: "5.0",
+      unit: "mmol/L",
+      sent: { value: "90", unit: "mg/dL", reference_range: null },
       number: expect.closeTo(4.995, 2),
       change: {
         absolute: expect.closeTo(2.005, 2),

@@ -1,3 +1,4 @@
+import { AS_SENT } from "../../../../shared/clinical/units/unit-choice.ts";
 import Sqlite from "better-sqlite3";
 import { join } from "node:path";
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
@@ -28,6 +29,7 @@ const everything = {
   to: null,
   search: null,
   after: null,
+  units: AS_SENT,
 };
 
 const glu = (value: number, flag: "low" | "normal" | "high" | "critical") => ({

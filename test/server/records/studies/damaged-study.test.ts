@@ -1,3 +1,4 @@
+import { AS_SENT } from "../../../../shared/clinical/units/unit-choice.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { query } from "../../../../server/database/query.ts";
 import { type ListPage, type ListPosition, listResults } from "../../../../server/records/results/results.ts";
@@ -64,6 +65,7 @@ test("a list counts the damaged studies that it leaves out, and goes on after th
       from: null,
       to: null,
       search: null,
+      units: AS_SENT,
     } as const;
     const { id: clinicId } = (await session.first(clinicOf, {}))!;
     const pages: { fps: string[]; leftOut: number }[] = [];

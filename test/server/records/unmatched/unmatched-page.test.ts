@@ -1,3 +1,4 @@
+import { AS_SENT } from "../../../../shared/clinical/units/unit-choice.ts";
 import { expect, test } from "vitest";
 import { listMappings, listCodes, mapCode, unmapCode } from "../../../../server/records/codes/codes.ts";
 import {
@@ -65,7 +66,7 @@ test("a preview stores nothing, and the history names the user of a command", as
   const stored = await findOwnStudy(store, clinicId, sent.fp);
   const ofDog = (await findPatient(store, clinicId, dog.fp))?.patient;
   if (stored === undefined || ofDog === undefined) throw new Error("expected the study and the dog");
-  expect((await previewAssignment(store, stored, ofDog)).results).toEqual([
+  expect((await previewAssignment(store, stored, ofDog, AS_SENT)).results).toEqual([
     { analyte: "ALT", value: "100", unit: "U/L", reference_range: "17-95", flag: "high", side: "high", reason: null },
   ]);
   expect(await findOwnStudy(store, clinicId, sent.fp)).toEqual(stored);

@@ -1,3 +1,4 @@
+import { unitText } from "../../../../../shared/clinical/units/unit-text.ts";
 import { useState } from "preact/hooks";
 import { limitExceptionText } from "../../../../../shared/clinical/flag-reasons.ts";
 import type { LimitsBody, LimitShown, LimitsInUse } from "../../../../dashboard/types/settings/limits.ts";
@@ -154,7 +155,7 @@ function LimitRow({ limit, isChosen, isFixed, toggle }: RowProps) {
 
 function boundText({ low, high, unit }: LimitShown): string {
   const sides = [low === undefined ? "" : `< ${low}`, high === undefined ? "" : `> ${high}`];
-  return `${sides.filter(Boolean).join(", ")} ${unit}`;
+  return `${sides.filter(Boolean).join(", ")} ${unitText(unit)}`.trimEnd();
 }
 
 function animalText({ species, age_min_days: from, age_max_days: to }: LimitShown): string {

@@ -1,3 +1,4 @@
+import { unitText } from "../../../../../shared/clinical/units/unit-text.ts";
 import type { ClinicRange } from "../../../../../shared/clinical/clinic-ranges.ts";
 import { DataTable } from "../../../ui/list/data-table.tsx";
 import { t } from "./texts.ts";
@@ -23,7 +24,7 @@ export function RangeTable({ rows, label }: { rows: readonly ClinicRange[]; labe
           <td class="number">
             {row.low}-{row.high}
           </td>
-          <td>{row.unit}</td>
+          <td>{unitText(row.unit)}</td>
           <td class="number">{criticalText(row)}</td>
           <td>{animalsOf(row)}</td>
           <td>

@@ -1,3 +1,4 @@
+import { unitText } from "../../../../../shared/clinical/units/unit-text.ts";
 import { useState } from "preact/hooks";
 import type { AnalyteChoice, DeviceCode, MapCodeBody } from "../../../../dashboard/types/results/codes.ts";
 import { Loaded, useResource } from "../../../resource.tsx";
@@ -77,7 +78,7 @@ function Choices({ analytes, chosen, choose }: ChoicesProps) {
               <input type="radio" name="analyte" value={code} checked={code === chosen} onChange={() => choose(code)} />
               <span>
                 <strong>{code}</strong> {name}
-                <span class="quiet"> {[specimen, unit].filter((part) => part !== null).join(" · ")}</span>
+                <span class="quiet"> {[specimen, unitText(unit ?? "")].filter(Boolean).join(" · ")}</span>
               </span>
             </label>
           ))}

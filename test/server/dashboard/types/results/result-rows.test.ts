@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ageOn, type PatientStudy, type ResultValue } from "../../../../../server/dashboard/types/patients.ts";
 import { resultMatrix, resultRows } from "../../../../../server/dashboard/types/results/result-rows.ts";
-import { valueText } from "../../../../../server/dashboard/types/results/result-value.ts";
+import { valueText } from "../../../../../shared/clinical/units/value-text.ts";
 
 const analytes = [
   { modality: "HEMATOLOGY" as const, code: "WBC", name: "White blood cells", name_tr: "Lökosit" },
@@ -21,7 +21,8 @@ function study(fp: string, acquired_at: string, values: ResultValue[], more: Par
 
 function result(analyte: string, value: number | null, more: Partial<ResultValue> = {}): ResultValue {
   const absent = { reference_range: null, low: null, high: null, flag: null, device_label: null, change: null };
-  return { analyte, value, unit: "mmol/L", ...absent, ...more };
+  const text = valueText({ value, ...more });
+  return { analyte, value, text, unit: "mmol/L", ...absent, ...more };
 }
 
 /** Rows in short: name of the row, then its values with the study of each. */

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Flag, Result } from "../../../../../shared/api/study.ts";
-import { sideOf, valueText } from "../../../../../server/dashboard/types/results/result-value.ts";
+import { valueText } from "../../../../../shared/clinical/units/value-text.ts";
+import { sideOf } from "../../../../../server/dashboard/types/results/result-value.ts";
 
 type Value = Pick<Result, "flag" | "value" | "comparator" | "value_text">;
 
