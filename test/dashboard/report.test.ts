@@ -107,7 +107,7 @@ describe.skipIf(!poppler)(
       }
       expect(text).toContain("köpek, Kangal, erkek, kısırlaştırılmış");
       expect(text).toMatch(/PLT Trombosit\s+1 U\/L\s+kritik düşük\s+5\.5-16\.9/);
-      expect(text).toMatch(/GLU Glukoz\s+18 U\/L \?\s+yüksek\s+5\.5-16\.9\s+13\.1 \(2\.10\.2026\)/);
+      expect(text).toMatch(/GLU Glukoz\s+18 U\/L \?\s+yüksek\s+5\.5-16\.9 \[1\]\s+13\.1 \(02\.10\.26\)/);
       // In another unit than the value it names its own.
       expect(text).toMatch(/WBC Lökosit\s+14\.2 ×10⁹\/L.*13\.1 U\/L/);
       expect(text).toMatch(/CREA Kreatinin\s+14\.2 µmol\/L/);

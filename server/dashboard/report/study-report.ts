@@ -159,7 +159,7 @@ function rowsTable(study: StudyPage, sources: readonly string[], context: Report
   return {
     table: {
       headerRows: 1,
-      widths: ["*", 84, 56, BAR_WIDTH, 78, ...(hasBefore ? [70] : [])],
+      widths: ["*", 76, 54, BAR_WIDTH, 70, ...(hasBefore ? [60] : [])],
       // pdfmake drops an unbroken row that is higher than a page.
       dontBreakRows: study.rows.every(isLow),
       body: [head, ...study.rows.map((row) => rowCells(row, sources, { context, word, hasBefore }))],
@@ -221,10 +221,10 @@ function beforeText({ before, unit }: StudyRow, { zone, language }: ReportContex
   if (before === undefined) return "";
   const day = DateTime.fromISO(before.acquired_at, { zone }).setLocale(language);
   const value = before.unit === unit ? before.value : `${before.value} ${before.unit ?? ""}`.trimEnd();
-  return `${value} (${day.toLocaleString({ dateStyle: "short" })})`;
+  return `${value} (${day.toLocaleString({ day: "numeric", month: "numeric", year: "2-digit" })})`;
 }
 
-const BAR_WIDTH = 70;
+const BAR_WIDTH = 54;
 
 /** Draws the position of a value in its interval, which is the middle half of the bar; a value far outside is an arrowhead. */
 function rangeBar({ low, high, flag }: StudyRow, value: number): PdfShape[] {

@@ -54,7 +54,7 @@ describe.skipIf(browserProblem() !== null)("the header in a browser", () => {
     const menu = page.locator("#user-menu");
     expect(await menu.isVisible()).toBe(false);
     await page.getByRole("button", { name: /^staff/ }).press("Enter");
-    for (const name of ["Clinic", "Language", "Colours"]) await menu.getByLabel(name).waitFor();
+    for (const name of ["Clinic", "Language", "Colours", "Units"]) await menu.getByLabel(name).waitFor();
     await menu.getByRole("button", { name: "Sign out" }).waitFor();
     await expectAccessible(page);
     await page.keyboard.press("Escape");

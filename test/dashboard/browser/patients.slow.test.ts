@@ -135,7 +135,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     expect(await page.getByRole("button", { name: "Connect a patient" }).count()).toBe(0);
   });
 
-  test("the matrix shows values by days with their flags, and the trend draws one line for each unit", async () => {
+  test("the matrix shows values by days with their flags, and the trend draws one line in the chosen units", async () => {
     const { own, karabas, entities } = world();
     const { store, openAs } = await startDashboard(...entities);
     await store.transaction((session) => session.all(setZone, { fp: own, zone: "Europe/Istanbul" }));
@@ -144,23 +144,22 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.getByRole("heading", { name: "Karabaş" }).waitFor();
     for (const fact of ["male, neutered", "792090000124031, 10021", "12.5 kg"]) await page.getByText(fact).waitFor();
     const rows = page.locator(".matrix tbody tr");
-    await expect.poll(() => rows.count()).toBe(10);
+    await expect.poll(() => rows.count()).toBe(9);
     const devices = "≠ other device not comparable: other device";
     const bound = "≠ a bound not comparable: a bound";
     expect(await cellsOf(page, ".matrix")).toEqual([
       ["Hematology"],
-      ["WBC White blood cells Trend", "10*9/L", "9.1 normal", "", "", "", ""],
+      ["WBC White blood cells Trend", "×10⁹/L", "9.1 normal", "", "", "", ""],
       ["Biochemistry"],
       [
         "CREA Creatinine Trend",
         "mg/dL",
         `↑↑ critical high 3.9 ${devices}`,
         `↑ high 3.2 ${devices}`,
-        "",
+        `1.20 ° no interval sent as 106 µmol/L ${bound}`,
         `↓ low <0.2 ${bound}`,
         "1.2 normal",
       ],
-      ["CREA Creatinine Trend", "umol/L", "", "", `106 ° no interval ${bound}`, "", ""],
       ["BUN Urea nitrogen Trend", "mg/dL", `↑ high 30 ${devices}`, "", "", "", ""],
       ["UREA Urea Trend", "mg/dL", "", "↑ high 60.1", "", "", ""],
       ["NA Sodium Trend", "mmol/L", "", "", "", "148 ° no interval ↓ −2 change −2", "150 ° no interval"],
@@ -185,7 +184,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.getByRole("link", { name: "Trend of CREA mg/dL" }).click();
     await page.getByRole("heading", { name: "CREA of Karabaş" }).waitFor();
     expect(new URL(page.url()).pathname).toBe(`/dashboard/patients/${karabas.fp}/CREA`);
-    // The single value in another unit has a table of its own, and no line.
+    // The value that came in another unit is on the same line.
     await expect.poll(() => page.locator(".chart canvas").count()).toBe(1);
     // The band of the interval, another device's interval, and the points of four flags.
     for (const name of ["accent-soft", "line-strong", "text", "low", "high", "critical"]) {
@@ -195,9 +194,9 @@ describe.skipIf(problem !== null)("in a browser", () => {
     expect((await cellsOf(page, ".trend-values")).map((cells) => cells.slice(1))).toEqual([
       ["3.9", devices, "0.5-1.8", "↑↑ critical high", "Abaxis VetScan VS2"],
       ["3.2a", devices, "0.4-1.4", "↑ high", "Seamaty SMT-120VP"],
+      ["1.20 sent as 106 µmol/L", bound, "none", "–", "Abaxis VetScan VS2"],
       ["<0.2", bound, "0.5-1.8", "↓ low", "Abaxis VetScan VS2"],
       ["1.2", "", "0.5-1.8", "normal", "Abaxis VetScan VS2"],
-      ["106", bound, "none", "–", "Abaxis VetScan VS2"],
     ]);
     // The arrow keys tell each point.
     const points = page.getByRole("slider");
@@ -215,11 +214,26 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await expect.poll(() => page.locator(".chart canvas").count()).toBe(2);
     await page.getByText("Values of Urea nitrogen, mg/dL").click();
     const urea = page.getByRole("region", { name: "Values of Urea nitrogen" }).locator("tbody tr").nth(1);
-    await expect.poll(() => urea.textContent()).toMatch(/28.03aUREA 60.1 mg\/dL/);
+    await expect.poll(() => urea.textContent()).toMatch(/28.0a sent as UREA 60.1 mg\/dL/);
     await expectAccessible(page);
     await expectFitsPhone(page);
     await page.getByLabel("BUN").uncheck();
     await page.getByRole("heading", { name: "CREA of Karabaş" }).waitFor();
+
+    // The user's own units, at once and after the page is loaded again.
+    await page.getByRole("button", { name: /^staff/ }).click();
+    await page.locator("#user-menu").getByLabel("Units").selectOption("si");
+    await page.keyboard.press("Escape");
+    await page.getByRole("heading", { name: "Creatinine, µmol/L" }).waitFor();
+    await page.reload();
+    await page.getByRole("heading", { name: "Creatinine, µmol/L" }).waitFor();
+    expect((await cellsOf(page, ".trend-values")).map((cells) => [cells[1], cells[3]])).toEqual([
+      ["345 sent as 3.9 mg/dL", "44.2-159"],
+      ["283a sent as 3.2 mg/dL", "35.4-124"],
+      ["106", "none"],
+      ["<18 sent as <0.2 mg/dL", "44.2-159"],
+      ["106 sent as 1.2 mg/dL", "44.2-159"],
+    ]);
 
     await chooseLanguage(page, "tr");
     await page.getByRole("heading", { name: "Karabaş: CREA" }).waitFor();

@@ -128,8 +128,8 @@ function Value({ value }: { value: RowValue }) {
       <span class="mark" aria-hidden="true" title={comment}>
         {mark}
       </span>
-      {sentAs !== undefined && <span class="visually-hidden">, {sentAs}</span>}
       {meaning !== "" && <span class="visually-hidden"> {meaning}</span>}
+      {sentAs !== undefined && <span class="visually-hidden"> {sentAs}</span>}
     </span>
   );
 }

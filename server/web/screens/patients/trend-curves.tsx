@@ -152,7 +152,7 @@ function ValueTable({ title, row: { values }, markOf }: TableProps) {
           <th scope="row">{dateTime(value.study.acquired_at)}</th>
           <td class="number">
             {value.text}
-            {markOf(value) !== "" && <sup>{markOf(value)}</sup>}
+            {markOf(value) !== "" && <sup>{markOf(value)}</sup>}{" "}
             {value.sent !== undefined && (
               <small class="since">{convertedFrom({ ...value, otherName: value.curve?.other_name })}</small>
             )}
