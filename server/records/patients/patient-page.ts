@@ -5,7 +5,7 @@ import type {
   PatientRecord,
   PatientResults,
 } from "../../dashboard/types/patients.ts";
-import { describeResults, rowUnits } from "./patient-results.ts";
+import { describeResults, rowUnits } from "../comparison/patient-results.ts";
 import { leftOut } from "../../database/damaged-records.ts";
 import { query, type Session } from "../../database/query.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";

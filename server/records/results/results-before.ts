@@ -16,7 +16,7 @@ import {
   type Reader,
   shownPlaced,
   subjectOf,
-} from "./compared-results.ts";
+} from "../comparison/compared-results.ts";
 
 // The previous result of each analyte, for the page of a study.
 

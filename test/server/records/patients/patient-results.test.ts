@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeResults, rowUnits } from "../../../../server/records/patients/patient-results.ts";
+import { describeResults, rowUnits } from "../../../../server/records/comparison/patient-results.ts";
 import { AS_SENT } from "../../../../shared/clinical/units/unit-choice.ts";
 import type { Result } from "../../../../shared/api/study.ts";
 

@@ -1,12 +1,6 @@
 import { differenceOf, isSameDevice } from "../../../shared/clinical/compare/compare.ts";
 import type { PatientStudyHead, SideBySide, SideBySideRow } from "../../dashboard/types/patients.ts";
-import {
-  asPrinted,
-  isSameSubject,
-  type PlacedResult,
-  type PlacedStudy,
-  shownPlaced,
-} from "../results/compared-results.ts";
+import { asPrinted, isSameSubject, type PlacedResult, type PlacedStudy, shownPlaced } from "./compared-results.ts";
 
 // The same animal on two devices: what both measured within a day.
 

@@ -1,5 +1,5 @@
 import type uPlot from "uplot";
-import type { RowValue } from "../../../dashboard/types/results/result-rows.ts";
+import type { RowValue } from "../../../../dashboard/types/results/result-rows.ts";
 
 // What a chart draws itself: the intervals behind the points, and the points.
 

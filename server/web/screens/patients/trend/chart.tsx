@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import type { RowValue } from "../../../dashboard/types/results/result-rows.ts";
-import { locale, translations, timeZone } from "../../text.ts";
-import { shownTheme } from "../../theme.ts";
+import type { RowValue } from "../../../../dashboard/types/results/result-rows.ts";
+import { locale, translations, timeZone } from "../../../text.ts";
+import { shownTheme } from "../../../theme.ts";
 import { colour, drawIntervals, drawPoints, lineOf, secondsOf } from "./chart-drawing.ts";
 
 // The values of one analyte in one unit over time.

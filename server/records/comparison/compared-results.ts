@@ -1,3 +1,4 @@
+import type { Patient } from "../../../shared/api/patient.ts";
 import type { Result, RowSnapshot, Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
 import type { Analyte } from "../../../shared/clinical/analytes/analytes.ts";
 import { convert } from "../../../shared/clinical/analytes/units.ts";
@@ -12,15 +13,11 @@ import { analyteOf, shownIn } from "../../../shared/clinical/units/shown-result.
 import type { ShownValue } from "../../../shared/clinical/units/shown-value.ts";
 import { signalmentAt } from "../../../shared/clinical/signalment.ts";
 import type { ResultChange } from "../../dashboard/types/results/results.ts";
-import type { findPatient } from "../patients/patients.ts";
 import { parseStored, toStudy } from "../studies/study-content.ts";
 
 // The stored results of one animal as they compare with each other.
 
-export type Animal = Pick<
-  NonNullable<Awaited<ReturnType<typeof findPatient>>>["patient"],
-  "species" | "breed" | "sex" | "date_of_birth"
->;
+export type Animal = Pick<Patient, "species" | "breed" | "sex" | "date_of_birth">;
 
 /** A result with the study that has it. */
 export interface PlacedResult {

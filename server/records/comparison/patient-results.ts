@@ -23,7 +23,7 @@ import {
   shownPlaced,
   type StoredResults,
   type UnitOf,
-} from "../results/compared-results.ts";
+} from "./compared-results.ts";
 import { curvePlaces, shownUnderName } from "./curves.ts";
 import { sideBySide } from "./side-by-side.ts";
 

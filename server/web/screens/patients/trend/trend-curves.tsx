@@ -1,21 +1,21 @@
 import { useEffect } from "preact/hooks";
-import type { PatientResults } from "../../../dashboard/types/patients.ts";
+import type { PatientResults } from "../../../../dashboard/types/patients.ts";
 import {
   deviceTitle,
   type ResultRow,
   resultRows,
   type RowValue,
-} from "../../../dashboard/types/results/result-rows.ts";
-import { sideOf } from "../../../dashboard/types/results/result-value.ts";
-import { Empty, Loaded, useResource } from "../../resource.tsx";
-import { dateTime, translations } from "../../text.ts";
-import { DataTable } from "../../ui/list/data-table.tsx";
-import { Flag, flagWord } from "../../ui/result-row/flag.tsx";
-import { convertedFrom } from "../../ui/result-row/sent-text.ts";
-import { differenceWord, notComparable } from "../../ui/words/change-words.ts";
-import { studyWord } from "../../ui/words/study-word.ts";
-import { analyteName, dayOf, plainDate } from "../../ui/words/words.ts";
-import { ChangeMark } from "./change-mark.tsx";
+} from "../../../../dashboard/types/results/result-rows.ts";
+import { sideOf } from "../../../../dashboard/types/results/result-value.ts";
+import { Empty, Loaded, useResource } from "../../../resource.tsx";
+import { dateTime, translations } from "../../../text.ts";
+import { DataTable } from "../../../ui/list/data-table.tsx";
+import { Flag, flagWord } from "../../../ui/result-row/flag.tsx";
+import { convertedFrom } from "../../../ui/result-row/sent-text.ts";
+import { differenceWord, notComparable } from "../../../ui/words/change-words.ts";
+import { studyWord } from "../../../ui/words/study-word.ts";
+import { analyteName, dayOf, plainDate } from "../../../ui/words/words.ts";
+import { ChangeMark } from "../change-mark.tsx";
 import { Chart, type Span } from "./chart.tsx";
 import { secondsOf } from "./chart-drawing.ts";
 

@@ -1,10 +1,10 @@
 import { useLocation, useRoute } from "preact-iso";
 import { useState } from "preact/hooks";
-import type { AnalyteName } from "../../../dashboard/types/patients.ts";
-import { translations } from "../../text.ts";
+import type { AnalyteName } from "../../../../dashboard/types/patients.ts";
+import { translations } from "../../../text.ts";
 import type { Span } from "./chart.tsx";
-import { analyteName } from "../../ui/words/words.ts";
-import "./patients.css";
+import { analyteName } from "../../../ui/words/words.ts";
+import "../patients.css";
 import { AnalyteCurves } from "./trend-curves.tsx";
 
 /** Analytes of a patient over time, below each other on one axis of time. The address holds them. */

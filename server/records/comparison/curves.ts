@@ -3,7 +3,7 @@ import { convertTo } from "../../../shared/clinical/compare/not-comparable.ts";
 import { boundsOf } from "../../../shared/clinical/analytes/value.ts";
 import { type ShownValue, shownValue } from "../../../shared/clinical/units/shown-value.ts";
 import type { CurvePlace } from "../../dashboard/types/patients.ts";
-import type { Animal, PlacedResult } from "../results/compared-results.ts";
+import type { Animal, PlacedResult } from "./compared-results.ts";
 
 // The curves of one substance: a line joins only values that compare with each other.
 
