@@ -1,5 +1,5 @@
 import type { Measurement } from "../../shared/clinical/results.ts";
-import type { Modality, PatientHint } from "../../shared/api/study.ts";
+import type { Modality, NotReported, PatientHint } from "../../shared/api/study.ts";
 
 /** Report of one patient's sample: field names of the API, values of the device. */
 export interface Report {
@@ -28,6 +28,8 @@ export interface Report {
   readonly unmapped: readonly string[];
   /** Results without a row, each with its reason. */
   readonly leftOut: readonly string[];
+  /** Results without a value that the device sent all the same, for the people who read the study. Absent without any. */
+  readonly notReported?: readonly NotReported[];
   /** Decisions and doubts. */
   readonly notes: readonly string[];
   readonly comments: readonly string[];

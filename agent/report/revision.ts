@@ -2,7 +2,9 @@ import type { Collection } from "./report.ts";
 import { measurementKey } from "../../shared/clinical/measurement-key.ts";
 import {
   COMMENTS_MAX,
+  type NotReported,
   type PushedStudy,
+  RESULTS_MAX,
   type Result,
   type RowSnapshot,
   type Snapshot,
@@ -75,13 +77,18 @@ export function revise(held: StudyBody, late: StudyBody): StudyBody | null {
   const comments = commentsOf(isComplete ? [] : (held.body.comments ?? []), late.body.comments ?? []);
   const sameImages = late.snapshot.images === held.snapshot.images;
   const sameComments = comments.length === (held.body.comments ?? []).length;
-  const sameValues = sameImages && sameComments && measurementKey(results) === measurementKey(held.body.results);
+  const notReported = notReportedOf(isComplete ? [] : (held.snapshot.not_reported ?? []), late, results);
+  const sameGaps = JSON.stringify(notReported) === JSON.stringify(held.snapshot.not_reported ?? []);
+  const sameValues =
+    sameImages && sameComments && sameGaps && measurementKey(results) === measurementKey(held.body.results);
   if (sameValues && !matchedOnlyNow && !(late.flaggedAgain === true && isCorrected(held, late))) return null;
   const { comments: _late, ...body } = late.body;
+  const { not_reported: _lateGaps, ...snapshot } = late.snapshot;
   return {
     body: { ...body, results, ...(comments.length === 0 ? {} : { comments }), acquired_at: held.body.acquired_at },
     snapshot: {
-      ...late.snapshot,
+      ...snapshot,
+      ...(notReported.length === 0 ? {} : { not_reported: notReported }),
       rows: rows.flatMap(({ row }) => row ?? []),
       ...(isComplete || isFlaggedAlike(held.snapshot, late.snapshot, withdrawn) ? {} : { animal: null }),
     },
@@ -99,6 +106,21 @@ function isCorrected(held: StudyBody, late: StudyBody): boolean {
 /** Returns the comments of both messages, each once. A later message does not repeat the comments of an earlier one. */
 function commentsOf(held: readonly string[], late: readonly string[]): string[] {
   return [...new Set([...held, ...late])].slice(0, COMMENTS_MAX);
+}
+
+/**
+ * Returns the results without a value of both messages. A later message replaces those of the tests that it names, and a test with
+ * a result is reported, even if a repetition of it failed.
+ */
+function notReportedOf(
+  held: readonly NotReported[],
+  { snapshot: { not_reported: late = [] } }: StudyBody,
+  results: readonly Result[],
+): NotReported[] {
+  const named = new Set(late.map(({ analyte }) => analyte));
+  const reported = new Set(results.map(({ analyte }) => analyte));
+  const all = [...held.filter(({ analyte }) => !named.has(analyte)), ...late];
+  return all.filter(({ analyte }) => !reported.has(analyte)).slice(0, RESULTS_MAX);
 }
 
 /** A result with its row of the snapshot. Studies of older agents may lack the row. */

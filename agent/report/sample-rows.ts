@@ -1,4 +1,4 @@
-import { type Modality, RESULTS_MAX } from "../../shared/api/study.ts";
+import { type Modality, type NotReported, RESULTS_MAX } from "../../shared/api/study.ts";
 import {
   type Analyte,
   analyteByCode,
@@ -23,6 +23,7 @@ export interface SampleRows {
   /** Codes that became rows without an analyte of the catalogue. */
   readonly unmapped: string[];
   readonly leftOut: string[];
+  readonly notReported: NotReported[];
   readonly notes: string[];
   /** Texts that are too long for a value. */
   readonly comments: string[];
@@ -56,7 +57,9 @@ export function readRows(
   const declared = isUrine ? "urine" : blood === true ? "blood" : null;
   const isSaid = () => results.some(({ names }) => names.some((name) => saysUrine(name, profile)));
   const facts = { profile, declared, urine: isUrine || (blood !== true && isSaid()), species, context } as const;
-  const rows: SampleRows = { found: [], withdrawn: [], unmapped: [], leftOut: [], notes: [], comments: [] };
+  const rows: SampleRows = {
+    ...{ found: [], withdrawn: [], unmapped: [], leftOut: [], notReported: [], notes: [], comments: [] },
+  };
   for (const result of results) readResult(result, facts, rows);
   const rest = rows.found.splice(RESULTS_MAX).length;
   if (rest > 0) rows.leftOut.push(`${rest} results after the first ${RESULTS_MAX} stay in the message alone`);
@@ -86,8 +89,11 @@ function readResult(
   const label = match?.analyte.api_code ?? labelOf(result.names);
   if (result.notFinal !== null) {
     rows.leftOut.push(`${labelOf(result.names)} has no final value: ${result.notFinal}`);
+    rows.notReported.push(notReported(label, "not_final", result));
   } else if (value.is === "none") {
     rows.leftOut.push(`${label} has no value: ${value.reason}`);
+    const isPlaceholder = result.value.trim() !== "" && result.value.length <= WORDS_MAX;
+    if (isPlaceholder) rows.notReported.push(notReported(label, "no_value", result));
     if (/\p{L}{3}/u.test(result.value) && result.value.length > WORDS_MAX)
       rows.comments.push(`${label}: ${result.value}`);
   } else if (match === null || !fits(value, match.analyte)) {
@@ -99,6 +105,10 @@ function readResult(
     rows.notes.push(...[match.note, warning].filter((note) => note !== null));
     rows.found.push({ modality, row });
   }
+}
+
+function notReported(label: string, code: NotReported["code"], { value }: DeviceResult): NotReported {
+  return { analyte: label.slice(0, LABEL_MAX), code, text: value.trim().slice(0, LABEL_MAX) };
 }
 
 /** Abnormal flags of a value beyond the measuring range (LIS02-A2 §9.7, HL7 table 0078). They may repeat: `H >`. */

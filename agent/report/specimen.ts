@@ -1,6 +1,6 @@
 import type { Measurement } from "../../shared/clinical/results.ts";
 import { readSpecies } from "../../shared/clinical/species.ts";
-import type { Modality } from "../../shared/api/study.ts";
+import { type Modality, RESULTS_MAX } from "../../shared/api/study.ts";
 import { collectionKey, dedupeKey, separateEqualKeys } from "./dedupe-key.ts";
 import { describe, type ReadContext, type Reading, type Report } from "./report.ts";
 import { hasClock, isImpossible, isSuspect, readTime } from "./device-time.ts";
@@ -61,6 +61,7 @@ function readSample(sample: Sample, profile: SampleProfile, context: ReadContext
     ...(times.suspect === undefined ? {} : { suspectTime: times.suspect }),
     unmapped: rows.unmapped,
     leftOut: rows.leftOut,
+    ...(rows.notReported.length === 0 ? {} : { notReported: rows.notReported.slice(0, RESULTS_MAX) }),
     notes: [...sample.notes, ...settingsOf(sample), ...rows.notes, ...times.notes],
     comments: [...sample.comments, ...rows.comments],
   };
@@ -71,7 +72,7 @@ function readSample(sample: Sample, profile: SampleProfile, context: ReadContext
     rows: own,
     ...withdrawnOf(rows, modality),
     // Only the first Report lists the omissions of the sample. The device's comments hold for each.
-    ...(index === 0 ? {} : { unmapped: [], leftOut: [], notes: [] }),
+    ...(index === 0 ? {} : { unmapped: [], leftOut: [], notReported: [], notes: [] }),
   }));
 }
 

@@ -36,7 +36,11 @@ export function study(
   };
   const isCollected = report.collect?.repeatedBy !== undefined;
   const rows = isCollected ? snapshot.rows.map((row) => ({ ...row, measured_at: acquired_at })) : snapshot.rows;
-  const flaggedFor = { ...snapshot, rows, animal: patient === null ? null : flaggedPatient(patient) };
+  const { notReported = [] } = report;
+  const flaggedFor = {
+    ...{ ...snapshot, rows, animal: patient === null ? null : flaggedPatient(patient) },
+    ...(notReported.length === 0 ? {} : { not_reported: [...notReported] }),
+  };
   return {
     body,
     snapshot: flaggedFor,

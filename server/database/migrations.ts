@@ -877,6 +877,11 @@ const ownerReports = ({ orderedText }: Engine) => `
   );
 `;
 
+// The status that the undo of a cancelled event restores.
+const cancelledEvents = () => `
+  alter table calendar_event add column cancelled_from text;
+`;
+
 // The units in which a clinic reads results, as JSON.
 const units = () => `
   alter table clinic_settings add column units text;
@@ -914,6 +919,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   followUps,
   reportSharing,
   ownerReports,
+  cancelledEvents,
   units,
 ];
 

@@ -259,7 +259,11 @@ export interface Tables {
   };
   heartbeat: { clinic_id: number; api_key_id: number; received_at: number; body: string };
   soap: SoapColumns & { id: Generated<number> };
-  calendar_event: EventColumns & { id: Generated<number> };
+  calendar_event: EventColumns & {
+    id: Generated<number>;
+    /** The status in which a user cancelled it; null for another event. */
+    cancelled_from: Generated<EventStatus | null>;
+  };
   inventory_item: ItemColumns & { id: Generated<number> };
   inventory_batch: BatchColumns & { id: Generated<number> };
   /** A clinic's own intervals. Each import is a version, and the last one is in use. */

@@ -218,6 +218,19 @@ export const FlaggedPatient = Type.Object({
 });
 export type FlaggedPatient = Static<typeof FlaggedPatient>;
 
+/**
+ * A result that the device sent without a value: it printed a mark in its place (`no_value`), such as HEM if hemolysis suppresses
+ * it, or it calls the value not final (`not_final`).
+ */
+export const NotReported = ClosedObject({
+  /** Code of the API, or the device's name of a test that the catalogue lacks. */
+  analyte: Type.String({ maxLength: 200 }),
+  code: Type.Enum(["no_value", "not_final"]),
+  /** As printed in place of the value; empty if the device printed nothing. */
+  text: Type.String({ maxLength: 200 }),
+});
+export type NotReported = Static<typeof NotReported>;
+
 /** Inputs of the flags of a study. They are stored with the study, so that a reader never computes flags again. */
 export const Snapshot = ClosedObject({
   /** Versions of the reference data and of the clinic's own intervals. `ranges` is null if the clinic has none. */
@@ -230,6 +243,8 @@ export const Snapshot = ClosedObject({
   rows: Type.Array(RowSnapshot, { maxItems: RESULTS_MAX }),
   /** Decisions, doubts, and values that became no result. */
   notes: Type.Array(Type.String(), { maxItems: 10_000 }),
+  /** Absent without any. Older agents omit it. */
+  not_reported: Type.Optional(Type.Array(NotReported, { maxItems: RESULTS_MAX })),
   /** Digest of the images of the study, since a late image makes a new revision too. */
   images: Type.Optional(Type.String()),
 });

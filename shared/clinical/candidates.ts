@@ -61,9 +61,10 @@ export function rankCandidates(
   limit: number,
 ): PatientCandidate[] {
   const sent = { ...hint, name: fold(hint.name ?? "").trim(), species: readSpecies(hint.species ?? "") };
+  const likenessOf = likenessTo(sent.name);
   const ranked: PatientCandidate[] = [];
   for (const evidence of patients) {
-    const candidate = weigh(sent, evidence);
+    const candidate = weigh(sent, likenessOf(evidence.patient.name), evidence);
     if (candidate !== null) ranked.push(candidate);
   }
   const order = (a: PatientCandidate, b: PatientCandidate) =>
@@ -71,7 +72,23 @@ export function rankCandidates(
   return ranked.toSorted(order).slice(0, limit);
 }
 
-function weigh(sent: PatientHint, { patient, identifiers, appointed, owners }: MatchEvidence): PatientCandidate | null {
+/** Returns the similarity of a patient's name to the sent one, which is folded. A clinic has many namesakes. */
+function likenessTo(sentName: string): (name: string) => number {
+  const known = new Map<string, number>();
+  return (name) => {
+    const before = known.get(name);
+    if (before !== undefined) return before;
+    const likeness = sentName === "" ? 0 : similarity(fold(name).trim(), sentName);
+    known.set(name, likeness);
+    return likeness;
+  };
+}
+
+function weigh(
+  sent: PatientHint,
+  likeness: number,
+  { patient, identifiers, appointed, owners }: MatchEvidence,
+): PatientCandidate | null {
   const reasons: string[] = [];
   const signs: CandidateSign[] = [];
   let score = 0;
@@ -82,13 +99,10 @@ function weigh(sent: PatientHint, { patient, identifiers, appointed, owners }: M
   };
 
   const number = sent.identifier?.trim() ?? "";
-  const [nearest = ""] = identifiers.toSorted((a, b) => similarity(b, number) - similarity(a, number));
-  if (number !== "" && number === nearest) note("identifier", `has the number ${number}`);
-  else if (number.length > 3 && slips(nearest, number) === 1) note("nearIdentifier", `its number is ${nearest}`);
-  const isNumberNear = signs.length > 0;
+  const near = nearNumber(number, identifiers);
+  if (near !== null && near === number) note("identifier", `has the number ${number}`);
+  else if (near !== null) note("nearIdentifier", `its number is ${near}`);
 
-  const name = fold(patient.name).trim();
-  const likeness = sent.name === null || sent.name === "" ? 0 : similarity(name, sent.name);
   if (likeness === 1) note("name", `is called ${patient.name}`);
   else if (likeness >= NEAR_NAME) note("nearName", `is called ${patient.name}, which is similar`);
   if (appointed) note("appointed", "has an event that day");
@@ -115,13 +129,21 @@ function weigh(sent: PatientHint, { patient, identifiers, appointed, owners }: M
     else if (difference > WEIGHT_FAR)
       note("otherWeight", `weighs ${patient.weight_kg} kg, the device says ${sent.weight_kg}`);
   }
-  return { patient, score, reasons, signs, number: isNumberNear ? nearest : null };
+  return { patient, score, reasons, signs, number: near };
 }
 
 /** Whether one name may be a typing error of the other. Case, accents and blanks make no difference. */
 export function isNearName(one: string, other: string): boolean {
   const [first, second] = [fold(one).trim(), fold(other).trim()];
   return first !== "" && second !== "" && (slips(first, second) <= 1 || similarity(first, second) >= NEAR_NAME);
+}
+
+/** Returns the equal number, or else one with a single slip in more than three characters; null without one. */
+function nearNumber(sent: string, numbers: readonly string[]): string | null {
+  if (sent === "") return null;
+  if (numbers.includes(sent)) return sent;
+  if (sent.length <= 3) return null;
+  return numbers.find((each) => Math.abs(each.length - sent.length) <= 1 && slips(each, sent) === 1) ?? null;
 }
 
 /** Returns 1 for equal texts, down to 0 for texts without a common part. */

@@ -1,5 +1,6 @@
 import { api } from "./api.ts";
 import { astm } from "./astm.ts";
+import { dashboard } from "./dashboard.ts";
 import { dicom } from "./dicom.ts";
 import { print } from "./figure.ts";
 import { hl7 } from "./hl7.ts";
@@ -7,7 +8,7 @@ import { poct1a } from "./poct1a.ts";
 
 // npm run bench -- NAME [--quick] prints each figure next to its baseline from the same run. Exits 1 if a figure misses its bar.
 
-const benches = { astm, hl7, poct1a, dicom, api };
+const benches = { astm, hl7, poct1a, dicom, api, dashboard };
 
 function isBench(name: string | undefined): name is keyof typeof benches {
   return name !== undefined && Object.hasOwn(benches, name);

@@ -30,6 +30,7 @@ const study = (rows: number) =>
     remark: null,
     revision: 1,
     comments: [],
+    not_reported: [],
     notes: [],
   }) as unknown as StudyPage;
 const context = {

@@ -27,6 +27,10 @@ const context: ReportContext = {
   now: Date.parse("2026-11-28T07:20:00.000Z"),
 };
 
+const before = (unit: string) => ({
+  ...{ fp: "cds_0", device_name: "VetScan VS2", acquired_at: "2026-10-02T06:20:00.000Z", value: "13.1", unit },
+  ...{ sent: { value: "13.1", unit, reference_range: null }, number: 13.1, change: null },
+});
 const row = (code: string, more: Partial<StudyRow> = {}): StudyRow => {
   const known = analytes.find((analyte) => analyte.code === code);
   return {
@@ -36,23 +40,14 @@ const row = (code: string, more: Partial<StudyRow> = {}): StudyRow => {
     ...{ code_source: null, device_code: null, measured_at: null },
     sent: { value: "14.2", unit: "U/L", reference_range: "5.5-16.9" },
     source: { kind: "clinic", id: "1", title: null, text: null },
-    before: {
-      ...{
-        fp: "cds_0",
-        device_name: "VetScan VS2",
-        acquired_at: "2026-10-02T06:20:00.000Z",
-        value: "13.1",
-        unit: "U/L",
-      },
-      ...{ sent: { value: "13.1", unit: "U/L", reference_range: null }, number: 13.1, change: null },
-    },
+    before: before("U/L"),
     ...more,
   };
 };
 const panel = [
   row("PLT", { value: "1", number: 1, flag: "critical", side: "low" }),
   row("WBC", { unit: "×10⁹/L" }),
-  row("CREA", { unit: "µmol/L" }),
+  row("CREA", { unit: "µmol/L", before: before("µmol/L") }),
   row("GLU", { value: "18", number: 18, flag: "high", side: "high", comment: "the device marks the value with *" }),
   ...analytes.slice(10, 36).map(({ code }) => row(code)),
 ];
@@ -74,6 +69,10 @@ const study = {
     remark: { text: "Bol su verin.", by: "Dr. Ada Hekim", at: "2026-11-28T07:00:00.000Z" },
     revision: 2,
     comments: ["HEM: 2+"],
+    not_reported: [
+      { analyte: "TBIL", code: "no_value", text: "HEM" },
+      { analyte: "K", code: "not_final", text: "4.1" },
+    ],
   },
   ...{
     acquired_at: "2026-11-28T06:20:00.000Z",
@@ -102,6 +101,8 @@ describe.skipIf(!poppler)(
         "S-809",
         "Sürüm 2",
         "hemoliz 2+",
+        "TBIL: bildirilmedi: hemoliz",
+        "K: kesin değer yok",
       ]) {
         expect(text).toContain(part);
       }
@@ -110,7 +111,7 @@ describe.skipIf(!poppler)(
       expect(text).toMatch(/GLU Glukoz\s+18 U\/L \?\s+yüksek\s+5\.5-16\.9 \[1\]\s+13\.1 \(02\.10\.26\)/);
       // In another unit than the value it names its own.
       expect(text).toMatch(/WBC Lökosit\s+14\.2 ×10⁹\/L.*13\.1 U\/L/);
-      expect(text).toMatch(/CREA Kreatinin\s+14\.2 µmol\/L/);
+      expect(text).toMatch(/CREA Kreatinin\s+14\.2 µmol\/L.*13\.1 \(/);
       expect(text).toMatch(/Aralık\s+Önceki/);
       expect(text).toMatch(/Sayfa 1\/1/);
       for (const part of ["has no value", "the device", "Owner", "Interval", "Mean", "cells"])

@@ -27,6 +27,7 @@ const words = {
   sources: ["Sources of the intervals", "Referans aralıklarının kaynakları"],
   ofDevice: ["the device's own interval", "cihazın kendi aralığı"],
   comments: ["The analyzer on the sample", "Analizörün numune hakkındaki bildirimi"],
+  notReported: ["Without a result", "Sonucu olmayanlar"],
   noResults: ["This study has no measured values.", "Bu tetkikte ölçülmüş değer yok."],
   fromVet: ["From your vet", "Veteriner hekiminizden"],
   barMeans: [

@@ -1,7 +1,7 @@
 import { DateTime } from "luxon";
 import { flagReasonText } from "../../../shared/clinical/flag-reasons.ts";
 import type { ReportContext } from "../types/results/report.ts";
-import { commentText } from "../types/results/sample-indices.ts";
+import { commentText, notReportedText } from "../types/results/sample-indices.ts";
 import { place } from "../types/results/range-place.ts";
 import type { ReportQuery, StudyPage, StudyRemark, StudyRow } from "../types/results/results.ts";
 import { isOfImages, isStudyWord } from "../types/results/study-words.ts";
@@ -52,6 +52,15 @@ export function studyReport(study: StudyPage, context: ReportContext): PdfDocume
       { text: word(study.modality), style: "heading" },
       study.rows.length === 0 ? word("noResults") : rowsTable(study, sources, context),
       ...(study.rows.length === 0 ? [] : [legend(study.rows, word)]),
+      ...(study.not_reported.length === 0
+        ? []
+        : [
+            { text: word("notReported"), style: "heading" },
+            {
+              stack: study.not_reported.map((gap) => `${gap.analyte}: ${notReportedText(gap, language)}`),
+              style: "quiet",
+            },
+          ]),
       ...(study.comments.length === 0
         ? []
         : [
@@ -159,7 +168,7 @@ function rowsTable(study: StudyPage, sources: readonly string[], context: Report
   return {
     table: {
       headerRows: 1,
-      widths: ["*", 76, 54, BAR_WIDTH, 70, ...(hasBefore ? [60] : [])],
+      widths: ["*", 72, 54, BAR_WIDTH, 70, ...(hasBefore ? [60] : [])],
       // pdfmake drops an unbroken row that is higher than a page.
       dontBreakRows: study.rows.every(isLow),
       body: [head, ...study.rows.map((row) => rowCells(row, sources, { context, word, hasBefore }))],
@@ -296,7 +305,13 @@ export function studyCsvRows(study: StudyPage): CsvCell[][] {
   const { fp, patient, acquired_at, device_name } = study;
   const samples = study.sample_ids.join(" ");
   const answered = study.order === null ? null : (study.order.placer_number ?? study.order.fp);
-  return study.rows.map((row) => [
+  const gaps = study.not_reported.map((gap) => [
+    ...[fp, patient?.name ?? null, acquired_at, device_name, gap.analyte, null, null],
+    ...Array.from({ length: 7 }, () => null),
+    ...[notReportedText(gap, "en"), null, null, study.comments.join(" | ") || null],
+    ...[study.flagged_for?.species ?? null, samples || null, answered],
+  ]);
+  const rows = study.rows.map((row): CsvCell[] => [
     ...[fp, patient?.name ?? null, acquired_at, device_name, row.analyte, row.name],
     row.number === null ? row.value : numberCell(row.value),
     ...[row.unit, row.reference_range, row.flag, row.side, row.device_range, row.device_flag, row.code_source],
@@ -309,6 +324,7 @@ export function studyCsvRows(study: StudyPage): CsvCell[][] {
     ...[study.flagged_for?.species ?? null, samples || null, answered],
     ...[row.number === null ? row.sent.value : numberCell(row.sent.value), row.sent.unit, row.sent.reference_range],
   ]);
+  return [...rows, ...gaps];
 }
 
 /** Text keeps the digits of 7.0. A negative text would be a formula. */

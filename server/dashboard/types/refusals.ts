@@ -6,6 +6,28 @@ import { type Reason, type ReasonOf, reasonOf } from "../../../shared/api/reason
 
 type Words = (...values: readonly string[]) => string;
 
+/** Fields of an event, as its form names them. */
+const eventFields: Readonly<Record<Language, Readonly<Record<string, string>>>> = {
+  en: {
+    title: "the title",
+    type: "the type",
+    status: "the state",
+    start_at: "the start",
+    end_at: "the end",
+    patient_fp: "the patient",
+    assigned_user_fp: "who is responsible",
+  },
+  tr: {
+    title: "başlık",
+    type: "tür",
+    status: "durum",
+    start_at: "başlangıç",
+    end_at: "bitiş",
+    patient_fp: "hasta",
+    assigned_user_fp: "sorumlu",
+  },
+};
+
 const english = {
   /** Who changed it and where it is now; no values if the user may not see who. */
   "STUDY.CHANGED": (who, place, name) => {
@@ -70,6 +92,12 @@ const english = {
   "STOCK.NAME_TAKEN": () => "The clinic has an item of this name",
   "STOCK.NO_ITEM": (fp) => `${fp} is not an item of this clinic`,
   "EVENT.STATUS": (to, from, next) => `Status is ${to}, expected ${next} or CANCELLED after ${from}`,
+  /** The values are the fields of an event that changed. */
+  "EVENT.CHANGED": (...fields) =>
+    `Somebody changed ${fields.map((field) => eventFields.en[field] ?? field).join(", ")} meanwhile, so nothing was overwritten`,
+  "EVENT.OF_SOFTWARE": (source) => `${source} keeps this appointment: change it there`,
+  "EVENT.CANCELLED_BY_SOFTWARE": (source) => `${source} cancelled this appointment: make a new one there`,
+  "EVENT.NO_STEP_BACK": () => "This event is in its first state: there is nothing to undo",
   "EVENT.FINAL": (to, from) => `Status is ${to}, expected no other status, ${from} is final`,
   "EVENT.NOT_OWN": (fp) => `${fp} is not an event of this clinic`,
   "SOAP.STATUS": (to, from, next) => `Status is ${to}, expected ${next} after ${from}`,
@@ -199,6 +227,11 @@ const turkish: Record<RefusalCode, Words> = {
   "STOCK.NAME_TAKEN": () => "Klinikte bu adla bir ürün var",
   "STOCK.NO_ITEM": (fp) => `${fp} bu kliniğin ürünü değil`,
   "EVENT.STATUS": (to, from, next) => `Durum ${to}, ${from} ardından ${next} ya da CANCELLED bekleniyordu`,
+  "EVENT.CHANGED": (...fields) =>
+    `Bu arada başka biri şunu değiştirdi: ${fields.map((field) => eventFields.tr[field] ?? field).join(", ")}. Hiçbir şeyin üzerine yazılmadı`,
+  "EVENT.OF_SOFTWARE": (source) => `Bu randevuyu ${source} tutuyor: orada değiştirin`,
+  "EVENT.CANCELLED_BY_SOFTWARE": (source) => `Bu randevuyu ${source} iptal etti: orada yenisini oluşturun`,
+  "EVENT.NO_STEP_BACK": () => "Bu etkinlik ilk durumunda: geri alınacak bir şey yok",
   "EVENT.FINAL": (to, from) => `Durum ${to}, ama ${from} son durumdur`,
   "EVENT.NOT_OWN": (fp) => `${fp} bu kliniğin randevusu değil`,
   "SOAP.STATUS": (to, from, next) => `Durum ${to}, ${from} ardından ${next} bekleniyordu`,

@@ -1,4 +1,4 @@
-import type { EventStatus } from "../../../shared/api/calendar.ts";
+import { type EventStatus, eventStatuses } from "../../../shared/api/calendar.ts";
 import { type Refusal, refusal } from "../../dashboard/types/refusals.ts";
 
 // Status order of calendar events, and the time range of a request.
@@ -24,6 +24,15 @@ export function eventStatusProblem(from: EventStatus, to: EventStatus): Refusal 
   if (following === null) return refusal("EVENT.FINAL", to, from);
   if (to === following || to === "CANCELLED") return null;
   return refusal("EVENT.STATUS", to, from, following);
+}
+
+/**
+ * Finds the status to which an undo takes an event back. `cancelledFrom` is the status in which it was cancelled, null if nobody
+ * noted it. @returns null for an event that no user moved
+ */
+export function previousEventStatus(status: EventStatus, cancelledFrom: EventStatus | null): EventStatus | null {
+  if (status === "CANCELLED") return cancelledFrom ?? "SCHEDULED";
+  return eventStatuses.find((before) => next[before] === status) ?? null;
 }
 
 const DAY_MS = 86_400_000;

@@ -1,7 +1,9 @@
+import type { InferResult, Kysely } from "kysely";
 import type { ListedEvent } from "../../dashboard/types/calendar.ts";
-import { nextEventStatuses, type TimeRange } from "./calendar-events.ts";
+import { nextEventStatuses, previousEventStatus, type TimeRange } from "./calendar-events.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import type { Tables } from "../../database/schema.ts";
 
 // The calendar of a clinic with the names of patients and staff.
 
@@ -10,23 +12,24 @@ export async function listNamedEvents(
   session: Session,
   range: TimeRange & { clinicId: number },
 ): Promise<ListedEvent[]> {
-  return (await session.all(inRange, range)).map(
-    ({ patient_fp, patient_name, species, start_at, end_at, ...event }) => ({
-      ...event,
-      start_at: new Date(start_at).toISOString(),
-      end_at: new Date(end_at).toISOString(),
-      patient:
-        patient_fp === null || patient_name === null || species === null
-          ? null
-          : { fp: patient_fp, name: patient_name, species },
-      next_statuses: nextEventStatuses(event.status),
-    }),
-  );
+  return (await session.all(inRange, range)).map(listedEvent);
 }
 
-export async function hasEvent(session: Session, clinicId: number, fp: string): Promise<boolean> {
-  return (await session.first(ofClinic, { clinicId, fp })) !== undefined;
+export async function findNamedEvent(session: Session, clinicId: number, fp: string): Promise<ListedEvent | undefined> {
+  const row = await session.first(ofClinic, { clinicId, fp });
+  return row && listedEvent(row);
 }
+
+/** Lists the clinic's events that are not over and go on at a time of the range, by start and fp. */
+export async function listEventsDuring(
+  session: Session,
+  range: TimeRange & { clinicId: number },
+): Promise<ListedEvent[]> {
+  return (await session.all(during, { ...range, earliest: range.start - STAY_MS_MAX })).map(listedEvent);
+}
+
+/** An event that began longer before is not looked for. */
+const STAY_MS_MAX = 31 * 86_400_000;
 
 /** Lists the staff that the clinic's own software named, by name. */
 export async function listStaff(
@@ -49,7 +52,23 @@ export async function joinStaff(session: Session, clinicId: number, name: string
   return (await session.first(insertStaff, { clinicId, name, fp: newFp("user") }))?.id;
 }
 
-const inRange = query((db, p: TimeRange & { clinicId: number }) =>
+function listedEvent(row: EventRow): ListedEvent {
+  const { patient_fp, patient_name, species, start_at, end_at, cancelled_from, removed, ...event } = row;
+  return {
+    ...event,
+    start_at: new Date(start_at).toISOString(),
+    end_at: new Date(end_at).toISOString(),
+    patient:
+      patient_fp === null || patient_name === null || species === null
+        ? null
+        : { fp: patient_fp, name: patient_name, species },
+    next_statuses: nextEventStatuses(event.status),
+    // Software that cancelled an appointment sends it again as another event.
+    previous_status: removed === 1 ? null : previousEventStatus(event.status, cancelled_from),
+  };
+}
+
+const events = (db: Kysely<Tables>, p: { clinicId: number }) =>
   db
     .selectFrom("calendar_event as event")
     .leftJoin("clinic_patient as listed", (join) =>
@@ -60,18 +79,29 @@ const inRange = query((db, p: TimeRange & { clinicId: number }) =>
     )
     .leftJoin("patient", "patient.id", "listed.patient_id")
     .leftJoin("user", "user.id", "event.assigned_user_id")
+    .leftJoin("event_source as software", "software.event_id", "event.id")
     .select(["event.fp", "event.title", "event.type", "event.status", "event.start_at", "event.end_at"])
     .select(["patient.fp as patient_fp", "patient.name as patient_name", "patient.species"])
-    .select("user.name as assigned_user")
+    .select(["user.fp as assigned_user_fp", "user.name as assigned_user"])
+    .select(["event.cancelled_from", "software.source", "software.removed"])
     .where("event.clinic_id", "=", p.clinicId)
-    .where("event.start_at", ">=", p.start)
-    .where("event.start_at", "<", p.end)
     .orderBy("event.start_at")
-    .orderBy("event.fp"),
+    .orderBy("event.fp");
+
+type EventRow = InferResult<ReturnType<typeof events>>[number];
+
+const inRange = query((db, p: TimeRange & { clinicId: number }) =>
+  events(db, p).where("event.start_at", ">=", p.start).where("event.start_at", "<", p.end),
 );
 
-const ofClinic = query((db, p: { clinicId: number; fp: string }) =>
-  db.selectFrom("calendar_event").select("id").where("fp", "=", p.fp).where("clinic_id", "=", p.clinicId),
+const ofClinic = query((db, p: { clinicId: number; fp: string }) => events(db, p).where("event.fp", "=", p.fp));
+
+const during = query((db, p: TimeRange & { clinicId: number; earliest: number }) =>
+  events(db, p)
+    .where("event.start_at", ">=", p.earliest)
+    .where("event.start_at", "<", p.end)
+    .where("event.end_at", ">", p.start)
+    .where("event.status", "not in", ["CLOSED", "CANCELLED"]),
 );
 
 const otherMembers = query((db, p: { clinicId: number }) =>

@@ -1,7 +1,7 @@
 import type { CalendarEvent, EventStatus, EventType } from "../../../shared/api/calendar.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { type TimeRange, eventStatusProblem } from "./calendar-events.ts";
-import { query, type Session } from "../../database/query.ts";
+import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { EventColumns } from "../../database/schema.ts";
 import { type Refusal, refusal, refusalWords } from "../../dashboard/types/refusals.ts";
 
@@ -81,8 +81,21 @@ export async function moveEvent(
   const stored = await session.first(storedByFp, { fp });
   if (stored?.clinic_id !== clinicId) return refusal("EVENT.NOT_OWN", fp);
   const problem = eventStatusProblem(stored.status, to);
-  if (problem === null) await session.all(update, { ...stored, status: to, previousClinicId: stored.clinic_id });
-  return problem;
+  if (problem !== null) return problem;
+  await session.all(update, { ...stored, status: to, previousClinicId: stored.clinic_id });
+  if (to === "CANCELLED") await session.all(noteCancelled, { id: stored.id, from: stored.status });
+  return null;
+}
+
+/** Changes facts of an event of the clinic. Run it in a transaction. */
+export async function changeEvent(
+  session: Session,
+  fp: string,
+  changes: Partial<Omit<EventColumns, "fp" | "clinic_id">>,
+): Promise<void> {
+  const stored = await session.first(storedByFp, { fp });
+  if (stored === undefined) throw new Error("the event is missing");
+  await session.all(update, { ...stored, ...changes, previousClinicId: stored.clinic_id });
 }
 
 type EventRow = Omit<EventColumns, "clinic_id" | "patient_id" | "assigned_user_id"> & {
@@ -146,6 +159,11 @@ const update = query(
   (db, p: EventColumns & { id: number; previousClinicId: number }) =>
     db.updateTable("calendar_event").set(eventValues(p)).where("id", "=", p.id),
   ({ clinic_id, previousClinicId }) => ({ clinics: [clinic_id, previousClinicId] }),
+);
+
+// Responses of /api/v1 do not have it.
+const noteCancelled = uncachedWrite((db, p: { id: number; from: EventStatus }) =>
+  db.updateTable("calendar_event").set({ cancelled_from: p.from }).where("id", "=", p.id),
 );
 
 function eventValues(p: EventColumns): EventColumns {

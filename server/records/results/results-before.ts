@@ -45,22 +45,27 @@ export async function withBefore(
     const before = now && previous.get(subjectOf(now))?.find((each) => isSameSubject(each, now));
     return now === undefined || before === undefined
       ? row
-      : { ...row, before: resultBefore(before, now, reader.animal) };
+      : { ...row, before: resultBefore(before, now, row.number, reader.animal) };
   });
 }
 
-function resultBefore(before: PlacedResult, now: PlacedResult, animal: Animal): ResultBefore {
+/** `later` is the printed number of the new result. */
+function resultBefore(before: PlacedResult, now: PlacedResult, later: number | null, animal: Animal): ResultBefore {
   const change = changeBetween(before, now, animal);
+  const isComparable = change !== null && !("code" in change) && now.compared !== null;
   const { study, result, analyte } = before;
-  const { value, unit } = shownPlaced(before, now.unit);
+  const isSame = analyte === now.analyte;
+  const { value, unit, number } = shownPlaced(before, now.unit);
+  // The percentage is that of the values that were sent; the difference is that of the printed numbers.
+  const printed = isComparable && isSame && number !== null && later !== null ? later - number : null;
   return {
     fp: study.fp,
     device_name: study.device_name,
     acquired_at: study.acquired_at,
-    ...(analyte === now.analyte ? {} : { analyte: result.analyte }),
+    ...(isSame ? {} : { analyte: result.analyte }),
     ...{ value, unit, sent: sentValue(result) },
-    number: change === null || "code" in change || now.compared === null ? null : now.compared.value - change.absolute,
-    change,
+    number: !isComparable ? null : isSame ? number : (now.compared?.value ?? 0) - change.absolute,
+    change: printed === null || !isComparable ? change : { ...change, absolute: Number(printed.toPrecision(12)) },
   };
 }
 

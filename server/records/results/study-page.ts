@@ -84,6 +84,7 @@ export async function readStudyPage(
     cause: stored.cause,
     rows: await withBefore(session, { stored, found: patient, units }, studyRows(study, snapshot, ranges, units)),
     comments: study.comments ?? [],
+    not_reported: snapshot?.not_reported ?? [],
     notes: isOwn ? (snapshot?.notes ?? []) : [],
     remark: patient === undefined ? null : await readRemark(session, { clinicId, fp, patientFp: patient.patient.fp }),
     order: isOwn ? (study.order ?? null) : null,

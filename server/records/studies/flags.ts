@@ -38,7 +38,10 @@ export async function flagForPatient(
     ranges: (clinic_id === null ? null : await currentRanges(session, clinic_id)) ?? null,
   };
   const flagged = resultsOf(measurements, context, before?.notes);
-  const snapshot = { ...flagged.snapshot, animal: animal === null ? null : flaggedPatient(animal) };
+  const snapshot = {
+    ...{ ...flagged.snapshot, animal: animal === null ? null : flaggedPatient(animal) },
+    ...(before?.not_reported === undefined ? {} : { not_reported: before.not_reported }),
+  };
   return { results: canonical(flagged.results), snapshot: JSON.stringify(snapshot) };
 }
 

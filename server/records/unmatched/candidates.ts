@@ -37,7 +37,7 @@ export async function candidatesFor(
       id: row.id,
       patient: {
         ...toPatient(row),
-        species: readSpecies(row.precise_species?.replaceAll("_", " ") ?? "") ?? row.species,
+        species: (row.precise_species && readSpecies(row.precise_species.replaceAll("_", " "))) ?? row.species,
       },
       identifiers: own,
       appointed: appointed.has(row.id),

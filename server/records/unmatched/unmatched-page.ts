@@ -2,7 +2,6 @@ import type { Reason } from "../../../shared/api/reason.ts";
 import { sql } from "kysely";
 import type { Patient } from "../../../shared/api/patient.ts";
 import type { PatientHint, Result, Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
-import { fold } from "../../../shared/clinical/species.ts";
 import { boundsOf } from "../../../shared/clinical/analytes/value.ts";
 import { shownResult } from "../../../shared/clinical/units/shown-result.ts";
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
@@ -11,7 +10,6 @@ import { valueText } from "../../../shared/clinical/units/value-text.ts";
 import { sideOf } from "../../dashboard/types/results/result-value.ts";
 import {
   type DeviceRow,
-  FOUND_MAX,
   OUTDATED_MAX,
   type OutdatedStudy,
   type AssignPreview,
@@ -27,7 +25,6 @@ import {
 import { speciesContradiction } from "../filing/species-rule.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { StudyColumns } from "../../database/schema.ts";
-import { searchFor, searchText } from "../patients/patient-search.ts";
 import { findPatient } from "../patients/patients.ts";
 import { candidatesFor } from "./candidates.ts";
 import { flagForPatient, preciseSpeciesOf } from "../studies/flags.ts";
@@ -35,7 +32,6 @@ import { historyOf } from "../studies/history.ts";
 import type { OwnPatient } from "./commands.ts";
 import { findStoredStudy, type StoredStudy } from "../studies/studies.ts";
 import { parseStored, timestampOf } from "../studies/study-content.ts";
-import { identifiersOfClinic, patientsOfClinic } from "../patients/clinic-patients.ts";
 
 // Unmatched studies as the screen "To place" shows them. Each function sees the studies and patients of one clinic.
 
@@ -132,37 +128,6 @@ export async function previewAssignment(
       };
     }),
   };
-}
-
-/** Place of a patient that a search finds by its owner: after those with the text in their names. */
-const BY_OWNER = 1000;
-
-/** Searches the clinic's patients by a part of the name, the beginning of a number, the owner, or the fp. */
-export async function searchPatients(session: Session, clinicId: number, text: string): Promise<ShownPatient[]> {
-  const name = fold(text).trim();
-  const number = text.trim().toUpperCase();
-  if (number === "") return [];
-  const byNumber = new Set<number>();
-  for (const { patient_id, identifier } of await session.all(identifiersOfClinic, { clinicId })) {
-    if (identifier.toUpperCase().startsWith(number)) byNumber.add(patient_id);
-  }
-  const found: { place: number; patient: ShownPatient }[] = [];
-  const fits = searchFor(text);
-  for (const { id, ...patient } of await session.all(patientsOfClinic, { clinicId })) {
-    const at = name === "" ? -1 : fold(patient.name).trim().indexOf(name);
-    const shown = { ...shownPatient(patient), owner_name: patient.owner_name };
-    if (byNumber.has(id) || patient.fp.toUpperCase() === number) found.push({ place: -1, patient: shown });
-    else if (at >= 0) found.push({ place: at, patient: shown });
-    else if (fits({ fp: patient.fp, words: searchText({ ...patient, identifiers: [] }) })) {
-      found.push({ place: BY_OWNER, patient: shown });
-    }
-  }
-  const order = (a: (typeof found)[number], b: (typeof found)[number]) =>
-    a.place - b.place || (a.patient.name < b.patient.name ? -1 : 1);
-  return found
-    .toSorted(order)
-    .slice(0, FOUND_MAX)
-    .map(({ patient }) => patient);
 }
 
 type RowColumns = Pick<

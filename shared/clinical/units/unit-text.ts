@@ -11,8 +11,21 @@ const WHOLE: ReadonlyMap<string, string> = new Map([
 
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
+/** Texts of the units that were asked for: a history asks for few units, thousands of times. Devices may send any text as a unit. */
+const texts = new Map<string, string>();
+const TEXTS_MAX = 1000;
+
 /** Returns a unit as people write it: ×10⁹/L, µmol/L, mmHg, °. The text of a ratio and of a pH is empty. */
 export function unitText(unit: string): string {
+  const known = texts.get(unit);
+  if (known !== undefined) return known;
+  if (texts.size >= TEXTS_MAX) texts.clear();
+  const text = textOf(unit);
+  texts.set(unit, text);
+  return text;
+}
+
+function textOf(unit: string): string {
   return (
     WHOLE.get(unit) ??
     unit

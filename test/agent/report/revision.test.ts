@@ -173,3 +173,27 @@ describe("news", () => {
     expect([patientFactsOf(dog, cat, ...alone), patientFactsOf(null, cat, ...alone)]).toEqual([null, null]);
   });
 });
+
+describe("results without a value", () => {
+  const gap = (analyte: string, text = "HEM") => ({ analyte, code: "no_value" as const, text });
+  const draft = (codes: readonly string[], gaps: readonly ReturnType<typeof gap>[]) => {
+    const made = studyDraft({ results: codes.map((analyte) => ({ ...alt(5), analyte })) });
+    return { ...made, ...(gaps.length === 0 ? {} : { snapshot: { ...made.snapshot, not_reported: [...gaps] } }) };
+  };
+  const revised = (...[before, late]: [ReturnType<typeof draft>, ReturnType<typeof draft>]) =>
+    revise(before, late)?.snapshot.not_reported ?? null;
+
+  test("a later message replaces those that it names and keeps the others", () => {
+    const before = draft(["ALT"], [gap("CREA"), gap("K")]);
+    expect(revised(before, draft(["ALT"], [gap("CREA", "----")]))).toEqual([gap("K"), gap("CREA", "----")]);
+    expect(revised(before, draft(["ALT"], [gap("CREA"), gap("K"), gap("GLU")]))).toHaveLength(3);
+    expect(revise(before, before)).toBeNull();
+  });
+
+  test("a value that arrives takes the place of the mark, and a failed repetition does not hide it", () => {
+    const late = revise(draft(["ALT"], [gap("CREA")]), draft(["CREA"], []));
+    expect(late?.body.results.map(({ analyte }) => analyte)).toEqual(["ALT", "CREA"]);
+    expect(late?.snapshot.not_reported).toBeUndefined();
+    expect(revise(draft(["ALT", "CREA"], []), draft(["ALT"], [gap("CREA")]))).toBeNull();
+  });
+});

@@ -157,3 +157,14 @@ test("results beyond the limit of a study are counted, and do not cost the other
   expect(rows).toHaveLength(RESULTS_MAX);
   expect(leftOut).toEqual(["3 results after the first 1000 stay in the message alone"]);
 });
+
+test("a result without a value is named with what stands in its place", () => {
+  const crea: DeviceResult = { ...BARE, names: ["CREA"], value: "HEM", unit: "mg/dL" };
+  const pending: DeviceResult = { ...BARE, names: ["PHBR"], value: "0.2", notFinal: "preliminary" };
+  const [report] = readOne([alt(), crea, pending, { ...BARE, names: ["GLU"], value: "" }]);
+  expect(report?.rows.map(({ code }) => code)).toEqual(["ALT"]);
+  expect(report?.notReported).toEqual([
+    { analyte: "CREA", code: "no_value", text: "HEM" },
+    { analyte: "PHBR", code: "not_final", text: "0.2" },
+  ]);
+});

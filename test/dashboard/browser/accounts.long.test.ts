@@ -299,8 +299,14 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await checkScreen(page);
     await page.locator('[name="time_zone"]').selectOption("Europe/Istanbul");
     await page.locator('[name="language"]').selectOption("tr");
+    await page.getByLabel("System", { exact: true }).selectOption("si");
+    await page.getByLabel("Another unit for").selectOption("CREA");
+    await page.getByLabel("CREA, Creatinine", { exact: true }).selectOption("mg/dL");
+    await checkScreen(page);
     await button(page, "Save").click();
     await heading(page, "Klinik");
+    await expect.poll(() => page.getByLabel("Sistem", { exact: true }).inputValue()).toBe("si");
+    expect(await page.getByLabel("CREA, Kreatinin", { exact: true }).inputValue()).toBe("mg/dL");
     await expect.poll(() => page.locator('[name="time_zone"]').inputValue()).toBe("Europe/Istanbul");
     await checkScreen(page);
 

@@ -261,7 +261,8 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     // The first choice after nobody is the user of the dashboard.
     await page.getByLabel("Assigned to").selectOption({ index: 1 });
     await press(page, "Add");
-    await page.getByText(/^staff \w+$/).waitFor();
+    const added = page.getByRole("listitem").filter({ hasText: "Vaccination" });
+    await added.getByText(/· staff \w+$/).waitFor();
     await page.goto(`${server.url}/dashboard/stock`);
     await press(page, "New item");
     const item = page.getByRole("dialog", { name: "New item" });

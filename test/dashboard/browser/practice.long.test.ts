@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { CalendarEvent } from "../../../shared/api/calendar.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { InventoryItem } from "../../../shared/api/inventory.ts";
+import type { EventList, ListedEvent } from "../../../server/dashboard/types/calendar.ts";
 import type { RecordDetail } from "../../../server/dashboard/types/records.ts";
 import { clinic, connection, patient } from "../../server/harness.ts";
 import { batch, event, item, soap } from "../../server/records.ts";
@@ -19,6 +20,7 @@ import { makeUser, startDashboard } from "../harness.ts";
 
 const ours = newFp("clinic");
 const theirs = newFp("clinic");
+const day = "?start=2026-11-25T00:00:00.000Z&end=2026-11-25T20:00:00.000Z";
 const HOSTILE = '<img src=x onerror="document.title=1">';
 
 describe.skipIf(browserProblem() !== null)("in a browser", () => {
@@ -206,6 +208,29 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     expect((await shown())[0]).toEqual(["Vaccination", "SCHEDULED", ...times]);
     await expectWellMade(page);
 
+    await click(page, "Edit Vaccination");
+    expect(await dialog.getByLabel("Assigned to").locator("option:checked").innerText()).toBe("Ayşe Demir");
+    await dialog.getByLabel("Start").fill("2026-11-26T00:15");
+    await dialog.getByText("At the same time:").waitFor();
+    await dialog.getByText("00:30–01:00").waitFor();
+    await dialog.getByRole("button", { name: "Save all the same" }).waitFor();
+    await expectWellMade(page);
+    await dialog.getByLabel("Start").fill("2026-11-25T15:00");
+    await dialog.getByText("At the same time:").waitFor({ state: "detached" });
+    const stored = ((await admin.call<EventList>("GET", `/calendar${day}`)).body.events[0] ?? {}) as ListedEvent;
+    const { title, type, start_at, end_at, assigned_user_fp } = stored;
+    const facts = { title, type, start_at, end_at, patient_fp: dog.fp, assigned_user_fp };
+    const renamed = { ...facts, title: "Rabies", seen: { ...facts, status: stored.status } };
+    expect((await admin.call("PUT", `/calendar/${stored.fp}`, renamed)).status).toBe(200);
+    await inDialog(page, "Save");
+    await dialog.getByText("Somebody changed the title meanwhile, so nothing was overwritten.").waitFor();
+    await dialog.getByText("Rabies").waitFor();
+    await expectWellMade(page);
+    await inDialog(page, "Save");
+    await page.getByText("15:00–15:30").waitFor();
+    const moved = ["2026-11-25T12:00:00.000Z", "2026-11-25T12:30:00.000Z"];
+    expect((await shown())[0]).toEqual(["Vaccination", "SCHEDULED", ...moved]);
+
     const steps = [
       ["Check in", "Checked in", "CHECKED_IN"],
       ["Begin", "In progress", "IN_PROGRESS"],
@@ -217,6 +242,19 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
       await page.getByText(words, { exact: true }).waitFor();
       expect((await shown())[0]?.[1]).toBe(status);
     }
+    await click(page, "Undo Vaccination, back to: To check out");
+    await page.getByText("To check out", { exact: true }).waitFor();
+    expect((await shown())[0]?.[1]).toBe("PENDING_CHECKOUT");
+
+    await page.getByRole("link", { name: "Month" }).click();
+    const days = page.getByRole("table", { name: "November 2026" }).getByRole("link");
+    await days.filter({ hasText: "25 November 2026" }).filter({ hasText: "1 event" }).focus();
+    await expectWellMade(page);
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: /26 November 2026/ }).waitFor();
 
     await page.getByRole("link", { name: "Week" }).click();
     await page.getByText("00:30–01:00").waitFor();
@@ -224,13 +262,23 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await thursday.getByText(HOSTILE).first().waitFor();
     await expectWellMade(page);
     await thursday.getByRole("button", { name: "Cancel event" }).click();
-    await page.getByText("A cancelled event stays cancelled.").waitFor();
+    await page.getByText("“Undo” brings it back.").waitFor();
     await expectWellMade(page);
+    await inDialog(page, "Cancel event");
+    await thursday.getByText("Cancelled", { exact: true }).waitFor();
+    await thursday.getByRole("button", { name: "Undo" }).click();
+    await thursday.getByText("Scheduled", { exact: true }).waitFor();
+    await thursday.getByRole("button", { name: "Cancel event" }).click();
     await inDialog(page, "Cancel event");
     await thursday.getByText("Cancelled", { exact: true }).waitFor();
     expect((await shown())[1]?.[1]).toBe("CANCELLED");
     await turkish(page);
     await page.getByText("İptal edildi", { exact: true }).waitFor();
+    await expectWellMade(page);
+    await page.getByRole("link", { name: "Ay", exact: true }).click();
+    const month = page.getByRole("table", { name: "Kasım 2026" }).getByRole("link");
+    await month.filter({ hasText: "25 Kasım 2026" }).filter({ hasText: "1 etkinlik" }).waitFor();
+    expect(await month.filter({ hasText: "26 Kasım 2026" }).innerText()).not.toContain("etkinlik");
     await expectWellMade(page);
   });
 

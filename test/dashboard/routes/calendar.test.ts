@@ -39,11 +39,12 @@ test("a new event is checked in, treated, checked out and closed, and the read A
   const { fp } = (await staff.call<{ fp: string }>("POST", "/calendar", { ...body, title: " Vaccination " })).body;
   expect(await shown()).toEqual([{ ...body, fp, status: "SCHEDULED" }]);
   const { events } = (await staff.call<EventList>("GET", `/calendar${day}`)).body;
-  const { patient_fp: _patient, assigned_user_fp: _user, ...rest } = body;
+  const { patient_fp: _patient, ...rest } = body;
   expect(events).toEqual([
     {
       ...{ ...rest, fp, status: "SCHEDULED", assigned_user: "Ayşe Demir" },
       ...{ patient: { fp: dog.fp, name: "Karabaş", species: "dog" }, next_statuses: ["CHECKED_IN", "CANCELLED"] },
+      ...{ previous_status: null, source: null },
     },
   ]);
   for (const to of ["CHECKED_IN", "IN_PROGRESS", "PENDING_CHECKOUT", "CLOSED"]) {

@@ -131,6 +131,7 @@ const repeated: Readonly<Record<string, string>> = {
   "POST /clinic/v1/account/second-factor/off": "a second factor that is off stays off",
   [`POST ${OF_CLINIC}today/skipped-steps`]: "a step that was skipped stays skipped",
   [`POST ${OF_CLINIC}results/:fp/seen`]: "a study that was seen stays seen",
+  [`POST ${OF_CLINIC}calendar/check`]: "it changes nothing",
   [`POST ${OF_CLINIC}patients/check`]: "it changes nothing",
   [`POST ${OF_CLINIC}imports`]: "it replaces the file that is not imported",
   [`PUT ${OF_CLINIC}imports/:id/choices`]: "equal choices read the file alike",

@@ -161,6 +161,7 @@ test("the catalogue lists each analyte with its units", async () => {
     code: "GLU",
     api_code: "GLU",
     name: "Glucose",
+    name_tr: "Glukoz",
     modality: "BIOCHEMISTRY",
     value_type: "numeric",
     units: ["mg/dL", "mmol/L", "mg/L", "g/L"],

@@ -207,6 +207,16 @@ test("the analyzer's words on the sample are on the study's page, in its CSV fil
   expect((await read(filed.fp)).comments).toEqual(["diluted"]);
 });
 
+test("a result without a value is on the study's page and in its CSV file", async () => {
+  const { ours, dog, user, push, read } = await startResults();
+  const not_reported = [{ analyte: "TBIL", code: "no_value" as const, text: "HEM" }];
+  const plain = chemistry(dog);
+  await push(ours, { ...plain, snapshot: { ...plain.snapshot!, not_reported } });
+  expect((await read(plain.fp)).not_reported).toEqual(not_reported);
+  const { text } = await user.call("GET", `/results/${plain.fp}/results.csv`);
+  expect(text).toMatch(/,TBIL,,,,,,,,,,not reported because of hemolysis,/);
+});
+
 test("the CSV file of the list names every critical value", async () => {
   const { ours, dog, user, push } = await startResults();
   const critical = { value: 9, unit: "mmol/L", reference_range: "3-5", flag: "critical" as const };

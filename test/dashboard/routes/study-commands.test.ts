@@ -218,6 +218,17 @@ describe("a corrected animal", () => {
   });
 });
 
+test("a study keeps its results without a value when it is placed", async () => {
+  const { server, key, staff, page } = await startClinic();
+  const not_reported = [{ analyte: "TBIL", code: "no_value" as const, text: "HEM" }];
+  const plain = waiting();
+  const sent = { ...plain, snapshot: { ...chemistry(dog).snapshot!, ...plain.snapshot, not_reported } };
+  await server.push(key, sent);
+  await staff.call("POST", `/unmatched/${sent.fp}/assign`, { revision: 1, patient_fp: dog.fp });
+  const placed = await page(sent.fp);
+  expect([placed.place.kind, placed.not_reported]).toEqual(["patient", not_reported]);
+});
+
 describe("a deleted animal", () => {
   test("leaves its studies unmatched, and gets back what still waits", async () => {
     const { server, key, staff, page, queue, served, change } = await startClinic();

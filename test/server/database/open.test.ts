@@ -73,6 +73,7 @@ describe("the store", () => {
       "patient precise_species",
       "patient deceased_at",
       "patient merged_into_id",
+      "calendar_event cancelled_from",
       "study order_fp",
       "study order_number",
       "clinic_reference_interval_set limits",

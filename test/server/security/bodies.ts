@@ -23,6 +23,7 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
     start_at: "2026-11-26T09:00:00.000Z",
     end_at: "2026-11-26T09:30:00.000Z",
   };
+  const stored = { ...visit, start_at: "2026-11-25T09:00:00.000Z", end_at: "2026-11-25T09:30:00.000Z" };
   const none = { breed: null, sex: null, date_of_birth: null, weight_kg: null };
   const written = { name: marker, species: "dog", ...none, identifiers: [], owner: { fp: named.owner } };
   const facts = { name: marker, phone: null, email: null, language: null, time_zone: null };
@@ -66,7 +67,19 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
       "PATCH records/:fp": { version: named.version, plan: marker },
       "POST records/:fp/move": { version: named.version, to: "IN_PROGRESS" },
       "POST calendar": { ...visit, patient_fp: animal, assigned_user_fp: null },
+      "PUT calendar/:fp": {
+        ...{ ...visit, patient_fp: animal, assigned_user_fp: null },
+        seen: { ...stored, status: "SCHEDULED", patient_fp: animal, assigned_user_fp: null },
+      },
+      "POST calendar/check": {
+        start_at: visit.start_at,
+        end_at: visit.end_at,
+        patient_fp: animal,
+        assigned: null,
+        edited: null,
+      },
       "POST calendar/:fp/move": { to: "CHECKED_IN" },
+      "POST calendar/:fp/undo": { from: "CHECKED_IN" },
       "POST patients/check": { animal: written, edited: null },
       "POST patients": { animal: written, seen: [] },
       "POST patients/:fp/merge": { merged: named.double, version: named.pairVersion },

@@ -92,7 +92,7 @@ const table: Readonly<Record<string, Demand>> = {
     ...["GET patients", "GET patients/:fp", "GET patients/:fp/results", "GET codes", "GET codes/analytes"],
     ...["GET results", "GET results-devices", "GET results.csv", "GET results/:fp", "GET results/:fp/report.pdf"],
     ...["GET results/:fp/results.csv", "GET results/:fp/previews", "GET results/:fp/previews/:position"],
-    ...["GET unmatched", "GET unmatched/patients", "GET unmatched/:fp", "GET unmatched/:fp/preview/:patient"],
+    ...["GET unmatched", "GET unmatched/:fp", "GET unmatched/:fp/preview/:patient"],
     ...["GET records", "GET records/:fp", "GET calendar", "GET stock", "GET stock/:fp", "GET connections"],
     ...["GET patients/removed", "GET ranges/limits", "GET results/:fp/follow-up"],
     ...["GET orders", "GET orders/choices"],
@@ -107,7 +107,8 @@ const table: Readonly<Record<string, Demand>> = {
     "POST results/:fp/report-mail",
     ...["POST unmatched/:fp/assign", "POST unmatched/:fp/reject", "POST unmatched/:fp/reopen"],
     ...["POST records", "PATCH records/:fp", "POST records/:fp/move", "POST records/:fp/amend"],
-    ...["POST calendar", "POST calendar/:fp/move", "POST stock/:fp/receive", "POST stock/:fp/consume"],
+    ...["POST calendar", "PUT calendar/:fp", "POST calendar/check", "POST calendar/:fp/move", "POST calendar/:fp/undo"],
+    ...["POST stock/:fp/receive", "POST stock/:fp/consume"],
     ...["POST patients", "POST patients/check", "PUT patients/:fp", "GET patients/:fp/edit", "POST stock"],
     ...["PUT patients/:fp/deceased", "POST patients/:fp/remove", "POST patients/:fp/restore", "PUT owners/:fp"],
     ...[

@@ -125,7 +125,6 @@ async function documentedParameters(app: FastifyInstance): Promise<ReadonlyMap<s
     ["audit.csv", "user key text fp"],
     ["patients", "search page page_size"],
     ["unmatched", "rejected order"],
-    ["unmatched/patients", "text"],
     ["records", "page page_size status patient"],
     ["calendar", "start end"],
     ["stock", "page page_size category low"],

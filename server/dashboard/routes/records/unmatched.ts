@@ -6,16 +6,14 @@ import type {
   UnmatchedList,
   RejectBody,
   ReopenBody,
-  ShownPatient,
   UnmatchedDetails,
 } from "../../types/results/unmatched.ts";
-import { choice, readParameters, text } from "../../../http/query-parameters.ts";
+import { choice, readParameters } from "../../../http/query-parameters.ts";
 import {
   describeUnmatched,
   findOwnStudy,
   previewAssignment,
   listForPage,
-  searchPatients,
   stepsOf,
 } from "../../../records/unmatched/unmatched-page.ts";
 import type { Session } from "../../../database/query.ts";
@@ -37,7 +35,6 @@ const listParameters = {
   rejected: choice(["0", "1"], "Whether to list the rejected studies, with 1."),
   order: choice(["oldest", "newest"], "Order of the studies."),
 };
-const searchParameters = { text: text("Words of the name, of an identifier or of the owner.") };
 
 const Revision = Type.Integer({ minimum: 1 });
 
@@ -91,14 +88,6 @@ function studyRoutes(app: FastifyInstance, { store }: DashboardContext): void {
         const { id, units } = clinicOf(request);
         return previewAssignment(session, stored, (await ownPatient(session, id, patient)).patient, units);
       });
-    },
-  );
-  app.get(
-    `${BASE}/patients`,
-    { config: { access: "reader", parameters: searchParameters } },
-    async (request): Promise<{ patients: ShownPatient[] }> => {
-      const { text: words } = readParameters(request, searchParameters);
-      return { patients: await searchPatients(store, clinicOf(request).id, words ?? "") };
     },
   );
 }

@@ -4,6 +4,7 @@ import type {
   Flag,
   FlaggedPatient,
   Modality,
+  NotReported,
   PatientHint,
   StudyOrder,
 } from "../../../../shared/api/study.ts";
@@ -242,6 +243,8 @@ export interface StudyPage {
   rows: StudyRow[];
   /** The analyzer's words on the sample. */
   comments: string[];
+  /** Results that the device sent without a value. */
+  not_reported: NotReported[];
   notes: string[];
   /** The remark for the owner; null without one. */
   remark: StudyRemark | null;

@@ -8,7 +8,7 @@ import type { Side } from "./results.ts";
 /** Max studies in the list of the page. Its counts include the others. */
 export const UNMATCHED_MAX = 200;
 
-/** Max patients in the response to a search. */
+/** Max patients of a search that the page shows. */
 export const FOUND_MAX = 20;
 
 export type UnmatchedOrder = "oldest" | "newest";

@@ -4,45 +4,70 @@ import type { EventList, ListedEvent } from "../../../dashboard/types/calendar.t
 import { addDays, startOfDay, startOfWeek, wallTime } from "../../../dashboard/types/wall-time.ts";
 import { Loaded, useResource } from "../../resource.tsx";
 import { may } from "../../session.ts";
-import { locale, timeZone } from "../../text.ts";
+import { timeZone } from "../../text.ts";
 import { EventRow } from "./event-row.tsx";
-import { NewEvent } from "./new-event.tsx";
-import { t } from "./texts.ts";
+import { EventForm } from "./event-form.tsx";
+import { Month } from "./month.tsx";
+import { dayName, t } from "./texts.ts";
+import { addMonths, daysOfMonth } from "./times.ts";
 import "../../ui/list/list-bar.css";
 import "./calendar.css";
 
-type View = "day" | "week";
+const views = ["day", "week", "month"] as const;
+type View = (typeof views)[number];
 
-/** The events of a day or a week in the clinic's time zone. The view and the day are in the address. */
+const address = (view: View, day: string) => `/dashboard/calendar?view=${view}&day=${day}`;
+
+/** The events of a day, a week or a month in the clinic's time zone. The view and the day are in the address. */
 export function Calendar() {
-  const { query } = useLocation();
+  const { query, route } = useLocation();
   const zone = timeZone.value;
   const today = currentDay(zone);
-  const view: View = query["view"] === "week" ? "week" : "day";
+  const view = views.find((known) => known === query["view"]) ?? "day";
   const chosen = isDay(query["day"]) ? query["day"] : today;
-  const first = view === "week" ? startOfWeek(chosen) : chosen;
-  const days = Array.from({ length: view === "week" ? 7 : 1 }, (_, index) => addDays(first, index));
-  const [start, end] = [first, addDays(first, days.length)].map((day) => new Date(startOfDay(day, zone)).toISOString());
+  const days = daysOf(view, chosen);
+  const [start, end] = [days[0] ?? chosen, addDays(days.at(-1) ?? chosen, 1)].map((day) =>
+    new Date(startOfDay(day, zone)).toISOString(),
+  );
   const list = useResource<EventList>(`/calendar?start=${start}&end=${end}`);
-  const [isNew, setNew] = useState(false);
+  /** The fp of the event that is edited, or `new`. */
+  const [open, setOpen] = useState<string | null>(null);
+  /** Shows the day of a saved event. */
+  const show = (at: number) => {
+    const { date } = wallTime(at, zone);
+    if (!days.includes(date)) route(address(view, date));
+  };
   return (
     <>
       <h1>{t("calendar")}</h1>
-      <Toolbar view={view} chosen={chosen} today={today} add={() => setNew(true)} />
+      <Toolbar view={view} chosen={chosen} today={today} add={() => setOpen("new")} />
       <Loaded of={list}>
         {({ events, users, members }) => (
           <>
-            {days.map((day) => (
-              <Day
-                key={day}
-                day={day}
-                isToday={day === today}
-                events={events.filter((event) => wallTime(Date.parse(event.start_at), zone).date === day)}
+            {view === "month" ? (
+              <Month days={days} month={chosen.slice(0, 7)} today={today} events={events} />
+            ) : (
+              days.map((day) => (
+                <Day
+                  key={day}
+                  day={day}
+                  isToday={day === today}
+                  events={events.filter((event) => wallTime(Date.parse(event.start_at), zone).date === day)}
+                  reload={list.reload}
+                  edit={setOpen}
+                />
+              ))
+            )}
+            {open !== null && (
+              <EventForm
+                day={chosen}
+                event={events.find(({ fp }) => fp === open) ?? null}
+                users={users}
+                members={members}
                 reload={list.reload}
+                saved={show}
+                close={() => setOpen(null)}
               />
-            ))}
-            {isNew && (
-              <NewEvent day={chosen} users={users} members={members} reload={list.reload} close={() => setNew(false)} />
             )}
           </>
         )}
@@ -54,26 +79,24 @@ export function Calendar() {
 
 function Toolbar({ view, chosen, today, add }: { view: View; chosen: string; today: string; add: () => void }) {
   const { route } = useLocation();
-  const address = (shown: View, day: string) => `/dashboard/calendar?view=${shown}&day=${day}`;
-  const step = view === "week" ? 7 : 1;
-  const link = (shown: View) => (
-    <a href={address(shown, chosen)} aria-current={shown === view ? "true" : undefined}>
-      {t(shown)}
-    </a>
-  );
+  const turn = (by: 1 | -1) =>
+    route(address(view, view === "month" ? addMonths(chosen, by) : addDays(chosen, view === "week" ? 7 * by : by)));
   return (
     <div class="list-bar">
       <nav class="calendar-views" aria-label={t("range")}>
-        {link("day")}
-        {link("week")}
+        {views.map((shown) => (
+          <a key={shown} href={address(shown, chosen)} aria-current={shown === view ? "true" : undefined}>
+            {t(shown)}
+          </a>
+        ))}
       </nav>
-      <button type="button" onClick={() => route(address(view, addDays(chosen, -step)))}>
+      <button type="button" onClick={() => turn(-1)}>
         {t("before")}
       </button>
       <button type="button" onClick={() => route(address(view, today))}>
         {t("today")}
       </button>
-      <button type="button" onClick={() => route(address(view, addDays(chosen, step)))}>
+      <button type="button" onClick={() => turn(1)}>
         {t("after")}
       </button>
       <input
@@ -96,11 +119,13 @@ function Day({
   isToday,
   events,
   reload,
+  edit,
 }: {
   day: string;
   isToday: boolean;
   events: readonly ListedEvent[];
   reload: () => Promise<void>;
+  edit: (fp: string) => void;
 }) {
   return (
     <section class={isToday ? "calendar-day calendar-today" : "calendar-day"}>
@@ -110,12 +135,19 @@ function Day({
       ) : (
         <ol class="calendar-events">
           {events.map((event) => (
-            <EventRow key={event.fp} event={event} reload={reload} />
+            <EventRow key={event.fp} event={event} reload={reload} edit={() => edit(event.fp)} />
           ))}
         </ol>
       )}
     </section>
   );
+}
+
+function daysOf(view: View, chosen: string): string[] {
+  if (view === "month") return daysOfMonth(chosen);
+  if (view === "day") return [chosen];
+  const first = startOfWeek(chosen);
+  return Array.from({ length: 7 }, (_, index) => addDays(first, index));
 }
 
 function currentDay(zone: string | undefined): string {
@@ -124,9 +156,4 @@ function currentDay(zone: string | undefined): string {
 
 function isDay(text: string | undefined): text is string {
   return text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
-}
-
-/** A calendar day is formatted in UTC, because it has no zone. */
-function dayName(day: string): string {
-  return new Intl.DateTimeFormat(locale(), { dateStyle: "full", timeZone: "UTC" }).format(new Date(day));
 }

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { EventStatus } from "../../../../shared/api/calendar.ts";
-import type { EventMove, ListedEvent } from "../../../dashboard/types/calendar.ts";
+import type { EventMove, EventUndo, ListedEvent } from "../../../dashboard/types/calendar.ts";
 import { wallTime } from "../../../dashboard/types/wall-time.ts";
 import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
@@ -13,55 +13,58 @@ import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
 import { statusName, stepName, t, typeName } from "./texts.ts";
 
 /** One event of a day, with its next step. */
-export function EventRow({ event, reload }: { event: ListedEvent; reload: () => Promise<void> }) {
+export function EventRow({
+  event,
+  reload,
+  edit,
+}: {
+  event: ListedEvent;
+  reload: () => Promise<void>;
+  edit: () => void;
+}) {
   const { run, error, isRunning } = useAction();
   const [isCancelling, setCancelling] = useState(false);
-  const [start, end] = [event.start_at, event.end_at].map((at) => wallTime(Date.parse(at), timeZone.value));
-  const move = async (to: EventStatus) => {
+  const step = async (name: "move" | "undo", body: EventMove | EventUndo) => {
     try {
-      await call("POST", `${clinicPath()}/calendar/${event.fp}/move`, { to } satisfies EventMove);
+      await call("POST", `${clinicPath()}/calendar/${event.fp}/${name}`, body);
     } finally {
       // Reload after a refusal too: another user has changed the event.
       await reload();
     }
   };
+  const move = (to: EventStatus) => step("move", { to });
   const next = event.next_statuses.find((status) => status !== "CANCELLED");
   const isOver = event.next_statuses.length === 0;
-  const title = event.title;
+  const { title, status, source, previous_status: previous } = event;
   return (
     <li class={isOver ? "calendar-event calendar-over" : "calendar-event"}>
-      <span class="calendar-time">
-        {start?.time}–{end?.time}
-        {start?.date !== end?.date && <span class="quiet"> +1</span>}
-      </span>
-      <span class="calendar-what">
-        <strong>{title}</strong> <span class="quiet">{typeName(event.type)}</span>
-        <br />
-        {event.patient === null ? (
-          <span class="quiet">{t("noPatient")}</span>
-        ) : (
-          <>
-            <a href={`/dashboard/patients/${event.patient.fp}`}>{event.patient.name}</a>{" "}
-            <span class="quiet">{studyWord(event.patient.species)}</span>
-          </>
-        )}
-        {event.assigned_user !== null && <span class="quiet"> · {event.assigned_user}</span>}
-      </span>
-      <Badge tone={isOver ? "done" : event.status === "SCHEDULED" ? "warning" : "active"}>
-        {statusName(event.status)}
-      </Badge>
-      {may("staff") && !isOver && (
+      <Facts event={event} />
+      <Badge tone={isOver ? "done" : status === "SCHEDULED" ? "warning" : "active"}>{statusName(status)}</Badge>
+      {may("staff") && (
         <span class="actions calendar-steps">
           {next !== undefined && (
-            <button type="button" disabled={isRunning} onClick={() => void run(() => move(next))}>
-              {stepName(next)}
-              <span class="visually-hidden">{title}</span>
-            </button>
+            <Step name={stepName(next)} of={title} isRunning={isRunning} act={() => run(() => move(next))} />
           )}
-          <button type="button" class="danger" disabled={isRunning} onClick={() => setCancelling(true)}>
-            {stepName("CANCELLED")}
-            <span class="visually-hidden">{title}</span>
-          </button>
+          {source === null && status !== "CANCELLED" && (
+            <Step name={t("edit")} of={title} isRunning={isRunning} act={edit} />
+          )}
+          {previous !== null && (
+            <Step
+              name={t("undo")}
+              of={t("undoTo", { title, status: statusName(previous) })}
+              isRunning={isRunning}
+              act={() => run(() => step("undo", { from: status }))}
+            />
+          )}
+          {!isOver && (
+            <Step
+              name={stepName("CANCELLED")}
+              of={title}
+              isRunning={isRunning}
+              isDangerous
+              act={() => setCancelling(true)}
+            />
+          )}
         </span>
       )}
       {error !== undefined && <Problem error={error} />}
@@ -74,9 +77,62 @@ export function EventRow({ event, reload }: { event: ListedEvent; reload: () => 
           close={() => setCancelling(false)}
           leave={t("back")}
         >
-          <p>{t("cancelText", { title, time: start?.time ?? "" })}</p>
+          <p>{t("cancelText", { title, time: wallTime(Date.parse(event.start_at), timeZone.value).time })}</p>
         </FormDialog>
       )}
     </li>
+  );
+}
+
+function Facts({ event }: { event: ListedEvent }) {
+  const { title, type, patient, assigned_user, source } = event;
+  const [start, end] = [event.start_at, event.end_at].map((at) => wallTime(Date.parse(at), timeZone.value));
+  return (
+    <>
+      <span class="calendar-time">
+        {start?.time}–{end?.time}
+        {start?.date !== end?.date && <span class="quiet"> +1</span>}
+      </span>
+      <span class="calendar-what">
+        <strong>{title}</strong> <span class="quiet">{typeName(type)}</span>
+        <br />
+        {patient === null ? (
+          <span class="quiet">{t("noPatient")}</span>
+        ) : (
+          <>
+            <a href={`/dashboard/patients/${patient.fp}`}>{patient.name}</a>{" "}
+            <span class="quiet">{studyWord(patient.species)}</span>
+          </>
+        )}
+        {assigned_user !== null && <span class="quiet"> · {assigned_user}</span>}
+        {source !== null && (
+          <>
+            <br />
+            <span class="quiet">{t("ofSoftware", { source })}</span>
+          </>
+        )}
+      </span>
+    </>
+  );
+}
+
+function Step({
+  name,
+  of,
+  isRunning,
+  isDangerous = false,
+  act,
+}: {
+  name: string;
+  /** What tells the button from those of other events. */
+  of: string;
+  isRunning: boolean;
+  isDangerous?: boolean;
+  act: () => unknown;
+}) {
+  return (
+    <button type="button" class={isDangerous ? "danger" : undefined} disabled={isRunning} onClick={() => void act()}>
+      {name} <span class="visually-hidden">{of}</span>
+    </button>
   );
 }

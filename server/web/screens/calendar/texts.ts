@@ -1,5 +1,5 @@
 import type { EventStatus, EventType } from "../../../../shared/api/calendar.ts";
-import { translations, type Words } from "../../text.ts";
+import { locale, translations, type Words } from "../../text.ts";
 
 export const statusName = translations({
   SCHEDULED: ["Scheduled", "Planlandı"],
@@ -38,6 +38,7 @@ export const t = translations({
   range: ["Range", "Aralık"],
   day: ["Day", "Gün"],
   week: ["Week", "Hafta"],
+  month: ["Month", "Ay"],
   before: ["Earlier", "Önceki"],
   today: ["Today", "Bugün"],
   after: ["Later", "Sonraki"],
@@ -51,12 +52,38 @@ export const t = translations({
   assigned: ["Assigned to", "Sorumlu"],
   nobody: ["Nobody", "Kimse"],
   add: ["Add", "Ekle"],
+  addAnyway: ["Add all the same", "Yine de ekle"],
+  editEvent: ["Edit event", "Etkinliği düzenle"],
+  save: ["Save", "Kaydet"],
+  saveAnyway: ["Save all the same", "Yine de kaydet"],
+  sameTime: ["At the same time:", "Aynı saatte:"],
+  now: ["The event is now:", "Etkinliğin şimdiki hali:"],
+  saveOver: [
+    "Save again to put your entries in its place.",
+    "Kendi girdiklerinizi yerine yazmak için yeniden kaydedin.",
+  ],
+  edit: ["Edit", "Düzenle"],
+  undo: ["Undo", "Geri al"],
+  undoTo: ["{title}, back to: {status}", "{title}, önceki durum: {status}"],
+  ofSoftware: ["{source} keeps this appointment: change it there.", "Bu randevuyu {source} tutuyor: orada değiştirin."],
+  oneEvent: ["{count} event", "{count} etkinlik"],
+  events: ["{count} events", "{count} etkinlik"],
+  more: ["{count} more", "{count} etkinlik daha"],
   back: ["Back", "Geri"],
   skipped: ["Clocks skip this time: summer time begins.", "Saatler bu zamanı atlıyor: yaz saati başlıyor."],
   reversed: ["The end is not after the start.", "Bitiş, başlangıçtan sonra değil."],
   cancelTitle: ["Cancel this event?", "Bu etkinlik iptal edilsin mi?"],
   cancelText: [
-    "{title} at {time} will be cancelled. A cancelled event stays cancelled.",
-    "{time} saatindeki {title} iptal edilecek. İptal edilen etkinlik geri alınamaz.",
+    "{title} at {time} will be cancelled. “Undo” brings it back.",
+    "{time} saatindeki {title} iptal edilecek. “Geri al” onu geri getirir.",
   ],
 });
+
+/** A calendar day is formatted in UTC, because it has no zone. */
+const formatDay = (day: string, options: Intl.DateTimeFormatOptions) =>
+  new Intl.DateTimeFormat(locale(), { ...options, timeZone: "UTC" }).format(new Date(day));
+
+export const dayName = (day: string) => formatDay(day, { dateStyle: "full" });
+export const weekdayName = (day: string) => formatDay(day, { weekday: "short" });
+/** Names a month such as `2026-11`. */
+export const monthName = (month: string) => formatDay(month, { month: "long", year: "numeric" });

@@ -1,6 +1,6 @@
 import { useRoute } from "preact-iso";
 import { useEffect } from "preact/hooks";
-import { commentText } from "../../../dashboard/types/results/sample-indices.ts";
+import { commentText, notReportedText } from "../../../dashboard/types/results/sample-indices.ts";
 import type { StudyPage } from "../../../dashboard/types/results/results.ts";
 import { Loaded, useResource } from "../../resource.tsx";
 import { clinic, clinicPath } from "../../session.ts";
@@ -60,18 +60,19 @@ function Whole({ study, reload }: { study: StudyPage; reload: () => Promise<void
       <SeenNotice study={study} followUp={followUp} />
       <Remark study={study} reload={reload} />
       <StudyTable study={study} />
+      <NotReported study={study} />
       <FollowUpCard study={study} followUp={followUp} />
       <Comments study={study} />
       <Previews fp={study.fp} />
       {study.notes.length > 0 && (
-        <section>
-          <h2>{t("notes")}</h2>
+        <details class="no-print">
+          <summary>{t("notes")}</summary>
           <ul class="notes" lang="en">
             {study.notes.map((note, index) => (
               <li key={index}>{note}</li>
             ))}
           </ul>
-        </section>
+        </details>
       )}
       <div class="no-print">
         <SharedLinks study={study} />
@@ -80,6 +81,23 @@ function Whole({ study, reload }: { study: StudyPage; reload: () => Promise<void
         <TimeLine study={study} />
       </div>
     </article>
+  );
+}
+
+/** The results that the analyzer sent without a value. */
+function NotReported({ study: { not_reported } }: { study: StudyPage }) {
+  if (not_reported.length === 0) return null;
+  return (
+    <section aria-labelledby="not-reported">
+      <h2 id="not-reported">{t("notReported")}</h2>
+      <ul class="notes">
+        {not_reported.map((gap, index) => (
+          <li key={index}>
+            <b>{gap.analyte}</b>: {notReportedText(gap, language.value)}
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -43,9 +43,8 @@ export function UnitsField({ of }: { of: UnitChoice }) {
       {choices
         .filter(({ code }) => exceptions[code] !== undefined)
         .map((analyte) => (
-          <p key={analyte.code} class="units-exception">
-            <label>
-              <span>{nameOf(analyte)}</span>
+          <div key={analyte.code} class="units-exception">
+            <Field label={nameOf(analyte)}>
               <select
                 value={exceptions[analyte.code]}
                 onChange={({ currentTarget }) => setException(analyte.code, currentTarget.value)}
@@ -56,12 +55,12 @@ export function UnitsField({ of }: { of: UnitChoice }) {
                   </option>
                 ))}
               </select>
-            </label>
+            </Field>
             <button type="button" onClick={() => setException(analyte.code, undefined)}>
               {t("remove")}
               <span class="visually-hidden"> {nameOf(analyte)}</span>
             </button>
-          </p>
+          </div>
         ))}
       {left.length > 0 && (
         <Field label={t("except")}>

@@ -1,7 +1,13 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { CandidateSign } from "../../../../shared/clinical/candidates.ts";
-import type { Candidate, ShownPatient, UnmatchedDetails } from "../../../dashboard/types/results/unmatched.ts";
+import type { PatientList } from "../../../dashboard/types/patients.ts";
+import {
+  type Candidate,
+  FOUND_MAX,
+  type ShownPatient,
+  type UnmatchedDetails,
+} from "../../../dashboard/types/results/unmatched.ts";
 import { Loaded, useResource } from "../../resource.tsx";
 import { Field } from "../../ui/form/field.tsx";
 import { word } from "../../ui/words/words.ts";
@@ -14,9 +20,7 @@ import type { Unmatched } from "./use-unmatched.ts";
 export function PatientChoice({ unmatched, study }: { unmatched: Unmatched; study: UnmatchedDetails }) {
   const [text, setText] = useState("");
   const wanted = text.trim();
-  const found = useResource<{ patients: ShownPatient[] }>(
-    wanted === "" ? null : `/unmatched/patients?text=${encodeURIComponent(wanted)}`,
-  );
+  const found = useResource<PatientList>(wanted === "" ? null : `/patients?search=${encodeURIComponent(wanted)}`);
   return (
     <>
       {study.candidates.length === 0 && <p class="quiet">{t("noCandidates")}</p>}
@@ -45,9 +49,9 @@ export function PatientChoice({ unmatched, study }: { unmatched: Unmatched; stud
               <p class="quiet">{t("nothingFound")}</p>
             ) : (
               <ul class="unmatched-choices">
-                {patients.map((patient) => (
+                {patients.slice(0, FOUND_MAX).map((patient) => (
                   <li key={patient.fp}>
-                    <Choice unmatched={unmatched} patient={patient} />
+                    <Choice unmatched={unmatched} patient={{ ...patient, weight_kg: null }} />
                   </li>
                 ))}
               </ul>

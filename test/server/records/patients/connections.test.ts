@@ -97,7 +97,7 @@ async function reads({ server, ours, pamuk, record, filed, asker }: World): Prom
     "/records",
     `/records/${record.fp}`,
     "/today",
-    "/unmatched/patients?text=Pamuk",
+    "/patients?search=Pamuk",
     "/connections",
   ]) {
     const { status, text } = await asker.call("GET", path);

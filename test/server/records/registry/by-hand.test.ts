@@ -314,7 +314,7 @@ test("a horse that is added by hand is a candidate for a later result of a horse
   ]);
   const found = await staff.call<{ patients: { name: string; owner_name: string }[] }>(
     "GET",
-    "/unmatched/patients?text=0555%20000%2011%2022",
+    "/patients?search=0555%20000%2011%2022",
   );
   expect(found.body.patients).toMatchObject([{ name: "Zeytin", owner_name: "Elif Örnek" }]);
 });

@@ -6,7 +6,6 @@ import {
   findOwnStudy,
   previewAssignment,
   listForPage,
-  searchPatients,
 } from "../../../../server/records/unmatched/unmatched-page.ts";
 import { findPatient } from "../../../../server/records/patients/patients.ts";
 import { findClinic } from "../../../../server/records/clinics/keys.ts";
@@ -98,12 +97,6 @@ test("of two users who place one study simultaneously, one does", async () => {
   const winner = users[statuses.indexOf(200)]?.name;
   const message = expect.stringMatching(`^${winner} changed this study meanwhile: it is filed to `) as string;
   expect(answers[statuses.indexOf(409)]?.body).toMatchObject({ error: { code: "RECORD.REFUSED", message } });
-});
-
-test("a search reads the clinic's own patients", async () => {
-  const { store, clinicId, theirId } = await startClinic();
-  expect((await searchPatients(store, clinicId, "a")).map(({ name }) => name)).toEqual(["Karabaş", "Pamuk"]);
-  expect((await searchPatients(store, theirId, "10021")).map(({ name }) => name)).toEqual([]);
 });
 
 test("a mapped code leaves the unknown ones, comes back without its mapping, and is the clinic's alone", async () => {

@@ -1,0 +1,69 @@
+import { addDays, instantOf, startOfWeek, wallTime } from "../../../dashboard/types/wall-time.ts";
+
+// Times of the form of an event and the days of a month, in the clinic's time zone.
+
+const LENGTH_MS = 30 * 60_000;
+
+/** What the fields of the form hold, such as `2026-11-25T09:00`. */
+export interface Times {
+  readonly start: string;
+  readonly end: string;
+}
+
+/** The instants of an event, in milliseconds since 1970. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+export function printTimes({ start, end }: Span, zone: string | undefined): Times {
+  return { start: print(start, zone), end: print(end, zone) };
+}
+
+/**
+ * Reads the fields. A time that stands as it was opened keeps its instant: clocks show the last hour of summer time twice.
+ * @returns null in place of a time that clocks skip
+ */
+export function readTimes(
+  times: Times,
+  zone: string | undefined,
+  opened: Span | null,
+): { readonly start: number | null; readonly end: number | null } {
+  const one = (end: keyof Times) =>
+    opened !== null && print(opened[end], zone) === times[end] ? opened[end] : read(times[end], zone);
+  return { start: one("start"), end: one("end") };
+}
+
+/** @returns the times after a change of the start, which moves the end: the event keeps its length */
+export function withStart(times: Times, start: string, zone: string | undefined, opened: Span | null): Times {
+  const { start: from, end: to } = readTimes(times, zone, opened);
+  const length = from !== null && to !== null && to > from ? to - from : LENGTH_MS;
+  const next = readTimes({ ...times, start }, zone, opened).start;
+  return { start, end: next === null ? times.end : print(next + length, zone) };
+}
+
+/** @returns the days of the weeks (ISO 8601) in which a day's month lies */
+export function daysOfMonth(day: string): string[] {
+  const first = startOfWeek(`${day.slice(0, 7)}-01`);
+  const next = addMonths(day, 1);
+  const days: string[] = [];
+  for (let shown = first; shown < next || days.length % 7 !== 0; shown = addDays(shown, 1)) days.push(shown);
+  return days;
+}
+
+/** @returns the first day of a later or earlier month */
+export function addMonths(day: string, months: number): string {
+  const date = new Date(`${day.slice(0, 7)}-01`);
+  date.setUTCMonth(date.getUTCMonth() + months);
+  return date.toISOString().slice(0, 10);
+}
+
+function read(local: string, zone: string | undefined): number | null {
+  const [date = "", time = ""] = local.split("T");
+  return instantOf(date, time.slice(0, 5), zone);
+}
+
+function print(instant: number, zone: string | undefined): string {
+  const { date, time } = wallTime(instant, zone);
+  return `${date}T${time}`;
+}

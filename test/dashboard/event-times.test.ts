@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { addMonths, daysOfMonth, printTimes, readTimes, withStart } from "../../server/web/screens/calendar/times.ts";
+
+// The form of an event and the month of the calendar, where clocks change and where they do not.
+
+const berlin = "Europe/Berlin";
+const HALF_HOUR = 30 * 60_000;
+const spanAt = (start: string) => ({ start: Date.parse(start), end: Date.parse(start) + HALF_HOUR });
+
+test("an event in the doubled hour keeps its instants, unless its time is changed", () => {
+  // 02:30 is shown twice on 25 October 2026; this is the second one.
+  const second = spanAt("2026-10-25T01:30:00.000Z");
+  const times = printTimes(second, berlin);
+  expect(times).toEqual({ start: "2026-10-25T02:30", end: "2026-10-25T03:00" });
+  expect(readTimes(times, berlin, second)).toEqual(second);
+  expect(readTimes(times, berlin, null).start).toBe(second.start - 2 * HALF_HOUR);
+  const later = withStart(times, "2026-10-25T02:45", berlin, second);
+  expect(later.end).toBe("2026-10-25T02:15");
+  expect(readTimes({ ...times, start: "2026-10-26T02:30" }, berlin, second).start).toBe(
+    Date.parse("2026-10-26T01:30:00.000Z"),
+  );
+});
+
+test("a new start keeps the length of the event, over a change of the clocks too", () => {
+  const span = { start: Date.parse("2026-03-28T22:00:00.000Z"), end: Date.parse("2026-03-29T00:30:00.000Z") };
+  const times = printTimes(span, berlin);
+  expect(times).toEqual({ start: "2026-03-28T23:00", end: "2026-03-29T01:30" });
+  // Clocks go from 02:00 to 03:00.
+  expect(withStart(times, "2026-03-29T00:00", berlin, span).end).toBe("2026-03-29T03:30");
+  expect(withStart(times, "2026-04-01T09:00", berlin, span).end).toBe("2026-04-01T11:30");
+  // A time that clocks skip moves no end, and is none.
+  expect(withStart(times, "2026-03-29T02:30", berlin, span)).toEqual({ start: "2026-03-29T02:30", end: times.end });
+  expect(readTimes({ ...times, start: "2026-03-29T02:30" }, berlin, span).start).toBeNull();
+  expect(withStart({ start: "", end: "" }, "2026-04-01T09:00", berlin, null).end).toBe("2026-04-01T09:30");
+});
+
+test("a month has whole weeks from Monday, and the next one begins with its first day", () => {
+  const november = daysOfMonth("2026-11-25");
+  expect([november.length, november[0], november.at(-1)]).toEqual([42, "2026-10-26", "2026-12-06"]);
+  const february = daysOfMonth("2027-02-28");
+  expect([february.length, february[0], february.at(-1)]).toEqual([28, "2027-02-01", "2027-02-28"]);
+  expect([addMonths("2026-12-31", 1), addMonths("2027-01-31", 1), addMonths("2026-01-31", -1)]).toEqual([
+    ...["2027-01-01", "2027-02-01", "2025-12-01"],
+  ]);
+});
