@@ -4,9 +4,8 @@ import type { SoapStatus } from "../../../shared/api/soap.ts";
 import type { Modality, Result } from "../../../shared/api/study.ts";
 import type { SentValue } from "../../../shared/clinical/units/value-text.ts";
 import type { RecentChange, ShownOwner } from "./animals.ts";
-import type { DeviceDifference, NotComparable } from "../../../shared/clinical/compare/compare.ts";
+import type { DeviceDifference, NotComparable, ResultChange } from "../../../shared/clinical/compare/compare.ts";
 import type { OtherClinic } from "./connections.ts";
-import type { ResultChange } from "./results/results.ts";
 
 // The list of a clinic's patients, and the page of one patient.
 

@@ -7,12 +7,12 @@ import {
   compareResults,
   type Instrument,
   isSameDevice,
+  type ResultChange,
 } from "../../../shared/clinical/compare/compare.ts";
 import { substanceOf } from "../../../shared/clinical/compare/not-comparable.ts";
 import { analyteOf, shownIn } from "../../../shared/clinical/units/shown-result.ts";
 import type { ShownValue } from "../../../shared/clinical/units/shown-value.ts";
 import { signalmentAt } from "../../../shared/clinical/signalment.ts";
-import type { ResultChange } from "../../dashboard/types/results/results.ts";
 import { parseStored, toStudy } from "../studies/study-content.ts";
 
 // The stored results of one animal as they compare with each other.

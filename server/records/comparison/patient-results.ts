@@ -1,7 +1,7 @@
 import type { Modality } from "../../../shared/api/study.ts";
 import { type Analyte, analytes } from "../../../shared/clinical/analytes/analytes.ts";
 import { factorOf } from "../../../shared/clinical/analytes/units.ts";
-import { type Instrument, isSameDevice } from "../../../shared/clinical/compare/compare.ts";
+import { type Instrument, isSameDevice, type ResultChange } from "../../../shared/clinical/compare/compare.ts";
 import { substanceOf } from "../../../shared/clinical/compare/not-comparable.ts";
 import type { ShownValue } from "../../../shared/clinical/units/shown-value.ts";
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
@@ -9,7 +9,6 @@ import { chosenUnit } from "../../../shared/clinical/units/unit-systems.ts";
 import { unitText } from "../../../shared/clinical/units/unit-text.ts";
 import { sentValue } from "../../../shared/clinical/units/value-text.ts";
 import type { AnalyteName, PatientResults, PatientStudy, ResultValue } from "../../dashboard/types/patients.ts";
-import type { ResultChange } from "../../dashboard/types/results/results.ts";
 import {
   type Animal,
   asPrinted,

@@ -8,6 +8,9 @@ import { type Variation, variationOf } from "./variation.ts";
 /** Age in days from which an animal is adult here. */
 const ADULT_DAYS = 365;
 
+/** The change since an earlier result, or why the two do not compare. */
+export type ResultChange = Change | { readonly code: NotComparable };
+
 /** What measured a result. */
 export interface Instrument {
   readonly name: string;
@@ -51,11 +54,7 @@ export function isSameDevice(one: Instrument, other: Instrument): boolean {
 }
 
 /** Returns the change from an earlier result of the same substance, or the first reason why there is none. */
-export function compareResults(
-  before: ComparedResult,
-  now: ComparedResult,
-  species: string,
-): Change | { readonly code: NotComparable } {
+export function compareResults(before: ComparedResult, now: ComparedResult, species: string): ResultChange {
   if (before.comparator !== null || now.comparator !== null) return { code: "comparator" };
   const isSame = before.analyte === now.analyte;
   const earlier = isSame && before.unit === now.unit ? before.value : inUnit(now.analyte, now.unit, before);

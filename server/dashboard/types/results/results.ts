@@ -9,7 +9,7 @@ import type {
   StudyOrder,
 } from "../../../../shared/api/study.ts";
 import type { Language } from "../../../../shared/api/language.ts";
-import type { Change, NotComparable } from "../../../../shared/clinical/compare/compare.ts";
+import type { ResultChange } from "../../../../shared/clinical/compare/compare.ts";
 import type { SentValue } from "../../../../shared/clinical/units/value-text.ts";
 
 // The screens of the results: the list, and one study.
@@ -162,9 +162,6 @@ export interface ResultBefore {
   /** Null for a value in words, and for a code that the catalogue lacks. */
   change: ResultChange | null;
 }
-
-/** The change since an earlier result, or why the two do not compare. */
-export type ResultChange = Change | { code: NotComparable };
 
 /** A change that a revision made in one row. `before` is null for an added row, `after` for a removed one. */
 export interface RowChange {

@@ -1,4 +1,4 @@
-import type { ResultChange } from "../../../dashboard/types/results/results.ts";
+import type { ResultChange } from "../../../../shared/clinical/compare/compare.ts";
 import { translations } from "../../text.ts";
 import { differenceWord, notComparable, signed } from "../../ui/words/change-words.ts";
 
