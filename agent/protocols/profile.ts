@@ -3,6 +3,11 @@ import type { Modality } from "../../shared/api/study.ts";
 // A profile is a table that describes one device model. Each protocol adds its own columns. `link` declares the framing: a
 // guess could acknowledge half a message, which the device would then delete.
 
+/** A pattern of a text. RegExp is one, and so is a pattern of a profile that is a file. */
+export interface Pattern {
+  test(text: string): boolean;
+}
+
 /** Columns of every protocol's profiles. */
 export interface ProfileBase {
   readonly id: string;
@@ -20,7 +25,7 @@ export interface ProfileBase {
    * Text that only this device and its sisters write, in a message with one character a byte. Set-up recognises by it a device that
    * names nobody, or that the clinic has renamed.
    */
-  readonly marks?: RegExp;
+  readonly marks?: Pattern;
   /** Suffix that may follow a value and is not part of it. */
-  readonly valueSuffix?: RegExp;
+  readonly valueSuffix?: string;
 }

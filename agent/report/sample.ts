@@ -30,7 +30,7 @@ export interface Sample {
 /** Columns of a profile that apply to every sample. */
 export interface SampleProfile {
   readonly modality: Modality | null;
-  readonly valueSuffix?: RegExp;
+  readonly valueSuffix?: string;
   readonly collectHours?: number;
   /** Only messages of one test are collected, and only by a number that no counter has: this table knows no model. */
   readonly collectSingles?: true;

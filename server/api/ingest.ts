@@ -19,6 +19,7 @@ import { VersionedCache } from "../records/patients/versioned-cache.ts";
 import { listMappings } from "../records/codes/codes.ts";
 import { listChangedOrders, noteOffered } from "../records/orders/orders.ts";
 import { currentRanges } from "../records/clinics/ranges.ts";
+import { rangesForAgents } from "../../shared/clinical/clinic-ranges.ts";
 import { fileStudies } from "../records/filing/filing.ts";
 import { listPlacements, type PlacementPosition } from "../records/unmatched/placements.ts";
 import { storedStudies } from "../records/filing/quota.ts";
@@ -177,7 +178,7 @@ function directoryRoutes(app: FastifyInstance, { store, syncPoints }: RouteConte
 function rangesRoute(app: FastifyInstance, { store }: RouteContext): void {
   app.get("/agent/v1/ranges", { config: directory }, async (request) => {
     const ranges = await currentRanges(store, keyOf(request).clinic_id);
-    return { success: true, data: ranges ?? null };
+    return { success: true, data: ranges === undefined ? null : rangesForAgents(ranges) };
   });
 }
 

@@ -4,6 +4,8 @@ export interface Engine {
   readonly id: string;
   /** Type of a text column that orders lists: by bytes in both engines. */
   readonly orderedText: string;
+  /** The time of the statement, in milliseconds since 1970. */
+  readonly now: string;
   /** Whether several servers may use one database. */
   readonly shared: boolean;
   /**
@@ -882,6 +884,32 @@ const cancelledEvents = () => `
   alter table calendar_event add column cancelled_from text;
 `;
 
+// How each quantity of stock came about. The sum of an item's movements is its quantity on hand, and the sum of a batch's its
+// quantity; what no batch accounts for has movements without one. Stock of before opens with what there is.
+const stockMovements = ({ id, now }: Engine) => `
+  create table stock_movement (
+    id ${id},
+    item_id bigint not null references inventory_item (id),
+    batch_id bigint references inventory_batch (id),
+    quantity bigint not null,
+    reason text not null,
+    patient_id bigint references patient (id),
+    user_id bigint references dashboard_user (id),
+    at bigint not null,
+    undoes_id bigint unique references stock_movement (id)
+  );
+  create index stock_movement_of_item on stock_movement (item_id, id);
+  create index stock_movement_of_patient on stock_movement (patient_id, id) where patient_id is not null;
+  insert into stock_movement (item_id, batch_id, quantity, reason, at)
+    select item_id, id, quantity, 'opening', ${now} from inventory_batch where quantity > 0 order by id;
+  insert into stock_movement (item_id, batch_id, quantity, reason, at)
+    select id, null, rest, 'opening', ${now} from (
+      select item.id, item.quantity_on_hand - coalesce(
+        (select sum(batch.quantity) from inventory_batch as batch where batch.item_id = item.id), 0) as rest
+      from inventory_item as item
+    ) as counted where rest <> 0 order by id;
+`;
+
 // The units in which a clinic reads results, as JSON.
 const units = () => `
   alter table clinic_settings add column units text;
@@ -920,6 +948,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   reportSharing,
   ownerReports,
   cancelledEvents,
+  stockMovements,
   units,
 ];
 

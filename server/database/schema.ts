@@ -6,6 +6,7 @@ import type { Language } from "../../shared/api/language.ts";
 import type { ImportPhase } from "../dashboard/types/file-import.ts";
 import type { Role } from "../dashboard/types/settings/session.ts";
 import type { HostState, RequestState } from "../dashboard/types/connections.ts";
+import type { MovementReason } from "../dashboard/types/stock.ts";
 import type { DeliveryState, WebhookEventType } from "../dashboard/types/settings/webhooks.ts";
 
 // The tables. Ids are integers of the database; fps are the ids of the API. Times are milliseconds since 1970, UTC.
@@ -266,6 +267,8 @@ export interface Tables {
   };
   inventory_item: ItemColumns & { id: Generated<number> };
   inventory_batch: BatchColumns & { id: Generated<number> };
+  /** Each change of a quantity of stock, with its reason. */
+  stock_movement: MovementColumns & { id: Generated<number> };
   /** A clinic's own intervals. Each import is a version, and the last one is in use. */
   clinic_reference_interval_set: {
     id: Generated<number>;
@@ -625,6 +628,22 @@ export interface BatchColumns {
   quantity: number;
   received_at: number;
   expiry_date: string | null;
+}
+
+export interface MovementColumns {
+  item_id: number;
+  /** Null for stock that no batch accounts for. */
+  batch_id: number | null;
+  /** Below 0 if it was taken. */
+  quantity: number;
+  reason: MovementReason;
+  /** The animal for which it was used. */
+  patient_id: number | null;
+  /** Null if an import or the agent of a PC moved it. */
+  user_id: number | null;
+  at: number;
+  /** The movement that it takes back. */
+  undoes_id: number | null;
 }
 
 export interface StudyColumns {

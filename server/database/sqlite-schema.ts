@@ -5,6 +5,7 @@ import type { Engine } from "./migrations.ts";
 export const sqlite: Engine = {
   id: "integer primary key",
   orderedText: "text",
+  now: "cast(unixepoch('subsec') * 1000 as integer)",
   shared: false,
   refuse: ({ name, event, table, when, unless = "false", message }) =>
     `create trigger ${name} before ${event} on ${table} when (${when}) and not (${unless})

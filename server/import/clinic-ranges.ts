@@ -66,6 +66,7 @@ function csvRows(text: string): Rows {
   return { rows };
 }
 
+const WHOLE_NUMBERS = ["age_min_days", "age_max_days", "n"];
 const BOUNDS = ["low", "high", "critical_low", "critical_high"];
 
 /**
@@ -74,7 +75,7 @@ const BOUNDS = ["low", "high", "critical_low", "critical_high"];
  */
 function fieldOf(name: string, cell: string, isCommaDecimal: boolean): unknown {
   if (isCommaDecimal && BOUNDS.includes(name) && /^-?\d+,\d+$/.test(cell)) return cell.replace(",", ".");
-  if ((name === "age_min_days" || name === "age_max_days") && /^\d+$/.test(cell)) return Number(cell);
+  if (WHOLE_NUMBERS.includes(name) && /^\d+$/.test(cell)) return Number(cell);
   if (name === "neutered" && /^(true|false)$/i.test(cell)) return cell.toLowerCase() === "true";
   return cell;
 }

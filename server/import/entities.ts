@@ -52,9 +52,9 @@ export async function storeEntity(
     case "calendar_event":
       return storeEvent(session, entity);
     case "inventory_item":
-      return storeItem(session, entity);
+      return storeItem(session, entity, context);
     case "inventory_batch":
-      return storeBatch(session, entity);
+      return storeBatch(session, entity, context);
   }
 }
 
@@ -129,16 +129,18 @@ async function storeEventSource(
 async function storeItem(
   session: Session,
   { type: _type, clinic_fp, ...item }: InventoryItemLine,
+  { now }: ImportContext,
 ): Promise<Change | { problem: string }> {
   const clinic = await session.first(clinicByFp, { fp: clinic_fp });
   if (clinic === undefined) return missing("clinic_fp", clinic_fp);
-  return importItem(session, item, clinic.id);
+  return importItem(session, item, clinic.id, now);
 }
 
 async function storeBatch(
   session: Session,
   { item_fp, lot, quantity, received_at, expiry_date }: InventoryBatchLine,
+  { now }: ImportContext,
 ): Promise<Change | { problem: string }> {
   const batch = { lot, quantity, received_at: Date.parse(received_at), expiry_date };
-  return (await importBatch(session, item_fp, batch)) ?? missing("item_fp", item_fp);
+  return (await importBatch(session, item_fp, batch, now)) ?? missing("item_fp", item_fp);
 }

@@ -41,6 +41,11 @@ export const ClinicRange = Type.Object(
     /** End of the row. By default a later row for the same subject ends it. */
     effective_until: Type.Optional(Day),
     note: Type.Optional(Type.String({ maxLength: 500 })),
+    // How the numbers came about. No flag depends on it.
+    source: Type.Optional(Type.String({ maxLength: 500 })),
+    n: Type.Optional(Type.Integer({ minimum: 1 })),
+    method: Type.Optional(Type.String({ maxLength: 500 })),
+    accepted_by: Type.Optional(Type.String({ maxLength: 200 })),
   },
   { additionalProperties: false },
 );
@@ -56,6 +61,15 @@ export const ClinicRanges = Type.Object({
   limits: Type.Optional(Type.Array(AcceptedLimit)),
 });
 export type ClinicRanges = Static<typeof ClinicRanges>;
+
+/**
+ * Removes the origin of the numbers from the rows for an agent, which needs none of it. An agent of an earlier version would leave
+ * out the rows, because an unknown field may restrict their animals.
+ */
+export function rangesForAgents(ranges: ClinicRanges): ClinicRanges {
+  const rows = ranges.rows.map(({ source: _s, n: _n, method: _m, accepted_by: _a, ...row }) => row);
+  return { ...ranges, rows };
+}
 
 /** Prefix of the id of a clinic's row in a snapshot. */
 const CLINIC = "clinic:";

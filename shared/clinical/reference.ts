@@ -4,7 +4,7 @@ import { type Analyte, analyteByCode } from "./analytes/analytes.ts";
 import { caveatsOf, permits } from "./caveats.ts";
 import { dataFile, readData } from "./analytes/data.ts";
 import type { Signalment } from "./signalment.ts";
-import { fold } from "./species.ts";
+import { breedGroupOf, fold, isBreedGroup } from "./species.ts";
 import { factorOf } from "./analytes/units.ts";
 import { textForm } from "../schema/text-form.ts";
 
@@ -108,9 +108,14 @@ export const catalogueVersion: string = files
   .digest("hex")
   .slice(0, 12);
 
-const Source = Type.Object({ id: Type.String({ minLength: 1 }), title: Type.String() });
+const Source = Type.Object({
+  id: Type.String({ minLength: 1 }),
+  title: Type.String(),
+  method: Type.Optional(Type.String()),
+});
 const sources = new Map(readData("sources.json", Type.Array(Source)).map((source) => [source.id, source]));
 const ids = new Set<string>();
+const published = new Map<string, PublishedRow>();
 const intervals = intervalsByAnalyte();
 const intervalById = new Map([...intervals.values()].flat().map(({ interval }) => [interval.id, interval] as const));
 const ordinalSources = new Map<string, string>();
@@ -126,7 +131,7 @@ const ordinals = new Map<string, { id: string; high: number }>(
 );
 
 /** Age from which an adult row without an age applies: one year, as in the adult rows with an age. */
-const ADULT_FROM_DAYS = 366;
+export const ADULT_FROM_DAYS = 366;
 
 /** Whether a species has intervals for its subgroups only. Blood values of birds and reptiles differ by family. */
 export function needsSubgroup(species: string): boolean {
@@ -164,7 +169,7 @@ export function mostSpecific(
   const row = rows.find(
     (each) =>
       each.species === signalment.species &&
-      (each.subgroup === null || each.subgroup === signalment.subgroup) &&
+      isOfBreed(each.subgroup, signalment) &&
       (each.sex === null || each.sex === signalment.sex) &&
       (each.neutered === null || each.neutered === signalment.neutered) &&
       each.device.every((word) => deviceWords.includes(word)) &&
@@ -173,18 +178,34 @@ export function mostSpecific(
   return row?.interval ?? null;
 }
 
+function isOfBreed(subgroup: string | null, { species, subgroup: breed }: Signalment): boolean {
+  return subgroup === null || (breed !== null && [breed, breedGroupOf(species, breed)].includes(subgroup));
+}
+
 /** Formats a published row with its source, by its id in a snapshot. @returns null for an id that this catalogue lacks */
 export function describePublished(id: string): string | null {
   const found = publishedRow(id);
   return found === null ? null : [found.text ?? [], found.source].flat().join(", ");
 }
 
-/** Finds a published row by its id in a snapshot: its interval, which a urine pad's row lacks, and its source. */
-export function publishedRow(id: string): { text: string | null; source: string } | null {
-  const interval = publishedInterval(id);
-  if (interval !== null) return { text: `${interval.text} ${interval.unit}`, source: sourceText(interval.source_id) };
+/** A published interval or rank as its table has it. A urine pad has neither interval nor row of conditions. */
+export interface Published {
+  readonly text: string | null;
+  readonly source: string;
+  /** The method of the row, or of its source. */
+  readonly method: string | null;
+  readonly row: PublishedRow | null;
+}
+
+/** Finds a published row by its id in a snapshot. @returns null for an id that this catalogue lacks */
+export function publishedRow(id: string): Published | null {
+  const row = published.get(id);
+  if (row !== undefined) {
+    const method = row.method ?? sources.get(row.source_id)?.method ?? null;
+    return { text: `${row.low}-${row.high} ${row.unit}`, source: sourceText(row.source_id), method, row };
+  }
   const source = ordinalSources.get(id);
-  return source === undefined ? null : { text: null, source: sourceText(source) };
+  return source === undefined ? null : { text: null, source: sourceText(source), method: null, row: null };
 }
 
 /** Finds a published interval by its id in a snapshot. @returns null for another id */
@@ -213,6 +234,7 @@ function intervalsByAnalyte(): Map<string, IntervalCandidate[]> {
   const found = new Map<string, IntervalCandidate[]>();
   for (const row of readData("reference-intervals.json", Type.Array(PublishedRow))) {
     checkRow(row);
+    published.set(row.id, row);
     const rows = found.get(row.analyte) ?? [];
     rows.push(candidateOf(row, row));
     found.set(row.analyte, rows);
@@ -254,8 +276,8 @@ export function candidateOf(
     device: row.device === undefined ? [] : deviceWordsOf(row.device),
     // An open-ended adult row scores nothing, so that it does not precede a better row without an age.
     specificity:
-      (row.device === undefined ? 0 : 8) +
-      (row.subgroup === undefined ? 0 : 4) +
+      (row.device === undefined ? 0 : 16) +
+      (row.subgroup === undefined ? 0 : isBreedGroup(row.species, row.subgroup) ? 4 : 8) +
       (isYoung ? 2 : 0) +
       (row.sex === undefined ? 0 : 1) +
       (row.neutered === undefined ? 0 : 0.5),

@@ -8,6 +8,10 @@ const Words = Type.Array(Type.String({ minLength: 1 }));
 const Species = Type.Object({
   device_words: Words,
   subgroups: Type.Optional(Type.Record(Type.String(), Words)),
+  /** Words of a subgroup as the complete text of a breed only: a Golden is a retriever, a Golden Doodle is not. */
+  alone: Type.Optional(Type.Record(Type.String(), Words)),
+  /** Subgroups of several breeds, such as sighthounds, with their breeds. */
+  groups: Type.Optional(Type.Record(Type.String(), Words)),
 });
 const file = readData(
   "species-map.json",
@@ -154,13 +158,36 @@ export function subgroupOf(ofSpecies: string, breed: string | null): string | nu
 export function breedsNamed(ofSpecies: string, breed: string | null): string[] {
   if (breed === null) return [];
   const found = named(breed).flatMap((one) => (one.species === ofSpecies ? (one.subgroup ?? []) : []));
-  return [...new Set(found)].toSorted();
+  return [...new Set([...found, ...subgroupsWith(rowOf(ofSpecies)?.alone, breed, fold)])].toSorted();
+}
+
+/** Returns the group of breeds to which a breed belongs, such as `sighthound` of a whippet. @returns null for none */
+export function breedGroupOf(ofSpecies: string, breed: string): string | null {
+  return subgroupsWith(rowOf(ofSpecies)?.groups, breed, (name) => name)[0] ?? null;
+}
+
+/** Whether a subgroup stands for several breeds. */
+export function isBreedGroup(ofSpecies: string, subgroup: string): boolean {
+  return Object.hasOwn(rowOf(ofSpecies)?.groups ?? {}, subgroup);
 }
 
 /** Returns the subgroups of a species, which a clinic's interval may name. */
 export function subgroupsOf(ofSpecies: string): readonly string[] {
+  return Object.keys(rowOf(ofSpecies)?.subgroups ?? {});
+}
+
+function rowOf(ofSpecies: string) {
   const name = species.find((each) => each === ofSpecies);
-  return name === undefined ? [] : Object.keys(rows[name].subgroups ?? {});
+  return name === undefined ? undefined : rows[name];
+}
+
+function subgroupsWith(
+  lists: Readonly<Record<string, readonly string[]>> = {},
+  text: string,
+  read: (word: string) => string,
+): string[] {
+  const wanted = read(text);
+  return Object.keys(lists).filter((subgroup) => lists[subgroup]?.some((word) => read(word) === wanted));
 }
 
 /** Returns the words of a text between single blanks, in lower case and without accents: " kopek ". */

@@ -1,8 +1,10 @@
 import type { AstmProfile } from "../../agent/protocols/astm/profile.ts";
-import { abaxisVetscanVs2 } from "../../agent/devices/astm/abaxis-vetscan-vs2.ts";
-import { genericAstm } from "../../agent/devices/astm/generic-astm.ts";
 import { read } from "../../agent/study/read.ts";
 import type { ReadContext, Reading, Report } from "../../agent/report/report.ts";
+import { astmDevice } from "../support/profiles.ts";
+
+const genericAstm = astmDevice("generic-astm");
+const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");
 
 // Messages written as their records, for the tests of the stages read, match and study.
 

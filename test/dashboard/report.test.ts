@@ -41,6 +41,7 @@ const row = (code: string, more: Partial<StudyRow> = {}): StudyRow => {
     sent: { value: "14.2", unit: "U/L", reference_range: "5.5-16.9" },
     source: { kind: "clinic", id: "1", title: null, text: null },
     before: before("U/L"),
+    why: [],
     ...more,
   };
 };

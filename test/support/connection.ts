@@ -3,13 +3,15 @@ import { afterAll, beforeAll } from "vitest";
 import { Connection } from "../../agent/connection/connection.ts";
 import type { MessageHandler, SendMessage } from "../../agent/connection/device/device-session.ts";
 import { MemoryBudget } from "../../agent/connection/memory-budget.ts";
-import { genericAstm } from "../../agent/devices/astm/generic-astm.ts";
 import type { Profile } from "../../agent/devices/profile.ts";
 import { readSpool } from "../../agent/spool/access.ts";
 import type { StoredMessage } from "../../agent/spool/queries/messages/message-row.ts";
 import { Spool } from "../../agent/spool/spool.ts";
 import { temporaryFolder } from "./processes.ts";
 import { NO_EVENTS, TestClock, TestTransport } from "./wire.ts";
+import { astmDevice } from "./profiles.ts";
+
+const genericAstm = astmDevice("generic-astm");
 
 interface TestDevice {
   readonly spool: Spool;

@@ -1,6 +1,4 @@
 import { afterEach, beforeEach } from "vitest";
-import { abaxisVetscanVs2 } from "../../agent/devices/astm/abaxis-vetscan-vs2.ts";
-import { genericAstm } from "../../agent/devices/astm/generic-astm.ts";
 import type { Profile } from "../../agent/devices/profile.ts";
 import { createServerClient } from "../../agent/push/server-client.ts";
 import { readSpool } from "../../agent/spool/access.ts";
@@ -13,6 +11,10 @@ import type { ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
 import { vetScanRecords } from "./astm.ts";
 import { scriptedServer } from "./scripted-server.ts";
 import { useSpool } from "./spool.ts";
+import { astmDevice } from "./profiles.ts";
+
+const genericAstm = astmDevice("generic-astm");
+const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");
 
 /** Time of the first message, in ms since 1970. Later than all times of the devices. */
 const RECEIVED = Date.UTC(2026, 11, 31);

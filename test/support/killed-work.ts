@@ -31,7 +31,8 @@ async function lookupOf() {
 const stages: Record<string, () => Promise<unknown>> = {
   async message() {
     const { Filing } = await import("../../agent/study/filing.ts");
-    const { genericAstm } = await import("../../agent/devices/astm/generic-astm.ts");
+    const { astmDevice } = await import("./profiles.ts");
+    const genericAstm = astmDevice("generic-astm");
     const { directory } = await lookupOf();
     const device = { profile: genericAstm, timeZone: "UTC", model: null };
     const deviceById = (id: string) => (id === "bad" ? { ...device, profile: deadly } : device);
@@ -42,7 +43,8 @@ const stages: Record<string, () => Promise<unknown>> = {
   },
   async session() {
     const { recover } = await import("../../agent/connection/recovery.ts");
-    const { genericAstm } = await import("../../agent/devices/astm/generic-astm.ts");
+    const { astmDevice } = await import("./profiles.ts");
+    const genericAstm = astmDevice("generic-astm");
     await recover(spool, (id) => (id === "bad" ? deadly : genericAstm));
   },
   async images() {

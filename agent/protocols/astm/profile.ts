@@ -1,5 +1,5 @@
 import type { AstmLinkOptions } from "./link.ts";
-import type { ProfileBase } from "../profile.ts";
+import type { Pattern, ProfileBase } from "../profile.ts";
 import type { OrderFormat } from "./orders.ts";
 import type { AstmRecord, Charset } from "./records.ts";
 
@@ -18,7 +18,7 @@ export interface AstmProfile extends ProfileBase {
   /** Name in the API; null for the header's sender (H-5). */
   readonly device_name: string | null;
   /** Expected H-5. A message of another sender is quarantined, because another table may apply. */
-  readonly sender?: RegExp;
+  readonly sender?: Pattern;
   /** Analyte names of an R record, the most reliable first and the device's own code last; default R-3's names. */
   readonly code?: (r: AstmRecord) => readonly string[];
   /** Unit of an R record, if it is not R-5. */
@@ -29,7 +29,7 @@ export interface AstmProfile extends ProfileBase {
   /** Patient's name of a sample on which it was typed in place of a number. */
   readonly nameOnSample?: (o: AstmRecord) => string;
   /** Pattern of O-5 and of M records. Matching orders and their results are not for a patient. */
-  readonly skipOrder?: RegExp;
+  readonly skipOrder?: Pattern;
   /** The device sends a P record for every patient. An order without one is of a control; results without both are quarantined. */
   readonly alwaysNamesPatient?: true;
   /** The R record is of urine, though neither O-16 nor a name states it. */
@@ -66,7 +66,7 @@ export type ResultStatus = "final" | { readonly doubt: string } | { readonly not
  */
 interface SampleCollection {
   readonly hours: number;
-  readonly sample: RegExp;
+  readonly sample: Pattern;
 }
 
 export interface FieldNumbers {

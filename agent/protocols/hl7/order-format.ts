@@ -1,6 +1,7 @@
 import type { Patient } from "../../../shared/api/patient.ts";
 import { readSex } from "../../../shared/clinical/sex.ts";
 import { readNeutered } from "../../../shared/clinical/sex.ts";
+import type { Pattern } from "../profile.ts";
 import type { Stamp } from "./message/acknowledgement-message.ts";
 
 // Order format of a device, and the fields of a patient in it.
@@ -12,7 +13,7 @@ export interface OrderFormat {
   /** Sex codes of neutered patients; by default the same as for other patients. */
   readonly neutered?: Readonly<Record<"M" | "F", string>>;
   /** Pattern and example of the device's test codes, if it does not accept an analyte's name or code. */
-  readonly tests?: { readonly pattern: RegExp; readonly example: string };
+  readonly tests?: { readonly pattern: Pattern; readonly example: string };
   /** Coding system of the test codes, in OBR-4. */
   readonly testSystem?: string;
   /** OBR-4 of every order, for a device that always runs one panel. */

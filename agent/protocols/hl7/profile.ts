@@ -1,5 +1,5 @@
 import type { DeviceResult } from "../../report/report.ts";
-import type { ProfileBase } from "../profile.ts";
+import type { Pattern, ProfileBase } from "../profile.ts";
 import type { LinkOptions } from "./link.ts";
 import type { OrderFormat as Hl7OrderFormat } from "./order-format.ts";
 import type { Segment } from "./message/segment.ts";
@@ -20,11 +20,11 @@ export interface Hl7Profile extends ProfileBase {
    * Expected `MSH-3|MSH-4`. A message of another sender is quarantined, because another table may apply. An empty sender does not
    * exclude the model.
    */
-  readonly sender?: RegExp;
+  readonly sender?: Pattern;
   /** MSH-11 that this device sends for patients too, although table 0103 means training or debugging. */
-  readonly patientProcessing?: RegExp;
+  readonly patientProcessing?: Pattern;
   /** OBR-4, or a note, of runs that are not for a patient, beyond the usual words. */
-  readonly notForPatients?: RegExp;
+  readonly notForPatients?: Pattern;
   /** An order without PID is a control, unless its specimen has the role of a patient. */
   readonly controlWithoutPatient?: true;
   /** OBR field with the time of the run, before OBR-7. */
@@ -36,11 +36,11 @@ export interface Hl7Profile extends ProfileBase {
   /** Fields of the patient that the device does not write at the standard's place. */
   readonly patient?: (pid: Segment, order: Segment) => PatientFields;
   /** OBX-3 of the row with the species, if PID lacks it. */
-  readonly speciesRow?: RegExp;
+  readonly speciesRow?: Pattern;
   /** OBX-3 of rows about the run, sample or patient, which become comments. */
-  readonly remarks?: RegExp;
+  readonly remarks?: Pattern;
   /** OBX-3 of rows that comment on the row before, as a note does. */
-  readonly commentRows?: RegExp;
+  readonly commentRows?: Pattern;
   /** A PID with an identifier and a birthday after the run is a control's: its lot, and the end of its validity. */
   readonly controlLot?: true;
   /** Returns what an order's rows lack if its message was cut; null for complete ones. A cut message is quarantined. */
@@ -54,7 +54,7 @@ export interface Hl7Profile extends ProfileBase {
   /** `""` in OBX-5 is an empty value, and deletes none. */
   readonly nullIsEmpty?: true;
   /** OBX-11 that are final on this device, although table 0085 differs. */
-  readonly finalStatuses?: RegExp;
+  readonly finalStatuses?: Pattern;
   /** Reads why the device withholds a value; "" for an accepted one. */
   readonly withheld?: (obx: Segment) => string;
   /** Meaning of the device's marks in OBX-8: H, L, N, or other words. Marks that are not listed stay as sent. */

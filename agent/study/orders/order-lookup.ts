@@ -1,3 +1,4 @@
+import type { Pattern } from "../../protocols/profile.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
 import type { OrderQuery, OrderReply, QueriedSample } from "../../protocols/order-query.ts";
 import { dayOf, hasClock, readTime, writeTime } from "../../report/device-time.ts";
@@ -33,7 +34,7 @@ export interface QueryingDevice {
   readonly id: string;
   readonly timeZone: string;
   /** The names of tests that it knows; undefined if they are those of the catalogue. */
-  readonly tests?: RegExp | undefined;
+  readonly tests?: Pattern | undefined;
 }
 
 /** Finds the orders that a host query selects, independent of the protocol. */

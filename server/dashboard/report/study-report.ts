@@ -1,5 +1,6 @@
 import { DateTime } from "luxon";
 import { flagReasonText } from "../../../shared/clinical/flag-reasons.ts";
+import { whyText } from "../../../shared/clinical/passport/why-words.ts";
 import type { ReportContext } from "../types/results/report.ts";
 import { commentText, notReportedText } from "../types/results/sample-indices.ts";
 import { place } from "../types/results/range-place.ts";
@@ -298,8 +299,11 @@ function timeText(instant: string, { zone, language }: ReportQuery): string {
 export const studyCsvHeads: readonly CsvCell[] = [
   ...["study_fp", "patient", "acquired_at", "device_name", "analyte", "name", "comparator_and_value", "unit"],
   ...["reference_range", "flag", "side", "device_range", "device_flag", "code_source", "reason", "comment", "abnormal"],
-  ...["study_comments", "flagged_species", "sample_ids", "order", "sent_value", "sent_unit", "sent_reference_range"],
+  ...["study_comments", "flagged_species", "sample_ids", "order", "interval_source", "interval_why"],
+  ...["sent_value", "sent_unit", "sent_reference_range"],
 ];
+
+const english = (name: ReportWord) => reportWord("en", name);
 
 export function studyCsvRows(study: StudyPage): CsvCell[][] {
   const { fp, patient, acquired_at, device_name } = study;
@@ -322,6 +326,7 @@ export function studyCsvRows(study: StudyPage): CsvCell[][] {
       study.comments.join(" | ") || null,
     ],
     ...[study.flagged_for?.species ?? null, samples || null, answered],
+    ...[sourceText(row, english), row.why.length === 0 ? null : whyText(row.why, "en")],
     ...[row.number === null ? row.sent.value : numberCell(row.sent.value), row.sent.unit, row.sent.reference_range],
   ]);
   return [...rows, ...gaps];

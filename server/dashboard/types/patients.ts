@@ -6,6 +6,7 @@ import type { SentValue } from "../../../shared/clinical/units/value-text.ts";
 import type { RecentChange, ShownOwner } from "./animals.ts";
 import type { DeviceDifference, NotComparable, ResultChange } from "../../../shared/clinical/compare/compare.ts";
 import type { OtherClinic } from "./connections.ts";
+import type { UsedStock } from "./stock.ts";
 
 // The list of a clinic's patients, and the page of one patient.
 
@@ -79,6 +80,8 @@ export interface PatientOverview {
   records: PatientRecord[];
   /** Appointments in this clinic, the newest first. */
   appointments: PatientAppointment[];
+  /** What this clinic used of its stock for the patient, the newest first. */
+  used_stock: UsedStock[];
 }
 
 export interface PatientRecord {

@@ -75,7 +75,7 @@ const english = {
   "UNDO.CHANGED": () =>
     "What this change wrote was changed again since, so nothing was undone. Undo the later change first",
   "UNDO.IN_USE": () =>
-    "The animal or its owner has results, appointments or orders by now, or another clinic sees it, so nothing was undone. Remove the animal instead",
+    "The animal or its owner has results, appointments, orders or used stock by now, or another clinic sees it, so nothing was undone. Remove the animal instead",
   "OWNER.CHANGED": () => "Somebody changed this owner meanwhile. Load the page again",
   "ANIMAL.FAULTS": () => "A value is missing or not possible",
   "PATIENT.LEFT": () => "Its patient is not a patient of this clinic any more",
@@ -89,6 +89,13 @@ const english = {
   "STOCK.EXPIRED": (quantity, most) =>
     `Quantity is ${quantity}, at most ${most} on hand that are not expired: choose an expired batch by itself`,
   "STOCK.NO_BATCH": (batch) => `Batch is ${batch}, expected a batch of this item`,
+  "STOCK.COUNT": (quantity) => `Quantity is ${quantity}, expected a whole number, at least 0`,
+  "STOCK.UNDO_KIND": () => "This movement is not undone: count the stock instead",
+  "STOCK.UNDO_TWICE": () => "Somebody undid this movement already. Load the page again",
+  "STOCK.UNDO_COUNTED": () =>
+    "The stock was counted or imported after this movement, so nothing was undone. If the quantity is wrong, count again",
+  "STOCK.UNDO_USED": (quantity, left) =>
+    `The undo takes ${quantity} back, and ${left} are left: undo first what was taken since`,
   "STOCK.NAME_TAKEN": () => "The clinic has an item of this name",
   "STOCK.NO_ITEM": (fp) => `${fp} is not an item of this clinic`,
   "EVENT.STATUS": (to, from, next) => `Status is ${to}, expected ${next} or CANCELLED after ${from}`,
@@ -210,7 +217,7 @@ const turkish: Record<RefusalCode, Words> = {
   "UNDO.CHANGED": () =>
     "Bu değişikliğin yazdıkları sonra yeniden değişti, hiçbir şey geri alınmadı. Önce sonraki değişikliği geri alın",
   "UNDO.IN_USE": () =>
-    "Hastanın veya sahibinin artık sonucu, randevusu ya da istemi var ya da onu başka bir klinik de görüyor, hiçbir şey geri alınmadı. Bunun yerine hastayı silin",
+    "Hastanın veya sahibinin artık sonucu, randevusu, istemi ya da stoktan kullanılanı var ya da onu başka bir klinik de görüyor, hiçbir şey geri alınmadı. Bunun yerine hastayı silin",
   "OWNER.CHANGED": () => "Bu arada başka biri bu sahibi değiştirdi. Sayfayı yeniden yükleyin",
   "ANIMAL.FAULTS": () => "Bir değer eksik veya olanaksız",
   "PATIENT.LEFT": () => "Hastası artık bu kliniğin hastası değil",
@@ -224,6 +231,13 @@ const turkish: Record<RefusalCode, Words> = {
   "STOCK.EXPIRED": (quantity, most) =>
     `Miktar ${quantity}, elde süresi geçmemiş en çok ${most} var: süresi geçmiş partiyi ayrıca seçin`,
   "STOCK.NO_BATCH": (batch) => `Parti ${batch}, bu ürünün bir partisi bekleniyordu`,
+  "STOCK.COUNT": (quantity) => `Miktar ${quantity}, en az 0 olan bir tam sayı bekleniyordu`,
+  "STOCK.UNDO_KIND": () => "Bu hareket geri alınmaz: bunun yerine stoğu sayın",
+  "STOCK.UNDO_TWICE": () => "Bu hareketi biri zaten geri aldı. Sayfayı yeniden yükleyin",
+  "STOCK.UNDO_COUNTED": () =>
+    "Bu hareketten sonra stok sayıldı veya içe aktarıldı, hiçbir şey geri alınmadı. Miktar yanlışsa yeniden sayın",
+  "STOCK.UNDO_USED": (quantity, left) =>
+    `Geri alma ${quantity} düşer, kalan ise ${left}: önce sonradan düşülenleri geri alın`,
   "STOCK.NAME_TAKEN": () => "Klinikte bu adla bir ürün var",
   "STOCK.NO_ITEM": (fp) => `${fp} bu kliniğin ürünü değil`,
   "EVENT.STATUS": (to, from, next) => `Durum ${to}, ${from} ardından ${next} ya da CANCELLED bekleniyordu`,

@@ -1,4 +1,5 @@
 import type { InventoryItem } from "../../../shared/api/inventory.ts";
+import type { NamedPatient } from "./records.ts";
 
 // The clinic's stock, as the pages show and move it.
 
@@ -57,6 +58,64 @@ export interface Consumption {
   quantity: number;
   /** Id of the only batch to take from. An expired batch is used by this choice alone. */
   batch?: number;
+  /** `used` if absent. */
+  reason?: TakeReason;
+  /** The animal for which it is used. */
+  patient_fp?: string;
+}
+
+/** Why stock is taken. `returned` goes back to the supplier. */
+export const TAKE_REASONS = ["used", "expired", "broken", "returned"] as const;
+
+export type TakeReason = (typeof TAKE_REASONS)[number];
+
+/** `opening` is the stock of before movements were kept, `imported` what an import set, and `undone` takes another one back. */
+export type MovementReason = TakeReason | "received" | "counted" | "imported" | "opening" | "undone";
+
+/** A change of a quantity of stock. */
+export interface StockMovement {
+  id: number;
+  at: string;
+  reason: MovementReason;
+  /** Below 0 if it was taken. */
+  quantity: number;
+  /** Null for stock that no batch accounts for. */
+  batch: Pick<StockBatch, "lot" | "expiry_date"> | null;
+  /** Null also if the clinic does not see the animal any more. */
+  patient: NamedPatient | null;
+  /** Name of the user; null if an import or the agent of a PC moved it. */
+  by: string | null;
+  /** The movement that this one takes back. */
+  undoes: { at: string; reason: MovementReason } | null;
+  /** Whether another movement takes this one back. */
+  is_undone: boolean;
+  /** Whether people undo movements of its reason, and nobody has undone it. */
+  can_undo: boolean;
+}
+
+/** The response to `GET /stock/<fp>/movements`, the newest first. */
+export interface MovementList {
+  items: StockMovement[];
+  total: number;
+  page: number;
+  page_size: number;
+  has_more: boolean;
+}
+
+/** The body of `POST /stock/<fp>/count`. */
+export interface StockCount {
+  /** Null for the stock that no batch accounts for. */
+  batch: number | null;
+  quantity: number;
+}
+
+/** What was used for a patient, as the patient's page lists it. */
+export interface UsedStock {
+  at: string;
+  item: { fp: string; name: string; unit: string };
+  quantity: number;
+  lot: string | null;
+  by: string | null;
 }
 
 /** The response to a consumption: the item afterwards, and the parts that were taken. A virtual item has none. */

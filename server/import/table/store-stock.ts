@@ -39,7 +39,10 @@ async function addLine(session: Session, line: FileStock, request: StockRequest)
   const { name, sku, category, unit, low_stock_threshold, deliveries } = line;
   if (category === null) return refused({ field: "category", code: "missing", value: "" });
   const item = { name, sku, category, unit: unit ?? "", low_stock_threshold: low_stock_threshold ?? 0 };
-  const fp = await storeNewItem(session, request.clinicId, item, deliveries, request.now);
+  const fp = await storeNewItem(session, request.clinicId, item, deliveries, {
+    now: request.now,
+    userId: request.by.userId ?? null,
+  });
   const after = fp === null ? null : await stockItems.read(session, fp);
   if (fp === null || after === null) return refused({ field: "item", code: "name_taken", value: name });
   await record(session, request.batch, { kind: stockItems, subject: fp, before: null, after });

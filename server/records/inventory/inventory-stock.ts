@@ -1,6 +1,7 @@
 import { type Refusal, refusal } from "../../dashboard/types/refusals.ts";
+import { type MovementReason, TAKE_REASONS } from "../../dashboard/types/stock.ts";
 
-// Selects the batches from which stock is taken.
+// Selects the batches from which stock is taken, and decides what a count or an undo changes.
 
 /** Fields of an item that concern its stock. */
 export interface Stock {
@@ -82,6 +83,65 @@ export function consume(item: Stock, batches: readonly Batch[], { quantity, toda
     missing -= part;
   }
   return { outcome: "consumed", taken, quantityOnHand };
+}
+
+/**
+ * `change` is what the quantity of the batch and the quantity on hand change by. `rest` is what the stock without a batch gains, where
+ * an import had less on hand than its batches: no quantity on hand is below 0.
+ */
+export type Correction =
+  | { outcome: "corrected"; change: number; rest: number }
+  | { outcome: "nothing" }
+  | { outcome: "refused"; reason: Refusal };
+
+/** Compares what a person counted with the quantity of a batch. A count that finds the same changes it by 0. */
+export function count(
+  item: Stock,
+  batches: readonly Batch[],
+  { batch, quantity }: { batch: number | null; quantity: number },
+): Correction {
+  if (item.is_virtual) return { outcome: "nothing" };
+  const before = quantityOf(item, batches, batch);
+  if (before === undefined) return refused("STOCK.NO_BATCH", batch ?? "");
+  const change = quantity - before;
+  if (quantity < 0 || !Number.isSafeInteger(quantity) || !Number.isSafeInteger(item.quantity_on_hand + change)) {
+    return refused("STOCK.COUNT", quantity);
+  }
+  return { outcome: "corrected", change, rest: Math.max(0, 0 - item.quantity_on_hand - change) };
+}
+
+/** A movement that a person wants to undo. */
+export interface UndoneMovement {
+  batch_id: number | null;
+  quantity: number;
+  reason: MovementReason;
+  /** Id of the movement that took it back; null if none did. */
+  undone_by: number | null;
+  /** Whether a later count or import set the quantity of its batch, which thereby includes it. */
+  isSetSince: boolean;
+}
+
+/** Whether people undo movements of this reason. An import is corrected by another one or a count, an undo by a new movement. */
+export function isUndoable(reason: MovementReason): boolean {
+  return reason === "received" || reason === "counted" || TAKE_REASONS.some((each) => each === reason);
+}
+
+/** Takes a movement back once, unless more than is left would go. */
+export function undo(item: Stock, batches: readonly Batch[], movement: UndoneMovement): Correction {
+  if (!isUndoable(movement.reason) || item.is_virtual) return refused("STOCK.UNDO_KIND");
+  if (movement.undone_by !== null) return refused("STOCK.UNDO_TWICE");
+  if (movement.isSetSince) return refused("STOCK.UNDO_COUNTED");
+  const left = Math.min(quantityOf(item, batches, movement.batch_id) ?? 0, item.quantity_on_hand);
+  const change = 0 - movement.quantity;
+  if (change < 0 && left + change < 0) return refused("STOCK.UNDO_USED", movement.quantity, Math.max(0, left));
+  if (!Number.isSafeInteger(item.quantity_on_hand + change)) return refused("STOCK.QUANTITY", change);
+  return { outcome: "corrected", change, rest: 0 };
+}
+
+/** @returns the quantity of a batch, or what no batch accounts for; undefined for an unknown batch */
+function quantityOf(item: Stock, batches: readonly Batch[], batch: number | null): number | undefined {
+  if (batch !== null) return batches.find(({ id }) => id === batch)?.quantity;
+  return item.quantity_on_hand - batches.reduce((sum, { quantity }) => sum + quantity, 0);
 }
 
 function refused(...reason: Parameters<typeof refusal>): { outcome: "refused"; reason: Refusal } {

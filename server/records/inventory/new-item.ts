@@ -46,14 +46,14 @@ export async function storeNewItem(
   clinicId: number,
   { name, unit, ...item }: NewItem,
   deliveries: readonly FirstDelivery[],
-  now: number,
+  { now, userId }: { readonly now: number; readonly userId: number | null },
 ): Promise<string | null> {
   const is_virtual = item.category === "SERVICE";
   const fp = await addItem(session, clinicId, { ...item, name: name.trim(), unit: unit.trim(), is_virtual });
   if (fp === null) return null;
   for (const { quantity, lot, expiry_date } of deliveries) {
     const delivery = { quantity, lot: lot?.trim() || null, expiry_date, received_at: now };
-    if (quantity > 0) await receiveStock(session, { clinicId, fp, ...delivery });
+    if (quantity > 0) await receiveStock(session, { clinicId, fp, userId, ...delivery });
   }
   return fp;
 }

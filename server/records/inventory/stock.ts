@@ -2,10 +2,12 @@ import type { Kysely } from "kysely";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { InventoryItem } from "../../../shared/api/inventory.ts";
 import { type Batch, consume, type Consumption, receive, type Taking } from "./inventory-stock.ts";
+import { type MovedPart, type MoveFacts, moveStock, noteImport, removeMovements } from "./movements.ts";
 import type { WalkedPage } from "../patients/patients.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { BatchColumns, ItemColumns, Tables } from "../../database/schema.ts";
 import { refusal } from "../../dashboard/types/refusals.ts";
+import type { TakeReason } from "../../dashboard/types/stock.ts";
 
 // Inventory items of a clinic and their batches. The API does not show batches.
 
@@ -48,44 +50,47 @@ export async function listItems(
   return { items, total: counted?.total ?? 0, last: (found.length > pageSize && items.at(-1)) || null };
 }
 
-/** Takes a quantity of an item from its batches, or from the chosen one. Run it in a transaction. */
+/** Takes a quantity of an item from its batches, or from the chosen one, for a reason. Run it in a transaction. */
 export async function consumeStock(
   session: Session,
   { clinicId, fp, ...taking }: { clinicId: number; fp: string } & Taking,
+  facts: MoveFacts & { readonly reason: TakeReason },
 ): Promise<Consumption> {
   const item = await session.first(itemByFp, { fp });
   if (item?.clinic_id !== clinicId) return { outcome: "refused", reason: refusal("STOCK.NO_ITEM", fp) };
   const batches = await session.all(batchesOf, { itemId: item.id });
   const consumption = consume({ ...item, is_virtual: item.is_virtual === 1 }, batches, taking);
   if (consumption.outcome !== "consumed") return consumption;
-  for (const { id, quantity: taken } of consumption.taken) await session.all(takeFromBatch, { id, taken });
-  await session.all(updateItem, {
-    ...item,
-    quantity_on_hand: consumption.quantityOnHand,
-    previousClinicId: item.clinic_id,
-  });
+  const parts: MovedPart[] = consumption.taken.map(({ id, quantity }) => ({ batchId: id, quantity: -quantity }));
+  const rest = parts.reduce((left, { quantity }) => left + quantity, taking.quantity);
+  if (rest > 0) parts.push({ batchId: null, quantity: -rest });
+  await moveStock(session, item, parts, facts);
   return consumption;
 }
 
 /** Adds a delivery to an item: a batch, and its quantity on hand. Run it in a transaction. */
 export async function receiveStock(
   session: Session,
-  { clinicId, fp, ...delivery }: { clinicId: number; fp: string } & Omit<BatchColumns, "item_id">,
+  { clinicId, fp, userId, ...delivery }: Received & Omit<BatchColumns, "item_id">,
 ): Promise<ReturnType<typeof receive>> {
   const item = await session.first(itemByFp, { fp });
   if (item?.clinic_id !== clinicId) return { outcome: "refused", reason: refusal("STOCK.NO_ITEM", fp) };
   const receipt = receive({ ...item, is_virtual: item.is_virtual === 1 }, delivery.quantity);
   if (receipt.outcome !== "received") return receipt;
   const batch = { ...delivery, item_id: item.id };
-  const same = await session.first(storedBatch, batch);
-  if (same === undefined) await session.all(insertBatch, batch);
-  else await session.all(setBatch, { id: same.id, quantity: same.quantity + delivery.quantity });
-  await session.all(updateItem, {
-    ...item,
-    quantity_on_hand: receipt.quantityOnHand,
-    previousClinicId: item.clinic_id,
-  });
+  const stored =
+    (await session.first(storedBatch, batch)) ?? (await session.first(insertBatch, { ...batch, quantity: 0 }));
+  if (stored === undefined) throw new Error("an insert returned no row");
+  const facts = { reason: "received", user_id: userId, at: delivery.received_at } as const;
+  await moveStock(session, item, [{ batchId: stored.id, quantity: delivery.quantity }], facts);
   return receipt;
+}
+
+interface Received {
+  readonly clinicId: number;
+  readonly fp: string;
+  /** Null for the agent of a PC. */
+  readonly userId: number | null;
 }
 
 /** Adds an item without stock to a clinic. Run it in a transaction. @returns its fp; null if the clinic has an item of this name */
@@ -122,10 +127,11 @@ export async function changeItem(session: Session, fp: string, facts: ItemFacts)
   await session.all(updateItem, { ...item, ...facts, previousClinicId: item.clinic_id });
 }
 
-/** Removes an item with its batches. Run it in a transaction. */
+/** Removes an item with its batches and movements. Run it in a transaction. */
 export async function removeItem(session: Session, fp: string): Promise<void> {
   const item = await session.first(itemByFp, { fp });
   if (item === undefined) return;
+  await removeMovements(session, item.id);
   await session.all(deleteBatches, { itemId: item.id });
   await session.all(deleteItem, { id: item.id, clinicId: item.clinic_id });
 }
@@ -146,6 +152,7 @@ export async function importItem(
   session: Session,
   item: InventoryItem,
   clinicId: number,
+  at: number,
 ): Promise<"new" | "changed" | "unchanged" | { problem: string }> {
   const row: ItemColumns = {
     fp: item.fp,
@@ -162,7 +169,9 @@ export async function importItem(
   };
   const stored = await session.first(itemByFp, { fp: item.fp });
   if (stored === undefined) {
-    await session.all(insertItem, row);
+    const added = await session.first(insertItem, row);
+    if (added === undefined) throw new Error("an insert returned no row");
+    await noteImport(session, added.id, { batchId: null, quantity: row.quantity_on_hand }, at);
     return "new";
   }
   if (stored.clinic_id !== clinicId)
@@ -170,6 +179,8 @@ export async function importItem(
   const same = (Object.keys(row) as (keyof ItemColumns)[]).every((column) => stored[column] === row[column]);
   if (same) return "unchanged";
   await session.all(updateItem, { ...row, id: stored.id, previousClinicId: stored.clinic_id });
+  const quantity = row.quantity_on_hand - stored.quantity_on_hand;
+  await noteImport(session, stored.id, { batchId: null, quantity }, at);
   return "changed";
 }
 
@@ -178,6 +189,7 @@ export async function importBatch(
   session: Session,
   itemFp: string,
   batch: Omit<BatchColumns, "item_id">,
+  at: number,
 ): Promise<"new" | "changed" | "unchanged" | undefined> {
   const item = await session.first(itemByFp, { fp: itemFp });
   if (item === undefined) return undefined;
@@ -185,13 +197,15 @@ export async function importBatch(
   if (item.is_virtual === 1) return "unchanged";
   const row = { ...batch, item_id: item.id };
   const stored = await session.first(storedBatch, row);
-  if (stored === undefined) {
-    await session.all(insertBatch, row);
-    return "new";
-  }
-  if (stored.quantity === batch.quantity) return "unchanged";
-  await session.all(setBatch, { id: stored.id, quantity: batch.quantity });
-  return "changed";
+  if (stored?.quantity === batch.quantity) return "unchanged";
+  const { id } = stored ?? (await session.first(insertBatch, row)) ?? {};
+  if (id === undefined) throw new Error("an insert returned no row");
+  if (stored !== undefined) await session.all(setBatch, { id, quantity: batch.quantity });
+  // The quantity on hand of the item stays, so that the rest without a batch changes the other way.
+  const quantity = batch.quantity - (stored?.quantity ?? 0);
+  await noteImport(session, item.id, { batchId: id, quantity }, at);
+  await noteImport(session, item.id, { batchId: null, quantity: -quantity }, at);
+  return stored === undefined ? "new" : "changed";
 }
 
 /** Converts a row to the item of the API. */
@@ -257,7 +271,9 @@ function listQueries(byCategory: boolean, lowOnly: boolean) {
   };
 }
 
-const itemByFp = query((db, p: { fp: string }) => db.selectFrom("inventory_item").selectAll().where("fp", "=", p.fp));
+export const itemByFp = query((db, p: { fp: string }) =>
+  db.selectFrom("inventory_item").selectAll().where("fp", "=", p.fp),
+);
 
 const itemByName = query((db, p: { clinicId: number; name: string }) =>
   db.selectFrom("inventory_item").selectAll().where("clinic_id", "=", p.clinicId).where("name", "=", p.name).limit(1),
@@ -277,7 +293,7 @@ const lastCurrency = query((db, p: { clinicId: number }) =>
 );
 
 const insertItem = query(
-  (db, p: ItemColumns) => db.insertInto("inventory_item").values(itemValues(p)),
+  (db, p: ItemColumns) => db.insertInto("inventory_item").values(itemValues(p)).returning("id"),
   ({ clinic_id }) => ({ clinics: [clinic_id] }),
 );
 
@@ -304,7 +320,7 @@ function itemValues(p: ItemColumns): ItemColumns {
   };
 }
 
-const batchesOf = query((db, p: { itemId: number }) =>
+export const batchesOf = query((db, p: { itemId: number }) =>
   db.selectFrom("inventory_batch").selectAll().where("item_id", "=", p.itemId),
 );
 
@@ -319,13 +335,16 @@ const storedBatch = query((db, p: Omit<BatchColumns, "quantity">) =>
 );
 
 const insertBatch = uncachedWrite((db, p: BatchColumns) =>
-  db.insertInto("inventory_batch").values({
-    item_id: p.item_id,
-    lot: p.lot,
-    quantity: p.quantity,
-    received_at: p.received_at,
-    expiry_date: p.expiry_date,
-  }),
+  db
+    .insertInto("inventory_batch")
+    .values({
+      item_id: p.item_id,
+      lot: p.lot,
+      quantity: p.quantity,
+      received_at: p.received_at,
+      expiry_date: p.expiry_date,
+    })
+    .returning("id"),
 );
 
 const deleteBatches = uncachedWrite((db, p: { itemId: number }) =>
@@ -334,11 +353,4 @@ const deleteBatches = uncachedWrite((db, p: { itemId: number }) =>
 
 const setBatch = uncachedWrite((db, p: { id: number; quantity: number }) =>
   db.updateTable("inventory_batch").set({ quantity: p.quantity }).where("id", "=", p.id),
-);
-
-const takeFromBatch = uncachedWrite((db, p: { id: number; taken: number }) =>
-  db
-    .updateTable("inventory_batch")
-    .set((set) => ({ quantity: set("quantity", "-", p.taken) }))
-    .where("id", "=", p.id),
 );

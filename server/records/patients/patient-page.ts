@@ -27,7 +27,7 @@ const SUMMARY_CHARS_MAX = 160;
 export async function patientOverview(
   session: Session,
   { clinicId, fp, now }: { clinicId: number; fp: string; now: number },
-): Promise<Omit<PatientOverview, "owner" | "siblings" | "is_shared" | "recent_changes"> | undefined> {
+): Promise<Omit<PatientOverview, "owner" | "siblings" | "is_shared" | "recent_changes" | "used_stock"> | undefined> {
   const found = await findPatient(session, clinicId, fp);
   if (found?.connected !== true) return undefined;
   const ids = { clinicId, patientId: found.id };

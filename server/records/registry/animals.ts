@@ -358,6 +358,7 @@ const dependentOf = query((db, p: { id: number }) =>
     .unionAll(db.selectFrom("soap").select("patient_id as id").where("patient_id", "=", p.id))
     .unionAll(db.selectFrom("calendar_event").select("patient_id as id").where("patient_id", "=", p.id))
     .unionAll(db.selectFrom("lab_order").select("patient_id as id").where("patient_id", "=", p.id))
+    .unionAll(db.selectFrom("stock_movement").select("patient_id as id").where("patient_id", "=", p.id))
     .unionAll(db.selectFrom("connection_change").select("patient_id as id").where("patient_id", "=", p.id))
     .unionAll(db.selectFrom("connection_host").select("patient_id as id").where("patient_id", "=", p.id))
     .unionAll(db.selectFrom("patient").select("merged_into_id as id").where("merged_into_id", "=", p.id))

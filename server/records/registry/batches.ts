@@ -40,7 +40,7 @@ export type KindName =
   | "stock item"
   | ("appointment" | "appointment name" | "staff")
   /** Of a merge. */
-  | ("study" | "soap" | "event" | "order" | "number");
+  | ("study" | "soap" | "event" | "order" | "number" | "stock movement");
 
 /** A kind of record that batches have. */
 export interface RecordedKind {

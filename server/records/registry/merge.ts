@@ -94,6 +94,9 @@ async function moveAll(
     soap_records: await moveEach(session, soapRecords, await session.all(soapOf, { id: merged.id }), survivor, context),
     events: await moveEach(session, events, await session.all(eventsOf, { id: merged.id }), survivor, context),
   };
+  const used = await session.all(movementsFor, { id: merged.id });
+  const numbered = used.map(({ id }) => ({ fp: String(id) }));
+  await moveEach(session, stockMovements, numbered, survivor, context);
   await addNumbers(session, survivor, merged, context);
   await moveNames(session, survivor, merged, context);
   await removeAnimal(session, merged.fp, context);
@@ -236,6 +239,15 @@ export const events = movedKind({
   },
 });
 
+/** Movements of stock that was used for an animal, each by its id. */
+export const stockMovements = movedKind({
+  name: "stock movement",
+  read: async (session, id) => (await session.first(patientOfMovement, { id: Number(id) })) ?? null,
+  async move(session, id, to) {
+    await session.all(moveMovement, { id: Number(id), to: to.id });
+  },
+});
+
 /** Numbers that came with a merged animal, each by the fp of the survivor and the number. */
 export const numbers: RecordedKind = {
   name: "number",
@@ -336,4 +348,21 @@ const moveEvent = query(
   (db, p: { fp: string; to: number; clinicId: number }) =>
     db.updateTable("calendar_event").set({ patient_id: p.to }).where("fp", "=", p.fp),
   ({ clinicId }) => ({ clinics: [clinicId] }),
+);
+
+const movementsFor = query((db, p: { id: number }) =>
+  db.selectFrom("stock_movement").select("id").where("patient_id", "=", p.id).orderBy("id"),
+);
+
+const patientOfMovement = query((db, p: { id: number }) =>
+  db
+    .selectFrom("stock_movement as movement")
+    .innerJoin("patient", "patient.id", "movement.patient_id")
+    .select("patient.fp as patient_fp")
+    .where("movement.id", "=", p.id),
+);
+
+// Responses of /api/v1 have no movement.
+const moveMovement = uncachedWrite((db, p: { id: number; to: number }) =>
+  db.updateTable("stock_movement").set({ patient_id: p.to }).where("id", "=", p.id),
 );

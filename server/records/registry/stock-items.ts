@@ -9,7 +9,9 @@ export const stockItems: RecordedKind = {
     const item = await session.first(itemByFp, { fp });
     if (item === undefined) return null;
     const { id, ...row } = item;
-    return { ...row, batches: await session.all(batchesOf, { id }) };
+    // Movements that cancel out change no quantity, yet an undo of the import would remove what happened.
+    const movements = (await session.first(countMovements, { id }))?.movements ?? 0;
+    return { ...row, movements, batches: await session.all(batchesOf, { id }) };
   },
   async restore(session, fp, image) {
     if (image === null) await removeItem(session, fp);
@@ -25,4 +27,11 @@ const batchesOf = query((db, p: { id: number }) =>
     .select(["lot", "quantity", "received_at", "expiry_date"])
     .where("item_id", "=", p.id)
     .orderBy("id"),
+);
+
+const countMovements = query((db, p: { id: number }) =>
+  db
+    .selectFrom("stock_movement")
+    .select(({ fn }) => fn.countAll<number>().as("movements"))
+    .where("item_id", "=", p.id),
 );

@@ -4,7 +4,7 @@ import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import { animalConnections, animals, isOfOthers } from "./animals.ts";
 import { appointmentNames, appointments, staffMembers } from "./appointments.ts";
 import { findBatch, type Image, type KindName, type RecordedKind, type StoreContext } from "./batches.ts";
-import { events, numbers, orders, soapRecords, studies } from "./merge.ts";
+import { events, numbers, orders, soapRecords, stockMovements, studies } from "./merge.ts";
 import { ownersOfAnimals } from "./owners.ts";
 import { animalNames, ownerNames } from "./sources.ts";
 import { stockItems } from "./stock-items.ts";
@@ -31,7 +31,7 @@ const NAMED_MAX = 20;
 
 const kinds: readonly RecordedKind[] = [
   ...[animals, ownersOfAnimals, animalConnections, animalNames, ownerNames],
-  ...[studies, orders, soapRecords, events, numbers],
+  ...[studies, orders, soapRecords, events, numbers, stockMovements],
   ...[appointments, appointmentNames, staffMembers],
   stockItems,
 ];

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { PatientHint, Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
+import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import type {
   Place,
@@ -45,11 +46,7 @@ export async function readStudyPage(
   const patient = stored.patient_fp === null ? undefined : await findPatient(session, clinicId, stored.patient_fp);
   const snapshot = parseStored(stored.snapshot) as Snapshot | null;
   const source = isOwn ? (parseStored(stored.source) as StudySource | null) : null;
-  const version = snapshot?.ranges ?? null;
-  const ranges =
-    stored.clinic_id === null || version === null
-      ? undefined
-      : await rangesOfVersion(session, stored.clinic_id, version);
+  const ranges = await rangesOf(session, stored, snapshot);
   const study = toStudy(stored);
   const commands = await session.all(commandsOn, { clinicId, fp });
   const history = await historyOf(session, stored);
@@ -82,7 +79,11 @@ export async function readStudyPage(
     received_at: timestampOf(stored.received_at),
     revision: stored.revision,
     cause: stored.cause,
-    rows: await withBefore(session, { stored, found: patient, units }, studyRows(study, snapshot, ranges, units)),
+    rows: await withBefore(
+      session,
+      { stored, found: patient, units },
+      studyRows(study, snapshot, ranges, { units, isOwn }),
+    ),
     comments: study.comments ?? [],
     not_reported: snapshot?.not_reported ?? [],
     notes: isOwn ? (snapshot?.notes ?? []) : [],
@@ -104,6 +105,16 @@ export async function readStudyPage(
       ...(await readsOf(session, clinicId, fp)),
     ]),
   };
+}
+
+/** Finds the clinic's intervals that the snapshot names. */
+async function rangesOf(
+  session: Session,
+  { clinic_id: clinicId }: StoredStudy,
+  snapshot: Snapshot | null,
+): Promise<ClinicRanges | undefined> {
+  const version = snapshot?.ranges ?? null;
+  return clinicId === null || version === null ? undefined : rangesOfVersion(session, clinicId, version);
 }
 
 async function conflictsOf(session: Session, clinicId: number, { fp, results }: Study): Promise<StudyConflict[]> {

@@ -1,7 +1,13 @@
 import type { Result, RowSnapshot, Snapshot, Study } from "../../../shared/api/study.ts";
 import { analyteByCode } from "../../../shared/clinical/analytes/analytes.ts";
-import { type ClinicRanges, clinicRangeById, limitById } from "../../../shared/clinical/clinic-ranges.ts";
-import { publishedInterval, publishedRow } from "../../../shared/clinical/reference.ts";
+import {
+  type ClinicRange,
+  type ClinicRanges,
+  clinicRangeById,
+  limitById,
+} from "../../../shared/clinical/clinic-ranges.ts";
+import { type WhyContext, whyContext, whyRange, whyRow } from "../../../shared/clinical/passport/why-interval.ts";
+import { publishedRow } from "../../../shared/clinical/reference.ts";
 import { convert } from "../../../shared/clinical/analytes/units.ts";
 import { boundsOf } from "../../../shared/clinical/analytes/value.ts";
 import { analyteOfCode, shownResult } from "../../../shared/clinical/units/shown-result.ts";
@@ -9,13 +15,7 @@ import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import { unitText } from "../../../shared/clinical/units/unit-text.ts";
 import { sentValue } from "../../../shared/clinical/units/value-text.ts";
 import { sideOf } from "../../dashboard/types/results/result-value.ts";
-import type {
-  DecidingLimit,
-  IntervalSource,
-  OutsideValue,
-  Side,
-  StudyRow,
-} from "../../dashboard/types/results/results.ts";
+import type { DecidingLimit, OutsideValue, Passport, Side, StudyRow } from "../../dashboard/types/results/results.ts";
 
 // The rows of a study as a person reads them.
 
@@ -47,13 +47,17 @@ export function outsideOf(
   };
 }
 
-/** Returns the rows of a study in the reader's units, with their names, intervals and the device's own words. */
+/**
+ * Returns the rows of a study in the reader's units, with their names, intervals and the device's own words. Another clinic does not learn who accepted
+ * an interval, nor the notes on it.
+ */
 export function studyRows(
-  { modality, results }: Pick<Study, "modality" | "results">,
+  { modality, results, acquired_at }: Pick<Study, "modality" | "results" | "acquired_at">,
   snapshot: Snapshot | null,
   ranges: ClinicRanges | undefined,
-  units: UnitChoice,
+  { units, isOwn }: { units: UnitChoice; isOwn: boolean },
 ): StudyRow[] {
+  const context = { ...whyContext(snapshot, acquired_at), isOwn };
   return results.map((result, index) => {
     const kept = snapshot?.rows[index];
     // Rows of another revision's snapshot do not describe this result.
@@ -77,7 +81,7 @@ export function studyRows(
       device_range: row?.device_range ?? null,
       device_species: row?.device_species ?? null,
       device_flag: row?.device_flag ?? null,
-      source: sourceOf(row?.interval_id ?? null, shown, ranges),
+      ...sourceOf(row, shown, ranges, context),
       reason: row?.reason ?? null,
       comment: result.comment ?? null,
       code_source: result.code_source ?? null,
@@ -114,27 +118,57 @@ function nameOf(
   return { name: known?.name ?? null, name_tr: known?.name_tr ?? null };
 }
 
+/** Returns the source of a range, and why its row applies. */
 function sourceOf(
-  id: string | null,
+  row: RowSnapshot | undefined,
   { reference_range, unit }: Pick<StudyRow, "reference_range" | "unit">,
   ranges: ClinicRanges | undefined,
-): IntervalSource | null {
-  if (id === null) return null;
-  if (id === "device") return { kind: "device", id, title: null, text: null };
+  context: WhyContext & { readonly isOwn: boolean },
+): Pick<StudyRow, "source" | "why"> {
+  const id = row?.interval_id ?? null;
+  if (id === null) return { source: null, why: [] };
+  if (id === "device") {
+    const source = { kind: "device", id, title: null, text: null } as const;
+    return { source, why: whyRange("device", row?.device_species ?? null) };
+  }
   const printed = `${reference_range} ${unit ?? ""}`.trimEnd();
   const differing = (text: string | null) => (text === printed ? null : text);
   const own = ranges && clinicRangeById(ranges, id);
   if (own !== undefined) {
-    return {
-      kind: "clinic",
-      id: own.id,
-      title: null,
-      text: differing(`${own.low}-${own.high} ${unitText(own.unit)}`.trimEnd()),
-    };
+    const text = differing(intervalOf(own));
+    const source = { kind: "clinic", id: own.id, title: null, text, passport: passportOf(own, context) } as const;
+    return { source, why: whyRow("clinic", own, context) };
   }
   const found = publishedRow(id);
-  if (found === null) return { kind: "unknown", id, title: null, text: null };
-  const interval = publishedInterval(id);
-  const text = interval === null ? null : `${interval.text} ${unitText(interval.unit)}`.trimEnd();
-  return { kind: "published", id, title: found.source, text: differing(text) };
+  if (found === null) return { source: { kind: "unknown", id, title: null, text: null }, why: [] };
+  const { row: published, source: title } = found;
+  const text = published === null ? null : differing(intervalOf(published));
+  const source = { kind: "published", id, title, text } as const;
+  if (published === null) return { source, why: whyRange("pad", context.animal?.species ?? null) };
+  const { n, quality: grade, kind: made, note } = published;
+  const { method } = found;
+  const passport = {
+    ...(n === undefined ? {} : { n }),
+    ...(method === null ? {} : { method }),
+    ...(note === undefined ? {} : { note }),
+    ...{ grade, made },
+  };
+  return { source: { ...source, passport }, why: whyRow("catalogue", published, context) };
+}
+
+/** The bounds with the digits of the row. */
+function intervalOf({ low, high, unit }: { low: string; high: string; unit: string }): string {
+  return `${low}-${high} ${unitText(unit)}`.trimEnd();
+}
+
+function passportOf(row: ClinicRange, { isOwn }: { readonly isOwn: boolean }): Passport {
+  const { source, n, method, effective_from: in_force_from, accepted_by, note } = row;
+  return {
+    ...(source === undefined ? {} : { source }),
+    ...(n === undefined ? {} : { n }),
+    ...(method === undefined ? {} : { method }),
+    in_force_from,
+    ...(accepted_by === undefined || !isOwn ? {} : { accepted_by }),
+    ...(note === undefined || !isOwn ? {} : { note }),
+  };
 }

@@ -38,10 +38,10 @@ const MARKED = /^([*?!@#$]*)\s*(.*?)\s*([*?!@#$\s]*)$/su;
 
 /**
  * Reads a printed value. A text that is neither a number nor a placeholder is a word, so that nothing is lost and nothing is
- * guessed. With `decimalComma` 7,41 is 7.41 (ASTM, HL7). Without it a number has no comma (POCT1-A). `suffix` matches the
- * characters that a profile allows after a number, as in `23c`.
+ * guessed. With `decimalComma` 7,41 is 7.41 (ASTM, HL7). Without it a number has no comma (POCT1-A). `suffix` is what a profile
+ * allows after a number, as in `23c`.
  */
-export function readValue(text: string, options: { decimalComma: boolean; suffix?: RegExp }): ReadValue {
+export function readValue(text: string, options: { decimalComma: boolean; suffix?: string }): ReadValue {
   const written = text.trim();
   if (written.length > TEXT_MAX) return words(written);
   const [first = "", ...components] = written.split("^");
@@ -52,9 +52,13 @@ export function readValue(text: string, options: { decimalComma: boolean; suffix
   const rank = before === "" ? ORDINALS.get(bare.toLowerCase()) : undefined;
   if (rank !== undefined) return { is: "ordinal", rank, text: written };
   const [, sign = "", digits = ""] = /^(<=|>=|<|>|≤|≥)?\s*(.*)$/su.exec(bare) ?? [];
-  const value = number(options.suffix === undefined ? digits : digits.replace(options.suffix, "").trim(), options);
+  const value = number(withoutSuffix(digits, options.suffix), options);
   if (value === null) return words(written);
   return { is: "number", value, comparator: comparator(sign), text: written, ...(marks === "" ? {} : { marks }) };
+}
+
+function withoutSuffix(digits: string, suffix: string | undefined): string {
+  return suffix !== undefined && digits.endsWith(suffix) ? digits.slice(0, -suffix.length).trim() : digits;
 }
 
 /** A grade in brackets: `(+)`, `[++]`, `(-)`. */

@@ -1,4 +1,4 @@
-import type { Modality, Result, RowSnapshot } from "../../api/study.ts";
+import type { Result, RowSnapshot } from "../../api/study.ts";
 import { type Analyte, analyteByCode, analytes } from "../analytes/analytes.ts";
 import { type ClinicRanges, clinicRangeById } from "../clinic-ranges.ts";
 import { type Interval, publishedInterval } from "../reference.ts";
@@ -20,7 +20,7 @@ export interface StudyResult {
 const byApiCode = new Map(analytes.map((analyte) => [`${analyte.modality} ${analyte.api_code}`, analyte]));
 
 /** Returns the analyte of a printed code; undefined for one outside the catalogue. */
-export function analyteOfCode(modality: Modality | string, apiCode: string): Analyte | undefined {
+export function analyteOfCode(modality: string, apiCode: string): Analyte | undefined {
   return byApiCode.get(`${modality} ${apiCode}`);
 }
 

@@ -66,6 +66,15 @@ export async function bundle(folder: string): Promise<string[]> {
     logLevel: "warning",
   });
   fs.cpSync(path.join(ROOT, "shared/data"), path.join(folder, "shared/data"), { recursive: true });
+  // The profiles of devices that are files.
+  for (const protocol of ["astm", "hl7"]) {
+    const devices = path.join("agent/devices", protocol);
+    fs.cpSync(path.join(ROOT, devices), path.join(folder, devices), { recursive: true, filter: isProfile });
+  }
   const inputs = Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs));
   return inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([file]) => file);
+}
+
+function isProfile(file: string): boolean {
+  return fs.statSync(file).isDirectory() || file.endsWith(".yaml");
 }

@@ -2,7 +2,6 @@ import fs from "node:fs";
 import { describe, expect, test } from "vitest";
 import { MemoryBudget } from "../../../agent/connection/memory-budget.ts";
 import { DEVICE_PENDING_BYTES_MAX, UNFILED_MAX } from "../../../agent/connection/device/device-bound.ts";
-import { genericHl7 } from "../../../agent/devices/hl7/generic-hl7.ts";
 import { encodeFrame } from "../../../agent/protocols/astm/frame.ts";
 import { ACK, ENQ, ETX, NAK } from "../../../agent/protocols/bytes.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
@@ -13,6 +12,9 @@ import { frames, session } from "../../support/astm.ts";
 import { connectDevice, type ConnectedTestDevice, sessionsOf, useFileSpool } from "../../support/connection.ts";
 import { temporaryFolder, until } from "../../support/processes.ts";
 import type { TestWire } from "../../support/wire.ts";
+import { hl7Device } from "../../support/profiles.ts";
+
+const genericHl7 = hl7Device("generic-hl7");
 
 const records = ["H|\\^&|||Tester", "P|1|4711", "R|1|^^^GLU|5.5|mmol/L", "L|1|N"];
 

@@ -8,7 +8,6 @@ import { recover } from "../../../agent/connection/recovery.ts";
 import { SESSION_MESSAGES_MAX } from "../../../agent/connection/session-recorder.ts";
 import { NO_EVENTS } from "../../support/wire.ts";
 import { profileById } from "../../../agent/devices/index.ts";
-import { genericHl7 } from "../../../agent/devices/hl7/generic-hl7.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import { Spool, type SpoolOptions } from "../../../agent/spool/spool.ts";
@@ -16,6 +15,9 @@ import type { StoredMessage } from "../../../agent/spool/queries/messages/messag
 import { listenTransport } from "../../../agent/transport/tcp.ts";
 import { bloodCount, frameOf, MllpClient, verdict } from "../../support/hl7.ts";
 import { freePort, temporaryFolder, until } from "../../support/processes.ts";
+import { hl7Device } from "../../support/profiles.ts";
+
+const genericHl7 = hl7Device("generic-hl7");
 
 // Method: the agent's connection and spool on a real socket. The test reads the disk through its own connection.
 

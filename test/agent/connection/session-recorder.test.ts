@@ -5,11 +5,13 @@ import {
   SESSION_MESSAGES_MAX,
   SessionRecorder,
 } from "../../../agent/connection/session-recorder.ts";
-import { genericHl7 } from "../../../agent/devices/hl7/generic-hl7.ts";
 import type { EventKind } from "../../../agent/spool/queries/events/event-log.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { until } from "../../support/processes.ts";
 import { useSpool } from "../../support/spool.ts";
+import { hl7Device } from "../../support/profiles.ts";
+
+const genericHl7 = hl7Device("generic-hl7");
 
 // Goal: the sessions of one wire. Method: the test takes the place of the wire session, with a real spool.
 

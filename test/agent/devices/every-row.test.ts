@@ -1,3 +1,4 @@
+import type { Pattern } from "../../../agent/protocols/profile.ts";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { profiles } from "../../../agent/devices/index.ts";
@@ -58,7 +59,7 @@ const SENDERS_HL7 = [
   ...["H30_Pro^1|EDANLAB", "EDAN|i15^1", "Clinitek Status|", "BA200|Biosystems", "1|ichroma3"],
 ];
 
-function senderOf(candidates: readonly string[], { id, sender }: { id: string; sender?: RegExp }): string {
+function senderOf(candidates: readonly string[], { id, sender }: { id: string; sender?: Pattern }): string {
   const found = candidates.find((each) => sender === undefined || sender.test(each));
   if (found === undefined) throw new Error(`no sender of this test fits profile ${id}: add one`);
   return found;

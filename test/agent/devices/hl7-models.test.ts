@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { siemensClinitek } from "../../../agent/devices/hl7/siemens-clinitek.ts";
 import { msh, obx, readWith } from "../protocols/hl7/segments.ts";
 import { playFixture, readingOf, reportOf } from "./fixture.ts";
+import { hl7Device } from "../../support/profiles.ts";
+
+const siemensClinitek = hl7Device("siemens-clinitek");
 
 /** Returns device code and value as printed of each row. */
 function printed(path: string): string[] {

@@ -3,12 +3,14 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { strFromU8, unzipSync } from "fflate";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { genericAstm } from "../../../agent/devices/astm/generic-astm.ts";
 import { makeBundle } from "../../../agent/doctor/bundle.ts";
 import { runDoctor } from "../../../agent/doctor/run-doctor.ts";
 import { type FilingClinic, useFilingClinic } from "../../support/filing-clinic.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 import { HEADER } from "../records.ts";
+import { astmDevice } from "../../support/profiles.ts";
+
+const genericAstm = astmDevice("generic-astm");
 
 // Goal: the file for the support holds nobody's name, no key, no number of a sample and no path. Method: such texts are planted in
 // the spool, the configuration and the log; the unzipped file is searched for each of them.

@@ -3,12 +3,14 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { beforeEach, expect, test, vi } from "vitest";
 import { backupCommand } from "../../../agent/cli/backup.ts";
-import { genericAstm } from "../../../agent/devices/astm/generic-astm.ts";
 import { runDoctor } from "../../../agent/doctor/run-doctor.ts";
 import { type FilingClinic, useFilingClinic } from "../../support/filing-clinic.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 import { patient } from "../../server/harness.ts";
 import { HEADER } from "../records.ts";
+import { astmDevice } from "../../support/profiles.ts";
+
+const genericAstm = astmDevice("generic-astm");
 
 // Goal: the doctor and a backup name the messages that the disk changed, with what can be rescued, and the backup succeeds.
 

@@ -4,24 +4,27 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { encodeFrame } from "../../../agent/protocols/astm/frame.ts";
 import { ETX } from "../../../agent/protocols/bytes.ts";
-import { abaxisVetscanVs2 } from "../../../agent/devices/astm/abaxis-vetscan-vs2.ts";
 import { arkraySpotchemEz } from "../../../agent/devices/text/arkray-spotchem-ez.ts";
 import { bionoteVcheck } from "../../../agent/devices/hl7/bionote-vcheck.ts";
-import { dymindDf } from "../../../agent/devices/hl7/mindray/dymind-df.ts";
 import { fujiDriChemNx } from "../../../agent/devices/text/fuji-dri-chem-nx.ts";
-import { genericAstm, genericAstmRaw } from "../../../agent/devices/astm/generic-astm.ts";
-import { genericHl7 } from "../../../agent/devices/hl7/generic-hl7.ts";
 import { profiles } from "../../../agent/devices/index.ts";
-import { mindrayBc } from "../../../agent/devices/hl7/mindray/mindray-bc.ts";
 import { mindrayBc2800Vet, mindrayBc2800VetOneWay } from "../../../agent/devices/text/mindray-bc2800vet.ts";
-import { mindrayBs } from "../../../agent/devices/hl7/mindray/mindray-bs.ts";
+import { mindrayBs } from "../../../agent/devices/hl7/mindray-bs.ts";
 import type { Profile } from "../../../agent/devices/profile.ts";
-import { skyla } from "../../../agent/devices/astm/skyla.ts";
 import { encodeMllp } from "../../../agent/protocols/mllp.ts";
 import { read } from "../../../agent/study/read.ts";
 import { type Replay, replay, type ReplayedMessage } from "../../../agent/tools/offline/replay.ts";
 import { dog } from "../../support/fixtures.ts";
 import { context, only, reportsOf } from "../records.ts";
+import { astmDevice, hl7Device } from "../../support/profiles.ts";
+
+const genericAstm = astmDevice("generic-astm");
+const genericAstmRaw = astmDevice("generic-astm-raw");
+const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");
+const dymindDf = hl7Device("dymind-df");
+const genericHl7 = hl7Device("generic-hl7");
+const mindrayBc = hl7Device("mindray-bc");
+const skyla = astmDevice("skyla");
 
 // Cross-check with captures of real devices. They are outside the repository; without them the tests are skipped.
 

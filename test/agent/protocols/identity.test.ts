@@ -1,12 +1,14 @@
 import { expect, test } from "vitest";
-import { celercare } from "../../../agent/devices/hl7/celercare.ts";
-import { genruiVh30 } from "../../../agent/devices/hl7/genrui-vh30.ts";
-import { mindrayBs } from "../../../agent/devices/hl7/mindray/mindray-bs.ts";
-import { seamatySmt } from "../../../agent/devices/hl7/seamaty-smt.ts";
-import { skyla } from "../../../agent/devices/astm/skyla.ts";
+import { mindrayBs } from "../../../agent/devices/hl7/mindray-bs.ts";
 import type { Hl7Profile } from "../../../agent/protocols/hl7/profile.ts";
 import { ALT as ALT_ROW, msh, OBR, PID, readGeneric as readHl7, readWith, segment } from "./hl7/segments.ts";
 import { ALT, only, record, reportOf, reportsOf, readWith as readAstmWith } from "../records.ts";
+import { astmDevice, hl7Device } from "../../support/profiles.ts";
+
+const celercare = hl7Device("celercare");
+const genruiVh30 = hl7Device("genrui-vh30");
+const seamatySmt = hl7Device("seamaty-smt");
+const skyla = astmDevice("skyla");
 
 // The identity of a patient: at the profile's place, else at the standard's; all other text reaches the desk.
 

@@ -3,7 +3,6 @@ import { profiles } from "../../../agent/devices/index.ts";
 import { isControlRow, isRunRow, saysControl } from "../../../agent/protocols/remarks.ts";
 import type { Reading } from "../../../agent/report/report.ts";
 import { analytes } from "../../../shared/clinical/analytes/analytes.ts";
-import { abaxisVetscanVs2 } from "../../../agent/devices/astm/abaxis-vetscan-vs2.ts";
 import { ALT as ALT_ROW, msh, OBR, obx, PID, readGeneric as readHl7, readWith as readHl7With } from "./hl7/segments.ts";
 import {
   ALT,
@@ -14,6 +13,9 @@ import {
   resultRecord,
   VETSCAN_HEADER,
 } from "../records.ts";
+import { astmDevice } from "../../support/profiles.ts";
+
+const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");
 
 // Rows that are not results: of control material, and of the run. And results that nobody calls a control.
 

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { biosystemsBa } from "../../../agent/devices/hl7/biosystems-ba.ts";
-import { genericHl7 } from "../../../agent/devices/hl7/generic-hl7.ts";
 import type { Hl7Profile } from "../../../agent/protocols/hl7/profile.ts";
 import { ALT, msh, obx, PID, readWith } from "../protocols/hl7/segments.ts";
 import { only, reportsOf } from "../records.ts";
+import { hl7Device } from "../../support/profiles.ts";
+
+const biosystemsBa = hl7Device("biosystems-ba");
+const genericHl7 = hl7Device("generic-hl7");
 
 // Selection of one-test messages that are collected into one study.
 

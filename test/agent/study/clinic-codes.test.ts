@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { genericAstm } from "../../../agent/devices/astm/generic-astm.ts";
 import { createServerClient } from "../../../agent/push/server-client.ts";
 import type { ClinicCode } from "../../../agent/spool/queries/clinic-codes.ts";
 import { readContext } from "../../../agent/study/assess.ts";
@@ -9,6 +8,9 @@ import { type FilingClinic, resultsOf, useFilingClinic } from "../../support/fil
 import { scriptedServer } from "../../support/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";
 import { HEADER, resultRecord } from "../records.ts";
+import { astmDevice } from "../../support/profiles.ts";
+
+const genericAstm = astmDevice("generic-astm");
 
 // Goal: the agent fetches the analytes that the clinic chose in the dashboard, keeps them, and applies them to later messages.
 

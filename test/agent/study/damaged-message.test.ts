@@ -1,11 +1,13 @@
 import path from "node:path";
 import Database from "better-sqlite3";
 import { beforeEach, expect, test } from "vitest";
-import { genericHl7 } from "../../../agent/devices/hl7/generic-hl7.ts";
 import { messageRow } from "../../../agent/spool/queries/messages/message-row.ts";
 import { diceOf } from "../../support/dice.ts";
 import { FilingClinic, resultsOf } from "../../support/filing-clinic.ts";
 import { noteFetched, useSpool } from "../../support/spool.ts";
+import { hl7Device } from "../../support/profiles.ts";
+
+const genericHl7 = hl7Device("generic-hl7");
 
 // Goal: a message of the spool that the disk changed is never filed, stops no other, and can be sent again.
 

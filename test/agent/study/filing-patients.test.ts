@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { abaxisVetscanVs2 } from "../../../agent/devices/astm/abaxis-vetscan-vs2.ts";
 import type { StoredMessage } from "../../../agent/spool/queries/messages/message-row.ts";
 import { Filing } from "../../../agent/study/filing.ts";
 import type { PushedStudy, Snapshot } from "../../../shared/api/study.ts";
 import { cat, dog, type TestFiling, useFiling } from "../../support/filing.ts";
+import { astmDevice } from "../../support/profiles.ts";
+
+const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");
 
 // Method: a real spool and directory, and a server whose patients the test changes.
 

@@ -1,11 +1,13 @@
 import { unprocessedMessages } from "../../support/spool.ts";
 import { describe, expect, test } from "vitest";
-import { abaxisVetscanVs2 } from "../../../agent/devices/astm/abaxis-vetscan-vs2.ts";
 import type { StoredMessage } from "../../../agent/spool/queries/messages/message-row.ts";
 import { StorageError } from "../../../agent/spool/thread/storage-error.ts";
 import { Filing } from "../../../agent/study/filing.ts";
 import { dog, type TestFiling, useFiling } from "../../support/filing.ts";
 import { until } from "../../support/processes.ts";
+import { astmDevice } from "../../support/profiles.ts";
+
+const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");
 
 // Method: a real spool and directory, and a server whose patients the test changes.
 

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { genericHl7 } from "../../../agent/devices/hl7/generic-hl7.ts";
-import { mindrayBs } from "../../../agent/devices/hl7/mindray/mindray-bs.ts";
+import { mindrayBs } from "../../../agent/devices/hl7/mindray-bs.ts";
 import type { Profile } from "../../../agent/devices/profile.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
@@ -12,6 +11,9 @@ import { duplicateKey } from "../../../agent/protocols/hl7/message/duplicate-key
 import { bloodCount } from "../../support/hl7.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
 import { useSpool, unprocessedMessages } from "../../support/spool.ts";
+import { hl7Device } from "../../support/profiles.ts";
+
+const genericHl7 = hl7Device("generic-hl7");
 
 // Method: the test stores messages in a real spool as a connection does, and files them.
 

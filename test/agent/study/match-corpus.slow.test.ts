@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { abaxisVetscanVs2 } from "../../../agent/devices/astm/abaxis-vetscan-vs2.ts";
 import { Directory } from "../../../agent/study/patient-directory.ts";
 import { match } from "../../../agent/study/match.ts";
 import { read } from "../../../agent/study/read.ts";
@@ -9,6 +8,9 @@ import type { Patient } from "../../../shared/api/patient.ts";
 import { useSpool } from "../../support/spool.ts";
 import { type Dice, diceOf } from "../../support/dice.ts";
 import { context, message, only, reportsOf, VETSCAN_HEADER } from "../records.ts";
+import { astmDevice } from "../../support/profiles.ts";
+
+const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");
 
 // Goal: no result of thousands of messages of two clinics matches another patient. Method: a generated clinic with a fixed seed,
 // its patients in a real spool, and the stages read and match on the bytes of each message. Only the test knows the right patient.

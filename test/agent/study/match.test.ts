@@ -1,6 +1,5 @@
 import type { Reason } from "../../../shared/api/reason.ts";
 import { describe, expect, test } from "vitest";
-import { abaxisVetscanVs2 } from "../../../agent/devices/astm/abaxis-vetscan-vs2.ts";
 import { describeMatch, match, type Namesakes } from "../../../agent/study/match.ts";
 import { cat, dog } from "../../support/fixtures.ts";
 import {
@@ -13,6 +12,9 @@ import {
   VETSCAN_HEADER,
   vetscanReport,
 } from "../records.ts";
+import { astmDevice } from "../../support/profiles.ts";
+
+const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");
 
 const ALT = resultRecord("^^^ALT", "52", "U/L");
 const report = reportOf(["P|1|4711", "O|1|S-1", ALT]);

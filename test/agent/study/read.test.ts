@@ -1,6 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { abaxisVetscanVs2 } from "../../../agent/devices/astm/abaxis-vetscan-vs2.ts";
-import { genericAstm } from "../../../agent/devices/astm/generic-astm.ts";
 import { describe as describeReport } from "../../../agent/report/report.ts";
 import {
   ALT,
@@ -19,6 +17,10 @@ import {
   vetscanReport,
   withTime,
 } from "../records.ts";
+import { astmDevice } from "../../support/profiles.ts";
+
+const genericAstm = astmDevice("generic-astm");
+const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");
 
 function codesOf(...records: readonly string[]): string[] {
   return reportOf([PATIENT, ...records]).rows.map(({ code }) => code);

@@ -1,6 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { abaxisVetscanVs2 } from "../../../agent/devices/astm/abaxis-vetscan-vs2.ts";
-import { genericAstm } from "../../../agent/devices/astm/generic-astm.ts";
 import { contains } from "../../../agent/protocols/astm/resumption.ts";
 import { readTime } from "../../../agent/report/device-time.ts";
 import {
@@ -21,6 +19,10 @@ import {
   vetscanReport,
   withTime,
 } from "../records.ts";
+import { astmDevice } from "../../support/profiles.ts";
+
+const genericAstm = astmDevice("generic-astm");
+const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");
 
 function withValue(value: string): string {
   return resultRecord("^^^ALT", value, "U/L");

@@ -1,7 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { fujiDriChemNx } from "../../../agent/devices/text/fuji-dri-chem-nx.ts";
-import { genericAstm } from "../../../agent/devices/astm/generic-astm.ts";
-import { genericHl7 } from "../../../agent/devices/hl7/generic-hl7.ts";
 import { genericPoct1a } from "../../../agent/devices/generic-poct1a.ts";
 import { readText } from "../../../agent/protocols/text/read.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
@@ -12,6 +10,10 @@ import { cat, dog } from "../../support/fixtures.ts";
 import { type FilingClinic, useFilingClinic } from "../../support/filing-clinic.ts";
 import { hello, said } from "../protocols/poct1/wire.ts";
 import { ALT, context, HEADER, only, reportOf, reportsOf, resultRecord } from "../records.ts";
+import { astmDevice, hl7Device } from "../../support/profiles.ts";
+
+const genericAstm = astmDevice("generic-astm");
+const genericHl7 = hl7Device("generic-hl7");
 
 function sampleIdsOf(text: string, profile: Profile): readonly string[] | undefined {
   return only(reportsOf(read(Buffer.from(text, "latin1"), profile, context))).sampleIds;

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { genericAstm } from "../../../agent/devices/astm/generic-astm.ts";
-import { mindrayBs } from "../../../agent/devices/hl7/mindray/mindray-bs.ts";
+import { mindrayBs } from "../../../agent/devices/hl7/mindray-bs.ts";
 import { createServerClient } from "../../../agent/push/server-client.ts";
 import { heartbeatTask } from "../../../agent/push/heartbeat.ts";
 import { HostQueries } from "../../../agent/study/orders/host-query.ts";
@@ -10,6 +9,9 @@ import type { AgentOrder } from "../../../shared/api/agent/agent-lists.ts";
 import { cat, dog } from "../../support/fixtures.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";
+import { astmDevice } from "../../support/profiles.ts";
+
+const genericAstm = astmDevice("generic-astm");
 
 // Method: a real spool, and a real HTTP server whose list of orders the test changes.
 

@@ -1,8 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { genericAstm } from "../../../agent/devices/astm/generic-astm.ts";
-import { genericHl7 } from "../../../agent/devices/hl7/generic-hl7.ts";
 import { genericPoct1a } from "../../../agent/devices/generic-poct1a.ts";
-import { mindrayBs } from "../../../agent/devices/hl7/mindray/mindray-bs.ts";
+import { mindrayBs } from "../../../agent/devices/hl7/mindray-bs.ts";
 import type { Profile } from "../../../agent/devices/profile.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
@@ -13,6 +11,10 @@ import { createServerClient } from "../../../agent/push/server-client.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
 import { noteFetched, useSpool } from "../../support/spool.ts";
 import { hello, said } from "../protocols/poct1/wire.ts";
+import { astmDevice, hl7Device } from "../../support/profiles.ts";
+
+const genericAstm = astmDevice("generic-astm");
+const genericHl7 = hl7Device("generic-hl7");
 
 // Goal: a result that a device withdraws leaves its study in every protocol: OBX-11 D, W and X, R-9 X, OBS.status_cd D and R, and
 // the value `""`. Method: the test stores messages in a real spool as a connection does, and files them.

@@ -286,7 +286,9 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     const vaccine = item(ours, { name: `Rabies ${HOSTILE}`, quantity_on_hand: 0 });
     const fee = item(ours, { name: "Visit", category: "SERVICE", is_virtual: true, low_stock_threshold: 0 });
     const bandage = item(ours, { name: "Bandage", category: "CONSUMABLE", quantity_on_hand: 30 });
-    const dashboard = await startDashboard(clinic(ours), vaccine, fee, bandage, batch(bandage.fp, { quantity: 20 }));
+    const dog = patient({ name: "Karabaş" });
+    const stocked = [vaccine, fee, bandage, batch(bandage.fp, { quantity: 20 })];
+    const dashboard = await startDashboard(clinic(ours), dog, connection(dog.fp, ours), stocked);
     const key = await dashboard.makeKey(ours, ["clinic.inventory.view"]);
     const onHand = async () => {
       const { items } = (await dashboard.get(key, "/api/v1/inventory")).body.data as unknown as {
@@ -329,6 +331,44 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByRole("rowheader", { name: "EARLY" }).waitFor({ state: "detached" });
     expect(await onHand()).toBe(4);
     await expectWellMade(page);
+
+    await use.getByLabel("Quantity").fill("1");
+    await use.getByLabel("For a patient").check();
+    expect(await use.getByRole("button", { name: "Take from stock" }).isDisabled()).toBe(true);
+    await use.getByLabel("Name, owner, phone or number").fill("karab");
+    await expectWellMade(page);
+    await use.getByRole("button", { name: "Karabaş dog" }).click();
+    await use.getByRole("button", { name: "Take from stock" }).click();
+    const movements = page.getByRole("region", { name: "Movements" }).getByRole("row");
+    await movements.filter({ hasText: "Used: Karabaş" }).filter({ hasText: "−1" }).waitFor();
+    await click(page, "Count LATE, expires 30 Jun 2099");
+    await page.getByText("The system has 3.").waitFor();
+    await page.getByLabel("Counted now").fill("2");
+    await expectWellMade(page);
+    await inDialog(page, "Save the count");
+    const counted = movements.filter({ hasText: "Counted" });
+    await counted.waitFor();
+    expect(await onHand()).toBe(2);
+    const used = movements.filter({ hasText: "Used: Karabaş" });
+    await used.getByRole("button").click();
+    await page.getByText("The stock was counted or imported after this movement").waitFor();
+    await expectWellMade(page);
+    await counted.getByRole("button").click();
+    await movements.filter({ hasText: "Undo of: Counted" }).waitFor();
+    expect(await onHand()).toBe(3);
+    await used.getByRole("link", { name: "Karabaş" }).click();
+    await page.getByRole("heading", { name: "Used from stock" }).waitFor();
+    await expectWellMade(page);
+    await page.goBack();
+    await used.getByRole("button").click();
+    await used.getByText("undone").waitFor();
+    expect(await onHand()).toBe(4);
+    await use.getByLabel("Reason").selectOption("Expired");
+    await expectWellMade(page);
+    const size = page.viewportSize();
+    await page.setViewportSize({ width: 320, height: 740 });
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(320);
+    if (size !== null) await page.setViewportSize(size);
     await turkish(page);
     await page.getByText("Kullanım sırasıyla partiler").first().waitFor();
     await expectWellMade(page);

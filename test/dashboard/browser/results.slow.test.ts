@@ -57,7 +57,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await push(chemistry(dog, profile, { acquired_at: "2026-11-21T11:00:00.000Z" }));
     await page.getByRole("status").filter({ hasText: "New results: 1" }).waitFor();
     const [first = "", second = ""] = await rowsOf(page, ".results");
-    expect(first).toMatch(/new[\s\S]*Karabaş dog[\s\S]*Sample A-77[\s\S]*PLT 12 10\*3\/uL\s*↓↓\s*critical low/);
+    expect(first).toMatch(/new[\s\S]*Karabaş dog[\s\S]*Sample A-77[\s\S]*PLT 12 ×10³\/µL\s*↓↓\s*critical low/);
     expect(first).toMatch(/ALT 310 U\/L\s*↑\s*high/);
     expect(second).not.toContain("new");
     await expectAccessible(page);
@@ -269,7 +269,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
       "printed 1,2",
       "K Potassium 8.9 mmol/L ↑ high 4.10-5.402 3-6 HH for General",
       "from 4.1-5.4 mEq/L",
-      "PLT Platelets 12 10*3/uL ↓↓ critical low 167-4803",
+      "PLT Platelets 12 ×10³/µL ↓↓ critical low 167-4803",
       "TP Total protein 6.5 g/dL normal 5.5-7.22",
       "TBIL Bilirubin, total <0.2 mg/dL normal 0-0.22",
       "QXZ-7 Canine Quirk the device's own code Map to analyte 12.5 ng/mL the catalogue does not know the code",
@@ -286,14 +286,45 @@ describe.skipIf(problem !== null)("in a browser", () => {
       "Reference intervals: Chemistry (Cobas) (cornell_cobas_2017)",
       expect.stringContaining("Dog Aging Project"),
     ]);
+    await page.getByText("Why these intervals").click();
+    const why = page.locator(".why dl > div");
+    expect((await why.allInnerTexts()).slice(0, 2).map((text) => text.replaceAll(/\s+/g, " "))).toEqual([
+      "ALT The device's own interval for the dog, since the clinic has none that applies source 1",
+      "ALB, K, TP, TBIL A published interval for the dog, since neither clinic nor device has one that applies; " +
+        "no breed is stated, so the general one applies source 2 · reference interval · grade A · serum, Cobas c501",
+    ]);
     await expectAccessible(page);
     await expectFitsPhone(page);
 
     await chooseLanguage(page, "tr");
     await page.getByRole("heading", { name: "Karabaş Biyokimya" }).waitFor();
-    await page.getByText("katalog bu kodu tanımıyor").waitFor();
+    await page.getByText("Neden bu aralıklar").click();
+    await expect.poll(() => why.first().innerText()).toContain("Cihazın kendi aralığı");
+    await page.getByText("Aralık yok: katalog bu kodu tanımıyor").waitFor();
     await page.getByText("kritik düşük").waitFor();
     await expectFitsPhone(page);
+  });
+
+  test("a breed's remark is beside the reason of its interval, and a missing interval names the breed", async () => {
+    const { server, ours, push, open } = await startResults();
+    const husky = patient({ name: "Kar", breed: "Sibirya kurdu", date_of_birth: "2020-01-01" });
+    await importEntities(server.store, husky, connection(husky.fp, ours));
+    const sent = { comparator: null, ordinal: false, device_range: null, device_flag: null };
+    const filed = chemistry(husky, [
+      { ...sent, code: "MCV", value: 62, text: "62", unit: "fL" },
+      { ...sent, code: "TT4", value: 12, text: "12", unit: "nmol/L" },
+    ]);
+    await push(filed);
+    const page = await open(browser, "reader", ours, `/results/${filed.fp}`);
+    const why = page.locator(".why");
+    await why.getByText("Healthy dogs of this breed may have smaller red cells").waitFor();
+    await why.getByText("no interval for the breed Siberian Husky applies here").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await chooseLanguage(page, "tr");
+    await why.getByText("Bu ırkın sağlıklı köpeklerinde eritrositler daha küçük olabilir").waitFor();
+    const missing = why.getByText("Aralık yok: genel TT4 aralığı bu ırka uymaz: Sibirya kurdu");
+    await expect.poll(() => missing.count()).toBe(1);
   });
 
   test("a study shows the value before with its change, or why the two do not compare", async () => {

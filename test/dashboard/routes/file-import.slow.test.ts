@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { expect, test } from "vitest";
 import type { ImportState, LastImport, UndoAnswer } from "../../../server/dashboard/types/file-import.ts";
-import type { ItemDetail, ItemList } from "../../../server/dashboard/types/stock.ts";
+import type { ItemDetail, ItemList, MovementList } from "../../../server/dashboard/types/stock.ts";
 import { exportEntities } from "../../../server/import/export.ts";
 import { ImportRunner } from "../../../server/import/jobs/import-runner.ts";
 import { query } from "../../../server/database/query.ts";
@@ -193,6 +193,12 @@ test(
 
     const again = await run(file("Aşı", "D;Muayene;Hizmet;;;;\n"));
     const kept = (await list()).find(({ sku }) => sku === "A");
+    // What happened and was undone is kept too, although the quantities are as they were.
+    await staff.call("POST", `/stock/${kept?.fp}/consume`, { quantity: 1 });
+    const [taken] = (await staff.call<MovementList>("GET", `/stock/${kept?.fp}/movements`)).body.items;
+    await staff.call("POST", `/stock/${kept?.fp}/movements/${taken?.id}/undo`, {});
+    const restored = await staff.call<UndoAnswer>("POST", `/imports/${again.done.id}/undo`, {});
+    expect(restored.body.refusal).toEqual({ code: "changed", total: 1 });
     await staff.call("POST", `/stock/${kept?.fp}/consume`, { quantity: 3 });
     const used = await staff.call<UndoAnswer>("POST", `/imports/${again.done.id}/undo`, {});
     expect(used.body.refusal).toEqual({ code: "changed", total: 1 });

@@ -5,7 +5,17 @@ import { describe, expect, test } from "vitest";
 import type { PushedStudy } from "../../../shared/api/study.ts";
 import type { ResultsPage, StudyPage } from "../../../server/dashboard/types/results/results.ts";
 import type { TodayState } from "../../../server/dashboard/types/results/today.ts";
-import { importEntities, keyPermissions, patient, startServer, study, temporaryFolder } from "../../server/harness.ts";
+import {
+  connection,
+  importEntities,
+  keyPermissions,
+  patient,
+  startServer,
+  study,
+  temporaryFolder,
+} from "../../server/harness.ts";
+import { findClinic } from "../../../server/records/clinics/keys.ts";
+import { replaceRanges } from "../../../server/records/clinics/ranges.ts";
 import { makeUser } from "../harness.ts";
 import { chemistry, hostile, profile, resultsClinic } from "../results-clinic.ts";
 import { assignStudy, moveStudy } from "../../server/study-commands.ts";
@@ -110,6 +120,57 @@ test("a study shows each flag with its side, the interval's source, and the devi
   expect(rows.get("TP")?.source?.text).toBe(null);
 });
 
+test("a study names why each interval applies, and how its numbers came about", async () => {
+  const { ours, theirs, push, read, store, user, server } = await startResults();
+  const whippet = patient({ name: "Rüzgâr", breed: "Whippet", date_of_birth: "2020-01-01" });
+  const akita = patient({ name: "Hachi", breed: "Akita", date_of_birth: "2020-01-01" });
+  const connections = [whippet, akita].map(({ fp }) => connection(fp, ours));
+  await importEntities(store, whippet, akita, ...connections);
+  const about = { species: "dog", analyte: "ALT", unit: "U/L", low: "20", high: "90" } as const;
+  const row = { ...about, id: "alt-sighthounds", subgroup: "sighthound", effective_from: "2026-01-01", n: 42 };
+  const rows = [{ ...row, source: "our healthy dogs", method: "robust", accepted_by: "Dr. Ada", note: "own" }];
+  const ranges = await store.transaction(async (session) => {
+    const { id = 0 } = (await findClinic(session, ours)) ?? {};
+    return replaceRanges(session, id, { low_quality: false, rows }, 1);
+  });
+  const measured = profile.filter(({ code }) => ["ALT", "ALB", "K"].includes(code));
+  const [one, two] = [chemistry(whippet, measured, {}, ranges), chemistry(akita, measured, {}, ranges)];
+  await push(ours, one, two);
+  const shown = (await read(one.fp)).rows;
+  expect(
+    shown.map(({ analyte, why }) => [analyte, ...why.map(({ code, values }) => [code, ...values].join(" "))]),
+  ).toEqual([
+    ["ALT", "CLINIC.ROW", "BREED.GROUP sighthound whippet"],
+    ["ALB", "CATALOGUE.ROW dog", "BREED.NO_ROW whippet dog"],
+    ["K", "CATALOGUE.ROW dog", "BREED.NO_ROW whippet dog"],
+  ]);
+  expect(shown.slice(0, 2).map(({ source }) => source?.passport)).toEqual([
+    {
+      source: "our healthy dogs",
+      n: 42,
+      method: "robust",
+      in_force_from: "2026-01-01",
+      accepted_by: "Dr. Ada",
+      note: "own",
+    },
+    { method: "serum, Cobas c501", grade: "A", made: "reference_interval" },
+  ]);
+  await importEntities(store, connection(whippet.fp, theirs));
+  const other = await makeUser(server, "reader", theirs);
+  const seen = (await other.call<StudyPage>("GET", `/results/${one.fp}`)).body.rows[0]?.source?.passport;
+  expect([seen?.n, seen?.accepted_by, seen?.note]).toEqual([42, undefined, undefined]);
+  const remarked = (await read(two.fp)).rows.map(({ analyte, why, reason }) => [analyte, why[0]?.code, reason?.values]);
+  expect(remarked).toEqual([
+    ["ALT", "DEVICE.RANGE", undefined],
+    ["ALB", "CATALOGUE.ROW", undefined],
+    ["K", "CATALOGUE.ROW", ["leaking_potassium"]],
+  ]);
+  const csv = await user.call("GET", `/results/${one.fp}/results.csv`);
+  expect(csv.text.split("\r\n")[1]).toMatch(
+    /,the clinic's own intervals,"the clinic's own interval, in force on the day of the sample; for the sighthounds/,
+  );
+});
+
 test("revisions name what changed and who did it, and the time line has it in order", async () => {
   const { server, ours, dog, user, push, read, store, clock, makeKey } = await startResults();
   const first = chemistry(dog, profile.slice(0, 2), { patient_fp: null });
@@ -190,9 +251,10 @@ test("CSV files hold hostile texts as text, and no formula", async () => {
   expect(one.text.split("\r\n").slice(0, 2)).toEqual([
     "study_fp,patient,acquired_at,device_name,analyte,name,comparator_and_value,unit,reference_range,flag,side," +
       "device_range,device_flag,code_source,reason,comment,abnormal,study_comments,flagged_species,sample_ids,order," +
-      "sent_value,sent_unit,sent_reference_range",
+      "interval_source,interval_why,sent_value,sent_unit,sent_reference_range",
     `${filed.fp},'=cmd|' /C calc'!A0,2026-11-20T10:00:00.000Z,"'+SUM(""a"";${hostile.replaceAll('"', '""')})",ALT,` +
-      "Alanine aminotransferase,310,U/L,10-100,high,high,10-100,H,,,,,,,A-77,,310,U/L,10-100",
+      "Alanine aminotransferase,310,U/L,10-100,high,high,10-100,H,,,,,,,A-77,,the device's own interval," +
+      `"the device's own interval for the dog, since the clinic has none that applies",310,U/L,10-100`,
   ]);
 });
 
@@ -202,7 +264,9 @@ test("the analyzer's words on the sample are on the study's page, in its CSV fil
   await push(ours, filed);
   expect((await read(filed.fp)).comments).toEqual(filed.comments);
   const { text } = await user.call("GET", `/results/${filed.fp}/results.csv`);
-  expect(text.split("\r\n")[1]).toMatch(/,HEM: 2\+ LIP: 0 ICT: 1\+ \| =sample repeated,,A-77,,310,U\/L,10-100$/);
+  expect(text.split("\r\n")[1]).toMatch(
+    /,HEM: 2\+ LIP: 0 ICT: 1\+ \| =sample repeated,,A-77,,the device's own interval,/,
+  );
   await push(ours, { ...filed, comments: ["diluted"], revision: 2 });
   expect((await read(filed.fp)).comments).toEqual(["diluted"]);
 });

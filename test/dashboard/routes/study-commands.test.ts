@@ -175,7 +175,8 @@ describe("a corrected animal", () => {
     ]);
     expect(await read()).toMatchObject({ results: sent.results });
     const csv = (await staff.call("GET", `/results/${sent.fp}/results.csv`)).text.split("\r\n");
-    expect([csv[0], csv[1]].map((line) => line?.split(",").at(-3))).toEqual(["flagged_species", "dog"]);
+    const place = csv[0]?.split(",").indexOf("flagged_species") ?? -1;
+    expect(csv[1]?.split(",")[place]).toBe("dog");
 
     expect((await command(sent.fp, "flag-again", {})).status).toBe(200);
     const flagged = await page(sent.fp);

@@ -4,9 +4,10 @@ import { query } from "../../../server/database/query.ts";
 import { consumeStock } from "../../../server/records/inventory/stock.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { InventoryItem } from "../../../shared/api/inventory.ts";
-import { clinic, importEntities, startServer, type TestServer } from "../harness.ts";
+import { clinic, importEntities, noon, startServer, type TestServer } from "../harness.ts";
 import { batch, item, publishedItem } from "../records.ts";
 
+const used = { reason: "used", user_id: null, at: noon } as const;
 const ours = newFp("clinic");
 const theirs = newFp("clinic");
 
@@ -69,7 +70,7 @@ describe("stock", () => {
     ]);
     const take = async (quantity: number, clinicId = 1) =>
       server.store.transaction((session) =>
-        consumeStock(session, { clinicId, fp: vaccine.fp, quantity, today: "2026-11-21", batch: null }),
+        consumeStock(session, { clinicId, fp: vaccine.fp, quantity, today: "2026-11-21", batch: null }, used),
       );
     const left = async () => {
       const batches = (await server.store.all(storedBatches, {})).map(({ lot, quantity }) => [lot, quantity]);
@@ -90,7 +91,7 @@ describe("stock", () => {
     expect(await importEntities(server.store, fee, batch(fee.fp))).toEqual({ new: 0, changed: 0, unchanged: 2 });
     expect(await server.store.all(storedBatches, {})).toEqual([]);
     const consumption = await server.store.transaction((session) =>
-      consumeStock(session, { clinicId: 1, fp: fee.fp, quantity: 3, today: "2026-11-21", batch: null }),
+      consumeStock(session, { clinicId: 1, fp: fee.fp, quantity: 3, today: "2026-11-21", batch: null }, used),
     );
     expect(consumption).toEqual({ outcome: "nothing" });
     const shown = (await (await reader(server))("")).data.items;

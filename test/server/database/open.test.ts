@@ -7,6 +7,7 @@ import { newFp } from "../../../shared/api/fp.ts";
 import { connectTo, heldWriteLock, onPostgres, temporaryDatabase, temporaryFolder } from "../harness.ts";
 
 const clinics = query((db) => db.selectFrom("clinic").select("fp").orderBy("id"));
+const movements = query((db) => db.selectFrom("stock_movement").select(["reason", "quantity"]).orderBy("id"));
 const insert = uncachedWrite((db, p: { fp: string }) => db.insertInto("clinic").values({ fp: p.fp, name: "" }));
 
 describe("the store", () => {
@@ -41,7 +42,7 @@ describe("the store", () => {
     const other = await connectTo(database);
     const tables = [
       ...["follow_up_event", "follow_up"],
-      ...["mail_server", "report_link"],
+      ...["mail_server", "report_link", "stock_movement"],
       ...["event_source", "study_charge", "imported_file", "file_import_refusal", "file_import_part", "file_import"],
       ...[
         "batch_row",
@@ -90,10 +91,26 @@ describe("the store", () => {
       "insert into patient (fp, name, species, owner_customer_id, created_at, updated_at) " +
         `select '${fp}', 'Pamuk', 'cat', id, 0, 0 from customer`,
     );
+    await other.run(`insert into clinic (fp, name) values ('${newFp("clinic")}', '')`);
+    await other.run(
+      "insert into inventory_item (fp, clinic_id, name, category, unit, quantity_on_hand, low_stock_threshold, " +
+        "unit_price_cents, currency, is_virtual) " +
+        `select '${newFp("invitem")}', id, 'Gloves', 'CONSUMABLE', 'box', 12, 0, 0, 'TRY', 0 from clinic`,
+    );
+    for (const quantity of [0, 4, 5]) {
+      await other.run(
+        `insert into inventory_batch (item_id, quantity, received_at) select id, ${quantity}, ${quantity} from inventory_item`,
+      );
+    }
     await other.close();
     const store = await openStore(database);
     const stored = await store.first(patientByFp, { fp });
     expect(stored).toMatchObject({ name: "Pamuk", species: "cat", precise_species: null, deceased_at: null });
+    expect((await store.all(movements, {})).map(({ reason, quantity }) => [reason, quantity])).toEqual([
+      ["opening", 4],
+      ["opening", 5],
+      ["opening", 3],
+    ]);
     await store.close();
   });
 

@@ -111,6 +111,26 @@ test("GET /agent/v1/ranges returns the intervals of the agent's clinic, null if 
   expect((await asked(ours, "clinic.lab.view"))[0]).toBe(403);
 });
 
+test("agents get the rows without the origin of their numbers, which older ones would leave out", async () => {
+  const ours = newFp("clinic");
+  const server = await startServer(clinic(ours));
+  const clinicId = (await findClinic(server.store, ours))?.id ?? 0;
+  const origin = { source: "42 healthy dogs of the clinic", n: 42, method: "robust", accepted_by: "Dr. A" };
+  const young = { ...alt, id: "alt-young", subgroup: "sighthound", life_stage: "juvenile" as const };
+  const content = {
+    low_quality: false,
+    rows: [
+      { ...alt, ...origin },
+      { ...young, ...origin },
+    ],
+  };
+  const stored = await server.store.transaction((session) => replaceRanges(session, clinicId, content, noon));
+  const headers = { "x-api-key": await server.makeKey(ours, ["clinic.lab.ingest"]) };
+  const { data } = (await server.app.inject({ url: "/agent/v1/ranges", headers })).json<{ data: unknown }>();
+  expect(data).toEqual({ version: stored?.version, low_quality: false, rows: [alt, young] });
+  expect((await currentRanges(server.store, clinicId))?.rows).toEqual(content.rows);
+});
+
 test("a CSV file with the names of the fields gives the same rows as JSON, with its own line numbers", () => {
   const rows = [
     { id: "a", species: "dog", analyte: "ALT", unit: "U/L", low: "12", high: "105", effective_from: "2026-01-01" },

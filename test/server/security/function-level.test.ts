@@ -94,6 +94,7 @@ const table: Readonly<Record<string, Demand>> = {
     ...["GET results/:fp/results.csv", "GET results/:fp/previews", "GET results/:fp/previews/:position"],
     ...["GET unmatched", "GET unmatched/:fp", "GET unmatched/:fp/preview/:patient"],
     ...["GET records", "GET records/:fp", "GET calendar", "GET stock", "GET stock/:fp", "GET connections"],
+    "GET stock/:fp/movements",
     ...["GET patients/removed", "GET ranges/limits", "GET results/:fp/follow-up"],
     ...["GET orders", "GET orders/choices"],
   ]),
@@ -109,6 +110,7 @@ const table: Readonly<Record<string, Demand>> = {
     ...["POST records", "PATCH records/:fp", "POST records/:fp/move", "POST records/:fp/amend"],
     ...["POST calendar", "PUT calendar/:fp", "POST calendar/check", "POST calendar/:fp/move", "POST calendar/:fp/undo"],
     ...["POST stock/:fp/receive", "POST stock/:fp/consume"],
+    ...["POST stock/:fp/count", "POST stock/:fp/movements/:movement/undo"],
     ...["POST patients", "POST patients/check", "PUT patients/:fp", "GET patients/:fp/edit", "POST stock"],
     ...["PUT patients/:fp/deceased", "POST patients/:fp/remove", "POST patients/:fp/restore", "PUT owners/:fp"],
     ...[

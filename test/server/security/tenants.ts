@@ -128,6 +128,7 @@ async function documentedParameters(app: FastifyInstance): Promise<ReadonlyMap<s
     ["records", "page page_size status patient"],
     ["calendar", "start end"],
     ["stock", "page page_size category low"],
+    ["stock/:fp/movements", "page page_size"],
     ["codes/analytes", "device_id code"],
   ] as const;
   const ofDashboard = lists.map(([path, names]): [string, string[]] => {

@@ -4,6 +4,7 @@ import { permissions } from "../../../server/http/auth/api-keys.ts";
 import { exportEntities } from "../../../server/import/export.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { previewPath } from "../../../shared/api/agent/preview.ts";
+import type { MovementList } from "../../../server/dashboard/types/stock.ts";
 import { type Role, roles } from "../../../server/dashboard/types/settings/session.ts";
 import { makeUser, type TestUser } from "../../dashboard/harness.ts";
 import { connection, patient, startServer, study, type TestServer } from "../harness.ts";
@@ -121,6 +122,8 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     return (await admin.call<{ fp: string; batch: string }>("POST", "/patients", body)).body;
   };
   const [double, { batch: change }] = [await add("dog"), await add("cat")];
+  await admin.call("POST", `/stock/${vaccine.fp}/consume`, { quantity: 1, patient_fp: animal.fp });
+  const { items: movements } = (await admin.call<MovementList>("GET", `/stock/${vaccine.fp}/movements`)).body;
   const spare = await makeUser(server, "reader", fp);
   await makeKeyToLose(admin, marker);
   const list = async <T>(path: string) => (await admin.call<T>("GET", path)).body;
@@ -152,6 +155,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     position: ["1"],
     file: ["agent.tar.gz"],
     link: [link],
+    movement: movements.map(({ id }) => String(id)),
   };
   /** The record that fits the path of a route, by the start of the path. */
   const fitting: readonly (readonly [path: RegExp, id: string])[] = [

@@ -47,6 +47,12 @@ test.each([
   });
 });
 
+test("a cross of a Birman gets no general interval of SDMA, and a Birman its own", () => {
+  const cat = { species: "cat" };
+  expect(assessed("Birman x DSH", "SDMA", 16, "ug/dL", cat)).toMatchObject(none);
+  expect(assessed("Birman", "SDMA", 16, "ug/dL", cat)).toMatchObject({ reference_range: "3.5-18.7", flag: "normal" });
+});
+
 test("a breed with rows of its own is flagged by them, and an Italian Greyhound is not a greyhound", () => {
   expect(assessed("Greyhound", "HCT", 60, "%")).toMatchObject({ reference_range: "49.0-65.0", flag: "normal" });
   expect(assessed("Italian Greyhound", "HCT", 60, "%")).toMatchObject({ flag: "high" });

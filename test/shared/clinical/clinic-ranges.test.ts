@@ -121,6 +121,37 @@ describe("the most specific row of the clinic applies", () => {
   });
 });
 
+describe("a row for a group of breeds applies to its breeds, after a row of the breed", () => {
+  const ranges = clinic(
+    row({ id: "any" }),
+    row({ id: "sighthounds", subgroup: "sighthound" }),
+    row({ id: "male-sighthound", subgroup: "sighthound", sex: "M", neutered: true }),
+    row({ id: "whippet", subgroup: "whippet" }),
+    row({ id: "young", life_stage: "juvenile" }),
+  );
+  test.each<[string, string | null, Partial<Signalment>]>([
+    ["whippet", "whippet", { sex: "M", neutered: true }],
+    ["male-sighthound", "greyhound", { sex: "M", neutered: true }],
+    ["sighthounds", "greyhound", { ageDays: 100 }],
+    ["sighthounds", "sighthound", {}],
+    ["any", "akita", {}],
+    ["any", null, { crossOf: ["greyhound", "whippet"] }],
+    ["young", "akita", { ageDays: 100 }],
+  ])("row %s applies to a %s with %j", (id, subgroup, signalment) => {
+    expect(assessed(alt(50), { ranges, signalment: { ...dog, subgroup, ...signalment } }).id).toBe(`clinic:${id}`);
+  });
+  test("it never applies to another breed, nor does one for a breed of a later catalogue", () => {
+    for (const [subgroup, only] of [
+      ["akita", "sighthound"],
+      ["akita", "later_breed"],
+      [null, "later_breed"],
+    ] as const) {
+      const given = { ranges: clinic(row({ subgroup: only })), signalment: { ...dog, subgroup } };
+      expect(assessed(alt(50), given).id).toBe("dog-any-any-alt-cornell_cobas_2017");
+    }
+  });
+});
+
 test("the clinic's interval is converted to the value's unit, critical bounds too", () => {
   const glucose = row({ id: "glu", analyte: "GLU", unit: "mmol/L", low: "3.3", high: "6.1", critical_low: "2.0" });
   const glu = (value: number, unit: string) => assessed(alt(value, { code: "GLU", unit }), { ranges: clinic(glucose) });

@@ -1,7 +1,14 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { dataFile } from "../../../shared/clinical/analytes/data.ts";
-import { breedsNamed, readSpecies, subgroupOf } from "../../../shared/clinical/species.ts";
+import {
+  breedGroupOf,
+  breedsNamed,
+  isBreedGroup,
+  readSpecies,
+  subgroupOf,
+  subgroupsOf,
+} from "../../../shared/clinical/species.ts";
 
 test.each([
   ["Dog", "dog"],
@@ -94,8 +101,44 @@ test.each([
   ["cat", "Siberian", "siberian"],
   ["reptile", "Griechische Landschildkröte", "hermanns_tortoise"],
   ["horse", "Eşek", "donkey"],
+  ["dog", "İNGİLİZ TAZISI", "greyhound"],
+  ["dog", "İngiliz Tazı", "greyhound"],
+  ["dog", "İtalyan Tazı", "italian_greyhound"],
+  ["dog", "Afgan Tazı", "afghan_hound"],
+  ["dog", "İskoç Geyik Tazısı", "scottish_deerhound"],
+  ["dog", "İrlanda kurt köpeği", "irish_wolfhound"],
+  ["dog", "Tazı", "sighthound"],
+  ["dog", "Şarpei", "shar_pei"],
+  ["dog", "Golden", "golden_retriever"],
+  ["dog", "golden retriver", "golden_retriever"],
+  ["cat", "Main Coon", "maine_coon"],
+  ["cat", "Mainecoon", "maine_coon"],
+  ["cat", "Avrupa kısa tüylü", "domestic_shorthair"],
+  ["cat", "İran", "persian"],
+  ["cat", "İRAN KEDİSİ", "persian"],
+  ["cat", "Sibirya kedisi", "siberian"],
+  ["bird", "Jako papağanı", "african_grey"],
+  ["exotic", "Sıçan", "rat"],
 ])("a %s of breed %s is of the subgroup %s", (species, breed, subgroup) => {
   expect(subgroupOf(species, breed)).toBe(subgroup);
+});
+
+test("a word that is a breed alone names none among other words", () => {
+  expect(subgroupOf("dog", "Golden Doodle")).toBeNull();
+  expect(subgroupOf("dog", "golden mix")).toBeNull();
+  expect(subgroupOf("cat", "Van, İran")).toBeNull();
+  expect(readSpecies("Golden")).toBeNull();
+});
+
+test("a breed of a group is of one group, and a breed outside it of none", () => {
+  expect(breedGroupOf("dog", "whippet")).toBe("sighthound");
+  expect(breedGroupOf("dog", "sighthound")).toBeNull();
+  expect(breedGroupOf("dog", "akita")).toBeNull();
+  expect(breedGroupOf("cat", "whippet")).toBeNull();
+  for (const species of ["dog", "cat", "bird"]) {
+    const groups = subgroupsOf(species).filter((each) => isBreedGroup(species, each));
+    expect(groups).toEqual(species === "dog" ? ["sighthound"] : []);
+  }
 });
 
 test("a breed of another species, of two subgroups, or of none has no subgroup", () => {
@@ -123,8 +166,10 @@ test("every phrase of the map finds its own subgroup", () => {
     other: Record<string, MapEntry>;
   };
   let phrases = 0;
-  for (const [species, { subgroups = {} }] of Object.entries({ ...map, ...map.other })) {
-    for (const [subgroup, words] of Object.entries(subgroups)) {
+  for (const [species, { subgroups = {}, alone = {}, groups = {} }] of Object.entries({ ...map, ...map.other })) {
+    const mentioned = [...Object.keys({ ...alone, ...groups }), ...Object.values(groups).flat()];
+    expect(mentioned.filter((subgroup) => !(subgroup in subgroups))).toEqual([]);
+    for (const [subgroup, words] of [...Object.entries(subgroups), ...Object.entries(alone)]) {
       for (const word of words) {
         expect([word, subgroupOf(species, word)]).toEqual([word, subgroup]);
         phrases += 1;
@@ -136,6 +181,8 @@ test("every phrase of the map finds its own subgroup", () => {
 
 interface MapEntry {
   readonly subgroups?: Record<string, string[]>;
+  readonly alone?: Record<string, string[]>;
+  readonly groups?: Record<string, string[]>;
 }
 
 test("a word inside a longer one is never found", () => {

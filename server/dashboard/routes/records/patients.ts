@@ -3,6 +3,7 @@ import { isFp } from "../../../../shared/api/fp.ts";
 import { type PatientList, type PatientOverview, type PatientResults, SPECIES } from "../../types/patients.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { choice, pageParameters, readParameters, text, yesOrNo } from "../../../http/query-parameters.ts";
+import { listUsedStock } from "../../../records/inventory/movement-list.ts";
 import type { PatientLists } from "../../../records/patients/patient-list.ts";
 import { patientOverview, patientResults } from "../../../records/patients/patient-page.ts";
 import { describeOwner } from "../../../records/registry/by-hand/edited-animal.ts";
@@ -37,7 +38,8 @@ export function patientRoutes(app: FastifyInstance, { store, now }: DashboardCon
       const ids = { clinicId: clinicOf(request).id, fp: patientFp(request) };
       const overview = found(await patientOverview(store, { ...ids, now: now() }));
       const recent_changes = await listRecentChanges(store, { ...ids, now: now() });
-      return { ...overview, ...found(await describeOwner(store, ids)), recent_changes };
+      const used_stock = await listUsedStock(store, ids);
+      return { ...overview, ...found(await describeOwner(store, ids)), recent_changes, used_stock };
     },
   );
   app.get(

@@ -92,6 +92,23 @@ export interface IntervalSource {
   title: string | null;
   /** The row as its set has it, if the printed range differs: in another unit, or with other digits. */
   text: string | null;
+  /** What its set tells of the row, as far as it is known. */
+  passport?: Passport;
+}
+
+/** How the numbers of an interval came about. */
+export interface Passport {
+  /** The source that the clinic named for its own row. */
+  source?: string;
+  /** Number of animals. */
+  n?: number;
+  method?: string;
+  grade?: "A" | "B" | "C" | "D";
+  made?: "reference_interval" | "published_range" | "observed_range" | "decision_limit" | "device_default";
+  /** The day from which the clinic's row is in force, and who accepted it. */
+  in_force_from?: string;
+  accepted_by?: string;
+  note?: string;
 }
 
 /** A critical limit, who of the clinic accepted it and when. `text` is its bound with the unit, such as `< 25 10*9/L`. */
@@ -130,6 +147,8 @@ export interface StudyRow {
   device_species: string | null;
   device_flag: string | null;
   source: IntervalSource | null;
+  /** WhyCodes of why this interval applies; empty without an interval, and for a row that this server does not know. */
+  why: Reason[];
   /** The accepted critical limit that decided the flag. */
   limit?: DecidingLimit;
   /** Why there is no range or no flag. */

@@ -77,6 +77,23 @@ export function Appointments({ appointments }: Pick<PatientOverview, "appointmen
   );
 }
 
+/** Lists what was used of the stock, if anything was. */
+export function Used({ used }: { used: PatientOverview["used_stock"] }) {
+  if (used.length === 0) return null;
+  return (
+    <Section id="used-stock" title={t("usedStock")} empty="" isEmpty={false}>
+      {used.map(({ at, item, quantity, lot, by }, index) => (
+        <li key={index}>
+          {dateTime(at)}, <a href={`/dashboard/stock/${item.fp}`}>{item.name}</a> {quantity} {item.unit}{" "}
+          <span class="quiet">
+            {[lot === null ? null : t("lot", { lot }), by].filter((word) => word !== null).join(", ")}
+          </span>
+        </li>
+      ))}
+    </Section>
+  );
+}
+
 /** Lists the openings and ends of the clinic's connection. Connections that came with a file have none. */
 export function ConnectionHistory({ changes }: { changes: PatientOverview["connection_changes"] }) {
   return (
@@ -160,6 +177,8 @@ const t = translations({
   ofAnother: ["of another clinic", "başka kliniğin"],
   appointments: ["Appointments in this clinic", "Bu klinikteki randevular"],
   noAppointments: ["No appointments.", "Randevu yok."],
+  usedStock: ["Used from stock", "Stoktan kullanılanlar"],
+  lot: ["lot {lot}", "lot {lot}"],
   connection: ["Connection of this clinic", "Bu kliniğin bağlantısı"],
   noChanges: [
     "The connection came with the patient. No user changed it.",

@@ -5,7 +5,7 @@ import { Empty, Loaded, useResource } from "../../resource.tsx";
 import { LeftOut } from "../../ui/list/left-out.tsx";
 import { may } from "../../session.ts";
 import { date, translations } from "../../text.ts";
-import { Appointments, ConnectionHistory, ImagingStudies, OtherClinics, Records } from "./lists.tsx";
+import { Appointments, ConnectionHistory, ImagingStudies, OtherClinics, Records, Used } from "./lists.tsx";
 import { Matrix } from "./matrix.tsx";
 import { OrderTests } from "../orders/order-form.tsx";
 import { OwnerCard } from "./owner-card.tsx";
@@ -37,6 +37,7 @@ export function PatientPage() {
             <Results key={fp} path={path} fp={fp} />
             <Records fp={fp} records={data.records} />
             <Appointments appointments={data.appointments} />
+            <Used used={data.used_stock} />
             <RecentChanges at={`${LIST}/${fp}`} changes={data.recent_changes} reload={overview.reload} />
             <ConnectionHistory changes={data.connection_changes} />
             <OtherClinics overview={data} reload={overview.reload} />

@@ -10,6 +10,7 @@ import { flagReason } from "../../ui/words/reasons.ts";
 import { analyteName } from "../../ui/words/words.ts";
 import { Before } from "./study-before.tsx";
 import { t } from "./study-texts.ts";
+import { WhyIntervals } from "./why/why-intervals.tsx";
 
 /** The results of a study with our interval and the device's, followed by the sources of the intervals. */
 export function StudyTable({ study }: { study: StudyPage }) {
@@ -29,6 +30,7 @@ export function StudyTable({ study }: { study: StudyPage }) {
         ))}
       </ResultTable>
       <Sources study={study} sources={sources} />
+      <WhyIntervals study={study} sourceOf={(row) => sources.indexOf(sourceKey(row) ?? "") + 1} />
     </>
   );
 }

@@ -1,10 +1,12 @@
 import { useState } from "preact/hooks";
-import { UNIT_SYSTEMS, type UnitChoice, type UnitSystem } from "../../../../shared/clinical/units/unit-choice.ts";
+import type { UnitChoice, UnitSystem } from "../../../../shared/clinical/units/unit-choice.ts";
 import { unitText } from "../../../../shared/clinical/units/unit-text.ts";
 import type { TypedAnalyte } from "../../../dashboard/types/results/manual-study.ts";
 import { useResource } from "../../resource.tsx";
 import { language, translations } from "../../text.ts";
 import { Field } from "../../ui/form/field.tsx";
+
+const SYSTEMS: readonly UnitSystem[] = ["conventional", "si"];
 
 /** The units of the clinic: a system, and single analytes that it reads in another unit. The form sends them as `units`. */
 export function UnitsField({ of }: { of: UnitChoice }) {
@@ -33,7 +35,7 @@ export function UnitsField({ of }: { of: UnitChoice }) {
           }
         >
           <option value="">{t("asSent")}</option>
-          {UNIT_SYSTEMS.map((each) => (
+          {SYSTEMS.map((each) => (
             <option key={each} value={each}>
               {t(each)}
             </option>
@@ -43,24 +45,12 @@ export function UnitsField({ of }: { of: UnitChoice }) {
       {choices
         .filter(({ code }) => exceptions[code] !== undefined)
         .map((analyte) => (
-          <div key={analyte.code} class="units-exception">
-            <Field label={nameOf(analyte)}>
-              <select
-                value={exceptions[analyte.code]}
-                onChange={({ currentTarget }) => setException(analyte.code, currentTarget.value)}
-              >
-                {analyte.units.map((unit) => (
-                  <option key={unit} value={unit}>
-                    {unitText(unit) || t("noUnit")}
-                  </option>
-                ))}
-              </select>
-            </Field>
-            <button type="button" onClick={() => setException(analyte.code, undefined)}>
-              {t("remove")}
-              <span class="visually-hidden"> {nameOf(analyte)}</span>
-            </button>
-          </div>
+          <Exception
+            key={analyte.code}
+            of={analyte}
+            unit={exceptions[analyte.code] ?? ""}
+            change={(unit) => setException(analyte.code, unit)}
+          />
         ))}
       {left.length > 0 && (
         <Field label={t("except")}>
@@ -81,6 +71,35 @@ export function UnitsField({ of }: { of: UnitChoice }) {
         </Field>
       )}
     </fieldset>
+  );
+}
+
+/** `change` gets undefined to remove it. */
+function Exception({
+  of,
+  unit,
+  change,
+}: {
+  of: TypedAnalyte;
+  unit: string;
+  change: (unit: string | undefined) => void;
+}) {
+  return (
+    <div class="units-exception">
+      <Field label={nameOf(of)}>
+        <select value={unit} onChange={({ currentTarget }) => change(currentTarget.value)}>
+          {of.units.map((each) => (
+            <option key={each} value={each}>
+              {unitText(each) || t("noUnit")}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <button type="button" onClick={() => change(undefined)}>
+        {t("remove")}
+        <span class="visually-hidden"> {nameOf(of)}</span>
+      </button>
+    </div>
   );
 }
 

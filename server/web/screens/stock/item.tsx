@@ -1,22 +1,26 @@
-import { useRoute } from "preact-iso";
-import { useState } from "preact/hooks";
-import type { Consumed, Consumption, Delivery, ItemDetail, StockBatch } from "../../../dashboard/types/stock.ts";
+import { useLocation, useRoute } from "preact-iso";
+import type { Delivery, ItemDetail, MovementList } from "../../../dashboard/types/stock.ts";
 import { call } from "../../api.ts";
 import { Empty, Loaded, Problem, useResource } from "../../resource.tsx";
 import { clinicPath, may } from "../../session.ts";
-import { date } from "../../text.ts";
-import { DataTable } from "../../ui/list/data-table.tsx";
 import { Field } from "../../ui/form/field.tsx";
 import { formValues } from "../../ui/form/form.ts";
 import { useAction } from "../../ui/form/use-action.ts";
-import { plainDate } from "../../ui/words/words.ts";
+import { Batches, Quantity } from "./batches.tsx";
+import { Movements } from "./movements.tsx";
 import { ItemState } from "./stock.tsx";
+import { Take } from "./take.tsx";
 import { categoryName, t } from "./texts.ts";
 
-/** One item: its batches in the order of use, its deliveries and its consumption. */
+/** One item: its batches in the order of use, its deliveries and consumption, and its movements. Their page is in the address. */
 export function StockItem() {
   const { fp = "" } = useRoute().params;
+  const { query, route } = useLocation();
   const stock = useResource<ItemDetail>(`/stock/${fp}`);
+  const movements = useResource<MovementList>(`/stock/${fp}/movements?page=${query["page"] ?? "1"}`);
+  const reload = async () => {
+    await Promise.all([stock.reload(), movements.reload()]);
+  };
   return (
     <Loaded of={stock}>
       {({ item, batches, without_batch }) => (
@@ -38,8 +42,8 @@ export function StockItem() {
               </p>
               {may("staff") && (
                 <div class="stock-moves">
-                  <Use fp={fp} item={item} batches={batches} reload={stock.reload} />
-                  <StockIn fp={fp} unit={item.unit} reload={stock.reload} />
+                  <Take fp={fp} item={item} batches={batches} reload={reload} />
+                  <StockIn fp={fp} unit={item.unit} reload={reload} />
                 </div>
               )}
               <h2>{t("batches")}</h2>
@@ -47,47 +51,19 @@ export function StockItem() {
               {batches.length === 0 && without_batch === 0 ? (
                 <Empty title={t("noBatches")} />
               ) : (
-                <Batches batches={batches} withoutBatch={without_batch} />
+                <Batches fp={fp} unit={item.unit} batches={batches} withoutBatch={without_batch} reload={reload} />
               )}
+              <Movements
+                fp={fp}
+                of={movements}
+                reload={reload}
+                open={(page) => route(`/dashboard/stock/${fp}${page === 1 ? "" : `?page=${page}`}`)}
+              />
             </>
           )}
         </>
       )}
     </Loaded>
-  );
-}
-
-function Batches({ batches, withoutBatch }: { batches: readonly StockBatch[]; withoutBatch: number }) {
-  return (
-    <DataTable label={t("batches")} columns={[t("lot"), t("expiry"), t("received"), [t("quantity"), "number"]]}>
-      {batches.map(({ id, lot, expiry_date, received_at, quantity, is_expired }) => (
-        <tr key={id}>
-          <th scope="row">{lot ?? <span class="quiet">{t("noLot")}</span>}</th>
-          <td>
-            <Expiry day={expiry_date} isExpired={is_expired} />
-          </td>
-          <td>{date(received_at)}</td>
-          <td class="number">{quantity}</td>
-        </tr>
-      ))}
-      {withoutBatch > 0 && (
-        <tr>
-          <th scope="row" colSpan={3}>
-            <span class="quiet">{t("withoutBatch")}</span>
-          </th>
-          <td class="number">{withoutBatch}</td>
-        </tr>
-      )}
-    </DataTable>
-  );
-}
-
-function Expiry({ day, isExpired }: { day: string | null; isExpired: boolean }) {
-  if (day === null) return <span class="quiet">{t("never")}</span>;
-  return (
-    <>
-      {plainDate(day)} {isExpired && <strong class="stock-expired">{t("expired")}</strong>}
-    </>
   );
 }
 
@@ -128,83 +104,5 @@ function StockIn({ fp, unit, reload }: MoveProps) {
         {t("add")}
       </button>
     </form>
-  );
-}
-
-interface UseProps {
-  fp: string;
-  item: ItemDetail["item"];
-  batches: readonly StockBatch[];
-  reload: () => Promise<void>;
-}
-
-function Use({ fp, item, batches, reload }: UseProps) {
-  const { run, error, isRunning } = useAction();
-  const [consumed, setConsumed] = useState<Consumed | null>(null);
-  const submit = (event: SubmitEvent) => {
-    const form = event.currentTarget as HTMLFormElement;
-    const { quantity, batch = "" } = formValues(event);
-    const body: Consumption = { quantity: Number(quantity), ...(batch === "" ? {} : { batch: Number(batch) }) };
-    setConsumed(null);
-    void run(async () => {
-      setConsumed(await call<Consumed>("POST", `${clinicPath()}/stock/${fp}/consume`, body));
-      form.reset();
-      await reload();
-    });
-  };
-  return (
-    <form class="card" onSubmit={submit}>
-      <h2>{t("use")}</h2>
-      <Quantity unit={item.unit} />
-      <Field label={t("from")}>
-        <select name="batch">
-          <option value="">{t("inOrder")}</option>
-          {batches.map((batch) => (
-            <option key={batch.id} value={batch.id}>
-              {batchName(batch)}
-            </option>
-          ))}
-        </select>
-      </Field>
-      {error !== undefined && <Problem error={error} />}
-      <button type="submit" class="primary" disabled={isRunning || item.quantity_on_hand === 0}>
-        {t("take")}
-      </button>
-      <div role="status">{consumed !== null && <Taken consumed={consumed} />}</div>
-    </form>
-  );
-}
-
-function batchName({ lot, expiry_date, is_expired }: StockBatch): string {
-  const expiry = expiry_date === null ? null : t("partExpires", { day: plainDate(expiry_date) });
-  return [lot ?? t("noLot"), expiry, is_expired ? t("expired") : null].filter((word) => word !== null).join(", ");
-}
-
-function Quantity({ unit }: { unit: string }) {
-  return (
-    <Field label={t("quantity")} hint={unit}>
-      <input name="quantity" type="number" min={1} step={1} inputMode="numeric" required />
-    </Field>
-  );
-}
-
-/** Lists the batches from which a quantity was taken, so that the user takes the right boxes from the fridge. */
-function Taken({ consumed: { taken, taken_without_batch } }: { consumed: Consumed }) {
-  return (
-    <>
-      <p class="stock-taken">
-        <strong>{t("taken")}</strong>
-      </p>
-      <ul class="stock-taken">
-        {taken.map(({ id, lot, quantity, expiry_date, is_expired }) => (
-          <li key={id}>
-            {lot === null ? t("partWithoutLot", { quantity }) : t("part", { quantity, lot })}
-            {expiry_date !== null && `, ${t("partExpires", { day: plainDate(expiry_date) })}`}{" "}
-            {is_expired && <strong class="stock-expired">{t("expired")}</strong>}
-          </li>
-        ))}
-        {taken_without_batch > 0 && <li>{t("partWithoutBatch", { quantity: taken_without_batch })}</li>}
-      </ul>
-    </>
   );
 }

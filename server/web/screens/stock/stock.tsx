@@ -8,6 +8,7 @@ import { Badge } from "../../ui/status/badge.tsx";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Field } from "../../ui/form/field.tsx";
 import { Pager } from "../../ui/list/pager.tsx";
+import { CardWord } from "./batches.tsx";
 import { NewItem } from "./new-item.tsx";
 import { categoryName, t } from "./texts.ts";
 import "../../ui/list/list-bar.css";
@@ -83,6 +84,7 @@ function ItemTable({ items }: { items: readonly InventoryItem[] }) {
   return (
     <DataTable
       label={t("list")}
+      class="cards"
       columns={[t("item"), t("category"), [t("onHand"), "number"], t("unit"), [t("threshold"), "number"], t("state")]}
     >
       {items.map((item) => (
@@ -91,15 +93,24 @@ function ItemTable({ items }: { items: readonly InventoryItem[] }) {
             <a href={`/dashboard/stock/${item.fp}`}>{item.name}</a>
           </th>
           <td>{categoryName(item.category)}</td>
-          <td class="number">{item.is_virtual ? "" : item.quantity_on_hand}</td>
-          <td>{item.is_virtual ? "" : item.unit}</td>
-          <td class="number">{item.is_virtual ? "" : item.low_stock_threshold}</td>
+          <td class="number">{!item.is_virtual && <Shown as="onHand">{item.quantity_on_hand}</Shown>}</td>
+          <td>{!item.is_virtual && <Shown as="unit">{item.unit}</Shown>}</td>
+          <td class="number">{!item.is_virtual && <Shown as="threshold">{item.low_stock_threshold}</Shown>}</td>
           <td>
             <ItemState item={item} />
           </td>
         </tr>
       ))}
     </DataTable>
+  );
+}
+
+function Shown({ as, children }: { as: "onHand" | "unit" | "threshold"; children: string | number }) {
+  return (
+    <>
+      <CardWord>{t(as)}</CardWord>
+      {children}
+    </>
   );
 }
 

@@ -1,3 +1,4 @@
+import type { MovementReason } from "../../../dashboard/types/stock.ts";
 import { translations } from "../../text.ts";
 
 /** Translates a category of the API. Other categories are shown unchanged. */
@@ -13,6 +14,19 @@ const categories = {
 } as const;
 
 const named = translations(categories);
+
+/** Words of the reasons for a movement. */
+export const reasonWord = translations({
+  used: ["Used", "Kullanıldı"],
+  expired: ["Expired", "Tarihi geçti"],
+  broken: ["Broken or lost", "Kırıldı veya kayboldu"],
+  returned: ["Returned to the supplier", "Tedarikçiye iade edildi"],
+  received: ["Received", "Girdi"],
+  counted: ["Counted", "Sayıldı"],
+  imported: ["Imported", "İçe aktarıldı"],
+  opening: ["Opening stock", "Açılış stoku"],
+  undone: ["Undone", "Geri alındı"],
+} as const satisfies Record<MovementReason, readonly [string, string]>);
 
 export const t = translations({
   stock: ["Stock", "Stok"],
@@ -69,7 +83,9 @@ export const t = translations({
   stockInLot: ["Lot (if any)", "Lot (varsa)"],
   stockInExpiry: ["Expires (if it does)", "Son kullanma (varsa)"],
   add: ["Add to stock", "Stoğa ekle"],
-  use: ["Use", "Kullanım"],
+  stockOut: ["Stock out", "Stok çıkışı"],
+  reason: ["Reason", "Neden"],
+  forPatient: ["For a patient", "Bir hasta için"],
   from: ["From", "Parti"],
   inOrder: ["In the order of use, nothing expired", "Kullanım sırasıyla, tarihi geçmiş hariç"],
   take: ["Take from stock", "Stoktan düş"],
@@ -77,5 +93,22 @@ export const t = translations({
   part: ["{quantity} from lot {lot}", "{lot} lotundan {quantity}"],
   partWithoutLot: ["{quantity} from a batch without a lot", "lotsuz partiden {quantity}"],
   partWithoutBatch: ["{quantity} without a batch", "partisiz stoktan {quantity}"],
+  count: ["Count", "Say"],
+  countTitle: ["Count: {batch}", "Sayım: {batch}"],
+  countText: ["The system has {quantity}. Type what is on the shelf.", "Sistemde {quantity} var. Rafta olanı yazın."],
+  countedNow: ["Counted now", "Şimdi sayılan"],
+  saveCount: ["Save the count", "Sayımı kaydet"],
+  movements: ["Movements", "Hareketler"],
+  noMovements: ["Nothing has moved yet.", "Henüz hareket yok."],
+  when: ["When", "Ne zaman"],
+  what: ["What", "Ne"],
+  change: ["Change", "Değişim"],
+  by: ["By", "Kim"],
+  byNobody: ["import", "içe aktarma"],
+  ofNoBatch: ["no batch", "parti yok"],
+  action: ["Action", "İşlem"],
+  undo: ["Undo", "Geri al"],
+  undone: ["undone", "geri alındı"],
+  undoOf: ["Undo of: {what}, {when}", "Geri alma: {what}, {when}"],
   partExpires: ["expires {day}", "son kullanma {day}"],
 });

@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { codeLines } from "../../../../agent/cli/messages/code-list.ts";
 import { codeList } from "../../../../agent/tools/offline/code-list.ts";
-import { genericAstm } from "../../../../agent/devices/astm/generic-astm.ts";
 import { readSpool } from "../../../../agent/spool/access.ts";
 import { listSeenCodes } from "../../../../agent/spool/queries/studies/seen-codes.ts";
 import { type FilingClinic, useFilingClinic } from "../../../support/filing-clinic.ts";
 import { HEADER, resultRecord } from "../../records.ts";
+import { astmDevice } from "../../../support/profiles.ts";
+
+const genericAstm = astmDevice("generic-astm");
 
 let clinic: FilingClinic;
 let runs = 0;

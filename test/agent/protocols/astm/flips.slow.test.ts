@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import { ETB } from "../../../../agent/protocols/bytes.ts";
-import { abaxisVetscanVs2 } from "../../../../agent/devices/astm/abaxis-vetscan-vs2.ts";
 import { replay } from "../../../../agent/tools/offline/replay.ts";
 import { frames, vetScanRecords } from "../../../support/astm.ts";
 import { dog } from "../../../support/fixtures.ts";
 import { receiver } from "./wire.ts";
+import { astmDevice } from "../../../support/profiles.ts";
+
+const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");
 
 // Damages every byte of a session in turn: each bit, and each control character. `npm test` tries every value of a frame's bytes.
 

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
-import { abaxisVetscanVs2 } from "../../../../agent/devices/astm/abaxis-vetscan-vs2.ts";
 import { HEADER, only, readGeneric, readWith, reportsOf, VETSCAN_HEADER } from "../../records.ts";
+import { astmDevice } from "../../../support/profiles.ts";
+
+const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");
 
 // Control material in ASTM messages: it makes no study, in whichever field the device names it.
 

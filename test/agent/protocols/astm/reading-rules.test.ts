@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { genericAstm } from "../../../../agent/devices/astm/generic-astm.ts";
 import type { AstmProfile } from "../../../../agent/protocols/astm/profile.ts";
 import { readQuery } from "../../../../agent/protocols/astm/orders.ts";
 import { parseRecords } from "../../../../agent/protocols/astm/records.ts";
 import { HEADER, message, only, readGeneric, readWith, reportOf, reportsOf } from "../../records.ts";
+import { astmDevice } from "../../../support/profiles.ts";
+
+const genericAstm = astmDevice("generic-astm");
 
 // Rules of reading that real devices taught.
 

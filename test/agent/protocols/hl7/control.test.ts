@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { genericHl7 } from "../../../../agent/devices/hl7/generic-hl7.ts";
 import type { Hl7Profile } from "../../../../agent/protocols/hl7/profile.ts";
 import { reportsOf } from "../../records.ts";
 import { ALT, msh, OBR, obx, PID, readGeneric, readWith, segment } from "./segments.ts";
+import { hl7Device } from "../../../support/profiles.ts";
+
+const genericHl7 = hl7Device("generic-hl7");
 
 // Each place where HL7 or a device marks a result as not a patient's.
 

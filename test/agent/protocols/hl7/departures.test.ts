@@ -1,11 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { genericHl7 } from "../../../../agent/devices/hl7/generic-hl7.ts";
-import { mindrayBc } from "../../../../agent/devices/hl7/mindray/mindray-bc.ts";
 import { duplicateKey } from "../../../../agent/protocols/hl7/message/duplicate-key.ts";
 import type { Hl7Profile } from "../../../../agent/protocols/hl7/profile.ts";
 import { only, reportsOf } from "../../records.ts";
 import { ALT, message, msh, OBR, obx, PID, readGeneric, readWith } from "./segments.ts";
 import { answeredWith, answers, header, textOf } from "./wire.ts";
+import { hl7Device } from "../../../support/profiles.ts";
+
+const genericHl7 = hl7Device("generic-hl7");
+const mindrayBc = hl7Device("mindray-bc");
 
 // Departures of real devices from HL7: message ids, senders, codes, units, states, marks and times.
 

@@ -2,7 +2,6 @@ import Database from "better-sqlite3";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createLink } from "../../../../agent/connection/create-link.ts";
-import { genericHl7 } from "../../../../agent/devices/hl7/generic-hl7.ts";
 import { duplicateKey } from "../../../../agent/protocols/hl7/message/duplicate-key.ts";
 import type { Link, LinkAction } from "../../../../agent/protocols/link.ts";
 import { read } from "../../../../agent/study/read.ts";
@@ -14,6 +13,9 @@ import { bloodCount, frameOf } from "../../../support/hl7.ts";
 import { fixedContext } from "../../../support/wire.ts";
 import { type Dice, diceOf } from "../../../support/dice.ts";
 import { context } from "../../records.ts";
+import { hl7Device } from "../../../support/profiles.ts";
+
+const genericHl7 = hl7Device("generic-hl7");
 
 // Goal: bad lines give the same studies as clean ones. Method: messages of several connections of one device are randomly cut,
 // doubled, resent and interleaved, each until its acknowledgement. Links, readers, spool operations and revisions are the

@@ -1,8 +1,10 @@
-import { genericHl7 } from "../../../../agent/devices/hl7/generic-hl7.ts";
 import type { Hl7Profile } from "../../../../agent/protocols/hl7/profile.ts";
 import type { Reading } from "../../../../agent/report/report.ts";
 import { read } from "../../../../agent/study/read.ts";
 import { context } from "../../records.ts";
+import { hl7Device } from "../../../support/profiles.ts";
+
+const genericHl7 = hl7Device("generic-hl7");
 
 // HL7 messages, written as segments.
 

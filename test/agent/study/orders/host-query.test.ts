@@ -1,9 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { syncAppointments } from "../../../../agent/study/appointments.ts";
 import { Directory } from "../../../../agent/study/patient-directory.ts";
-import { abaxisVetscanVs2 } from "../../../../agent/devices/astm/abaxis-vetscan-vs2.ts";
-import { genericAstm } from "../../../../agent/devices/astm/generic-astm.ts";
-import { genericHl7 } from "../../../../agent/devices/hl7/generic-hl7.ts";
 import type { Profile } from "../../../../agent/devices/profile.ts";
 import { parseMessage } from "../../../../agent/protocols/hl7/message/message.ts";
 import type { OrderState, TestOrder } from "../../../../agent/spool/queries/orders/orders.ts";
@@ -12,6 +9,11 @@ import { HostQueries } from "../../../../agent/study/orders/host-query.ts";
 import { cat, dog } from "../../../support/fixtures.ts";
 import { scriptedServer } from "../../../support/scripted-server.ts";
 import { useSpool } from "../../../support/spool.ts";
+import { astmDevice, hl7Device } from "../../../support/profiles.ts";
+
+const genericAstm = astmDevice("generic-astm");
+const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");
+const genericHl7 = hl7Device("generic-hl7");
 
 // Method: a real spool with two patients, the orders of each test, and a server without patients.
 

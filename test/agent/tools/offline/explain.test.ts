@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { recover } from "../../../../agent/connection/recovery.ts";
 import { profileById } from "../../../../agent/devices/index.ts";
-import { abaxisVetscanVs2 } from "../../../../agent/devices/astm/abaxis-vetscan-vs2.ts";
 import { readSpool } from "../../../../agent/spool/access.ts";
 import { listMessages, type MessageSummary } from "../../../../agent/spool/queries/messages/message-summaries.ts";
 import { Directory } from "../../../../agent/study/patient-directory.ts";
@@ -14,6 +13,9 @@ import type { Patient } from "../../../../shared/api/patient.ts";
 import { session, vetScanRecords } from "../../../support/astm.ts";
 import { noteFetched, useSpool } from "../../../support/spool.ts";
 import { dog } from "../../../support/fixtures.ts";
+import { astmDevice } from "../../../support/profiles.ts";
+
+const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");
 
 // Method: the bytes of an analyzer in a real spool, processed by the real stages without a server.
 

@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { genericAstm } from "../../../../agent/devices/astm/generic-astm.ts";
-import { genericHl7 } from "../../../../agent/devices/hl7/generic-hl7.ts";
 import type { FilingDevice } from "../../../../agent/study/assess.ts";
 import { store } from "../../../../agent/tools/offline/reprocess.ts";
 import { cat, dog } from "../../../support/fixtures.ts";
 import { type FilingClinic, resultsOf, type Revision, useFilingClinic } from "../../../support/filing-clinic.ts";
 import { HEADER, only, resultRecord } from "../../records.ts";
+import { astmDevice, hl7Device } from "../../../support/profiles.ts";
+
+const genericAstm = astmDevice("generic-astm");
+const genericHl7 = hl7Device("generic-hl7");
 
 // Goal: a mapping of a device's code reaches what is stored as one new revision, and no reprocessing undoes a later result.
 

@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { refusal } from "../../../../server/dashboard/types/refusals.ts";
-import { allocationOrder, type Batch, consume } from "../../../../server/records/inventory/inventory-stock.ts";
+import {
+  allocationOrder,
+  type Batch,
+  consume,
+  count,
+  undo,
+} from "../../../../server/records/inventory/inventory-stock.ts";
 
 describe("stock", () => {
   const batches: Batch[] = [
@@ -88,5 +94,40 @@ describe("stock", () => {
     const outcome = (today: string) =>
       consume(item({ quantity_on_hand: 1 }), last, { quantity: 1, today, batch: null }).outcome;
     expect([outcome("2026-12-31"), outcome("2027-01-01")]).toEqual(["consumed", "refused"]);
+  });
+
+  test("a count sets a batch or the rest, and no quantity on hand is below 0", () => {
+    const lots = [batches[0] as Batch];
+    const counted = (onHand: number, batch: number | null, quantity: number) =>
+      count(item({ quantity_on_hand: onHand }), lots, { batch, quantity });
+    expect(counted(5, 1, 2)).toEqual({ outcome: "corrected", change: -1, rest: 0 });
+    expect(counted(5, 1, 3)).toEqual({ outcome: "corrected", change: 0, rest: 0 });
+    expect(counted(5, null, 4)).toEqual({ outcome: "corrected", change: 2, rest: 0 });
+    // An import had 1 on hand, and a batch of 3.
+    expect(counted(1, 1, 0)).toEqual({ outcome: "corrected", change: -3, rest: 2 });
+    expect(counted(5, 9, 1)).toEqual({ outcome: "refused", reason: refusal("STOCK.NO_BATCH", 9) });
+    expect(counted(5, 1, -1)).toEqual({ outcome: "refused", reason: refusal("STOCK.COUNT", -1) });
+    expect(count(item({ is_virtual: true }), [], { batch: null, quantity: 1 })).toEqual({ outcome: "nothing" });
+  });
+
+  test("an undo gives back what was taken, and takes back only what is left", () => {
+    const lots = [batches[0] as Batch];
+    const moved = { batch_id: 1, reason: "used", undone_by: null, isSetSince: false } as const;
+    const undone = (quantity: number, changes: object = {}, onHand = 5) =>
+      undo(item({ quantity_on_hand: onHand }), lots, { ...moved, quantity, ...changes });
+    expect(undone(-2)).toEqual({ outcome: "corrected", change: 2, rest: 0 });
+    expect(undone(3, { reason: "received" })).toEqual({ outcome: "corrected", change: -3, rest: 0 });
+    const used = (quantity: number, left: number) => ({
+      outcome: "refused",
+      reason: refusal("STOCK.UNDO_USED", quantity, left),
+    });
+    expect(undone(4, { reason: "received" })).toEqual(used(4, 3));
+    expect(undone(3, { reason: "received" }, 2)).toEqual(used(3, 2));
+    expect(undone(-2, { batch_id: null }, 0)).toEqual({ outcome: "corrected", change: 2, rest: 0 });
+    for (const reason of ["opening", "imported", "undone"]) {
+      expect(undone(-2, { reason })).toEqual({ outcome: "refused", reason: refusal("STOCK.UNDO_KIND") });
+    }
+    expect(undone(-2, { undone_by: 7 })).toEqual({ outcome: "refused", reason: refusal("STOCK.UNDO_TWICE") });
+    expect(undone(-2, { isSetSince: true })).toEqual({ outcome: "refused", reason: refusal("STOCK.UNDO_COUNTED") });
   });
 });

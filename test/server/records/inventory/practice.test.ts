@@ -16,6 +16,7 @@ import { batch, event, item, soap } from "../../records.ts";
 
 // Goal: the commands of the dashboard on records, events and stock work on both engines.
 
+const used = { reason: "used", user_id: null, at: noon } as const;
 const ours = newFp("clinic");
 const theirs = newFp("clinic");
 const content = { soap_type: "EXAMINATION", subjective: null, objective: null, assessment: null, plan: "Rest." };
@@ -34,7 +35,7 @@ test("simultaneous consumptions, of two servers, never take more than there is",
   const asked = Array.from({ length: 10 }, (_, index) =>
     (index % 2 === 0 ? store : other)
       .transaction((session) =>
-        consumeStock(session, { clinicId, fp: vaccine.fp, quantity: 5, today: "2026-11-21", batch: null }),
+        consumeStock(session, { clinicId, fp: vaccine.fp, quantity: 5, today: "2026-11-21", batch: null }, used),
       )
       // A server without further attempts lets its user try again.
       .catch((error: unknown) => ({ outcome: (error as Error).constructor.name })),
@@ -53,12 +54,20 @@ test("a simultaneous delivery and consumption lose nothing", async () => {
   const { database, clinicId } = await startClinics(vaccine);
   // A slow machine must not end the wait for a lock.
   const store = await openStore(database, 30_000);
-  const delivery = { clinicId, fp: vaccine.fp, lot: "A", expiry_date: null, received_at: noon, quantity: 3 };
+  const delivery = {
+    clinicId,
+    fp: vaccine.fp,
+    lot: "A",
+    expiry_date: null,
+    received_at: noon,
+    quantity: 3,
+    userId: null,
+  };
   await store.transaction((session) => receiveStock(session, delivery));
   const outcomes = await Promise.all([
     store.transaction((session) => receiveStock(session, { ...delivery, quantity: 4 })),
     store.transaction((session) =>
-      consumeStock(session, { clinicId, fp: vaccine.fp, quantity: 2, today: "2026-11-21", batch: null }),
+      consumeStock(session, { clinicId, fp: vaccine.fp, quantity: 2, today: "2026-11-21", batch: null }, used),
     ),
     store.transaction((session) => receiveStock(session, { ...delivery, lot: "B" })),
   ]);
@@ -77,12 +86,20 @@ test("stock of another clinic is not found, received or consumed", async () => {
   const { store, clinicId, otherId } = await startClinics(vaccine, item(theirs, { category: "FOOD" }));
   const { fp } = vaccine;
   const refused = { outcome: "refused", reason: refusal("STOCK.NO_ITEM", fp) };
-  const delivery = { clinicId: otherId, fp, lot: null, expiry_date: null, received_at: noon, quantity: 1 };
+  const delivery = {
+    clinicId: otherId,
+    fp,
+    lot: null,
+    expiry_date: null,
+    received_at: noon,
+    quantity: 1,
+    userId: null,
+  };
   expect(await findStock(store, otherId, fp)).toBe(undefined);
   expect(await store.transaction((session) => receiveStock(session, delivery))).toEqual(refused);
   expect(
     await store.transaction((session) =>
-      consumeStock(session, { clinicId: otherId, fp, quantity: 1, today: "2026-11-21", batch: null }),
+      consumeStock(session, { clinicId: otherId, fp, quantity: 1, today: "2026-11-21", batch: null }, used),
     ),
   ).toEqual(refused);
   expect((await findStock(store, clinicId, fp))?.item.quantity_on_hand).toBe(12);

@@ -1,5 +1,5 @@
 import fs from "node:fs";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Comparator, Flag } from "../../../../shared/api/study.ts";
 import { type Analyte, analyteByCode, analytes } from "../../../../shared/clinical/analytes/analytes.ts";
@@ -14,7 +14,9 @@ import { unitText } from "../../../../shared/clinical/units/unit-text.ts";
 const numeric = analytes.filter(({ value_type }) => value_type === "numeric");
 
 function analyte(code: string): Analyte {
-  return analyteByCode(code) ?? expect.unreachable(code);
+  const found = analyteByCode(code);
+  if (found === undefined) throw new Error(`no analyte ${code}`);
+  return found;
 }
 
 function shown(code: string, given: Partial<SentResult> & { value: number }, unit: string) {
@@ -121,11 +123,12 @@ const FACTORS: Record<string, number> = {
 };
 
 test("the factors between the systems are the published ones", () => {
-  for (const [code, factor] of Object.entries(FACTORS)) {
+  const others = Object.entries(FACTORS).filter(([code, factor]) => {
     const [from, to] = UNIT_SYSTEMS.map((system) => chosenUnit({ system, exceptions: {} }, analyte(code)));
     const own = convert(analyte(code), 1, from ?? "", to ?? "") ?? 0;
-    expect(Math.abs(own / factor - 1), code).toBeLessThan(0.0005);
-  }
+    return Math.abs(own / factor - 1) > 0.0005;
+  });
+  expect(others).toEqual([]);
   expect(convert(analyte("CA"), 1, "mEq/L", "mmol/L")).toBe(0.5);
 });
 
@@ -186,8 +189,9 @@ test("in any unit the printed texts agree with the flag, nothing becomes 0, and 
       expect(Number(value.replace(/^[<>]/, ""))).toBe(number);
       expect(number === 0).toBe(sent.value === 0);
       const own = flag(number ?? 0, sent.comparator ?? null, { low, high, critical_low: null, critical_high: null });
-      if (sent.flag === "normal" || sent.comparator === undefined) expect(own).toBe(sent.flag);
-      else expect([own, null]).toContain(sent.flag);
+      // A bound may say less after rounding, never something else.
+      const isExact = sent.flag === "normal" || sent.comparator === undefined;
+      expect(isExact ? [own] : [own, null]).toContain(sent.flag);
       const exact = convert(of, sent.value ?? 0, sent.unit ?? "", unit) ?? 0;
       const step = 10 ** -decimalsIn(of, unit);
       expect(Math.abs((number ?? 0) - exact)).toBeLessThanOrEqual(step / 2 + 1e-9 * Math.abs(exact));

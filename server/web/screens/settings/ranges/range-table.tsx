@@ -1,5 +1,7 @@
 import { unitText } from "../../../../../shared/clinical/units/unit-text.ts";
 import type { ClinicRange } from "../../../../../shared/clinical/clinic-ranges.ts";
+import { animalWord } from "../../../../../shared/clinical/passport/animal-words.ts";
+import { language } from "../../../text.ts";
 import { DataTable } from "../../../ui/list/data-table.tsx";
 import { t } from "./texts.ts";
 
@@ -33,7 +35,11 @@ export function RangeTable({ rows, label }: { rows: readonly ClinicRange[]; labe
           </td>
           <td>
             <code>{row.id}</code>
-            {row.note !== undefined && <div class="quiet">{row.note}</div>}
+            {originOf(row).map((text) => (
+              <div key={text} class="quiet">
+                {text}
+              </div>
+            ))}
           </td>
         </tr>
       ))}
@@ -46,19 +52,30 @@ function criticalText({ critical_low, critical_high }: ClinicRange): string {
   return parts.filter(Boolean).join(", ");
 }
 
-/** The animals and the device to which a row applies, such as `dog, adult, neutered`. */
+/** How the numbers came about, and the note of the row. */
+function originOf({ source, n, method, accepted_by, note }: ClinicRange): string[] {
+  return [
+    source,
+    method,
+    n !== undefined && t("animalCount", { n }),
+    accepted_by !== undefined && t("acceptedBy", { name: accepted_by }),
+    note,
+  ].filter((text) => text !== undefined && text !== false);
+}
+
+/** The animals and the device to which a row applies, such as `dog, Whippet, adults, neutered`. */
 function animalsOf(row: ClinicRange): string {
   const { age_min_days: from, age_max_days: to } = row;
   return [
-    row.species,
-    row.subgroup,
-    row.life_stage,
+    animalWord(row.species, language.value),
+    row.subgroup !== undefined && animalWord(row.subgroup, language.value),
+    row.life_stage !== undefined && t(row.life_stage),
     from !== undefined && to !== undefined
       ? t("ages", { from, to })
       : from !== undefined
         ? t("agesFrom", { from })
         : to !== undefined && t("agesTo", { to }),
-    row.sex,
+    row.sex !== undefined && t(row.sex),
     row.neutered !== undefined && t(row.neutered ? "neutered" : "intact"),
     row.device !== undefined && t("device", { name: row.device }),
   ]
@@ -67,5 +84,5 @@ function animalsOf(row: ClinicRange): string {
 }
 
 export function rangeWords(row: ClinicRange): string {
-  return [row.id, row.analyte, row.unit, animalsOf(row), row.note].join(" ");
+  return [row.id, row.analyte, row.unit, row.species, row.subgroup, animalsOf(row), ...originOf(row)].join(" ");
 }

@@ -38,6 +38,12 @@ export const t = translations({
   ages: ["{from} to {to} days old", "{from}–{to} günlük"],
   agesFrom: ["from {from} days of age", "en az {from} günlük"],
   agesTo: ["up to {to} days of age", "en çok {to} günlük"],
+  adult: ["adults", "erişkinler"],
+  juvenile: ["under one year", "bir yaşından küçükler"],
+  M: ["males", "erkekler"],
+  F: ["females", "dişiler"],
+  animalCount: ["animals: {n}", "hayvan sayısı: {n}"],
+  acceptedBy: ["accepted by {name}", "kabul eden: {name}"],
   neutered: ["neutered", "kısırlaştırılmış"],
   intact: ["intact", "kısırlaştırılmamış"],
   device: ["on {name}", "{name} cihazında"],
@@ -48,8 +54,8 @@ export const t = translations({
   ],
   file: ["File", "Dosya"],
   fileHint: [
-    "NDJSON like the file that you can download here, or CSV with the columns id, species, analyte, unit, low, high, effective_from and others.",
-    "Buradan indirilen dosya gibi NDJSON, veya id, species, analyte, unit, low, high, effective_from ve diğer sütunlarla CSV.",
+    "NDJSON like the file that you can download here, or CSV with the columns id, species, subgroup, analyte, unit, low, high, effective_from and others, such as source, n, method and accepted_by.",
+    "Buradan indirilen dosya gibi NDJSON, veya id, species, subgroup, analyte, unit, low, high, effective_from ve source, n, method, accepted_by gibi diğer sütunlarla CSV.",
   ],
   lowQuality: [
     "Use published intervals of quality C and D, too",

@@ -1,0 +1,65 @@
+import type { AstmProfile } from "../../protocols/astm/profile.ts";
+import type { Pattern } from "../../protocols/profile.ts";
+import { baseOf, namesOf, stated, wordsByMark } from "./base.ts";
+import { recordCapabilities } from "./capabilities.ts";
+import { readPattern } from "./pattern.ts";
+import type { ProfileForm } from "./schema.ts";
+import { conditionOf, sourceOf } from "./source.ts";
+
+// A profile of LIS02-A2 from its file.
+
+export function astmProfile(form: ProfileForm): AstmProfile {
+  const { link, charset, patient = {}, sample = {}, results = {}, doubts = {}, statuses } = form;
+  const { rows = [], controls = {}, collect, orders, fields, capabilities = [] } = form;
+  if (link.kind === "mllp") throw new Error("link.kind is mllp, a link of HL7");
+  const { name, owner, species } = patient;
+  const names = namesOf(results, ["R"]);
+  const unit = results.unit === undefined ? undefined : sourceOf(results.unit, ["R"]);
+  const remarks = rows.map(({ when, unless }) => conditionOf(when, unless, ["R"]));
+  const urine = sample.urine === undefined ? undefined : conditionOf(sample.urine, undefined, ["R"]);
+  const [ownerOf, speciesOf] = [owner, species].map((each) =>
+    each === undefined || each === "none" ? undefined : sourceOf(each, ["P"]),
+  );
+  const nameOf = name === undefined ? undefined : sourceOf(name, ["O"]);
+  return {
+    protocol: "astm",
+    link: link as AstmProfile["link"],
+    ...baseOf(form),
+    ...stated({
+      code: names && ((r) => names({ R: r })),
+      // A unit that the file does not state is the standard's.
+      unit: unit && ((r) => unit({ R: r })),
+      species: speciesOf && ((p) => speciesOf({ P: p })),
+      owner: ownerOf && ((p) => ownerOf({ P: p })),
+      nameOnSample: nameOf && ((o) => nameOf({ O: o })),
+      skipOrder: typeof controls.order === "string" ? readPattern(controls.order) : undefined,
+      alwaysNamesPatient: controls.withoutPatient,
+      urine: urine && ((r) => urine({ R: r })),
+      isRemark: remarks.length === 0 ? undefined : (r) => remarks.some((holds) => holds({ R: r })),
+      statuses,
+      doubtFlags: wordsByMark(doubts.flags),
+      doubtMarks: wordsByMark(doubts.besideValue),
+      collect: collect && { hours: collect.hours, sample: numberOf(collect.number) },
+      mendRecord: mendOf(capabilities),
+      orders: orders && stated({ species: orders.species as number | undefined }),
+      ...{ fields, charset },
+    } satisfies { [Key in keyof AstmProfile]?: AstmProfile[Key] | undefined }),
+  };
+}
+
+/** A barcode, not a running number: at least six characters with a digit, without a blank. Or an accession of the agent. */
+const BARCODE = /^(?:(?=.*\d)[\w./-]{6,}|V[34679ACDEFHJKMNPQRTVWXY]{7})$/;
+
+function numberOf(number: string | undefined): Pattern {
+  return number === "barcode" || number === undefined ? BARCODE : readPattern(number);
+}
+
+function mendOf(capabilities: readonly string[]): AstmProfile["mendRecord"] {
+  const mends = capabilities.map((name) => {
+    const mend = recordCapabilities[name];
+    if (mend === undefined)
+      throw new Error(`capabilities has ${name}, expected ${Object.keys(recordCapabilities).join(", ")}`);
+    return mend;
+  });
+  return mends.length === 0 ? undefined : (record) => mends.reduce((mended, mend) => mend(mended), record);
+}

@@ -1,0 +1,177 @@
+import type { Hl7Profile, PatientFields } from "../../protocols/hl7/profile.ts";
+import type { Segment } from "../../protocols/hl7/message/segment.ts";
+import type { OrderFormat } from "../../protocols/hl7/order-format.ts";
+import type { DeviceResult } from "../../report/report.ts";
+import { baseOf, namesOf, stated, wordsByMark } from "./base.ts";
+import { readPattern } from "./pattern.ts";
+import type { ProfileForm } from "./schema.ts";
+import { conditionOf, patternAt, sourceOf } from "./source.ts";
+
+// A profile of HL7 v2 from its file.
+
+export function hl7Profile(form: ProfileForm): Hl7Profile {
+  const { link, device, sample = {}, results = {}, analytes, flags, doubts = {}, statuses, rows = [] } = form;
+  const { controls = {}, collect } = form;
+  if (link.kind !== "mllp") throw new Error(`link.kind is ${link.kind}, a link of ASTM`);
+  const names = namesOf(results, ["OBX"]);
+  const rowsAs = (kind: string) => {
+    return patternAt(
+      "OBX-3",
+      rows.filter(({ as }) => as === kind).map(({ when, unless }) => [when, unless]),
+    );
+  };
+  const finals = Object.entries(statuses ?? {}).filter(([, meaning]) => meaning === "final");
+  return {
+    protocol: "hl7",
+    link: { kind: "mllp" },
+    ...baseOf(form),
+    ...stated({
+      defaultName: device.default,
+      patientProcessing: controls.patientProcessing === undefined ? undefined : readPattern(controls.patientProcessing),
+      notForPatients: orderPattern(controls.order),
+      controlWithoutPatient: controls.withoutPatient,
+      controlLot: controls.expiredLot,
+      runTime: fieldOf(sample.time),
+      sampleField: fieldOf(sample.number),
+      comments: commentsOf(sample.comments),
+      code: names && ((obx) => names({ OBX: obx })),
+      ...{ analytes, flags },
+      patient: patientOf(form.patient),
+      speciesRow: rowsAs("species"),
+      remarks: rowsAs("remark"),
+      commentRows: rowsAs("note"),
+      withheld: withheldOf(rows),
+      results: resultsOf(form),
+      nullIsEmpty: results.nullIsEmpty,
+      finalStatuses: finals.length === 0 ? undefined : { test: (status) => finals.some(([final]) => final === status) },
+      doubts: wordsByMark(doubts.flags),
+      orders: ordersOf(form.orders),
+      collectHours: collect?.hours,
+      collectSingles: collect?.singles,
+    } satisfies { [Key in keyof Hl7Profile]?: Hl7Profile[Key] | undefined }),
+  };
+}
+
+/** Returns the number of a field of the OBR, such as 22 of `OBR-22`. */
+function fieldOf(place: string | undefined): number | undefined {
+  return place === undefined ? undefined : Number(place.replace("OBR-", ""));
+}
+
+function orderPattern(order: NonNullable<ProfileForm["controls"]>["order"]) {
+  if (order === undefined || typeof order === "string") return order === undefined ? undefined : readPattern(order);
+  return patternAt("OBR-4", [[order.when, order.unless]]);
+}
+
+function commentsOf(comments: NonNullable<ProfileForm["sample"]>["comments"]): Hl7Profile["comments"] {
+  if (comments === undefined) return undefined;
+  const sources = comments.map(({ at, split, as = "{text}" }) => ({ read: sourceOf(at, ["OBR"]), split, as }));
+  return (obr) =>
+    sources.flatMap(({ read, split, as }) => {
+      const text = read({ OBR: obr });
+      const parts = split === undefined ? [text] : splitAt(text, split);
+      return parts.map((part) => as.replace("{text}", () => part));
+    });
+}
+
+/** Splits a text at any of the characters. */
+function splitAt(text: string, characters: string): string[] {
+  return characters.split("").reduce((parts, each) => parts.flatMap((part) => part.split(each)), [text]);
+}
+
+function patientOf(patient: ProfileForm["patient"]): Hl7Profile["patient"] {
+  if (patient === undefined) return undefined;
+  const { species, ...others } = patient;
+  const sources = Object.entries(others).map(([name, form]) => [name, sourceOf(form, ["PID", "OBR"])] as const);
+  const speciesOf = species === undefined || species === "none" ? null : sourceOf(species, ["PID", "OBR"]);
+  return (pid, order) => {
+    const records = { PID: pid, OBR: order };
+    const fields = Object.fromEntries(sources.map(([name, source]) => [name, source(records)])) as PatientFields;
+    if (species === "none") return { ...fields, species: null };
+    return speciesOf === null ? fields : { ...fields, species: speciesOf(records) };
+  };
+}
+
+type Row = NonNullable<ProfileForm["rows"]>[number];
+
+function withheldOf(rows: readonly Row[]): Hl7Profile["withheld"] {
+  const withheld = rows
+    .filter(({ as }) => as === "no-result")
+    .map(({ when, unless, reason = "the device gives no value" }) => {
+      return { holds: conditionOf(when, unless, ["OBX"]), reason: reasonOf(reason) };
+    });
+  if (withheld.length === 0) return undefined;
+  return (obx) => withheld.find(({ holds }) => holds({ OBX: obx }))?.reason(obx) ?? "";
+}
+
+/** Reads the places in braces: `the device's check is {OBX-13}`. */
+function reasonOf(reason: string): (obx: Segment) => string {
+  const places = [...reason.matchAll(/\{([^}]+)\}/g)].map(
+    ([gap, place = ""]) => [gap, sourceOf(place, ["OBX"])] as const,
+  );
+  return (obx) => places.reduce((text, [gap, source]) => text.replace(gap, () => source({ OBX: obx })), reason);
+}
+
+/** Makes the changes to a result that its row asks for; undefined without any. */
+function resultsOf({ results = {}, doubts = {}, rows = [] }: ProfileForm): Hl7Profile["results"] {
+  const steps = [
+    valueStep(results.value),
+    splitStep(results.split),
+    rangeStep(results.range),
+    unitStep(results.unit),
+    ...(doubts.when ?? []).map(doubtStep),
+  ].filter((step) => step !== null);
+  const data = rows.filter(({ as }) => as === "data").map(({ when, unless }) => conditionOf(when, unless, ["OBX"]));
+  if (steps.length === 0 && data.length === 0) return undefined;
+  return (result, obx) => {
+    if (data.some((holds) => holds({ OBX: obx }))) return [];
+    return [steps.reduce((changed, step) => step(changed, obx), result)];
+  };
+}
+
+type DoubtRule = NonNullable<NonNullable<ProfileForm["doubts"]>["when"]>[number];
+type Step = (result: DeviceResult, obx: Segment) => DeviceResult;
+
+function valueStep(place: string | undefined): Step | null {
+  if (place === undefined) return null;
+  const source = sourceOf(place, ["OBX"]);
+  return (result, obx) => (result.value === "" ? { ...result, value: source({ OBX: obx }), range: "" } : result);
+}
+
+function splitStep(pattern: string | undefined): Step | null {
+  if (pattern === undefined) return null;
+  const parts = readPattern(pattern);
+  return (result) => {
+    const [value, unit] = [1, 2].map((index) => parts.group(result.value, index)) as [string | null, string | null];
+    return value === null || unit === null ? result : { ...result, value, unit: result.unit || unit };
+  };
+}
+
+function rangeStep(form: NonNullable<ProfileForm["results"]>["range"]): Step | null {
+  if (form === undefined) return null;
+  const source = sourceOf(form, ["OBX"]);
+  return (result, obx) => ({ ...result, range: source({ OBX: obx }) });
+}
+
+function unitStep(form: NonNullable<ProfileForm["results"]>["unit"]): Step | null {
+  if (form === undefined) return null;
+  const source = sourceOf(form, ["OBX"]);
+  return (result, obx) => ({ ...result, unit: source({ OBX: obx }) });
+}
+
+function doubtStep({ flag, when, unless, words }: DoubtRule): Step {
+  const marks = flag === undefined ? null : readPattern(flag);
+  const holds = conditionOf(when, unless, ["OBX"]);
+  return (result, obx) => {
+    const isDoubted = holds({ OBX: obx }) && (marks?.test(result.flag) ?? true);
+    return isDoubted ? { ...result, doubt: words } : result;
+  };
+}
+
+function ordersOf(orders: ProfileForm["orders"]): OrderFormat | undefined {
+  if (orders === undefined) return undefined;
+  const { tests, ...others } = orders;
+  return {
+    ...(others as OrderFormat),
+    ...(tests === undefined ? {} : { tests: { example: tests.example, pattern: readPattern(tests.pattern) } }),
+  };
+}

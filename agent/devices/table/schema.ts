@@ -1,0 +1,170 @@
+import { type Static, Type } from "typebox";
+import { Modality } from "../../../shared/api/study.ts";
+import { CHARSETS } from "../../protocols/astm/records.ts";
+import { ClosedObject } from "../../../shared/schema/schema.ts";
+import { PATTERN_CHARS_MAX } from "./pattern.ts";
+
+// The form of a profile's file, beside the design in README.md. Each object is closed: a misspelled key is a fault and never ignored.
+
+const Words = Type.String({ minLength: 1, maxLength: 200 });
+const PatternText = Type.String({ minLength: 1, maxLength: PATTERN_CHARS_MAX });
+const Place = Type.String({ pattern: String.raw`^[A-Z][A-Z0-9]{0,2}-\d{1,2}(\.\d{1,2})?\*?$` });
+const TextMap = Type.Record(Type.String(), Type.String({ maxLength: 200 }));
+
+/** Patterns of places, which all have to match. `empty` matches a place without text. */
+const Test = Type.Record(Type.String(), PatternText);
+export type Test = Static<typeof Test>;
+/** One test, or several of which one has to hold. */
+const Condition = Type.Union([Test, Type.Array(Test, { minItems: 1, maxItems: 20 })]);
+export type Condition = Static<typeof Condition>;
+const conditions = { when: Type.Optional(Condition), unless: Type.Optional(Condition) };
+
+/** A place, or what is done to its text. */
+const OneSource = Type.Union([
+  Place,
+  ClosedObject({
+    at: Type.Optional(Place),
+    /** The text itself in place of one from the message. */
+    is: Type.Optional(Type.String({ maxLength: 64 })),
+    /** The text is the first group. Without a match there is none. */
+    match: Type.Optional(PatternText),
+    /** The only texts, and what stands for them. */
+    map: Type.Optional(TextMap),
+    /** A text that matches is none. */
+    drop: Type.Optional(PatternText),
+    replace: Type.Optional(TextMap),
+    ...conditions,
+  }),
+]);
+/** One source, or several of which the first with a text counts. */
+const SourceForm = Type.Union([OneSource, Type.Array(OneSource, { minItems: 1, maxItems: 20 })]);
+export type SourceForm = Static<typeof OneSource> | Static<typeof SourceForm>;
+
+const optional = <T extends Record<string, Type.TSchema>>(fields: T) =>
+  ClosedObject(
+    Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, Type.Optional(field)])) as {
+      [Name in keyof T]: Type.TOptional<T[Name]>;
+    },
+  );
+
+const Count = Type.Integer({ minimum: 1, maximum: 99 });
+
+/** Line numbers of a DSR^Q03. */
+const DisplayLines = ClosedObject({
+  ...{ name: Count, sex: Count, specimen: Count },
+  tests: Type.Union([Count, Type.Record(Type.String(), Count)]),
+  ...{ identifier: Type.Optional(Count), born: Type.Optional(Count), weight: Type.Optional(Count) },
+  ...{ species: Type.Optional(Count), orderedAt: Type.Optional(Count) },
+  age: Type.Optional(ClosedObject({ number: Count, unit: Count })),
+});
+
+export const ProfileForm = ClosedObject({
+  schema: Type.Literal(1),
+  profile: Type.String({ pattern: "^[a-z0-9][a-z0-9-]{0,62}$" }),
+  revision: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+  protocol: Type.Enum(["astm", "hl7"]),
+  link: Type.Union([
+    ClosedObject({ kind: Type.Enum(["lis01", "mllp", "soh-eot"]) }),
+    ClosedObject({ kind: Type.Literal("raw-records"), digitPrefixed: Type.Boolean() }),
+  ]),
+  device: optional({ name: Words, default: Words, modality: Modality }),
+  charset: Type.Optional(Type.Enum([...CHARSETS])),
+  /** Patterns of H-5, or of `MSH-3|MSH-4`; and of the complete message, by which set-up tells siblings apart. */
+  recognize: Type.Optional(optional({ sender: PatternText, notSender: PatternText, marks: PatternText })),
+  patient: Type.Optional(
+    optional({
+      ...{ identifier: SourceForm, name: SourceForm, owner: SourceForm },
+      species: Type.Union([Type.Literal("none"), SourceForm]),
+      ...{ sex: SourceForm, born: SourceForm },
+    }),
+  ),
+  sample: Type.Optional(
+    optional({
+      time: Place,
+      number: Place,
+      urine: Type.Array(Test),
+      comments: Type.Array(ClosedObject({ at: Place, split: Type.Optional(Type.String()), as: Type.Optional(Words) })),
+    }),
+  ),
+  results: Type.Optional(
+    optional({
+      /** Sources of names, the most reliable first; or alternatives of which the first with a name counts. */
+      names: Type.Array(Type.Union([OneSource, Type.Array(OneSource)]), { minItems: 1, maxItems: 10 }),
+      /** What a name has to match. */
+      namesMatch: PatternText,
+      unit: SourceForm,
+      /** Place of the value if the standard's one is empty. Its row has no range. */
+      value: Place,
+      /** The value's two groups: value and unit. */
+      split: PatternText,
+      /** What may follow a number and is not part of it. */
+      suffix: Type.String({ minLength: 1, maxLength: 10 }),
+      range: SourceForm,
+      nullIsEmpty: Type.Literal(true),
+    }),
+  ),
+  /** Catalogue's codes of the device's names. */
+  analytes: Type.Optional(TextMap),
+  /** Meanings of marks: H, L, N, other words, or nothing. */
+  flags: Type.Optional(TextMap),
+  /** Words of the device's doubts. A key may list marks: `OR DF`. `{mark}` is the mark. */
+  doubts: Type.Optional(
+    optional({
+      flags: Type.Record(Type.String(), Words),
+      besideValue: Type.Record(Type.String(), Words),
+      /** `flag`: pattern of the row's marks, joined by blanks. */
+      when: Type.Array(ClosedObject({ flag: Type.Optional(PatternText), ...conditions, words: Words })),
+    }),
+  ),
+  statuses: Type.Optional(
+    Type.Record(
+      Type.String(),
+      Type.Union([Type.Literal("final"), ClosedObject({ doubt: Words }), ClosedObject({ notFinal: Words })]),
+    ),
+  ),
+  rows: Type.Optional(
+    Type.Array(
+      ClosedObject({
+        as: Type.Enum(["remark", "note", "species", "data", "no-result"]),
+        ...conditions,
+        /** Why a row has no result, with places in braces. */
+        reason: Type.Optional(Words),
+      }),
+      { maxItems: 200 },
+    ),
+  ),
+  controls: Type.Optional(
+    optional({
+      order: Type.Union([PatternText, ClosedObject(conditions)]),
+      withoutPatient: Type.Literal(true),
+      expiredLot: Type.Literal(true),
+      patientProcessing: PatternText,
+    }),
+  ),
+  collect: Type.Optional(
+    ClosedObject({
+      hours: Count,
+      /** Pattern of a number that names one sample, or `barcode`; default a barcode. */
+      number: Type.Optional(PatternText),
+      singles: Type.Optional(Type.Literal(true)),
+    }),
+  ),
+  /** Order format of a device that accepts orders; see the protocol's OrderFormat. */
+  orders: Type.Optional(
+    optional({
+      species: Type.Union([TextMap, Count]),
+      neutered: ClosedObject({ M: Words, F: Words }),
+      tests: ClosedObject({ pattern: PatternText, example: Words }),
+      testSystem: Words,
+      panel: Type.Array(Words, { maxItems: 3 }),
+      patientRows: Type.Literal(true),
+      displayFirst: Type.Literal(true),
+      speciesRow: Type.Array(Words, { maxItems: 3 }),
+      lines: DisplayLines,
+    }),
+  ),
+  /** Numbers of fields that depart from LIS02-A2. */
+  fields: Type.Optional(optional({ processing: Count, sentAt: Count, weight: Count, resultStatus: Count })),
+  capabilities: Type.Optional(Type.Array(Words, { maxItems: 10 })),
+});
+export type ProfileForm = Static<typeof ProfileForm>;

@@ -1,0 +1,120 @@
+import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import type { MovementColumns } from "../../database/schema.ts";
+
+// The only place where quantities of stock change: with a movement for each batch. So the sum of the movements is the quantity.
+
+/** What a movement has beside its quantity. */
+export interface MoveFacts extends Pick<MovementColumns, "reason" | "user_id" | "at"> {
+  readonly patient_id?: number | null;
+  readonly undoes_id?: number;
+}
+
+/** A change of one batch; null for stock that no batch accounts for. */
+export interface MovedPart {
+  readonly batchId: number | null;
+  readonly quantity: number;
+}
+
+/** Changes the batches and the item by these quantities, and notes each. Run it in a transaction. */
+export async function moveStock(
+  session: Session,
+  item: { readonly id: number; readonly clinic_id: number },
+  parts: readonly MovedPart[],
+  facts: MoveFacts,
+): Promise<void> {
+  for (const { batchId, quantity } of parts) {
+    if (batchId !== null) await session.all(addToBatch, { id: batchId, quantity });
+    await session.all(insertMovement, movementOf(item.id, { batchId, quantity }, facts));
+  }
+  const quantity = parts.reduce((sum, part) => sum + part.quantity, 0);
+  await session.all(addToItem, { id: item.id, quantity, clinicId: item.clinic_id });
+}
+
+/**
+ * Notes a quantity that an import has set. An import first has the quantity of an item, then its batches, so that each batch takes
+ * its part out of what the import noted without one. Run it in a transaction.
+ */
+export async function noteImport(session: Session, itemId: number, part: MovedPart, at: number): Promise<void> {
+  const { batchId, quantity } = part;
+  const noted = await session.first(importedAt, { itemId, batchId, at });
+  const total = (noted?.quantity ?? 0) + quantity;
+  if (noted === undefined) {
+    const facts = { reason: "imported", user_id: null, at } as const;
+    if (total !== 0) await session.all(insertMovement, movementOf(itemId, part, facts));
+  } else if (total === 0) await session.all(deleteMovement, { id: noted.id });
+  else await session.all(setMovement, { id: noted.id, quantity: total });
+}
+
+/** Removes the movements of an item that is removed. Run it in a transaction. */
+export async function removeMovements(session: Session, itemId: number): Promise<void> {
+  await session.all(deleteMovements, { itemId });
+}
+
+function movementOf(itemId: number, { batchId, quantity }: MovedPart, facts: MoveFacts): MovementColumns {
+  return { patient_id: null, undoes_id: null, ...facts, item_id: itemId, batch_id: batchId, quantity };
+}
+
+// Responses of /api/v1 have no movement.
+const insertMovement = uncachedWrite((db, p: MovementColumns) =>
+  db.insertInto("stock_movement").values({
+    item_id: p.item_id,
+    batch_id: p.batch_id,
+    quantity: p.quantity,
+    reason: p.reason,
+    patient_id: p.patient_id,
+    user_id: p.user_id,
+    at: p.at,
+    undoes_id: p.undoes_id,
+  }),
+);
+
+const addToBatch = uncachedWrite((db, p: { id: number; quantity: number }) =>
+  db
+    .updateTable("inventory_batch")
+    .set((set) => ({ quantity: set("quantity", "+", p.quantity) }))
+    .where("id", "=", p.id),
+);
+
+const addToItem = query(
+  (db, p: { id: number; quantity: number; clinicId: number }) =>
+    db
+      .updateTable("inventory_item")
+      .set((set) => ({ quantity_on_hand: set("quantity_on_hand", "+", p.quantity) }))
+      .where("id", "=", p.id),
+  ({ clinicId }) => ({ clinics: [clinicId] }),
+);
+
+/** What the import of a time noted, unless something else happened to the item since. */
+const importedAt = query((db, p: { itemId: number; batchId: number | null; at: number }) =>
+  db
+    .selectFrom("stock_movement as noted")
+    .select(["noted.id", "noted.quantity"])
+    .where("noted.item_id", "=", p.itemId)
+    .where("noted.batch_id", "is not distinct from", p.batchId)
+    .where("noted.reason", "=", "imported")
+    .where("noted.at", "=", p.at)
+    .where((where) =>
+      where.not(
+        where.exists(
+          where
+            .selectFrom("stock_movement as later")
+            .select("later.id")
+            .whereRef("later.item_id", "=", "noted.item_id")
+            .whereRef("later.id", ">", "noted.id")
+            .where("later.reason", "!=", "imported"),
+        ),
+      ),
+    )
+    .orderBy("noted.id", "desc")
+    .limit(1),
+);
+
+const setMovement = uncachedWrite((db, p: { id: number; quantity: number }) =>
+  db.updateTable("stock_movement").set({ quantity: p.quantity }).where("id", "=", p.id),
+);
+
+const deleteMovement = uncachedWrite((db, p: { id: number }) => db.deleteFrom("stock_movement").where("id", "=", p.id));
+
+const deleteMovements = uncachedWrite((db, p: { itemId: number }) =>
+  db.deleteFrom("stock_movement").where("item_id", "=", p.itemId),
+);

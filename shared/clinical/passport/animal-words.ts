@@ -1,0 +1,89 @@
+import type { Language } from "../../api/language.ts";
+
+// Names of species, breeds and kinds of species-map.json.
+
+/** English and Turkish. */
+const names: Readonly<Record<string, readonly [string, string]>> = {
+  dog: ["dog", "köpek"],
+  cat: ["cat", "kedi"],
+  rabbit: ["rabbit", "tavşan"],
+  bird: ["bird", "kuş"],
+  reptile: ["reptile", "sürüngen"],
+  exotic: ["exotic animal", "egzotik hayvan"],
+  horse: ["horse", "at"],
+  cow: ["cow", "sığır"],
+  greyhound: ["Greyhound", "İngiliz tazısı"],
+  saluki: ["Saluki", "Saluki"],
+  golden_retriever: ["Golden Retriever", "Golden Retriever"],
+  shiba: ["Shiba", "Şiba"],
+  whippet: ["Whippet", "Whippet"],
+  italian_greyhound: ["Italian Greyhound", "İtalyan tazısı"],
+  galgo: ["Galgo", "İspanyol tazısı"],
+  borzoi: ["Borzoi", "Rus tazısı"],
+  scottish_deerhound: ["Scottish Deerhound", "İskoç geyik tazısı"],
+  irish_wolfhound: ["Irish Wolfhound", "İrlanda kurt köpeği"],
+  afghan_hound: ["Afghan Hound", "Afgan tazısı"],
+  sloughi: ["Sloughi", "Arap tazısı"],
+  azawakh: ["Azawakh", "Azawakh"],
+  lurcher: ["Lurcher", "Lurcher"],
+  sighthound: ["sighthound", "tazı"],
+  maltese: ["Maltese", "Malta köpeği"],
+  siberian_husky: ["Siberian Husky", "Sibirya kurdu"],
+  scottish_terrier: ["Scottish Terrier", "İskoç terrieri"],
+  cavalier_king_charles_spaniel: ["Cavalier King Charles Spaniel", "Cavalier King Charles Spaniel"],
+  akita: ["Akita", "Akita"],
+  hokkaido: ["Hokkaido", "Hokkaido"],
+  shar_pei: ["Shar Pei", "Şar Pei"],
+  alaskan_malamute: ["Alaskan Malamute", "Alaska malamutu"],
+  collie: ["Collie", "Collie"],
+  border_collie: ["Border Collie", "Border Collie"],
+  bearded_collie: ["Bearded Collie", "Bearded Collie"],
+  english_setter: ["English Setter", "İngiliz setteri"],
+  keeshond: ["Keeshond", "Keeshond"],
+  samoyed: ["Samoyed", "Samoyed"],
+  maine_coon: ["Maine Coon", "Maine Coon"],
+  domestic_shorthair: ["Domestic Shorthair", "kısa tüylü ev kedisi"],
+  birman: ["Birman", "Kutsal Birman"],
+  chartreux: ["Chartreux", "Chartreux"],
+  persian: ["Persian", "İran kedisi"],
+  siberian: ["Siberian", "Sibirya kedisi"],
+  siamese: ["Siamese", "Siyam kedisi"],
+  somali: ["Somali", "Somali"],
+  parrotlet: ["parrotlet", "forpus papağanı"],
+  ringneck_parakeet: ["ring-necked parakeet", "halkalı papağan"],
+  chicken: ["chicken", "tavuk"],
+  african_grey: ["African grey parrot", "Afrika gri papağanı"],
+  hispaniolan_amazon: ["Hispaniolan amazon", "Hispanyola amazonu"],
+  green_iguana: ["green iguana", "yeşil iguana"],
+  desert_tortoise: ["desert tortoise", "çöl kaplumbağası"],
+  chinese_water_dragon: ["Chinese water dragon", "Çin su ejderi"],
+  hermanns_tortoise: ["Hermann's tortoise", "Hermann kaplumbağası"],
+  greek_tortoise: ["Greek tortoise", "adi tosbağa (Testudo graeca)"],
+  marginated_tortoise: ["marginated tortoise", "kenarlı kaplumbağa (Testudo marginata)"],
+  horsfield_tortoise: ["Horsfield's tortoise", "Horsfield kaplumbağası"],
+  ferret: ["ferret", "gelincik"],
+  guinea_pig: ["guinea pig", "kobay"],
+  hamster: ["hamster", "hamster"],
+  rat: ["rat", "sıçan"],
+  mouse: ["mouse", "fare"],
+  gerbil: ["gerbil", "gerbil"],
+  chinchilla: ["chinchilla", "çinçilla"],
+  goat: ["goat", "keçi"],
+  sheep: ["sheep", "koyun"],
+  pig: ["pig", "domuz"],
+  potbellied_pig: ["pot-bellied pig", "Vietnam domuzu"],
+  alpaca: ["alpaca", "alpaka"],
+  llama: ["llama", "lama"],
+  donkey: ["donkey", "eşek"],
+};
+
+/** Whether it is a species or a subgroup of the catalogue. */
+export function isAnimal(stored: string): boolean {
+  return Object.hasOwn(names, stored);
+}
+
+/** Names a species or a subgroup of the catalogue. One of another version stays as it is stored. */
+export function animalWord(stored: string, language: Language): string {
+  const known = isAnimal(stored) ? names[stored] : undefined;
+  return known?.[language === "tr" ? 1 : 0] ?? stored.replaceAll("_", " ");
+}
