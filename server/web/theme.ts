@@ -26,3 +26,11 @@ export const shownTheme = computed<"light" | "dark">(() => {
 effect(() => {
   document.documentElement.dataset["theme"] = shownTheme.value;
 });
+
+// Paper is light, also for what a script draws with the colours in use.
+addEventListener("beforeprint", () => {
+  document.documentElement.dataset["theme"] = "light";
+});
+addEventListener("afterprint", () => {
+  document.documentElement.dataset["theme"] = shownTheme.value;
+});

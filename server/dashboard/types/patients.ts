@@ -4,6 +4,7 @@ import type { SoapStatus } from "../../../shared/api/soap.ts";
 import type { Modality, Result } from "../../../shared/api/study.ts";
 import type { SentValue } from "../../../shared/clinical/units/value-text.ts";
 import type { RecentChange, ShownOwner } from "./animals.ts";
+import type { DeviceDifference, NotComparable, ResultChange } from "../../../shared/clinical/compare/compare.ts";
 import type { OtherClinic } from "./connections.ts";
 import type { UsedStock } from "./stock.ts";
 
@@ -117,7 +118,7 @@ export interface PatientAppointment {
   start_at: string;
 }
 
-/** The response to `GET .../patients/:fp/results`, and with `?analyte=` the same with this analyte's values alone. */
+/** The response to `GET .../patients/:fp/results`, and with `?analyte=` the same with this substance's values alone. */
 export interface PatientResults {
   patient_name: string;
   /** The newest first. */
@@ -125,15 +126,29 @@ export interface PatientResults {
   /** Number of studies that the clinic may see. */
   total: number;
   /** Names of the analytes of these studies, in the order in which a report lists them. */
-  analytes: { modality: Modality; code: string; name: string }[];
+  analytes: AnalyteName[];
+  /** With `?analyte=`: the other substances that have a number, each under its newest name. */
+  others?: AnalyteName[];
+  /** Without `?analyte=`: analytes that two devices measured within a day, the newest first. */
+  side_by_side?: SideBySide[];
   /** Number of studies that the database has damaged, and that the list therefore leaves out. */
   left_out: number;
+}
+
+export interface AnalyteName {
+  modality: Modality;
+  code: string;
+  name: string;
+  name_tr: string;
 }
 
 export interface PatientStudy {
   fp: string;
   modality: Modality;
   device_name: string;
+  /** Tells devices of one name apart: a number within the response, and the clinic's own id of the device. */
+  device: number;
+  device_id: string | null;
   acquired_at: string;
   values: ResultValue[];
 }
@@ -148,6 +163,41 @@ export interface ResultValue extends Result {
   high: number | null;
   /** The device's name for a code of its own. */
   device_label: string | null;
+  /** The change since the value before, or why the two do not compare; null for the first one and for words. */
+  change: ResultChange | null;
+  /** With `?analyte=`: its place among the curves; null for words. */
+  curve?: CurvePlace | null;
+}
+
+export interface CurvePlace {
+  /** Values of one number compare with each other and make a line; 0 has the newest value. Null for a bound such as `<0.2`. */
+  line: number | null;
+  /** Why the value does not compare with the newest; null if it does. */
+  apart: NotComparable | null;
+  /** Present if the value was converted from another name of the substance, such as UREA for BUN. */
+  other_name?: string;
+}
+
+/** The results of two devices, the earlier one first. */
+export interface SideBySide {
+  studies: [PatientStudyHead, PatientStudyHead];
+  rows: SideBySideRow[];
+}
+
+export type PatientStudyHead = Omit<PatientStudy, "values">;
+
+export interface SideBySideRow {
+  analyte: string;
+  name: string | null;
+  name_tr: string | null;
+  values: [DeviceValue, DeviceValue];
+  difference: DeviceDifference;
+}
+
+export interface DeviceValue {
+  analyte: string;
+  text: string;
+  unit: string | null;
 }
 
 const DAY_MS = 86_400_000;

@@ -1,4 +1,3 @@
-import type { Modality, Snapshot } from "../../../shared/api/study.ts";
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import type {
   PatientAppointment,
@@ -6,13 +5,13 @@ import type {
   PatientRecord,
   PatientResults,
 } from "../../dashboard/types/patients.ts";
-import { analyteNames, patientStudy, rowUnits } from "./patient-results.ts";
+import { describeResults, rowUnits } from "../comparison/patient-results.ts";
 import { leftOut } from "../../database/damaged-records.ts";
 import { query, type Session } from "../../database/query.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { findPatient } from "./patients.ts";
 import { listOtherClinics } from "./connection-answers.ts";
-import { parseStored, timestampOf, toStudy } from "../studies/study-content.ts";
+import { timestampOf } from "../studies/study-content.ts";
 
 // The page of one patient. A clinic sees what the read API shows it: the patients with an active connection.
 
@@ -62,7 +61,7 @@ export async function patientOverview(
   };
 }
 
-/** The newest studies, or all of them, of a patient. With `analyte` all studies that have it, with its values alone. */
+/** The newest studies, or all of them, of a patient. With `analyte` all studies that have the substance, with its values alone. */
 export async function patientResults(
   session: Session,
   clinicId: number,
@@ -74,27 +73,16 @@ export async function patientResults(
   const patientId = found.id;
   const limit = all || analyte !== null ? STUDIES_MAX : STUDIES_SHOWN;
   const rows = await session.all(studiesOf, { patientId, limit });
-  const unitOf = rowUnits(units);
-  const studies = rows.map(({ snapshot, ...row }) => {
-    return patientStudy(toStudy({ ...row, patient_fp: fp }), parseStored(snapshot) as Snapshot | null, unitOf);
-  });
-  const chosen = analyte === null ? studies : studies.flatMap((study) => withOnly(analyte, study));
   const total = (await session.first(studyCount, { patientId }))?.total ?? 0;
   return {
     patient_name: found.patient.name,
-    studies: chosen,
+    ...describeResults(
+      rows.map((row) => ({ ...row, patient_fp: fp })),
+      { clinicId, reader: { animal: found.patient, unitOf: rowUnits(units) }, analyte },
+    ),
     total,
-    analytes: analyteNames(chosen),
     left_out: leftOut(rows),
   };
-}
-
-function withOnly<Study extends { modality: Modality; values: { analyte: string }[] }>(
-  analyte: string,
-  study: Study,
-): Study[] {
-  const values = study.values.filter((value) => value.analyte === analyte);
-  return values.length === 0 ? [] : [{ ...study, values }];
 }
 
 const identifiersOf = query((db, p: { patientId: number }) =>
@@ -146,7 +134,7 @@ const studiesOf = checked(
       .selectFrom("study")
       .innerJoin("patient", "patient.id", "study.patient_id")
       .select(STUDY_CONTENT)
-      .select(["study.snapshot", "study.source", "study.patient_hint"])
+      .select(["study.clinic_id", "study.snapshot", "study.source"])
       .select("patient.fp as patient_fp")
       .where("study.patient_id", "=", p.patientId)
       .orderBy("study.acquired_at", "desc")

@@ -35,7 +35,7 @@ export const screens = [
   },
   {
     path: "/dashboard/patients/:fp/:analyte",
-    Screen: lazy(async () => (await import("../screens/patients/trend.tsx")).AnalyteTrend),
+    Screen: lazy(async () => (await import("../screens/patients/trend/trend.tsx")).AnalyteTrend),
   },
   {
     path: "/dashboard/to-place/codes",

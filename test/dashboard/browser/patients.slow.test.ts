@@ -39,12 +39,14 @@ function world() {
 }
 
 function studiesOf(patient_fp: string): Entity[] {
-  const chemistry = (acquired_at: string, ...results: Result[]): Entity => ({
+  const chemistry = (acquired_at: string, ...results: Result[]): Entity =>
+    measured("Abaxis VetScan VS2", acquired_at, ...results);
+  const measured = (device_name: string, acquired_at: string, ...results: Result[]): Entity => ({
     type: "study",
     fp: newFp("cds"),
     patient_fp,
     modality: "BIOCHEMISTRY",
-    device_name: "Abaxis VetScan VS2",
+    device_name,
     status: "COMPLETED",
     acquired_at,
     results,
@@ -55,6 +57,8 @@ function studiesOf(patient_fp: string): Entity[] {
   const sodium = (value: number): Result => {
     return { analyte: "NA", value, unit: "mmol/L", reference_range: null, flag: null };
   };
+  const urea: Result = { analyte: "UREA", value: 60.1, unit: "mg/dL", reference_range: "15-58", flag: "high" };
+  const bun: Result = { analyte: "BUN", value: 30, unit: "mg/dL", reference_range: "7-25", flag: "high" };
   const own: Result = {
     analyte: "X<1>",
     value: 7,
@@ -75,7 +79,8 @@ function studiesOf(patient_fp: string): Entity[] {
     chemistry("2024-11-20T22:30:00.000Z", crea(1.2, "normal"), sodium(150)),
     chemistry("2025-11-20T10:00:00.000Z", crea(0.2, "low", { comparator: "<" }), sodium(148), own),
     chemistry("2026-03-20T10:00:00.000Z", crea(106, null, { unit: "umol/L", reference_range: null })),
-    chemistry("2026-11-20T10:00:00.000Z", crea(3.9, "critical"), words),
+    measured("Seamaty SMT-120VP", "2026-11-20T08:00:00.000Z", crea(3.2, "high", { reference_range: "0.4-1.4" }), urea),
+    chemistry("2026-11-20T10:00:00.000Z", crea(3.9, "critical"), bun, words),
     {
       type: "study",
       fp: newFp("cds"),
@@ -177,19 +182,34 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.getByRole("heading", { name: "Karabaş" }).waitFor();
     for (const fact of ["male, neutered", "792090000124031, 10021", "12.5 kg"]) await page.getByText(fact).waitFor();
     const rows = page.locator(".matrix tbody tr");
-    await expect.poll(() => rows.count()).toBe(7);
+    await expect.poll(() => rows.count()).toBe(9);
+    const devices = "≠ other device not comparable: other device";
+    const bound = "≠ a bound not comparable: a bound";
     expect(await cellsOf(page, ".matrix")).toEqual([
       ["Hematology"],
-      ["WBC White blood cells Trend", "×10⁹/L", "9.1 normal", "", "", ""],
+      ["WBC White blood cells Trend", "×10⁹/L", "9.1 normal", "", "", "", ""],
       ["Biochemistry"],
       [
-        ...["CREA Creatinine Trend", "mg/dL", "↑↑ critical high 3.9"],
-        ...["1.20 ° no interval sent as 106 µmol/L", "↓ low <0.2", "1.2 normal"],
+        "CREA Creatinine Trend",
+        "mg/dL",
+        `↑↑ critical high 3.9 ${devices}`,
+        `↑ high 3.2 ${devices}`,
+        `1.20 ° no interval sent as 106 µmol/L ${bound}`,
+        `↓ low <0.2 ${bound}`,
+        "1.2 normal",
       ],
-      ["NA Sodium Trend", "mmol/L", "", "", "148 ° no interval", "150 ° no interval"],
-      ["FELV Feline leukemia virus antigen Trend", "", "Negative", "", "", ""],
-      ["X<1> own code of Abaxis VetScan VS2 Trend", "", "", "", "7 ° no interval", ""],
+      ["BUN Urea nitrogen Trend", "mg/dL", `↑ high 30 ${devices}`, "", "", "", ""],
+      ["UREA Urea Trend", "mg/dL", "", "↑ high 60.1", "", "", ""],
+      ["NA Sodium Trend", "mmol/L", "", "", "", "148 ° no interval ↓ −2 change −2", "150 ° no interval"],
+      ["FELV Feline leukemia virus antigen Trend", "", "Negative", "", "", "", ""],
+      ["X<1> own code of Abaxis VetScan VS2 Trend", "", "", "", "", "7 ° no interval", ""],
     ]);
+    // Two devices on one morning: the difference, where nobody published that they do not compare.
+    expect(await cellsOf(page, ".two-devices table")).toEqual([
+      ["CREA Creatinine", "3.2 mg/dL", "3.9 mg/dL", "not comparable: other device"],
+      ["BUN Urea nitrogen", "UREA 60.1 mg/dL", "30 mg/dL", "+2 mg/dL"],
+    ]);
+    await page.getByText(/Two devices do not compare here: Baral/).waitFor();
     // 22:30 UTC is the next day in Istanbul.
     const heads = page.locator(".matrix thead th");
     expect((await heads.allInnerTexts()).at(-1)).toMatch(/21.*2024|2024.*21|Nov 21/);
@@ -204,18 +224,40 @@ describe.skipIf(problem !== null)("in a browser", () => {
     expect(new URL(page.url()).pathname).toBe(`/dashboard/patients/${karabas.fp}/CREA`);
     // The value that came in another unit is on the same line.
     await expect.poll(() => page.locator(".chart canvas").count()).toBe(1);
-    // The band of the interval, and the points of three flags.
-    for (const name of ["accent-soft", "text", "low", "critical"]) {
+    // The band of the interval, another device's interval, and the points of four flags.
+    for (const name of ["accent-soft", "line-strong", "text", "low", "high", "critical"]) {
       expect([name, await isDrawn(page, name)]).toEqual([name, true]);
     }
+    await page.getByText("a: Seamaty SMT-120VP; <, >: a bound").waitFor();
     expect((await cellsOf(page, ".trend-values")).map((cells) => cells.slice(1))).toEqual([
-      ["3.9", "0.5-1.8", "↑↑ critical high", "Abaxis VetScan VS2"],
-      ["1.20 sent as 106 µmol/L", "none", "–", "Abaxis VetScan VS2"],
-      ["<0.2", "0.5-1.8", "↓ low", "Abaxis VetScan VS2"],
-      ["1.2", "0.5-1.8", "normal", "Abaxis VetScan VS2"],
+      ["3.9", devices, "0.5-1.8", "↑↑ critical high", "Abaxis VetScan VS2"],
+      ["3.2a", devices, "0.4-1.4", "↑ high", "Seamaty SMT-120VP"],
+      ["1.20 sent as 106 µmol/L", bound, "none", "–", "Abaxis VetScan VS2"],
+      ["<0.2", bound, "0.5-1.8", "↓ low", "Abaxis VetScan VS2"],
+      ["1.2", "", "0.5-1.8", "normal", "Abaxis VetScan VS2"],
     ]);
+    // The arrow keys tell each point.
+    const points = page.getByRole("slider");
+    await points.press("Home");
+    await expect.poll(() => points.getAttribute("aria-valuetext")).toMatch(/: 1.2 mg\/dL · normal · interval 0.5-1.8/);
+    await points.press("ArrowRight");
+    await expect.poll(() => points.getAttribute("aria-valuetext")).toMatch(/: <0.2 mg.* · not comparable: a bound$/);
     await expectAccessible(page);
     await expectFitsPhone(page);
+
+    // Several analytes on one axis of time. Urea lies on the curve of urea nitrogen.
+    await page.getByText("Other analytes beside it").click();
+    await page.getByLabel("BUN").check();
+    await page.getByRole("heading", { name: "CREA, BUN of Karabaş" }).waitFor();
+    await expect.poll(() => page.locator(".chart canvas").count()).toBe(2);
+    await page.getByText("Values of Urea nitrogen, mg/dL").click();
+    const urea = page.getByRole("region", { name: "Values of Urea nitrogen" }).locator("tbody tr").nth(1);
+    await expect.poll(() => urea.textContent()).toMatch(/28.0a sent as UREA 60.1 mg\/dL/);
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByLabel("BUN").uncheck();
+    await page.getByRole("heading", { name: "CREA of Karabaş" }).waitFor();
+
     // The user's own units, at once and after the page is loaded again.
     await page.getByRole("button", { name: /^staff/ }).click();
     await page.locator("#user-menu").getByLabel("Units").selectOption("si");
@@ -223,14 +265,13 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.getByRole("heading", { name: "Creatinine, µmol/L" }).waitFor();
     await page.reload();
     await page.getByRole("heading", { name: "Creatinine, µmol/L" }).waitFor();
-    expect((await cellsOf(page, ".trend-values")).map((cells) => cells.slice(1, 3))).toEqual([
+    expect((await cellsOf(page, ".trend-values")).map((cells) => [cells[1], cells[3]])).toEqual([
       ["345 sent as 3.9 mg/dL", "44.2-159"],
+      ["283a sent as 3.2 mg/dL", "35.4-124"],
       ["106", "none"],
       ["<18 sent as <0.2 mg/dL", "44.2-159"],
       ["106 sent as 1.2 mg/dL", "44.2-159"],
     ]);
-    await expectAccessible(page);
-    await expectFitsPhone(page);
 
     await chooseLanguage(page, "tr");
     await page.getByRole("heading", { name: "Karabaş: CREA" }).waitFor();

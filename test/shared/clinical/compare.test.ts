@@ -1,13 +1,14 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { type ComparedResult, compareResults } from "../../../shared/clinical/compare/compare.ts";
+import { substanceOf } from "../../../shared/clinical/compare/not-comparable.ts";
 
 const glucose: ComparedResult = {
   analyte: "GLU",
   value: 100,
   unit: "mg/dL",
   comparator: null,
-  device: "A",
+  device: { name: "A", id: null },
   interval: "i",
   ageDays: 2000,
   doubt: false,
@@ -30,7 +31,7 @@ test("a change has its size, its percentage and the published reference change v
 test("the first reason in the order of the guide is the only one", () => {
   const reasons: [string, Partial<ComparedResult>][] = [
     ["interval", { interval: "other" }],
-    ["device", { device: "B" }],
+    ["device", { device: { name: "B", id: null } }],
     ["unit", { unit: "U/L" }],
     ["comparator", { comparator: "<" }],
   ];
@@ -71,6 +72,30 @@ test("a change does not depend on the unit in which the earlier value came", () 
       expect(Math.sign(same.absolute)).toBe({ up: 1, down: -1, same: 0 }[same.direction]);
     }),
   );
+});
+
+test("urea and urea nitrogen are one substance, equal in mmol/L and not in mg/dL", () => {
+  const urea = { analyte: "UREA", interval: "of urea" };
+  const bun = { analyte: "BUN", interval: "of urea nitrogen" };
+  expect(against({ ...urea, value: 60.056 }, { ...bun, value: 28.014 })).toMatchObject({
+    absolute: expect.closeTo(0, 6),
+    percent: expect.closeTo(0, 6),
+  });
+  expect(against({ ...urea, value: 5, unit: "mmol/L" }, { ...bun, value: 6, unit: "mmol/L" })).toMatchObject({
+    absolute: expect.closeTo(1, 6),
+  });
+  expect(against({ ...urea, unit: null }, { ...bun, unit: null })).toEqual({ code: "unit" });
+  expect([substanceOf("UREA") === substanceOf("BUN"), substanceOf("GLU")]).toEqual([true, "GLU"]);
+  expect(against({ analyte: "CREA" }, { analyte: "GLU" })).toEqual({ code: "unit" });
+});
+
+test("a device is known by its name and, where both have one, its id", () => {
+  const of = (name: string, id: string | null) => ({ device: { name, id } });
+  expect(against(of("VS2", "left"), of("VS2", "right"))).toEqual({ code: "device" });
+  // A station brings the results of several devices over one connection.
+  expect(against(of("Catalyst", "station"), of("ProCyte", "station"))).toEqual({ code: "device" });
+  expect(against(of("VS2", "left"), of("VS2", "left"))).toMatchObject({ absolute: 0 });
+  expect(against(of("VS2", null), of("VS2", "left"))).toMatchObject({ absolute: 0 });
 });
 
 test("no value with a comparator is ever subtracted", () => {

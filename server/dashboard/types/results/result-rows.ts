@@ -1,5 +1,5 @@
 import type { Modality } from "../../../../shared/api/study.ts";
-import type { PatientResults, PatientStudy, ResultValue } from "../patients.ts";
+import type { PatientResults, PatientStudy, PatientStudyHead, ResultValue } from "../patients.ts";
 import { MODALITIES } from "./study-words.ts";
 
 // Turns the studies of a patient into rows of one analyte, and rows into a matrix of analytes by days.
@@ -11,6 +11,8 @@ export interface ResultRow {
   analyte: string;
   /** Name in the catalogue, or the device's name of its own code; null if both are unknown. */
   name: string | null;
+  /** Turkish name of the catalogue; null for an own code. */
+  name_tr: string | null;
   unit: string | null;
   /** The device of an own code; null for an analyte of the catalogue. */
   device: string | null;
@@ -53,7 +55,8 @@ export function resultRows({ studies, analytes }: Pick<PatientResults, "studies"
         const device = deviceOf(study, value);
         const place = (device === null ? places.get(`${modality} ${analyte}`) : undefined) ?? analytes.length;
         const name = analytes[place]?.name ?? value.device_label;
-        row = { key, modality, analyte, name, unit, device, values: [], place };
+        const name_tr = analytes[place]?.name_tr ?? null;
+        row = { key, modality, analyte, name, name_tr, unit, device, values: [], place };
         rows.set(key, row);
       }
       row.values.push({ ...value, study });
@@ -67,7 +70,8 @@ export function resultRows({ studies, analytes }: Pick<PatientResults, "studies"
 }
 
 function rowKey(study: PatientStudy, value: ResultValue): string {
-  return JSON.stringify([study.modality, value.analyte, value.unit, deviceOf(study, value)]);
+  const device = value.code_source === "device" ? [study.device_name, study.device] : null;
+  return JSON.stringify([study.modality, value.analyte, value.unit, device]);
 }
 
 function deviceOf({ device_name }: PatientStudy, { code_source }: ResultValue): string | null {
@@ -101,4 +105,13 @@ export function resultMatrix(
   });
   const groups = MODALITIES.map((modality) => ({ modality, rows: rows.filter((row) => row.modality === modality) }));
   return { columns, groups: groups.filter((group) => group.rows.length > 0) };
+}
+
+/** Names the device of a study. Devices of one name have the clinic's id of the device beside it. */
+export function deviceTitle(
+  { device_name, device, device_id }: PatientStudyHead,
+  studies: readonly PatientStudyHead[],
+): string {
+  const isShared = studies.some((other) => other.device_name === device_name && other.device !== device);
+  return isShared && device_id !== null ? `${device_name} (${device_id})` : device_name;
 }

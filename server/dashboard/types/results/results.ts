@@ -9,7 +9,7 @@ import type {
   StudyOrder,
 } from "../../../../shared/api/study.ts";
 import type { Language } from "../../../../shared/api/language.ts";
-import type { Change, NotComparable } from "../../../../shared/clinical/compare/compare.ts";
+import type { ResultChange } from "../../../../shared/clinical/compare/compare.ts";
 import type { SentValue } from "../../../../shared/clinical/units/value-text.ts";
 
 // The screens of the results: the list, and one study.
@@ -169,6 +169,8 @@ export interface ResultBefore {
   fp: string;
   device_name: string;
   acquired_at: string;
+  /** The other name of the substance, if the earlier result has it: UREA before BUN. */
+  analyte?: string;
   /** With its comparator, in the reader's unit. */
   value: string;
   /** As people write it. */
@@ -177,7 +179,7 @@ export interface ResultBefore {
   /** The value in the unit of the new one, for the range bar; null if the two do not compare. */
   number: number | null;
   /** Null for a value in words, and for a code that the catalogue lacks. */
-  change: Change | { code: NotComparable } | null;
+  change: ResultChange | null;
 }
 
 /** A change that a revision made in one row. `before` is null for an added row, `after` for a removed one. */

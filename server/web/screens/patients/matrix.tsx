@@ -1,6 +1,7 @@
 import { Fragment } from "preact";
-import type { PatientResults } from "../../../dashboard/types/patients.ts";
+import type { PatientResults, PatientStudy } from "../../../dashboard/types/patients.ts";
 import {
+  deviceTitle,
   type MatrixRow,
   type ResultColumn,
   resultMatrix,
@@ -11,7 +12,8 @@ import { translations } from "../../text.ts";
 import { Flag } from "../../ui/result-row/flag.tsx";
 import { convertedFrom } from "../../ui/result-row/sent-text.ts";
 import { studyWord } from "../../ui/words/study-word.ts";
-import { clockTime, dayOf, plainDate } from "../../ui/words/words.ts";
+import { ChangeMark } from "./change-mark.tsx";
+import { analyteName, clockTime, dayOf, plainDate } from "../../ui/words/words.ts";
 
 /** Analytes by days, the newest day first. Values of one row compare with each other. */
 export function Matrix({ fp, results }: { fp: string; results: PatientResults }) {
@@ -28,7 +30,7 @@ export function Matrix({ fp, results }: { fp: string; results: PatientResults })
               </th>
               <th scope="col">{t("unit")}</th>
               {columns.map((column) => (
-                <ColumnHead key={column.studies[0]?.fp} column={column} />
+                <ColumnHead key={column.studies[0]?.fp} column={column} of={results.studies} />
               ))}
             </tr>
           </thead>
@@ -51,14 +53,17 @@ export function Matrix({ fp, results }: { fp: string; results: PatientResults })
   );
 }
 
-function ColumnHead({ column: { day, studies } }: { column: ResultColumn }) {
+function ColumnHead({ column: { day, studies }, of: all }: { column: ResultColumn; of: PatientStudy[] }) {
   return (
     <th scope="col" class="number">
       {plainDate(day)}
       {studies.map((study) => (
-        <a key={study.fp} href={`/dashboard/results/${study.fp}`}>
-          {clockTime(study.acquired_at)} {studyWord(study.modality)}
-        </a>
+        <Fragment key={study.fp}>
+          <a href={`/dashboard/results/${study.fp}`}>
+            {clockTime(study.acquired_at)} {studyWord(study.modality)}
+          </a>
+          <small class="device">{deviceTitle(study, all)}</small>
+        </Fragment>
       ))}
     </th>
   );
@@ -77,6 +82,7 @@ function Row({ fp, row }: { fp: string; row: MatrixRow }) {
             <Fragment key={place}>
               {place > 0 && <br />}
               <Value value={value} />
+              {value.change !== null && <ChangeMark of={value.change} />}
             </Fragment>
           ))}
         </td>
@@ -85,7 +91,9 @@ function Row({ fp, row }: { fp: string; row: MatrixRow }) {
   );
 }
 
-function AnalyteName({ fp, row: { analyte, name, unit, device } }: { fp: string; row: MatrixRow }) {
+function AnalyteName({ fp, row }: { fp: string; row: MatrixRow }) {
+  const { analyte, unit, device } = row;
+  const name = analyteName(row);
   // A path cannot hold a code of dots alone.
   const hasPath = !/^\.+$/.test(analyte);
   return (
@@ -144,7 +152,7 @@ const t = translations({
   noInterval: ["no interval", "aralık yok"],
   inDoubt: ["in doubt: {comment}", "şüpheli: {comment}"],
   legend: [
-    "A value without a mark is within the interval of its day. ° no interval applies. ? the device doubts the value.",
-    "İşaretsiz değer, o günkü aralığın içindedir. ° uygun aralık yok. ? cihaz değerden emin değil.",
+    "A value without a mark is within the interval of its day. ° no interval applies. ? the device doubts the value. Below it: the change since the value before, bold if it is more than the published limit of chance; ≠ not comparable.",
+    "İşaretsiz değer, o günkü aralığın içindedir. ° uygun aralık yok. ? cihaz değerden emin değil. Altında: önceki değerden bu yana değişim, yayımlanmış rastlantı sınırını aşarsa kalın; ≠ karşılaştırılamaz.",
   ],
 });

@@ -11,6 +11,7 @@ import { OrderTests } from "../orders/order-form.tsx";
 import { OwnerCard } from "./owner-card.tsx";
 import { PatientActions } from "./patient-actions.tsx";
 import { LIST, NoticeLine, RecentChanges } from "./animal/undo.tsx";
+import { TwoDevices } from "./side-by-side.tsx";
 import "./patients.css";
 import { age, plainDate, speciesOf, word } from "../../ui/words/words.ts";
 import { Badge } from "../../ui/status/badge.tsx";
@@ -114,6 +115,7 @@ function Results({ path, fp }: { path: string; fp: string }) {
                   </button>
                 </p>
               )}
+              <TwoDevices pairs={data.side_by_side ?? []} />
               <ImagingStudies studies={data.studies} />
             </>
           )

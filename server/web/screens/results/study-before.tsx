@@ -3,14 +3,15 @@ import type { Change } from "../../../../shared/clinical/compare/compare.ts";
 import type { ResultBefore } from "../../../dashboard/types/results/results.ts";
 import { translations } from "../../text.ts";
 import { convertedFrom } from "../../ui/result-row/sent-text.ts";
+import { signed } from "../../ui/words/change-words.ts";
 import { dayOf, plainDate } from "../../ui/words/words.ts";
 
 /** The result before, with the change since then or the reason why the two do not compare. */
 export function Before({ of }: { of: ResultBefore }) {
-  const { fp, device_name, acquired_at, value, unit, sent, change } = of;
+  const { fp, device_name, acquired_at, analyte, value, unit, sent, change } = of;
   return (
     <>
-      <span title={convertedFrom({ unit, sent })}>{[value, unit].filter(Boolean).join(" ")}</span>{" "}
+      <span title={convertedFrom({ unit, sent })}>{[analyte, value, unit].filter(Boolean).join(" ")}</span>{" "}
       <a class="quiet" href={`/dashboard/results/${fp}`}>
         {plainDate(dayOf(acquired_at))}
       </a>
@@ -29,7 +30,7 @@ function ChangeText({ of: { absolute, percent, rcv } }: { of: Change }) {
   return (
     <>
       <span class={`change ${rcv?.exceeded === true ? "big" : ""}`.trimEnd()}>
-        {signed(absolute, 3)}
+        {signed(absolute)}
         {share}
       </span>
       {rcv !== null && (
@@ -40,12 +41,6 @@ function ChangeText({ of: { absolute, percent, rcv } }: { of: Change }) {
       )}
     </>
   );
-}
-
-/** Prints a difference with its sign; numbers of results are the same in each language. */
-function signed(value: number, digits: number): string {
-  const size = Math.abs(digits === 0 ? Math.round(value) : Number(value.toPrecision(digits)));
-  return `${size === 0 ? "" : value < 0 ? "−" : "+"}${size}`;
 }
 
 const t = translations({

@@ -2,11 +2,12 @@ import { unitText } from "../../../../shared/clinical/units/unit-text.ts";
 import type { StudyPage, StudyRow } from "../../../dashboard/types/results/results.ts";
 import { Empty } from "../../resource.tsx";
 import { may } from "../../session.ts";
-import { date, dateTime, language } from "../../text.ts";
+import { date, dateTime } from "../../text.ts";
 import { Badge } from "../../ui/status/badge.tsx";
 import { ResultRow, ResultTable } from "../../ui/result-row/result-row.tsx";
 import { convertedFrom } from "../../ui/result-row/sent-text.ts";
 import { flagReason } from "../../ui/words/reasons.ts";
+import { analyteName } from "../../ui/words/words.ts";
 import { Before } from "./study-before.tsx";
 import { t } from "./study-texts.ts";
 import { WhyIntervals } from "./why/why-intervals.tsx";
@@ -42,7 +43,7 @@ function Row({ row, hasBefore, source }: { row: StudyRow; hasBefore: boolean; so
   const { printed, measured_at, reference_range, device_range, device_flag, device_species } = row;
   return (
     <ResultRow
-      of={{ ...row, name: (language.value === "tr" ? row.name_tr : null) ?? row.name }}
+      of={{ ...row, name: analyteName(row) }}
       sentAs={sentAs}
       about={<CodeSource row={row} />}
       source={source > 0 && <sup>{source}</sup>}

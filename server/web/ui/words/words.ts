@@ -19,6 +19,11 @@ export function speciesOf({ species, precise_species }: { species: string; preci
   return precise_species ?? species;
 }
 
+/** The name of an analyte in the page's language; a device's own name has no translation. */
+export function analyteName({ name, name_tr }: { name: string | null; name_tr: string | null }): string | null {
+  return (language.value === "tr" ? name_tr : null) ?? name;
+}
+
 /** The day of an instant in the clinic's time zone, like `2026-11-21`. */
 export function dayOf(instant: string): string {
   const zone = timeZone.value === undefined ? {} : { timeZone: timeZone.value };

@@ -59,3 +59,21 @@ test("the result of another device, and a bound, have a reason in place of a cha
   expect(before?.map((each) => each?.change)).toEqual([{ code: "device" }, { code: "comparator" }]);
   expect(before?.map((each) => each?.number)).toEqual([null, null]);
 });
+
+test("urea is the result before urea nitrogen, and a second device of the same name is another device", async () => {
+  const { before } = await lastPage(
+    { results: [result({ analyte: "UREA", value: 60 }), result({ analyte: "CREA", value: 1, unit: "mg/dL" })] },
+    {
+      source: { device_id: "second-vs2", message_id: "1" },
+      results: [result({ analyte: "BUN", value: 6 }), result({ analyte: "CREA", value: 1, unit: "mg/dL" })],
+    },
+  );
+  expect(before?.[0]).toMatchObject({ analyte: "UREA", value: "60", change: { code: "device" } });
+  expect(before?.[1]?.change).toEqual({ code: "device" });
+  expect(before?.[1]).not.toHaveProperty("analyte");
+  const same = await lastPage(
+    { results: [result({ analyte: "UREA", value: 5 })] },
+    { results: [result({ analyte: "BUN", value: 6 })] },
+  );
+  expect(same.before?.[0]).toMatchObject({ analyte: "UREA", number: 5, change: { absolute: 1 } });
+});

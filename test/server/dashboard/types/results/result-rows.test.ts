@@ -4,18 +4,23 @@ import { resultMatrix, resultRows } from "../../../../../server/dashboard/types/
 import { valueText } from "../../../../../shared/clinical/units/value-text.ts";
 
 const analytes = [
-  { modality: "HEMATOLOGY" as const, code: "WBC", name: "White blood cells" },
-  { modality: "BIOCHEMISTRY" as const, code: "ALT", name: "Alanine aminotransferase" },
-  { modality: "BIOCHEMISTRY" as const, code: "GLU", name: "Glucose" },
-  { modality: "URINALYSIS" as const, code: "GLU", name: "Glucose, urine pad" },
+  { modality: "HEMATOLOGY" as const, code: "WBC", name: "White blood cells", name_tr: "Lökosit" },
+  {
+    modality: "BIOCHEMISTRY" as const,
+    code: "ALT",
+    name: "Alanine aminotransferase",
+    name_tr: "Alanin aminotransferaz",
+  },
+  { modality: "BIOCHEMISTRY" as const, code: "GLU", name: "Glucose", name_tr: "Glukoz" },
+  { modality: "URINALYSIS" as const, code: "GLU", name: "Glucose, urine pad", name_tr: "Glukoz, idrar" },
 ];
 
 function study(fp: string, acquired_at: string, values: ResultValue[], more: Partial<PatientStudy> = {}): PatientStudy {
-  return { fp, modality: "BIOCHEMISTRY", device_name: "VS2", acquired_at, values, ...more };
+  return { fp, modality: "BIOCHEMISTRY", device_name: "VS2", device: 0, device_id: null, acquired_at, values, ...more };
 }
 
 function result(analyte: string, value: number | null, more: Partial<ResultValue> = {}): ResultValue {
-  const absent = { reference_range: null, low: null, high: null, flag: null, device_label: null };
+  const absent = { reference_range: null, low: null, high: null, flag: null, device_label: null, change: null };
   const text = valueText({ value, ...more });
   return { analyte, value, text, unit: "mmol/L", ...absent, ...more };
 }
@@ -59,7 +64,7 @@ test("rows follow the modality and then the catalogue, and other codes come last
 test("a device's own code has a row for each device, apart from the catalogue's analyte of that code", () => {
   const own = { code_source: "device" as const, device_label: "Glukoz" };
   const studies = [
-    study("c", "2026-11-20T10:00:00.000Z", [result("GLU", 1, own)], { device_name: "BC-30" }),
+    study("c", "2026-11-20T10:00:00.000Z", [result("GLU", 1, own)], { device_name: "BC-30", device: 1 }),
     study("b", "2026-11-19T10:00:00.000Z", [result("GLU", 2, own)]),
     study("a", "2026-11-18T10:00:00.000Z", [result("GLU", 3), result("GLU", 4, { code_source: "clinic" })]),
   ];
