@@ -59,6 +59,8 @@ const countBody: (body: unknown) => StockCount = bodyReader({
 const url = "/clinic/v1/clinics/:clinic/stock";
 const urlOfOne = `${url}/:fp`;
 
+const noBody = bodyReader({});
+
 export function stockRoutes(app: FastifyInstance, context: DashboardContext): void {
   readRoutes(app, context);
   newRoute(app, context);
@@ -181,6 +183,7 @@ function correctRoutes(app: FastifyInstance, { store, now }: DashboardContext): 
     { config: { access: "staff" } },
     async (request): Promise<ItemDetail> => {
       const { fp, movement } = request.params;
+      noBody(request.body);
       const { id: clinicId } = clinicOf(request);
       const actor = actorOf(request, now());
       return store.transaction(async (session) => {
