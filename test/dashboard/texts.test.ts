@@ -18,13 +18,12 @@ describe("the words of the pages", () => {
     const stiff = files
       .flatMap((file) => Array.from(readFileSync(file, "utf8").matchAll(counted), ([words]) => `${file}: ${words}`))
       .toSorted();
-    // Their numbers are two or more: totals above the shown number, values of a line or of forty animals, and a fixed length of time.
+    // Their numbers are two or more: totals above the shown number, and values of a line or of forty animals.
     expect(stiff).toEqual([
       "server/web/screens/file-import/texts.ts: {total} lines",
       "server/web/screens/patients/patient.tsx: {total} studies",
       "server/web/screens/patients/trend/trend-curves.tsx: {count} values",
       "server/web/screens/settings/ranges/own/texts.ts: {count} values",
-      "server/web/screens/today/followed.tsx: {days} days",
     ]);
   });
 });
