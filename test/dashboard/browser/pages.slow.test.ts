@@ -157,7 +157,10 @@ const VISIBLE_TEXT = `(() => {
   for (const part of page.querySelectorAll("[lang=en], code, pre, kbd, script, style")) part.remove();
   const labels = [...page.querySelectorAll("[aria-label], [title], [placeholder]")];
   const named = labels.flatMap((part) => ["aria-label", "title", "placeholder"].map((name) => part.getAttribute(name) ?? ""));
-  return [page.textContent, ...named].join(" ");
+  const texts = [];
+  const walker = document.createTreeWalker(page, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) texts.push(walker.currentNode.textContent);
+  return [...texts, ...named].join(" ");
 })()`;
 
 /** The words of the English texts of pages that no Turkish text has: the pairs of `translations`. */
@@ -166,11 +169,6 @@ function englishWords(): Set<string> {
   const pairs = files.flatMap((file) => [
     ...readFileSync(file, "utf8").matchAll(/\[\s*"((?:[^"\\]|\\.)*)",\s*"((?:[^"\\]|\\.)*)",?\s*\]/g),
   ]);
-  const wordsOf = (text = "") =>
-    text
-      .replaceAll(/\{[^}]*\}/g, " ")
-      .toLowerCase()
-      .match(/\p{L}{3,}/gu) ?? [];
   // A word that stands on both sides of a pair may be a text that nobody translated.
   const turkish = new Set(
     pairs.flatMap(([, english, text]) => wordsOf(text).filter((each) => !wordsOf(english).includes(each))),
@@ -190,7 +188,8 @@ const DATA = ["clinic", "dog", "vial", "admin", "staff", "reader", "patient", "n
 /** Words that Turkish has too, and those of files and commands. */
 const SHARED = (
   "vetwire api csv soap code lot program internet windows jpeg http species agent reprocess key yaml run config ndjson " +
-  "subgroup analyte unit low effective from source method accepted cavalier example"
+  "subgroup analyte unit low effective from source method accepted cavalier example english normal pdf hamster gerbil plan " +
+  "band weasis logo png https"
 ).split(" ");
 
 /** The paths of the screens, from the source of the pages: a new screen is tried without a word here. */
