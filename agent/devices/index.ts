@@ -3,18 +3,14 @@ import { CODE_FOLDER } from "../../shared/files/program-files.ts";
 import { arkrayPu4010 } from "./text/arkray-pu4010.ts";
 import { arkraySpotchemEl } from "./text/arkray-spotchem-el.ts";
 import { arkraySpotchemEz } from "./text/arkray-spotchem-ez.ts";
-import { bionoteVcheckM10 } from "./hl7/bionote-vcheck-m10.ts";
-import { bionoteVcheck } from "./hl7/bionote-vcheck.ts";
 import { diruiH100 } from "./text/dirui-h100.ts";
 import { fujiAu } from "./text/fuji-au.ts";
-import { fujiDriChemNxHl7 } from "./hl7/fuji-dri-chem-nx-hl7.ts";
 import { fujiDriChemNx } from "./text/fuji-dri-chem-nx.ts";
 import { genericPoct1a } from "./generic-poct1a.ts";
 import { mindrayBc2800Vet, mindrayBc2800VetOneWay } from "./text/mindray-bc2800vet.ts";
-import { mindrayBs } from "./hl7/mindray-bs.ts";
 import { mythic } from "./text/mythic.ts";
 import { practiceFiles } from "./practice-files.ts";
-import { practiceSystem } from "./hl7/practice-system.ts";
+import { practiceSystem } from "./practice-system.ts";
 import type { Profile } from "./profile.ts";
 import { readProfiles } from "./table/load.ts";
 
@@ -52,12 +48,12 @@ export const profiles: readonly Profile[] = [
   file("mindray-bc"),
   file("dymind-df"),
   file("zybio-z"),
-  mindrayBs,
+  file("mindray-bs"),
   file("urit-5160"),
   file("urit-chem"),
-  fujiDriChemNxHl7,
-  bionoteVcheck,
-  bionoteVcheckM10,
+  file("fuji-dri-chem-nx-hl7"),
+  file("bionote-vcheck"),
+  file("bionote-vcheck-m10"),
   file("bionote-vcheck-c10"),
   file("bionote-vcheck-h6"),
   file("boule-exigo"),

@@ -1,7 +1,7 @@
 import type { AstmProfile } from "../../protocols/astm/profile.ts";
 import type { Pattern } from "../../protocols/profile.ts";
+import { withAstmCapabilities } from "../capabilities/capabilities.ts";
 import { baseOf, namesOf, stated, wordsByMark } from "./base.ts";
-import { recordCapabilities } from "./capabilities.ts";
 import { readPattern } from "./pattern.ts";
 import type { ProfileForm } from "./schema.ts";
 import { conditionOf, sourceOf } from "./source.ts";
@@ -21,7 +21,7 @@ export function astmProfile(form: ProfileForm): AstmProfile {
     each === undefined || each === "none" ? undefined : sourceOf(each, ["P"]),
   );
   const nameOf = name === undefined ? undefined : sourceOf(name, ["O"]);
-  return {
+  const profile: AstmProfile = {
     protocol: "astm",
     link: link as AstmProfile["link"],
     ...baseOf(form),
@@ -40,11 +40,11 @@ export function astmProfile(form: ProfileForm): AstmProfile {
       doubtFlags: wordsByMark(doubts.flags),
       doubtMarks: wordsByMark(doubts.besideValue),
       collect: collect && { hours: collect.hours, sample: numberOf(collect.number) },
-      mendRecord: mendOf(capabilities),
       orders: orders && stated({ species: orders.species as number | undefined }),
       ...{ fields, charset },
     } satisfies { [Key in keyof AstmProfile]?: AstmProfile[Key] | undefined }),
   };
+  return withAstmCapabilities(profile, capabilities);
 }
 
 /** A barcode, not a running number: at least six characters with a digit, without a blank. Or an accession of the agent. */
@@ -52,14 +52,4 @@ const BARCODE = /^(?:(?=.*\d)[\w./-]{6,}|V[34679ACDEFHJKMNPQRTVWXY]{7})$/;
 
 function numberOf(number: string | undefined): Pattern {
   return number === "barcode" || number === undefined ? BARCODE : readPattern(number);
-}
-
-function mendOf(capabilities: readonly string[]): AstmProfile["mendRecord"] {
-  const mends = capabilities.map((name) => {
-    const mend = recordCapabilities[name];
-    if (mend === undefined)
-      throw new Error(`capabilities has ${name}, expected ${Object.keys(recordCapabilities).join(", ")}`);
-    return mend;
-  });
-  return mends.length === 0 ? undefined : (record) => mends.reduce((mended, mend) => mend(mended), record);
 }

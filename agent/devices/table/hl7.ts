@@ -2,6 +2,7 @@ import type { Hl7Profile, PatientFields } from "../../protocols/hl7/profile.ts";
 import type { Segment } from "../../protocols/hl7/message/segment.ts";
 import type { OrderFormat } from "../../protocols/hl7/order-format.ts";
 import type { DeviceResult } from "../../report/report.ts";
+import { withHl7Capabilities } from "../capabilities/capabilities.ts";
 import { baseOf, namesOf, stated, wordsByMark } from "./base.ts";
 import { readPattern } from "./pattern.ts";
 import type { ProfileForm } from "./schema.ts";
@@ -21,7 +22,7 @@ export function hl7Profile(form: ProfileForm): Hl7Profile {
     );
   };
   const finals = Object.entries(statuses ?? {}).filter(([, meaning]) => meaning === "final");
-  return {
+  const profile: Hl7Profile = {
     protocol: "hl7",
     link: { kind: "mllp" },
     ...baseOf(form),
@@ -43,6 +44,7 @@ export function hl7Profile(form: ProfileForm): Hl7Profile {
       withheld: withheldOf(rows),
       results: resultsOf(form),
       nullIsEmpty: results.nullIsEmpty,
+      noteValue: noteValueOf(results.note),
       finalStatuses: finals.length === 0 ? undefined : { test: (status) => finals.some(([final]) => final === status) },
       doubts: wordsByMark(doubts.flags),
       orders: ordersOf(form.orders),
@@ -50,6 +52,7 @@ export function hl7Profile(form: ProfileForm): Hl7Profile {
       collectSingles: collect?.singles,
     } satisfies { [Key in keyof Hl7Profile]?: Hl7Profile[Key] | undefined }),
   };
+  return withHl7Capabilities(profile, form.capabilities ?? []);
 }
 
 /** Returns the number of a field of the OBR, such as 22 of `OBR-22`. */
@@ -88,6 +91,15 @@ function patientOf(patient: ProfileForm["patient"]): Hl7Profile["patient"] {
     const fields = Object.fromEntries(sources.map(([name, source]) => [name, source(records)])) as PatientFields;
     if (species === "none") return { ...fields, species: null };
     return speciesOf === null ? fields : { ...fields, species: speciesOf(records) };
+  };
+}
+
+function noteValueOf(note: NonNullable<ProfileForm["results"]>["note"]): Hl7Profile["noteValue"] {
+  if (note === undefined) return undefined;
+  const [valuePattern, unitPattern] = [readPattern(note.value), readPattern(note.unit)];
+  return (text) => {
+    const [value, unit] = [valuePattern.found(text), unitPattern.found(text)];
+    return value === null || unit === null ? null : { value, unit };
   };
 }
 

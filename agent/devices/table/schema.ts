@@ -100,6 +100,8 @@ export const ProfileForm = ClosedObject({
       /** What may follow a number and is not part of it. */
       suffix: Type.String({ minLength: 1, maxLength: 10 }),
       range: SourceForm,
+      /** Patterns of the note that holds the value of a row without one, and its unit: their first groups. */
+      note: ClosedObject({ value: PatternText, unit: PatternText }),
       nullIsEmpty: Type.Literal(true),
     }),
   ),

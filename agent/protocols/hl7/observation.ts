@@ -77,7 +77,7 @@ export function deviceResult(
   const { reason, isWithdrawn } = statusOf(obx, order, profile);
   const withheld = profile.withheld?.(obx) ?? "";
   const ownValue = valueOf(obx);
-  const noted = ownValue === "" && profile.noteValue !== undefined ? notedValue(notes, profile.noteValue) : undefined;
+  const noted = ownValue === "" ? notes.map((note) => profile.noteValue?.(note)).find((each) => each != null) : null;
   const { names, code, label } = nameOf(obx, profile);
   const marks = marksOf(obx);
   return {
@@ -135,7 +135,7 @@ function doubtsOf(
   { doubts = {}, flags = {}, commentRows, noteValue }: Hl7Profile,
 ): string[] {
   // Rows that comment on others hold lots and codes, which the profile reads.
-  const own = commentRows === undefined ? notes.filter((note) => noteValue?.test(note) !== true) : [];
+  const own = commentRows === undefined ? notes.filter((note) => noteValue?.(note) == null) : [];
   const explained = marks.flatMap((mark) => {
     if (ABNORMAL_FLAGS.has(mark.toUpperCase()) || Object.hasOwn(doubts, mark) || Object.hasOwn(flags, mark)) return [];
     const about = [...own, ...legend.filter((note) => note.startsWith(mark))];
@@ -144,10 +144,6 @@ function doubtsOf(
   const check = given(obx.component(13, 1));
   const edited = EDITED.test(check) ? [`the value was changed by hand (OBX-13 is ${check})`] : [];
   return [...marks.flatMap((mark) => doubts[mark] ?? []), ...explained, ...doubtsIn(own), ...edited];
-}
-
-function notedValue(notes: readonly string[], pattern: RegExp): { value?: string; unit?: string } | undefined {
-  return notes.map((note) => pattern.exec(note)?.groups).find((groups) => groups !== undefined);
 }
 
 /**

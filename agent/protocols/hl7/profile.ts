@@ -61,8 +61,8 @@ export interface Hl7Profile extends ProfileBase {
   readonly flags?: Readonly<Record<string, string>>;
   /** Marks in OBX-8 by which the device doubts a value, in words. The value gets no flag. */
   readonly doubts?: Readonly<Record<string, string>>;
-  /** Pattern of the value (group `value`, its unit in `unit`) in the note after an OBX without a value. */
-  readonly noteValue?: RegExp;
+  /** Reads value and unit from the note after an OBX without a value; null for another note. */
+  readonly noteValue?: (note: string) => { readonly value: string; readonly unit: string } | null;
   /** Order format of a device that accepts orders. Queries of other devices get "no order". */
   readonly orders?: Hl7OrderFormat;
   /** Practice software: its messages bring animals, owners and orders, not results. */

@@ -74,3 +74,14 @@ test("rows that are no results say why, with the text of a place", () => {
   expect(withheld?.(obx(`OBX|1|NM|A||5${"|".repeat(8)}F`))).toBe("check F");
   expect(results?.({} as never, obx("OBX|1|NM|A||0123ABCD"), { notes: [], rows: [] })).toEqual([]);
 });
+
+test("a capability that needs a column says so, and an unknown one of HL7 is named", () => {
+  expect(() => read("capabilities: [method-in-brackets]")).toThrow("method-in-brackets needs results.names");
+  expect(() => read("capabilities: [toString]")).toThrow("capabilities has toString, expected answers-in-value");
+});
+
+test("a note holds value and unit", () => {
+  const { noteValue } = read("results: { note: { value: 'Value=(.+)$', unit: '^([^,]+),' } }");
+  expect(noteValue?.("Index,Value=0.57")).toEqual({ value: "0.57", unit: "Index" });
+  expect(noteValue?.("another note")).toBeNull();
+});

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { mindrayBs } from "../../../agent/devices/hl7/mindray-bs.ts";
 import type { Hl7Profile } from "../../../agent/protocols/hl7/profile.ts";
 import { ALT as ALT_ROW, msh, OBR, PID, readGeneric as readHl7, readWith, segment } from "./hl7/segments.ts";
 import { ALT, only, record, reportOf, reportsOf, readWith as readAstmWith } from "../records.ts";
 import { astmDevice, hl7Device } from "../../support/profiles.ts";
 
+const mindrayBs = hl7Device("mindray-bs");
 const celercare = hl7Device("celercare");
 const genruiVh30 = hl7Device("genrui-vh30");
 const seamatySmt = hl7Device("seamaty-smt");

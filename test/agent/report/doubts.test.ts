@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { bionoteVcheck } from "../../../agent/devices/hl7/bionote-vcheck.ts";
 import type { Report } from "../../../agent/report/report.ts";
 import { study } from "../../../agent/study/study.ts";
 import { analyteByCode } from "../../../shared/clinical/analytes/analytes.ts";
@@ -9,6 +8,9 @@ import { factorOf } from "../../../shared/clinical/analytes/units.ts";
 import { dog } from "../../support/fixtures.ts";
 import { msh, OBR, obx, PID, readGeneric as readHl7, readWith } from "../protocols/hl7/segments.ts";
 import { only, reportOf, reportsOf, resultRecord } from "../records.ts";
+import { hl7Device } from "../../support/profiles.ts";
+
+const bionoteVcheck = hl7Device("bionote-vcheck");
 
 // A value that the device doubts stays, with the device's words, and has neither range nor flag of ours.
 

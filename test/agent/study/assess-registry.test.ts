@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { practiceSystem } from "../../../agent/devices/hl7/practice-system.ts";
+import { practiceSystem } from "../../../agent/devices/practice-system.ts";
 import { duplicateKey } from "../../../agent/protocols/hl7/message/duplicate-key.ts";
 import { messageReason, reasonIn } from "../../../agent/page/types/message-codes.ts";
 import { assessRegistry, practiceOf } from "../../../agent/study/assess-registry.ts";

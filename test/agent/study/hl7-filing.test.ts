@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { mindrayBs } from "../../../agent/devices/hl7/mindray-bs.ts";
 import type { Profile } from "../../../agent/devices/profile.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
@@ -13,6 +12,7 @@ import { scriptedServer } from "../../support/scripted-server.ts";
 import { useSpool, unprocessedMessages } from "../../support/spool.ts";
 import { hl7Device } from "../../support/profiles.ts";
 
+const mindrayBs = hl7Device("mindray-bs");
 const genericHl7 = hl7Device("generic-hl7");
 
 // Method: the test stores messages in a real spool as a connection does, and files them.

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { mindrayBs } from "../../../agent/devices/hl7/mindray-bs.ts";
 import { createServerClient } from "../../../agent/push/server-client.ts";
 import { heartbeatTask } from "../../../agent/push/heartbeat.ts";
 import { HostQueries } from "../../../agent/study/orders/host-query.ts";
@@ -9,8 +8,9 @@ import type { AgentOrder } from "../../../shared/api/agent/agent-lists.ts";
 import { cat, dog } from "../../support/fixtures.ts";
 import { scriptedServer } from "../../support/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";
-import { astmDevice } from "../../support/profiles.ts";
+import { astmDevice, hl7Device } from "../../support/profiles.ts";
 
+const mindrayBs = hl7Device("mindray-bs");
 const genericAstm = astmDevice("generic-astm");
 
 // Method: a real spool, and a real HTTP server whose list of orders the test changes.

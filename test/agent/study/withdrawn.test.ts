@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { genericPoct1a } from "../../../agent/devices/generic-poct1a.ts";
-import { mindrayBs } from "../../../agent/devices/hl7/mindray-bs.ts";
 import type { Profile } from "../../../agent/devices/profile.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
@@ -13,6 +12,7 @@ import { noteFetched, useSpool } from "../../support/spool.ts";
 import { hello, said } from "../protocols/poct1/wire.ts";
 import { astmDevice, hl7Device } from "../../support/profiles.ts";
 
+const mindrayBs = hl7Device("mindray-bs");
 const genericAstm = astmDevice("generic-astm");
 const genericHl7 = hl7Device("generic-hl7");
 

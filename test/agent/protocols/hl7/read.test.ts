@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { bionoteVcheck } from "../../../../agent/devices/hl7/bionote-vcheck.ts";
 import { duplicateKey } from "../../../../agent/protocols/hl7/message/duplicate-key.ts";
 import type { Hl7Profile } from "../../../../agent/protocols/hl7/profile.ts";
 import { complete, read } from "../../../../agent/study/read.ts";
@@ -7,6 +6,7 @@ import type { Reading, Report } from "../../../../agent/report/report.ts";
 import { context, only, reportsOf } from "../../records.ts";
 import { hl7Device } from "../../../support/profiles.ts";
 
+const bionoteVcheck = hl7Device("bionote-vcheck");
 const genericHl7 = hl7Device("generic-hl7");
 
 // HL7 messages, written as segments, and the Reports made of them.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { practiceSystem } from "../../../../../agent/devices/hl7/practice-system.ts";
+import { practiceSystem } from "../../../../../agent/devices/practice-system.ts";
 import { createLink } from "../../../../../agent/connection/create-link.ts";
 import type { PracticeSettings } from "../../../../../agent/protocols/hl7/registry/settings.ts";
 import { fixedContext } from "../../../../support/wire.ts";

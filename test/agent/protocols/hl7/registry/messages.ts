@@ -1,4 +1,4 @@
-import { practiceSystem } from "../../../../../agent/devices/hl7/practice-system.ts";
+import { practiceSystem } from "../../../../../agent/devices/practice-system.ts";
 import { parseMessage } from "../../../../../agent/protocols/hl7/message/message.ts";
 import { readRegistry, type RegistryReading } from "../../../../../agent/protocols/hl7/registry/read.ts";
 import type { PracticeSettings } from "../../../../../agent/protocols/hl7/registry/settings.ts";

@@ -1,4 +1,4 @@
-import type { Hl7Profile } from "../../protocols/hl7/profile.ts";
+import type { Hl7Profile } from "../protocols/hl7/profile.ts";
 
 /** Practice software: ADT, ORM^O01 and OML^O21 bring animals, owners, merges and orders. It has no results. */
 export const practiceSystem: Hl7Profile = {

@@ -2,21 +2,10 @@ import type { DeviceResult } from "../../report/report.ts";
 import type { Hl7Profile } from "../../protocols/hl7/profile.ts";
 import type { Segment } from "../../protocols/hl7/message/segment.ts";
 
-/**
- * Bionote Vcheck V200 and F200, immunoassay, HL7 2.6 (IHE PCD). MSH-4 of an F200 is empty. Source: captures of both. Unverified:
- * results in words and invalid runs (source: notes on an F200).
- */
-export const bionoteVcheck: Hl7Profile = {
-  id: "bionote-vcheck",
-  protocol: "hl7",
-  link: { kind: "mllp" },
-  device_name: "Bionote Vcheck", // MSH-3 is the serial number
-  modality: "BIOCHEMISTRY",
-  marks: /\|(?:BN0\d{3}|SDB-\d{4})\^|Device Information,Date of manufacture=/i,
-  sender: /\|BioNote$|^\s*[FV]A20/i,
-  // `BN0010^Canine CRP^LN`, an invalid LOINC code.
-  code: (obx) => [obx.component(3, 1), obx.component(3, 2)],
-  noteValue: /^(?<unit>Cut Off Index),Value=(?<value>.+)$/, // `Cut Off Index,Value=0.57`, with an empty OBX-5
+// A combined test has several answers in one OBX-5, each with its code and name: `BN0330-1^CPV Ag^Positive^LN`.
+
+/** Reads each answer of a row as a result. A note `Z` means that the run is invalid. */
+export const answersInValue: Partial<Hl7Profile> = {
   results: (result, obx, { notes }) => answers(result, obx).map((answer) => valid(answer, notes)),
 };
 

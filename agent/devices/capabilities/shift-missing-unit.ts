@@ -1,12 +1,3 @@
-import type { AstmProfile } from "../../protocols/astm/profile.ts";
-
-// What a table cannot say and a profile switches on by name.
-
-/** Changes of a record of LIS02-A2 before it is read. */
-export const recordCapabilities: Readonly<Record<string, NonNullable<AstmProfile["mendRecord"]>>> = {
-  "shift-missing-unit": shiftMissingUnit,
-};
-
 /** R-9: final, corrected, preliminary, cannot be done. */
 const STATUS = /^[FCPX]$/;
 /** R-7: normal, low, high, beyond critical limits or the measuring range. */
@@ -15,7 +6,7 @@ const FLAG = /^(N|L|LL|H|HH|<|>|A)$/;
 const [UNIT, FLAGS, STATUSES] = [4, 6, 8];
 
 /** Moves flag and status of an R record to R-7 and R-9. A row without unit has them one place early: `|7.53||N||F`. */
-function shiftMissingUnit(record: string): string {
+export function shiftMissingUnit(record: string): string {
   const fields = record.split("|");
   if (fields[0] !== "R") return record;
   const at = fields.findLastIndex((field, index) => index > UNIT && index <= STATUSES && STATUS.test(field));

@@ -2,18 +2,10 @@ import type { DeviceResult } from "../../report/report.ts";
 import type { Hl7Profile } from "../../protocols/hl7/profile.ts";
 import type { Segment } from "../../protocols/hl7/message/segment.ts";
 
-/**
- * Bionote Vcheck M10, PCR, HL7 2.6 (IHE PCD). OBX-4 is a tree: `1.0.n` the result of a target in words, below it `.1` the sample
- * rate, `.2` the Ct value, `.3` the curve. Source: notes on logs of a device. Unverified: no capture here.
- */
-export const bionoteVcheckM10: Hl7Profile = {
-  id: "bionote-vcheck-m10",
-  protocol: "hl7",
-  link: { kind: "mllp" },
-  device_name: "Bionote Vcheck M10",
-  modality: "BIOCHEMISTRY",
-  marks: /\|PCR_LAB|\|SDB-M\d{4}/i,
-  sender: /^\s*M10X?|\|PCR_LAB/i,
+// OBX-4 is a tree: `1.0.n` is the result of a target in words, below it `.1` the sample rate, `.2` the Ct value, `.3` the curve.
+
+/** Reads words and Ct values of the targets. A cut message lacks rows, and a negative internal control ends the run. */
+export const resultTree: Partial<Hl7Profile> = {
   damage: damageOf,
   results: (result, obx, { rows }) => {
     const { target, child } = nodeOf(obx);

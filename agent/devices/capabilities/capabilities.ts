@@ -1,0 +1,38 @@
+import type { AstmProfile } from "../../protocols/astm/profile.ts";
+import type { Hl7Profile } from "../../protocols/hl7/profile.ts";
+import { answersInValue } from "./answers-in-value.ts";
+import { marksByPlace } from "./marks-by-place.ts";
+import { methodInBrackets } from "./method-in-brackets.ts";
+import { resultTree } from "./result-tree.ts";
+import { shiftMissingUnit } from "./shift-missing-unit.ts";
+
+// What a table cannot say, and a profile switches on by name. Each adds columns to the profile of its protocol.
+
+const ofAstm: Readonly<Record<string, Partial<AstmProfile>>> = {
+  "shift-missing-unit": { mendRecord: shiftMissingUnit },
+};
+
+const ofHl7: Readonly<Record<string, (profile: Hl7Profile) => Partial<Hl7Profile>>> = {
+  "answers-in-value": () => answersInValue,
+  "marks-by-place": () => marksByPlace,
+  "method-in-brackets": methodInBrackets,
+  "result-tree": () => resultTree,
+};
+
+/** Switches on capabilities of ASTM. @throws an Error that names an unknown one */
+export function withAstmCapabilities(profile: AstmProfile, names: readonly string[]): AstmProfile {
+  return names.reduce((known, name) => ({ ...known, ...found(ofAstm, name) }), profile);
+}
+
+/** Switches on capabilities of HL7. @throws an Error that names an unknown one */
+export function withHl7Capabilities(profile: Hl7Profile, names: readonly string[]): Hl7Profile {
+  return names.reduce((known, name) => ({ ...known, ...found(ofHl7, name)(known) }), profile);
+}
+
+function found<Capability>(all: Readonly<Record<string, Capability>>, name: string): Capability {
+  const capability = Object.hasOwn(all, name) ? all[name] : undefined;
+  if (capability === undefined) {
+    throw new Error(`capabilities has ${name}, expected ${Object.keys(all).join(", ")}`);
+  }
+  return capability;
+}
