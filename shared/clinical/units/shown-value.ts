@@ -108,8 +108,9 @@ function sideToShow(
   high: number | null,
 ): ShownSide {
   if (flag === "low" || flag === "high") return flag;
-  if (comparator !== undefined) return null;
+  // `<475` is normal up to 475, so that it may not be printed as `<0.48` beside 0.475.
   if (flag === "normal") return "within";
+  if (comparator !== undefined) return null;
   return low !== null && value < low ? "low" : high !== null && value > high ? "high" : "within";
 }
 

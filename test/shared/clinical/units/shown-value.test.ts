@@ -200,6 +200,11 @@ test("in any unit the printed texts agree with the flag, nothing becomes 0, and 
   );
 });
 
+test("a bound that is normal up to the end of its interval is not printed beyond it", () => {
+  const sent = { value: 475, unit: "/uL", reference_range: "0-475", flag: "normal", comparator: "<" } as const;
+  expect(shownValue(analyte("WBC"), sent, "10*9/L")).toMatchObject({ value: "<0.475", high: 0.475 });
+});
+
 test("a value that comes back to its own unit is as near as the rounding between", () => {
   fc.assert(
     fc.property(anyResult, ({ of, sent, unit }) => {
