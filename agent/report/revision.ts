@@ -109,17 +109,21 @@ function commentsOf(held: readonly string[], late: readonly string[]): string[] 
 }
 
 /**
- * Returns the results without a value of both messages. A later message replaces those of the tests that it names, and a test with
- * a result is reported, even if a repetition of it failed.
+ * Returns the results without a value of both messages. A later one takes the place of an earlier one of its test, a withdrawn one
+ * ends, and a test with a result is reported, even if a repetition of it failed.
  */
 function notReportedOf(
   held: readonly NotReported[],
-  { snapshot: { not_reported: late = [] } }: StudyBody,
+  { snapshot: { not_reported: late = [] }, withdrawn = [] }: StudyBody,
   results: readonly Result[],
 ): NotReported[] {
-  const named = new Set(late.map(({ analyte }) => analyte));
+  const later = new Map(late.map((gap) => [gap.analyte, gap]));
+  const kept = held
+    .filter(({ analyte }) => later.has(analyte) || !withdrawn.includes(analyte))
+    .map((gap) => later.get(gap.analyte) ?? gap);
+  const known = new Set(kept.map(({ analyte }) => analyte));
   const reported = new Set(results.map(({ analyte }) => analyte));
-  const all = [...held.filter(({ analyte }) => !named.has(analyte)), ...late];
+  const all = [...kept, ...late.filter(({ analyte }) => !known.has(analyte))];
   return all.filter(({ analyte }) => !reported.has(analyte)).slice(0, RESULTS_MAX);
 }
 

@@ -23,7 +23,8 @@ export interface SampleRows {
   /** Codes that became rows without an analyte of the catalogue. */
   readonly unmapped: string[];
   readonly leftOut: string[];
-  readonly notReported: NotReported[];
+  /** `modality` is null for a code outside the catalogue. */
+  readonly notReported: { readonly modality: Modality | null; readonly gap: NotReported }[];
   readonly notes: string[];
   /** Texts that are too long for a value. */
   readonly comments: string[];
@@ -87,13 +88,14 @@ function readResult(
     rows.withdrawn.push(...codes.map((analyte) => ({ modality, analyte })));
   }
   const label = match?.analyte.api_code ?? labelOf(result.names);
+  const code = match?.analyte.api_code ?? deviceCode(result);
   if (result.notFinal !== null) {
     rows.leftOut.push(`${labelOf(result.names)} has no final value: ${result.notFinal}`);
-    rows.notReported.push(notReported(label, "not_final", result));
+    if (result.withdraws !== true) rows.notReported.push({ modality, gap: gapOf(code, "not_final", result) });
   } else if (value.is === "none") {
     rows.leftOut.push(`${label} has no value: ${value.reason}`);
     const isPlaceholder = result.value.trim() !== "" && result.value.length <= WORDS_MAX;
-    if (isPlaceholder) rows.notReported.push(notReported(label, "no_value", result));
+    if (isPlaceholder) rows.notReported.push({ modality, gap: gapOf(code, "no_value", result) });
     if (/\p{L}{3}/u.test(result.value) && result.value.length > WORDS_MAX)
       rows.comments.push(`${label}: ${result.value}`);
   } else if (match === null || !fits(value, match.analyte)) {
@@ -107,8 +109,9 @@ function readResult(
   }
 }
 
-function notReported(label: string, code: NotReported["code"], { value }: DeviceResult): NotReported {
-  return { analyte: label.slice(0, LABEL_MAX), code, text: value.trim().slice(0, LABEL_MAX) };
+/** `analyte`: the code under which a value would be a row. */
+function gapOf(analyte: string, code: NotReported["code"], { value }: DeviceResult): NotReported {
+  return { analyte, code, text: value.trim().slice(0, LABEL_MAX) };
 }
 
 /** Abnormal flags of a value beyond the measuring range (LIS02-A2 §9.7, HL7 table 0078). They may repeat: `H >`. */

@@ -61,7 +61,6 @@ function readSample(sample: Sample, profile: SampleProfile, context: ReadContext
     ...(times.suspect === undefined ? {} : { suspectTime: times.suspect }),
     unmapped: rows.unmapped,
     leftOut: rows.leftOut,
-    ...(rows.notReported.length === 0 ? {} : { notReported: rows.notReported.slice(0, RESULTS_MAX) }),
     notes: [...sample.notes, ...settingsOf(sample), ...rows.notes, ...times.notes],
     comments: [...sample.comments, ...rows.comments],
   };
@@ -71,8 +70,12 @@ function readSample(sample: Sample, profile: SampleProfile, context: ReadContext
     ...identify(sample, times, { modality, rows: own }, profile, context),
     rows: own,
     ...withdrawnOf(rows, modality),
+    notReported: rows.notReported
+      .filter((each) => (each.modality === null ? index === 0 : each.modality === modality))
+      .map(({ gap }) => gap)
+      .slice(0, RESULTS_MAX),
     // Only the first Report lists the omissions of the sample. The device's comments hold for each.
-    ...(index === 0 ? {} : { unmapped: [], leftOut: [], notReported: [], notes: [] }),
+    ...(index === 0 ? {} : { unmapped: [], leftOut: [], notes: [] }),
   }));
 }
 

@@ -1,7 +1,13 @@
 import type { ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
 import type { Patient } from "../../shared/api/patient.ts";
 import { resultsOf } from "../../shared/clinical/results.ts";
-import { COMMENT_CHARS_MAX, COMMENTS_MAX, type StudySource } from "../../shared/api/study.ts";
+import {
+  COMMENT_CHARS_MAX,
+  COMMENTS_MAX,
+  type NotReported,
+  type Result,
+  type StudySource,
+} from "../../shared/api/study.ts";
 import { flaggedPatient, signalmentAt } from "../../shared/clinical/signalment.ts";
 import { describe, type Report } from "../report/report.ts";
 import type { StudyBody } from "../report/revision.ts";
@@ -36,10 +42,10 @@ export function study(
   };
   const isCollected = report.collect?.repeatedBy !== undefined;
   const rows = isCollected ? snapshot.rows.map((row) => ({ ...row, measured_at: acquired_at })) : snapshot.rows;
-  const { notReported = [] } = report;
+  const notReported = gapsOf(report, results);
   const flaggedFor = {
     ...{ ...snapshot, rows, animal: patient === null ? null : flaggedPatient(patient) },
-    ...(notReported.length === 0 ? {} : { not_reported: [...notReported] }),
+    ...(notReported.length === 0 ? {} : { not_reported: notReported }),
   };
   return {
     body,
@@ -53,4 +59,11 @@ function commentsOf(texts: readonly string[]): string[] {
   const once = [...new Set(texts.map((text) => text.trim()))];
   const parts = once.flatMap((text) => text.match(new RegExp(`.{1,${COMMENT_CHARS_MAX}}`, "gs")) ?? []);
   return parts.slice(0, COMMENTS_MAX);
+}
+
+/** Returns one result without a value for each test; none for a test that another row reports. */
+function gapsOf({ notReported = [] }: Report, results: readonly Result[]): NotReported[] {
+  const reported = new Set(results.map(({ analyte }) => analyte));
+  const byTest = new Map(notReported.map((gap) => [gap.analyte, gap]));
+  return [...byTest.values()].filter(({ analyte }) => !reported.has(analyte));
 }

@@ -226,11 +226,15 @@ function rowCells(
   return cells.map((cell) => ({ ...cell, ...ground }));
 }
 
-/** The previous value and its day; with its unit if that differs. */
+/**
+ * The previous value and its day; with its unit if that differs, and its name if it is another one of the substance, as UREA beside
+ * BUN. An owner would compare what does not compare, so that it is left out.
+ */
 function beforeText({ before, unit }: StudyRow, { zone, language }: ReportContext): string {
-  if (before === undefined) return "";
+  if (before === undefined || (before.change !== null && "code" in before.change)) return "";
   const day = DateTime.fromISO(before.acquired_at, { zone }).setLocale(language);
-  const value = before.unit === unit ? before.value : `${before.value} ${before.unit ?? ""}`.trimEnd();
+  const isAlike = before.unit === unit && before.analyte === undefined;
+  const value = isAlike ? before.value : [before.analyte, before.value, before.unit].filter(Boolean).join(" ");
   return `${value} (${day.toLocaleString({ day: "numeric", month: "numeric", year: "2-digit" })})`;
 }
 

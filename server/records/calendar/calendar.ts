@@ -50,7 +50,7 @@ export async function importEvent(
   }
   const problem = stored.status === row.status ? null : eventStatusProblem(stored.status, row.status);
   if (problem !== null) return { problem: refusalWords(problem) };
-  await session.all(update, { ...row, id: stored.id, previousClinicId: stored.clinic_id });
+  await replaceEvent(session, stored, row);
   return "changed";
 }
 
@@ -58,7 +58,19 @@ export async function importEvent(
 export async function saveEvent(session: Session, row: EventColumns): Promise<void> {
   const stored = await session.first(storedByFp, { fp: row.fp });
   if (stored === undefined) await session.all(insert, row);
-  else await session.all(update, { ...row, id: stored.id, previousClinicId: stored.clinic_id });
+  else await replaceEvent(session, stored, row);
+}
+
+/** Overwrites an event. One that becomes cancelled keeps the status that an undo brings back. */
+async function replaceEvent(
+  session: Session,
+  stored: Pick<EventColumns, "status" | "clinic_id"> & { id: number },
+  row: EventColumns,
+): Promise<void> {
+  await session.all(update, { ...row, id: stored.id, previousClinicId: stored.clinic_id });
+  if (row.status === "CANCELLED" && stored.status !== "CANCELLED") {
+    await session.all(noteCancelled, { id: stored.id, from: stored.status });
+  }
 }
 
 /** Removes an event as if it had never been. */

@@ -9,6 +9,7 @@ import {
   isSameDevice,
   type ResultChange,
 } from "../../../shared/clinical/compare/compare.ts";
+import { boundsOf } from "../../../shared/clinical/analytes/value.ts";
 import { substanceOf } from "../../../shared/clinical/compare/not-comparable.ts";
 import { analyteOf, shownIn } from "../../../shared/clinical/units/shown-result.ts";
 import type { ShownValue } from "../../../shared/clinical/units/shown-value.ts";
@@ -29,6 +30,8 @@ export interface PlacedResult {
   readonly analyte: Analyte | undefined;
   /** The unit in which the reader sees it; null for the unit that was sent. */
   readonly unit: string | null;
+  /** Equal for all results of one substance. */
+  readonly subject: string;
   /** In that unit. Null for words, the rank of a urine pad, and a code outside the catalogue. */
   readonly compared: ComparedResult | null;
 }
@@ -65,9 +68,13 @@ export function placedStudy(stored: StoredResults, { animal, unitOf }: Reader): 
     const kept = rows[index];
     const row = kept?.analyte === result.analyte ? kept : undefined;
     const analyte = analyteOf({ modality: study.modality, result, row });
-    const unit = analyte === undefined ? null : unitOf(analyte, result.unit);
+    // Beside a range that is no interval the value stays as sent; see shownValue().
+    const { low, high } = boundsOf(result.reference_range);
+    const isOdd = result.reference_range !== null && low === null && high === null;
+    const unit = analyte === undefined ? null : isOdd ? result.unit : unitOf(analyte, result.unit);
     const compared = comparedOf({ result, row, analyte, device, unit, ageDays });
-    return { study, device, result, row, analyte, unit, compared };
+    const subject = subjectText(study, result, analyte);
+    return { study, device, result, row, analyte, unit, compared, subject };
   });
   return { study, device, results };
 }
@@ -84,7 +91,7 @@ function comparedOf({
   device,
   unit,
   ageDays,
-}: Omit<PlacedResult, "study" | "compared"> & { ageDays: number | null }): ComparedResult | null {
+}: Omit<PlacedResult, "study" | "compared" | "subject"> & { ageDays: number | null }): ComparedResult | null {
   if (value === null || value_text !== undefined || analyte === undefined) return null;
   const converted = unit === null || sent === null ? null : convert(analyte, value, sent, unit);
   return {
@@ -107,7 +114,7 @@ export function shownPlaced({ study, result, row, analyte, unit }: PlacedResult,
 export function bySubject(results: readonly PlacedResult[]): Map<string, PlacedResult[]> {
   const groups = new Map<string, PlacedResult[]>();
   for (const result of results) {
-    const subject = subjectOf(result);
+    const { subject } = result;
     const group = groups.get(subject);
     if (group === undefined) groups.set(subject, [result]);
     else group.push(result);
@@ -117,12 +124,11 @@ export function bySubject(results: readonly PlacedResult[]): Map<string, PlacedR
 
 /** Whether two results belong in one history. A device's own code means the same on that device alone. */
 export function isSameSubject(one: PlacedResult, other: PlacedResult): boolean {
-  if (subjectOf(one) !== subjectOf(other)) return false;
+  if (one.subject !== other.subject) return false;
   return one.result.code_source !== "device" || isSameDevice(one.device, other.device);
 }
 
-/** A text that is equal for all results of one substance. */
-export function subjectOf({ study, result: { analyte: code, code_source }, analyte }: PlacedResult): string {
+function subjectText(study: Study, { analyte: code, code_source }: Result, analyte: Analyte | undefined): string {
   const name = analyte === undefined ? code : substanceOf(analyte.code);
   return JSON.stringify([study.modality, code_source === "device", name]);
 }

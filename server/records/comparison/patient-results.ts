@@ -99,10 +99,13 @@ function describeHistory(
 ): [PlacedResult, ResultValue][] {
   const curves = hasCurves ? curvePlaces(history, animal) : null;
   const newest = history.find(({ compared }) => compared !== null);
+  const renamedOf = (placed: PlacedResult) =>
+    curves === null || newest === undefined ? null : shownUnderName(newest, placed);
   return history.map((placed, index) => {
-    const before = history.find((each, at) => at > index && each.study !== placed.study && isSameSubject(each, placed));
-    const change = before === undefined ? null : printedChange(before, placed, animal);
-    const renamed = curves === null || newest === undefined ? null : shownUnderName(newest, placed);
+    const before = earlierIn(history, index);
+    const renamed = renamedOf(placed);
+    const change =
+      before === undefined ? null : printedChange(before, placed, { animal, shown: [renamedOf(before), renamed] });
     if (renamed === null || newest === undefined) {
       const curve = curves === null ? {} : { curve: curves.get(placed) ?? null };
       return [placed, { ...describe(placed, shownPlaced(placed)), change, ...curve }];
@@ -114,9 +117,26 @@ function describeHistory(
   });
 }
 
-function printedChange(before: PlacedResult, now: PlacedResult, animal: Animal): ResultChange | null {
+/** The next result of the same subject in another study. The newest come first. */
+function earlierIn(history: readonly PlacedResult[], index: number): PlacedResult | undefined {
+  const placed = history[index];
+  for (let at = index + 1; placed !== undefined && at < history.length; at += 1) {
+    const each = history[at];
+    if (each !== undefined && each.study !== placed.study && isSameSubject(each, placed)) return each;
+  }
+  return undefined;
+}
+
+/** `shown`: the two values under another name of the substance, whose unit the change then has; null under their own. */
+function printedChange(
+  before: PlacedResult,
+  now: PlacedResult,
+  { animal, shown: [earlier, later] }: { animal: Animal; shown: readonly [ShownValue | null, ShownValue | null] },
+): ResultChange | null {
   const change = changeBetween(before, now, animal);
-  return change && asPrinted(change, [shownPlaced(before).value, shownPlaced(now).value]);
+  const values = [(earlier ?? shownPlaced(before)).value, (later ?? shownPlaced(now)).value] as const;
+  if (change === null || later === null || "code" in change) return change && asPrinted(change, values);
+  return asPrinted({ ...change, absolute: Number(values[1]) - Number(values[0]) }, values);
 }
 
 function describe({ result, row }: PlacedResult, { value: text, number, ...shown }: ShownValue) {

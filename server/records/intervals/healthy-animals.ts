@@ -94,7 +94,13 @@ function firstSamples(
   const group = groupOf(subject.animal);
   for (const row of rows) {
     const facts = signalmentOf(row);
-    if (facts.species !== group.species || (group.subgroup !== null && facts.subgroup !== group.subgroup)) continue;
+    // A donkey is served as a horse and has a choice of its own.
+    const ownChoice = facts.subgroup === null ? null : groupOf(facts.subgroup as OwnAnimal).subgroup;
+    if (
+      facts.species !== group.species ||
+      (group.subgroup ?? null) !== (group.subgroup === null ? ownChoice : facts.subgroup)
+    )
+      continue;
     const study = toStudy(row);
     const results = study.results.filter(
       (result) => result.analyte === analyte.api_code && result.code_source !== "device",

@@ -1,5 +1,7 @@
 import type { Language } from "../../../shared/api/language.ts";
-import type { ClinicRange } from "../../../shared/clinical/clinic-ranges.ts";
+import { analyteByCode } from "../../../shared/clinical/analytes/analytes.ts";
+import { convert } from "../../../shared/clinical/analytes/units.ts";
+import { type ClinicRange, subjectOf } from "../../../shared/clinical/clinic-ranges.ts";
 import { ownInterval } from "../../../shared/clinical/compare/own-interval.ts";
 import { type Refusal, refusal } from "../../dashboard/types/refusals.ts";
 import type { OwnCandidates, ProposalBody, ProposalContent } from "../../dashboard/types/settings/own-intervals.ts";
@@ -39,7 +41,7 @@ export function rowOf(
   const { animal, analyte, device, age_from: from, age_to: to } = subject;
   const { species, subgroup } = groupOf(animal);
   const day = timestampOf(decision.at).slice(0, 10);
-  return {
+  const made: ClinicRange = {
     id: idOf(`own-${analyte}-${animal}-${day}`.toLowerCase(), taken),
     species: species as ClinicRange["species"],
     ...(subgroup === null ? {} : { subgroup }),
@@ -50,9 +52,39 @@ export function rowOf(
     low: interval.low.value.toFixed(decimals),
     high: interval.high.value.toFixed(decimals),
     // A second row of the day begins after the first one.
-    effective_from: taken.some((row) => row.effective_from.startsWith(day)) ? timestampOf(decision.at) : day,
+    effective_from: taken.some((each) => each.effective_from.startsWith(day)) ? timestampOf(decision.at) : day,
     ...passportOf(subject, interval, decision),
   };
+  // An animal whose birthday nobody knows counts as an adult, unless a row to replace says it by days.
+  const replaces = taken.some((row) => subjectOf(row) === subjectOf(made));
+  const row = replaces ? made : asAdult(made);
+  return { ...row, ...criticalBounds(row, taken) };
+}
+
+/** Age in days from which adult intervals apply, as the form of a proposal writes it. */
+const ADULT_DAYS = 366;
+
+/** Keeps the critical bounds of the row that this one replaces, in its unit and never inside its interval. */
+function criticalBounds(row: ClinicRange, taken: readonly ClinicRange[]): Partial<ClinicRange> {
+  const before = taken
+    .filter((each) => subjectOf(each) === subjectOf(row))
+    .toSorted((one, other) => Date.parse(one.effective_from) - Date.parse(other.effective_from))
+    .at(-1);
+  const analyte = analyteByCode(row.analyte);
+  if (before === undefined || analyte === undefined) return {};
+  const inUnit = (bound: string | undefined) =>
+    bound === undefined ? null : convert(analyte, Number(bound), before.unit, row.unit);
+  const [low, high] = [inUnit(before.critical_low), inUnit(before.critical_high)];
+  return {
+    ...(low === null ? {} : { critical_low: String(Math.min(Number(low.toPrecision(4)), Number(row.low))) }),
+    ...(high === null ? {} : { critical_high: String(Math.max(Number(high.toPrecision(4)), Number(row.high))) }),
+  };
+}
+
+/** Writes a row of adults as such, whichever way it says so. */
+function asAdult(row: ClinicRange): ClinicRange {
+  const { age_min_days: from, ...others } = row;
+  return from === ADULT_DAYS && row.age_max_days === undefined ? { ...others, life_stage: "adult" } : row;
 }
 
 function idOf(words: string, taken: readonly ClinicRange[]): string {

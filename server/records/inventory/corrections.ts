@@ -46,7 +46,10 @@ export async function undoMovement(
   if (movement === undefined) return undefined;
   const { batch_id, patient_id } = movement;
   const batches = await session.all(batchesOf, { itemId: item.id });
-  const isSetSince = (await session.first(setSince, { itemId: item.id, batchId: batch_id, id })) !== undefined;
+  const isSetSince =
+    (await session.first(setSince, { itemId: item.id, batchId: batch_id, id })) !== undefined ||
+    // Half of such a count would leave stock that nobody counted.
+    (await isHalf(session, item.id, { id, ...movement }));
   const undone = undo({ ...item, is_virtual: item.is_virtual === 1 }, batches, { ...movement, isSetSince });
   if (undone.outcome === "corrected") {
     const facts = { ...actor, reason: "undone", patient_id, undoes_id: id } as const;
@@ -55,24 +58,50 @@ export async function undoMovement(
   return undone;
 }
 
+/** Whether a count of a batch made two movements: its own, and one without a batch. */
+async function isHalf(
+  session: Session,
+  itemId: number,
+  { id, at, reason, batch_id }: { id: number; at: number; reason: string; batch_id: number | null },
+): Promise<boolean> {
+  if (reason !== "counted") return false;
+  const beside = await session.all(countsBeside, { itemId, previous: id - 1, next: id + 1, at });
+  return beside.some((other) => (other.batch_id === null) !== (batch_id === null));
+}
+
 const movementOf = query((db, p: { itemId: number; id: number }) =>
   db
     .selectFrom("stock_movement as movement")
     .leftJoin("stock_movement as counter", "counter.undoes_id", "movement.id")
-    .select(["movement.batch_id", "movement.quantity", "movement.reason", "movement.patient_id"])
+    .select(["movement.batch_id", "movement.quantity", "movement.reason", "movement.patient_id", "movement.at"])
     .select("counter.id as undone_by")
     .where("movement.id", "=", p.id)
     .where("movement.item_id", "=", p.itemId),
 );
 
-/** A count or an import of the batch after a movement, which nobody undid. */
+const countsBeside = query((db, p: { itemId: number; previous: number; next: number; at: number }) =>
+  db
+    .selectFrom("stock_movement")
+    .select("batch_id")
+    .where("item_id", "=", p.itemId)
+    .where("at", "=", p.at)
+    .where("reason", "=", "counted")
+    .where("id", "in", [p.previous, p.next]),
+);
+
+/** A count or an import of the batch, or an import of the whole item, after a movement, which nobody undid. */
 const setSince = query((db, p: { itemId: number; batchId: number | null; id: number }) =>
   db
     .selectFrom("stock_movement as later")
     .leftJoin("stock_movement as counter", "counter.undoes_id", "later.id")
     .select("later.id")
     .where("later.item_id", "=", p.itemId)
-    .where("later.batch_id", "is not distinct from", p.batchId)
+    .where((is) =>
+      is.or([
+        is("later.batch_id", "is not distinct from", p.batchId),
+        is.and([is("later.batch_id", "is", null), is("later.reason", "=", "imported")]),
+      ]),
+    )
     .where("later.id", ">", p.id)
     .where("later.reason", "in", ["counted", "imported"])
     .where("counter.id", "is", null)

@@ -15,7 +15,6 @@ import {
   placedStudy,
   type Reader,
   shownPlaced,
-  subjectOf,
 } from "../comparison/compared-results.ts";
 
 // The previous result of each analyte, for the page of a study.
@@ -42,7 +41,7 @@ export async function withBefore(
   const current = placedStudy(stored, reader).results;
   return rows.map((row, index) => {
     const now = current[index];
-    const before = now && previous.get(subjectOf(now))?.find((each) => isSameSubject(each, now));
+    const before = now && previous.get(now.subject)?.find((each) => isSameSubject(each, now));
     return now === undefined || before === undefined
       ? row
       : { ...row, before: resultBefore(before, now, row.number, reader.animal) };
@@ -57,14 +56,16 @@ function resultBefore(before: PlacedResult, now: PlacedResult, later: number | n
   const isSame = analyte === now.analyte;
   const { value, unit, number } = shownPlaced(before, now.unit);
   // The percentage is that of the values that were sent; the difference is that of the printed numbers.
-  const printed = isComparable && isSame && number !== null && later !== null ? later - number : null;
+  const isInUnit = isSame && unit === shownPlaced(now).unit;
+  const isUnchanged = isComparable && change.direction === "same";
+  const printed = isComparable && isInUnit && !isUnchanged && number !== null && later !== null ? later - number : null;
   return {
     fp: study.fp,
     device_name: study.device_name,
     acquired_at: study.acquired_at,
     ...(isSame ? {} : { analyte: result.analyte }),
     ...{ value, unit, sent: sentValue(result) },
-    number: !isComparable ? null : isSame ? number : (now.compared?.value ?? 0) - change.absolute,
+    number: !isComparable ? null : isInUnit ? number : (now.compared?.value ?? 0) - change.absolute,
     change: printed === null || !isComparable ? change : { ...change, absolute: Number(printed.toPrecision(12)) },
   };
 }

@@ -185,9 +185,14 @@ describe("results without a value", () => {
 
   test("a later message replaces those that it names and keeps the others", () => {
     const before = draft(["ALT"], [gap("CREA"), gap("K")]);
-    expect(revised(before, draft(["ALT"], [gap("CREA", "----")]))).toEqual([gap("K"), gap("CREA", "----")]);
+    expect(revised(before, draft(["ALT"], [gap("CREA", "----")]))).toEqual([gap("CREA", "----"), gap("K")]);
     expect(revised(before, draft(["ALT"], [gap("CREA"), gap("K"), gap("GLU")]))).toHaveLength(3);
     expect(revise(before, before)).toBeNull();
+    // A resend of each message in turn changes nothing.
+    expect(revise(before, draft(["ALT"], [gap("K")]))).toBeNull();
+    expect(revise(before, draft(["ALT"], [gap("CREA")]))).toBeNull();
+    const withdrawn = { ...draft(["ALT"], []), withdrawn: ["CREA"] };
+    expect(revise(before, withdrawn)?.snapshot.not_reported).toEqual([gap("K")]);
   });
 
   test("a value that arrives takes the place of the mark, and a failed repetition does not hide it", () => {

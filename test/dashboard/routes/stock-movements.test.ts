@@ -142,6 +142,29 @@ test("an undo is refused after a count or an import of its batch, and where too 
   expect(await refusalOf(delivery.id)).toEqual({ code: "STOCK.UNDO_USED", values: ["3", "1"] });
 });
 
+test("an undo is refused after the import of the item's total, and of half a count", async () => {
+  const vaccine = item(ours, { quantity_on_hand: 10 });
+  const lot = batch(vaccine.fp, { quantity: 10 });
+  const { server, staff, post, newest, undo } = await withItems(vaccine, lot);
+  const id = (await staff.call<ItemDetail>("GET", `/stock/${vaccine.fp}`)).body.batches[0]?.id;
+  await post(`${vaccine.fp}/consume`, { quantity: 3, batch: id });
+  const taken = await newest(vaccine.fp);
+  server.clock.now += 1000;
+  await importEntities(server.store, { ...vaccine, quantity_on_hand: 20 });
+  const refused = { code: "STOCK.UNDO_COUNTED", values: [] };
+  expect((await undo(vaccine.fp, taken.id)).body.error.details).toEqual(refused);
+
+  // Less on hand than the lots hold: a count of the lot makes a second movement.
+  server.clock.now += 1000;
+  await importEntities(server.store, { ...vaccine, quantity_on_hand: 2 });
+  server.clock.now += 1000;
+  await post(`${vaccine.fp}/count`, { batch: id, quantity: 1 });
+  const { id: last } = await newest(vaccine.fp);
+  for (const half of [last, last - 1]) {
+    expect((await undo(vaccine.fp, half)).status).toBe(409);
+  }
+});
+
 test("a reader neither counts nor undoes, and a fee is not counted", async () => {
   const fee = item(ours, { category: "SERVICE", is_virtual: true, low_stock_threshold: 0, quantity_on_hand: 0 });
   const vaccine = item(ours);

@@ -161,6 +161,13 @@ test.each(["Greyhound x Labrador", "greyhound mix", "Cross: Greyhound", "TazÄ± Ã
   },
 );
 
+test.each(["Italian Grey Hound", "Grayhound, Spanish", "Min. grey hound", "Persian Grey Hound"])(
+  "%s is no greyhound",
+  (breed) => {
+    expect(subgroupOf("dog", breed)).not.toBe("greyhound");
+  },
+);
+
 test("every phrase of the map finds its own subgroup", () => {
   const map = JSON.parse(dataFile("species-map.json").toString("utf8")) as Record<string, MapEntry> & {
     other: Record<string, MapEntry>;

@@ -128,7 +128,8 @@ function planRoutes(app: FastifyInstance, { store, now }: DashboardContext): voi
       const patient =
         patient_fp === seen.patient_fp ? {} : { patient_id: await patientId(session, clinicId, patient_fp) };
       await changeEvent(session, fp, { title: title.trim(), type, ...span, assigned_user_id, ...patient });
-      await auditCommand(session, "event edit", [fp, patient_fp], actorOf(request, now()));
+      const patients = new Set([seen.patient_fp, patient_fp]);
+      await auditCommand(session, "event edit", [fp, ...patients], actorOf(request, now()));
       return { fp };
     });
   });

@@ -37,8 +37,9 @@ export function Take({ fp, item, batches, reload }: TakeProps) {
   const hasPatient = reason === "used" && isForPatient;
   const giveReason = (given: TakeReason) => {
     setReason(given);
-    const expired = batches.find(({ is_expired }) => is_expired);
-    if (given === "expired" && expired !== undefined) setBatch(String(expired.id));
+    const expired = batches.filter(({ is_expired }) => is_expired).map(({ id }) => String(id));
+    // An expired batch that another reason chose is not for a patient.
+    setBatch(given === "expired" ? (expired[0] ?? "") : expired.includes(batch) ? "" : batch);
   };
   const submit = (event: SubmitEvent) => {
     const form = event.currentTarget as HTMLFormElement;

@@ -155,14 +155,24 @@ test("an event that an import cancelled goes back to the first state", async () 
   expect(body).toEqual({ status: "SCHEDULED" });
 });
 
+test("an event that a file cancels keeps the state that it had", async () => {
+  const { server, staff } = await oneEvent();
+  const visit = event(ours, { status: "IN_PROGRESS" });
+  await importEntities(server.store, visit);
+  await importEntities(server.store, { ...visit, status: "CANCELLED" });
+  const { body } = await staff.call("POST", `/calendar/${visit.fp}/undo`, { from: "CANCELLED" });
+  expect(body).toEqual({ status: "IN_PROGRESS" });
+});
+
 test("the audit has each edit and undo with its user", async () => {
-  const { server, staff, cat, fp, edit, step } = await oneEvent();
+  const { server, staff, dog, cat, fp, edit, step } = await oneEvent();
   await edit({ patient_fp: cat.fp });
   await step("move", "CANCELLED");
   await step("undo", "CANCELLED");
   await step("undo", "CANCELLED");
   expect((await server.store.all(commands, {})).slice(2)).toEqual([
     { route: "event edit", fp, user_id: staff.id },
+    { route: "event edit", fp: dog.fp, user_id: staff.id },
     { route: "event edit", fp: cat.fp, user_id: staff.id },
     { route: "event move CANCELLED", fp, user_id: staff.id },
     { route: "event undo CANCELLED", fp, user_id: staff.id },

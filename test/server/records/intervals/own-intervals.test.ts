@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { rowOf } from "../../../../server/records/intervals/proposal.ts";
 import type { RangesInUse } from "../../../../server/dashboard/types/settings/ranges.ts";
 import type {
   OwnCandidates,
@@ -148,7 +149,7 @@ test("a nurse proposes an interval without an outlier, and an admin accepts it u
     rows: [
       crea,
       {
-        ...{ id, species: "dog", age_min_days: 366, analyte: "ALT", unit: "U/L", effective_from: at.slice(0, 10) },
+        ...{ id, species: "dog", life_stage: "adult", analyte: "ALT", unit: "U/L", effective_from: at.slice(0, 10) },
         ...{ low: low.value.toFixed(0), high: high.value.toFixed(0) },
         ...{ source: "Healthy animals of the clinic, 2026-01-01 to 2026-11-29", n: 59 },
         ...{ method: "robust method (EP28-A3c)", accepted_by: "Dr. Ada" },
@@ -234,4 +235,49 @@ test.skipIf(onPostgres())("only the last thousand animals are searched, and the 
   const found = await search();
   expect([found.animals.length, found.animals[0]?.value, found.animals.at(-1)?.value]).toEqual([1000, 1000, 1]);
   expect(Date.parse(found.searched_from ?? "")).toBe(Date.parse(at(0)) + 1);
+});
+
+test("an accepted interval keeps the critical bounds of the row that it replaces, in its unit and outside of it", () => {
+  const bound = (value: number) => ({ value, low: value, high: value });
+  const interval = {
+    low: bound(0.5),
+    high: bound(1.6),
+    method: "robust",
+    n: 50,
+  } as unknown as ProposalShown["interval"];
+  const subject = { ...window, analyte: "CREA", device: null, age_from: 366, age_to: null } as never;
+  const content = { subject, unit: "mg/dL", decimals: 1, interval };
+  const decision = { by: "Dr. Ada", at: Date.parse("2026-11-29"), language: "en" } as const;
+  const before = { id: "old", species: "dog", analyte: "CREA", age_min_days: 366, unit: "umol/L" } as const;
+  const taken = {
+    ...before,
+    low: "40",
+    high: "120",
+    critical_low: "20",
+    critical_high: "124",
+    effective_from: "2026-01-01",
+  };
+  const row = rowOf(content, decision, [taken]);
+  expect(row).toMatchObject({
+    age_min_days: 366,
+    low: "0.5",
+    high: "1.6",
+    critical_low: "0.2262",
+    critical_high: "1.6",
+  });
+  // Without such a row it holds for adults, also those whose birthday nobody knows.
+  const first = rowOf(content, decision, []);
+  expect([first.life_stage, first.age_min_days, first.critical_high]).toEqual(["adult", undefined, undefined]);
+  expect(rowOf(content, decision, [{ ...taken, sex: "F" }])).not.toHaveProperty("critical_high");
+});
+
+test("horses are no donkeys", async () => {
+  const [horses, donkeys] = [animals(1, { species: "horse" }), animals(1, { species: "donkey" })];
+  const { staff, push } = await startWith(...horses, ...donkeys);
+  await push(...[...horses, ...donkeys].map(({ fp }) => sampled(fp, alt(20))));
+  for (const animal of ["horse", "donkey"] as const) {
+    const query = new URLSearchParams({ ...window, animal }).toString();
+    const { body } = await staff.call<OwnCandidates>("GET", `/ranges/own/candidates?${query}`);
+    expect([animal, body.animals.length]).toEqual([animal, 1]);
+  }
 });

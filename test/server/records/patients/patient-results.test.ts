@@ -76,7 +76,7 @@ test("urea takes the name, the unit and the curve of urea nitrogen, and says wha
   ];
   const shown = describe(studies, "UREA");
   expect(shown.studies.map(({ values }) => values[0])).toMatchObject([
-    { analyte: "BUN", text: "30", curve: { line: 0, apart: null }, change: { absolute: 1.986 } },
+    { analyte: "BUN", text: "30", curve: { line: 0, apart: null }, change: { absolute: 2 } },
     {
       ...{ analyte: "BUN", value: 28, text: "28.0", unit: "mg/dL", low: 7, high: 27.1, reference_range: "7.00-27.1" },
       ...{ sent: { value: "60.056", unit: "mg/dL" }, curve: { line: 0, apart: null, other_name: "UREA" } },
