@@ -70,10 +70,7 @@ function readSample(sample: Sample, profile: SampleProfile, context: ReadContext
     ...identify(sample, times, { modality, rows: own }, profile, context),
     rows: own,
     ...withdrawnOf(rows, modality),
-    notReported: rows.notReported
-      .filter((each) => (each.modality === null ? index === 0 : each.modality === modality))
-      .map(({ gap }) => gap)
-      .slice(0, RESULTS_MAX),
+    ...gapsOf(rows, modality, index === 0),
     // Only the first Report lists the omissions of the sample. The device's comments hold for each.
     ...(index === 0 ? {} : { unmapped: [], leftOut: [], notes: [] }),
   }));
@@ -202,4 +199,10 @@ function mostFrequent(rows: readonly { readonly modality: Modality | null }[]): 
 function withdrawnOf({ withdrawn }: SampleRows, modality: Modality): Pick<Report, "withdrawn"> {
   const own = withdrawn.filter((each) => (each.modality ?? modality) === modality).map(({ analyte }) => analyte);
   return own.length === 0 ? {} : { withdrawn: [...new Set(own)] };
+}
+
+/** Returns the results without a value of a modality; those outside the catalogue are in the first Report. */
+function gapsOf({ notReported }: SampleRows, modality: Modality, isFirst: boolean): Pick<Report, "notReported"> {
+  const own = notReported.filter((each) => (each.modality === null ? isFirst : each.modality === modality));
+  return own.length === 0 ? {} : { notReported: own.map(({ gap }) => gap).slice(0, RESULTS_MAX) };
 }
