@@ -119,6 +119,19 @@ describe.skipIf(!poppler)(
         expect(text).not.toContain(part);
     });
 
+    test("names a previous value of another name of the substance, and leaves out one that does not compare", async () => {
+      const change = { absolute: 1, percent: 8, direction: "up", rcv: null } as const;
+      const rows = [
+        row("BUN", { before: { ...before("mg/dL"), analyte: "UREA", change }, unit: "mg/dL" }),
+        row("ALT", { before: { ...before("U/L"), value: "77.7", change: { code: "device" } } }),
+      ];
+      const file = join(temporaryFolder(), "report.pdf");
+      writeFileSync(file, await renderPdf(studyReport({ ...study, rows }, context)));
+      const text = execFileSync("pdftotext", ["-layout", file, "-"], { encoding: "utf8" }).replaceAll(/\s+/g, " ");
+      expect(text).toMatch(/UREA 13\.1 mg\/ ?dL/);
+      expect(text).not.toContain("77.7");
+    });
+
     test("has each word of a remark of many lines and of a value higher than a page", async () => {
       const file = join(temporaryFolder(), "report.pdf");
       const remark = { ...study.remark!, text: `${"a\n".repeat(295)}lastline` };

@@ -6,7 +6,7 @@ import { methodInBrackets } from "./method-in-brackets.ts";
 import { resultTree } from "./result-tree.ts";
 import { shiftMissingUnit } from "./shift-missing-unit.ts";
 
-// What a table cannot say, and a profile switches on by name. Each adds columns to the profile of its protocol.
+// A profile switches capabilities on by name, where its table is not enough. Each adds columns to the profile of its protocol.
 
 const ofAstm: Readonly<Record<string, Partial<AstmProfile>>> = {
   "shift-missing-unit": { mendRecord: shiftMissingUnit },

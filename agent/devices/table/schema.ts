@@ -26,11 +26,11 @@ const OneSource = Type.Union([
     at: Type.Optional(Place),
     /** The text itself in place of one from the message. */
     is: Type.Optional(Type.String({ maxLength: 64 })),
-    /** The text is the first group. Without a match there is none. */
+    /** Takes the first group of the match; the text is empty without a match. */
     match: Type.Optional(PatternText),
-    /** The only texts, and what stands for them. */
+    /** Replaces a text by another one; a text that is not listed becomes empty. */
     map: Type.Optional(TextMap),
-    /** A text that matches is none. */
+    /** Empties a text that matches. */
     drop: Type.Optional(PatternText),
     replace: Type.Optional(TextMap),
     ...conditions,
@@ -69,7 +69,7 @@ export const ProfileForm = ClosedObject({
   ]),
   device: optional({ name: Words, default: Words, modality: Modality }),
   charset: Type.Optional(Type.Enum([...CHARSETS])),
-  /** Patterns of H-5, or of `MSH-3|MSH-4`; and of the complete message, by which set-up tells siblings apart. */
+  /** Patterns of H-5 or of `MSH-3|MSH-4`. `marks` is of the complete message: set-up distinguishes related models by it. */
   recognize: Type.Optional(optional({ sender: PatternText, notSender: PatternText, marks: PatternText })),
   patient: Type.Optional(
     optional({
@@ -90,14 +90,14 @@ export const ProfileForm = ClosedObject({
     optional({
       /** Sources of names, the most reliable first; or alternatives of which the first with a name counts. */
       names: Type.Array(Type.Union([OneSource, Type.Array(OneSource)]), { minItems: 1, maxItems: 10 }),
-      /** What a name has to match. */
+      /** Pattern that a name has to match. */
       namesMatch: PatternText,
       unit: SourceForm,
       /** Place of the value if the standard's one is empty. Its row has no range. */
       value: Place,
       /** The value's two groups: value and unit. */
       split: PatternText,
-      /** What may follow a number and is not part of it. */
+      /** Characters that may follow a number and are not part of it. */
       suffix: Type.String({ minLength: 1, maxLength: 10 }),
       range: SourceForm,
       /** Patterns of the note that holds the value of a row without one, and its unit: their first groups. */

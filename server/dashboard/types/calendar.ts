@@ -52,7 +52,7 @@ export interface PlannedEvent extends Pick<NewEvent, "start_at" | "end_at" | "pa
   edited: string | null;
 }
 
-/** The response: events at the same time, by start, that stop nobody. */
+/** The response: events at the same time, by start. They are a warning, and the event can be saved. */
 export interface EventCheck {
   overlaps: ListedEvent[];
 }

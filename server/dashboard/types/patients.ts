@@ -94,7 +94,7 @@ export interface PatientOverview {
   records: PatientRecord[];
   /** Appointments in this clinic, the newest first. */
   appointments: PatientAppointment[];
-  /** What this clinic used of its stock for the patient, the newest first. */
+  /** The stock that this clinic used for the patient, the newest first. */
   used_stock: UsedStock[];
 }
 

@@ -109,7 +109,7 @@ export interface StockCount {
   quantity: number;
 }
 
-/** What was used for a patient, as the patient's page lists it. */
+/** A use of stock for a patient, as the patient's page lists it. */
 export interface UsedStock {
   at: string;
   item: { fp: string; name: string; unit: string };

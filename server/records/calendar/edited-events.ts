@@ -1,7 +1,7 @@
 import type { ListedEvent, SeenEvent } from "../../dashboard/types/calendar.ts";
 import { type Refusal, refusal } from "../../dashboard/types/refusals.ts";
 
-// What a user may change of a stored event, and which events are at its time.
+// Checks of a changed event: the facts that a user may change, and the other events at its time.
 
 /** @returns why the facts of the event stay as they are, else null */
 export function editProblem(stored: ListedEvent, seen: SeenEvent): Refusal | null {

@@ -8,7 +8,7 @@ import type { OwnCandidates, ProposalBody, ProposalContent } from "../../dashboa
 import { timestampOf } from "../studies/study-content.ts";
 import { groupOf } from "./healthy-animals.ts";
 
-// What a proposal is, and the row that it becomes.
+// Makes a proposal of an interval, and the row that an accepted one becomes.
 
 /** Computes what a user proposes, from the results as they are now. `by` leaves the animals out. */
 export function proposalOf(

@@ -3,7 +3,7 @@ import type { MovementColumns } from "../../database/schema.ts";
 
 // The only place where quantities of stock change: with a movement for each batch. So the sum of the movements is the quantity.
 
-/** What a movement has beside its quantity. */
+/** The facts of a movement beside its quantity. */
 export interface MoveFacts extends Pick<MovementColumns, "reason" | "user_id" | "at"> {
   readonly patient_id?: number | null;
   readonly undoes_id?: number;
@@ -84,7 +84,7 @@ const addToItem = query(
   ({ clinicId }) => ({ clinics: [clinicId] }),
 );
 
-/** What the import of a time noted, unless something else happened to the item since. */
+/** The movement that the import of a time noted, unless the item moved since. */
 const importedAt = query((db, p: { itemId: number; batchId: number | null; at: number }) =>
   db
     .selectFrom("stock_movement as noted")

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { PatientHint } from "../../../shared/api/study.ts";
 import { type PatientCandidate, type MatchEvidence, rankCandidates } from "../../../shared/clinical/candidates.ts";
 import { readSpecies } from "../../../shared/clinical/species.ts";
@@ -72,7 +73,8 @@ const hintsOf = query((db, p: { clinicId: number; patientId: number }) =>
     .selectFrom("study")
     .select("patient_hint")
     .where("patient_id", "=", p.patientId)
-    .where("clinic_id", "=", p.clinicId)
+    // The plus keeps SQLite from the index of the clinic's studies: an animal has a few of them, the clinic all.
+    .where(sql<number>`+clinic_id`, "=", p.clinicId)
     .where("patient_hint", "is not", null)
     .orderBy("acquired_at", "desc")
     .limit(20),

@@ -1,16 +1,15 @@
 import { useLocation } from "preact-iso";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { ListedPatient, PatientList } from "../../dashboard/types/patients.ts";
+import type { PatientList } from "../../dashboard/types/patients.ts";
 import { call } from "../api.ts";
-import { useResource } from "../resource.tsx";
 import { clinicPath } from "../session.ts";
 import { translations } from "../text.ts";
+import { usePatientSearch } from "../ui/form/use-patient-search.ts";
 import { keysAreOn, useKeys } from "../ui/form/use-keys.ts";
 import { Icon } from "../ui/status/icon.tsx";
 import { patientFacts } from "../ui/words/patient-facts.ts";
 import "./find-patient.css";
 
-const TYPING_MS = 200;
 const SHOWN_MAX = 8;
 
 /** Finds a patient from any screen, by its name, its owner or a number. Enter opens the only match, or the list of all of them. */
@@ -76,15 +75,7 @@ export function FindPatient() {
 }
 
 function Matches({ typed }: { typed: string }) {
-  const [asked, setAsked] = useState("");
-  useEffect(() => {
-    const timer = setTimeout(() => setAsked(typed), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [typed]);
-  const { data } = useResource<PatientList>(asked === "" ? null : `/patients?search=${encodeURIComponent(asked)}`);
-  // The last matches remain while newer ones are loaded.
-  const last = useRef<readonly ListedPatient[]>([]);
-  if (data !== undefined) last.current = data.patients;
+  const { data, patients, isOlder } = usePatientSearch(typed, true);
   if (typed === "") return null;
   if (data?.patients.length === 0) {
     return (
@@ -93,11 +84,10 @@ function Matches({ typed }: { typed: string }) {
       </p>
     );
   }
-  if (last.current.length === 0) return null;
+  if (patients.length === 0) return null;
   return (
-    // A list that changes under the pointer would open another animal.
-    <ul class="found" aria-label={t("matches")} inert={data === undefined || typed !== asked}>
-      {last.current.slice(0, SHOWN_MAX).map((patient) => (
+    <ul class="found" aria-label={t("matches")} inert={isOlder}>
+      {patients.slice(0, SHOWN_MAX).map((patient) => (
         <li key={patient.fp}>
           <a href={`/dashboard/patients/${patient.fp}`} onKeyDown={moveFocus}>
             <strong>{patient.name}</strong> <span class="quiet">{patientFacts(patient)}</span>

@@ -60,7 +60,7 @@ function countOf(name: ScreenName, counts: MenuCounts | undefined): Pick<HeaderS
   return {};
 }
 
-/** What a person starts from any screen. */
+/** The tasks that a person starts from any screen. */
 function NewMenu() {
   return (
     <>

@@ -11,7 +11,7 @@ const ADULT_DAYS = 365;
 /** The change since an earlier result, or why the two do not compare. */
 export type ResultChange = Change | { readonly code: NotComparable };
 
-/** What measured a result. */
+/** The device that measured a result. */
 export interface Instrument {
   readonly name: string;
   /** Unique id of the connection; null for an imported or an entered study. */

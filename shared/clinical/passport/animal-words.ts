@@ -1,17 +1,12 @@
 import type { Language } from "../../api/language.ts";
+import { speciesWords } from "./species-words.ts";
 
 // Names of species, breeds and kinds of species-map.json.
 
 /** English and Turkish. */
 const names: Readonly<Record<string, readonly [string, string]>> = {
-  dog: ["dog", "köpek"],
-  cat: ["cat", "kedi"],
-  rabbit: ["rabbit", "tavşan"],
-  bird: ["bird", "kuş"],
-  reptile: ["reptile", "sürüngen"],
+  ...speciesWords,
   exotic: ["exotic animal", "egzotik hayvan"],
-  horse: ["horse", "at"],
-  cow: ["cow", "sığır"],
   greyhound: ["Greyhound", "İngiliz tazısı"],
   saluki: ["Saluki", "Saluki"],
   golden_retriever: ["Golden Retriever", "Golden Retriever"],
@@ -51,7 +46,6 @@ const names: Readonly<Record<string, readonly [string, string]>> = {
   somali: ["Somali", "Somali"],
   parrotlet: ["parrotlet", "forpus papağanı"],
   ringneck_parakeet: ["ring-necked parakeet", "halkalı papağan"],
-  chicken: ["chicken", "tavuk"],
   african_grey: ["African grey parrot", "Afrika gri papağanı"],
   hispaniolan_amazon: ["Hispaniolan amazon", "Hispanyola amazonu"],
   green_iguana: ["green iguana", "yeşil iguana"],
@@ -61,20 +55,7 @@ const names: Readonly<Record<string, readonly [string, string]>> = {
   greek_tortoise: ["Greek tortoise", "adi tosbağa (Testudo graeca)"],
   marginated_tortoise: ["marginated tortoise", "kenarlı kaplumbağa (Testudo marginata)"],
   horsfield_tortoise: ["Horsfield's tortoise", "Horsfield kaplumbağası"],
-  ferret: ["ferret", "gelincik"],
-  guinea_pig: ["guinea pig", "kobay"],
-  hamster: ["hamster", "hamster"],
-  rat: ["rat", "sıçan"],
-  mouse: ["mouse", "fare"],
-  gerbil: ["gerbil", "gerbil"],
-  chinchilla: ["chinchilla", "çinçilla"],
-  goat: ["goat", "keçi"],
-  sheep: ["sheep", "koyun"],
-  pig: ["pig", "domuz"],
   potbellied_pig: ["pot-bellied pig", "Vietnam domuzu"],
-  alpaca: ["alpaca", "alpaka"],
-  llama: ["llama", "lama"],
-  donkey: ["donkey", "eşek"],
 };
 
 /** Whether it is a species or a subgroup of the catalogue. */

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { profileById } from "../../../agent/devices/index.ts";
+import { readAstm as readAstmMessage } from "../../../agent/protocols/astm/read.ts";
 import type { Reading, Report } from "../../../agent/report/report.ts";
 import { replay } from "../../../agent/tools/offline/replay.ts";
 import { fixturesFolder } from "../../support/fixtures.ts";
@@ -163,6 +164,14 @@ describe("VITROS", () => {
     expect(report.rows.map(({ code }) => code)).toEqual(["TSH", "TT4", "778"]);
     expect(only(report.leftOut)).toMatch(/"No Result"/);
     expect(report.comments).toEqual(["950: 51"]);
+  });
+
+  test("a dilution that looks like the number of an index is none", () => {
+    const lines = ["H|\\^&|||12345678|||||||P|1", "P|1|4711", "O|1|S-1", "R|1|^^^950+001+1.0|2.5|mIU/L||N||V", "L|1"];
+    const profile = profileById("vitros");
+    if (profile?.protocol !== "astm") throw new Error("vitros is no profile of ASTM");
+    const reading = readAstmMessage(Buffer.from(lines.map((line) => `${line}\r`).join("")), profile, context);
+    expect(only(reportsOf(reading)).rows.map(({ code, value }) => [code, value])).toEqual([["TSH", 2.5]]);
   });
 
   test.each(["vitros/query", "vitros/withdrawn-query"])("%s is neither a result nor an alarm", (fixture) => {

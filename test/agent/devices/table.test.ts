@@ -24,6 +24,8 @@ test.each([
   ["recognize: { sender: 'a(' }", "missing closing"],
   ["recognize: { sender: /a/g }", "the flag g, expected i, m or s"],
   ["rows: [{ as: hidden, when: { OBX-3: a } }]", "hidden"],
+  ["rows: [{ as: remark, when: { OBX-5: a } }]", "OBX-5, expected OBX-3"],
+  ["controls: { order: { when: { OBR-3: a } } }", "OBR-3, expected OBR-4"],
 ])("%s is refused", (lines, problem) => {
   expect(() => read(lines)).toThrow(problem);
 });
@@ -32,6 +34,8 @@ test("a link of another protocol, an unknown capability and a file with another 
   expect(() => read("", "hl7", "lis01")).toThrow("link.kind is lis01");
   expect(() => read("", "astm", "mllp")).toThrow("link.kind is mllp");
   expect(() => read("capabilities: [x]", "astm", "lis01")).toThrow("capabilities has x, expected shift-missing-unit");
+  expect(() => read("rows: [{ as: note, when: { R-3: a } }]", "astm", "lis01")).toThrow("rows has note");
+  expect(() => read("flags: { A: H }", "astm", "lis01")).toThrow("analytes and flags are keys of HL7");
   expect(() => read("profile: other")).toThrow("Map keys must be unique");
 });
 

@@ -168,3 +168,15 @@ test("a result without a value is named with what stands in its place", () => {
     { analyte: "PHBR", code: "not_final", text: "0.2" },
   ]);
 });
+
+test("a result without a value belongs to the study of its modality, under the code of its row", () => {
+  const glu: DeviceResult = { ...BARE, names: ["GLU"], value: "HEM", unit: "mg/dL" };
+  const own: DeviceResult = { ...BARE, names: ["ZX12", "Zeta index"], value: "---" };
+  const reports = readOne([wbc, glu, alt(), own]);
+  expect(reports.map(({ modality, notReported }) => [modality, notReported?.map(({ analyte }) => analyte)])).toEqual([
+    ["HEMATOLOGY", ["ZX12"]],
+    ["BIOCHEMISTRY", ["GLU"]],
+  ]);
+  const deleted = { ...glu, value: '""', withdraws: true, notFinal: "deleted" };
+  expect(readOne([alt(), deleted])[0]?.notReported).toBeUndefined();
+});

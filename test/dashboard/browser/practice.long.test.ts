@@ -365,6 +365,17 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await used.getByRole("button").click();
     await used.getByText("undone").waitFor();
     expect(await onHand()).toBe(4);
+    await into.getByLabel("Quantity").fill("1");
+    await into.getByLabel("Lot").fill("OLD");
+    await into.getByLabel("Expires").fill("2020-01-31");
+    await into.getByRole("button", { name: "Add to stock" }).click();
+    await page.getByRole("rowheader", { name: "OLD" }).waitFor();
+    // The reason chooses the expired lot, which leaves with it: it is not for a patient.
+    const lot = use.locator("select").last();
+    await use.getByLabel("Reason").selectOption("Expired");
+    expect(await lot.inputValue()).not.toBe("");
+    await use.getByLabel("Reason").selectOption("Used");
+    expect(await lot.inputValue()).toBe("");
     await use.getByLabel("Reason").selectOption("Expired");
     await expectWellMade(page);
     const size = page.viewportSize();

@@ -92,7 +92,7 @@ export interface IntervalSource {
   title: string | null;
   /** The row as its set has it, if the printed range differs: in another unit, or with other digits. */
   text: string | null;
-  /** What its set tells of the row, as far as it is known. */
+  /** The origin of the row that its set names. */
   passport?: Passport;
 }
 

@@ -1,4 +1,5 @@
 import type { Modality } from "../../../../shared/api/study.ts";
+import { speciesWords } from "../../../../shared/clinical/passport/species-words.ts";
 
 // Words for the kind of a study and the species of its patient, in pages, reports and CSV files.
 
@@ -9,28 +10,8 @@ export const studyWords = {
   RADIOLOGY: ["Radiology", "Radyoloji"],
   ULTRASOUND: ["Ultrasound", "Ultrason"],
   ENDOSCOPY: ["Endoscopy", "Endoskopi"],
-  dog: ["dog", "köpek"],
-  cat: ["cat", "kedi"],
-  rabbit: ["rabbit", "tavşan"],
-  bird: ["bird", "kuş"],
-  reptile: ["reptile", "sürüngen"],
+  ...speciesWords,
   exotic: ["exotic", "egzotik"],
-  horse: ["horse", "at"],
-  cow: ["cow", "sığır"],
-  chicken: ["chicken", "tavuk"],
-  donkey: ["donkey", "eşek"],
-  sheep: ["sheep", "koyun"],
-  goat: ["goat", "keçi"],
-  pig: ["pig", "domuz"],
-  ferret: ["ferret", "gelincik"],
-  guinea_pig: ["guinea pig", "kobay"],
-  hamster: ["hamster", "hamster"],
-  rat: ["rat", "sıçan"],
-  mouse: ["mouse", "fare"],
-  gerbil: ["gerbil", "gerbil"],
-  chinchilla: ["chinchilla", "çinçilla"],
-  alpaca: ["alpaca", "alpaka"],
-  llama: ["llama", "lama"],
 } as const satisfies Record<Modality, readonly string[]> & Record<string, readonly string[]>;
 
 export type StudyWord = keyof typeof studyWords;

@@ -85,7 +85,7 @@ export interface LeftOut {
 
 export type FoundInterval = Extract<OwnInterval, { state: "interval" }>;
 
-/** What a proposal is about, as stored. */
+/** The stored content of a proposal. */
 export interface ProposalContent {
   subject: OwnSubject;
   unit: string;
@@ -94,7 +94,7 @@ export interface ProposalContent {
   values: { study_fp: string; value: number }[];
   left_out: LeftOut[];
   interval: FoundInterval;
-  /** What applied when it was made. */
+  /** The interval that applied when it was made. */
   now: IntervalNow | null;
 }
 

@@ -124,7 +124,7 @@ function Step({
   act,
 }: {
   name: string;
-  /** What tells the button from those of other events. */
+  /** Distinguishes the button from those of other events. */
   of: string;
   isRunning: boolean;
   isDangerous?: boolean;

@@ -4,7 +4,7 @@ import { addDays, instantOf, startOfWeek, wallTime } from "../../../dashboard/ty
 
 const LENGTH_MS = 30 * 60_000;
 
-/** What the fields of the form hold, such as `2026-11-25T09:00`. */
+/** The texts of the form's fields, such as `2026-11-25T09:00`. */
 export interface Times {
   readonly start: string;
   readonly end: string;

@@ -100,7 +100,7 @@ function NotReported({ study: { not_reported } }: { study: StudyPage }) {
   );
 }
 
-/** What the agent says about the study, in English. */
+/** The agent's notes on the study, in English. */
 function Notes({ of }: { of: StudyPage["notes"] }) {
   if (of.length === 0) return null;
   return (

@@ -9,7 +9,7 @@ import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
 import { plainDate } from "../../ui/words/words.ts";
 import { t } from "./texts.ts";
 
-/** What a count is about: a batch, or null for the stock without one. */
+/** The stock that a count is of: a batch, or null for the stock without one. */
 type Countable = Pick<StockCount, "batch" | "quantity"> & { name: string };
 
 interface BatchesProps {

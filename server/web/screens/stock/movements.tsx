@@ -16,7 +16,7 @@ interface MovementsProps {
   open: (page: number) => void;
 }
 
-/** What moved an item's stock, the newest first, each with its undo. */
+/** The movements of an item's stock, the newest first, each with its undo. */
 export function Movements({ fp, of, reload, open }: MovementsProps) {
   const { run, error, isRunning } = useAction();
   const undo = ({ id }: StockMovement) => {

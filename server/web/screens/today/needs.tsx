@@ -38,7 +38,7 @@ export function countNeeds(state: TodayState): number {
   return lists + (unmatched.count > 0 ? 1 : 0) + (unknown_codes > 0 ? 1 : 0);
 }
 
-/** What needs a person now, the critical values first. */
+/** Lists the work that needs a person now, the critical values first. */
 export function Needs({ state, reload }: NeedsProps) {
   const { unmatched, unknown_codes, critical, conflicts, silent, alerts, connections } = state;
   if (countNeeds(state) === 0) return null;
@@ -68,7 +68,7 @@ export function Needs({ state, reload }: NeedsProps) {
   );
 }
 
-/** What can wait. */
+/** Lists the work that can wait. */
 export function Later({ state, reload }: NeedsProps) {
   const { orders, keys, unseen, yours } = state;
   if (orders.not_run + orders.without_order + keys.length + unseen.length + yours.length === 0) return null;

@@ -11,7 +11,7 @@ import { t } from "./texts.ts";
 /** Visits in the card. */
 const VISITS_MAX = 5;
 
-/** What goes on without a person: orders under way, the devices, and the next visits. */
+/** Shows the day's course: orders under way, the devices, and the next visits. */
 export function TheDay({ orders, silent }: Pick<TodayState, "orders" | "silent">) {
   return (
     <aside aria-label={t("theDay")}>

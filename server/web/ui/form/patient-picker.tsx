@@ -1,14 +1,13 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { PatientList } from "../../../dashboard/types/patients.ts";
 import type { NamedPatient } from "../../../dashboard/types/records.ts";
-import { Problem, useResource } from "../../resource.tsx";
+import { Problem } from "../../resource.tsx";
 import { translations } from "../../text.ts";
 import { patientFacts } from "../words/patient-facts.ts";
 import { studyWord } from "../words/study-word.ts";
 import { speciesOf } from "../words/words.ts";
+import { usePatientSearch } from "./use-patient-search.ts";
 import "./patient-picker.css";
 
-const TYPING_MS = 200;
 const SHOWN_MAX = 12;
 
 /**
@@ -66,17 +65,8 @@ function Search({
   without: string | undefined;
 }) {
   const [typed, setTyped] = useState("");
-  const [asked, setAsked] = useState("");
-  useEffect(() => {
-    const timer = setTimeout(() => setAsked(typed.trim()), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [typed]);
-  const { data, error, reload } = useResource<PatientList>(`/patients?search=${encodeURIComponent(asked)}`);
-  // The last matches remain while newer ones are loaded.
-  const shown = useRef<PatientList["patients"]>([]);
-  if (data !== undefined) shown.current = data.patients.filter(({ fp }) => fp !== without);
-  // A list that changes under the pointer would choose another animal.
-  const isOlder = data === undefined || typed.trim() !== asked;
+  const { data, error, reload, patients, isOlder } = usePatientSearch(typed.trim());
+  const shown = patients.filter(({ fp }) => fp !== without);
   return (
     <>
       <input
@@ -92,14 +82,14 @@ function Search({
         onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
       />
       {error !== undefined && <Problem error={error} retry={reload} />}
-      {data !== undefined && shown.current.length === 0 && (
+      {data !== undefined && shown.length === 0 && (
         <p class="quiet" role="status">
           {t("none")}
         </p>
       )}
-      {shown.current.length > 0 && (
+      {shown.length > 0 && (
         <ul aria-label={t("matches")} inert={isOlder}>
-          {shown.current.slice(0, SHOWN_MAX).map((patient) => (
+          {shown.slice(0, SHOWN_MAX).map((patient) => (
             <li key={patient.fp}>
               <button type="button" onClick={() => pick({ ...patient, species: speciesOf(patient) })}>
                 {patient.name} <span class="quiet">{patientFacts(patient)}</span>

@@ -23,11 +23,11 @@ interface NeedProps {
   readonly icon: IconName;
   /** Red is for a critical value alone. */
   readonly tone?: "critical" | "positive" | "warn" | "info" | "plain";
-  /** What it is. */
+  /** The thing that needs a person. */
   readonly what: ComponentChildren;
   /** Why it needs a person, or since when. */
   readonly why?: ComponentChildren;
-  /** What the person can do. */
+  /** The actions that a person can take. */
   readonly children?: ComponentChildren;
 }
 

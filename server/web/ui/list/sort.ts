@@ -3,7 +3,7 @@
 /** As ARIA names it. */
 export type Direction = "ascending" | "descending";
 
-/** What a column sorts by: a number, a text, or null, which is last in both directions. */
+/** The key by which a column sorts: a number, a text, or null, which is last in both directions. */
 export type SortValue = number | string | null;
 
 /** Returns the rows in the order of their values. Rows with the same value keep their order. */

@@ -9,7 +9,7 @@ export function signed(value: number, digits = 3): string {
   return `${size === 0 ? "" : value < 0 ? "−" : "+"}${size}`;
 }
 
-/** What differs between two results that do not compare. */
+/** The difference of two results that do not compare. */
 export function differenceWord(code: NotComparable): string {
   return t(code);
 }

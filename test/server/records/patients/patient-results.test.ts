@@ -69,6 +69,34 @@ test("a value that does not compare with the newest lies on another line, with t
   ]);
 });
 
+test("a value beside a range that is no interval stays as sent, and the changes around it have one unit", () => {
+  const unitOf = rowUnits({ system: "si", exceptions: {} });
+  const glucose = (value: number, reference_range: string | null = null) => [
+    { analyte: "GLU", value, unit: "mg/dL", reference_range, flag: null },
+  ];
+  const { studies } = describeResults(
+    [stored("20", glucose(108)), stored("19", glucose(100, "70-120 (fasting)")), stored("18", glucose(90))],
+    { clinicId: 1, reader: { animal: dog, unitOf }, analyte: null },
+  );
+  const shown = studies.map(({ values: [value] }) => [value?.text, value?.unit, value?.change]);
+  expect(shown).toMatchObject([
+    ["6.0", "mmol/L", { absolute: 0.4, direction: "up" }],
+    ["100", "mg/dL", { absolute: 10, direction: "up" }],
+    ["5.0", "mmol/L", null],
+  ]);
+});
+
+test("a change under another name of the substance is in the unit of that name", () => {
+  const studies = [
+    stored("20", [{ analyte: "BUN", value: 20 }]),
+    stored("19", [{ analyte: "UREA", value: 60 }]),
+    stored("18", [{ analyte: "UREA", value: 40 }]),
+  ];
+  const values = describe(studies, "BUN").studies.map(({ values: [value] }) => value);
+  expect(values.map((value) => value?.text)).toEqual(["20", "28.0", "18.7"]);
+  expect(values[1]?.change).toMatchObject({ absolute: 9.3, direction: "up" });
+});
+
 test("urea takes the name, the unit and the curve of urea nitrogen, and says what was sent", () => {
   const studies = [
     stored("20", [{ analyte: "BUN", value: 30 }, { analyte: "GLU" }]),

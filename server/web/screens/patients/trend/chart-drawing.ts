@@ -1,7 +1,7 @@
 import type uPlot from "uplot";
 import type { RowValue } from "../../../../dashboard/types/results/result-rows.ts";
 
-// What a chart draws itself: the intervals behind the points, and the points.
+// Draws the parts of a chart that uPlot does not: the intervals behind the points, and the points.
 
 /** Half the width of the interval of a value that another device measured. */
 const OWN_INTERVAL_PX = 9;

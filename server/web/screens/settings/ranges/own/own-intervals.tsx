@@ -51,7 +51,7 @@ export function OwnIntervals({ reloadRanges }: { reloadRanges: () => Promise<voi
   );
 }
 
-/** What the form asks for. Ages are in years, as typed. */
+/** The fields of the form. Ages are in years, as typed. */
 interface Asked {
   readonly animal: OwnAnimal;
   readonly analyte: string;
