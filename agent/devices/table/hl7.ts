@@ -11,9 +11,8 @@ import { conditionOf, patternAt, sourceOf, wordsOf } from "./source.ts";
 // A profile of HL7 v2 from its file.
 
 export function hl7Profile(form: ProfileForm): Hl7Profile {
-  const { link, device, sample = {}, results = {}, analytes, flags, doubts = {}, statuses, rows = [] } = form;
+  const { device, sample = {}, results = {}, analytes, flags, doubts = {}, statuses, rows = [] } = form;
   const { controls = {}, collect } = form;
-  if (link.kind !== "mllp") throw new Error(`link.kind is ${link.kind}, a link of ASTM`);
   const names = namesOf(results, ["OBX"]);
   const rowsAs = (kind: string) => {
     return patternAt(

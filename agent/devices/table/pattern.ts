@@ -1,4 +1,5 @@
 import { RE2JS } from "re2js";
+import { errorMessage } from "../../../shared/runtime/error-message.ts";
 import type { Pattern } from "../../protocols/profile.ts";
 
 // Patterns of profiles. A stranger's pattern runs on each field of each message, so that the engine takes linear time: it has no
@@ -31,7 +32,7 @@ export function readPattern(written: string): TextPattern {
   const source = delimited ?? written;
   let flags = 0;
   for (const letter of letters) {
-    if (!Object.hasOwn(FLAGS, letter)) throw new Error(`the flag ${letter}, expected i, m or s`);
+    if (!Object.hasOwn(FLAGS, letter)) throw new Error(`has the flag ${letter}, expected i, m or s`);
     flags |= FLAGS[letter as keyof typeof FLAGS];
   }
   const compiled = compile(source, flags);
@@ -64,10 +65,12 @@ export function readPattern(written: string): TextPattern {
 }
 
 function compile(source: string, flags: number): RE2JS {
-  if (/\(\?<?[=!]/.test(source)) throw new Error("(?= or (?!, expected unless or notSender");
+  const [around] = /\(\?<?[=!]/.exec(source) ?? [];
+  if (around !== undefined) throw new Error(`uses ${around}, expected unless or notSender`);
   try {
     return RE2JS.compile(RE2JS.translateRegExp(source), flags);
   } catch (error) {
-    throw new Error(error instanceof Error ? error.message : String(error), { cause: error });
+    const words = errorMessage(error).replace("error parsing regexp: ", "");
+    throw new Error(`is no pattern: ${words}`, { cause: error });
   }
 }

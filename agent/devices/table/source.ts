@@ -117,10 +117,6 @@ export function patternAt(
 ): Pattern | undefined {
   if (conditions.length === 0) return undefined;
   const [name = ""] = place.split("-");
-  for (const condition of conditions.flat().flatMap((each) => each ?? [])) {
-    const other = Object.keys(condition).find((each) => each.replace("*", "") !== place);
-    if (other !== undefined) throw new Error(`${other}, expected ${place} in a row of this kind`);
-  }
   const holds = conditions.map(([when, unless]) => conditionOf(when, unless, [name]));
   return {
     test: (text) => {
