@@ -161,6 +161,7 @@ function redactText(text: string, profile: TextProfile, messages: readonly Uint8
     case "crc-lines":
       return mendCheckNumbers(text, redacted, messages);
     case "one-way":
+    case "until-words":
     case "enq-etx":
       return redacted;
   }
