@@ -20,7 +20,7 @@ function formOf(text: string): ProfileForm {
 
 test("a clinic's profile states what differs from a shipped one, and the whole has no extends", () => {
   const form = formOf(
-    `${HEAD}extends: mindray-bc@2\ndevice: { name: Acme X1, default: null }\n` +
+    `${HEAD}extends: mindray-bc@1\ndevice: { name: Acme X1, default: null }\n` +
       "doubts: { flags: { A: null, D: doubtful } }\nrows: []\norders: null\n",
   );
   const { orders: _, ...base } = shippedForm("mindray-bc")!;
