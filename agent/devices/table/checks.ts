@@ -120,6 +120,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   O: "O-3.1",
   R: "R-3.4",
   PID: "PID-5.2",
+  PV1: "PV1-2",
   OBR: "OBR-3.1",
   OBX: "OBX-3.1",
 };

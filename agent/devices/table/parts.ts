@@ -22,7 +22,7 @@ interface Readable {
 
 const READABLE: Readonly<Record<Protocol, Readable>> = {
   astm: { person: ["P"], specimen: ["O"], row: ["R"] },
-  hl7: { person: ["PID", "OBR"], specimen: ["OBR"], row: ["OBX"] },
+  hl7: { person: ["PID", "PV1", "OBR"], specimen: ["OBR"], row: ["OBX"] },
   text: { person: [TEXT], specimen: [TEXT], row: [TEXT] },
 };
 

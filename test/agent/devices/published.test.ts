@@ -117,6 +117,14 @@ const OF_CODE: Readonly<Record<string, Evidence>> = {
     "22 of 22",
     "Vet models, one-line header (notes), dialogue on a wire, controls, unit of PDW, unit systems 0 and 2",
   ),
+  "hti-microcc-20": proof(
+    "HTI MicroCC-20 Plus Vet",
+    "text with sums",
+    "capture",
+    "log",
+    "20 of 20",
+    "identifier's place, sums of histograms, line ends, serial format, other species, controls",
+  ),
   "generic-poct1a": proof(
     "any point-of-care device with POCT1-A over TCP",
     "POCT1-A",

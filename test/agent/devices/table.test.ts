@@ -64,7 +64,7 @@ test("a source: the first of a list with a text, with map, drop, replace and con
       "  species: { at: PID-10, map: { K9: dog } }\n" +
       "  owner: { at: PID-7.1, replace: { '_': ' ' }, unless: { PID-7.1: '^\\d' } }\n",
   );
-  const of = (pid: string) => patient?.(obx(pid), obx("OBR"));
+  const of = (pid: string) => patient?.({ PID: obx(pid), PV1: obx("PV1"), OBR: obx("OBR") });
   expect(of("PID|||||-|Boncuk|Ada_Kaya|||K9")).toEqual({ name: "Boncuk", species: "dog", owner: "Ada Kaya" });
   expect(of("PID|||||Max|x|5_5|||?")).toEqual({ name: "Max", species: "", owner: "" });
 });
