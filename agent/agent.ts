@@ -1,6 +1,8 @@
 import { advisedText } from "../shared/runtime/advised.ts";
 import type { Logger } from "pino";
 import { lackOfDescriptors } from "../shared/files/descriptors.ts";
+import { useOwnProfiles } from "./devices/index.ts";
+import { PROFILES_FOLDER } from "./devices/own/own-profiles.ts";
 import { makePrivate } from "../shared/files/private-folder.ts";
 import { createAnalyzers } from "./analyzers.ts";
 import { startDailyBackup } from "./daily-backup.ts";
@@ -59,6 +61,7 @@ export async function startAgent(
   upgrade: UpgradeLink | null = null,
 ): Promise<RunningAgent> {
   protectFiles(config, log);
+  useOwnProfiles(config.data);
   useConfiguredNetwork(config);
   const lack = lackOfDescriptors(config.devices.length + 1, 2 * CONNECTIONS_MAX);
   if (lack !== null) log.warn({ stage: "chunk", reason: advisedText(lack) }, "devices can open few connections");

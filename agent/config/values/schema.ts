@@ -218,4 +218,13 @@ export interface Config extends Omit<ConfigFile, "status" | "destinations" | "im
   readonly log: LogFileOptions | null;
   /** A sentence for each part of the file that has no effect any more. */
   readonly ignored: readonly string[];
+  /** Own profiles of devices that cannot be used. Each stops its device alone. */
+  readonly profileFaults: readonly ProfileFault[];
+}
+
+/** The device is the second of the steps. */
+export interface ProfileFault {
+  readonly line: number;
+  readonly steps: readonly string[];
+  readonly message: string;
 }
