@@ -2,7 +2,6 @@ import { advisedText } from "../shared/runtime/advised.ts";
 import type { Logger } from "pino";
 import { lackOfDescriptors } from "../shared/files/descriptors.ts";
 import { useOwnProfiles } from "./devices/index.ts";
-import { PROFILES_FOLDER } from "./devices/own/own-profiles.ts";
 import { makePrivate } from "../shared/files/private-folder.ts";
 import { createAnalyzers } from "./analyzers.ts";
 import { startDailyBackup } from "./daily-backup.ts";
