@@ -55,7 +55,10 @@ export class OwnProfiles {
     if (known !== undefined) return known;
     const parsed = parseReference(reference);
     if (parsed === null) {
-      return { code: "PROFILE.MISSING", problems: [`${reference} has no revision, expected one such as own/acme-x1@3`] };
+      return {
+        code: "PROFILE.MISSING",
+        problems: [`${reference} has no revision, expected one such as own/acme-x1@3`],
+      };
     }
     try {
       const read = this.#readFile(parsed);
@@ -73,7 +76,8 @@ export class OwnProfiles {
       const [latest = 0] = this.#revisionsOf(name);
       const before = latest === 0 ? null : this.read(referenceText({ name, revision: latest }));
       const same = { ...form, revision: latest };
-      if (before !== null && "form" in before && printProfile(before.form) === printProfile(same)) return before.reference;
+      if (before !== null && "form" in before && printProfile(before.form) === printProfile(same))
+        return before.reference;
       const next = { ...form, revision: latest + 1 };
       // Another process may store the same number meanwhile.
       if (next.revision > REVISION_MAX || this.#write(next)) return referenceText({ name, revision: next.revision });
@@ -121,7 +125,9 @@ export class OwnProfiles {
 
   /** The newest first. */
   #revisionsOf(name: string): number[] {
-    const found = entriesOf(path.join(this.#folder, name)).flatMap((entry) => /^([1-9]\d{0,6})\.yaml$/.exec(entry)?.[1] ?? []);
+    const found = entriesOf(path.join(this.#folder, name)).flatMap(
+      (entry) => /^([1-9]\d{0,6})\.yaml$/.exec(entry)?.[1] ?? [],
+    );
     return found.map(Number).toSorted((a, b) => b - a);
   }
 }
