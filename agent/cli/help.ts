@@ -89,6 +89,10 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
       "profile check acme-x1.yaml",
       "profile adopt own/acme-x1@4 --device hema-1",
       "profile adopt own/acme-x1@4 --device hema-1 --yes",
+      `profile export own/acme-x1@3 --message ${MESSAGE} --model "Acme X1" --hide Zeytin`,
+      "profile import acme-x1@3.vetwire-profile",
+      "profile import acme-x1@3.vetwire-profile --yes",
+      "profile ship acme-x1@3.vetwire-profile",
     ],
   },
   simulate: {

@@ -92,3 +92,14 @@ export function profileById(id: string): Profile | undefined {
 export function usable(read: OwnProfile | OwnFault): Profile | undefined {
   return "profile" in read ? read.profile : undefined;
 }
+
+/** Whether a device's profile may send orders. A clinic's own one may be a stranger's, so that agent.yaml has to switch it on. */
+export function takesOrders({
+  profile,
+  orders,
+}: {
+  readonly profile: string;
+  readonly orders?: boolean | undefined;
+}): boolean {
+  return !isOwn(profile) || orders === true;
+}

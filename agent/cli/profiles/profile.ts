@@ -9,6 +9,7 @@ import { printProfile } from "../../devices/table/document.ts";
 import { readProfileText, shippedForm } from "../../devices/table/load.ts";
 import { type ConfigOption, configOption, readConfig } from "../common/options.ts";
 import { adoptCommand } from "./adopt.ts";
+import { exportCommand, importCommand, shipCommand } from "./exchange.ts";
 
 interface Listed {
   readonly profile: string;
@@ -75,4 +76,7 @@ export const profileCommand = new Command("profile")
   .addCommand(listCommand)
   .addCommand(showCommand)
   .addCommand(checkCommand)
-  .addCommand(adoptCommand);
+  .addCommand(adoptCommand)
+  .addCommand(exportCommand)
+  .addCommand(importCommand)
+  .addCommand(shipCommand);
