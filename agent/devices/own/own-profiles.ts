@@ -1,17 +1,17 @@
 import fs from "node:fs";
 import path from "node:path";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
-import type { Profile } from "../profile.ts";
 import { printProfile } from "../table/document.ts";
 import type { ProfileForm } from "../table/schema.ts";
 import { readProfileText } from "../table/load.ts";
+import type { ReadProfile } from "../table/read.ts";
 import { OWN_PREFIX, parseReference, type Reference, referenceText } from "./reference.ts";
 import { hashOf, readStored, writeOnce } from "./stored-file.ts";
 
 // The clinic's own profiles in the data folder: profiles/own/<name>/<revision>.yaml, each the resolved whole. A revision never changes.
 
 /** Folder of the profiles in the data folder. */
-export const PROFILES_FOLDER = "profiles";
+const PROFILES_FOLDER = "profiles";
 
 const REVISION_MAX = 1_000_000;
 
@@ -23,7 +23,7 @@ export interface OwnProfile {
   readonly hash: string;
   readonly form: ProfileForm;
   /** Its id is the reference, so that each message keeps the revision that received it. */
-  readonly profile: Profile;
+  readonly profile: ReadProfile["profile"];
 }
 
 /** Why a revision cannot be used. */
