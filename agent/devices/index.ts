@@ -83,6 +83,17 @@ export function ownReferences(): string[] {
   return own?.list() ?? [];
 }
 
+/** Returns the shipped profiles and the newest revision of each own one that can be used. */
+export function allProfiles(): readonly Profile[] {
+  const references = ownReferences();
+  const newest = references.filter((one) => references.find((other) => isSameName(one, other)) === one);
+  return [...newest.flatMap((reference) => usable(ownProfile(reference)) ?? []), ...profiles];
+}
+
+function isSameName(one: string, other: string): boolean {
+  return one.split("@")[0] === other.split("@")[0];
+}
+
 /** @param id a shipped profile's, or the reference of an own one that can be used: `own/acme-x1@3` */
 export function profileById(id: string): Profile | undefined {
   return isOwn(id) ? usable(ownProfile(id)) : profiles.find((profile) => profile.id === id);

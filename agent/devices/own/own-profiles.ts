@@ -69,6 +69,13 @@ export class OwnProfiles {
     }
   }
 
+  /** Returns the file of a revision that is stored; null for another profile. */
+  fileOf(reference: string): string | null {
+    const parsed = parseReference(reference);
+    const file = parsed === null ? null : this.#file(parsed);
+    return file !== null && fs.existsSync(file) ? file : null;
+  }
+
   /** Stores a form as the next revision of its profile; one that the latest revision equals is that one. @returns its reference */
   save(form: ProfileForm): string {
     const name = nameOf(form);
