@@ -1,6 +1,7 @@
 import { fujiAu } from "./text/fuji-au.ts";
 import { fujiDriChemNx } from "./text/fuji-dri-chem-nx.ts";
 import { genericPoct1a } from "./generic-poct1a.ts";
+import { htiMicrocc20 } from "./text/hti-microcc-20.ts";
 import { mindrayBc2800Vet, mindrayBc2800VetOneWay } from "./text/mindray-bc2800vet.ts";
 import { mythic } from "./text/mythic.ts";
 import { type OwnFault, type OwnProfile, OwnProfiles } from "./own/own-profiles.ts";
@@ -25,6 +26,7 @@ export const profiles: readonly Profile[] = [
   file("arkray-spotchem-ez"),
   file("arkray-spotchem-el"),
   file("arkray-pu4010"),
+  htiMicrocc20,
   fujiDriChemNx,
   fujiAu,
   mythic,
