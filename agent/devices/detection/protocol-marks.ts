@@ -1,4 +1,5 @@
-import { profiles as known } from "../index.ts";
+import { allProfiles } from "../index.ts";
+import type { Profile } from "../profile.ts";
 
 // Marks of each protocol in received bytes.
 
@@ -216,7 +217,7 @@ function vetLabCheck(body: string): string {
  * marks.
  */
 export function profilesOf(protocol: "astm" | "hl7", sender: string, text = ""): string[] {
-  const found = known.flatMap((profile) => {
+  const found = allProfiles().flatMap((profile) => {
     if (profile.protocol !== protocol || profile.link.kind === "soh-eot" || refuses(profile, sender)) return [];
     const isNamed =
       profile.sender?.test(sender) === true && !UNKNOWN_SENDERS.some((each) => profile.sender?.test(each));
@@ -230,7 +231,7 @@ export function profilesOf(protocol: "astm" | "hl7", sender: string, text = ""):
 const UNKNOWN_SENDERS = ["", "|", "Another maker|Another model"];
 
 /** Returns whether the profile's reader takes the sender for another model. An empty one of HL7 names no model. */
-function refuses(profile: (typeof known)[number], sender: string): boolean {
+function refuses(profile: Profile, sender: string): boolean {
   if (profile.protocol !== "astm" && profile.protocol !== "hl7") return false;
   return profile.sender !== undefined && sender !== "|" && !profile.sender.test(sender);
 }
