@@ -1,9 +1,10 @@
 import type { HeardStep, ProfileName, SetupCandidate } from "../page/types/setup.ts";
 import { DICOM } from "../config/values/schema.ts";
 import { profilesNamedIn } from "../devices/detection/protocol-marks.ts";
-import { lineText, type SerialLine, suggest } from "../devices/detection/detect.ts";
+import { lineText, type SerialLine, suggest, type Suggestion } from "../devices/detection/detect.ts";
 import { profileById, profiles } from "../devices/index.ts";
 import type { Profile } from "../devices/profile.ts";
+import { type Ranked, rankProfiles } from "../tools/offline/rank-profiles.ts";
 import { wireText } from "../protocols/transcript.ts";
 import { replay } from "../tools/offline/replay.ts";
 import type { HeardBytes } from "./listening.ts";
@@ -16,32 +17,56 @@ export interface Candidate {
   readonly serial: SerialLine | null;
   /** The bytes that suggest it. */
   readonly bytes: Uint8Array;
+  readonly evidence: Omit<Ranked, "profile">;
 }
 
 const CANDIDATES_MAX = 8;
 
-/** Points that rank a general profile below a special one for the same bytes. */
+/** Points that rank a general profile below a special one for the same bytes. A special one for which nothing speaks is below it. */
 const GENERAL_POINTS = 5;
+
+/** Returns the profiles of a suggestion by what they read, and as suggested where no message can be cut from the bytes. */
+function rankedOf({ profiles: named }: Suggestion, bytes: Uint8Array): readonly Ranked[] {
+  const general = named.find(isGeneral);
+  const ranked = general === undefined ? [] : rankProfiles(bytes, general);
+  if (ranked.length > 0) return ranked;
+  return named.map((profile) => ({ profile, points: 0, named: null, isMarked: false, reading: null }));
+}
+
+/** Candidates of the bytes that a step holds. The page asks for them each second. */
+const computed = new WeakMap<readonly HeardBytes[], Candidate[]>();
 
 /** Returns the candidates, the best first. */
 export function candidatesOf(heard: readonly HeardBytes[]): Candidate[] {
+  const before = computed.get(heard);
+  if (before !== undefined) return before;
   const found = heard.flatMap((sample) =>
-    suggest([sample]).flatMap(({ line, protocol, profiles: named, score, reasons }) =>
-      named.map((profile, index) => ({
+    suggest([sample]).flatMap((suggestion) => {
+      const { line, protocol, score, reasons } = suggestion;
+      const ranked = rankedOf(
+        suggestion,
+        line?.dataBits === 7 ? sample.bytes.map((byte) => byte & 0x7f) : sample.bytes,
+      );
+      const general = ranked.findIndex(({ profile }) => isGeneral(profile));
+      return ranked.map(({ profile, ...evidence }, index) => ({
         shown: {
           ...nameOf(profile),
           protocol,
           setting: line === null ? null : lineText(line),
           caller: sample.caller,
-          score: index > 0 && isGeneral(profile) ? score - GENERAL_POINTS : score,
+          score:
+            general < 0 || index === 0 || index < general ? score : score - GENERAL_POINTS * (index > general ? 2 : 1),
           reasons,
         },
         serial: line,
         bytes: sample.bytes,
-      })),
-    ),
+        evidence,
+      }));
+    }),
   );
-  return found.toSorted((one, other) => other.shown.score - one.shown.score).slice(0, CANDIDATES_MAX);
+  const candidates = found.toSorted((one, other) => other.shown.score - one.shown.score).slice(0, CANDIDATES_MAX);
+  computed.set(heard, candidates);
+  return candidates;
 }
 
 /** Marks of a protocol without their end have this score. Less is a guess. */

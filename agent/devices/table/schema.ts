@@ -70,7 +70,13 @@ export const ProfileForm = ClosedObject({
   device: optional({ name: Words, default: Words, modality: Modality }),
   charset: Type.Optional(Type.Enum([...CHARSETS])),
   /** Patterns of H-5 or of `MSH-3|MSH-4`. `marks` is of the complete message: set-up distinguishes related models by it. */
-  recognize: Type.Optional(optional({ sender: PatternText, notSender: PatternText, marks: PatternText })),
+  recognize: Type.Optional(
+    optional({
+      ...{ sender: PatternText, notSender: PatternText, marks: PatternText },
+      /** Pattern of the device's and its maker's names, in any case, at the places that a maker fills. */
+      names: PatternText,
+    }),
+  ),
   patient: Type.Optional(
     optional({
       ...{ identifier: SourceForm, name: SourceForm, owner: SourceForm },

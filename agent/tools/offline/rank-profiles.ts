@@ -1,0 +1,128 @@
+import type { Profile } from "../../devices/profile.ts";
+import { profiles as shipped } from "../../devices/index.ts";
+import type { Report } from "../../report/report.ts";
+import { read } from "../../study/read.ts";
+import { type Claim, claimOf, type MakerText } from "../../devices/detection/claims.ts";
+import { astmMessages, type HeardMessage, hl7Messages } from "../../devices/detection/heard-messages.ts";
+
+// Ranks the profiles of one framing by what speaks for them in heard bytes, and by what they read of them. Reading alone does not
+// distinguish related models: they share a grammar, and a loose rule of one reads more than the right rule of another.
+
+export interface Ranked {
+  readonly profile: string;
+  readonly points: number;
+  /** Where the device names itself or its maker; null if it does not. */
+  readonly named: MakerText | null;
+  /** A text is there that only this device and its sisters write. */
+  readonly isMarked: boolean;
+  /** What it reads; null if it cannot read the bytes, or if the time was over. */
+  readonly reading: ProfileReading | null;
+}
+
+export interface ProfileReading {
+  /** Rows with a name of the catalogue, and all rows with the left out ones. */
+  readonly known: number;
+  readonly rows: readonly ReadRow[];
+  readonly leftOut: number;
+  readonly points: number;
+}
+
+export interface ReadRow {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Time of all readings, which are computed for the likeliest profiles first. */
+const READING_MS_MAX = 200;
+/** Messages that are read. */
+const MESSAGES_MAX = 10;
+
+/**
+ * Returns the profiles of the framing of `general`, the best first: special ones that something speaks for, then the general one,
+ * then special ones that only read the bytes. Profiles that refuse the sender are left out.
+ */
+export function rankProfiles(bytes: Uint8Array, general: string, profiles: readonly Profile[] = shipped): Ranked[] {
+  const base = profiles.find(({ id }) => id === general);
+  if (base === undefined) return [];
+  const messages = base.protocol === "hl7" ? hl7Messages(bytes) : base.protocol === "astm" ? astmMessages(bytes) : [];
+  if (messages.length === 0) return [];
+  const family = profiles.filter(({ protocol, link }) => protocol === base.protocol && link.kind === base.link.kind);
+  const claims = family.map((profile) => claimOf(profile, messages));
+  const owners = sendersOf(claims);
+  const possible = claims
+    .filter(({ isRefused, sender, isMarked, profile }) => {
+      return !isRefused && (owners.length === 0 || sender !== null || isMarked || profile.id === general);
+    })
+    .toSorted((one, other) => tier(other, general) - tier(one, general));
+  const until = performance.now() + READING_MS_MAX;
+  const ranked = possible.map((claim) => {
+    const reading = performance.now() > until ? undefined : readingOf(messages, claim.profile);
+    return { claim, reading: reading ?? null, points: pointsOf(claim, owners, reading) };
+  });
+  const least = ranked.find(({ claim }) => claim.profile.id === general)?.reading?.points ?? 0;
+  return ranked
+    .filter(({ claim, reading }) => tier(claim, general) > 0 || ((reading?.known ?? 0) > 0 && reading!.points >= least))
+    .toSorted(
+      (one, other) =>
+        tier(other.claim, general) - tier(one.claim, general) ||
+        other.points - one.points ||
+        trust(other.claim.profile) - trust(one.claim.profile),
+    )
+    .map(({ claim: { profile, named, isMarked }, ...rest }) => ({ profile: profile.id, named, isMarked, ...rest }));
+}
+
+/** 2: something speaks for a special profile. 1: the general one. 0: a special one for which nothing speaks. */
+function tier({ profile, sender, isMarked }: Claim, general: string): number {
+  return profile.id === general ? 1 : sender !== null || isMarked ? 2 : 0;
+}
+
+/** Returns the profiles whose sender it is: those that it names, else those of its family. */
+function sendersOf(claims: readonly Claim[]): readonly Claim[] {
+  const models = claims.filter(({ sender, isRefused }) => sender === "model" && !isRefused);
+  return models.length > 0 ? models : claims.filter(({ sender, isRefused }) => sender === "family" && !isRefused);
+}
+
+/** A clinic's own profile wins a tie. */
+function trust({ id }: Profile): number {
+  return id.startsWith("own/") ? 1 : 0;
+}
+
+function pointsOf(claim: Claim, named: readonly Claim[], reading: ProfileReading | null | undefined): number {
+  const { profile, sender, isMarked } = claim;
+  const hasMarks = profile.marks !== undefined || profile.names !== undefined;
+  const ofSender = named.includes(claim) && named.length === 1 ? 40 : sender === null ? 0 : 20;
+  const ofMarks = isMarked ? 20 : hasMarks ? -20 : 0;
+  return ofSender + ofMarks + (reading === null ? -50 : (reading?.points ?? 0));
+}
+
+/** Reads the messages. @returns null if one cannot be read */
+function readingOf(messages: readonly HeardMessage[], profile: Profile): ProfileReading | null {
+  const context = { device: "set-up", timeZone: "UTC", receivedAt: Date.now() };
+  const readings = messages.slice(0, MESSAGES_MAX).map(({ bytes }) => read(bytes, profile, context));
+  if (readings.some(({ is }) => is === "quarantined")) return null;
+  const reports = readings.flatMap((reading) => (reading.is === "reports" ? reading.reports : []));
+  const all = reports.flatMap(({ rows }) => rows);
+  const known = all.filter(({ codeSource }) => codeSource !== "device").length;
+  const leftOut = reports.reduce((sum, report) => sum + report.leftOut.length, 0);
+  return {
+    known,
+    rows: all.map(({ device_code, code, value, text, unit, comparator }) => ({
+      name: device_code ?? code,
+      text: [comparator, text ?? value, unit].filter((part) => part != null).join(" "),
+    })),
+    leftOut,
+    points: known - (all.length - known) - leftOut / 2 + Math.max(0, ...reports.map(identityPoints)),
+  };
+}
+
+/** Points of what names the patient and the sample. The title of a panel is not a name. */
+function identityPoints({ identifier, species, patient_hint: { name, owner }, sampleIds = [] }: Report): number {
+  const isName = name != null && /\p{L}/u.test(name) && !/count|panel|profile|chem|99[A-Z]{3}/i.test(name);
+  return (
+    (identifier === null ? 0 : 3) +
+    (species === null ? 0 : 4) +
+    (isName ? 2 : 0) +
+    (owner == null ? 0 : 1) +
+    (sampleIds.length === 0 ? 0 : 1)
+  );
+}
