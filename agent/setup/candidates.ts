@@ -30,7 +30,7 @@ function rankedOf({ profiles: named }: Suggestion, bytes: Uint8Array): readonly 
   const general = named.find(isGeneral);
   const ranked = general === undefined ? [] : rankProfiles(bytes, general);
   if (ranked.length > 0) return ranked;
-  return named.map((profile) => ({ profile, points: 0, named: null, isMarked: false, reading: null }));
+  return named.map((profile) => ({ profile, points: 0, named: null, mark: null, reading: null }));
 }
 
 /** Candidates of the bytes that a step holds. The page asks for them each second. */

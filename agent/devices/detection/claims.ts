@@ -1,4 +1,5 @@
 import type { Profile } from "../profile.ts";
+import type { Pattern } from "../../protocols/profile.ts";
 import type { HeardMessage } from "./heard-messages.ts";
 
 // What a message says about its device: the sender, and the other places that a maker fills.
@@ -16,8 +17,8 @@ export interface Claim {
   readonly isRefused: boolean;
   /** `model`: the sender is a name of the device. `family`: the profile's pattern of senders matches, as those of sisters may. */
   readonly sender: "model" | "family" | null;
-  /** A text is there that only this device and its sisters write. */
-  readonly isMarked: boolean;
+  /** `own`: a text is there that only this device and its sisters write. `shared`: one that other makers write too. */
+  readonly mark: "own" | "shared" | null;
   /** Where the device names itself or its maker; null if it does not. */
   readonly named: MakerText | null;
 }
@@ -28,23 +29,33 @@ const UNKNOWN_SENDERS = ["", "|", "Another maker|Another model"];
 export function claimOf(profile: Profile, messages: readonly HeardMessage[]): Claim {
   const [first] = messages;
   if (first === undefined || (profile.protocol !== "astm" && profile.protocol !== "hl7")) {
-    return { profile, isRefused: false, sender: null, isMarked: false, named: null };
+    return { profile, isRefused: false, sender: null, mark: null, named: null };
   }
   const { sender, senderTexts, otherTexts } = makerTexts(first);
   const accepts = profile.sender?.test(sender);
-  // An empty sender names no model, and the readers accept it.
-  const isRefused = accepts === false && sender !== "" && sender !== "|";
-  const isPattern = accepts === true && !UNKNOWN_SENDERS.some((each) => profile.sender?.test(each));
   const [inSender, elsewhere] = [senderTexts, otherTexts].map((texts) =>
     texts.find(({ text }) => profile.names?.test(text)),
   );
-  const isNamed = inSender !== undefined;
-  const named = inSender ?? (isPattern ? senderTexts[0] : elsewhere) ?? null;
-  const isMarked =
-    elsewhere !== undefined ||
-    messages.some(({ text, asSent }) => profile.marks?.test(text) === true || profile.marks?.test(asSent) === true);
-  return { profile, isRefused, sender: isNamed ? "model" : isPattern ? "family" : null, isMarked, named };
+  // An empty sender names no model, and the readers accept it, as they do one that the clinic typed.
+  const isRefused = accepts === false && sender !== "" && sender !== "|" && !isModel(elsewhere);
+  const has = (marks: Pattern | undefined) =>
+    marks !== undefined && messages.some(({ text, asSent }) => marks.test(text) || marks.test(asSent));
+  const mark = elsewhere !== undefined || has(profile.marks) ? "own" : has(profile.sharedMarks) ? "shared" : null;
+  // A pattern of senders such as a serial number's proves nothing if the results are not the device's.
+  const isFamily =
+    accepts === true &&
+    !UNKNOWN_SENDERS.some((each) => profile.sender?.test(each)) &&
+    (profile.marks === undefined || mark !== null || !messages.some(({ text }) => RESULT.test(text)));
+  const named = inSender ?? (isFamily ? senderTexts[0] : elsewhere) ?? null;
+  return { profile, isRefused, sender: inSender !== undefined ? "model" : isFamily ? "family" : null, mark, named };
 }
+
+/** The reader accepts any sender of a message that names the model in a field of these. */
+function isModel(found: MakerText | undefined): boolean {
+  return /^(?:OBR-4|SFT-[124]|EQU-[14]|OBX-18)\./.test(found?.place ?? "");
+}
+
+const RESULT = /[\r\n](?:OBX|R)\|/;
 
 interface MakerTexts {
   /** H-5, or `MSH-3|MSH-4`. */
@@ -57,7 +68,7 @@ interface MakerTexts {
 const ROWS_MAX = 20;
 
 function makerTexts({ text }: HeardMessage): MakerTexts {
-  const rows = text.split(/[\r\n]+/).map((line) => line.split("|"));
+  const rows = text.split(/[\r\n]+/).map((line) => line.replaceAll('""', "").split("|"));
   const header = rows[0] ?? [];
   const textsAt = (name: string, field: number, max = 1) =>
     rows

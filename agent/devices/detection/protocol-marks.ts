@@ -30,7 +30,7 @@ export const PROTOCOL_MARKS: readonly ((text: string) => ProtocolMatch[])[] = [
 ];
 
 function lis01(text: string): ProtocolMatch[] {
-  const frames = text
+  const ended = text
     .split("\x02")
     .slice(1)
     .flatMap((piece) => {
@@ -38,11 +38,13 @@ function lis01(text: string): ProtocolMatch[] {
       return end > 0 && /^[0-7]/.test(piece)
         ? [{ body: piece.slice(0, end + 1), sum: piece.slice(end + 1, end + 3) }]
         : [];
-    })
-    .filter(({ sum }) => /^[\dA-F]{2}$/i.test(sum));
+    });
+  // Frames with another check, or without one, are of the standard if a header is in them.
+  const isOther = ended.some(({ body }) => /^[0-7]H[^A-Za-z\d\s]{3}/.test(body));
+  const frames = ended.filter(({ sum }) => isOther || /^[\dA-F]{2}$/i.test(sum));
   if (frames.length === 0) return [];
   const right = frames.filter(({ body, sum }) => Number.parseInt(sum, 16) === sumOf(body));
-  const score = right.length === 0 ? 30 : 60 + Math.round((35 * right.length) / frames.length);
+  const score = right.length > 0 ? 60 + Math.round((35 * right.length) / frames.length) : isOther ? 50 : 30;
   const profiles = [...profilesOf("astm", astmMessages(Buffer.from(text, "latin1"))), "generic-astm"];
   return [
     {
@@ -178,10 +180,13 @@ function sohRecords(text: string): ProtocolMatch[] {
     .slice(1)
     .find((piece) => /^H[^A-Za-z\d\s]{3}/.test(piece));
   if (records === undefined) return [];
+  const own = known.find(({ link }) => link.kind === "soh-eot");
+  // Another device may have this frame too, and the profile would refuse it.
+  const isRefused = own === undefined || claimOf(own, astmMessages(Buffer.from(records, "latin1"))).isRefused;
   const isEnded = records.includes("\x04");
   const score = isEnded ? 95 : 70;
   const reason = `records after SOH, ${isEnded ? "and EOT" : "no EOT"}`;
-  return [{ protocol: "LIS02 records from SOH to EOT", profiles: ["radiometer-abl9"], score, reason }];
+  return [{ protocol: "LIS02 records from SOH to EOT", profiles: isRefused ? [] : [own.id], score, reason }];
 }
 
 /**
@@ -212,8 +217,8 @@ function profilesOf(protocol: "astm" | "hl7", messages: readonly HeardMessage[])
   return found.toSorted((one, other) => weightOf(other) - weightOf(one)).map(({ profile }) => profile.id);
 }
 
-function weightOf({ sender, isMarked }: Claim): number {
-  return (isMarked ? 2 : 0) + (sender === null ? 0 : sender === "family" ? 1 : 2);
+function weightOf({ sender, mark }: Claim): number {
+  return (mark === "own" ? 2 : mark === "shared" ? 1 : 0) + (sender === null ? 0 : sender === "family" ? 1 : 2);
 }
 
 /** Returns the ids of the special profiles of a sender: H-5, or `MSH-3|MSH-4`. */

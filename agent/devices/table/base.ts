@@ -7,7 +7,7 @@ import { type Records, type Source, sourceOf } from "./source.ts";
 
 /** The columns of every protocol. */
 export function baseOf({ profile, device, recognize, results }: ProfileForm) {
-  const { marks, names } = recognize ?? {};
+  const { marks, sharedMarks, names } = recognize ?? {};
   const suffix = results?.suffix;
   const sender = senderOf(recognize);
   return {
@@ -15,6 +15,7 @@ export function baseOf({ profile, device, recognize, results }: ProfileForm) {
     modality: device.modality ?? null,
     device_name: device.name ?? null,
     ...(marks === undefined ? {} : { marks: readPattern(marks) }),
+    ...(sharedMarks === undefined ? {} : { sharedMarks: readPattern(sharedMarks) }),
     ...(names === undefined ? {} : { names: readPattern(`/${names}/i`) }),
     ...(suffix === undefined ? {} : { valueSuffix: suffix }),
     ...(sender === null ? {} : { sender }),

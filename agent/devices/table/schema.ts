@@ -75,6 +75,8 @@ export const ProfileForm = ClosedObject({
       ...{ sender: PatternText, notSender: PatternText, marks: PatternText },
       /** Pattern of the device's and its maker's names, in any case, at the places that a maker fills. */
       names: PatternText,
+      /** As `marks`, of texts that related models of other makers write too. */
+      sharedMarks: PatternText,
     }),
   ),
   patient: Type.Optional(

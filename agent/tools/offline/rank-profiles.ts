@@ -13,8 +13,8 @@ export interface Ranked {
   readonly points: number;
   /** Where the device names itself or its maker; null if it does not. */
   readonly named: MakerText | null;
-  /** A text is there that only this device and its sisters write. */
-  readonly isMarked: boolean;
+  /** A text is there that only this device and its sisters write, or one that other makers write too. */
+  readonly mark: Claim["mark"];
   /** What it reads; null if it cannot read the bytes, or if the time was over. */
   readonly reading: ProfileReading | null;
 }
@@ -50,8 +50,8 @@ export function rankProfiles(bytes: Uint8Array, general: string, profiles: reado
   const claims = family.map((profile) => claimOf(profile, messages));
   const owners = sendersOf(claims);
   const possible = claims
-    .filter(({ isRefused, sender, isMarked, profile }) => {
-      return !isRefused && (owners.length === 0 || sender !== null || isMarked || profile.id === general);
+    .filter(({ isRefused, sender, mark, profile }) => {
+      return !isRefused && (owners.length === 0 || sender !== null || mark !== null || profile.id === general);
     })
     .toSorted((one, other) => tier(other, general) - tier(one, general));
   const until = performance.now() + READING_MS_MAX;
@@ -68,12 +68,12 @@ export function rankProfiles(bytes: Uint8Array, general: string, profiles: reado
         other.points - one.points ||
         trust(other.claim.profile) - trust(one.claim.profile),
     )
-    .map(({ claim: { profile, named, isMarked }, ...rest }) => ({ profile: profile.id, named, isMarked, ...rest }));
+    .map(({ claim: { profile, named, mark }, ...rest }) => ({ profile: profile.id, named, mark, ...rest }));
 }
 
 /** 2: something speaks for a special profile. 1: the general one. 0: a special one for which nothing speaks. */
-function tier({ profile, sender, isMarked }: Claim, general: string): number {
-  return profile.id === general ? 1 : sender !== null || isMarked ? 2 : 0;
+function tier({ profile, sender, mark }: Claim, general: string): number {
+  return profile.id === general ? 1 : sender !== null || mark !== null ? 2 : 0;
 }
 
 /** Returns the profiles whose sender it is: those that it names, else those of its family. */
@@ -88,10 +88,10 @@ function trust({ id }: Profile): number {
 }
 
 function pointsOf(claim: Claim, named: readonly Claim[], reading: ProfileReading | null | undefined): number {
-  const { profile, sender, isMarked } = claim;
+  const { profile, sender, mark } = claim;
   const hasMarks = profile.marks !== undefined || profile.names !== undefined;
   const ofSender = named.includes(claim) && named.length === 1 ? 40 : sender === null ? 0 : 20;
-  const ofMarks = isMarked ? 20 : hasMarks ? -20 : 0;
+  const ofMarks = mark === "own" ? 20 : mark === "shared" ? 10 : hasMarks ? -20 : 0;
   return ofSender + ofMarks + (reading === null ? -50 : (reading?.points ?? 0));
 }
 

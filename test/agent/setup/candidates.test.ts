@@ -51,6 +51,7 @@ const OTHERS: Readonly<Record<string, string | undefined>> = {
   "mindray-bc2800vet/cut.astm": undefined,
   "mindray-bc2800vet/qc-run.astm": undefined,
   "mindray-bc/heartbeat.hl7": "generic-hl7",
+  "radiometer-abl9/wrong-sender.astm": undefined, // the only profile of its frame refuses it
 };
 
 test.each(recordings.map(({ name, bytes: sample }) => [name, sample] as const))(
@@ -151,7 +152,8 @@ test("a special profile that leaves out what the general one misreads is not arg
     text
       .replace("|URIT|UT-5160|", "|LAB-2|Clinic|")
       .replace(/UT-?5160/g, "")
-      .replace(/\|0-10/g, "|0-20"),
+      .replace(/\|0-10/g, "|0-20")
+      .replaceAll("_", "-"),
     "latin1",
   );
   const candidates = heard(unnamed);
