@@ -1,6 +1,6 @@
 import type { Profile } from "../../devices/profile.ts";
 import { profiles as shipped } from "../../devices/index.ts";
-import type { Report } from "../../report/report.ts";
+import type { Reading, Report } from "../../report/report.ts";
 import { read } from "../../study/read.ts";
 import { type Claim, claimOf, type MakerText } from "../../devices/detection/claims.ts";
 import { astmMessages, type HeardMessage, hl7Messages } from "../../devices/detection/heard-messages.ts";
@@ -20,9 +20,10 @@ export interface Ranked {
 }
 
 export interface ProfileReading {
-  /** Rows with a name of the catalogue, and all rows with the left out ones. */
+  /** Rows with a name of the catalogue. */
   readonly known: number;
   readonly rows: readonly ReadRow[];
+  /** Results without a row. */
   readonly leftOut: number;
   readonly points: number;
 }
@@ -95,10 +96,13 @@ function pointsOf(claim: Claim, named: readonly Claim[], reading: ProfileReading
   return ofSender + ofMarks + (reading === null ? -50 : (reading?.points ?? 0));
 }
 
-/** Reads the messages. @returns null if one cannot be read */
 function readingOf(messages: readonly HeardMessage[], profile: Profile): ProfileReading | null {
   const context = { device: "set-up", timeZone: "UTC", receivedAt: Date.now() };
-  const readings = messages.slice(0, MESSAGES_MAX).map(({ bytes }) => read(bytes, profile, context));
+  return summaryOf(messages.slice(0, MESSAGES_MAX).map(({ bytes }) => read(bytes, profile, context)));
+}
+
+/** Returns what a profile reads of all messages; null if one of them cannot be read. */
+export function summaryOf(readings: readonly Reading[]): ProfileReading | null {
   if (readings.some(({ is }) => is === "quarantined")) return null;
   const reports = readings.flatMap((reading) => (reading.is === "reports" ? reading.reports : []));
   const all = reports.flatMap(({ rows }) => rows);

@@ -33,7 +33,7 @@ const all = [...recordings, ...capturesIn("hl7"), ...capturesIn("astm")];
 
 /** Returns the number of results that each profile reads by name; no entry for one that reads none. */
 function readBy(sample: Uint8Array): ReadonlyMap<string, number> {
-  const counts = profiles.map((profile) => [profile.id, readingOf(sample, profile)?.rows ?? 0] as const);
+  const counts = profiles.map((profile) => [profile.id, readingOf(sample, profile)?.known ?? 0] as const);
   return new Map(counts.filter(([, count]) => count > 0));
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { candidatesOf } from "../../../agent/setup/candidates.ts";
+import { candidatesOf, misfit, tieOf } from "../../../agent/setup/candidates.ts";
 import { recording, recordings } from "../../support/fixtures.ts";
 import { bytes, sessionOf } from "../protocols/astm/wire.ts";
 
@@ -170,6 +170,39 @@ describe("a device of ASTM", () => {
     const [xor, none] = ["00", ""].map((check) => Buffer.from(checked(check), "latin1"));
     expect(proposed(xor!)).toBe(profile);
     expect(proposed(none!)).toBe(profile);
+  });
+});
+
+describe("the words for a person", () => {
+  test("say what the device calls itself, where, and how many rows are read", () => {
+    const [first] = ranked(recording("boule-exigo/dog-three-parts.hl7"));
+    expect(first?.shown).toMatchObject({
+      profile: "boule-exigo",
+      named: { text: "BM850", place: "MSH-3.1" },
+      mark: "own",
+      rows: { read: 14, of: 16 },
+    });
+    const [vitros] = ranked(recording("vitros/thyroid-and-indices.astm"));
+    expect(vitros?.shown.named).toEqual({ text: "3600999", place: "H-5.1" });
+    expect(ranked(recording("generic-astm/one-frame.astm"))[0]?.shown).toMatchObject({ named: null, isGeneral: true });
+  });
+
+  test("two profiles that fit alike are a tie with the rows that differ, and others are none", () => {
+    const rows = ["OBX|1|IS|08001^Take Mode^99MRC||O", "OBX|2|NM|Neu#||7.0|10^9/L||A", "OBX|3|NM|NLR||2.9"];
+    const alike = hl7("|||", [...rows, "OBX|5|ST|Remark||seen"]);
+    expect(tieOf(ranked(alike))?.rows).toEqual([{ name: "Remark", read: [null, "seen"] }]);
+    expect(tieOf(ranked(hl7("BC-5380|||", rows)))).toBeNull();
+    expect(tieOf(ranked(hl7("|||")))).toBeNull();
+  });
+
+  test("a special profile that reads more argues against another, and one that reads as much does not", () => {
+    const vetscan = ranked(recording("abaxis-vetscan-vs2/dog.astm"));
+    expect(misfit("generic-astm", vetscan)).toContain("choose abaxis-vetscan-vs2");
+    const clinitek = ranked(recording("genrui-vh30/blood-count.hl7"));
+    expect(misfit("generic-hl7", clinitek)).toContain("choose genrui-vh30");
+    const asMuch = ranked(hl7("BC-5380|Mindray||"));
+    expect(asMuch[0]?.shown.profile).toBe("mindray-bc");
+    expect(misfit("generic-hl7", asMuch)).toBeNull();
   });
 });
 
