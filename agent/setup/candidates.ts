@@ -3,10 +3,8 @@ import { DICOM } from "../config/values/schema.ts";
 import { aeTitlesIn, profilesNamedIn } from "../devices/detection/protocol-marks.ts";
 import { lineText, type SerialLine, suggest, type Suggestion } from "../devices/detection/detect.ts";
 import { profileById, profiles } from "../devices/index.ts";
-import type { Profile } from "../devices/profile.ts";
-import { type ProfileReading, type Ranked, rankProfiles, summaryOf } from "../tools/offline/rank-profiles.ts";
+import { isGeneral, type ProfileReading, rankSuggested, readingOf } from "../tools/offline/rank-profiles.ts";
 import { wireText } from "../protocols/transcript.ts";
-import { replay } from "../tools/offline/replay.ts";
 import type { HeardBytes } from "./listening.ts";
 
 // The devices that heard bytes may come from, with evidence.
@@ -26,18 +24,6 @@ const CANDIDATES_MAX = 8;
 /** Points that rank a general profile below a special one for the same bytes. A special one for which nothing speaks is below it. */
 const GENERAL_POINTS = 5;
 
-/** Returns the profiles of a suggestion by what they read, and as suggested where no message can be cut from the bytes. */
-function rankedOf({ profiles: named }: Suggestion, bytes: Uint8Array): readonly Ranked[] {
-  const general = named.find(isGeneral);
-  const ranked = general === undefined ? [] : rankProfiles(bytes, general);
-  if (ranked.length > 0) return ranked;
-  return named.map((id) => {
-    const profile = profileById(id);
-    const reading = profile === undefined ? null : readingOf(bytes, profile);
-    return { profile: id, points: 0, named: null, mark: null, reading };
-  });
-}
-
 /** Candidates of the bytes that a step holds. The page asks for them each second. */
 const computed = new WeakMap<readonly HeardBytes[], Candidate[]>();
 
@@ -53,9 +39,7 @@ export function candidatesOf(heard: readonly HeardBytes[]): Candidate[] {
 
 function candidatesIn({ bytes, caller }: HeardBytes, suggestion: Suggestion): Candidate[] {
   const { line, protocol, score, reasons } = suggestion;
-  // Of a line with seven data bits the eighth is the parity.
-  const text = line?.dataBits === 7 ? bytes.map((byte) => byte & 0x7f) : bytes;
-  const ranked = rankedOf(suggestion, text);
+  const ranked = rankSuggested(suggestion, bytes);
   const general = ranked.findIndex(({ profile }) => isGeneral(profile));
   return ranked.map(({ profile, points, named, mark, reading }, index) => {
     const below = general < 0 || index === 0 || index < general ? 0 : index > general ? 2 : 1;
@@ -144,13 +128,6 @@ function readsAsMuch(profile: string, { shown, bytes }: Candidate): boolean {
   return other === null || other.known === 0 || (own.known > 0 && own.known + own.leftOut >= other.known);
 }
 
-/** Reads the complete messages with the profile's own link; null if one cannot be read. */
-export function readingOf(bytes: Uint8Array, profile: Profile): ProfileReading | null {
-  const context = { device: "set-up", timeZone: "UTC", receivedAt: Date.now() };
-  const messages = replay([bytes], profile, context, null).messages.filter(({ incomplete }) => incomplete === null);
-  return summaryOf(messages.map(({ reading }) => reading));
-}
-
 /** Returns the profile that a stored message looks like, null if the chosen one fits. */
 export function looksLike(message: Uint8Array, chosen: string): ProfileName | null {
   const named = profilesNamedIn(message);
@@ -178,10 +155,6 @@ export function analyzerNames(): ProfileName[] {
   // A watched folder is not a line on which a device is heard.
   const heard = profiles.filter(({ protocol }) => protocol !== "file");
   return heard.map(({ id }) => nameOf(id)).toSorted((one, other) => one.name.localeCompare(other.name, "en"));
-}
-
-function isGeneral(profile: string): boolean {
-  return profile.startsWith("generic-");
 }
 
 /** Bytes whose text is shown. */

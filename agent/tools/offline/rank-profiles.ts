@@ -2,6 +2,8 @@ import type { Profile } from "../../devices/profile.ts";
 import { profiles as shipped } from "../../devices/index.ts";
 import type { Reading, Report } from "../../report/report.ts";
 import { read } from "../../study/read.ts";
+import type { Suggestion } from "../../devices/detection/detect.ts";
+import { replay } from "./replay.ts";
 import { type Claim, claimOf, type MakerText } from "../../devices/detection/claims.ts";
 import { astmMessages, type HeardMessage, hl7Messages } from "../../devices/detection/heard-messages.ts";
 
@@ -38,16 +40,34 @@ const READING_MS_MAX = 200;
 /** Messages that are read. */
 const MESSAGES_MAX = 10;
 
+/** Returns the profiles of a suggestion, the best first: as suggested where no message can be cut from the bytes. */
+export function rankSuggested({ line, profiles }: Suggestion, bytes: Uint8Array): readonly Ranked[] {
+  // Of a line with seven data bits the eighth is the parity.
+  const text = line?.dataBits === 7 ? bytes.map((byte) => byte & 0x7f) : bytes;
+  const general = profiles.find(isGeneral);
+  const ranked = general === undefined ? [] : rankProfiles(text, general);
+  if (ranked.length > 0) return ranked;
+  return profiles.map((id) => {
+    const profile = shipped.find((each) => each.id === id);
+    const reading = profile === undefined ? null : readingOf(text, profile);
+    return { profile: id, points: 0, named: null, mark: null, reading };
+  });
+}
+
+export function isGeneral(profile: string): boolean {
+  return profile.startsWith("generic-");
+}
+
 /**
  * Returns the profiles of the framing of `general`, the best first: special ones that something speaks for, then the general one,
  * then special ones that only read the bytes. Profiles that refuse the sender are left out.
  */
-export function rankProfiles(bytes: Uint8Array, general: string, profiles: readonly Profile[] = shipped): Ranked[] {
-  const base = profiles.find(({ id }) => id === general);
+function rankProfiles(bytes: Uint8Array, general: string): Ranked[] {
+  const base = shipped.find(({ id }) => id === general);
   if (base === undefined) return [];
   const messages = base.protocol === "hl7" ? hl7Messages(bytes) : base.protocol === "astm" ? astmMessages(bytes) : [];
   if (messages.length === 0) return [];
-  const family = profiles.filter(({ protocol, link }) => protocol === base.protocol && link.kind === base.link.kind);
+  const family = shipped.filter(({ protocol, link }) => protocol === base.protocol && link.kind === base.link.kind);
   const claims = family.map((profile) => claimOf(profile, messages));
   const owners = sendersOf(claims);
   const possible = claims
@@ -57,12 +77,12 @@ export function rankProfiles(bytes: Uint8Array, general: string, profiles: reado
     .toSorted((one, other) => tier(other, general) - tier(one, general));
   const until = performance.now() + READING_MS_MAX;
   const ranked = possible.map((claim) => {
-    const reading = performance.now() > until ? undefined : readingOf(messages, claim.profile);
+    const reading = performance.now() > until ? undefined : readingOfMessages(messages, claim.profile);
     return { claim, reading: reading ?? null, points: pointsOf(claim, owners, reading) };
   });
-  const least = ranked.find(({ claim }) => claim.profile.id === general)?.reading?.points ?? 0;
+  const ofGeneral = ranked.find(({ claim }) => claim.profile.id === general)?.reading?.points ?? 0;
   return ranked
-    .filter(({ claim, reading }) => tier(claim, general) > 0 || ((reading?.known ?? 0) > 0 && reading!.points >= least))
+    .filter(({ claim, reading }) => tier(claim, general) > 0 || (reading?.points ?? 0) > ofGeneral)
     .toSorted(
       (one, other) =>
         tier(other.claim, general) - tier(one.claim, general) ||
@@ -96,13 +116,21 @@ function pointsOf(claim: Claim, named: readonly Claim[], reading: ProfileReading
   return ofSender + ofMarks + (reading === null ? -50 : (reading?.points ?? 0));
 }
 
-function readingOf(messages: readonly HeardMessage[], profile: Profile): ProfileReading | null {
-  const context = { device: "set-up", timeZone: "UTC", receivedAt: Date.now() };
+const CONTEXT = { device: "set-up", timeZone: "UTC" };
+
+function readingOfMessages(messages: readonly HeardMessage[], profile: Profile): ProfileReading | null {
+  const context = { ...CONTEXT, receivedAt: Date.now() };
   return summaryOf(messages.slice(0, MESSAGES_MAX).map(({ bytes }) => read(bytes, profile, context)));
 }
 
+/** Reads the complete messages with the profile's own link; null if one cannot be read. */
+export function readingOf(bytes: Uint8Array, profile: Profile): ProfileReading | null {
+  const { messages } = replay([bytes], profile, { ...CONTEXT, receivedAt: Date.now() }, null);
+  return summaryOf(messages.filter(({ incomplete }) => incomplete === null).map(({ reading }) => reading));
+}
+
 /** Returns what a profile reads of all messages; null if one of them cannot be read. */
-export function summaryOf(readings: readonly Reading[]): ProfileReading | null {
+function summaryOf(readings: readonly Reading[]): ProfileReading | null {
   if (readings.some(({ is }) => is === "quarantined")) return null;
   const reports = readings.flatMap((reading) => (reading.is === "reports" ? reading.reports : []));
   const all = reports.flatMap(({ rows }) => rows);

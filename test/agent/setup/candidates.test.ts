@@ -5,7 +5,8 @@ import { expect, test } from "vitest";
 import { profilesNamedIn } from "../../../agent/devices/detection/protocol-marks.ts";
 import { profileById, profiles } from "../../../agent/devices/index.ts";
 import { encodeMllp } from "../../../agent/protocols/mllp.ts";
-import { candidatesOf, looksLike, misfit, readingOf } from "../../../agent/setup/candidates.ts";
+import { candidatesOf, looksLike, misfit } from "../../../agent/setup/candidates.ts";
+import { readingOf } from "../../../agent/tools/offline/rank-profiles.ts";
 import { recording, recordings } from "../../support/fixtures.ts";
 import { bytes, sessionOf } from "../protocols/astm/wire.ts";
 

@@ -37,8 +37,8 @@ export function Heard({ step, say }: { step: HeardStep; say: Say }) {
           )}
         </>
       )}
-      {candidates.length > 0 && <Candidates step={step} chosen={candidate} choose={setCandidate} />}
       {tie !== null && <Tie tie={tie} />}
+      {candidates.length > 0 && <Candidates step={step} chosen={candidate} choose={setCandidate} />}
       <Bytes shown={shown} />
       <details open={candidates.length === 0 && bytes > 0}>
         <summary>{t("otherDevice")}</summary>
@@ -85,10 +85,14 @@ function Candidates({
   chosen: number;
   choose: (index: number) => void;
 }) {
+  // A dialect of its own has no general profile beside it.
+  const isAlone = ({ protocol }: SetupCandidate) =>
+    !candidates.some((each) => each.isGeneral && each.protocol === protocol);
+  const callers = new Set(candidates.map(({ caller }) => caller)).size;
   return (
     <>
       <p>{t("heardKnown")}</p>
-      <DataTable label={t("candidates")} class="cards" columns={[t("device"), t("why")]}>
+      <DataTable label={t("candidates")} class="cards" columns={[t("deviceColumn"), t("why")]}>
         {candidates.map((each, index) => (
           <tr key={`${each.profile} ${each.setting} ${each.caller}`}>
             <th scope="row">
@@ -98,8 +102,8 @@ function Candidates({
               </label>
             </th>
             <td>
-              {evidenceText(each)}
-              <SmallPrint parts={[each.setting, each.caller]} />
+              {evidenceText(each, isAlone(each))}
+              <SmallPrint parts={[each.setting, callers > 1 ? each.caller : null]} />
             </td>
           </tr>
         ))}
@@ -115,14 +119,15 @@ function SmallPrint({ parts }: { parts: readonly (string | null)[] }) {
 }
 
 /** Says what speaks for a candidate: "calls itself BM850 (MSH-3.1), reads 17 of 19 rows". */
-function evidenceText({ named, mark, rows, isGeneral }: SetupCandidate): string {
+function evidenceText({ named, mark, rows, isGeneral }: SetupCandidate, isAlone: boolean): string {
   const parts = [
     named === null ? null : t("callsItself", named),
     mark === "own" ? t("ownTexts") : mark === "shared" ? t("sharedTexts") : null,
     rows === null ? null : t("readsRows", rows),
   ].filter((part) => part !== null);
-  if (named === null && mark === null && isGeneral) parts.unshift(t("anyDevice"));
-  return parts.length > 0 ? parts.join(", ") : t("formFits");
+  const isUnnamed = named === null && mark === null;
+  if (isUnnamed) parts.unshift(t(isGeneral ? "anyDevice" : isAlone ? "formFits" : "unnamed"));
+  return parts.join(", ");
 }
 
 /** Shows where two profiles differ that fit alike. */

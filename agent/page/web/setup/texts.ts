@@ -51,6 +51,7 @@ export const t = translations({
   sharedTexts: ["writes codes that related devices write too", "benzer cihazların da yazdığı kodlar gönderiyor"],
   readsRows: ["reads {read} of {of} {of|row|rows}", "okunan satır: {read}/{of}"],
   anyDevice: ["for any device with this protocol", "bu protokolü kullanan her cihaz için"],
+  unnamed: ["nothing in the bytes names it", "veride adı geçmiyor"],
   formFits: ["its messages have this form", "iletileri bu biçimde"],
   tie: [
     "{one} and {other} fit alike, and read these rows in different ways. Compare with the print-out and with the name on the device, and choose.",
@@ -192,6 +193,7 @@ export const t = translations({
     "Gelen veri şu cihazlara uyuyor, en iyisi başta. Cihazın üzerindeki adla karşılaştırın.",
   ],
   candidates: ["Devices that fit", "Uyan cihazlar"],
+  deviceColumn: ["Device", "Cihaz"],
   why: ["Why", "Neden"],
   otherDevice: ["It is another device", "Başka bir cihaz"],
   profile: ["Kind of device", "Cihaz türü"],
