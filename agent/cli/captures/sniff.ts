@@ -53,7 +53,8 @@ export const sniffCommand = new Command("sniff")
     }
     const bytes = samples.reduce((sum, sample) => sum + sample.bytes.length, 0);
     if (suggestions.length === 0) {
-      printError(`no known protocol detected in ${plural(bytes, "byte")}: make a profile on the agent's page /maker`);
+      const remedy = bytes === 0 ? "" : ": make a profile of them on the agent's page, under /maker";
+      printError(`no known protocol detected in ${plural(bytes, "byte")}${remedy}`);
     } else if (connection !== undefined) printError("suggestions only: the agent sent no reply and changed nothing");
   });
 
