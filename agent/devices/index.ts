@@ -1,25 +1,18 @@
-import { join } from "node:path";
-import { CODE_FOLDER } from "../../shared/files/program-files.ts";
-import { arkrayPu4010 } from "./text/arkray-pu4010.ts";
-import { arkraySpotchemEl } from "./text/arkray-spotchem-el.ts";
-import { arkraySpotchemEz } from "./text/arkray-spotchem-ez.ts";
-import { diruiH100 } from "./text/dirui-h100.ts";
 import { fujiAu } from "./text/fuji-au.ts";
 import { fujiDriChemNx } from "./text/fuji-dri-chem-nx.ts";
 import { genericPoct1a } from "./generic-poct1a.ts";
+import { htiMicrocc20 } from "./text/hti-microcc-20.ts";
 import { mindrayBc2800Vet, mindrayBc2800VetOneWay } from "./text/mindray-bc2800vet.ts";
 import { mythic } from "./text/mythic.ts";
 import { practiceFiles } from "./practice-files.ts";
 import { practiceSystem } from "./practice-system.ts";
 import type { Profile } from "./profile.ts";
-import { readProfiles } from "./table/load.ts";
-
-const files = readProfiles(join(CODE_FOLDER, "agent/devices"));
+import { shippedProfiles } from "./table/load.ts";
 
 function file(id: string): Profile {
-  const profile = files.get(id);
-  if (profile === undefined) throw new Error(`agent/devices has no file of the profile ${id}`);
-  return profile;
+  const read = shippedProfiles().get(id);
+  if (read === undefined) throw new Error(`agent/devices has no file of the profile ${id}`);
+  return read.profile;
 }
 
 /** All profiles, in the order of the documentation. */
@@ -28,9 +21,10 @@ export const profiles: readonly Profile[] = [
   file("skyla"),
   mindrayBc2800Vet,
   mindrayBc2800VetOneWay,
-  arkraySpotchemEz,
-  arkraySpotchemEl,
-  arkrayPu4010,
+  file("arkray-spotchem-ez"),
+  file("arkray-spotchem-el"),
+  file("arkray-pu4010"),
+  htiMicrocc20,
   fujiDriChemNx,
   fujiAu,
   mythic,
@@ -41,7 +35,7 @@ export const profiles: readonly Profile[] = [
   file("sysmex-xn"),
   file("vitros"),
   file("transasia-em200"),
-  diruiH100,
+  file("dirui-h100"),
   file("radiometer-abl9"),
   file("generic-astm"),
   file("generic-astm-raw"),

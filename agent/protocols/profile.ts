@@ -30,6 +30,8 @@ export interface ProfileBase {
   readonly sharedMarks?: Pattern;
   /** Names of the device and its maker in a text that a maker fills: the sender, a coding system, the model of an analyzer. */
   readonly names?: Pattern;
+  /** It rests on neither a capture nor a document of the maker. */
+  readonly isUnproven?: true;
   /** Suffix that may follow a value and is not part of it. */
   readonly valueSuffix?: string;
 }

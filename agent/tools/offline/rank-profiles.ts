@@ -103,9 +103,9 @@ function sendersOf(claims: readonly Claim[]): readonly Claim[] {
   return models.length > 0 ? models : claims.filter(({ sender, isRefused }) => sender === "family" && !isRefused);
 }
 
-/** A clinic's own profile wins a tie. */
-function trust({ id }: Profile): number {
-  return id.startsWith("own/") ? 1 : 0;
+/** A clinic's own profile wins a tie, and one without proof loses it. */
+function trust(profile: Profile): number {
+  return profile.id.startsWith("own/") ? 1 : "isUnproven" in profile ? -1 : 0;
 }
 
 function pointsOf(claim: Claim, named: readonly Claim[], reading: ProfileReading | null | undefined): number {
