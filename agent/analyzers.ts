@@ -16,7 +16,7 @@ import type {
   MessageHandler,
   SendMessage,
 } from "./connection/device/device-session.ts";
-import { profileById } from "./devices/index.ts";
+import { ownProfile, profileById, takesOrders } from "./devices/index.ts";
 import type { Profile } from "./devices/profile.ts";
 import { Directives } from "./connection/device-commands.ts";
 import { runPeriodically } from "./runtime/periodic.ts";
@@ -33,6 +33,7 @@ import { serialTransport, USUAL_SETTINGS } from "./transport/serial.ts";
 import { connectionsOfGroup } from "./runtime/connection-share.ts";
 import { CONNECTIONS_MAX, dialTransport, listenTransport } from "./transport/tcp.ts";
 import type { Transport } from "./transport/transport.ts";
+import { profileFault } from "./states/line-state.ts";
 import { HostQueries } from "./study/orders/host-query.ts";
 
 // The devices that send messages: the transport of each, and the stages from its messages to studies and replies.
@@ -80,11 +81,29 @@ export async function createAnalyzers(agent: AgentContext, transportOf = createT
     operatorLists: await spool.call("deviceReports", "operators"),
     sessions,
   };
-  const configured = config.devices.filter(({ id }) => analyzers.has(id));
+  const configured = config.devices.filter(({ profile }) => profile !== DICOM);
   return analyzerGroup(
     context,
-    configured.map((device) => startAnalyzer(device, analyzers.get(device.id)!, context)),
+    configured.map((device) => {
+      const analyzer = analyzers.get(device.id);
+      return analyzer === undefined ? withoutProfile(device, context) : startAnalyzer(device, analyzer, context);
+    }),
   );
+}
+
+/** A device whose own profile cannot be used: it says so and stays closed, since no other profile may read its bytes. */
+function withoutProfile({ id, profile }: DeviceConfig, context: AnalyzerContext): RunningDevice {
+  const read = ownProfile(profile);
+  const fault = profileFault(profile, "problems" in read ? read : { code: "PROFILE.MISSING", problems: [] });
+  return startDevice(context, id, profile, (session) => ({
+    connected: false,
+    isWithinMessage: false,
+    open() {
+      session.lineChanged(fault);
+      session.log.error({ stage: "read", code: fault.code, reason: fault.reason }, "the device does not start");
+    },
+    close: async () => undefined,
+  }));
 }
 
 function createFiling(
@@ -148,6 +167,7 @@ function messageHandler(device: ConnectedDevice, session: DeviceSession, context
 
 function analyzerGroup(context: AnalyzerContext, devices: readonly RunningDevice[]): DeviceGroup {
   const { analyzers, spool, filing, directives, log } = context;
+  const waiting = new Set(devices.map((device) => device.state().id).filter((id) => !analyzers.has(id)));
   let stopDirectives: (() => void) | undefined;
   return {
     devices,
@@ -155,7 +175,7 @@ function analyzerGroup(context: AnalyzerContext, devices: readonly RunningDevice
       const recovered = await recover(spool, profileById);
       if (recovered > 0) log.info({ stage: "message", sessions: recovered }, "unfinished sessions were replayed");
       // Stored messages precede the messages of open devices, so that each device's order stays.
-      await filing.acceptStored();
+      await filing.acceptStored(waiting);
       stopDirectives = runPeriodically(
         DIRECTIVES_EVERY_MS,
         DIRECTIVES_EVERY_MS,
@@ -194,22 +214,32 @@ async function replyToQuery(
   }
 }
 
-/** @returns the configured analyzers by id, each with its profile */
+/** @returns the configured analyzers by id, each with its profile, without those whose own profile cannot be used */
 export function analyzersOf({ devices, timeZone }: Config): ReadonlyMap<string, FilingDevice> {
   const analyzers = devices.filter(({ profile }) => profile !== DICOM);
-  return new Map(analyzers.map((device) => [device.id, readAnalyzer(device, timeZone)]));
+  return new Map(
+    analyzers.flatMap((device) => {
+      const profile = profileById(device.profile);
+      return profile === undefined ? [] : [[device.id, readAnalyzer(device, profile, timeZone)] as const];
+    }),
+  );
 }
 
-function readAnalyzer(device: DeviceConfig, timeZone: string): FilingDevice {
-  const profile = profileById(device.profile);
-  if (profile === undefined) throw new Error(`unknown profile ${device.profile}: expected a checked configuration`);
+function readAnalyzer(device: DeviceConfig, profile: Profile, timeZone: string): FilingDevice {
   return {
-    profile: adapted(profile, device),
+    profile: adapted(takesOrders(device) ? profile : withoutOrders(profile), device),
     timeZone: device.timeZone ?? timeZone,
     model: device.model ?? null,
     ...(device.codes === undefined ? {} : { codes: taughtCodes(device.codes) }),
     matchBySampleId: device.matchBySampleId ?? false,
   };
+}
+
+/** @returns the profile as one of a device that takes no orders */
+function withoutOrders(profile: Profile): Profile {
+  if (!("orders" in profile)) return profile;
+  const { orders: _, ...others } = profile;
+  return others;
 }
 
 /** @returns the clinic's codes as reading looks them up */

@@ -157,6 +157,8 @@ export class Host {
     const checked = checkConfig(text, folderOf(this.file));
     if ("problems" in checked) return { outcome: "refused", problems: checked.problems };
     const earlier = this.#agent?.config ?? null;
+    const faulty = newFaults(checked.config, earlier);
+    if (faulty.length > 0) return { outcome: "refused", problems: faulty };
     const inUse = await linesInUse(text, checked.config, earlier);
     if (inUse.length > 0) return { outcome: "refused", problems: inUse };
     try {
@@ -233,6 +235,14 @@ export class Host {
       throw error;
     }
   }
+}
+
+/** A device that cannot start must not come in anew. One that waits for its profile already keeps no other change out. */
+function newFaults({ devices, profileFaults }: Config, earlier: Config | null): ConfigProblem[] {
+  return profileFaults.filter(({ steps }) => {
+    const device = devices[Number(steps[1])];
+    return earlier?.devices.every(({ id, profile }) => id !== device?.id || profile !== device.profile) ?? true;
+  });
 }
 
 function isSame(one: Address | null, other: Address | null): boolean {

@@ -5,7 +5,7 @@ import { plural, printError, printJson, printLine } from "../../shared/platform/
 import { placeWarning } from "../../shared/files/folder-place.ts";
 import { exposures } from "../config/exposures.ts";
 import type { Config } from "../config/values/schema.ts";
-import { type ConfigOption, configOption, readConfig, readConfigFile } from "./common/options.ts";
+import { asProblems, type ConfigOption, configOption, readConfig, readConfigFile } from "./common/options.ts";
 
 export const checkCommand = new Command("check")
   .description("find every problem of a configuration")
@@ -16,6 +16,7 @@ export const checkCommand = new Command("check")
 function check({ json, ...options }: ConfigOption & { json?: boolean }): void {
   if (json) return checkAsJson(options);
   const config = readConfig(options);
+  if (config.profileFaults.length > 0) throw asProblems(options.config, config.profileFaults);
   for (const warning of warningsOf(config)) printError(`warning: ${warning}`);
   printLine(`${options.config} is valid: ${plural(config.devices.length, "device")}`);
 }
@@ -23,11 +24,12 @@ function check({ json, ...options }: ConfigOption & { json?: boolean }): void {
 /** The exit code is that of the text: 78 for a file with problems. */
 function checkAsJson(options: ConfigOption): void {
   const read = readConfigFile(options);
-  if ("config" in read) {
+  if ("config" in read && read.config.profileFaults.length === 0) {
     const { config } = read;
     return printJson({ valid: true, devices: config.devices.length, problems: [], warnings: warningsOf(config) });
   }
-  const problems = read.problems.map(({ line, message }) => ({ line, message }));
+  const found = "config" in read ? read.config.profileFaults : read.problems;
+  const problems = found.map(({ line, message }) => ({ line, message }));
   printJson({ valid: false, devices: null, problems, warnings: [] });
   process.exitCode = EXIT_CONFIG;
 }

@@ -2,6 +2,7 @@ import path from "node:path";
 import type { Static, TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { type Document, isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument, visit } from "yaml";
+import { OwnProfiles } from "../devices/own/own-profiles.ts";
 import { faults, shown } from "../../shared/schema/problems.ts";
 import { DEFAULT_KEEP, DEFAULT_TIME } from "../../shared/platform/care/schedule.ts";
 import type { Encryption, ObjectTarget } from "../imaging/archive/s3/object-target.ts";
@@ -12,6 +13,7 @@ import type { ImageLimits } from "./values/image-limits.ts";
 import { furtherProblems } from "./further-problems.ts";
 import { lineAt } from "../runtime/yaml-lines.ts";
 import { type LocatedProblem, locate } from "./line-numbers.ts";
+import { profileFaults } from "./profile-faults.ts";
 import { resolveNetworkFiles } from "./network.ts";
 import {
   type BackupSchema,
@@ -62,9 +64,9 @@ export function checkConfig(text: string, folder: string): ConfigResult {
   if (values === null) return { problems: [{ line: 1, steps: [], message: TOO_MANY_ALIASES }] };
   const { raw, ignored } = withoutIgnored(values.root);
   const lineOf = (steps: readonly string[]) => lineAt(document.contents, steps, lines);
-  for (const problem of [...faults(validator, raw).map(locate), ...furtherProblems(raw, folder)]) {
-    found.push({ line: lineOf(problem.steps), ...problem });
-  }
+  const own = new OwnProfiles(path.resolve(folder, dataOf(raw)));
+  const located = (problem: LocatedProblem) => ({ line: lineOf(problem.steps), ...problem });
+  found.push(...[...faults(validator, raw).map(locate), ...furtherProblems(raw, folder, own)].map(located));
   if (found.length > 0) return { problems: found.toSorted((a, b) => a.line - b.line) };
 
   const valid = raw as ConfigFile;
@@ -86,8 +88,15 @@ export function checkConfig(text: string, folder: string): ConfigResult {
       backup: valid.backup === undefined ? null : asSchedule(valid.backup, inFolder),
       log: valid.log === undefined ? null : asLogFile(valid.log, inFolder),
       ignored,
+      profileFaults: profileFaults(valid.devices, own).map(located),
     },
   };
+}
+
+/** The data folder as written; empty if it is not a text. */
+function dataOf(raw: unknown): string {
+  const data = typeof raw === "object" && raw !== null && "data" in raw ? raw.data : "";
+  return typeof data === "string" ? data : "";
 }
 
 /**

@@ -1,6 +1,8 @@
 import net from "node:net";
 import path from "node:path";
-import { profileById, profiles } from "../devices/index.ts";
+import { profiles } from "../devices/index.ts";
+import { isOwn, parseReference } from "../devices/own/reference.ts";
+import type { Profile } from "../devices/profile.ts";
 import { CHARSETS as ASTM_CHARSETS } from "../protocols/astm/records.ts";
 import { CHARSETS as HL7_CHARSETS } from "../protocols/hl7/message/charset.ts";
 import { nearestWord } from "../runtime/did-you-mean.ts";
@@ -12,6 +14,9 @@ import { ANALYZER_KEYS, DICOM, DICOM_KEYS } from "./values/schema.ts";
 import { sentFileProblem } from "./values/sent-file.ts";
 import { tlsProblem } from "./values/tls-files.ts";
 
+/** Finds a shipped profile, or an own one of the data folder that the configuration names; undefined for an unknown one. */
+export type ProfileLookup = (id: string) => Profile | undefined;
+
 /** Finds the problems of one device that the schema cannot express. `listener` reports the problems of an address to listen on. */
 export function deviceProblems(
   device: Record<string, unknown>,
@@ -19,16 +24,27 @@ export function deviceProblems(
   folder: string,
   report: ReportProblem,
   listener: ReportProblem,
+  profileById: ProfileLookup,
 ): void {
-  profileProblems(device, at, report);
-  connectionProblems(device, at, report, listener);
-  fileProblems(device, at, folder, report);
+  profileProblems(device, at, report, profileById);
+  connectionProblems(device, at, report, listener, profileById);
+  fileProblems(device, at, folder, report, profileById);
 }
 
 /** Checks the profile, and the keys that only some profiles have. */
-function profileProblems(device: Record<string, unknown>, at: readonly string[], report: ReportProblem): void {
+function profileProblems(
+  device: Record<string, unknown>,
+  at: readonly string[],
+  report: ReportProblem,
+  profileById: ProfileLookup,
+): void {
   const { profile, charset } = device;
-  if (typeof profile === "string" && profile !== DICOM && profileById(profile) === undefined) {
+  if (typeof profile === "string" && isOwn(profile)) {
+    // A missing or faulty one is a fault of its device alone; see profile-faults.ts.
+    if (parseReference(profile) === null) {
+      report([...at, "profile"], `is ${profile}, expected a name with its revision such as own/acme-x1@3`);
+    }
+  } else if (typeof profile === "string" && profile !== DICOM && profileById(profile) === undefined) {
     const names = [...profiles.map((known) => known.id), DICOM];
     const nearest = nearestWord(profile, names);
     report(
@@ -51,8 +67,11 @@ function profileProblems(device: Record<string, unknown>, at: readonly string[],
   for (const key of ANALYZER_KEYS) {
     if (key in device && profile === DICOM) report([...at, key], `is for analyzers, the profile is ${DICOM}`);
   }
+  if ("orders" in device && typeof profile === "string" && profile !== DICOM && !isOwn(profile)) {
+    report([...at, "orders"], `is for a clinic's own profile, the profile is ${profile}`);
+  }
   codeProblems(device["codes"], [...at, "codes"], report);
-  practiceProblems(device, at, report);
+  practiceProblems(device, at, report, profileById);
 }
 
 /** Keys that read results, which practice software does not send. */
@@ -61,7 +80,12 @@ const RESULT_KEYS = [...ANALYZER_KEYS, "model"];
 /** Keys of a line, which a watched folder does not have. */
 const LINE_KEYS = ["allow", "tls", "charset"];
 
-function practiceProblems(device: Record<string, unknown>, at: readonly string[], report: ReportProblem): void {
+function practiceProblems(
+  device: Record<string, unknown>,
+  at: readonly string[],
+  report: ReportProblem,
+  profileById: ProfileLookup,
+): void {
   const { profile } = device;
   if (typeof profile !== "string") return;
   const known = profileById(profile);
@@ -87,6 +111,7 @@ function connectionProblems(
   at: readonly string[],
   report: ReportProblem,
   listener: ReportProblem,
+  profileById: ProfileLookup,
 ): void {
   const { profile, commitmentScp } = device;
   const connection = asObject(device["connection"]);
@@ -104,7 +129,7 @@ function connectionProblems(
       );
     }
   }
-  folderProblems(profile, connection, [...at, "connection"], report);
+  folderProblems(profile, connection, [...at, "connection"], report, profileById);
   const ways = ["serial", "listen", "dial", "folder"].filter((way) => way in connection);
   if (device["connection"] !== undefined && ways.length !== 1) {
     report(
@@ -139,6 +164,7 @@ function folderProblems(
   connection: Record<string, unknown>,
   at: readonly string[],
   report: ReportProblem,
+  profileById: ProfileLookup,
 ): void {
   const { folder } = connection;
   const known = typeof profile === "string" ? profileById(profile) : undefined;
@@ -168,6 +194,7 @@ function fileProblems(
   at: readonly string[],
   folder: string,
   report: ReportProblem,
+  profileById: ProfileLookup,
 ): void {
   const { profile, operatorListFile: operators } = device;
   if (typeof operators === "string" && operators !== "") {

@@ -1,8 +1,11 @@
 import fs from "node:fs";
 import path from "node:path";
+import { profileById, usable } from "../devices/index.ts";
+import type { OwnProfiles } from "../devices/own/own-profiles.ts";
+import { isOwn } from "../devices/own/reference.ts";
 import { endpointProblem, hostStyleProblem } from "../imaging/archive/s3/object-target.ts";
 import { parseAddress } from "../transport/address.ts";
-import { deviceProblems } from "./device-problems.ts";
+import { deviceProblems, type ProfileLookup } from "./device-problems.ts";
 import { dotted } from "../runtime/yaml-lines.ts";
 import type { LocatedProblem } from "./line-numbers.ts";
 import { networkProblems } from "./network.ts";
@@ -11,8 +14,11 @@ import { readSecret } from "./values/secret-file.ts";
 import { sentFileProblem } from "./values/sent-file.ts";
 import { tlsProblem } from "./values/tls-files.ts";
 
-/** Finds problems that the schema cannot express: names, addresses, files. Skips values of a wrong type. */
-export function furtherProblems(raw: unknown, folder: string): LocatedProblem[] {
+/**
+ * Finds problems that the schema cannot express: names, addresses, files. Skips values of a wrong type. `own` are the profiles of
+ * the data folder that the configuration names.
+ */
+export function furtherProblems(raw: unknown, folder: string, own: OwnProfiles): LocatedProblem[] {
   const found: LocatedProblem[] = [];
   const root = asObject(raw);
   const report: ReportProblem = (steps, message, code) => {
@@ -40,6 +46,7 @@ export function furtherProblems(raw: unknown, folder: string): LocatedProblem[] 
   };
   const status = asObject(root["status"])["listen"];
   if (typeof status === "string") listener(["status", "listen"], status);
+  const profileOf: ProfileLookup = (id) => (isOwn(id) ? usable(own.read(id)) : profileById(id));
   const ids = new Map<string, number>();
   for (const [index, value] of asArray(root["devices"]).entries()) {
     const at = ["devices", String(index)];
@@ -50,7 +57,7 @@ export function furtherProblems(raw: unknown, folder: string): LocatedProblem[] 
       if (first !== undefined) report([...at, "id"], `is ${id}, which devices[${first}] has already`);
       ids.set(id, first ?? index);
     }
-    deviceProblems(device, at, folder, report, listener);
+    deviceProblems(device, at, folder, report, listener, profileOf);
   }
   destinationProblems(root["destinations"], folder, report);
   networkProblems(root, folder, report);

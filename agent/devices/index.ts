@@ -4,6 +4,8 @@ import { genericPoct1a } from "./generic-poct1a.ts";
 import { htiMicrocc20 } from "./text/hti-microcc-20.ts";
 import { mindrayBc2800Vet, mindrayBc2800VetOneWay } from "./text/mindray-bc2800vet.ts";
 import { mythic } from "./text/mythic.ts";
+import { type OwnFault, type OwnProfile, OwnProfiles } from "./own/own-profiles.ts";
+import { isOwn } from "./own/reference.ts";
 import { practiceFiles } from "./practice-files.ts";
 import { practiceSystem } from "./practice-system.ts";
 import type { Profile } from "./profile.ts";
@@ -65,6 +67,52 @@ export const profiles: readonly Profile[] = [
   practiceFiles,
 ];
 
+/** The clinic's own profiles in the data folder of this process. */
+let own: OwnProfiles | null = null;
+
+/** Serves the own profiles of a data folder from now on. */
+export function useOwnProfiles(data: string): void {
+  own = new OwnProfiles(data);
+}
+
+/** Reads an own profile of the data folder in use. */
+export function ownProfile(reference: string): OwnProfile | OwnFault {
+  return own?.read(reference) ?? { code: "PROFILE.MISSING", problems: ["no data folder is in use"] };
+}
+
+/** Returns the references of the own profiles in use, the newest revision of each first. */
+export function ownReferences(): string[] {
+  return own?.list() ?? [];
+}
+
+/** Returns the shipped profiles and the newest revision of each own one that can be used. */
+export function allProfiles(): readonly Profile[] {
+  const references = ownReferences();
+  const newest = references.filter((one) => references.find((other) => isSameName(one, other)) === one);
+  return [...newest.flatMap((reference) => usable(ownProfile(reference)) ?? []), ...profiles];
+}
+
+function isSameName(one: string, other: string): boolean {
+  return one.split("@")[0] === other.split("@")[0];
+}
+
+/** @param id a shipped profile's, or the reference of an own one that can be used: `own/acme-x1@3` */
 export function profileById(id: string): Profile | undefined {
-  return profiles.find((profile) => profile.id === id);
+  return isOwn(id) ? usable(ownProfile(id)) : profiles.find((profile) => profile.id === id);
+}
+
+/** @returns the profile unless it has a fault */
+export function usable(read: OwnProfile | OwnFault): Profile | undefined {
+  return "profile" in read ? read.profile : undefined;
+}
+
+/** Whether a device's profile may send orders. A clinic's own one may be a stranger's, so that agent.yaml has to switch it on. */
+export function takesOrders({
+  profile,
+  orders,
+}: {
+  readonly profile: string;
+  readonly orders?: boolean | undefined;
+}): boolean {
+  return !isOwn(profile) || orders === true;
 }

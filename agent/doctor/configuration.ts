@@ -63,10 +63,16 @@ function remedyOf({ line, code }: ConfigProblem): string {
   }
 }
 
+const PROFILE_REMEDY = "import the profile (agent profile import FILE), or adopt another one; then restart the agent";
+
 function valid(config: Config, { configFile, isAgentRunning }: Facts): Finding[] {
   const ignored = config.ignored.map((text) =>
     warning("configuration.ignored", text, `remove this section from ${configFile}`),
   );
+  const faulty = config.profileFaults.map((fault) => ({
+    ...problem("configuration.profile", `${configFile}, line ${fault.line}: ${fault.message}`, PROFILE_REMEDY),
+    forSupport: `line ${fault.line}: ${harmless(fault.steps).join(".")}`,
+  }));
   const open = exposures(config).map(({ fault, remedy }) => warning("configuration.exposed", fault, remedy));
   const running = isAgentRunning
     ? ok("configuration.agent", "the agent is running")
@@ -79,6 +85,7 @@ function valid(config: Config, { configFile, isAgentRunning }: Facts): Finding[]
     ok("configuration.valid", `${configFile} is valid: ${plural(config.devices.length, "device")}`),
     running,
     ...(config.devices.length === 0 ? [noDevices()] : []),
+    ...faulty,
     ...ignored,
     ...open,
     ...sharedSerialPorts(config),

@@ -2,8 +2,15 @@ import type { HeardStep, ProfileName, SetupCandidate, SetupTie } from "../page/t
 import { DICOM } from "../config/values/schema.ts";
 import { aeTitlesIn, profilesNamedIn } from "../devices/detection/protocol-marks.ts";
 import { lineText, type SerialLine, suggest, type Suggestion } from "../devices/detection/detect.ts";
-import { profileById, profiles } from "../devices/index.ts";
-import { isGeneral, type ProfileReading, rankSuggested, readingOf } from "../tools/offline/rank-profiles.ts";
+import { allProfiles, ownReferences, profileById } from "../devices/index.ts";
+import {
+  ALIKE_POINTS,
+  isGeneral,
+  type ProfileReading,
+  rankSuggested,
+  readingOf,
+} from "../tools/offline/rank-profiles.ts";
+import { isOwn } from "../devices/own/reference.ts";
 import { wireText } from "../protocols/transcript.ts";
 import type { HeardBytes } from "./listening.ts";
 
@@ -24,16 +31,17 @@ const CANDIDATES_MAX = 8;
 /** Points that rank a general profile below a special one for the same bytes. A special one for which nothing speaks is below it. */
 const GENERAL_POINTS = 5;
 
-/** Candidates of the bytes that a step holds. The page asks for them each second. */
-const computed = new WeakMap<readonly HeardBytes[], Candidate[]>();
+/** Candidates of the bytes that a step holds, which the page asks for each second, and the own profiles that were ranked. */
+const computed = new WeakMap<readonly HeardBytes[], { readonly own: string; readonly candidates: Candidate[] }>();
 
 /** Returns the candidates, the best first. */
 export function candidatesOf(heard: readonly HeardBytes[]): Candidate[] {
+  const own = ownReferences().join(" ");
   const before = computed.get(heard);
-  if (before !== undefined) return before;
+  if (before?.own === own) return before.candidates;
   const found = heard.flatMap((sample) => suggest([sample]).flatMap((suggestion) => candidatesIn(sample, suggestion)));
   const candidates = found.toSorted((one, other) => other.shown.score - one.shown.score).slice(0, CANDIDATES_MAX);
-  computed.set(heard, candidates);
+  computed.set(heard, { own, candidates });
   return candidates;
 }
 
@@ -68,14 +76,20 @@ function latin1(bytes: Uint8Array): string {
   return String.fromCharCode(...bytes.subarray(0, 42));
 }
 
-/** Points within which two profiles fit alike. */
-const ALIKE_POINTS = 2;
-
-/** Returns the first two candidates if something speaks for both alike, with the rows that they read in different ways. */
+/**
+ * Returns the first two candidates if something speaks for both alike, with the rows that they read in different ways. A clinic's own
+ * profile was made for the device, and is no question.
+ */
 export function tieOf([first, second]: readonly Candidate[]): SetupTie | null {
   if (first === undefined || second === undefined || first.bytes !== second.bytes) return null;
   const isOpen = [first, second].every(({ shown }) => shown.named !== null || shown.mark !== null);
-  if (!isOpen || first.shown.isGeneral || Math.abs(first.points - second.points) > ALIKE_POINTS) return null;
+  if (
+    !isOpen ||
+    first.shown.isGeneral ||
+    isOwn(first.shown.profile) ||
+    Math.abs(first.points - second.points) > ALIKE_POINTS
+  )
+    return null;
   const [one, other] = [first, second].map(
     ({ reading }) => new Map(reading?.rows.map(({ name, text }) => [name, text])),
   );
@@ -153,7 +167,7 @@ const GENERAL_NAMES: Readonly<Record<string, string>> = {
 
 export function analyzerNames(): ProfileName[] {
   // A watched folder is not a line on which a device is heard.
-  const heard = profiles.filter(({ protocol }) => protocol !== "file");
+  const heard = allProfiles().filter(({ protocol }) => protocol !== "file");
   return heard.map(({ id }) => nameOf(id)).toSorted((one, other) => one.name.localeCompare(other.name, "en"));
 }
 

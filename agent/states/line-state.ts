@@ -59,6 +59,14 @@ export function gaveWayText({ connections, lastAddress }: GaveWay): string {
   return `${what} closed to make room for new ones, the last from ${lastAddress}: if that is not the device, keep it out with allow`;
 }
 
+/** Explains why the device's own profile cannot be used. */
+export function profileFault(
+  profile: string,
+  { code, problems }: { readonly code: Extract<LineCode, `PROFILE.${string}`>; readonly problems: readonly string[] },
+): LineFault {
+  return lineFault("cannot open", reasonOf(code, profile, problems[0] ?? ""));
+}
+
 type SerialCode = Extract<LineCode, `PORT.${string}`>;
 
 /** Explains why a serial port cannot be opened. `message` is the error of the driver. */

@@ -1,8 +1,11 @@
-import { IDENTIFIER_CHARS_MAX, type MatchedBy, type PushedStudy } from "../../shared/api/study.ts";
+import { IDENTIFIER_CHARS_MAX, type MatchedBy, type PushedStudy, type StudySource } from "../../shared/api/study.ts";
 import { newFp } from "../../shared/api/fp.ts";
 import { foldName } from "../../shared/clinical/analytes/analytes.ts";
 import { filingReasonText } from "../../shared/clinical/filing-reasons.ts";
+import { ownProfile } from "../devices/index.ts";
+import { isOwn } from "../devices/own/reference.ts";
 import type { Profile } from "../devices/profile.ts";
+import { shippedForm } from "../devices/table/load.ts";
 import type { MessageCode } from "../page/types/message-codes.ts";
 import { dayOf } from "../report/device-time.ts";
 import { describe, type ReadContext, type Report } from "../report/report.ts";
@@ -41,6 +44,16 @@ export function readContext(
   const ofClinic = ofDevice.map(({ code, analyte }) => [foldName(code.trim()), analyte] as const);
   const codes = new Map([...ofClinic, ...own]);
   return { device, timeZone, receivedAt, ...(codes.size === 0 ? {} : { codes }) };
+}
+
+/** Names the profile with its revision. A profile that is code has none. */
+function profileSource({ id }: Profile): Pick<StudySource, "profile" | "profile_hash"> {
+  if (!isOwn(id)) {
+    const revision = shippedForm(id)?.revision;
+    return { profile: revision === undefined ? id : `${id}@${revision}` };
+  }
+  const read = ownProfile(id);
+  return { profile: id, ...("hash" in read && { profile_hash: read.hash }) };
 }
 
 /** The data that the stages read in addition to the message. */
@@ -114,6 +127,7 @@ export async function assess(
     const source = {
       device_id: message.device,
       message_id: message.id,
+      ...profileSource(device.profile),
       ...(report.sampleIds === undefined ? {} : { sample_ids: [...report.sampleIds] }),
     };
     const draft = study(report, patient, source, device.model, await directory.ranges());

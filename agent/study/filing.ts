@@ -81,10 +81,14 @@ export class Filing {
     return filed;
   }
 
-  /** Files the messages of an earlier process in the background, ahead of all messages that are accepted later. */
-  async acceptStored(): Promise<void> {
+  /**
+   * Files the messages of an earlier process in the background, ahead of all messages that are accepted later. Those of `waiting`
+   * devices stay: no other profile may read them.
+   */
+  async acceptStored(waiting: ReadonlySet<string> = new Set()): Promise<void> {
     this.#devicesWithCuts = new Set(await this.#spool.call("devicesWithIncompleteMessages"));
     for (const [device, rows] of await this.#spool.call("backlog")) {
+      if (waiting.has(device)) continue;
       this.#backlog.add(device);
       this.#tails.set(device, this.#fileStored(device, rows));
     }

@@ -258,6 +258,10 @@ export const StudySource = ClosedObject({
   sample_ids: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 8 })),
   /** Study Instance UID (0020,000D) of a study of images, for the archive's viewer. Older agents omit it. */
   study_instance_uid: Type.Optional(Type.String({ maxLength: 64 })),
+  /** The profile that read the message, with its revision: `boule-exigo@1`, `own/acme-x1@3`. Older agents omit it. */
+  profile: Type.Optional(Type.String({ maxLength: 80 })),
+  /** SHA-256 of the text of a clinic's own profile. */
+  profile_hash: Type.Optional(Type.String({ maxLength: 64 })),
 });
 export type StudySource = Static<typeof StudySource>;
 

@@ -26,6 +26,15 @@ const english = {
   "FOLDER.FORBIDDEN": (path, user) =>
     advised(`no permission for ${path}`, `let the user ${user}, as which the agent runs, read and write it`),
   "FOLDER.FAULT": (path, message) => advised(`${path}: ${message}`),
+  "PROFILE.MISSING": (profile, problem) =>
+    advised(
+      `the profile ${profile} is not in the data folder${problem === "" ? "" : ` (${problem})`}`,
+      "import it (agent profile import FILE), or set another one",
+    ),
+  "PROFILE.CHANGED": (profile, problem) =>
+    advised(`the profile ${profile} was changed: ${problem}`, "restore its file, or import it as a new revision"),
+  "PROFILE.FAULTY": (profile, problem) =>
+    advised(`the profile ${profile} cannot be read: ${problem}`, "import a corrected revision and adopt it"),
   "LISTEN.IN_USE": (port, ...programs) =>
     advised(`port ${port} is in use by ${holdersIn("en", programs)}`, "end that program, or choose another port"),
   "LISTEN.NOT_OWN": (host, own) =>
@@ -85,6 +94,18 @@ const turkish: Record<LineCode, Words> = {
   "FOLDER.FORBIDDEN": (path, user) =>
     advised(`${path} için izin yok`, `ajanın çalıştığı ${user} kullanıcısına okuma ve yazma izni verin`),
   "FOLDER.FAULT": (path, message) => advised(`${path}: ${message}`),
+  "PROFILE.MISSING": (profile, problem) =>
+    advised(
+      `${profile} profili veri klasöründe yok${problem === "" ? "" : ` (${problem})`}`,
+      "onu içe aktarın (agent profile import DOSYA) ya da başka bir profil seçin",
+    ),
+  "PROFILE.CHANGED": (profile, problem) =>
+    advised(
+      `${profile} profili değiştirilmiş: ${problem}`,
+      "dosyasını geri yükleyin ya da yeni bir revizyon olarak içe aktarın",
+    ),
+  "PROFILE.FAULTY": (profile, problem) =>
+    advised(`${profile} profili okunamıyor: ${problem}`, "düzeltilmiş bir revizyonu içe aktarın ve ona geçin"),
   "LISTEN.IN_USE": (port, ...programs) =>
     advised(
       `${port} numaralı port kullanımda: ${holdersIn("tr", programs)}`,

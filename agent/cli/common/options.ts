@@ -22,9 +22,16 @@ export function configOption(): Option {
 export function readConfig(options: ConfigOption): Config {
   const result = readConfigFile(options);
   if ("config" in result) return result.config;
-  const { config: file } = options;
-  const problems = result.problems.map(({ line, message }) => `${file}:${line}: ${message}`);
-  throw new CommandError([...problems, `${plural(problems.length, "problem")} in ${file}`].join("\n"), EXIT_CONFIG);
+  throw asProblems(options.config, result.problems);
+}
+
+/** Makes the error that lists the problems of a configuration. */
+export function asProblems(
+  file: string,
+  found: readonly { readonly line: number; readonly message: string }[],
+): CommandError {
+  const problems = found.map(({ line, message }) => `${file}:${line}: ${message}`);
+  return new CommandError([...problems, `${plural(problems.length, "problem")} in ${file}`].join("\n"), EXIT_CONFIG);
 }
 
 /** Reads the file of `--config` with its problems. @throws CommandError for a missing file */

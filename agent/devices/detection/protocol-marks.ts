@@ -1,4 +1,4 @@
-import { profiles as known } from "../index.ts";
+import { allProfiles } from "../index.ts";
 import { type Claim, claimOf } from "./claims.ts";
 import { astmMessages, type HeardMessage, hl7Messages } from "./heard-messages.ts";
 
@@ -189,7 +189,7 @@ function sohRecords(text: string): ProtocolMatch[] {
     .slice(1)
     .find((piece) => /^H[^A-Za-z\d\s]{3}/.test(piece));
   if (records === undefined) return [];
-  const own = known.find(({ link }) => link.kind === "soh-eot");
+  const own = allProfiles().find(({ link }) => link.kind === "soh-eot");
   // Another device may have this frame too, and the profile would refuse it.
   const isRefused = own === undefined || claimOf(own, astmMessages(Buffer.from(records, "latin1"))).isRefused;
   const isEnded = records.includes("\x04");
@@ -219,7 +219,7 @@ function vetLabCheck(body: string): string {
 
 /** Returns the ids of the special profiles that something in the messages speaks for, those with the most first. */
 function profilesOf(protocol: "astm" | "hl7", messages: readonly HeardMessage[]): string[] {
-  const found = known
+  const found = allProfiles()
     .filter((profile) => profile.protocol === protocol && profile.link.kind !== "soh-eot")
     .map((profile) => claimOf(profile, messages))
     .filter((claim) => !claim.isRefused && weightOf(claim) > 0);

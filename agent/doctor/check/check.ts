@@ -3,6 +3,7 @@ import type Database from "better-sqlite3";
 import { readTextFile } from "../../../shared/files/text-file.ts";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
 import { type ConfigResult, checkConfig } from "../../config/check.ts";
+import { useOwnProfiles } from "../../devices/index.ts";
 import type { Config } from "../../config/values/schema.ts";
 import { readSpool } from "../../spool/access.ts";
 import { isRunning } from "../../spool/queries/status.ts";
@@ -39,6 +40,7 @@ type Findings = readonly Finding[] | Promise<readonly Finding[]>;
 export function readFacts(context: DoctorContext): Facts {
   const read = readConfiguration(path.resolve(context.configFile));
   const config = "config" in read ? read.config : null;
+  if (config !== null) useOwnProfiles(config.data);
   return { ...context, read, config, isAgentRunning: config !== null && holdsLock(config.data) };
 }
 

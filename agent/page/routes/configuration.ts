@@ -20,7 +20,7 @@ export function configurationRoutes(app: FastifyInstance, host: Host): void {
     ({ body: { text } }): LocalCheck => {
       const checked = checkConfig(text, folderOf(host.file));
       return {
-        problems: "problems" in checked ? checked.problems : [],
+        problems: "problems" in checked ? checked.problems : checked.config.profileFaults,
         diff: lineDiff(host.text() ?? "", text),
       };
     },

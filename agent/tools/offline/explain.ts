@@ -2,6 +2,9 @@ import type Database from "better-sqlite3";
 import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
 import { flagLines } from "../../../shared/platform/cli/flag-text.ts";
 import { apply, createLink } from "../../connection/create-link.ts";
+import { profileById } from "../../devices/index.ts";
+import { isOwn } from "../../devices/own/reference.ts";
+import type { Profile } from "../../devices/profile.ts";
 import { type FilingDevice, readContext } from "../../study/assess.ts";
 import { read } from "../../study/read.ts";
 import { listClinicCodes } from "../../spool/queries/clinic-codes.ts";
@@ -73,10 +76,11 @@ function explainStudy(db: Database.Database, rows: readonly StudyRow[], deviceBy
   const keys = new Set(rows.map(({ dedupe_key }) => dedupe_key));
   const events = [
     { at: Date.parse(body.acquired_at), line: "sample    as the device dates it" },
-    ...messagesOf(db, rows).flatMap((message) => [
-      ...wireEvents(db, message, deviceById(message.device)),
-      ...messageEvents(db, message, keys, deviceById(message.device)),
-    ]),
+    ...messagesOf(db, rows).flatMap((message) => {
+      const device = deviceById(message.device);
+      const reader = device && { ...device, profile: revisionOf(body.source.profile ?? "", device.profile) };
+      return [...wireEvents(db, message, device), ...messageEvents(db, message, keys, reader)];
+    }),
     ...rows.flatMap(studyEvents),
   ];
   const used = ranges?.version === snapshot.ranges ? (ranges ?? undefined) : undefined;
@@ -145,14 +149,15 @@ function wireEvents(db: Database.Database, message: MessageRow, device: ReturnTy
     ];
   }
   const session = db.prepare("SELECT first_event AS firstEvent FROM session WHERE id = ?").get(message.session);
-  if (session === undefined || device === undefined || device.profile.id !== message.profile) {
+  const profile = device && revisionOf(message.profile, device.profile);
+  if (session === undefined || device === undefined || profile?.id !== message.profile) {
     return [{ at: message.receivedAt, line: "chunk     no longer kept, or its profile is no longer configured" }];
   }
   const { firstEvent } = session as { firstEvent: number };
   const events = db.prepare("SELECT id, kind, at, bytes FROM event WHERE id >= ? AND session = ? ORDER BY id");
   let now = message.receivedAt;
   // The spool does not store the ids of replies.
-  const link = createLink(device.profile, { now: () => zonedTime(now, device.timeZone), newId: () => "-" });
+  const link = createLink(profile, { now: () => zonedTime(now, device.timeZone), newId: () => "-" });
   let ordinal = 0;
   const lines: TimedLine[] = [];
   for (const { kind, at, bytes } of events.iterate(firstEvent, message.session) as Iterable<
@@ -174,6 +179,11 @@ function wireEvents(db: Database.Database, message: MessageRow, device: ReturnTy
     }
   }
   return lines;
+}
+
+/** A clinic's own profile keeps each revision, so that an earlier one explains what it read. */
+export function revisionOf(reference: string, configured: Profile): Profile {
+  return reference !== configured.id && isOwn(reference) ? (profileById(reference) ?? configured) : configured;
 }
 
 /** Returns the outcome of a message and its Reports. `keys` are the dedupe keys of wanted Reports; null selects all. */
@@ -220,7 +230,10 @@ function studyEvents({
   ...study
 }: StudyRow): TimedLine[] {
   const [match = ""] = (JSON.parse(snapshot) as StudyBody["snapshot"]).notes;
+  const { profile, profile_hash: hash } = (JSON.parse(study.body) as StudyBody["body"]).source;
+  const sha = hash === undefined ? "" : `, sha256 ${hash.slice(0, 12)}`;
   const lines = [
+    ...(profile === undefined ? [] : [{ at: created_at, line: `study     read with ${profile}${sha}` }]),
     { at: created_at, line: `study     ${fp} revision ${revision} for ${patient_fp ?? "no patient"}; ${match}` },
   ];
   if (last_sent_at !== null)

@@ -1,5 +1,6 @@
 import type { Profile } from "../../devices/profile.ts";
-import { profiles as shipped } from "../../devices/index.ts";
+import { allProfiles, profileById } from "../../devices/index.ts";
+import { isOwn } from "../../devices/own/reference.ts";
 import type { Reading, Report } from "../../report/report.ts";
 import { read } from "../../study/read.ts";
 import type { Suggestion } from "../../devices/detection/detect.ts";
@@ -48,7 +49,7 @@ export function rankSuggested({ line, profiles }: Suggestion, bytes: Uint8Array)
   const ranked = general === undefined ? [] : rankProfiles(text, general);
   if (ranked.length > 0) return ranked;
   return profiles.map((id) => {
-    const profile = shipped.find((each) => each.id === id);
+    const profile = profileById(id);
     const reading = profile === undefined ? null : readingOf(text, profile);
     return { profile: id, points: 0, named: null, mark: null, reading };
   });
@@ -63,11 +64,13 @@ export function isGeneral(profile: string): boolean {
  * then special ones that only read the bytes. Profiles that refuse the sender are left out.
  */
 function rankProfiles(bytes: Uint8Array, general: string): Ranked[] {
-  const base = shipped.find(({ id }) => id === general);
+  const base = profileById(general);
   if (base === undefined) return [];
   const messages = base.protocol === "hl7" ? hl7Messages(bytes) : base.protocol === "astm" ? astmMessages(bytes) : [];
   if (messages.length === 0) return [];
-  const family = shipped.filter(({ protocol, link }) => protocol === base.protocol && link.kind === base.link.kind);
+  const family = allProfiles().filter(
+    ({ protocol, link }) => protocol === base.protocol && link.kind === base.link.kind,
+  );
   const claims = family.map((profile) => claimOf(profile, messages));
   const owners = sendersOf(claims);
   const possible = claims
@@ -81,15 +84,32 @@ function rankProfiles(bytes: Uint8Array, general: string): Ranked[] {
     return { claim, reading: reading ?? null, points: pointsOf(claim, owners, reading) };
   });
   const ofGeneral = ranked.find(({ claim }) => claim.profile.id === general)?.reading?.points ?? 0;
-  return ranked
+  const ordered = ranked
     .filter(({ claim, reading }) => tier(claim, general) > 0 || (reading?.points ?? 0) > ofGeneral)
     .toSorted(
       (one, other) =>
         tier(other.claim, general) - tier(one.claim, general) ||
         other.points - one.points ||
         trust(other.claim.profile) - trust(one.claim.profile),
-    )
-    .map(({ claim: { profile, named, mark }, ...rest }) => ({ profile: profile.id, named, mark, ...rest }));
+    );
+  return settled(ordered, general).map(({ claim: { profile, named, mark }, ...rest }) => {
+    return { profile: profile.id, named, mark, ...rest };
+  });
+}
+
+/** Points within which two profiles fit alike. */
+export const ALIKE_POINTS = 2;
+
+/** Puts the more trusted of the first two first if they fit alike. */
+function settled<Each extends { readonly claim: Claim; readonly points: number }>(
+  ordered: readonly Each[],
+  general: string,
+): readonly Each[] {
+  const [first, second, ...others] = ordered;
+  if (first === undefined || second === undefined) return ordered;
+  const isAlike =
+    tier(first.claim, general) === tier(second.claim, general) && first.points - second.points <= ALIKE_POINTS;
+  return isAlike && trust(second.claim.profile) > trust(first.claim.profile) ? [second, first, ...others] : ordered;
 }
 
 /** 2: something speaks for a special profile. 1: the general one. 0: a special one for which nothing speaks. */
@@ -105,7 +125,7 @@ function sendersOf(claims: readonly Claim[]): readonly Claim[] {
 
 /** A clinic's own profile wins a tie, and one without proof loses it. */
 function trust(profile: Profile): number {
-  return profile.id.startsWith("own/") ? 1 : "isUnproven" in profile ? -1 : 0;
+  return isOwn(profile.id) ? 1 : "isUnproven" in profile ? -1 : 0;
 }
 
 function pointsOf(claim: Claim, named: readonly Claim[], reading: ProfileReading | null | undefined): number {

@@ -69,6 +69,7 @@ test("a valid configuration is read with its paths resolved against the folder o
       log: null,
       file: path.join(folder, "agent.yaml"),
       ignored: [],
+      profileFaults: [],
       devices: [
         {
           id: "chem-1",

@@ -1,6 +1,11 @@
-import { describe, expect, test } from "vitest";
+import fs from "node:fs";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { useOwnProfiles } from "../../../agent/devices/index.ts";
+import { OwnProfiles } from "../../../agent/devices/own/own-profiles.ts";
+import { readProfileText } from "../../../agent/devices/table/load.ts";
 import { candidatesOf, misfit, tieOf } from "../../../agent/setup/candidates.ts";
 import { recording, recordings } from "../../support/fixtures.ts";
+import { temporaryFolder } from "../../support/processes.ts";
 import { bytes, sessionOf } from "../protocols/astm/wire.ts";
 
 // What the set-up proposes for devices that hide their names, each kind as a made input, and for every fixture without its sender.
@@ -204,6 +209,29 @@ describe("the words for a person", () => {
     expect(asMuch[0]?.shown.profile).toBe("mindray-bc");
     expect(misfit("generic-hl7", asMuch)).toBeNull();
   });
+});
+
+test("a clinic's own profile wins of two that fit alike, and is no question", () => {
+  const data = temporaryFolder();
+  onTestFinished(() => {
+    useOwnProfiles("");
+    fs.rmSync(data, { recursive: true });
+  });
+  const dog = recording("mindray-bc/dog.hl7");
+  expect(proposed(dog)).toBe("mindray-bc");
+  const text = `schema: 1
+profile: own/our-bc
+revision: 1
+extends: mindray-bc@1
+device: { name: Our BC }
+`;
+  const read = readProfileText(text, "our-bc.yaml");
+  if ("problems" in read) throw new Error(JSON.stringify(read.problems));
+  new OwnProfiles(data).put(read.form);
+  useOwnProfiles(data);
+  const candidates = ranked(dog);
+  expect(candidates.slice(0, 2).map(({ shown }) => shown.profile)).toEqual(["own/our-bc@1", "mindray-bc"]);
+  expect(tieOf(candidates)).toBeNull();
 });
 
 test.each([

@@ -98,6 +98,7 @@ describe("explain", () => {
       expect.stringMatching(/^message {3}\S+ of chem-1, \d+ bytes; filed: unmapped: 9999-9/) as string,
       `Report    3 results of 2026-01-01T09:00:00.000Z; identifier ${dog.fp}, name none, species dog`,
       "Report    unmapped: 9999-9^Unheard of",
+      "study     read with abaxis-vetscan-vs2@1",
       `study     ${fp} revision 1 for ${dog.fp}; matched ${dog.fp} by the identifier "${dog.fp}"`,
       "push      sent 1 time, last at this time",
       "server    revision 1 is filed",
@@ -137,6 +138,7 @@ describe("explain", () => {
       ...Array.from({ length: 7 }, () => "frame     replied <ACK>"),
       expect.stringMatching(new RegExp(`^message   ${id} of chem-1, \\d+ bytes; pending`)) as string,
       "Report    2 results of 2026-01-01T09:00:00.000Z; identifier 4711, name none, species dog",
+      "study     read with abaxis-vetscan-vs2@1",
       `study     ${study_fps[0]} revision 1 for no patient; unmatched: no patient has the identifier "4711"`,
       "push      waits for the server",
     ]);

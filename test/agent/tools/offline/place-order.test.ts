@@ -24,6 +24,7 @@ function config(data = used.folder): Config {
     backup: null,
     log: null,
     ignored: [],
+    profileFaults: [],
     devices: [device("chem-1", "generic-astm"), device("vet-2", "abaxis-vetscan-vs2")],
   };
 }
