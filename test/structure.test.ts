@@ -119,7 +119,7 @@ agent/cli: agent agent/config agent/connection agent/devices agent/doctor agent/
 agent/config: agent/devices agent/imaging/archive agent/protocols agent/runtime agent/transport shared
 agent/connection: agent/config agent/devices agent/protocols agent/report agent/runtime agent/spool agent/states agent/status agent/study agent/transport shared
 agent/devices: agent/devices/table agent/devices/text agent/protocols shared/files shared/runtime
-agent/devices/detection: agent/devices
+agent/devices/detection: agent/devices agent/protocols
 agent/devices/capabilities: agent/devices/text agent/protocols agent/report
 agent/devices/table: agent/devices/capabilities agent/protocols agent/report agent/runtime shared/api shared/clinical shared/files shared/runtime shared/schema
 agent/devices/text: agent/protocols/text agent/report

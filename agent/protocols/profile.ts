@@ -26,6 +26,12 @@ export interface ProfileBase {
    * names nobody, or that the clinic has renamed.
    */
   readonly marks?: Pattern;
+  /** As `marks`, of texts that related models of other makers write too. */
+  readonly sharedMarks?: Pattern;
+  /** Names of the device and its maker in a text that a maker fills: the sender, a coding system, the model of an analyzer. */
+  readonly names?: Pattern;
+  /** It rests on neither a capture nor a document of the maker. */
+  readonly isUnproven?: true;
   /** Suffix that may follow a value and is not part of it. */
   readonly valueSuffix?: string;
 }

@@ -1,11 +1,17 @@
-import type { HeardStep, ProfileName, SetupCandidate } from "../page/types/setup.ts";
+import type { HeardStep, ProfileName, SetupCandidate, SetupTie } from "../page/types/setup.ts";
 import { DICOM } from "../config/values/schema.ts";
-import { profilesNamedIn } from "../devices/detection/protocol-marks.ts";
-import { lineText, type SerialLine, suggest } from "../devices/detection/detect.ts";
-import { allProfiles, profileById } from "../devices/index.ts";
-import type { Profile } from "../devices/profile.ts";
+import { aeTitlesIn, profilesNamedIn } from "../devices/detection/protocol-marks.ts";
+import { lineText, type SerialLine, suggest, type Suggestion } from "../devices/detection/detect.ts";
+import { allProfiles, ownReferences, profileById } from "../devices/index.ts";
+import {
+  ALIKE_POINTS,
+  isGeneral,
+  type ProfileReading,
+  rankSuggested,
+  readingOf,
+} from "../tools/offline/rank-profiles.ts";
+import { isOwn } from "../devices/own/reference.ts";
 import { wireText } from "../protocols/transcript.ts";
-import { replay } from "../tools/offline/replay.ts";
 import type { HeardBytes } from "./listening.ts";
 
 // The devices that heard bytes may come from, with evidence.
@@ -16,47 +22,110 @@ export interface Candidate {
   readonly serial: SerialLine | null;
   /** The bytes that suggest it. */
   readonly bytes: Uint8Array;
+  readonly points: number;
+  readonly reading: ProfileReading | null;
 }
 
 const CANDIDATES_MAX = 8;
 
-/** Points that rank a general profile below a special one for the same bytes. */
+/** Points that rank a general profile below a special one for the same bytes. A special one for which nothing speaks is below it. */
 const GENERAL_POINTS = 5;
+
+/** Candidates of the bytes that a step holds, which the page asks for each second, and the own profiles that were ranked. */
+const computed = new WeakMap<readonly HeardBytes[], { readonly own: string; readonly candidates: Candidate[] }>();
 
 /** Returns the candidates, the best first. */
 export function candidatesOf(heard: readonly HeardBytes[]): Candidate[] {
-  const found = heard.flatMap((sample) =>
-    suggest([sample]).flatMap(({ line, protocol, profiles: named, score, reasons }) =>
-      named.map((profile, index) => ({
-        shown: {
-          ...nameOf(profile),
-          protocol,
-          setting: line === null ? null : lineText(line),
-          caller: sample.caller,
-          score: index > 0 && isGeneral(profile) ? score - GENERAL_POINTS : score,
-          reasons,
-        },
-        serial: line,
-        bytes: sample.bytes,
-      })),
-    ),
-  );
-  return found.toSorted((one, other) => other.shown.score - one.shown.score).slice(0, CANDIDATES_MAX);
+  const own = ownReferences().join(" ");
+  const before = computed.get(heard);
+  if (before?.own === own) return before.candidates;
+  const found = heard.flatMap((sample) => suggest([sample]).flatMap((suggestion) => candidatesIn(sample, suggestion)));
+  const candidates = found.toSorted((one, other) => other.shown.score - one.shown.score).slice(0, CANDIDATES_MAX);
+  computed.set(heard, { own, candidates });
+  return candidates;
 }
+
+function candidatesIn({ bytes, caller }: HeardBytes, suggestion: Suggestion): Candidate[] {
+  const { line, protocol, score, reasons } = suggestion;
+  const ranked = rankSuggested(suggestion, bytes);
+  const general = ranked.findIndex(({ profile }) => isGeneral(profile));
+  return ranked.map(({ profile, points, named, mark, reading }, index) => {
+    const below = general < 0 || index === 0 || index < general ? 0 : index > general ? 2 : 1;
+    const rows = reading === null ? null : { read: reading.known, of: reading.rows.length + reading.leftOut };
+    return {
+      shown: {
+        ...nameOf(profile),
+        protocol,
+        setting: line === null ? null : lineText(line),
+        caller,
+        score: score - GENERAL_POINTS * below,
+        reasons,
+        named: profile === DICOM ? { text: aeTitlesIn(latin1(bytes)).calling, place: "AE" } : named,
+        mark,
+        rows: rows?.of === 0 ? null : rows,
+        isGeneral: isGeneral(profile),
+      },
+      serial: line,
+      bytes,
+      ...{ points, reading },
+    };
+  });
+}
+
+function latin1(bytes: Uint8Array): string {
+  return String.fromCharCode(...bytes.subarray(0, 42));
+}
+
+/**
+ * Returns the first two candidates if something speaks for both alike, with the rows that they read in different ways. A clinic's own
+ * profile was made for the device, and is no question.
+ */
+export function tieOf([first, second]: readonly Candidate[]): SetupTie | null {
+  if (first === undefined || second === undefined || first.bytes !== second.bytes) return null;
+  const isOpen = [first, second].every(({ shown }) => shown.named !== null || shown.mark !== null);
+  if (
+    !isOpen ||
+    first.shown.isGeneral ||
+    isOwn(first.shown.profile) ||
+    Math.abs(first.points - second.points) > ALIKE_POINTS
+  )
+    return null;
+  const [one, other] = [first, second].map(
+    ({ reading }) => new Map(reading?.rows.map(({ name, text }) => [name, text])),
+  );
+  const names = [...new Set([...one!.keys(), ...other!.keys()])];
+  const rows = names
+    .map((name) => ({ name, read: [one!.get(name) ?? null, other!.get(name) ?? null] as const }))
+    .filter(({ read }) => read[0] !== read[1]);
+  return { names: [first.shown.name, second.shown.name], rows: rows.slice(0, TIE_ROWS_MAX) };
+}
+
+const TIE_ROWS_MAX = 20;
 
 /** Marks of a protocol without their end have this score. Less is a guess. */
 const LIKELY = 40;
 
-/** Returns why a profile does not fit the bytes, null if it may. */
+/**
+ * Returns why a profile does not fit the bytes, null if it may. A special profile that reads more of them argues against another one. A
+ * general one argues only against a profile that cannot read them.
+ */
 export function misfit(profile: string, candidates: readonly Candidate[]): string | null {
-  const best = candidates[0]?.shown;
-  if (best === undefined || best.score < LIKELY || best.profile === profile) return null;
-  const isListed = candidates.some(({ shown }) => shown.profile === profile);
-  const isRight = isGeneral(best.profile)
-    ? isListed || readsAsMuch(profile, candidates[0]!)
-    : isListed && !isGeneral(profile);
+  const [best] = candidates;
+  if (best === undefined || best.shown.score < LIKELY || best.shown.profile === profile) return null;
+  const chosen = candidates.find(({ shown }) => shown.profile === profile);
+  const isRight = isGeneral(best.shown.profile)
+    ? chosen !== undefined || readsAsMuch(profile, best)
+    : chosen !== undefined && !readsMore(best, chosen);
   if (isRight) return null;
-  return `this looks like ${best.name} (${best.profile}), not ${profile}: choose ${best.profile}, or insist on ${profile}`;
+  const { name, profile: id } = best.shown;
+  return `this looks like ${name} (${id}), not ${profile}: choose ${id}, or insist on ${profile}`;
+}
+
+/** Returns whether a special profile reads more than the chosen one. Of a header alone nothing is read, and its name counts. */
+function readsMore(best: Candidate, chosen: Candidate): boolean {
+  const isRead = [best, chosen].some(({ reading }) => (reading?.rows.length ?? 0) > 0);
+  if (!isRead) return chosen.shown.isGeneral;
+  return (best.reading?.points ?? 0) > (chosen.reading?.points ?? 0);
 }
 
 /**
@@ -70,22 +139,7 @@ function readsAsMuch(profile: string, { shown, bytes }: Candidate): boolean {
   if (special.protocol !== general.protocol || special.link.kind !== general.link.kind) return false;
   const [own, other] = [readingOf(bytes, special), readingOf(bytes, general)];
   if (own === null) return false;
-  return other === null || other.rows === 0 || (own.rows > 0 && own.rows + own.leftOut >= other.rows);
-}
-
-/** Counts the results with a name of the catalogue, and the omitted ones, in complete messages; null if one cannot be read. */
-export function readingOf(
-  bytes: Uint8Array,
-  profile: Profile,
-): { readonly rows: number; readonly leftOut: number } | null {
-  const context = { device: "set-up", timeZone: "UTC", receivedAt: Date.now() };
-  const messages = replay([bytes], profile, context, null).messages.filter(({ incomplete }) => incomplete === null);
-  if (messages.some(({ reading }) => reading.is === "quarantined")) return null;
-  const reports = messages.flatMap(({ reading }) => (reading.is === "reports" ? reading.reports : []));
-  return {
-    rows: reports.flatMap(({ rows }) => rows).filter(({ codeSource }) => codeSource !== "device").length,
-    leftOut: reports.reduce((sum, { leftOut }) => sum + leftOut.length, 0),
-  };
+  return other === null || other.known === 0 || (own.known > 0 && own.known + own.leftOut >= other.known);
 }
 
 /** Returns the profile that a stored message looks like, null if the chosen one fits. */
@@ -97,8 +151,9 @@ export function looksLike(message: Uint8Array, chosen: string): ProfileName | nu
 
 export function nameOf(profile: string): ProfileName {
   const known = profileById(profile);
-  const own = known !== undefined && "device_name" in known ? known.device_name : null;
-  return { profile, name: own ?? GENERAL_NAMES[profile] ?? profile };
+  const own = known === undefined || !("device_name" in known) ? null : known.device_name;
+  const usual = known !== undefined && "defaultName" in known ? known.defaultName : undefined;
+  return { profile, name: own ?? usual ?? GENERAL_NAMES[profile] ?? profile };
 }
 
 const GENERAL_NAMES: Readonly<Record<string, string>> = {
@@ -114,10 +169,6 @@ export function analyzerNames(): ProfileName[] {
   // A watched folder is not a line on which a device is heard.
   const heard = allProfiles().filter(({ protocol }) => protocol !== "file");
   return heard.map(({ id }) => nameOf(id)).toSorted((one, other) => one.name.localeCompare(other.name, "en"));
-}
-
-function isGeneral(profile: string): boolean {
-  return profile.startsWith("generic-");
 }
 
 /** Bytes whose text is shown. */

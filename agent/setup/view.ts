@@ -9,7 +9,7 @@ import { readSpool } from "../spool/access.ts";
 import { readStatus } from "../spool/queries/status.ts";
 import { listPorts } from "../transport/serial-ports.ts";
 import { adviceFor } from "./advice.ts";
-import { analyzerNames, candidatesOf, nameOf, shownBytes } from "./candidates.ts";
+import { analyzerNames, candidatesOf, nameOf, shownBytes, tieOf } from "./candidates.ts";
 import type { Listening } from "./listening.ts";
 import { firstMessage, studiesIn } from "./preview.ts";
 import { type At, deviceOf, freeId, type State, usesLine } from "./steps.ts";
@@ -40,11 +40,12 @@ export async function describeStep(state: State, around: Surroundings): Promise<
       return describeListening(state.line, around.listening);
     case "heard": {
       const { line, heard, problem } = state;
-      const candidates = candidatesOf(heard).map(({ shown }) => shown);
+      const found = candidatesOf(heard);
+      const candidates = found.map(({ shown }) => shown);
       const advice = candidates.length > 0 || problem !== null ? [] : adviceFor(line, heard.length === 0);
       const takesImages = line.kind === "listen" || line.kind === "imaging";
       const profiles = takesImages ? [...analyzerNames(), nameOf(DICOM)] : analyzerNames();
-      return { at: "heard", line, ...shownBytes(heard), candidates, profiles, problem, advice };
+      return { at: "heard", line, ...shownBytes(heard), candidates, tie: tieOf(found), profiles, problem, advice };
     }
     case "device":
       return describeDevice(state, around.config);

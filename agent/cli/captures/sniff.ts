@@ -9,6 +9,7 @@ import {
 } from "../../../shared/platform/cli/output.ts";
 import { parsePositiveInteger } from "../../../shared/platform/cli/options.ts";
 import { lineText, type SniffedBytes, type Suggestion, suggest } from "../../devices/detection/detect.ts";
+import { type Ranked, rankSuggested } from "../../tools/offline/rank-profiles.ts";
 import { readSpool } from "../../spool/access.ts";
 import { readStrayBytes } from "../../spool/queries/events/noise.ts";
 import { listenTo, SNIFFED_BYTES_MAX } from "../../tools/capture/listen.ts";
@@ -43,13 +44,47 @@ export const sniffCommand = new Command("sniff")
       connection === undefined
         ? storedBytes(options, device!, options.bytes === true && json !== true)
         : await listenTo(connection, duration, printError);
-    const suggestions = suggest(samples);
+    const ranked = rankedSuggestions(samples);
+    const suggestions = ranked.map(({ suggestion }) => suggestion);
     if (json) printJson(suggestions);
-    else await printTable(suggestionTable, suggestions);
+    else {
+      await printTable(suggestionTable, suggestions);
+      for (const line of ranked.flatMap(({ profiles }) => profiles.flatMap(evidenceLine))) printLine(line);
+    }
     const bytes = samples.reduce((sum, sample) => sum + sample.bytes.length, 0);
-    if (suggestions.length === 0) printError(`no known protocol detected in ${plural(bytes, "byte")}`);
-    else if (connection !== undefined) printError("suggestions only: the agent sent no reply and changed nothing");
+    if (suggestions.length === 0) {
+      const remedy = bytes === 0 ? "" : ": make a profile of them on the agent's page, under /maker";
+      printError(`no known protocol detected in ${plural(bytes, "byte")}${remedy}`);
+    } else if (connection !== undefined) printError("suggestions only: the agent sent no reply and changed nothing");
   });
+
+interface RankedSuggestion {
+  readonly suggestion: Suggestion;
+  readonly profiles: readonly Ranked[];
+}
+
+/** Returns all suggestions, the best first, with their profiles by what they read. */
+function rankedSuggestions(samples: readonly SniffedBytes[]): RankedSuggestion[] {
+  const ranked = samples.flatMap((sample) =>
+    suggest([sample]).map((suggestion) => {
+      const profiles = rankSuggested(suggestion, sample.bytes);
+      return { suggestion: { ...suggestion, profiles: profiles.map(({ profile }) => profile) }, profiles };
+    }),
+  );
+  return ranked.toSorted((one, other) => other.suggestion.score - one.suggestion.score);
+}
+
+/** Says what speaks for a profile: `boule-exigo calls itself BM850 (MSH-3.1), reads 17 of 19 rows`. */
+function evidenceLine({ profile, named, mark, reading }: Ranked): string[] {
+  const rows = reading === null ? 0 : reading.rows.length + reading.leftOut;
+  const parts = [
+    named === null ? null : `calls itself ${named.text} (${named.place})`,
+    mark === "own" ? "writes texts that only this device writes" : null,
+    mark === "shared" ? "writes codes that related devices write too" : null,
+    rows === 0 ? null : `reads ${reading?.known} of ${plural(rows, "row")}`,
+  ].filter((part) => part !== null);
+  return parts.length === 0 ? [] : [`${profile}: ${parts.join(", ")}`];
+}
 
 /** Reads the bytes of a device that belong to no message, and prints what the spool has of them. */
 function storedBytes(options: ConfigOption, device: string, showsBytes: boolean): SniffedBytes[] {

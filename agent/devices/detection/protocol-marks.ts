@@ -1,5 +1,6 @@
 import { allProfiles } from "../index.ts";
-import type { Profile } from "../profile.ts";
+import { type Claim, claimOf } from "./claims.ts";
+import { astmMessages, type HeardMessage, hl7Messages } from "./heard-messages.ts";
 
 // Marks of each protocol in received bytes.
 
@@ -30,7 +31,7 @@ export const PROTOCOL_MARKS: readonly ((text: string) => ProtocolMatch[])[] = [
 ];
 
 function lis01(text: string): ProtocolMatch[] {
-  const frames = text
+  const ended = text
     .split("\x02")
     .slice(1)
     .flatMap((piece) => {
@@ -38,12 +39,14 @@ function lis01(text: string): ProtocolMatch[] {
       return end > 0 && /^[0-7]/.test(piece)
         ? [{ body: piece.slice(0, end + 1), sum: piece.slice(end + 1, end + 3) }]
         : [];
-    })
-    .filter(({ sum }) => /^[\dA-F]{2}$/i.test(sum));
+    });
+  // Frames with another check, or without one, are of the standard if a header is in them.
+  const isOther = ended.some(({ body }) => /^[0-7]H[^A-Za-z\d\s]{3}/.test(body));
+  const frames = ended.filter(({ sum }) => isOther || /^[\dA-F]{2}$/i.test(sum));
   if (frames.length === 0) return [];
   const right = frames.filter(({ body, sum }) => Number.parseInt(sum, 16) === sumOf(body));
-  const score = right.length === 0 ? 30 : 60 + Math.round((35 * right.length) / frames.length);
-  const profiles = [...profilesOf("astm", astmSender(text), text), "generic-astm"];
+  const score = right.length > 0 ? 60 + Math.round((35 * right.length) / frames.length) : isOther ? 50 : 30;
+  const profiles = [...profilesOf("astm", astmMessages(Buffer.from(text, "latin1"))), "generic-astm"];
   return [
     {
       protocol: "LIS01-A2 frames",
@@ -186,10 +189,13 @@ function sohRecords(text: string): ProtocolMatch[] {
     .slice(1)
     .find((piece) => /^H[^A-Za-z\d\s]{3}/.test(piece));
   if (records === undefined) return [];
+  const own = allProfiles().find(({ link }) => link.kind === "soh-eot");
+  // Another device may have this frame too, and the profile would refuse it.
+  const isRefused = own === undefined || claimOf(own, astmMessages(Buffer.from(records, "latin1"))).isRefused;
   const isEnded = records.includes("\x04");
   const score = isEnded ? 95 : 70;
   const reason = `records after SOH, ${isEnded ? "and EOT" : "no EOT"}`;
-  return [{ protocol: "LIS02 records from SOH to EOT", profiles: ["radiometer-abl9"], score, reason }];
+  return [{ protocol: "LIS02 records from SOH to EOT", profiles: isRefused ? [] : [own.id], score, reason }];
 }
 
 /**
@@ -211,65 +217,39 @@ function vetLabCheck(body: string): string {
   return String.fromCharCode((sumOf(body) & 0x7f) | 0x80);
 }
 
-/**
- * Returns the ids of the profiles that a text suggests: by its marks, then by its sender. Several makers share a sender, and a
- * profile that accepts an unknown one is never suggested by it. A profile that refuses the sender is left out, even with its
- * marks.
- */
-export function profilesOf(protocol: "astm" | "hl7", sender: string, text = ""): string[] {
-  const found = allProfiles().flatMap((profile) => {
-    if (profile.protocol !== protocol || profile.link.kind === "soh-eot" || refuses(profile, sender)) return [];
-    const isNamed =
-      profile.sender?.test(sender) === true && !UNKNOWN_SENDERS.some((each) => profile.sender?.test(each));
-    const points = (profile.marks?.test(text) === true ? 2 : 0) + (isNamed ? 1 : 0);
-    return points > 0 ? [{ id: profile.id, points }] : [];
-  });
-  return found.toSorted((one, other) => other.points - one.points).map(({ id }) => id);
+/** Returns the ids of the special profiles that something in the messages speaks for, those with the most first. */
+function profilesOf(protocol: "astm" | "hl7", messages: readonly HeardMessage[]): string[] {
+  const found = allProfiles()
+    .filter((profile) => profile.protocol === protocol && profile.link.kind !== "soh-eot")
+    .map((profile) => claimOf(profile, messages))
+    .filter((claim) => !claim.isRefused && weightOf(claim) > 0);
+  return found.toSorted((one, other) => weightOf(other) - weightOf(one)).map(({ profile }) => profile.id);
 }
 
-/** Senders that identify no profile: an empty one, and an unknown one. */
-const UNKNOWN_SENDERS = ["", "|", "Another maker|Another model"];
+function weightOf({ sender, mark }: Claim): number {
+  return (mark === "own" ? 2 : mark === "shared" ? 1 : 0) + (sender === null ? 0 : sender === "family" ? 1 : 2);
+}
 
-/** Returns whether the profile's reader takes the sender for another model. An empty one of HL7 names no model. */
-function refuses(profile: Profile, sender: string): boolean {
-  if (profile.protocol !== "astm" && profile.protocol !== "hl7") return false;
-  return profile.sender !== undefined && sender !== "|" && !profile.sender.test(sender);
+/** Returns the ids of the special profiles of a sender: H-5, or `MSH-3|MSH-4`. */
+export function profilesOfSender(protocol: "astm" | "hl7", sender: string): string[] {
+  const text = protocol === "hl7" ? `MSH|^~\\&|${sender}` : `H|\\^&|||${sender}`;
+  return profilesOf(protocol, [{ bytes: Buffer.from(text), text, asSent: text }]);
 }
 
 /** Returns the ids of the profiles that a complete message suggests. */
 export function profilesNamedIn(message: Uint8Array): string[] {
-  const text = Buffer.from(message.buffer, message.byteOffset, Math.min(message.length, TEXT_BYTES_MAX)).toString(
-    "latin1",
-  );
-  const sender = hl7Sender(text);
-  return sender === null ? profilesOf("astm", astmSender(text), text) : profilesOf("hl7", sender, text);
-}
-
-/** Bytes of a message whose marks are looked for. */
-const TEXT_BYTES_MAX = 64 * 1024;
-
-/** Returns H-5 of the first header record; "" without one. */
-function astmSender(text: string): string {
-  const [header = ""] = /H[^A-Za-z\d]\S{3}[^\r]{0,80}/.exec(text) ?? [];
-  return header.split(header.slice(1, 2))[4] ?? "";
-}
-
-/** Returns `MSH-3|MSH-4`; null without a header. */
-function hl7Sender(text: string): string | null {
-  const [, separator = "", header = ""] = /(?:^|\v)MSH([^A-Za-z\d\s])([^\r\n]*)/.exec(text) ?? [];
-  if (separator === "") return null;
-  const [, application = "", facility = ""] = header.split(separator);
-  return `${application}|${facility}`;
+  const messages = hl7Messages(Buffer.concat([Buffer.of(0x0b), message]));
+  return messages.length > 0 ? profilesOf("hl7", messages) : profilesOf("astm", astmMessages(message));
 }
 
 function hl7(text: string): ProtocolMatch[] {
-  const sender = /\vMSH/.test(text) ? hl7Sender(text) : null;
-  if (sender === null) return [];
+  const messages = hl7Messages(Buffer.from(text, "latin1"));
+  if (messages.length === 0) return [];
   const ended = text.includes("\x1c");
   return [
     {
       protocol: "HL7 over MLLP",
-      profiles: [...profilesOf("hl7", sender, text), "generic-hl7"],
+      profiles: [...profilesOf("hl7", messages), "generic-hl7"],
       score: ended ? 95 : 70,
       reason: `VT, MSH${ended ? " and FS" : ", no FS"}`,
     },

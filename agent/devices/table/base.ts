@@ -6,8 +6,8 @@ import { type Records, type Source, sourceOf } from "./source.ts";
 // The columns that profiles of both protocols share.
 
 /** The columns of every protocol. */
-export function baseOf({ profile, device, serial, recognize, results }: ProfileForm) {
-  const marks = recognize?.marks;
+export function baseOf({ profile, device, serial, recognize, results, evidence }: ProfileForm) {
+  const { marks, sharedMarks, names } = recognize ?? {};
   const suffix = results?.suffix;
   const sender = senderOf(recognize);
   return {
@@ -16,6 +16,9 @@ export function baseOf({ profile, device, serial, recognize, results }: ProfileF
     device_name: device.name ?? null,
     ...(serial === undefined ? {} : { serial }),
     ...(marks === undefined ? {} : { marks: readPattern(marks) }),
+    ...(sharedMarks === undefined ? {} : { sharedMarks: readPattern(sharedMarks) }),
+    ...(names === undefined ? {} : { names: readPattern(`/${names}/i`) }),
+    ...(evidence?.state === "unverified" || evidence?.state === "parser" ? { isUnproven: true as const } : {}),
     ...(suffix === undefined ? {} : { valueSuffix: suffix }),
     ...(sender === null ? {} : { sender }),
   } satisfies ProfileBase & { device_name: string | null; sender?: Pattern };

@@ -161,7 +161,15 @@ export const ProfileForm = ClosedObject({
   charset: Type.Optional(Type.Enum([...CHARSETS])),
   evidence: Type.Optional(Evidence),
   /** Patterns of H-5 or of `MSH-3|MSH-4`. `marks` is of the complete message: set-up distinguishes related models by it. */
-  recognize: Type.Optional(optional({ sender: PatternText, notSender: PatternText, marks: PatternText })),
+  recognize: Type.Optional(
+    optional({
+      ...{ sender: PatternText, notSender: PatternText, marks: PatternText },
+      /** Pattern of the device's and its maker's names, in any case, at the places that a maker fills. */
+      names: PatternText,
+      /** As `marks`, of texts that related models of other makers write too. */
+      sharedMarks: PatternText,
+    }),
+  ),
   text: Type.Optional(Type.Array(TextLayout, { minItems: 1, maxItems: 4 })),
   patient: Type.Optional(
     optional({

@@ -1,6 +1,6 @@
 import type { DeviceConfig } from "../../config/values/schema.ts";
 import { suggest } from "../../devices/detection/detect.ts";
-import { profilesOf } from "../../devices/detection/protocol-marks.ts";
+import { profilesOfSender } from "../../devices/detection/protocol-marks.ts";
 import { profileById } from "../../devices/index.ts";
 import type { StoredDeviceState } from "../../states/device-state.ts";
 import { isForeign } from "../../states/noise-state.ts";
@@ -111,7 +111,7 @@ function fit(device: DeviceConfig, facts: DeviceFacts): Finding[] {
 function otherModel({ id, profile: name }: DeviceConfig, { sender }: DeviceFacts): Finding | null {
   const profile = profileById(name);
   if (sender === null || (profile?.protocol !== "astm" && profile?.protocol !== "hl7")) return null;
-  const fitting = profilesOf(profile.protocol, sender);
+  const fitting = profilesOfSender(profile.protocol, sender);
   const isRead = profile.sender?.test(sender) ?? true;
   if (isRead && (fitting.length === 0 || !name.startsWith("generic"))) return null;
   const advice = fitting.length === 0 ? `generic-${profile.protocol}` : fitting.join(" or ");

@@ -99,6 +99,8 @@ export interface HeardStep {
   readonly shown: string;
   /** Candidates, the best first. */
   readonly candidates: readonly SetupCandidate[];
+  /** Set if the first two candidates fit alike. */
+  readonly tie: SetupTie | null;
   readonly profiles: readonly ProfileName[];
   /** Why the line could not be opened, with what to do. */
   readonly problem: string | null;
@@ -116,6 +118,21 @@ export interface SetupCandidate {
   readonly caller: string | null;
   readonly score: number;
   readonly reasons: readonly string[];
+  /** What the device calls itself, and where: `BM850` in `MSH-3.1`. Null if it does not. */
+  readonly named: { readonly text: string; readonly place: string } | null;
+  /** `own`: the device writes texts that no other one writes. `shared`: texts that related devices write too. */
+  readonly mark: "own" | "shared" | null;
+  /** Rows that the profile reads by name, of all its rows. Null without a complete message, or if it cannot read it. */
+  readonly rows: { readonly read: number; readonly of: number } | null;
+  /** It reads any device of its protocol. */
+  readonly isGeneral: boolean;
+}
+
+/** Two candidates that fit alike, and the rows that differ. The user decides. */
+export interface SetupTie {
+  readonly names: readonly [string, string];
+  /** What each of them reads of a row; null if it reads no such row. */
+  readonly rows: readonly { readonly name: string; readonly read: readonly [string | null, string | null] }[];
 }
 
 export interface ProfileName {

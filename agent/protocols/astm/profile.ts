@@ -17,7 +17,10 @@ export interface AstmProfile extends ProfileBase {
   readonly link: AstmLinkKind;
   /** Name in the API; null for the header's sender (H-5). */
   readonly device_name: string | null;
-  /** Expected H-5. A message of another sender is quarantined, because another table may apply. */
+  /**
+   * Expected H-5. A message of another sender is quarantined, because another table may apply. An empty sender does not exclude the
+   * model.
+   */
   readonly sender?: Pattern;
   /** Analyte names of an R record, the most reliable first and the device's own code last; default R-3's names. */
   readonly code?: (r: AstmRecord) => readonly string[];

@@ -35,7 +35,7 @@ export function readAstm(bytes: Uint8Array, profile: AstmProfile, context: ReadC
   const sender = header.field(5);
   // A sign of life has no order, result or query, so no table applies.
   const isEmpty = !message.records.some(({ type }) => /^[ORQM]$/.test(type));
-  if (!isEmpty && profile.sender !== undefined && !profile.sender.test(sender)) {
+  if (!isEmpty && sender !== "" && profile.sender?.test(sender) === false) {
     return { is: "quarantined", reason: `the sender is "${sender}", not what profile ${profile.id} reads` };
   }
   const purpose = purposeOf(message, numbers);

@@ -18,7 +18,7 @@ export interface Hl7Profile extends ProfileBase {
   readonly defaultName?: string;
   /**
    * Expected `MSH-3|MSH-4`. A message of another sender is quarantined, because another table may apply. An empty sender does not
-   * exclude the model.
+   * exclude the model, and neither does any sender of a message that names the model elsewhere.
    */
   readonly sender?: Pattern;
   /** MSH-11 that this device sends for patients too, although table 0103 means training or debugging. */

@@ -27,7 +27,7 @@ export function readHl7(bytes: Uint8Array, profile: Hl7Profile, context: ReadCon
   if (refusal !== null) return { is: "quarantined", reason: refusal };
   const sender = `${given(header.field(3))}|${given(header.field(4))}`;
   // A sign of life has nothing that a table applies to.
-  if (!isEmpty(message) && sender !== "|" && profile.sender?.test(sender) === false) {
+  if (!isEmpty(message) && sender !== "|" && profile.sender?.test(sender) === false && !namesModel(segments, profile)) {
     return { is: "quarantined", reason: `the sender is "${sender}", not what profile ${profile.id} reads` };
   }
   const purpose = purposeOf(header, profile);
@@ -54,6 +54,19 @@ export function readHl7(bytes: Uint8Array, profile: Hl7Profile, context: ReadCon
   const reasons = [...notes, ...controls, ...samples.flatMap(({ settings = [] }) => settings)];
   const reason = reasons.length > 0 ? reasons.join("; ") : nothing;
   return { is: cutShort === null ? "not-for-patients" : "quarantined", reason };
+}
+
+/** The fields in which a device names itself whatever the clinic calls it: the service, the software, the instrument. */
+const MODEL_FIELDS: Readonly<Record<string, readonly number[]>> = { OBR: [4], SFT: [1, 2, 4], EQU: [1, 4], OBX: [18] };
+
+/** Returns whether a segment names the profile's model. The sender is a setting of many devices. */
+function namesModel(segments: readonly Segment[], { names }: Hl7Profile): boolean {
+  if (names === undefined) return false;
+  return segments.some((segment) =>
+    (MODEL_FIELDS[segment.name] ?? []).some((field) =>
+      segment.components(field).some((text) => names.test(text.trim())),
+    ),
+  );
 }
 
 /** Shows what a message of practice software changes. The stages of results have none of it; see study/assess-registry.ts. */

@@ -3,6 +3,7 @@ import type { FirstStep } from "../../types/setup.ts";
 import { Field } from "../../../../server/web/ui/form/field.tsx";
 import type { Say } from "./say.ts";
 import { Studies } from "./studies.tsx";
+import { deviceName } from "./device-name.ts";
 import { t } from "./texts.ts";
 
 /** Shows the first message that the agent received from the new device. */
@@ -26,7 +27,7 @@ export function FirstResult({ step, say }: { step: FirstStep; say: Say }) {
           </p>
           {message.reason !== null && <p class="quiet">{message.reason}</p>}
           {message.looksLike !== null && (
-            <p class="note">{t("looksLike", { like: message.looksLike.name, chosen: profile.name })}</p>
+            <p class="note">{t("looksLike", { like: deviceName(message.looksLike), chosen: deviceName(profile) })}</p>
           )}
           <Studies studies={message.studies} />
         </>
@@ -54,9 +55,9 @@ function ChangeProfile({ step: { profile, profiles, message }, say }: { step: Fi
       <summary>{t("changeProfile")}</summary>
       <Field label={t("profile")} hint={t("changeHint")}>
         <select value={shown} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
-          {profiles.map(({ profile: id, name }) => (
-            <option key={id} value={id}>
-              {name} ({id})
+          {profiles.map((each) => (
+            <option key={each.profile} value={each.profile}>
+              {deviceName(each)} ({each.profile})
             </option>
           ))}
         </select>

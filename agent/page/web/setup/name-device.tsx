@@ -3,6 +3,7 @@ import { Field } from "../../../../server/web/ui/form/field.tsx";
 import { formValues } from "../../../../server/web/ui/form/form.ts";
 import type { Say } from "./say.ts";
 import { Studies } from "./studies.tsx";
+import { deviceName } from "./device-name.ts";
 import { t } from "./texts.ts";
 
 /** Prompts for the device's name and allowed senders, next to the study as it would be filed. */
@@ -16,7 +17,7 @@ export function NameDevice({ step, say }: { step: DeviceStep; say: Say }) {
   return (
     <>
       <p>
-        {profile.name}
+        {deviceName(profile)}
         {setting !== null && `, ${setting}`}
       </p>
       {studies.length > 0 ? (

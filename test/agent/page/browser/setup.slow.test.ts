@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import fs from "node:fs";
+import net from "node:net";
 import path from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { pino } from "pino";
@@ -44,6 +46,21 @@ async function send(port: string): Promise<string | null> {
   onTestFinished(() => line.close());
   return (await played).reason;
 }
+
+/** Sends bytes to a port of this PC, and hangs up. */
+async function sendText(port: string, text: string): Promise<void> {
+  const socket = net.connect(Number(port), "127.0.0.1");
+  socket.on("error", () => undefined);
+  socket.end(text);
+  await once(socket, "close");
+}
+
+/** A blood count with settings of a Mindray and names of a Dymind, and no sender. */
+const ALIKE = [
+  ...["\vMSH|^~\\&|||||20261121113100||ORU^R01|1|P|2.3.1||||||UNICODE", "PID|1||4711", "OBR|1||S-1|Panel"],
+  ...["OBX|1|IS|08001^Take Mode^99MRC||O||||||F", "OBX|2|NM|Neu#||7.0|10^9/L||A|||F", "OBX|3|NM|NLR||2.9||||||F"],
+  ...["OBX|4|NM|WBC||9.8|10^9/L||A|||F", "OBX|5|ST|Remark||seen||||||F", "\x1c\r"],
+].join("\r");
 
 describe.skipIf(browserProblem() !== null)("the set-up in a browser", () => {
   beforeAll(async () => {
@@ -111,8 +128,26 @@ describe.skipIf(browserProblem() !== null)("the set-up in a browser", () => {
     await page.getByRole("button", { name: "Listen" }).click();
     await page.getByText("Send a result at the device now.").waitFor();
     await checked(page);
+    await sendText(port, "#R;X1;4711\n#V;ALT;61;U/L\n#E\n");
+    await page.getByText("28 bytes came.").waitFor();
+    await page.getByRole("button", { name: "Stop listening" }).click();
+    await page.getByText("No device that Vetwire knows sends such bytes.").waitFor();
+    expect(await page.getByRole("link", { name: "Make a profile from these bytes" }).getAttribute("href")).toBe(
+      "/maker",
+    );
+    await checked(page);
+    await page.getByRole("button", { name: "Listen again" }).click();
+    await page.getByText("Send a result at the device now.").waitFor();
+    await sendText(port, ALIKE);
+    await page.getByText("Dymind and Mindray BC fit alike").waitFor();
+    await page.getByText("writes texts that only this device writes, reads 3 of 3 rows").waitFor();
+    expect(await page.getByRole("button", { name: "Use this device" }).isDisabled()).toBe(true);
+    await checked(page);
+    await page.getByRole("button", { name: "Listen again" }).click();
+    await page.getByText("Send a result at the device now.").waitFor();
     expect(await send(port)).not.toBeNull();
     await page.getByRole("heading", { name: "Which device is it?" }).waitFor();
+    await page.getByText("calls itself VetScan VS2 (H-5.2)").waitFor();
     await checked(page);
     await page.getByText("It is another device").click();
     await page.getByLabel("Kind of device").selectOption("generic-astm");

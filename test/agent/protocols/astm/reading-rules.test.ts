@@ -131,6 +131,13 @@ describe("doubt and status", () => {
   });
 });
 
+test("an empty sender names no other model, and is read by a profile that expects one", () => {
+  const strict: AstmProfile = { ...genericAstm, sender: /^ABAXIS/ };
+  const sentBy = (sender: string) =>
+    readWith(strict, HEADER.replace("Analyzer^1", sender), "P|1|4711", ORDER, ALT, "L|1|N").is;
+  expect([sentBy(""), sentBy("ABAXIS"), sentBy("Another")]).toEqual(["reports", "reports", "quarantined"]);
+});
+
 test.each([["L|1|N"], ["C|1|I|ALIVE", "L|1|N"], ["P|1", "L|1|N"], ["S|1", "L|1"]])(
   "a message of %j alone is a sign of life, from any sender",
   (...records) => {

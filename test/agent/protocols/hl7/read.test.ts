@@ -132,6 +132,15 @@ describe("results in every message structure", () => {
     expect(own).toEqual({ is: "quarantined", reason: 'message type "ZHB^H00" is not taken' });
   });
 
+  test("any sender is read in a message that names the model in a field of the device, and in no other message", () => {
+    const strict: Hl7Profile = { ...genericHl7, sender: /^ACME/, names: /^X[12]$/ };
+    expect(readWith(strict, msh(), PID, "OBR|1||5|Maker^X1", ALT)).toMatchObject({ is: "reports" });
+    expect(readWith(strict, msh(), PID, "OBR|1||5|Maker^X9", ALT)).toMatchObject({ is: "quarantined" });
+    expect(readWith(strict, msh(), "SFT|Maker|1.0|Program|X2", PID, OBR, ALT)).toMatchObject({ is: "reports" });
+    // A person types the names of patients.
+    expect(readWith(strict, msh(), "PID|1||4711||X1", OBR, ALT)).toMatchObject({ is: "quarantined" });
+  });
+
   test("a refused message is quarantined with the reason of its acknowledgement; mode aa refuses no readable one", () => {
     const aa: Hl7Profile = { ...genericHl7, link: { kind: "mllp", ackMode: "aa" } };
     expect(readWith(aa, msh({ 9: "ADT^A01" }), PID, OBR, ALT)).toMatchObject({ is: "not-for-patients" });
