@@ -15,6 +15,8 @@ export interface TextPattern extends Pattern {
   found(text: string): string | null;
   /** Returns the group at `index`, from 1; null without a match, "" for a group that took no part in it. */
   group(text: string, index: number): string | null;
+  /** Returns the groups with a name, by their names; null without a match. */
+  named(text: string): Record<string, string> | null;
   /** Returns the text with each match replaced. */
   replaced(text: string, by: string): string;
 }
@@ -32,6 +34,7 @@ export function readPattern(written: string): TextPattern {
   }
   const compiled = compile(source, flags);
   const groups = compiled.groupCount();
+  const names = Object.keys(compiled.namedGroups());
   const group = (text: string, index: number) => {
     const matcher = compiled.matcher(text);
     return matcher.find() ? (matcher.group(index) ?? "") : null;
@@ -47,6 +50,11 @@ export function readPattern(written: string): TextPattern {
       return "";
     },
     group,
+    named: (text) => {
+      const matcher = compiled.matcher(text);
+      if (!matcher.find()) return null;
+      return Object.fromEntries(names.map((name) => [name, matcher.group(name) ?? ""]));
+    },
     replaced: (text, by) => compiled.matcher(text).replaceAll(by.replaceAll("$", "\\$")),
   };
 }

@@ -36,14 +36,25 @@ function placeOf(written: string, names: readonly string[]): Source {
 
 /** Makes a source of its form in a profile. `names`: the records that it may read. */
 export function sourceOf(form: SourceForm, names: readonly string[]): Source {
-  if (typeof form === "string") return placeOf(form, names);
+  return sourceAt(form, (place) => placeOf(place, names));
+}
+
+/** Makes the reader of the text at a place. */
+type PlaceReader<Records> = (place: string) => (records: Records) => string;
+
+/** Makes a source whose places are read by `placeReader`. */
+export function sourceAt<Records>(
+  form: SourceForm,
+  placeReader: PlaceReader<Records>,
+): (records: Records) => string {
+  if (typeof form === "string") return placeReader(form);
   if (Array.isArray(form)) {
-    const sources = form.map((each) => sourceOf(each, names));
+    const sources = form.map((each) => sourceAt(each, placeReader));
     return (records) => sources.reduce((found, source) => found || source(records), "");
   }
   const { at, is, match, map, drop, replace = {}, when, unless } = form;
-  const applies = conditionOf(when, unless, names);
-  const base: Source = is === undefined ? placeOf(at ?? "", names) : () => is;
+  const applies = conditionAt(when, unless, placeReader);
+  const base = is === undefined ? placeReader(at ?? "") : () => is;
   const [matching, dropped] = [match, drop].map((each) => (each === undefined ? null : readPattern(each)));
   return (records) => {
     if (!applies(records)) return "";
@@ -61,18 +72,26 @@ export function conditionOf(
   unless: Condition | undefined,
   names: readonly string[],
 ): (records: Records) => boolean {
-  const [wanted, refused] = [when, unless].map((each) => (each === undefined ? null : anyOf(each, names)));
+  return conditionAt(when, unless, (place) => placeOf(place, names));
+}
+
+export function conditionAt<Records>(
+  when: Condition | undefined,
+  unless: Condition | undefined,
+  placeReader: PlaceReader<Records>,
+): (records: Records) => boolean {
+  const [wanted, refused] = [when, unless].map((each) => (each === undefined ? null : anyOf(each, placeReader)));
   return (records) => (wanted?.(records) ?? true) && !(refused?.(records) ?? false);
 }
 
-function anyOf(condition: Condition, names: readonly string[]): (records: Records) => boolean {
-  const alternatives = (Array.isArray(condition) ? condition : [condition]).map((each) => allOf(each, names));
+function anyOf<Records>(condition: Condition, placeReader: PlaceReader<Records>): (records: Records) => boolean {
+  const alternatives = (Array.isArray(condition) ? condition : [condition]).map((each) => allOf(each, placeReader));
   return (records) => alternatives.some((holds) => holds(records));
 }
 
-function allOf(tests: Test, names: readonly string[]): (records: Records) => boolean {
+function allOf<Records>(tests: Test, placeReader: PlaceReader<Records>): (records: Records) => boolean {
   const parts = Object.entries(tests).map(([place, pattern]) => {
-    const source = placeOf(place, names);
+    const source = placeReader(place);
     if (pattern === "empty") return (records: Records) => source(records).trim() === "";
     const compiled = readPattern(pattern);
     return (records: Records) => compiled.test(source(records));
