@@ -12,13 +12,13 @@ function read(lines: string, protocol = "hl7", link = "mllp") {
   for (const folder of ["astm", "hl7"]) mkdirSync(join(root, folder));
   const head = `schema: 1\nprofile: acme\nrevision: 1\nprotocol: ${protocol}\nlink: { kind: ${link} }\ndevice: {}\n`;
   writeFileSync(join(root, protocol, "acme.yaml"), head + lines);
-  return readProfiles(root).get("acme") as Hl7Profile;
+  return readProfiles(root).get("acme")?.profile as Hl7Profile;
 }
 
 const obx = (text: string) => new Segment(text, STANDARD_DELIMITERS);
 
 test.each([
-  ["results: { name: [OBX-3] }", "results/name is not ex"],
+  ["results: { name: [OBX-3] }", "hl7/acme.yaml:7 results.name is not ex"],
   ["results: { names: [R-3.4] }", "R-3.4, expected a place such as OBX-3.1"],
   ["recognize: { sender: 'a(?=b)' }", "(?= or (?!, expected unless or notSender"],
   ["recognize: { sender: 'a(' }", "missing closing"],
