@@ -17,7 +17,7 @@ import { SET_ASIDE } from "../spool/tries.ts";
 import { assessRegistry, registryProfile } from "./assess-registry.ts";
 import { describeMatch, type Match, match, type Namesakes, patientNumbers } from "./match.ts";
 import { asPatientFp, type Directory, serverAccessionsIn } from "./patient-directory.ts";
-import { complete, read } from "./read.ts";
+import { complete, read, readable } from "./read.ts";
 import { study } from "./study.ts";
 
 export interface FilingDevice {
@@ -84,7 +84,10 @@ export async function assess(
     const practice = registryProfile(device.profile);
     const { bytes, completed } = complete(message.bytes, incomplete, device.profile);
     return practice === null
-      ? { completed, reading: read(bytes, device.profile, readContext(device, message, codes)) }
+      ? {
+          completed,
+          reading: read(await readable(bytes, device.profile), device.profile, readContext(device, message, codes)),
+        }
       : { completed, outcome: assessRegistry(message, bytes, practice, device.timeZone) };
   });
   if (taken === null) return quarantined(message, null, SET_ASIDE);

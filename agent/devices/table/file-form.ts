@@ -3,6 +3,7 @@ import { Modality } from "../../../shared/api/study.ts";
 import { ClosedObject } from "../../../shared/schema/schema.ts";
 import { FILE_CHARSETS } from "../../protocols/file/records.ts";
 import { PATTERN_CHARS_MAX } from "./pattern.ts";
+import { Evidence, type ProfileForm } from "./schema.ts";
 
 // The form of a profile of protocol `file`: the files of an analyzer in a watched folder. Its places are the columns of a table by
 // their names or numbers (`Sample ID`, `col 4`), the named groups of a text's lines, and the paths of XML (`value`, `patient/@id`).
@@ -74,10 +75,13 @@ export const FileProfileForm = ClosedObject({
   revision: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
   protocol: Type.Literal("file"),
   device: ClosedObject({ name: Words, modality: Type.Optional(Modality) }),
+  evidence: Type.Optional(Evidence),
   file: FileLayoutForm,
   sample: ClosedObject({
     /** Number of the sample. Without it, the patient's identifier or name and the time are the sample. */
     number: Type.Optional(Source),
+    /** What names the run, together: it is the same in a correction, and no other run has it. */
+    run: Type.Optional(Type.Array(OneSource, { minItems: 1, maxItems: 5 })),
     /** Day and month are never guessed: `format` is such as `dd/MM/yyyy h:mm a`. */
     time: ClosedObject({ at: Source, format: Words }),
     urine: Type.Optional(Condition),
@@ -126,3 +130,6 @@ export const FileProfileForm = ClosedObject({
   doubts: Type.Optional(ClosedObject({ flags: Type.Record(Type.String(), Words) })),
 });
 export type FileProfileForm = Static<typeof FileProfileForm>;
+
+/** The form of a profile of any protocol. */
+export type AnyProfileForm = ProfileForm | FileProfileForm;

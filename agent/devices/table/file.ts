@@ -1,6 +1,6 @@
 import type { RecordText, ResultFiles } from "../../protocols/file/profile.ts";
 import type { FileRecord, Layout } from "../../protocols/file/records.ts";
-import { timeReader } from "../../protocols/file/time-format.ts";
+import { dateFormat, timeReader } from "../../protocols/file/time-format.ts";
 import { stated, wordsByMark } from "./base.ts";
 import type { FileProfileForm } from "./file-form.ts";
 import { readPattern } from "./pattern.ts";
@@ -51,8 +51,10 @@ export function fileProfile(form: FileProfileForm): ResultFiles {
     places: [],
     sample: {
       number: text(sample.number),
+      run: (sample.run ?? []).map(text),
       time: text(sample.time.at),
       readTime: timeReader(sample.time.format),
+      readDate: timeReader(dateFormat(sample.time.format)),
       format: sample.time.format,
       urine: sample.urine === undefined ? () => false : holds(sample.urine),
       comments: (sample.comments ?? []).map(text),

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CODE_FOLDER } from "../../../shared/files/program-files.ts";
 import { type ProfileProblems, type ReadProfile, readProfile } from "./read.ts";
-import type { ProfileForm } from "./schema.ts";
+import type { AnyProfileForm } from "./file-form.ts";
 
 // The profiles that the program ships: agent/devices/<protocol>/*.yaml. A clinic's own profile may extend one.
 
 const ROOT = join(CODE_FOLDER, "agent/devices");
-const PROTOCOLS = ["astm", "hl7"];
+const PROTOCOLS = ["astm", "hl7", "file"];
 
 /** Reads the profiles below a folder with a folder per protocol, by their ids. @throws an Error with all problems of a file */
 export function readProfiles(root: string): ReadonlyMap<string, ReadProfile> {
@@ -33,7 +33,7 @@ export function shippedProfiles(): ReadonlyMap<string, ReadProfile> {
 }
 
 /** Returns the form of a shipped profile; null if no file has this id. */
-export function shippedForm(id: string): ProfileForm | null {
+export function shippedForm(id: string): AnyProfileForm | null {
   return shippedProfiles().get(id)?.form ?? null;
 }
 

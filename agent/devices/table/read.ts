@@ -2,21 +2,24 @@ import { Compile } from "typebox/compile";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
 import { type Fault, faults } from "../../../shared/schema/problems.ts";
 import type { AstmProfile } from "../../protocols/astm/profile.ts";
+import type { ResultFiles } from "../../protocols/file/profile.ts";
 import type { Hl7Profile } from "../../protocols/hl7/profile.ts";
 import { dotted } from "../../runtime/yaml-lines.ts";
 import { astmProfile } from "./astm.ts";
 import { type ProfileProblem, readDocument } from "./document.ts";
 import { type BaseOf, BaseError, resolveForm } from "./extend.ts";
+import { fileProfile } from "./file.ts";
+import { type AnyProfileForm, FileProfileForm } from "./file-form.ts";
 import { hl7Profile } from "./hl7.ts";
 import { ProfileForm } from "./schema.ts";
 
 // Reads the text of a profile: the resolved form and the profile that it makes, or every problem with its line.
 
-export type TableProfile = AstmProfile | Hl7Profile;
+export type TableProfile = AstmProfile | Hl7Profile | ResultFiles;
 
 export interface ReadProfile {
   /** The whole, without `extends`. */
-  readonly form: ProfileForm;
+  readonly form: AnyProfileForm;
   readonly profile: TableProfile;
 }
 
@@ -25,6 +28,7 @@ export interface ProfileProblems {
 }
 
 const validator = Compile(ProfileForm);
+const fileValidator = Compile(FileProfileForm);
 
 /** Reads the text of a profile. `where`: its file, for the sentences. Never throws. */
 export function readProfile(text: string, where: string, baseOf: BaseOf): ReadProfile | ProfileProblems {
@@ -33,6 +37,10 @@ export function readProfile(text: string, where: string, baseOf: BaseOf): ReadPr
   const at = (steps: readonly string[], words: string) => problemAt(where, document.lineOf(steps), steps, words);
   try {
     const form = resolveForm(document.values, baseOf);
+    if (form["protocol"] === "file") {
+      if (fileValidator.Check(form)) return { form, profile: fileProfile(form) };
+      return { problems: inOrder(faults(fileValidator, form).map((fault) => at(fault.steps, sentence(fault)))) };
+    }
     if (!validator.Check(form))
       return { problems: inOrder(faults(validator, form).map((fault) => at(fault.steps, sentence(fault)))) };
     return { form, profile: profileOf(form) };

@@ -65,7 +65,7 @@ const PROFILE_ID = textForm("^(own/)?[a-z0-9][a-z0-9-]{0,62}$", "an id such as b
 
 /** What proves that the profile reads its device, from the weakest. `printout`: a capture beside its print-out. */
 const EvidenceState = Type.Enum(["unverified", "parser", "document", "capture", "printout"]);
-const Evidence = ClosedObject({
+export const Evidence = ClosedObject({
   state: EvidenceState,
   /** Results read of the results sent: `25 of 25`. */
   read: Type.Optional(Words),

@@ -43,10 +43,7 @@ export function sourceOf(form: SourceForm, names: readonly string[]): Source {
 type PlaceReader<Records> = (place: string) => (records: Records) => string;
 
 /** Makes a source whose places are read by `placeReader`. */
-export function sourceAt<Records>(
-  form: SourceForm,
-  placeReader: PlaceReader<Records>,
-): (records: Records) => string {
+export function sourceAt<Records>(form: SourceForm, placeReader: PlaceReader<Records>): (records: Records) => string {
   if (typeof form === "string") return placeReader(form);
   if (Array.isArray(form)) {
     const sources = form.map((each) => sourceAt(each, placeReader));

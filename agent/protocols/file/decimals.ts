@@ -32,7 +32,8 @@ export function certainValue(
   const text = value.trim();
   if (WITH_COMMA.test(text) && !comma) return { doubt: `${text}: a comma is not the decimal sign of this file` };
   if (IN_THREES.test(text) && text.includes(",")) {
-    return isCertain ? { value: text.replace(",", ".") } : { doubt: `${text} may be a decimal or thousands` };
+    // The later stages read three decimals only for a test that has as many.
+    return isCertain ? { value: text } : { doubt: `${text} may be a decimal or thousands` };
   }
   // A file with decimal commas separates thousands with points.
   if (comma && isCertain && IN_THREES.test(text)) return { doubt: `${text} may be a decimal or thousands` };

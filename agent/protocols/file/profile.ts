@@ -28,9 +28,13 @@ export interface ResultFiles extends FolderProfile {
   readonly places: readonly string[];
   readonly sample: {
     readonly number: RecordText;
+    /** What names the run, together. Empty without such a number. */
+    readonly run: readonly RecordText[];
     readonly time: RecordText;
     /** Returns the time as `YYYYMMDDHHMMSS`, or as `YYYYMMDD` without a clock; null for a text in another format. */
     readonly readTime: (text: string) => string | null;
+    /** Reads a date in the order of the times. */
+    readonly readDate: (text: string) => string | null;
     /** The format, for a sentence. */
     readonly format: string;
     readonly urine: (record: FileRecord) => boolean;

@@ -34,7 +34,11 @@ interface OpenSample {
   urine: boolean;
 }
 
-export function fileSamples(records: readonly FileRecord[], profile: ResultFiles, hasPointDecimals: boolean): FileSamples {
+export function fileSamples(
+  records: readonly FileRecord[],
+  profile: ResultFiles,
+  hasPointDecimals: boolean,
+): FileSamples {
   const found = new Map<string, OpenSample>();
   const notes: string[] = [];
   const controls: string[] = [];
@@ -76,6 +80,7 @@ function headOf(record: FileRecord, { sample, patient, results }: ResultFiles): 
   const text = (field: keyof typeof patient) => patient[field]?.(record) ?? "";
   const number = sample.number(record);
   const [identifier, name] = [identifierOf(text("identifier")), text("name")];
+  const run = sample.run.map((part) => part(record)).filter((part) => part !== "");
   const isNamed = number !== "" || identifier !== "" || name !== "";
   return {
     number,
@@ -83,7 +88,7 @@ function headOf(record: FileRecord, { sample, patient, results }: ResultFiles): 
     identifier: hintText(identifier),
     patient: [identifier === "" ? name : identifier],
     // Several runs of nobody within a minute stay apart, also if a later file has more of them.
-    specimen: [number, ...(isNamed || results.per === "row" ? [] : [digestOf(record)])],
+    specimen: run.length > 0 ? run : [number, ...(isNamed || results.per === "row" ? [] : [digestOf(record)])],
     patient_hint: {
       identifier: hintText(identifier),
       name: hintText(name),
@@ -91,7 +96,7 @@ function headOf(record: FileRecord, { sample, patient, results }: ResultFiles): 
       breed: hintText(text("breed")),
       sex: hintText(text("sex")),
       owner: hintText(text("owner")),
-      date_of_birth: dateOf(text("born"), sample.readTime),
+      date_of_birth: readDate(sample.readDate(text("born")) ?? sample.readTime(text("born")) ?? text("born")),
       weight_kg: null,
     },
   };
@@ -99,11 +104,6 @@ function headOf(record: FileRecord, { sample, patient, results }: ResultFiles): 
 
 function digestOf({ columns }: FileRecord): string {
   return createHash("sha256").update(JSON.stringify(columns)).digest("hex").slice(0, 16);
-}
-
-/** A date in the format of the file's times, or with the year first. */
-function dateOf(text: string, readTime: (text: string) => string | null): string | null {
-  return readDate(readTime(text) ?? readTime(`${text} 00:00`) ?? text);
 }
 
 function addTo(
@@ -146,10 +146,15 @@ function addTo(
 function resultsOf(record: FileRecord, { results, analytes = {} }: ResultFiles): DeviceResult[] {
   const named = (names: readonly string[]) => {
     const known = names.map((name) => analytes[name]).find((code) => code !== undefined);
-    return { names: known === undefined ? names : [known, ...names], ...(names[0] === undefined ? {} : { code: names[0] }) };
+    return {
+      names: known === undefined ? names : [known, ...names],
+      ...(names[0] === undefined ? {} : { code: names[0] }),
+    };
   };
   if (results.per === "row") {
-    const [value, unit, range, flag] = [results.value, results.unit, results.range, results.flag].map((read) => read(record));
+    const [value, unit, range, flag] = [results.value, results.unit, results.range, results.flag].map((read) =>
+      read(record),
+    );
     const names = results.names(record).filter((name) => name !== "");
     return [{ ...named(names), value: value!, unit: unit!, range: range!, flag: flag!, notFinal: null }];
   }

@@ -12,6 +12,11 @@ export interface TableRow {
 
 type Rows = { readonly rows: readonly TableRow[]; readonly notes: readonly string[]; readonly separator: string };
 
+interface Unreadable {
+  readonly problem: string;
+  readonly isCut?: boolean;
+}
+
 export function tableRecords(bytes: Uint8Array, layout: TableLayout, places: readonly string[]): FileRecords {
   const found = layout.kind === "xlsx" ? sheetRows(bytes) : textRows(bytes, layout);
   if ("problem" in found) return found;
@@ -37,7 +42,8 @@ export function tableRecords(bytes: Uint8Array, layout: TableLayout, places: rea
     return { problem: `no column ${missing.join(", ")}: the header in line ${header.line} has ${has.slice(0, 300)}` };
   }
   const twice = places.find((place) => names.filter((name) => name === columnName(place)).length > 1);
-  if (twice !== undefined) return { problem: `two columns ${twice} in the header: name one by its number, as in col 4` };
+  if (twice !== undefined)
+    return { problem: `two columns ${twice} in the header: name one by its number, as in col 4` };
   const body = rows.slice(at + 1);
   if (body.length > RECORDS_MAX) return { problem: `${body.length} lines, at most ${RECORDS_MAX}: begin a new file` };
   const records = body.map(({ line, cells }): FileRecord => {
@@ -50,9 +56,22 @@ export function tableRecords(bytes: Uint8Array, layout: TableLayout, places: rea
   return { records, notes, hasPointDecimals: separator !== ";" && separator !== "\t" };
 }
 
+/** Returns whether a table ends within a row: in a quote, or in a line without an end that lacks cells. */
+export function isCutTable(bytes: Uint8Array, layout: TableLayout): boolean {
+  const text = decodeText(bytes, layout.charset);
+  const found = textRows(bytes, layout);
+  if ("problem" in found) return found.isCut === true;
+  const [header, last] = [found.rows[headerOf(found.rows, layout)], found.rows.at(-1)];
+  return !/[\r\n]$/.test(text) && (last?.cells.length ?? 0) < (header?.cells.length ?? 0);
+}
+
 /** Folds the name of a column: case, blanks around and between, a byte order mark. */
 export function columnName(text: string): string {
-  return text.replace(/\u{feff}/gu, "").replace(/[\s_]+/gu, " ").trim().toLowerCase();
+  return text
+    .replace(/\u{feff}/gu, "")
+    .replace(/[\s_]+/gu, " ")
+    .trim()
+    .toLowerCase();
 }
 
 function headerOf(rows: readonly TableRow[], { header: { find, within } }: TableLayout): number {
@@ -64,17 +83,19 @@ function headerOf(rows: readonly TableRow[], { header: { find, within } }: Table
 
 function headOf(rows: readonly TableRow[]): string {
   const [first] = rows;
-  return first === undefined ? "the file has no line" : `line ${first.line} is ${first.cells.join(" | ").slice(0, 200)}`;
+  return first === undefined
+    ? "the file has no line"
+    : `line ${first.line} is ${first.cells.join(" | ").slice(0, 200)}`;
 }
 
-function textRows(bytes: Uint8Array, layout: TableLayout): Rows | { readonly problem: string } {
+function textRows(bytes: Uint8Array, layout: TableLayout): Rows | Unreadable {
   const text = decodeText(bytes, layout.charset);
   const end = /[\r\n]$/.test(text) || !layout.grows ? text.length : lastLineStart(text);
   const unended = text.slice(end).trim();
   const notes = unended === "" ? [] : [`the last line has no end yet, and waits: ${unended.slice(0, 100)}`];
   const complete = text.slice(0, end);
   const chosen = layout.kind === "tsv" ? "\t" : layout.separator;
-  let first: Rows | { readonly problem: string } | null = null;
+  let first: Rows | Unreadable | null = null;
   for (const separator of chosen === "auto" ? [undefined, ...SEPARATORS] : [chosen]) {
     const rows = rowsOf(complete, separator, notes);
     if (!("problem" in rows) && headerOf(rows.rows, layout) >= 0) return rows;
@@ -83,9 +104,12 @@ function textRows(bytes: Uint8Array, layout: TableLayout): Rows | { readonly pro
   return first ?? { problem: "the file has no line" };
 }
 
-function rowsOf(text: string, separator: Separator | undefined, notes: readonly string[]) {
+function rowsOf(text: string, separator: Separator | undefined, notes: readonly string[]): Rows | Unreadable {
   const read = readCsv(text, separator);
-  if ("fault" in read) return { problem: `line ${read.fault.line}: ${read.fault.problem}` };
+  if ("fault" in read) {
+    const { line, problem, code } = read.fault;
+    return { problem: `line ${line}: ${problem}`, isCut: code === "quote_open" };
+  }
   return { rows: read.records, notes, separator: read.separator };
 }
 
@@ -94,7 +118,9 @@ function lastLineStart(text: string): number {
 }
 
 /** Reads the rows that cellsOf() took from a spreadsheet. */
-function sheetRows(bytes: Uint8Array): Rows | { readonly problem: string } {
+function sheetRows(bytes: Uint8Array): Rows | Unreadable {
+  // A spreadsheet itself is no JSON.
+  if (bytes[0] !== 0x7b) return { problem: "the cells of the spreadsheet are not there" };
   const read = JSON.parse(Buffer.from(bytes).toString()) as { rows: TableRow[] } | { problem: string };
   return "problem" in read ? read : { rows: read.rows, notes: [], separator: "cell" };
 }

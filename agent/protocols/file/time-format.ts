@@ -29,7 +29,11 @@ export function timeReader(format: string): (text: string) => string | null {
     if (/^\s/.test(token)) return "\\s+";
     return Object.hasOwn(TOKENS, token) ? TOKENS[token]! : literal(token);
   });
-  for (const [token, name] of [["yyyy", "y"], ["MM", "M"], ["dd", "d"]] as const) {
+  for (const [token, name] of [
+    ["yyyy", "y"],
+    ["MM", "M"],
+    ["dd", "d"],
+  ] as const) {
     if (source.split(`(?<${name}>`).length !== 2) throw new Error(`the format ${format} has not one ${token}`);
   }
   const has12Hours = source.includes("(?<h>");
@@ -46,6 +50,11 @@ export function timeReader(format: string): (text: string) => string | null {
   };
 }
 
+/** Returns the part of a format before the clock. */
+export function dateFormat(format: string): string {
+  return format.replace(/[\sT]*[Hh].*$/, "");
+}
+
 function hourOf(hour: string, half: string): string | null {
   const number = Number(hour);
   if (number < 1 || number > 12) return null;
@@ -58,6 +67,7 @@ function two(digits: string): string {
 }
 
 function literal(character: string): string {
-  if (/[\p{L}\p{N}]/u.test(character) && character !== "T") throw new Error(`the format has ${character}, which is no part of a time`);
+  if (/[\p{L}\p{N}]/u.test(character) && character !== "T")
+    throw new Error(`the format has ${character}, which is no part of a time`);
   return character.replace(/[$()*+./?[\\\]^{|}]/u, "\\$&");
 }

@@ -24,6 +24,10 @@ export function xmlRecords(bytes: Uint8Array, { records: wanted }: XmlLayout): F
   return { records, notes: [], hasPointDecimals: true };
 }
 
+export function isWholeXml(bytes: Uint8Array): boolean {
+  return !("problem" in parseTree(textOf(bytes), LIMITS));
+}
+
 /**
  * Reads a path such as `value`, `@code` or `patient/@id`. The first name is that of the record, of an element around it, or of a child
  * of one of these, the nearest first.
@@ -50,6 +54,7 @@ function elementAt(line: readonly Element[], [first = "", ...rest]: readonly str
 function textOf(bytes: Uint8Array): string {
   const unicode = encodingOf(bytes);
   const declared = declaredEncoding(bytes) ?? "utf-8";
-  const encoding = unicode === "utf-8" && iconv.encodingExists(declared) && !/^utf-?16/i.test(declared) ? declared : unicode;
+  const encoding =
+    unicode === "utf-8" && iconv.encodingExists(declared) && !/^utf-?16/i.test(declared) ? declared : unicode;
   return iconv.decode(bytes, encoding);
 }

@@ -1,10 +1,11 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createLink } from "../../../../agent/connection/create-link.ts";
 import { profileById } from "../../../../agent/devices/index.ts";
 import type { Profile } from "../../../../agent/devices/profile.ts";
+import { fileHeader } from "../../../../agent/protocols/file/file-message.ts";
 import { type Replay, replay } from "../../../../agent/tools/offline/replay.ts";
 import type { Patient } from "../../../../shared/api/patient.ts";
 import { fixturesFolder } from "../../../support/fixtures.ts";
@@ -21,7 +22,7 @@ interface Inputs {
   readonly patient: Patient | null;
 }
 
-const CAPTURE = /\.(astm|hl7|poct1|dcm)$/;
+const CAPTURE = /\.(astm|hl7|poct1|dcm|csv|txt|xml|xlsx)$/;
 const update = process.env["UPDATE_FIXTURES"] === "1";
 const ci = ["1", "true"].includes(process.env["CI"] ?? "");
 
@@ -101,8 +102,12 @@ function unread(capture: string, replayed: Replay, inCi: boolean): void {
 }
 
 test.each(captures)("%s reads the same in every segmentation", (capture) => {
-  const bytes = new Uint8Array(readFileSync(join(fixturesFolder, capture)));
   const { golden, inputs } = inputsOf(capture);
+  const content = readFileSync(join(fixturesFolder, capture));
+  // The watcher of a folder sends a line with the name before the bytes of a file.
+  const isFile = profileOf(inputs).protocol === "file";
+  const before = isFile ? fileHeader({ name: basename(capture), bytes: content.length }) : new Uint8Array(0);
+  const bytes = new Uint8Array(Buffer.concat([before, content]));
   const whole = play([bytes], inputs);
   const played = { ...inputs, ...whole };
   if (update) writeFileSync(jsonOf(capture), `${JSON.stringify(played, null, 2)}\n`);
