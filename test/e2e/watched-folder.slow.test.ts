@@ -76,7 +76,9 @@ test("a file of results that grows gives each study once, with the agent killed 
   ];
   const messages = () => world.messages().filter(({ device }) => device === "chem-files");
   const studies = () =>
-    world.serverStudies().map(({ patient, revision, results: rows }) => [patient, revision, rows.map(({ value }) => value)]);
+    world
+      .serverStudies()
+      .map(({ patient, revision, results: rows }) => [patient, revision, rows.map(({ value }) => value)]);
   const restart = async () => {
     await world.agent.end("SIGKILL");
     await world.startAgent();

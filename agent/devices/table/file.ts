@@ -1,6 +1,6 @@
 import type { RecordText, ResultFiles } from "../../protocols/file/profile.ts";
 import type { FileRecord, Layout } from "../../protocols/file/records.ts";
-import { dateFormat, timeReader } from "../../protocols/file/time-format.ts";
+import { cellTimeReader, dateFormat, timeReader } from "../../protocols/file/time-format.ts";
 import { stated, wordsByMark } from "./base.ts";
 import type { FileProfileForm } from "./file-form.ts";
 import { readPattern } from "./pattern.ts";
@@ -53,7 +53,7 @@ export function fileProfile(form: FileProfileForm): ResultFiles {
       number: text(sample.number),
       run: (sample.run ?? []).map(text),
       time: text(sample.time.at),
-      readTime: timeReader(sample.time.format),
+      readTime: file.kind === "xlsx" ? cellTimeReader(sample.time.format) : timeReader(sample.time.format),
       readDate: timeReader(dateFormat(sample.time.format)),
       format: sample.time.format,
       urine: sample.urine === undefined ? () => false : holds(sample.urine),

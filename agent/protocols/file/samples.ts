@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { foldName } from "../../../shared/clinical/analytes/analytes.ts";
-import { readDate } from "../../report/device-time.ts";
+import { readDate, readTime } from "../../report/device-time.ts";
 import type { DeviceResult } from "../../report/report.ts";
 import type { Sample } from "../../report/sample.ts";
 import { hintText } from "../../report/specimen.ts";
@@ -74,7 +74,7 @@ function openSample(head: Head): OpenSample {
 function headOf(record: FileRecord, { sample, patient, results }: ResultFiles): Head | string {
   const written = sample.time(record);
   const time = sample.readTime(written);
-  if (time === null) {
+  if (time === null || readTime(time, "UTC") === null) {
     return `${record.where}: ${JSON.stringify(written.slice(0, 40))} is not a time in the format ${sample.format}`;
   }
   const text = (field: keyof typeof patient) => patient[field]?.(record) ?? "";

@@ -50,6 +50,16 @@ export function timeReader(format: string): (text: string) => string | null {
   };
 }
 
+/** Makes the reader of a format that also reads the date of a spreadsheet's cell, whose parts are known. */
+export function cellTimeReader(format: string): (text: string) => string | null {
+  const read = timeReader(format);
+  return (text) => {
+    const [, date = "", clock = ""] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)$/.exec(text) ?? [];
+    if (date === "") return read(text);
+    return `${date}${clock === "00:00:00" ? "" : clock}`.replace(/[-:]/g, "");
+  };
+}
+
 /** Returns the part of a format before the clock. */
 export function dateFormat(format: string): string {
   return format.replace(/[\sT]*[Hh].*$/, "");

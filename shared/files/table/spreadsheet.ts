@@ -23,7 +23,7 @@ export async function readSpreadsheet(
   if (refused !== null) return { fault: refused };
   let sheets;
   try {
-    sheets = await readXlsxFile(bytes.slice().buffer);
+    sheets = await readXlsxFile(new Uint8Array(bytes).buffer);
   } catch (error) {
     return { fault: error instanceof InvalidSpreadsheetError ? "not_xlsx" : "damaged_xlsx" };
   }
@@ -57,11 +57,16 @@ function zipFault(bytes: Uint8Array, unpackedMax: number): "unpacks_too_large" |
   return isWorkbook ? null : "not_xlsx";
 }
 
+/** A spreadsheet keeps a time as a part of a day, which is a little before or after the second. */
+function secondOf(date: Date): string {
+  return new Date(Math.round(date.getTime() / 1000) * 1000).toISOString().slice(0, 19);
+}
+
 /** An error of a formula, such as #N/A. */
 const FORMULA_ERROR = /^#[A-Z/0]+[!?]?$/;
 
 function textOf(cell: unknown, withClock: boolean): string {
-  if (cell instanceof Date) return cell.toISOString().slice(0, withClock ? 19 : 10);
+  if (cell instanceof Date) return withClock ? secondOf(cell) : cell.toISOString().slice(0, 10);
   const text = typeof cell === "string" ? cell.trim() : typeof cell === "number" ? String(cell) : "";
   if (typeof cell === "boolean") return String(cell);
   return FORMULA_ERROR.test(text) ? "" : text;
