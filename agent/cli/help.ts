@@ -50,6 +50,14 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
     summary: "write a message as a fixture",
     examples: [`capture ${MESSAGE}`, `capture ${MESSAGE} --raw`],
   },
+  documents: {
+    summary: "list or search the PDF files of studies",
+    examples: [
+      "documents --search lipemic",
+      `documents --study ${STUDY} --json`,
+      `documents ${MESSAGE} --out report.pdf`,
+    ],
+  },
   images: {
     summary: "list, draw or send images again",
     examples: [

@@ -5,11 +5,15 @@ import { filingReasonText } from "../../shared/clinical/filing-reasons.ts";
 import type { Profile } from "../devices/profile.ts";
 import type { MessageCode } from "../page/types/message-codes.ts";
 import { dayOf } from "../report/device-time.ts";
+import { readFileMessage } from "../protocols/file/file-message.ts";
+import { pdfText } from "../protocols/file/pdf-text.ts";
+import { isPdf } from "../protocols/file/spreadsheet-cells.ts";
 import { describe, type ReadContext, type Report } from "../report/report.ts";
 import type { ClinicCode } from "../spool/queries/clinic-codes.ts";
 import type { StoredMessage } from "../spool/queries/messages/message-row.ts";
 import type { Settlement } from "../spool/queries/studies/studies.ts";
 import type { TestOrder } from "../spool/queries/orders/orders.ts";
+import type { FolderFile } from "../spool/queries/studies/documents.ts";
 import type { StudyDraft } from "../spool/queries/studies/revisions.ts";
 import type { MatchKeys } from "../spool/queries/patients/pending-matches.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
@@ -87,13 +91,18 @@ export async function assess(
       ? {
           completed,
           reading: read(await readable(bytes, device.profile), device.profile, readContext(device, message, codes)),
+          file: folderFile(bytes, device.profile),
         }
       : { completed, outcome: assessRegistry(message, bytes, practice, device.timeZone) };
   });
   if (taken === null) return quarantined(message, null, SET_ASIDE);
+  const file = "file" in taken && taken.file != null ? { file: taken.file } : {};
   const completes = taken.completed.map(({ id }) => id);
   if ("outcome" in taken) return { message: message.id, studies: [], completes, at: Date.now(), ...taken.outcome };
   const { reading } = taken;
+  if (file.file?.document != null) {
+    return { ...quarantined(message, null, "MESSAGE.DOCUMENT_ALONE"), state: "unmatched", ...file };
+  }
   const isRead = reading.is === "reports";
   // The spool decides whether a withdrawal has a result to withdraw.
   const reports = isRead ? reading.reports : reading.is === "quarantined" ? (reading.withdrawals ?? []) : [];
@@ -133,7 +142,16 @@ export async function assess(
     completes,
     waiting: joined(awaited),
     at: Date.now(),
+    ...file,
   };
+}
+
+/** Returns the file of a folder with what is kept of it beside its studies; null for the message of another device. */
+function folderFile(message: Uint8Array, profile: Profile): FolderFile | null {
+  const file = profile.protocol === "file" ? readFileMessage(message) : null;
+  if (file === null) return null;
+  const { name, bytes } = file;
+  return { name, document: isPdf(name) ? { bytes, text: pdfText(bytes) } : null };
 }
 
 export function quarantined(

@@ -17,6 +17,8 @@ const EXTENSIONS = {
   txt: ["txt"],
   xml: ["xml"],
 } as const;
+/** The extension of the documents that are kept with the studies. */
+const DOCUMENT = "pdf";
 
 const empty: RecordText = () => "";
 
@@ -43,7 +45,7 @@ export function fileProfile(form: FileProfileForm): ResultFiles {
   const profileOf: ResultFiles = {
     id: profile,
     protocol: "file",
-    link: { kind: "file", extensions: EXTENSIONS[file.kind] },
+    link: { kind: "file", extensions: [...EXTENSIONS[file.kind], DOCUMENT] },
     content: "results",
     device_name: device.name,
     modality: device.modality ?? null,

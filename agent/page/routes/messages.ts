@@ -7,6 +7,7 @@ import type { Host } from "../../host.ts";
 import { imagingOf } from "../../imaging-devices.ts";
 import { readSpool, searchSpool } from "../../spool/access.ts";
 import { pageOfMessages } from "../../spool/queries/messages/message-summaries.ts";
+import { documentOf } from "../../spool/queries/studies/document-list.ts";
 import { capture } from "../../tools/capture/capture.ts";
 import { messageDetail } from "../../tools/offline/message-detail.ts";
 import { reassess, type ReassessedMessage, store } from "../../tools/offline/reprocess.ts";
@@ -53,6 +54,10 @@ function textOf(value: unknown): string | null {
 
 function fixtureOf({ config }: RunningAgent, id: string): LocalFixture {
   const analyzers = analyzersOf(config);
+  const document = readSpool(config.data, (db) => documentOf(db, id));
+  if (document !== null) {
+    return { file_name: document.name, base64: Buffer.from(document.bytes).toString("base64"), notes: [] };
+  }
   try {
     const { bytes, notes } = readSpool(config.data, (db) =>
       capture(db, config.data, id, (device) => analyzers.get(device), false),

@@ -3,6 +3,7 @@ import { readSamples } from "../../report/specimen.ts";
 import { readFileMessage } from "./file-message.ts";
 import type { ResultFiles } from "./profile.ts";
 import type { FileRecords } from "./records.ts";
+import { isPdf } from "./spreadsheet-cells.ts";
 import { fileSamples } from "./samples.ts";
 import { tableRecords } from "./table-records.ts";
 import { blockRecords } from "./text-blocks.ts";
@@ -12,6 +13,7 @@ import { xmlRecords } from "./xml-records.ts";
 export function readFile(message: Uint8Array, profile: ResultFiles, context: ReadContext): Reading {
   const file = readFileMessage(message);
   if (file === null) return { is: "quarantined", reason: "the bytes are not a complete file" };
+  if (isPdf(file.name)) return { is: "not-for-patients", reason: "a document for people: no value is read from it" };
   const found = recordsOf(file.bytes, profile);
   if ("problem" in found) return { is: "quarantined", reason: `${file.name}: ${found.problem}` };
   const { samples, notes, controls } = fileSamples(found.records, profile, found.hasPointDecimals);

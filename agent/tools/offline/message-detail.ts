@@ -6,6 +6,7 @@ import type { StudyBody } from "../../report/revision.ts";
 import { listClinicCodes } from "../../spool/queries/clinic-codes.ts";
 import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../../spool/queries/events/event-log.ts";
 import type { StoredMessage } from "../../spool/queries/messages/message-row.ts";
+import { documentOf } from "../../spool/queries/studies/document-list.ts";
 import { readContext } from "../../study/assess.ts";
 import { read, readable } from "../../study/read.ts";
 import { type DeviceLookup, explain } from "./explain.ts";
@@ -32,6 +33,7 @@ export async function messageDetail(
   if (row === undefined) return null;
   const message = messageReader(db)<DetailRow>(row as StoredMessageRow<DetailRow>);
   const { device, profile, receivedAt, state, reason, code, bytes, isImage } = message;
+  const document = documentOf(db, id);
   return {
     id,
     device,
@@ -41,6 +43,7 @@ export async function messageDetail(
     ...shownReason({ code, reason }),
     raw: bytesOf(bytes),
     report: isImage === 1 ? { reason: null, reports: [] } : await readingOf(db, message, deviceById),
+    document: document === null ? null : { name: document.name, text: document.text },
     studies: studiesOf(db, id),
     time_line: await explain(db, id, deviceById),
     is_image: isImage === 1,

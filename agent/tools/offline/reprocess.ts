@@ -140,7 +140,10 @@ export function store(folder: string, reprocessed: readonly ReassessedMessage[])
   return { stored: changed.length - overtaken, overtaken };
 }
 
-/** Returns the wanted messages, and one message for each image study. Filed images stay, because they have no codes to map. */
+/**
+ * Returns the wanted messages, and one message for each image study. Filed images stay, because they have no codes to map, and so do
+ * documents, from which no value is read.
+ */
 function wantedOf(
   db: Database.Database,
   { states, devices = [], codes = [], since, message }: ReprocessFilter,
@@ -152,6 +155,7 @@ function wantedOf(
          AND (@devices = '[]' OR m.device IN (SELECT value FROM json_each(@devices)))
          AND (@codes = '[]' OR m.code IN (SELECT value FROM json_each(@codes)))
          AND (@message IS NULL OR m.id = @message) AND (m.state <> 'filed' OR i.message IS NULL)
+         AND NOT EXISTS (SELECT 1 FROM folder_file f WHERE f.message = m.id AND f.bytes IS NOT NULL)
        GROUP BY COALESCE(i.study_uid, m.id) ORDER BY MIN(m.rowid)`,
     )
     .all({ ...bound({ states, devices, codes }), since, message: message ?? null }) as {
