@@ -8,7 +8,7 @@ import { dayOf } from "../report/device-time.ts";
 import { readFileMessage } from "../protocols/file/file-message.ts";
 import { pdfText } from "../protocols/file/pdf-text.ts";
 import { isPdf } from "../protocols/file/spreadsheet-cells.ts";
-import { describe, type ReadContext, type Report } from "../report/report.ts";
+import { describe, type ReadContext, type Reading, type Report } from "../report/report.ts";
 import type { ClinicCode } from "../spool/queries/clinic-codes.ts";
 import type { StoredMessage } from "../spool/queries/messages/message-row.ts";
 import type { Settlement } from "../spool/queries/studies/studies.ts";
@@ -85,24 +85,13 @@ export async function assess(
   const incomplete = mayComplete ? await spool.call("incompleteMessages", message.device, message.id, length) : [];
   const codes = await directory.codes();
   const taken = await attempt(async () => {
-    const practice = registryProfile(device.profile);
     const { bytes, completed } = complete(message.bytes, incomplete, device.profile);
-    return practice === null
-      ? {
-          completed,
-          reading: read(await readable(bytes, device.profile), device.profile, readContext(device, message, codes)),
-          file: folderFile(bytes, device.profile),
-        }
-      : { completed, outcome: assessRegistry(message, bytes, practice, device.timeZone) };
+    return { completed, ...(await readWhole(message, bytes, device, codes)) };
   });
   if (taken === null) return quarantined(message, null, SET_ASIDE);
-  const file = "file" in taken && taken.file != null ? { file: taken.file } : {};
   const completes = taken.completed.map(({ id }) => id);
   if ("outcome" in taken) return { message: message.id, studies: [], completes, at: Date.now(), ...taken.outcome };
-  const { reading } = taken;
-  if (file.file?.document != null) {
-    return { ...quarantined(message, null, "MESSAGE.DOCUMENT_ALONE"), state: "unmatched", ...file };
-  }
+  const { reading, file } = taken;
   const isRead = reading.is === "reports";
   // The spool decides whether a withdrawal has a result to withdraw.
   const reports = isRead ? reading.reports : reading.is === "quarantined" ? (reading.withdrawals ?? []) : [];
@@ -145,6 +134,26 @@ export async function assess(
     ...file,
   };
 }
+
+/** Reads a complete message: into Reports, or into the outcome of a message that has none. `file` is of a watched folder. */
+async function readWhole(
+  message: StoredMessage,
+  bytes: Uint8Array,
+  device: FilingDevice,
+  codes: readonly ClinicCode[],
+): Promise<{ outcome: Outcome } | { reading: Reading; file: Pick<Settlement, "file"> }> {
+  const { profile, timeZone } = device;
+  const practice = registryProfile(profile);
+  if (practice !== null) return { outcome: assessRegistry(message, bytes, practice, timeZone) };
+  const file = folderFile(bytes, profile);
+  if (file?.document != null) {
+    return { outcome: { state: "unmatched", reason: null, code: "MESSAGE.DOCUMENT_ALONE", file } };
+  }
+  const reading = read(await readable(bytes, profile), profile, readContext(device, message, codes));
+  return { reading, file: file === null ? {} : { file } };
+}
+
+type Outcome = Pick<Settlement, "state" | "reason" | "code" | "changes" | "file">;
 
 /** Returns the file of a folder with what is kept of it beside its studies; null for the message of another device. */
 function folderFile(message: Uint8Array, profile: Profile): FolderFile | null {

@@ -5,10 +5,7 @@ import type { Patient } from "../../../shared/api/patient.ts";
 import { isRealDate } from "../../../shared/schema/timestamp.ts";
 import { printError, printJson } from "../../../shared/platform/cli/output.ts";
 import { profileById, profiles } from "../../devices/index.ts";
-import type { Profile } from "../../devices/profile.ts";
-import { fileHeader } from "../../protocols/file/file-message.ts";
-import { readable } from "../../study/read.ts";
-import { replay, type ReplayedMessage } from "../../tools/offline/replay.ts";
+import { replay, type ReplayedMessage, wireOf } from "../../tools/offline/replay.ts";
 
 const PROFILE_IDS = profiles.map(({ id }) => id).join(", ");
 
@@ -31,18 +28,15 @@ async function replayFixture(fixture: string, options: ReplayOptions): Promise<v
   if (profile === undefined) throw new Error(`--profile is ${options.profile}, expected one of ${PROFILE_IDS}`);
   const context = { device: "replay", timeZone: "UTC", receivedAt: Date.now() };
   const patient = options.species === undefined ? null : examplePatient(options.species, options.dateOfBirth ?? null);
-  const { warnings, messages } = replay([await wireOf(fixture, profile)], profile, context, patient);
+  const { warnings, messages } = replay(
+    [await wireOf(path.basename(fixture), fs.readFileSync(fixture), profile)],
+    profile,
+    context,
+    patient,
+  );
   for (const warning of warnings) printError(`warning: ${warning}`);
   for (const message of messages) printMessage(message);
   if (messages.length === 0) printError("no message: the fixture has no H record");
-}
-
-/** Returns the bytes of a device. Those of a file begin with its name, as the watcher of a folder sends them. */
-async function wireOf(fixture: string, profile: Profile): Promise<Uint8Array> {
-  const bytes = fs.readFileSync(fixture);
-  if (profile.protocol !== "file") return bytes;
-  const header = fileHeader({ name: path.basename(fixture), bytes: bytes.length });
-  return readable(Buffer.concat([header, bytes]), profile);
 }
 
 function printMessage({ reading, studies, withoutFlag }: ReplayedMessage): void {

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { Modality } from "../../../shared/api/study.ts";
 import { ClosedObject } from "../../../shared/schema/schema.ts";
-import { FILE_CHARSETS } from "../../protocols/file/records.ts";
+import { FILE_CHARSETS } from "../../protocols/file/layouts/records.ts";
 import { PATTERN_CHARS_MAX } from "./pattern.ts";
 import { Evidence, type ProfileForm } from "./schema.ts";
 

@@ -1,6 +1,6 @@
 import type { RecordText, ResultFiles } from "../../protocols/file/profile.ts";
-import type { FileRecord, Layout } from "../../protocols/file/records.ts";
-import { cellTimeReader, dateFormat, timeReader } from "../../protocols/file/time-format.ts";
+import type { FileRecord, Layout } from "../../protocols/file/layouts/records.ts";
+import { cellTimeReader, dateFormat, timeReader } from "../../protocols/file/layouts/time-format.ts";
 import { stated, wordsByMark } from "./base.ts";
 import type { FileProfileForm } from "./file-form.ts";
 import { readPattern } from "./pattern.ts";
@@ -118,7 +118,10 @@ function layoutOf(file: FileProfileForm["file"]): Layout {
       return {
         kind,
         isSplit: between === null ? null : (line) => between.test(line),
-        lines: lines.map(({ as, pattern }) => ({ as, read: readPattern(pattern).named })),
+        lines: lines.map(({ as, pattern }) => {
+          const groups = readPattern(pattern);
+          return { as, read: (line) => groups.named(line) };
+        }),
         ...stated({ charset }),
       };
     }

@@ -40,22 +40,22 @@ export function sourceOf(form: SourceForm, names: readonly string[]): Source {
 }
 
 /** Makes the reader of the text at a place. */
-type PlaceReader<Records> = (place: string) => (records: Records) => string;
+type PlaceReader<Found> = (place: string) => (found: Found) => string;
 
 /** Makes a source whose places are read by `placeReader`. */
-export function sourceAt<Records>(form: SourceForm, placeReader: PlaceReader<Records>): (records: Records) => string {
+export function sourceAt<Found>(form: SourceForm, placeReader: PlaceReader<Found>): (found: Found) => string {
   if (typeof form === "string") return placeReader(form);
   if (Array.isArray(form)) {
     const sources = form.map((each) => sourceAt(each, placeReader));
-    return (records) => sources.reduce((found, source) => found || source(records), "");
+    return (found) => sources.reduce((text, source) => text || source(found), "");
   }
   const { at, is, match, map, drop, replace = {}, when, unless } = form;
   const applies = conditionAt(when, unless, placeReader);
   const base = is === undefined ? placeReader(at ?? "") : () => is;
   const [matching, dropped] = [match, drop].map((each) => (each === undefined ? null : readPattern(each)));
-  return (records) => {
-    if (!applies(records)) return "";
-    let text = base(records);
+  return (found) => {
+    if (!applies(found)) return "";
+    let text = base(found);
     if (matching != null) text = matching.found(text)?.trim() ?? "";
     if (dropped?.test(text) === true) return "";
     for (const [part, by] of Object.entries(replace)) text = text.replaceAll(part, by);
@@ -72,28 +72,28 @@ export function conditionOf(
   return conditionAt(when, unless, (place) => placeOf(place, names));
 }
 
-export function conditionAt<Records>(
+export function conditionAt<Found>(
   when: Condition | undefined,
   unless: Condition | undefined,
-  placeReader: PlaceReader<Records>,
-): (records: Records) => boolean {
+  placeReader: PlaceReader<Found>,
+): (found: Found) => boolean {
   const [wanted, refused] = [when, unless].map((each) => (each === undefined ? null : anyOf(each, placeReader)));
-  return (records) => (wanted?.(records) ?? true) && !(refused?.(records) ?? false);
+  return (found) => (wanted?.(found) ?? true) && !(refused?.(found) ?? false);
 }
 
-function anyOf<Records>(condition: Condition, placeReader: PlaceReader<Records>): (records: Records) => boolean {
+function anyOf<Found>(condition: Condition, placeReader: PlaceReader<Found>): (found: Found) => boolean {
   const alternatives = (Array.isArray(condition) ? condition : [condition]).map((each) => allOf(each, placeReader));
-  return (records) => alternatives.some((holds) => holds(records));
+  return (found) => alternatives.some((holds) => holds(found));
 }
 
-function allOf<Records>(tests: Test, placeReader: PlaceReader<Records>): (records: Records) => boolean {
+function allOf<Found>(tests: Test, placeReader: PlaceReader<Found>): (found: Found) => boolean {
   const parts = Object.entries(tests).map(([place, pattern]) => {
     const source = placeReader(place);
-    if (pattern === "empty") return (records: Records) => source(records).trim() === "";
+    if (pattern === "empty") return (found: Found) => source(found).trim() === "";
     const compiled = readPattern(pattern);
-    return (records: Records) => compiled.test(source(records));
+    return (found: Found) => compiled.test(source(found));
   });
-  return (records) => parts.every((holds) => holds(records));
+  return (found) => parts.every((holds) => holds(found));
 }
 
 /** Makes a pattern that is tested on the text of one place. */

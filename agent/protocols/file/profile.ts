@@ -1,5 +1,5 @@
 import type { ProfileBase } from "../profile.ts";
-import type { FileRecord, Layout } from "./records.ts";
+import type { FileRecord, Layout } from "./layouts/records.ts";
 
 interface FolderProfile extends ProfileBase {
   readonly protocol: "file";

@@ -2,12 +2,12 @@ import type { ReadContext, Reading } from "../../report/report.ts";
 import { readSamples } from "../../report/specimen.ts";
 import { readFileMessage } from "./file-message.ts";
 import type { ResultFiles } from "./profile.ts";
-import type { FileRecords } from "./records.ts";
+import type { FileRecords } from "./layouts/records.ts";
 import { isPdf } from "./spreadsheet-cells.ts";
 import { fileSamples } from "./samples.ts";
-import { tableRecords } from "./table-records.ts";
-import { blockRecords } from "./text-blocks.ts";
-import { xmlRecords } from "./xml-records.ts";
+import { tableRecords } from "./layouts/table-records.ts";
+import { blockRecords } from "./layouts/text-blocks.ts";
+import { xmlRecords } from "./layouts/xml-records.ts";
 
 /** Reads a file of results. A spreadsheet is read from its cells; see cellsOf(). */
 export function readFile(message: Uint8Array, profile: ResultFiles, context: ReadContext): Reading {

@@ -6,9 +6,9 @@ import type { Sample } from "../../report/sample.ts";
 import { hintText } from "../../report/specimen.ts";
 import { controlName, identifier as identifierOf } from "../field-text.ts";
 import { isRunRow } from "../remarks.ts";
-import { certainValue, type DecimalSigns, decimalSigns } from "./decimals.ts";
+import { certainValue, type DecimalSigns, decimalSigns } from "./layouts/decimals.ts";
 import type { ResultFiles } from "./profile.ts";
-import type { FileRecord } from "./records.ts";
+import type { FileRecord } from "./layouts/records.ts";
 
 // The samples of a file. A result is known by its sample, its test and its time, so that a file that grows brings each one once.
 

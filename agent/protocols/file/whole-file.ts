@@ -1,8 +1,8 @@
-import { decodeText } from "./file-text.ts";
+import { decodeText } from "./layouts/file-text.ts";
 import type { ResultFiles } from "./profile.ts";
 import { isPdf } from "./spreadsheet-cells.ts";
-import { isCutTable } from "./table-records.ts";
-import { isWholeXml } from "./xml-records.ts";
+import { isCutTable } from "./layouts/table-records.ts";
+import { isWholeXml } from "./layouts/xml-records.ts";
 
 // Whether a file has its end. A program that writes slowly looks as if it had finished.
 

@@ -11,7 +11,7 @@ import type { ReadContext, Reading } from "../../report/report.ts";
 import { hintText, readSamples } from "../../report/specimen.ts";
 import { readDate } from "../../report/device-time.ts";
 import { all, attribute, child, children, type Element, textOf, values } from "./xml/xml.ts";
-import { short } from "../file/xml-tree.ts";
+import { short } from "../file/layouts/xml-tree.ts";
 
 // Reads POCT1-A observations into patients' samples. Other observations are left out.
 

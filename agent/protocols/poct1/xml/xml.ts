@@ -1,8 +1,8 @@
 import iconv from "iconv-lite";
-import { declaredEncoding, type Element, parseTree } from "../../file/xml-tree.ts";
+import { declaredEncoding, type Element, parseTree } from "../../file/layouts/xml-tree.ts";
 import { DEPTH_MAX } from "./document-splitter.ts";
 
-export type { Element } from "../../file/xml-tree.ts";
+export type { Element } from "../../file/layouts/xml-tree.ts";
 
 // XML of POCT1-A: parses documents of a device and writes elements of the agent. An element has its value in attribute `V`.
 

@@ -44,8 +44,8 @@ async function reasonOf(...args: Parameters<typeof readingOf>): Promise<string> 
   return reading.is === "reports" ? "read" : `${reading.is}: ${reading.reason}`;
 }
 
-const line = (value: string, test = "ALT", sample = "S-1", time = "20/11/2026 09:30") =>
-  `${sample};Zeytin;${test};${value};U/L;${time}\n`;
+const line = (value: string, name = "ALT", sample = "S-1", time = "20/11/2026 09:30") =>
+  `${sample};Zeytin;${name};${value};U/L;${time}\n`;
 
 test("rows of one sample and time are one study, by the header's names in any order, below other lines", async () => {
   const table = `Acme 2.1\n\n result;TEST;unit;sample_id;date;animal\n41;ALT;U/L;S-1;20/11/2026 09:30;Zeytin\n88;ALP;U/L;S-1;20/11/2026 09:30;Zeytin\n1,2;CREA;mg/dL;S-2;20/11/2026 10:00;Lokum\n`;
@@ -258,9 +258,9 @@ test.each([
 
 test("a profile of files names unknown keys, a missing identity and columns in XML", () => {
   expect(() => profileOf(ROWS.replace("within", "with"))).toThrow("file");
-  expect(() =>
-    profileOf(`${ROWS.replace("number: Sample ID, ", "").replace("patient: { name: Animal }\n", "")}`),
-  ).toThrow("nothing names the sample");
+  expect(() => profileOf(ROWS.replace("number: Sample ID, ", "").replace("patient: { name: Animal }\n", ""))).toThrow(
+    "nothing names the sample",
+  );
   expect(() => profileOf(XML.replace(/results.*\n/, "results: { per: column, from: a }\n"))).toThrow(
     "results.per is column",
   );

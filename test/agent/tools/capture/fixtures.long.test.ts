@@ -5,8 +5,7 @@ import { expect, test } from "vitest";
 import { createLink } from "../../../../agent/connection/create-link.ts";
 import { profileById } from "../../../../agent/devices/index.ts";
 import type { Profile } from "../../../../agent/devices/profile.ts";
-import { fileHeader } from "../../../../agent/protocols/file/file-message.ts";
-import { type Replay, replay } from "../../../../agent/tools/offline/replay.ts";
+import { type Replay, replay, wireOf } from "../../../../agent/tools/offline/replay.ts";
 import type { Patient } from "../../../../shared/api/patient.ts";
 import { fixturesFolder } from "../../../support/fixtures.ts";
 import { fixedContext } from "../../../support/wire.ts";
@@ -101,13 +100,11 @@ function unread(capture: string, replayed: Replay, inCi: boolean): void {
   process.stdout.write(`${capture} has no json yet; it reads\n${JSON.stringify(replayed, null, 2)}\n`);
 }
 
-test.each(captures)("%s reads the same in every segmentation", (capture) => {
+test.each(captures)("%s reads the same in every segmentation", async (capture) => {
   const { golden, inputs } = inputsOf(capture);
-  const content = readFileSync(join(fixturesFolder, capture));
-  // The watcher of a folder sends a line with the name before the bytes of a file.
-  const isFile = profileOf(inputs).protocol === "file";
-  const before = isFile ? fileHeader({ name: basename(capture), bytes: content.length }) : new Uint8Array(0);
-  const bytes = new Uint8Array(Buffer.concat([before, content]));
+  const bytes = new Uint8Array(
+    await wireOf(basename(capture), readFileSync(join(fixturesFolder, capture)), profileOf(inputs)),
+  );
   const whole = play([bytes], inputs);
   const played = { ...inputs, ...whole };
   if (update) writeFileSync(jsonOf(capture), `${JSON.stringify(played, null, 2)}\n`);

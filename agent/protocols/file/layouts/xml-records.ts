@@ -1,5 +1,5 @@
 import iconv from "iconv-lite";
-import { encodingOf } from "../../../shared/files/text-file.ts";
+import { encodingOf } from "../../../../shared/files/text-file.ts";
 import { type FileRecord, type FileRecords, RECORDS_MAX, type XmlLayout } from "./records.ts";
 import { declaredEncoding, type Element, parseTree } from "./xml-tree.ts";
 

@@ -1,4 +1,4 @@
-import { decode, type Encoding, ENCODINGS } from "../../../shared/files/table/encoding.ts";
+import { decode, type Encoding, ENCODINGS } from "../../../../shared/files/table/encoding.ts";
 import type { FileCharset } from "./records.ts";
 
 /**

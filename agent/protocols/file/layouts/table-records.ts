@@ -1,4 +1,4 @@
-import { readCsv, type Separator, SEPARATORS } from "../../../shared/files/table/csv-records.ts";
+import { readCsv, type Separator, SEPARATORS } from "../../../../shared/files/table/csv-records.ts";
 import { decodeText } from "./file-text.ts";
 import { type FileRecord, type FileRecords, RECORDS_MAX, type TableLayout } from "./records.ts";
 
@@ -66,7 +66,7 @@ export function isCutTable(bytes: Uint8Array, layout: TableLayout): boolean {
 }
 
 /** Folds the name of a column: case, blanks around and between, a byte order mark. */
-export function columnName(text: string): string {
+function columnName(text: string): string {
   return text
     .replace(/\u{feff}/gu, "")
     .replace(/[\s_]+/gu, " ")
