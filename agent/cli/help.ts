@@ -73,6 +73,7 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
     examples: [
       "sniff --connection serial:/dev/ttyUSB0",
       "sniff --connection listen://0.0.0.0:4001 --duration 60",
+      "sniff --connection folder:/srv/export",
       "sniff --device chem-1 --bytes",
     ],
   },

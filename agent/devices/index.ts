@@ -1,10 +1,7 @@
-import { arkrayPu4010 } from "./text/arkray-pu4010.ts";
-import { arkraySpotchemEl } from "./text/arkray-spotchem-el.ts";
-import { arkraySpotchemEz } from "./text/arkray-spotchem-ez.ts";
-import { diruiH100 } from "./text/dirui-h100.ts";
 import { fujiAu } from "./text/fuji-au.ts";
 import { fujiDriChemNx } from "./text/fuji-dri-chem-nx.ts";
 import { genericPoct1a } from "./generic-poct1a.ts";
+import { htiMicrocc20 } from "./text/hti-microcc-20.ts";
 import { mindrayBc2800Vet, mindrayBc2800VetOneWay } from "./text/mindray-bc2800vet.ts";
 import { mythic } from "./text/mythic.ts";
 import { practiceFiles } from "./practice-files.ts";
@@ -24,9 +21,10 @@ export const profiles: readonly Profile[] = [
   file("skyla"),
   mindrayBc2800Vet,
   mindrayBc2800VetOneWay,
-  arkraySpotchemEz,
-  arkraySpotchemEl,
-  arkrayPu4010,
+  file("arkray-spotchem-ez"),
+  file("arkray-spotchem-el"),
+  file("arkray-pu4010"),
+  htiMicrocc20,
   fujiDriChemNx,
   fujiAu,
   mythic,
@@ -37,7 +35,7 @@ export const profiles: readonly Profile[] = [
   file("sysmex-xn"),
   file("vitros"),
   file("transasia-em200"),
-  diruiH100,
+  file("dirui-h100"),
   file("radiometer-abl9"),
   file("generic-astm"),
   file("generic-astm-raw"),

@@ -13,6 +13,7 @@ import { readSpool } from "../../spool/access.ts";
 import { readStrayBytes } from "../../spool/queries/events/noise.ts";
 import { listenTo, SNIFFED_BYTES_MAX } from "../../tools/capture/listen.ts";
 import { hexLines } from "../../tools/offline/hex-lines.ts";
+import { sniffFolder } from "../../tools/offline/sniff-folder.ts";
 import { type ConfigOption, configOption, readConfig } from "../common/options.ts";
 
 interface SniffOptions extends ConfigOption {
@@ -27,7 +28,7 @@ export const sniffCommand = new Command("sniff")
   .description("suggest serial settings, protocol and profile from bytes that arrive now, or that a device sent")
   .option(
     "--connection <target>",
-    "listen without a reply: tcp://host:port (dialled), listen://host:port or serial:PATH",
+    "listen without a reply: tcp://host:port (dialled), listen://host:port or serial:PATH; or read the files of folder:PATH",
   )
   .option("--device <id>", "read what a device of the configuration sent outside any message, while the agent runs")
   .option("--duration <seconds>", "time to listen, for each of a serial port's settings", parsePositiveInteger, 20)
@@ -39,6 +40,8 @@ export const sniffCommand = new Command("sniff")
     if ((connection === undefined) === (device === undefined)) {
       throw new Error(`expected one of --connection and --device, got ${connection === undefined ? "none" : "both"}`);
     }
+    const folder = /^folder:(.+)$/.exec(connection ?? "")?.[1];
+    if (folder !== undefined) return suggestProfiles(folder, json === true);
     const samples =
       connection === undefined
         ? storedBytes(options, device!, options.bytes === true && json !== true)
@@ -50,6 +53,14 @@ export const sniffCommand = new Command("sniff")
     if (suggestions.length === 0) printError(`no known protocol detected in ${plural(bytes, "byte")}`);
     else if (connection !== undefined) printError("suggestions only: the agent sent no reply and changed nothing");
   });
+
+async function suggestProfiles(folder: string, json: boolean): Promise<void> {
+  const suggestions = await sniffFolder(folder);
+  if (json) printJson(suggestions);
+  else await printTable(suggestionTable, suggestions);
+  if (suggestions.length === 0) printError(`no file of a kind that a profile reads in ${folder}`);
+  else printError("suggestions only: the files stay as they are");
+}
 
 /** Reads the bytes of a device that belong to no message, and prints what the spool has of them. */
 function storedBytes(options: ConfigOption, device: string, showsBytes: boolean): SniffedBytes[] {

@@ -11,7 +11,7 @@ import {
   stringify,
 } from "yaml";
 import { lineAt } from "../../runtime/yaml-lines.ts";
-import type { AnyProfileForm } from "./file-form.ts";
+import type { AnyProfileForm } from "./file.ts";
 
 // The text of a profile as values with their lines. A stranger may have written it, so that its size is bounded before it is read.
 

@@ -1,4 +1,4 @@
-import type { AnyProfileForm } from "./file-form.ts";
+import type { AnyProfileForm } from "./file.ts";
 
 // A clinic's profile may begin with a shipped one, `extends: generic-hl7@1`, and state what differs. One level, and only the revision
 // that it names: the resolved whole is what is kept, so that a new release changes no profile.

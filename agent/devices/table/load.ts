@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CODE_FOLDER } from "../../../shared/files/program-files.ts";
 import { type ProfileProblems, type ReadProfile, readProfile } from "./read.ts";
-import type { AnyProfileForm } from "./file-form.ts";
+import type { AnyProfileForm } from "./file.ts";
 
 // The profiles that the program ships: agent/devices/<protocol>/*.yaml. A clinic's own profile may extend one.
 
 const ROOT = join(CODE_FOLDER, "agent/devices");
-const PROTOCOLS = ["astm", "hl7", "file"];
+const PROTOCOLS = ["astm", "hl7", "text", "file"];
 
 /** Reads the profiles below a folder with a folder per protocol, by their ids. @throws an Error with all problems of a file */
 export function readProfiles(root: string): ReadonlyMap<string, ReadProfile> {
@@ -15,7 +15,7 @@ export function readProfiles(root: string): ReadonlyMap<string, ReadProfile> {
   for (const protocol of PROTOCOLS) {
     for (const file of readdirSync(join(root, protocol)).filter((each) => each.endsWith(".yaml"))) {
       const name = `${protocol}/${file}`;
-      const read = readProfile(readFileSync(join(root, name), "utf8"), name, () => null);
+      const read = readProfile(readFileSync(join(root, name), "utf8"), name, () => null, null);
       if ("problems" in read) throw new Error(read.problems.map(({ message }) => message).join("; "));
       if (`${read.form.profile}.yaml` !== file) throw new Error(`${name}: its profile is ${read.form.profile}`);
       found.set(read.form.profile, read);
@@ -37,7 +37,14 @@ export function shippedForm(id: string): AnyProfileForm | null {
   return shippedProfiles().get(id)?.form ?? null;
 }
 
-/** Reads the text of a profile, which may extend a shipped one. `where`: its file, for the sentences. Never throws. */
-export function readProfileText(text: string, where: string): ReadProfile | ProfileProblems {
-  return readProfile(text, where, shippedForm);
+/**
+ * Reads the text of a profile, which may extend a shipped one. `where`: its file, for the sentences. `captures`: how many captures lie
+ * beside it; null if that is unknown. Never throws.
+ */
+export function readProfileText(
+  text: string,
+  where: string,
+  captures: number | null = null,
+): ReadProfile | ProfileProblems {
+  return readProfile(text, where, shippedForm, captures);
 }

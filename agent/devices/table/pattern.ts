@@ -1,4 +1,5 @@
 import { RE2JS } from "re2js";
+import { errorMessage } from "../../../shared/runtime/error-message.ts";
 import type { Pattern } from "../../protocols/profile.ts";
 
 // Patterns of profiles. A stranger's pattern runs on each field of each message, so that the engine takes linear time: it has no
@@ -15,8 +16,10 @@ export interface TextPattern extends Pattern {
   found(text: string): string | null;
   /** Returns the group at `index`, from 1; null without a match, "" for a group that took no part in it. */
   group(text: string, index: number): string | null;
-  /** Returns the groups with a name, by their names; null without a match. */
-  named(text: string): Record<string, string> | null;
+  /** Returns the match, and the texts of the named groups; null without a match. */
+  named(text: string): { readonly whole: string; readonly groups: Readonly<Record<string, string>> } | null;
+  /** Names of the groups. */
+  readonly names: readonly string[];
   /** Returns the text with each match replaced. */
   replaced(text: string, by: string): string;
 }
@@ -29,12 +32,12 @@ export function readPattern(written: string): TextPattern {
   const source = delimited ?? written;
   let flags = 0;
   for (const letter of letters) {
-    if (!Object.hasOwn(FLAGS, letter)) throw new Error(`the flag ${letter}, expected i, m or s`);
+    if (!Object.hasOwn(FLAGS, letter)) throw new Error(`has the flag ${letter}, expected i, m or s`);
     flags |= FLAGS[letter as keyof typeof FLAGS];
   }
   const compiled = compile(source, flags);
   const groups = compiled.groupCount();
-  const names = Object.keys(compiled.namedGroups());
+  const named = Object.entries(compiled.namedGroups());
   const group = (text: string, index: number) => {
     const matcher = compiled.matcher(text);
     return matcher.find() ? (matcher.group(index) ?? "") : null;
@@ -53,17 +56,21 @@ export function readPattern(written: string): TextPattern {
     named: (text) => {
       const matcher = compiled.matcher(text);
       if (!matcher.find()) return null;
-      return Object.fromEntries(names.map((name) => [name, matcher.group(name) ?? ""]));
+      const pairs = named.map(([name, index]) => [name, matcher.group(index) ?? ""] as const);
+      return { whole: matcher.group(0) ?? "", groups: Object.fromEntries(pairs) };
     },
+    names: named.map(([name]) => name),
     replaced: (text, by) => compiled.matcher(text).replaceAll(by.replaceAll("$", "\\$")),
   };
 }
 
 function compile(source: string, flags: number): RE2JS {
-  if (/\(\?<?[=!]/.test(source)) throw new Error("(?= or (?!, expected unless or notSender");
+  const [around] = /\(\?<?[=!]/.exec(source) ?? [];
+  if (around !== undefined) throw new Error(`uses ${around}, expected unless or notSender`);
   try {
     return RE2JS.compile(RE2JS.translateRegExp(source), flags);
   } catch (error) {
-    throw new Error(error instanceof Error ? error.message : String(error), { cause: error });
+    const words = errorMessage(error).replace("error parsing regexp: ", "");
+    throw new Error(`is no pattern: ${words}`, { cause: error });
   }
 }

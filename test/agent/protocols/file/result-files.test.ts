@@ -1,11 +1,16 @@
+import fs from "node:fs";
+import path from "node:path";
 import iconv from "iconv-lite";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { readProfileText } from "../../../../agent/devices/table/load.ts";
 import { fileHeader } from "../../../../agent/protocols/file/file-message.ts";
 import type { ResultFiles } from "../../../../agent/protocols/file/profile.ts";
 import { isWholeFile } from "../../../../agent/protocols/file/whole-file.ts";
 import type { Reading } from "../../../../agent/report/report.ts";
 import { read, readable } from "../../../../agent/study/read.ts";
+import { sniffFolder } from "../../../../agent/tools/offline/sniff-folder.ts";
+import { fixturesFolder } from "../../../support/fixtures.ts";
+import { temporaryFolder } from "../../../support/processes.ts";
 import { sheetFile } from "../../../support/sheet-file.ts";
 import { context, reportsOf } from "../../records.ts";
 
@@ -264,4 +269,24 @@ test("a profile of files names unknown keys, a missing identity and columns in X
   expect(() => profileOf(XML.replace(/results.*\n/, "results: { per: column, from: a }\n"))).toThrow(
     "results.per is column",
   );
+});
+
+test("sniff names the profile that reads the files of a folder, and why others do not", async () => {
+  const folder = temporaryFolder();
+  onTestFinished(() => fs.rmSync(folder, { recursive: true }));
+  for (const name of ["idexx-interlink/catalyst.xml", "wondfo-finecare-csv/history.csv"]) {
+    fs.copyFileSync(path.join(fixturesFolder, name), path.join(folder, path.basename(name)));
+  }
+  fs.writeFileSync(path.join(folder, "report.pdf"), "%PDF-1.7");
+  const found = await sniffFolder(folder);
+  expect(found.map(({ profiles: [profile], score }) => [profile, score > 50])).toEqual([
+    ["wondfo-finecare-csv", true],
+    ["idexx-interlink", true],
+    ["abaxis-vetscan-vs2-csv", false],
+    ["scil-vet-abc-csv", false],
+  ]);
+  expect(found.at(-1)?.reasons).toEqual([
+    "reads 0 of 1 files, with 0 results of the catalogue",
+    expect.stringContaining("no header with Date, Patient no., Customer no."),
+  ]);
 });
