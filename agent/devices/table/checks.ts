@@ -23,9 +23,12 @@ export interface FormProblem {
 /** Returns the problems of a form. `captures`: how many captures lie beside it; null if that is unknown. */
 export function formProblems(form: ProfileForm, captures: number | null): FormProblem[] {
   const parts = partsOf(form);
+  const ofPatterns = patternProblems(parts);
+  // The other checks try the patterns, which would take long.
+  if (ofPatterns.length > 0) return ofPatterns;
   return [
     ...foreignKeys(form),
-    ...parts.flatMap((part) => partProblem(form, part)),
+    ...parts.flatMap((part) => placeProblem(form, part)),
     ...ordersProblems(form),
     ...unreachableRows(form),
     ...rolesTwice(form),
@@ -126,15 +129,28 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 };
 const ASTM_RECORD = /^[HPOR]-/;
 
-function partProblem(form: ProfileForm, { steps, is, written, records }: Part): FormProblem[] {
-  if (is === "pattern") {
+/** Steps of the engine for all patterns of a profile. Shipped ones have at most 600. */
+const PATTERN_STEPS_MAX = 20_000;
+
+function patternProblems(parts: readonly Part[]): FormProblem[] {
+  const found: FormProblem[] = [];
+  let size = 0;
+  for (const { steps, is, written } of parts) {
+    if (is === "place") continue;
     try {
-      readPattern(written);
-      return [];
+      size += readPattern(written).size;
     } catch (error) {
-      return [problem(steps, errorMessage(error))];
+      found.push(problem(steps, errorMessage(error)));
     }
+    // The next ones are not even compiled.
+    if (size > PATTERN_STEPS_MAX)
+      return [...found, problem(steps, "makes the patterns too large, expected simpler ones")];
   }
+  return found;
+}
+
+function placeProblem(form: ProfileForm, { steps, is, written, records }: Part): FormProblem[] {
+  if (is === "pattern") return [];
   const path = steps.at(-1) === written ? steps.slice(0, -1) : steps;
   const place = written.replace("*", "");
   if (records.includes(TEXT)) {
@@ -194,9 +210,10 @@ function ordersProblems({ protocol, orders, sample = {}, controls = {} }: Profil
 /** A row that an earlier one takes whole, or that repeats its conditions. */
 function unreachableRows({ rows = [] }: ProfileForm): FormProblem[] {
   const found: FormProblem[] = [];
+  const first = rows.findIndex(({ when, unless }) => unless === undefined && takesAll(when));
   for (const [index, row] of rows.entries()) {
     const before = rows.slice(0, index);
-    const all = before.findIndex(({ when, unless }) => unless === undefined && takesAll(when));
+    const all = first < index ? first : -1;
     const same = before.findIndex(({ when, unless }) => isDeepStrictEqual([when, unless], [row.when, row.unless]));
     if (all !== -1) found.push(problem(["rows", String(index)], `is never reached: rows[${all}] takes all`));
     else if (same !== -1)

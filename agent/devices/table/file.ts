@@ -1,9 +1,11 @@
 import { type Static, Type } from "typebox";
 import { Modality } from "../../../shared/api/study.ts";
+import { errorMessage } from "../../../shared/runtime/error-message.ts";
 import { ClosedObject } from "../../../shared/schema/schema.ts";
 import type { RecordText, ResultFiles } from "../../protocols/file/profile.ts";
 import { FILE_CHARSETS, type FileRecord, type Layout } from "../../protocols/file/layouts/records.ts";
 import { cellTimeReader, dateFormat, timeReader } from "../../protocols/file/layouts/time-format.ts";
+import { dotted } from "../../runtime/yaml-lines.ts";
 import { stated, wordsByMark } from "./base.ts";
 import { PATTERN_CHARS_MAX, readPattern } from "./pattern.ts";
 import { type Condition as ConditionForm, Evidence, type ProfileForm, type SourceForm } from "./schema.ts";
@@ -256,5 +258,33 @@ function layoutOf(file: FileProfileForm["file"]): Layout {
     }
     case "xml":
       return { kind: "xml", records: file.records };
+  }
+}
+
+/** Keys whose text is a pattern, and those whose values are. */
+const [PATTERNS, CONDITIONS] = [new Set(["match", "drop", "pattern", "split"]), new Set(["when", "unless", "urine"])];
+
+/** Returns the patterns of a form that are none, with their places. */
+export function patternProblems(
+  form: unknown,
+  steps: readonly string[] = [],
+  isCondition = false,
+): { readonly steps: readonly string[]; readonly words: string }[] {
+  if (typeof form === "string") {
+    const isPattern = isCondition ? form !== "empty" : PATTERNS.has(steps.at(-1) ?? "");
+    const problem = isPattern ? problemOf(form) : null;
+    return problem === null ? [] : [{ steps, words: `${dotted(steps)} ${problem}` }];
+  }
+  if (typeof form !== "object" || form === null) return [];
+  return Object.entries(form).flatMap(([key, value]) =>
+    patternProblems(value, [...steps, key], isCondition || CONDITIONS.has(key)),
+  );
+}
+
+function problemOf(pattern: string): string | null {
+  try {
+    return readPattern(pattern).size < 0 ? "" : null;
+  } catch (error) {
+    return errorMessage(error);
   }
 }

@@ -1,5 +1,6 @@
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
+import { parse } from "yaml";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
 import { type Fault, faults } from "../../../shared/schema/problems.ts";
 import type { AstmProfile } from "../../protocols/astm/profile.ts";
@@ -12,7 +13,7 @@ import { astmProfile } from "./astm.ts";
 import { formProblems } from "./checks.ts";
 import { type ProfileProblem, readDocument } from "./document.ts";
 import { type BaseOf, BaseError, resolveForm } from "./extend.ts";
-import { type AnyProfileForm, fileProfile, FileProfileForm } from "./file.ts";
+import { type AnyProfileForm, fileProfile, FileProfileForm, patternProblems } from "./file.ts";
 import { hl7Profile } from "./hl7.ts";
 import { ProfileForm } from "./schema.ts";
 import { textProfile } from "./text.ts";
@@ -47,7 +48,11 @@ export function readProfile(
   try {
     const form = resolveForm(document.values, baseOf);
     if (form["protocol"] === "file") {
-      if (fileValidator.Check(form)) return { form, profile: fileProfile(form) };
+      if (fileValidator.Check(form)) {
+        const found = patternProblems(form);
+        if (found.length > 0) return { problems: inOrder(found.map(({ steps, words }) => at(steps, words))) };
+        return { form, profile: fileProfile(form) };
+      }
       const found = faults(fileValidator, form);
       return { problems: inOrder(found.map((fault) => at(fault.steps, sentence(fault, FileProfileForm)))) };
     }
@@ -63,6 +68,14 @@ export function readProfile(
     // A capability needs what the profile does not state.
     return { problems: [at(["capabilities"], errorMessage(error))] };
   }
+}
+
+/** Reads a shipped profile, whose meaning the tests check: an agent starts without trying each pattern. @throws an Error */
+export function readShipped(text: string, where: string): ReadProfile {
+  const form: unknown = parse(text, { schema: "core" });
+  if (fileValidator.Check(form)) return { form, profile: fileProfile(form) };
+  if (!validator.Check(form)) throw new Error(`${where} is no profile`);
+  return { form, profile: profileOf(form) };
 }
 
 /** Makes the profile of a form. @throws an Error that says what of it has no meaning */

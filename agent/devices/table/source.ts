@@ -116,12 +116,15 @@ function anyOf<Found>(condition: Condition, placeReader: PlaceReader<Found>): (f
   return (found) => alternatives.some((holds) => holds(found));
 }
 
+/** A condition looks at the beginning of a text: a picture may be a megabyte. */
+const TESTED_CHARS_MAX = 4096;
+
 function allOf<Found>(tests: Test, placeReader: PlaceReader<Found>): (found: Found) => boolean {
   const parts = Object.entries(tests).map(([place, pattern]) => {
     const source = placeReader(place);
     if (pattern === "empty") return (found: Found) => source(found).trim() === "";
     const compiled = readPattern(pattern);
-    return (found: Found) => compiled.test(source(found));
+    return (found: Found) => compiled.test(source(found).slice(0, TESTED_CHARS_MAX));
   });
   return (found) => parts.every((holds) => holds(found));
 }

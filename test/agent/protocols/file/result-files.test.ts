@@ -263,6 +263,8 @@ test.each([
 
 test("a profile of files names unknown keys, a missing identity and columns in XML", () => {
   expect(() => profileOf(ROWS.replace("within", "with"))).toThrow("file");
+  const look = `${ROWS}rows: [{ as: remark, when: { Test: 'a(?=b)' } }]\n`;
+  expect(() => profileOf(look)).toThrow("acme.yaml:10 rows[0].when.Test uses (?=, expected unless or notSender");
   expect(() => profileOf(ROWS.replace("number: Sample ID, ", "").replace("patient: { name: Animal }\n", ""))).toThrow(
     "nothing names the sample",
   );
