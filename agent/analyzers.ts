@@ -28,7 +28,9 @@ import type { Operator } from "./protocols/poct1/topics.ts";
 import { type AgentContext, type DeviceGroup, type RunningDevice, startDevice } from "./connection/device-service.ts";
 import type { StoredMessage } from "./spool/queries/messages/message-row.ts";
 import { withReplyConnection } from "./transport/reply-connection.ts";
-import { folderTransport } from "./transport/folder/folder-transport.ts";
+import { folderTransport, type WatchedFolder } from "./transport/folder/folder-transport.ts";
+import type { FileProfile } from "./protocols/file/profile.ts";
+import { isWholeFile } from "./protocols/file/whole-file.ts";
 import { serialTransport, USUAL_SETTINGS } from "./transport/serial.ts";
 import { connectionsOfGroup } from "./runtime/connection-share.ts";
 import { CONNECTIONS_MAX, dialTransport, listenTransport } from "./transport/tcp.ts";
@@ -282,8 +284,7 @@ function createTransport(device: DeviceConfig, profile: Profile, connectionsMax:
   const { connection, allow } = device;
   const { serial, replyConnection: replies, folder, leave = false } = connection;
   if (folder !== undefined && profile.protocol === "file") {
-    const bytesMax = REGISTRY_FILE_BYTES_MAX;
-    return folderTransport({ path: folder, ...profile.link, leave, bytesMax, header: fileHeader });
+    return folderTransport({ path: folder, ...profile.link, leave, header: fileHeader, ...filesOf(profile) });
   }
   if (serial !== undefined) {
     // LIS01-A2 §5.2 requires 9600 8N1 of every device.
@@ -297,4 +298,20 @@ function createTransport(device: DeviceConfig, profile: Profile, connectionsMax:
     return listenTransport(address, allow ?? [], security, connectionsMax);
   };
   return replies === undefined ? tcp(connection) : withReplyConnection(tcp(connection), tcp(replies));
+}
+
+/** Max bytes of a file of results: each change of a file that grows is stored as a whole. */
+const RESULT_FILE_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Returns which files of a folder are taken, and when they are complete. */
+function filesOf(profile: FileProfile): Pick<WatchedFolder, "bytesMax" | "whenTooLarge" | "isWhole"> {
+  if (profile.content === "registry") {
+    const whenTooLarge = "export fewer lines, or import the file at the dashboard";
+    return { bytesMax: REGISTRY_FILE_BYTES_MAX, whenTooLarge };
+  }
+  return {
+    bytesMax: RESULT_FILE_BYTES_MAX,
+    whenTooLarge: "let its program begin a new file",
+    isWhole: (name, bytes) => isWholeFile(name, bytes, profile),
+  };
 }

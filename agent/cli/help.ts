@@ -50,6 +50,14 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
     summary: "write a message as a fixture",
     examples: [`capture ${MESSAGE}`, `capture ${MESSAGE} --raw`],
   },
+  documents: {
+    summary: "list or search the PDF files of studies",
+    examples: [
+      "documents --search lipemic",
+      `documents --study ${STUDY} --json`,
+      `documents ${MESSAGE} --out report.pdf`,
+    ],
+  },
   images: {
     summary: "list, draw or send images again",
     examples: [
@@ -65,6 +73,7 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
     examples: [
       "sniff --connection serial:/dev/ttyUSB0",
       "sniff --connection listen://0.0.0.0:4001 --duration 60",
+      "sniff --connection folder:/srv/export",
       "sniff --device chem-1 --bytes",
     ],
   },

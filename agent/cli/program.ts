@@ -21,6 +21,7 @@ const commands = new Map<string, () => Promise<Command>>([
   ["explain", async () => (await import("./messages/explain.ts")).explainCommand],
   ["reprocess", async () => (await import("./messages/reprocess.ts")).reprocessCommand],
   ["images", async () => (await import("./messages/images.ts")).imagesCommand],
+  ["documents", async () => (await import("./messages/documents.ts")).documentsCommand],
   ["status", async () => (await import("./status.ts")).statusCommand],
   ["doctor", async () => (await import("./doctor.ts")).doctorCommand],
   ["backup", async () => (await import("./backup.ts")).backupCommand],

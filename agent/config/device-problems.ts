@@ -93,7 +93,8 @@ function practiceProblems(
   if (!isPractice && (known !== undefined || profile === DICOM) && "practice" in device) {
     report([...at, "practice"], `is for practice software, the profile is ${profile}`);
   }
-  for (const key of known?.protocol === "file" ? [...RESULT_KEYS, ...LINE_KEYS] : []) {
+  const isList = known?.protocol === "file" && known.content === "registry";
+  for (const key of known?.protocol === "file" ? [...(isList ? RESULT_KEYS : []), ...LINE_KEYS] : []) {
     if (key in device) report([...at, key], `has no effect on a watched folder, the profile is ${profile}`);
   }
   for (const key of isPractice ? RESULT_KEYS : []) {

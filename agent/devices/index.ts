@@ -64,6 +64,10 @@ export const profiles: readonly Profile[] = [
   file("generic-hl7"),
   genericPoct1a,
   practiceSystem,
+  file("abaxis-vetscan-vs2-csv"),
+  file("scil-vet-abc-csv"),
+  file("wondfo-finecare-csv"),
+  file("idexx-interlink"),
   practiceFiles,
 ];
 

@@ -1,5 +1,5 @@
 import { readFileMessage } from "../protocols/file/file-message.ts";
-import type { FileProfile } from "../protocols/file/profile.ts";
+import type { RegistryFiles } from "../protocols/file/profile.ts";
 import { JUDGED_BYTES_MAX } from "../protocols/hl7/message/acknowledgement.ts";
 import { parseMessage } from "../protocols/hl7/message/message.ts";
 import type { Hl7Profile } from "../protocols/hl7/profile.ts";
@@ -34,8 +34,9 @@ const CODES: Readonly<Record<FaultStatus, RegistryCode>> = {
 type Hl7Practice = Hl7Profile & { readonly registry: PracticeSettings };
 
 /** Returns the profile of a device that brings animals, owners and orders; null for one with results. */
-export function registryProfile(profile: Profile): Hl7Practice | FileProfile | null {
-  return profile.protocol === "file" ? profile : practiceOf(profile);
+export function registryProfile(profile: Profile): Hl7Practice | RegistryFiles | null {
+  if (profile.protocol !== "file") return practiceOf(profile);
+  return profile.content === "registry" ? profile : null;
 }
 
 /** Returns the profile of practice software with HL7 and its settings; null for another device. */
@@ -47,7 +48,7 @@ export function practiceOf(profile: Profile): Hl7Practice | null {
 export function assessRegistry(
   { device, receivedAt }: Pick<StoredMessage, "device" | "receivedAt">,
   bytes: Uint8Array,
-  practice: Hl7Practice | FileProfile,
+  practice: Hl7Practice | RegistryFiles,
   timeZone: string,
 ): RegistryOutcome {
   if (practice.protocol === "file") return assessFile(bytes);

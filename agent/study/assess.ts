@@ -8,11 +8,15 @@ import type { Profile } from "../devices/profile.ts";
 import { shippedForm } from "../devices/table/load.ts";
 import type { MessageCode } from "../page/types/message-codes.ts";
 import { dayOf } from "../report/device-time.ts";
-import { describe, type ReadContext, type Report } from "../report/report.ts";
+import { readFileMessage } from "../protocols/file/file-message.ts";
+import { pdfText } from "../protocols/file/pdf-text.ts";
+import { isPdf } from "../protocols/file/spreadsheet-cells.ts";
+import { describe, type ReadContext, type Reading, type Report } from "../report/report.ts";
 import type { ClinicCode } from "../spool/queries/clinic-codes.ts";
 import type { StoredMessage } from "../spool/queries/messages/message-row.ts";
 import type { Settlement } from "../spool/queries/studies/studies.ts";
 import type { TestOrder } from "../spool/queries/orders/orders.ts";
+import type { FolderFile } from "../spool/queries/studies/documents.ts";
 import type { StudyDraft } from "../spool/queries/studies/revisions.ts";
 import type { MatchKeys } from "../spool/queries/patients/pending-matches.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
@@ -20,7 +24,7 @@ import { SET_ASIDE } from "../spool/tries.ts";
 import { assessRegistry, registryProfile } from "./assess-registry.ts";
 import { describeMatch, type Match, match, type Namesakes, patientNumbers } from "./match.ts";
 import { asPatientFp, type Directory, serverAccessionsIn } from "./patient-directory.ts";
-import { complete, read } from "./read.ts";
+import { complete, read, readable } from "./read.ts";
 import { study } from "./study.ts";
 
 export interface FilingDevice {
@@ -94,16 +98,13 @@ export async function assess(
   const incomplete = mayComplete ? await spool.call("incompleteMessages", message.device, message.id, length) : [];
   const codes = await directory.codes();
   const taken = await attempt(async () => {
-    const practice = registryProfile(device.profile);
     const { bytes, completed } = complete(message.bytes, incomplete, device.profile);
-    return practice === null
-      ? { completed, reading: read(bytes, device.profile, readContext(device, message, codes)) }
-      : { completed, outcome: assessRegistry(message, bytes, practice, device.timeZone) };
+    return { completed, ...(await readWhole(message, bytes, device, codes)) };
   });
   if (taken === null) return quarantined(message, null, SET_ASIDE);
   const completes = taken.completed.map(({ id }) => id);
   if ("outcome" in taken) return { message: message.id, studies: [], completes, at: Date.now(), ...taken.outcome };
-  const { reading } = taken;
+  const { reading, file } = taken;
   const isRead = reading.is === "reports";
   // The spool decides whether a withdrawal has a result to withdraw.
   const reports = isRead ? reading.reports : reading.is === "quarantined" ? (reading.withdrawals ?? []) : [];
@@ -144,7 +145,36 @@ export async function assess(
     completes,
     waiting: joined(awaited),
     at: Date.now(),
+    ...file,
   };
+}
+
+/** Reads a complete message: into Reports, or into the outcome of a message that has none. `file` is of a watched folder. */
+async function readWhole(
+  message: StoredMessage,
+  bytes: Uint8Array,
+  device: FilingDevice,
+  codes: readonly ClinicCode[],
+): Promise<{ outcome: Outcome } | { reading: Reading; file: Pick<Settlement, "file"> }> {
+  const { profile, timeZone } = device;
+  const practice = registryProfile(profile);
+  if (practice !== null) return { outcome: assessRegistry(message, bytes, practice, timeZone) };
+  const file = folderFile(bytes, profile);
+  if (file?.document != null) {
+    return { outcome: { state: "unmatched", reason: null, code: "MESSAGE.DOCUMENT_ALONE", file } };
+  }
+  const reading = read(await readable(bytes, profile), profile, readContext(device, message, codes));
+  return { reading, file: file === null ? {} : { file } };
+}
+
+type Outcome = Pick<Settlement, "state" | "reason" | "code" | "changes" | "file">;
+
+/** Returns the file of a folder with what is kept of it beside its studies; null for the message of another device. */
+function folderFile(message: Uint8Array, profile: Profile): FolderFile | null {
+  const file = profile.protocol === "file" ? readFileMessage(message) : null;
+  if (file === null) return null;
+  const { name, bytes } = file;
+  return { name, document: isPdf(name) ? { bytes, text: pdfText(bytes) } : null };
 }
 
 export function quarantined(

@@ -2,6 +2,8 @@ import { contains, joinRest } from "../protocols/astm/resumption.ts";
 import type { Profile } from "../devices/profile.ts";
 import { ProfileTooSlow, withinTime } from "../devices/table/pattern.ts";
 import { withoutStamp } from "../protocols/hl7/message/message.ts";
+import { readFile } from "../protocols/file/read.ts";
+import { withCells } from "../protocols/file/spreadsheet-cells.ts";
 import { readAstm } from "../protocols/astm/read.ts";
 import { readHl7 } from "../protocols/hl7/read.ts";
 import { continues, readPoct1 } from "../protocols/poct1/read.ts";
@@ -30,8 +32,15 @@ function readAny(message: Uint8Array, profile: Profile, context: ReadContext): R
     case "poct1a":
       return readPoct1(message, profile, context);
     case "file":
-      return { is: "not-for-patients", reason: "a list of practice software has no results" };
+      return profile.content === "results"
+        ? readFile(message, profile, context)
+        : { is: "not-for-patients", reason: "a list of practice software has no results" };
   }
+}
+
+/** Returns a message as read() takes it: a spreadsheet as its cells. */
+export async function readable(message: Uint8Array, profile: Profile): Promise<Uint8Array> {
+  return profile.protocol === "file" && profile.content === "results" ? withCells(message, profile) : message;
 }
 
 /** Joins a message with the cut messages that it completes. `incomplete` has the latest first. */

@@ -1,6 +1,6 @@
 import { Compile } from "typebox/compile";
 import { ClinicRange, subjectOf, clinicRangeProblem } from "../../shared/clinical/clinic-ranges.ts";
-import { readCsv } from "./table/file/csv-records.ts";
+import { readCsv } from "../../shared/files/table/csv-records.ts";
 import { textProblems, problems } from "../../shared/schema/problems.ts";
 
 // Reads the file of a clinic's reference intervals: one JSON object a line, or CSV with the names of the fields in its first

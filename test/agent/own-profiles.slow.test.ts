@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { loadConfig } from "../../agent/config/load.ts";
 import { OwnProfiles } from "../../agent/devices/own/own-profiles.ts";
 import { readProfileText } from "../../agent/devices/table/load.ts";
-import type { ProfileForm } from "../../agent/devices/table/schema.ts";
+import type { AnyProfileForm } from "../../agent/devices/table/file.ts";
 import { readSpool } from "../../agent/spool/access.ts";
 import { explain } from "../../agent/tools/offline/explain.ts";
 import { analyzersOf } from "../../agent/analyzers.ts";
@@ -27,7 +27,7 @@ device: { name: Acme X1, modality: HEMATOLOGY }
 /** The second revision calls the platelets a remark. */
 const SECOND = `${PROFILE}rows: [{ as: remark, when: { OBX-3: '\\^PLT\\^' } }]\n`;
 
-function formOf(text: string): ProfileForm {
+function formOf(text: string): AnyProfileForm {
   const read = readProfileText(text, "test.yaml");
   if ("problems" in read) throw new Error(JSON.stringify(read.problems));
   return read.form;

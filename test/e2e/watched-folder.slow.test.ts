@@ -4,20 +4,25 @@ import Database from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { temporaryFolder, until, World } from "../support/processes.ts";
 
-// Practice software exports lists into a folder that the agent watches. Method: processes of server and agent, files on the disk.
+// Practice software exports lists, and analyzers results, into folders that the agent watches. Method: processes of server and agent, files on the disk.
 
 let world: World;
 const folder = temporaryFolder();
+const results = temporaryFolder();
 
 beforeAll(async () => {
-  world = await World.create(1);
-  world.writeConfig([{ id: "pims-files", profile: "practice-files", connection: { folder } }]);
+  world = await World.create(2);
+  world.writeConfig([
+    { id: "pims-files", profile: "practice-files", connection: { folder } },
+    { id: "chem-files", profile: "abaxis-vetscan-vs2-csv", connection: { folder: results } },
+  ]);
   await world.startAgent();
 });
 
 afterAll(async () => {
   await world.end();
   fs.rmSync(folder, { recursive: true });
+  fs.rmSync(results, { recursive: true });
 });
 
 const put = (name: string, content: string) => fs.writeFileSync(path.join(folder, name), content);
@@ -58,4 +63,51 @@ test("a list becomes animals, also if the agent is killed before the file moves,
   });
   expect(stored().phases).toHaveLength(2);
   expect(fs.readdirSync(folder)).toEqual(["done"]);
+});
+
+test("a file of results that grows gives each study once, with the agent killed at each step", async () => {
+  const inResults = (name: string) => path.join(results, name);
+  const [one, other] = world.patients.map(({ externalId }) => externalId);
+  const runs = [
+    "Date;Patient no.;Customer no.;ALB;;ALT;\r\n",
+    `12/11/2026 4:42 p.m.;${one};;3,1;g/dL;41;U/L\r\n`,
+    `12/11/2026 5:10 p.m.;${other};;2,8;g/dL;55;U/L\r\n`,
+    `13/11/2026 9:00 a.m.;${one};;3,0;g/dL;60;U/L`,
+  ];
+  const messages = () => world.messages().filter(({ device }) => device === "chem-files");
+  const studies = () =>
+    world
+      .serverStudies()
+      .map(({ patient, revision, results: rows }) => [patient, revision, rows.map(({ value }) => value)]);
+  const restart = async () => {
+    await world.agent.end("SIGKILL");
+    await world.startAgent();
+  };
+  // Before it is taken.
+  fs.writeFileSync(inResults("export.csv"), runs.slice(0, 3).join(""));
+  await restart();
+  expect(messages()).toEqual([]);
+  // Between the copy and the move, twice: the file is read again.
+  fs.writeFileSync(inResults("done"), "in place of the folder");
+  await until("the file is a message", () => messages().length === 1);
+  await restart();
+  await until("both runs are at the server", () => studies().length === 2);
+  await restart();
+  fs.rmSync(inResults("done"));
+  await until("the file has moved", () => fs.existsSync(inResults("done/export.csv")));
+  // The program writes all runs again, and one more.
+  fs.writeFileSync(inResults("export.csv"), runs.join(""));
+  await until("the longer file is a message", () => messages().length === 2);
+  await restart();
+  await until("the third run is at the server", () => studies().length === 3);
+  await world.placed();
+  const [first, second] = world.patients.map(({ fp }) => fp);
+  expect(studies()).toEqual([
+    [first, 1, [3.1, 41]],
+    [second, 1, [2.8, 55]],
+    [first, 1, [3, 60]],
+  ]);
+  expect(messages().map(({ state }) => state)).toEqual(["filed", "filed"]);
+  await until("the longer file has moved", () => fs.existsSync(inResults("done/export (2).csv")));
+  expect(fs.readdirSync(results)).toEqual(["done"]);
 });

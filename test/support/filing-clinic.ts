@@ -1,4 +1,5 @@
 import { afterEach, beforeEach } from "vitest";
+import { fileHeader } from "../../agent/protocols/file/file-message.ts";
 import { createServerClient } from "../../agent/push/server-client.ts";
 import { readSpool } from "../../agent/spool/access.ts";
 import { listMessages } from "../../agent/spool/queries/messages/message-summaries.ts";
@@ -71,9 +72,18 @@ export class FilingClinic {
 
   /** Files a message of these records or segments. @returns its id */
   async receive(device: string, lines: readonly string[]): Promise<string> {
+    return this.#receive(device, Buffer.from(lines.map((line) => `${line}\r`).join("")));
+  }
+
+  /** Files a file of a watched folder. @returns the id of its message */
+  async receiveFile(device: string, name: string, content: string | Uint8Array): Promise<string> {
+    const bytes = Buffer.from(content);
+    return this.#receive(device, Buffer.concat([fileHeader({ name, bytes: bytes.length }), bytes]));
+  }
+
+  async #receive(device: string, bytes: Uint8Array): Promise<string> {
     const profile = this.devices.get(device)!.profile.id;
     const ordinal = this.#ordinal++;
-    const bytes = Buffer.from(lines.map((line) => `${line}\r`).join(""));
     const message = { id: `M${ordinal}`, device, profile, receivedAt: Date.now(), bytes, incomplete: null };
     await this.#used.spool.call("addMessage", { ...message, session: 1, ordinal });
     await this.#filing.accept(message);

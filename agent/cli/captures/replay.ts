@@ -1,4 +1,5 @@
 import fs from "node:fs";
+import path from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import type { Patient } from "../../../shared/api/patient.ts";
 import { isRealDate } from "../../../shared/schema/timestamp.ts";
@@ -6,7 +7,7 @@ import { printError, printJson } from "../../../shared/platform/cli/output.ts";
 import { profileById, profiles } from "../../devices/index.ts";
 import { isOwn } from "../../devices/own/reference.ts";
 import { type ConfigOption, configOption, readConfig } from "../common/options.ts";
-import { replay, type ReplayedMessage } from "../../tools/offline/replay.ts";
+import { replay, type ReplayedMessage, wireOf } from "../../tools/offline/replay.ts";
 
 const PROFILE_IDS = profiles.map(({ id }) => id).join(", ");
 
@@ -25,14 +26,19 @@ interface ReplayOptions extends ConfigOption {
   readonly dateOfBirth?: string;
 }
 
-function replayFixture(fixture: string, options: ReplayOptions): void {
+async function replayFixture(fixture: string, options: ReplayOptions): Promise<void> {
   // A clinic's own profile is in the data folder of its agent.
   if (isOwn(options.profile)) readConfig(options);
   const profile = profileById(options.profile);
   if (profile === undefined) throw new Error(`--profile is ${options.profile}, expected one of ${PROFILE_IDS}`);
   const context = { device: "replay", timeZone: "UTC", receivedAt: Date.now() };
   const patient = options.species === undefined ? null : examplePatient(options.species, options.dateOfBirth ?? null);
-  const { warnings, messages } = replay([fs.readFileSync(fixture)], profile, context, patient);
+  const { warnings, messages } = replay(
+    [await wireOf(path.basename(fixture), fs.readFileSync(fixture), profile)],
+    profile,
+    context,
+    patient,
+  );
   for (const warning of warnings) printError(`warning: ${warning}`);
   for (const message of messages) printMessage(message);
   if (messages.length === 0) printError("no message: the fixture has no H record");

@@ -14,6 +14,7 @@ import { readSpool } from "../../spool/access.ts";
 import { readStrayBytes } from "../../spool/queries/events/noise.ts";
 import { listenTo, SNIFFED_BYTES_MAX } from "../../tools/capture/listen.ts";
 import { hexLines } from "../../tools/offline/hex-lines.ts";
+import { sniffFolder } from "../../tools/offline/sniff-folder.ts";
 import { type ConfigOption, configOption, readConfig } from "../common/options.ts";
 
 interface SniffOptions extends ConfigOption {
@@ -28,7 +29,7 @@ export const sniffCommand = new Command("sniff")
   .description("suggest serial settings, protocol and profile from bytes that arrive now, or that a device sent")
   .option(
     "--connection <target>",
-    "listen without a reply: tcp://host:port (dialled), listen://host:port or serial:PATH",
+    "listen without a reply: tcp://host:port (dialled), listen://host:port or serial:PATH; or read the files of folder:PATH",
   )
   .option("--device <id>", "read what a device of the configuration sent outside any message, while the agent runs")
   .option("--duration <seconds>", "time to listen, for each of a serial port's settings", parsePositiveInteger, 20)
@@ -40,6 +41,8 @@ export const sniffCommand = new Command("sniff")
     if ((connection === undefined) === (device === undefined)) {
       throw new Error(`expected one of --connection and --device, got ${connection === undefined ? "none" : "both"}`);
     }
+    const folder = /^folder:(.+)$/.exec(connection ?? "")?.[1];
+    if (folder !== undefined) return suggestProfiles(folder, json === true);
     const samples =
       connection === undefined
         ? storedBytes(options, device!, options.bytes === true && json !== true)
@@ -84,6 +87,14 @@ function evidenceLine({ profile, named, mark, reading }: Ranked): string[] {
     rows === 0 ? null : `reads ${reading?.known} of ${plural(rows, "row")}`,
   ].filter((part) => part !== null);
   return parts.length === 0 ? [] : [`${profile}: ${parts.join(", ")}`];
+}
+
+async function suggestProfiles(folder: string, json: boolean): Promise<void> {
+  const suggestions = await sniffFolder(folder);
+  if (json) printJson(suggestions);
+  else await printTable(suggestionTable, suggestions);
+  if (suggestions.length === 0) printError(`no file of a kind that a profile reads in ${folder}`);
+  else printError("suggestions only: the files stay as they are");
 }
 
 /** Reads the bytes of a device that belong to no message, and prints what the spool has of them. */

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { printJson, printTimes } from "../../../shared/platform/cli/output.ts";
 import { analyzersOf } from "../../analyzers.ts";
-import { readSpool } from "../../spool/access.ts";
+import { searchSpool } from "../../spool/access.ts";
 import { explain, explanationOf } from "../../tools/offline/explain.ts";
 import { type ConfigOption, configOption, readConfig } from "../common/options.ts";
 
@@ -12,10 +12,11 @@ export const explainCommand = new Command("explain")
   )
   .addOption(configOption())
   .option("--json", "print JSON")
-  .action((name: string, options: ConfigOption & { json?: boolean }) => {
+  .action(async (name: string, options: ConfigOption & { json?: boolean }) => {
     const config = readConfig(options);
     const devices = analyzersOf(config);
     const deviceById = (id: string) => devices.get(id);
-    if (options.json) return printJson(readSpool(config.data, (db) => explanationOf(db, name, deviceById)));
-    for (const line of readSpool(config.data, (db) => explain(db, name, deviceById))) printTimes(line);
+    if (options.json) return printJson(await searchSpool(config.data, (db) => explanationOf(db, name, deviceById)));
+    const lines = await searchSpool(config.data, (db) => explain(db, name, deviceById));
+    for (const line of lines) printTimes(line);
   });

@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
 import { printProfile } from "../table/document.ts";
-import type { ProfileForm } from "../table/schema.ts";
+import type { AnyProfileForm } from "../table/file.ts";
 import { readProfileText } from "../table/load.ts";
 import type { ReadProfile } from "../table/read.ts";
 import { OWN_PREFIX, parseReference, type Reference, referenceText } from "./reference.ts";
@@ -21,7 +21,7 @@ export interface OwnProfile {
   readonly reference: string;
   /** SHA-256 of its text, in hexadecimal digits. */
   readonly hash: string;
-  readonly form: ProfileForm;
+  readonly form: AnyProfileForm;
   /** Its id is the reference, so that each message keeps the revision that received it. */
   readonly profile: ReadProfile["profile"];
 }
@@ -77,7 +77,7 @@ export class OwnProfiles {
   }
 
   /** Stores a form as the next revision of its profile; one that the latest revision equals is that one. @returns its reference */
-  save(form: ProfileForm): string {
+  save(form: AnyProfileForm): string {
     const name = nameOf(form);
     for (;;) {
       const [latest = 0] = this.#revisionsOf(name);
@@ -95,7 +95,7 @@ export class OwnProfiles {
    * Stores a form under its own revision, as it came from elsewhere. @returns its reference
    * @throws Error if the revision is stored with another content
    */
-  put(form: ProfileForm): string {
+  put(form: AnyProfileForm): string {
     const reference = referenceText({ name: nameOf(form), revision: form.revision });
     if (this.#write(form)) return reference;
     const stored = this.read(reference);
@@ -103,7 +103,7 @@ export class OwnProfiles {
     throw new Error(`${reference} is stored with another content, expected a new revision of it`);
   }
 
-  #write(form: ProfileForm): boolean {
+  #write(form: AnyProfileForm): boolean {
     return writeOnce(this.#file({ name: nameOf(form), revision: form.revision }), printProfile(form));
   }
 
@@ -139,7 +139,7 @@ export class OwnProfiles {
   }
 }
 
-function nameOf({ profile }: ProfileForm): string {
+function nameOf({ profile }: AnyProfileForm): string {
   const parsed = parseReference(`${profile}@1`);
   if (parsed === null) throw new Error(`profile is ${profile}, expected one that begins with own/ such as own/acme-x1`);
   return parsed.name;

@@ -11,7 +11,7 @@ import {
   stringify,
 } from "yaml";
 import { lineAt } from "../../runtime/yaml-lines.ts";
-import type { ProfileForm } from "./schema.ts";
+import type { AnyProfileForm } from "./file.ts";
 
 // The text of a profile as values with their lines. A stranger may have written it, so that its size is bounded before it is read.
 
@@ -58,7 +58,7 @@ export function readDocument(text: string): ProfileDocument | { readonly line: n
 }
 
 /** Prints a form. What it prints reads as the same form. */
-export function printProfile(form: ProfileForm): string {
+export function printProfile(form: AnyProfileForm): string {
   return stringify(form, { schema: "core", lineWidth: 120, aliasDuplicateObjects: false });
 }
 

@@ -1,10 +1,10 @@
-import type { ProfileForm } from "./schema.ts";
+import type { AnyProfileForm } from "./file.ts";
 
 // A clinic's profile may begin with a shipped one, `extends: generic-hl7@1`, and state what differs. One level, and only the revision
 // that it names: the resolved whole is what is kept, so that a new release changes no profile.
 
 /** Returns the shipped form of an id; null without one. */
-export type BaseOf = (id: string) => ProfileForm | null;
+export type BaseOf = (id: string) => AnyProfileForm | null;
 
 /** Why a form has no base, for the sentence "extends X". */
 export class BaseError extends Error {}

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CODE_FOLDER } from "../../../shared/files/program-files.ts";
+import type { AnyProfileForm } from "./file.ts";
 import { type ProfileProblems, type ReadProfile, readProfile, readShipped } from "./read.ts";
-import type { ProfileForm } from "./schema.ts";
 
 // The profiles that the program ships: agent/devices/<protocol>/*.yaml. A clinic's own profile may extend one.
 
 const ROOT = join(CODE_FOLDER, "agent/devices");
-const PROTOCOLS = ["astm", "hl7", "text"];
+const PROTOCOLS = ["astm", "hl7", "text", "file"];
 
 let shipped: ReadonlyMap<string, ReadProfile> | null = null;
 
@@ -31,7 +31,7 @@ function readAll(): ReadonlyMap<string, ReadProfile> {
 }
 
 /** Returns the form of a shipped profile; null if no file has this id. */
-export function shippedForm(id: string): ProfileForm | null {
+export function shippedForm(id: string): AnyProfileForm | null {
   return shippedProfiles().get(id)?.form ?? null;
 }
 

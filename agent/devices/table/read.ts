@@ -4,6 +4,7 @@ import { parse } from "yaml";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
 import { type Fault, faults } from "../../../shared/schema/problems.ts";
 import type { AstmProfile } from "../../protocols/astm/profile.ts";
+import type { ResultFiles } from "../../protocols/file/profile.ts";
 import type { Hl7Profile } from "../../protocols/hl7/profile.ts";
 import type { TextProfile } from "../../protocols/text/profile.ts";
 import { advice } from "../../runtime/did-you-mean.ts";
@@ -12,17 +13,18 @@ import { astmProfile } from "./astm.ts";
 import { formProblems } from "./checks.ts";
 import { type ProfileProblem, readDocument } from "./document.ts";
 import { type BaseOf, BaseError, resolveForm } from "./extend.ts";
+import { type AnyProfileForm, fileProfile, FileProfileForm, patternProblems } from "./file.ts";
 import { hl7Profile } from "./hl7.ts";
 import { ProfileForm } from "./schema.ts";
 import { textProfile } from "./text.ts";
 
 // Reads the text of a profile: the resolved form and the profile that it makes, or every problem with its line.
 
-export type TableProfile = AstmProfile | Hl7Profile | TextProfile;
+export type TableProfile = AstmProfile | Hl7Profile | TextProfile | ResultFiles;
 
 export interface ReadProfile {
   /** The whole, without `extends`. */
-  readonly form: ProfileForm;
+  readonly form: AnyProfileForm;
   readonly profile: TableProfile;
 }
 
@@ -31,6 +33,7 @@ export interface ProfileProblems {
 }
 
 const validator = Compile(ProfileForm);
+const fileValidator = Compile(FileProfileForm);
 
 /** Reads the text of a profile. `where`: its file, for the sentences. `captures`: see formProblems. Never throws. */
 export function readProfile(
@@ -44,8 +47,18 @@ export function readProfile(
   const at = (steps: readonly string[], words: string) => problemAt(where, document.lineOf(steps), steps, words);
   try {
     const form = resolveForm(document.values, baseOf);
+    if (form["protocol"] === "file") {
+      if (fileValidator.Check(form)) {
+        const found = patternProblems(form);
+        if (found.length > 0) return { problems: inOrder(found.map(({ steps, words }) => at(steps, words))) };
+        return { form, profile: fileProfile(form) };
+      }
+      const found = faults(fileValidator, form);
+      return { problems: inOrder(found.map((fault) => at(fault.steps, sentence(fault, FileProfileForm)))) };
+    }
     if (!validator.Check(form)) {
-      return { problems: inOrder(faults(validator, form).map((fault) => at(fault.steps, sentence(fault)))) };
+      const found = faults(validator, form);
+      return { problems: inOrder(found.map((fault) => at(fault.steps, sentence(fault, ProfileForm)))) };
     }
     const found = formProblems(form, captures);
     if (found.length > 0) return { problems: inOrder(found.map(({ steps, words }) => at(steps, words))) };
@@ -60,6 +73,7 @@ export function readProfile(
 /** Reads a shipped profile, whose meaning the tests check: an agent starts without trying each pattern. @throws an Error */
 export function readShipped(text: string, where: string): ReadProfile {
   const form: unknown = parse(text, { schema: "core" });
+  if (fileValidator.Check(form)) return { form, profile: fileProfile(form) };
   if (!validator.Check(form)) throw new Error(`${where} is no profile`);
   return { form, profile: profileOf(form) };
 }
@@ -84,11 +98,11 @@ function inOrder(problems: readonly ProfileProblem[]): ProfileProblem[] {
   return problems.toSorted((one, other) => one.line - other.line);
 }
 
-function sentence({ code, steps, place, words }: Fault): string {
+function sentence({ code, steps, place, words }: Fault, schema: TSchema): string {
   if (code === "CUT") return `${place} ${words}`;
   const name = dotted(steps) || "the profile";
   if (code !== "UNEXPECTED") return `${name} ${words}`;
-  return `${name} is an unknown key, ${advice(steps.at(-1) ?? "", keysAt(ProfileForm, steps.slice(0, -1)))}`;
+  return `${name} is an unknown key, ${advice(steps.at(-1) ?? "", keysAt(schema, steps.slice(0, -1)))}`;
 }
 
 interface Schema {

@@ -135,7 +135,7 @@ const proof = {
   read: Type.Optional(Words),
   unverified: Type.Optional(Type.Array(Words, { maxItems: 50 })),
 };
-const Evidence = ClosedObject({
+export const Evidence = ClosedObject({
   /** The models of the table of devices; default the device's name. */
   models: Type.Optional(Words),
   /** The protocol there, with its version: `HL7 2.3.1`. */

@@ -66,18 +66,26 @@ export function wordsOf(words: string, names: readonly string[]): Source {
 
 /** Makes a source of its form in a profile. `names`: the records that it may read. */
 export function sourceOf(form: SourceForm, names: readonly string[]): Source {
-  if (typeof form === "string") return placeOf(form, names);
+  return sourceAt(form, (place) => placeOf(place, names));
+}
+
+/** Makes the reader of the text at a place. */
+type PlaceReader<Found> = (place: string) => (found: Found) => string;
+
+/** Makes a source whose places are read by `placeReader`. */
+export function sourceAt<Found>(form: SourceForm, placeReader: PlaceReader<Found>): (found: Found) => string {
+  if (typeof form === "string") return placeReader(form);
   if (Array.isArray(form)) {
-    const sources = form.map((each) => sourceOf(each, names));
-    return (records) => sources.reduce((found, source) => found || source(records), "");
+    const sources = form.map((each) => sourceAt(each, placeReader));
+    return (found) => sources.reduce((text, source) => text || source(found), "");
   }
   const { at, is, match, map, drop, replace = {}, when, unless } = form;
-  const applies = conditionOf(when, unless, names);
-  const base: Source = is === undefined ? placeOf(at ?? "", names) : () => is;
+  const applies = conditionAt(when, unless, placeReader);
+  const base = is === undefined ? placeReader(at ?? "") : () => is;
   const [matching, dropped] = [match, drop].map((each) => (each === undefined ? null : readPattern(each)));
-  return (records) => {
-    if (!applies(records)) return "";
-    let text = base(records);
+  return (found) => {
+    if (!applies(found)) return "";
+    let text = base(found);
     if (matching != null) text = matching.found(text)?.trim() ?? "";
     if (dropped?.test(text) === true) return "";
     for (const [part, by] of Object.entries(replace)) text = text.replaceAll(part, by);
@@ -91,26 +99,34 @@ export function conditionOf(
   unless: Condition | undefined,
   names: readonly string[],
 ): (records: Records) => boolean {
-  const [wanted, refused] = [when, unless].map((each) => (each === undefined ? null : anyOf(each, names)));
-  return (records) => (wanted?.(records) ?? true) && !(refused?.(records) ?? false);
+  return conditionAt(when, unless, (place) => placeOf(place, names));
 }
 
-function anyOf(condition: Condition, names: readonly string[]): (records: Records) => boolean {
-  const alternatives = (Array.isArray(condition) ? condition : [condition]).map((each) => allOf(each, names));
-  return (records) => alternatives.some((holds) => holds(records));
+export function conditionAt<Found>(
+  when: Condition | undefined,
+  unless: Condition | undefined,
+  placeReader: PlaceReader<Found>,
+): (found: Found) => boolean {
+  const [wanted, refused] = [when, unless].map((each) => (each === undefined ? null : anyOf(each, placeReader)));
+  return (found) => (wanted?.(found) ?? true) && !(refused?.(found) ?? false);
+}
+
+function anyOf<Found>(condition: Condition, placeReader: PlaceReader<Found>): (found: Found) => boolean {
+  const alternatives = (Array.isArray(condition) ? condition : [condition]).map((each) => allOf(each, placeReader));
+  return (found) => alternatives.some((holds) => holds(found));
 }
 
 /** A condition looks at the beginning of a text: a picture may be a megabyte. */
 const TESTED_CHARS_MAX = 4096;
 
-function allOf(tests: Test, names: readonly string[]): (records: Records) => boolean {
+function allOf<Found>(tests: Test, placeReader: PlaceReader<Found>): (found: Found) => boolean {
   const parts = Object.entries(tests).map(([place, pattern]) => {
-    const source = placeOf(place, names);
-    if (pattern === "empty") return (records: Records) => source(records).trim() === "";
+    const source = placeReader(place);
+    if (pattern === "empty") return (found: Found) => source(found).trim() === "";
     const compiled = readPattern(pattern);
-    return (records: Records) => compiled.test(source(records).slice(0, TESTED_CHARS_MAX));
+    return (found: Found) => compiled.test(source(found).slice(0, TESTED_CHARS_MAX));
   });
-  return (records) => parts.every((holds) => holds(records));
+  return (found) => parts.every((holds) => holds(found));
 }
 
 /** Makes a pattern that is tested on the text of one place. */

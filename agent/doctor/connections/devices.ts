@@ -136,8 +136,14 @@ function silence(device: DeviceConfig, { lastMessageAt, state }: DeviceFacts): F
   return [warning("devices.never-heard", `no message of ${id} has ever arrived`, firstMessageRemedy(device))];
 }
 
-function firstMessageRemedy({ id, connection: { serial, listen, dial, folder } }: DeviceConfig): string {
-  if (folder !== undefined) return `let the practice software export a list as CSV or xlsx into ${folder}`;
+function firstMessageRemedy({ id, profile: name, connection: { serial, listen, dial, folder } }: DeviceConfig): string {
+  if (folder !== undefined) {
+    const profile = profileById(name);
+    const kinds = profile?.protocol === "file" ? profile.link.extensions.join(", ") : "";
+    const isList = profile?.protocol === "file" && profile.content === "registry";
+    const source = isList ? "the practice software export a list" : "the program of the device export a result";
+    return `let ${source} into ${folder}, as a file of the kinds ${kinds}`;
+  }
   if (serial !== undefined) {
     return `press send on the device; if nothing comes, compare its cable (null modem?) and baud rate, or run agent sniff --connection serial:${serial.path}`;
   }

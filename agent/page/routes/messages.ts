@@ -5,8 +5,9 @@ import type { RunningAgent } from "../../agent.ts";
 import { analyzersOf } from "../../analyzers.ts";
 import type { Host } from "../../host.ts";
 import { imagingOf } from "../../imaging-devices.ts";
-import { readSpool } from "../../spool/access.ts";
+import { readSpool, searchSpool } from "../../spool/access.ts";
 import { pageOfMessages } from "../../spool/queries/messages/message-summaries.ts";
+import { documentOf } from "../../spool/queries/studies/document-list.ts";
 import { capture } from "../../tools/capture/capture.ts";
 import { messageDetail } from "../../tools/offline/message-detail.ts";
 import { reassess, type ReassessedMessage, store } from "../../tools/offline/reprocess.ts";
@@ -27,10 +28,10 @@ export function messageRoutes(app: FastifyInstance, host: Host): void {
     return { ...page, devices: config.devices.map(({ id }) => id) };
   });
 
-  app.get<Named>("/local/v1/messages/:id", ({ params: { id } }): LocalMessage => {
+  app.get<Named>("/local/v1/messages/:id", async ({ params: { id } }): Promise<LocalMessage> => {
     const { config } = runningAgent(host);
     const analyzers = analyzersOf(config);
-    const found = readSpool(config.data, (db) => messageDetail(db, id, (device) => analyzers.get(device)));
+    const found = await searchSpool(config.data, (db) => messageDetail(db, id, (device) => analyzers.get(device)));
     if (found === null) throw new PageError(404, "the agent has no such message: it removes old ones");
     return found;
   });
@@ -53,6 +54,10 @@ function textOf(value: unknown): string | null {
 
 function fixtureOf({ config }: RunningAgent, id: string): LocalFixture {
   const analyzers = analyzersOf(config);
+  const document = readSpool(config.data, (db) => documentOf(db, id));
+  if (document !== null) {
+    return { file_name: document.name, base64: Buffer.from(document.bytes).toString("base64"), notes: [] };
+  }
   try {
     const { bytes, notes } = readSpool(config.data, (db) =>
       capture(db, config.data, id, (device) => analyzers.get(device), false),

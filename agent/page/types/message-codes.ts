@@ -38,6 +38,8 @@ export type MessageCode =
   | "MESSAGE.DAMAGED"
   | "MESSAGE.NO_DEVICE"
   | "MESSAGE.INCOMPLETE"
+  /** A document of which no study has the number or the name. */
+  | "MESSAGE.DOCUMENT_ALONE"
   | RegistryCode
   | MergeCode
   /** The reason of its study: why no patient matches, or why the server refused it. */
@@ -46,6 +48,8 @@ export type MessageCode =
 const english: Partial<Record<string, string>> = {
   "MESSAGE.SET_ASIDE": "the agent ended each time it worked on this, so it was set aside",
   "MESSAGE.DISMISSED": "a person at the desk took it from the list",
+  "MESSAGE.DOCUMENT_ALONE":
+    "a document that no study belongs to yet: name it as its results, or with the sample's number",
   "REGISTRY.NO_EFFECT": "it is about a visit, a response or for training: no animal and no order changes",
   "REGISTRY.SAME": "PID-3 and MRG-1 have the same id",
   "REGISTRY.UNKNOWN_SURVIVOR": "no animal with the id in PID-3 is stored: send it first, then send this again",
@@ -63,6 +67,8 @@ const english: Partial<Record<string, string>> = {
 const turkish: Partial<Record<string, string>> = {
   "MESSAGE.SET_ASIDE": "ajan bununla her çalıştığında sona erdi, bu yüzden kenara ayrıldı",
   "MESSAGE.DISMISSED": "bir kullanıcı bunu listeden aldı",
+  "MESSAGE.DOCUMENT_ALONE":
+    "henüz hiçbir tetkike ait olmayan belge: adına sonuç dosyasının adını veya numune numarasını yazın",
   "REGISTRY.NO_EFFECT": "bir ziyaret, yanıt veya eğitim iletisidir: hiçbir hayvan ve istem değişmez",
   "REGISTRY.SAME": "PID-3 ile MRG-1 aynı kimliği taşıyor",
   "REGISTRY.UNKNOWN_SURVIVOR": "PID-3 içindeki kimlikle kayıtlı hayvan yok: önce hayvanı, sonra bunu yeniden gönderin",

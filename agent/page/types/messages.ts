@@ -35,6 +35,8 @@ export interface LocalMessage {
   readonly code?: string;
   readonly raw: LocalBytes;
   readonly report: LocalReading;
+  /** A document of a watched folder, with the text of its pages; null for other messages. */
+  readonly document: { readonly name: string; readonly text: string } | null;
   /** The latest revision of each of its studies. */
   readonly studies: readonly LocalStudy[];
   /** The lines of `agent explain`. */

@@ -25,7 +25,7 @@ import {
 import { messageOf, OutgoingTopics, type PendingTopic, type TopicOutcome } from "./outgoing-topics.ts";
 import { CANNOT_STORE, DocumentReplies, type DocumentReply, expectsReply, unsupported } from "./replies.ts";
 import { DIRECTIVE, type OperatorBook } from "./topics.ts";
-import { short } from "./xml/xml.ts";
+import { short } from "../file/layouts/xml-tree.ts";
 
 // Dialogue with a POCT1-A device, document by document; dialogue-state.ts lists its states. The agent acknowledges every document
 // immediately and sends its own topics one at a time. Deliveries depend on the device's documents alone, never on the agent's

@@ -1,6 +1,6 @@
 import type { ManagerMessage, Part } from "./message.ts";
 import type { Operator } from "./topics.ts";
-import { short } from "./xml/xml.ts";
+import { short } from "../file/layouts/xml-tree.ts";
 
 // Topics that the agent sends: one awaits its reply at a time, the others wait in a queue.
 

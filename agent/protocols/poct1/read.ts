@@ -10,7 +10,8 @@ import type { Poct1Profile } from "./profile.ts";
 import type { ReadContext, Reading } from "../../report/report.ts";
 import { hintText, readSamples } from "../../report/specimen.ts";
 import { readDate } from "../../report/device-time.ts";
-import { all, attribute, child, children, type Element, short, textOf, values } from "./xml/xml.ts";
+import { all, attribute, child, children, type Element, textOf, values } from "./xml/xml.ts";
+import { short } from "../file/layouts/xml-tree.ts";
 
 // Reads POCT1-A observations into patients' samples. Other observations are left out.
 

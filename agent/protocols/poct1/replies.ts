@@ -1,7 +1,7 @@
 import { equalBytes } from "../bytes.ts";
 import type { Dialect } from "./dialect.ts";
 import type { Message, UnreadableDocument } from "./message.ts";
-import { short } from "./xml/xml.ts";
+import { short } from "../file/layouts/xml-tree.ts";
 
 // Decides how each document of the device is acknowledged.
 

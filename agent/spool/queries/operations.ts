@@ -24,6 +24,7 @@ import { patientOperationsOn } from "./patients/patients.ts";
 import { pendingMatchesOn } from "./patients/pending-matches.ts";
 import { registryChangeOperationsOn, registryChangesOn } from "./patients/registry-changes.ts";
 import { retentionOperationsOn } from "./retention.ts";
+import { documentsOn } from "./studies/documents.ts";
 import { outboxOperationsOn } from "./studies/outbox.ts";
 import { unfinishedTryOperationsOn } from "./unfinished-tries.ts";
 import { studyRevisionsOn } from "./studies/revisions.ts";
@@ -48,7 +49,13 @@ export function operationsOn(db: Database.Database, sizes: SessionSizes = new Ma
     ...noiseOperationsOn(db, storedBytes),
     ...messageOperationsOn(db, storedBytes),
     ...filingQueueOperationsOn(db),
-    ...studyOperationsOn(studyRevisionsOn(db, storedBytes), outcomes, pendingMatches, registryChanges),
+    ...studyOperationsOn(
+      studyRevisionsOn(db, storedBytes),
+      outcomes,
+      pendingMatches,
+      registryChanges,
+      documentsOn(db, storedBytes),
+    ),
     ...registryChangeOperationsOn(db, registryChanges, outcomes),
     ...outboxOperationsOn(db, outcomes, pendingMatches, previews),
     ...previews,

@@ -56,6 +56,10 @@ function statementsOn(db: Database.Database) {
     deleteSessionEvents: db.prepare("DELETE FROM event WHERE id BETWEEN @firstEvent AND @lastEvent AND session = @id"),
     deleteSessionNoise: db.prepare("DELETE FROM noise WHERE session = ?"),
     deleteLinks: db.prepare("DELETE FROM message_study WHERE message = ?"),
+    pruneFiles: db.prepare(
+      `DELETE FROM folder_file WHERE received_at < ?
+       RETURNING device, COALESCE(length(bytes), 0) + COALESCE(length(text), 0) + ${ROW_BYTES.message} AS bytes`,
+    ),
     pruneStudies: db.prepare(
       `DELETE FROM study WHERE settled_at < ?
        RETURNING CASE WHEN json_valid(body) THEN json_extract(body, '$.source.device_id') END AS device, length(body) + length(snapshot) + ${ROW_BYTES.study} AS bytes`,
@@ -116,6 +120,8 @@ export function retentionOperationsOn(
         device: string | null;
         bytes: number;
       }[];
+      const files = sql.pruneFiles.all(before - STUDIES_KEPT_LONGER_MS) as { device: string; bytes: number }[];
+      for (const { device, bytes } of files) storedBytes.add(device, -bytes);
       // A damaged study may name no device.
       for (const { device, bytes } of studies) if (device !== null) storedBytes.add(device, -bytes);
       // All events from the first one of the oldest kept session on are kept.

@@ -181,6 +181,18 @@ const CHANGES_BY_SOURCE = `
   CREATE INDEX registry_change_queued ON registry_change (source, id) WHERE state = 'queued';
 `;
 
+const FOLDER_FILES = `
+  -- The files of watched folders that became messages. bytes and text are of a document for people, and NULL for a file of results.
+  -- stem is the name without its extension, folded: a document has that of its results.
+  CREATE TABLE folder_file (
+    message TEXT PRIMARY KEY, device TEXT NOT NULL, name TEXT NOT NULL, stem TEXT NOT NULL, received_at INTEGER NOT NULL,
+    bytes BLOB, text TEXT
+  ) STRICT;
+  CREATE INDEX folder_file_stem ON folder_file (device, stem);
+  CREATE INDEX folder_file_document ON folder_file (device, received_at) WHERE bytes IS NOT NULL;
+  CREATE INDEX folder_file_received ON folder_file (received_at);
+`;
+
 /** The statements of each schema version: the baseline, then what each later version changes. */
 export const MIGRATIONS: readonly string[] = [
   BASELINE,
@@ -188,4 +200,5 @@ export const MIGRATIONS: readonly string[] = [
   SERVER_ORDERS,
   REGISTRY_CHANGES,
   CHANGES_BY_SOURCE,
+  FOLDER_FILES,
 ];

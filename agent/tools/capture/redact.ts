@@ -52,7 +52,9 @@ export function redact(
     case "text":
       return bytesOf(redactText(textOf(wire), profile, messages));
     case "file":
-      throw new Error("a list of practice software has names in every line: make one of your own for a capture");
+      throw new Error(
+        "a file has names in many places: make one of your own for a capture, or write it unchanged with --raw",
+      );
   }
 }
 

@@ -6,7 +6,7 @@ import { profileById } from "../../devices/index.ts";
 import { isOwn } from "../../devices/own/reference.ts";
 import type { Profile } from "../../devices/profile.ts";
 import { type FilingDevice, readContext } from "../../study/assess.ts";
-import { read } from "../../study/read.ts";
+import { read, readable } from "../../study/read.ts";
 import { listClinicCodes } from "../../spool/queries/clinic-codes.ts";
 import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../../spool/queries/events/event-log.ts";
 import type { Report } from "../../report/report.ts";
@@ -32,13 +32,17 @@ export interface Explanation {
 }
 
 /** Returns an explanation as lines. @throws Error if the spool has neither a study (fp) nor a message (id) of the name */
-export function explain(db: Database.Database, name: string, deviceById: DeviceLookup): string[] {
-  const { events, flags } = explanationOf(db, name, deviceById);
+export async function explain(db: Database.Database, name: string, deviceById: DeviceLookup): Promise<string[]> {
+  const { events, flags } = await explanationOf(db, name, deviceById);
   return [...events.map((event) => `${event.at}  ${event.text}`), ...flags];
 }
 
 /** @throws Error if the spool has neither a study (fp) nor a message (id) of the name */
-export function explanationOf(db: Database.Database, name: string, deviceById: DeviceLookup): Explanation {
+export async function explanationOf(
+  db: Database.Database,
+  name: string,
+  deviceById: DeviceLookup,
+): Promise<Explanation> {
   const rows = db
     .prepare("SELECT * FROM study WHERE fp = ? OR existing_fp = ? ORDER BY created_at, revision")
     .all(name, name) as StudyRow[];
@@ -46,7 +50,7 @@ export function explanationOf(db: Database.Database, name: string, deviceById: D
 }
 
 /** Returns the time line of a message: its bytes, its Reports and its studies. */
-function explainMessage(db: Database.Database, id: string, deviceById: DeviceLookup): Explanation {
+async function explainMessage(db: Database.Database, id: string, deviceById: DeviceLookup): Promise<Explanation> {
   const row = db.prepare(`SELECT ${MESSAGE_COLUMNS} FROM message m WHERE m.id = ?`).get(id);
   if (row === undefined)
     throw new Error(
@@ -62,27 +66,29 @@ function explainMessage(db: Database.Database, id: string, deviceById: DeviceLoo
   const device = deviceById(message.device);
   const events = [
     ...wireEvents(db, message, device),
-    ...messageEvents(db, message, null, device),
+    ...(await messageEvents(db, message, null, device)),
     ...studies.flatMap(studyEvents),
   ];
   return { events: timeLine(events), flags: [] };
 }
 
-function explainStudy(db: Database.Database, rows: readonly StudyRow[], deviceById: DeviceLookup): Explanation {
+async function explainStudy(
+  db: Database.Database,
+  rows: readonly StudyRow[],
+  deviceById: DeviceLookup,
+): Promise<Explanation> {
   const latest = rows.at(-1)!;
   const body = JSON.parse(latest.body) as StudyBody["body"];
   const snapshot = JSON.parse(latest.snapshot) as StudyBody["snapshot"];
   const ranges = JSON.parse(text(db, "SELECT value FROM meta WHERE key = 'ranges'") ?? "null") as ClinicRanges | null;
   const keys = new Set(rows.map(({ dedupe_key }) => dedupe_key));
-  const events = [
-    { at: Date.parse(body.acquired_at), line: "sample    as the device dates it" },
-    ...messagesOf(db, rows).flatMap((message) => {
-      const device = deviceById(message.device);
-      const reader = device && { ...device, profile: revisionOf(body.source.profile ?? "", device.profile) };
-      return [...wireEvents(db, message, device), ...messageEvents(db, message, keys, reader)];
-    }),
-    ...rows.flatMap(studyEvents),
-  ];
+  const events: TimedLine[] = [{ at: Date.parse(body.acquired_at), line: "sample    as the device dates it" }];
+  for (const message of messagesOf(db, rows)) {
+    const device = deviceById(message.device);
+    const reader = device && { ...device, profile: revisionOf(body.source.profile ?? "", device.profile) };
+    events.push(...wireEvents(db, message, device), ...(await messageEvents(db, message, keys, reader)));
+  }
+  events.push(...rows.flatMap(studyEvents));
   const used = ranges?.version === snapshot.ranges ? (ranges ?? undefined) : undefined;
   return { events: timeLine(events), flags: flagLines(body.results, snapshot, used) };
 }
@@ -187,19 +193,20 @@ export function revisionOf(reference: string, configured: Profile): Profile {
 }
 
 /** Returns the outcome of a message and its Reports. `keys` are the dedupe keys of wanted Reports; null selects all. */
-function messageEvents(
+async function messageEvents(
   db: Database.Database,
   message: MessageRow,
   keys: ReadonlySet<string> | null,
   device: ReturnType<DeviceLookup>,
-): TimedLine[] {
+): Promise<TimedLine[]> {
   const { id, receivedAt: at, bytes, incomplete, state } = message;
   const reason = messageReason(message);
-  const whole = incomplete === null ? "" : `, incomplete: ${incomplete}`;
+  const cut = incomplete === null ? "" : `, incomplete: ${incomplete}`;
   const ended = `${state}${reason === null ? "" : `: ${reason}`}`;
-  const lines = [`message   ${id} of ${message.device}, ${bytes.length} bytes${whole}; ${ended}`];
+  const lines = [`message   ${id} of ${message.device}, ${bytes.length} bytes${cut}; ${ended}`];
   if (device !== undefined && incomplete === null) {
-    const reading = read(bytes, device.profile, readContext(device, message, listClinicCodes(db)));
+    const whole = await readable(bytes, device.profile);
+    const reading = read(whole, device.profile, readContext(device, message, listClinicCodes(db)));
     if (reading.is === "reports") {
       lines.push(...reading.reports.filter(({ dedupe_key }) => keys?.has(dedupe_key) ?? true).flatMap(reportLines));
     } else lines.push(`Report    none: ${reading.reason}`);

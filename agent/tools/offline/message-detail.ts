@@ -6,8 +6,9 @@ import type { StudyBody } from "../../report/revision.ts";
 import { listClinicCodes } from "../../spool/queries/clinic-codes.ts";
 import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../../spool/queries/events/event-log.ts";
 import type { StoredMessage } from "../../spool/queries/messages/message-row.ts";
+import { documentOf } from "../../spool/queries/studies/document-list.ts";
 import { readContext } from "../../study/assess.ts";
-import { read } from "../../study/read.ts";
+import { read, readable } from "../../study/read.ts";
 import { type DeviceLookup, explain } from "./explain.ts";
 import { hexLines } from "./hex-lines.ts";
 import { shownReason } from "../../page/types/message-codes.ts";
@@ -18,7 +19,11 @@ import { shownReason } from "../../page/types/message-codes.ts";
 const SHOWN_BYTES = 32 * 1024;
 
 /** Returns a message with what became of it; null if the spool has no such message. */
-export function messageDetail(db: Database.Database, id: string, deviceById: DeviceLookup): LocalMessage | null {
+export async function messageDetail(
+  db: Database.Database,
+  id: string,
+  deviceById: DeviceLookup,
+): Promise<LocalMessage | null> {
   const row = db
     .prepare(
       `SELECT m.id, m.device, m.profile, m.received_at AS receivedAt, m.truncation_reason AS incomplete, m.state, m.reason, m.code,
@@ -28,6 +33,7 @@ export function messageDetail(db: Database.Database, id: string, deviceById: Dev
   if (row === undefined) return null;
   const message = messageReader(db)<DetailRow>(row as StoredMessageRow<DetailRow>);
   const { device, profile, receivedAt, state, reason, code, bytes, isImage } = message;
+  const document = documentOf(db, id);
   return {
     id,
     device,
@@ -36,9 +42,10 @@ export function messageDetail(db: Database.Database, id: string, deviceById: Dev
     state,
     ...shownReason({ code, reason }),
     raw: bytesOf(bytes),
-    report: isImage === 1 ? { reason: null, reports: [] } : readingOf(db, message, deviceById),
+    report: isImage === 1 ? { reason: null, reports: [] } : await readingOf(db, message, deviceById),
+    document: document === null ? null : { name: document.name, text: document.text },
     studies: studiesOf(db, id),
-    time_line: explain(db, id, deviceById),
+    time_line: await explain(db, id, deviceById),
     is_image: isImage === 1,
   };
 }
@@ -60,11 +67,12 @@ function textLines(bytes: Uint8Array): string[] {
   return wireText(bytes).match(/[^]+?(?:<CR><LF>|<CR>|<LF>|$)/g) ?? [];
 }
 
-function readingOf(db: Database.Database, message: DetailRow, deviceById: DeviceLookup): LocalReading {
+async function readingOf(db: Database.Database, message: DetailRow, deviceById: DeviceLookup): Promise<LocalReading> {
   const device = deviceById(message.device);
   if (device === undefined) return none(`${message.device} is no longer in the configuration`);
   if (message.incomplete !== null) return none(`incomplete: ${message.incomplete}`);
-  const reading = read(message.bytes, device.profile, readContext(device, message, listClinicCodes(db)));
+  const bytes = await readable(message.bytes, device.profile);
+  const reading = read(bytes, device.profile, readContext(device, message, listClinicCodes(db)));
   return reading.is === "reports"
     ? { reason: null, reports: reading.reports.map(reportOf) }
     : none(`${reading.is}: ${reading.reason}`);

@@ -3,7 +3,8 @@ import { flagReasonText } from "../../../shared/clinical/flag-reasons.ts";
 import { createLink } from "../../connection/create-link.ts";
 import type { Profile } from "../../devices/profile.ts";
 import type { LinkAction, LinkContext } from "../../protocols/link.ts";
-import { read } from "../../study/read.ts";
+import { fileHeader } from "../../protocols/file/file-message.ts";
+import { read, readable } from "../../study/read.ts";
 import type { ReadContext, Reading } from "../../report/report.ts";
 import type { StudyBody } from "../../report/revision.ts";
 import { study } from "../../study/study.ts";
@@ -48,6 +49,12 @@ export function replay(
       messages.push(replayMessage(action.message, action.incomplete, profile, context, patient));
   }
   return { replies: replies.join(""), warnings, messages };
+}
+
+/** Returns the bytes of a device for a fixture. Those of a file begin with its name, as the watcher of a folder sends them. */
+export async function wireOf(name: string, bytes: Uint8Array, profile: Profile): Promise<Uint8Array> {
+  if (profile.protocol !== "file") return bytes;
+  return readable(Buffer.concat([fileHeader({ name, bytes: bytes.length }), bytes]), profile);
 }
 
 /** Formats a reply: XML as it is, a document a line; other protocols with control characters by name. */

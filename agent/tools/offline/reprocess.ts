@@ -169,8 +169,8 @@ function storer(): (operations: Operations, message: ReassessedMessage) => boole
 }
 
 /**
- * Returns the wanted messages, and one message for each image study. Filed images stay, because they have no codes to map, and so
- * do messages that the agent has not read yet.
+ * Returns the wanted messages, and one message for each image study. Filed images stay, because they have no codes to map, and so do
+ * documents, from which no value is read, and messages that the agent has not read yet.
  */
 function wantedOf(
   db: Database.Database,
@@ -184,6 +184,7 @@ function wantedOf(
          AND (@codes = '[]' OR m.code IN (SELECT value FROM json_each(@codes)))
          AND (@message IS NULL OR m.id = @message) AND (m.state <> 'filed' OR i.message IS NULL)
          AND (m.state <> 'pending' OR EXISTS (SELECT 1 FROM message_study l WHERE l.message = m.id))
+         AND NOT EXISTS (SELECT 1 FROM folder_file f WHERE f.message = m.id AND f.bytes IS NOT NULL)
        GROUP BY COALESCE(i.study_uid, m.id) ORDER BY MIN(m.rowid)`,
     )
     .all({ ...bound({ states, devices, codes }), since, message: message ?? null }) as {

@@ -1,3 +1,4 @@
+import type { AnyProfileForm } from "../../devices/table/file.ts";
 import type { ProfileForm } from "../../devices/table/schema.ts";
 import { plural } from "../../../shared/platform/cli/output.ts";
 import { isAnalyteName } from "../../../shared/clinical/analytes/analytes.ts";
@@ -21,18 +22,11 @@ export interface Effect {
 }
 
 /** Lists the effects of a profile in the order of their weight. */
-export function effectsOf(form: ProfileForm): Effect[] {
-  const {
-    rows = [],
-    results,
-    analytes: named = {},
-    patient,
-    controls,
-    collect,
-    flags,
-    orders,
-    capabilities = [],
-  } = form;
+export function effectsOf(form: AnyProfileForm): Effect[] {
+  const { rows = [], results, analytes: named = {}, patient } = form;
+  // A profile of files has neither orders nor collecting, and no code.
+  const message: Partial<ProfileForm> = form.protocol === "file" ? {} : form;
+  const { controls, collect, flags, orders, capabilities = [] } = message;
   const renamed = Object.entries(named).filter(([code, analyte]) => isAnalyteName(code) && code !== analyte);
   const identity = Object.keys(patient ?? {});
   const found: (Effect | null)[] = [

@@ -7,7 +7,7 @@ import { problems } from "../../../shared/schema/problems.ts";
 import { ClosedObject } from "../../../shared/schema/schema.ts";
 import { printProfile } from "../../devices/table/document.ts";
 import { readProfileText } from "../../devices/table/load.ts";
-import type { ProfileForm } from "../../devices/table/schema.ts";
+import type { AnyProfileForm } from "../../devices/table/file.ts";
 import type { Profile } from "../../devices/profile.ts";
 import type { Report } from "../../report/report.ts";
 import { replay } from "../offline/replay.ts";
@@ -33,7 +33,7 @@ export type About = Static<typeof About>;
 const aboutValidator = Compile(About);
 
 export interface ProfileFile {
-  readonly form: ProfileForm;
+  readonly form: AnyProfileForm;
   readonly profile: Profile;
   /** Bytes of the device by the name of their part: `captures/1.hl7`. */
   readonly captures: ReadonlyMap<string, Uint8Array>;
@@ -41,7 +41,7 @@ export interface ProfileFile {
 }
 
 /** Name of the file of a revision: `acme-x1@3.vetwire-profile`. */
-export function fileNameOf({ profile, revision }: Pick<ProfileForm, "profile" | "revision">): string {
+export function fileNameOf({ profile, revision }: Pick<AnyProfileForm, "profile" | "revision">): string {
   return `${profile.replace(/^own\//, "")}@${revision}.vetwire-profile`;
 }
 
@@ -139,9 +139,10 @@ function partsOf(bytes: Uint8Array, where: string): Record<string, Uint8Array> {
   }
 }
 
-function aboutOf(bytes: Uint8Array | undefined, where: string, { device, profile }: ProfileForm): About {
+function aboutOf(bytes: Uint8Array | undefined, where: string, { device, profile }: AnyProfileForm): About {
   if (bytes === undefined) {
-    return { model: device.name ?? device.default ?? profile, evidence: "capture", timeZone: "UTC", receivedAt: 0 };
+    const model = device.name ?? ("default" in device ? device.default : undefined) ?? profile;
+    return { model, evidence: "capture", timeZone: "UTC", receivedAt: 0 };
   }
   const about: unknown = parse(strFromU8(bytes), { schema: "core", maxAliasCount: 0 });
   if (aboutValidator.Check(about)) return about;

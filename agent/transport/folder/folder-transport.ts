@@ -16,6 +16,10 @@ export interface WatchedFolder {
   readonly leave: boolean;
   /** Larger files are refused. */
   readonly bytesMax: number;
+  /** What a person does about a larger file. */
+  readonly whenTooLarge: string;
+  /** Whether the content has its end. A file without it waits for a while. Default: each file that has not changed. */
+  readonly isWhole?: (name: string, bytes: Uint8Array) => boolean;
   /** Returns the bytes before those of a file, from which the link reads its name and length. */
   readonly header: (file: { readonly name: string; readonly bytes: number }) => Uint8Array;
 }
@@ -30,6 +34,8 @@ interface FolderOptions {
 const LOOK_EVERY_MS = 3_000;
 /** The bytes leave in parts, so that the backpressure of the connection holds. */
 const PART_BYTES = 128 * 1024;
+/** Time for the program of a file without its end to write it. */
+const END_WAIT_MS = 60_000;
 /** Time for the link to reply once it has all bytes. */
 const REPLY_MS_MAX = 60_000;
 
@@ -61,6 +67,8 @@ class FolderWatch {
   readonly #settled = new Map<string, Sighting>();
   /** The files that were taken and did not move yet. */
   readonly #toMove = new Map<string, Sighting>();
+  /** The files without their end, and since when. */
+  readonly #cut = new Map<string, { readonly seen: Sighting; readonly sinceMs: number }>();
   /** The fault that was reported last. */
   #fault: string | null = null;
   /** Files that cannot be opened, each reported once. */
@@ -110,21 +118,32 @@ class FolderWatch {
   }
 
   async #takeFile(seen: Sighting): Promise<void> {
-    const { path: folder, bytesMax, leave } = this.#folder;
+    const { path: folder, bytesMax, whenTooLarge, leave } = this.#folder;
     if (seen.bytes > bytesMax) {
       this.#settled.set(seen.name, seen);
-      this.#context.problem(
-        `${seen.name} has ${seen.bytes} bytes, at most ${bytesMax}: export fewer lines, or import the file at the dashboard`,
-      );
+      this.#context.problem(`${seen.name} has ${seen.bytes} bytes, at most ${bytesMax}: ${whenTooLarge}`);
       return;
     }
     const read = await readSeen(folder, seen);
     if (read.is === "busy") this.#noteBusy(seen, "opened", read.code);
-    if (read.is !== "read" || !(await this.#send(seen, read.bytes))) return;
+    if (read.is !== "read" || this.#waitsForEnd(seen, read.bytes) || !(await this.#send(seen, read.bytes))) return;
     this.#settled.set(seen.name, seen);
     if (leave) return;
     this.#toMove.set(seen.name, seen);
     await this.#move(seen);
+  }
+
+  /** Returns whether the file lacks its end, and its program may still write it. After a while it is taken as it is, and shown. */
+  #waitsForEnd(seen: Sighting, bytes: Uint8Array): boolean {
+    if (this.#folder.isWhole?.(seen.name, bytes) ?? true) {
+      this.#cut.delete(seen.name);
+      return false;
+    }
+    const now = this.#context.monotonicMs();
+    const last = this.#cut.get(seen.name);
+    const sinceMs = isSame(last?.seen, seen) ? (last?.sinceMs ?? now) : now;
+    this.#cut.set(seen.name, { seen, sinceMs });
+    return now - sinceMs < END_WAIT_MS;
   }
 
   async #move(seen: Sighting): Promise<void> {
@@ -189,6 +208,7 @@ class FolderWatch {
   #forgetMissing(found: readonly Sighting[]): void {
     const names = new Set(found.map(({ name }) => name));
     for (const name of this.#settled.keys()) if (!names.has(name)) this.#settled.delete(name);
+    for (const name of this.#cut.keys()) if (!names.has(name)) this.#cut.delete(name);
     for (const name of this.#toMove.keys()) if (!names.has(name)) this.#toMove.delete(name);
     for (const name of this.#busy) if (!names.has(name)) this.#busy.delete(name);
   }

@@ -1,5 +1,5 @@
 import type { LineFault, Meaning } from "../../dashboard/types/file-import.ts";
-import type { CsvRecord } from "./file/csv-records.ts";
+import type { CsvRecord } from "../../../shared/files/table/csv-records.ts";
 import type { FileTable } from "./read-table.ts";
 
 // The cells of a line by their meaning.

@@ -8,11 +8,11 @@ import type {
   WeightUnit,
 } from "../../dashboard/types/file-import.ts";
 import { countKnown, readColumns, unitOfHeader } from "./columns.ts";
-import { type CsvRecord, readCsvPieces } from "./file/csv-records.ts";
+import { type CsvRecord, readCsvPieces } from "../../../shared/files/table/csv-records.ts";
 import { type DateOrder, decideDateOrder } from "./dates.ts";
-import { decode } from "./file/encoding.ts";
-import { readSpreadsheet } from "./file/spreadsheet.ts";
-import { StoredRows } from "./file/stored-rows.ts";
+import { decode } from "../../../shared/files/table/encoding.ts";
+import { readSpreadsheet } from "../../../shared/files/table/spreadsheet.ts";
+import { StoredRows } from "../../../shared/files/table/stored-rows.ts";
 import { readWeight, unitOf, usesDecimalComma } from "./weights.ts";
 
 // Reads a file of animals, owners or stock and decides what its columns mean. It stores nothing and reads no clock.

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { moduleFile } from "../../../shared/files/program-files.ts";
 import type { FileChoices, FileFault, FileReading } from "../../dashboard/types/file-import.ts";
-import type { CsvRecord } from "./file/csv-records.ts";
+import type { CsvRecord } from "../../../shared/files/table/csv-records.ts";
 import { isZip } from "./read-table.ts";
 import type { FileItem } from "./rows.ts";
 

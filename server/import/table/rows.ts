@@ -4,7 +4,7 @@ import type { LineFault, Meaning } from "../../dashboard/types/file-import.ts";
 import { readMicrochip } from "../../records/registry/microchip.ts";
 import { type ReadOwner, readOwners, type ReadPatient, readPatients } from "../../records/registry/sync/items.ts";
 import { cellOf, widthFaults } from "./cells.ts";
-import type { CsvRecord } from "./file/csv-records.ts";
+import type { CsvRecord } from "../../../shared/files/table/csv-records.ts";
 import { readDay } from "./dates.ts";
 import type { FileTable } from "./read-table.ts";
 import { readSexes } from "./sexes.ts";

@@ -6,7 +6,7 @@ import type { LineFault, Meaning } from "../../dashboard/types/file-import.ts";
 import type { ITEM_CATEGORIES } from "../../dashboard/types/stock.ts";
 import { type FirstDelivery, firstDeliveryFields, itemFields } from "../../records/inventory/new-item.ts";
 import { cellOf, widthFaults } from "./cells.ts";
-import type { CsvRecord } from "./file/csv-records.ts";
+import type { CsvRecord } from "../../../shared/files/table/csv-records.ts";
 import { readDay } from "./dates.ts";
 import type { FileTable } from "./read-table.ts";
 

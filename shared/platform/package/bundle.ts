@@ -67,7 +67,7 @@ export async function bundle(folder: string): Promise<string[]> {
   });
   fs.cpSync(path.join(ROOT, "shared/data"), path.join(folder, "shared/data"), { recursive: true });
   // The profiles of devices that are files.
-  for (const protocol of ["astm", "hl7"]) {
+  for (const protocol of ["astm", "hl7", "text", "file"]) {
     const devices = path.join("agent/devices", protocol);
     fs.cpSync(path.join(ROOT, devices), path.join(folder, devices), { recursive: true, filter: isProfile });
   }

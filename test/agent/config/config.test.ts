@@ -182,6 +182,11 @@ describe("single problems", () => {
       "10: devices[3].allow has no effect on a watched folder, the profile is practice-files",
     ],
     [
+      "keys of a line at the folder of an analyzer, which may map codes",
+      `${good}  - { id: chem-2, profile: idexx-interlink, connection: { folder: /srv/export }, codes: { X: ALT }, charset: windows-1252 }\n`,
+      "10: devices[3].charset has no effect on a watched folder, the profile is idexx-interlink",
+    ],
+    [
       "a device that leaves no file",
       good.replace('{ dial: "192.168.1.50:5500" }', '{ dial: "192.168.1.50:5500", leave: true }'),
       "9: devices[2].connection.leave is for a watched folder",

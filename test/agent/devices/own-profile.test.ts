@@ -15,7 +15,7 @@ function problemsOf(text: string): readonly string[] {
 function formOf(text: string): ProfileForm {
   const read = readProfileText(text, "x.yaml");
   if ("problems" in read) throw new Error(read.problems.map(({ message }) => message).join("; "));
-  return read.form;
+  return read.form as ProfileForm;
 }
 
 test("a clinic's profile states what differs from a shipped one, and the whole has no extends", () => {
@@ -23,7 +23,7 @@ test("a clinic's profile states what differs from a shipped one, and the whole h
     `${HEAD}extends: mindray-bc@1\ndevice: { name: Acme X1, default: null }\n` +
       "doubts: { flags: { A: null, D: doubtful } }\nrows: []\norders: null\n",
   );
-  const { orders: _orders, evidence: _evidence, ...base } = shippedForm("mindray-bc")!;
+  const { orders: _orders, evidence: _evidence, ...base } = shippedForm("mindray-bc") as ProfileForm;
   expect(form).toEqual({
     ...base,
     ...{ schema: 1, profile: "own/acme-x1", revision: 3 },

@@ -7,7 +7,7 @@ import type { Profile } from "../../../agent/devices/profile.ts";
 import { printProfile } from "../../../agent/devices/table/document.ts";
 import { readProfileText, shippedForm, shippedProfiles } from "../../../agent/devices/table/load.ts";
 import type { TableProfile } from "../../../agent/devices/table/read.ts";
-import type { ProfileForm } from "../../../agent/devices/table/schema.ts";
+import type { AnyProfileForm } from "../../../agent/devices/table/file.ts";
 import { read } from "../../../agent/study/read.ts";
 import { fixturesFolder, recordings } from "../../support/fixtures.ts";
 import { soakCount } from "../../support/soak.ts";
@@ -81,7 +81,7 @@ const anyForm = fc.constantFrom(...forms).chain((form) => {
 });
 
 /** Reads a text, which may be of no profile. @returns null for problems, each of which has its line */
-function profileOf(text: string): { readonly form: ProfileForm; readonly profile: TableProfile } | null {
+function profileOf(text: string): { readonly form: AnyProfileForm; readonly profile: TableProfile } | null {
   const found = readProfileText(text, "x.yaml");
   if (!("problems" in found)) return found;
   expect(found.problems.length).toBeGreaterThan(0);
@@ -122,7 +122,7 @@ test("a shipped profile with any changes is a profile that reads any message, or
 
 test("a profile with a sender never reads a message of another sender, whatever else it says", () => {
   const foreign = readFileSync(join(fixturesFolder, "mindray-bc/wrong-sender.hl7")).subarray(1, -2);
-  const named = forms.filter(({ protocol, recognize }) => protocol === "hl7" && recognize?.sender !== undefined);
+  const named = forms.filter((form) => form.protocol === "hl7" && form.recognize?.sender !== undefined);
   const property = fc.property(fc.constantFrom(...named), anything, fc.nat(), (form, by, place) => {
     const paths = pathsOf(form).filter(
       ([key]) => !["recognize", "protocol", "schema", "link", undefined].includes(key),

@@ -4,6 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { profiles } from "../../../agent/devices/index.ts";
 import { readProfileText, shippedForm, shippedProfiles } from "../../../agent/devices/table/load.ts";
+import { FileProfileForm } from "../../../agent/devices/table/file.ts";
 import { namedParts, ProfileForm } from "../../../agent/devices/table/schema.ts";
 import { fixturesFolder } from "../../support/fixtures.ts";
 
@@ -27,7 +28,9 @@ function publishedSchema(): object {
     if (typeof value !== "object" || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, named(each)]));
   };
-  const form = named(JSON.parse(JSON.stringify(ProfileForm))) as { readonly properties: Record<string, object> };
+  const formOf = (schema: object) =>
+    named(JSON.parse(JSON.stringify(schema))) as { readonly properties: Record<string, object> };
+  const [form, file] = [formOf(ProfileForm), formOf(FileProfileForm)];
   const { schema, profile, revision } = form.properties;
   const base = { type: "string", pattern: "^[a-z0-9][a-z0-9-]{0,62}@[1-9][0-9]{0,5}$" };
   return {
@@ -42,13 +45,20 @@ function publishedSchema(): object {
       type: "object",
       properties: { schema, profile, revision, extends: base },
       required: ["schema", "profile", "revision"],
-      propertyNames: { enum: [...Object.keys(form.properties), "extends"] },
+      propertyNames: {
+        enum: [...new Set([...Object.keys(form.properties), ...Object.keys(file.properties), "extends"])],
+      },
     },
-    else: form,
+    else: {
+      if: { properties: { protocol: { const: "file" } }, required: ["protocol"] },
+      // oxlint-disable-next-line unicorn/no-thenable: a keyword of JSON Schema
+      then: file,
+      else: form,
+    },
   };
 }
 
-const texts = ["astm", "hl7", "text"].flatMap((protocol) =>
+const texts = ["astm", "hl7", "text", "file"].flatMap((protocol) =>
   readdirSync(join(DEVICES, protocol))
     .filter((name) => name.endsWith(".yaml"))
     .map((name) => [`${protocol}/${name}`, readFileSync(join(DEVICES, protocol, name), "utf8")] as const),
@@ -194,9 +204,11 @@ test("the table of devices is that of the files, with a row for each profile", (
 
 test("what is data, data with a capability, and code", () => {
   const forms = [...shippedProfiles().values()].map(({ form }) => form);
-  const withCapability = forms.filter(({ capabilities }) => capabilities !== undefined).map(({ profile }) => profile);
+  const withCapability = forms
+    .filter((form) => "capabilities" in form && form.capabilities !== undefined)
+    .map(({ profile }) => profile);
   expect({ data: forms.length - withCapability.length, withCapability }).toEqual({
-    data: 31,
+    data: 35,
     withCapability: [
       "generic-astm",
       "radiometer-abl9",

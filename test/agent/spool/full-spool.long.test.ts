@@ -10,7 +10,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { startAgent } from "../../../agent/agent.ts";
 import { recover } from "../../../agent/connection/recovery.ts";
 import { ACK, ENQ, NAK } from "../../../agent/protocols/bytes.ts";
-import { readSpool } from "../../../agent/spool/access.ts";
+import { readSpool, searchSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import { capture } from "../../../agent/tools/capture/capture.ts";
 import { checkConfig } from "../../../agent/config/check.ts";
@@ -123,7 +123,7 @@ describe("a line with continuous noise", () => {
     const { id } = messages[2]!;
     const { bytes } = readSpool(folder, (db) => capture(db, folder, id, lookup, true));
     expect(text({ bytes })).toContain(text({ bytes: session(records) }));
-    expect(readSpool(folder, (db) => explain(db, id, lookup)).join("\n")).toContain("1 results");
+    expect((await searchSpool(folder, (db) => explain(db, id, lookup))).join("\n")).toContain("1 results");
   });
 
   test("a noisy line is replayed after a crash with each message once, also the unfinished one", async () => {

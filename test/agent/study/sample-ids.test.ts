@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { fujiDriChemNx } from "../../../agent/devices/text/fuji-dri-chem-nx.ts";
 import { genericPoct1a } from "../../../agent/devices/generic-poct1a.ts";
 import { readText } from "../../../agent/protocols/text/read.ts";
-import { readSpool } from "../../../agent/spool/access.ts";
+import { searchSpool } from "../../../agent/spool/access.ts";
 import { read } from "../../../agent/study/read.ts";
 import { explain } from "../../../agent/tools/offline/explain.ts";
 import type { Profile } from "../../../agent/devices/profile.ts";
@@ -85,7 +85,7 @@ test("the numbers are in the source of the study, in the list of messages and in
     sample_ids: ["S-77"],
   });
   expect(clinic.listed()).toEqual([expect.objectContaining({ study_fps: [fp], sample_ids: ["S-77"] })]);
-  const lines = readSpool(clinic.folder, (db) => explain(db, fp, (id) => clinic.devices.get(id)));
+  const lines = await searchSpool(clinic.folder, (db) => explain(db, fp, (id) => clinic.devices.get(id)));
   expect(lines.join("\n")).toContain("name none, species none, sample S-77");
 });
 

@@ -49,8 +49,8 @@ export const t = translations({
     "Henüz bir şey gelmedi. Cihazı bu bilgisayara, {line} adresine gönderecek şekilde ayarlayın ve “gönder” düğmesine basın.",
   ],
   waitsFolder: [
-    "No file came yet. Let the practice software export its list into {line}.",
-    "Henüz dosya gelmedi. Klinik yazılımının listesini {line} klasörüne aktarmasını sağlayın.",
+    "No file came yet. Let the program of the device or of the clinic export its files into {line}.",
+    "Henüz dosya gelmedi. Cihazın veya kliniğin programının dosyalarını {line} klasörüne aktarmasını sağlayın.",
   ],
   folderWatched: ["Ready: the folder is watched", "Hazır: klasör izleniyor"],
   waitsDial: [

@@ -4,7 +4,7 @@ import { call } from "../../../../server/web/api.ts";
 import { Loaded, Problem, useLocal } from "../../../../server/web/resource.tsx";
 import { dateTime } from "../../../../server/web/text.ts";
 import { useAction } from "../../../../server/web/ui/form/use-action.ts";
-import { RawPane, ReportPane, StudyPane } from "./panes.tsx";
+import { DocumentPane, RawPane, ReportPane, StudyPane } from "./panes.tsx";
 import { Reprocess } from "./reprocess.tsx";
 import { stateWord, t } from "./texts.ts";
 import "../app/wire.css";
@@ -42,13 +42,17 @@ function Shown({ message, reload }: { message: LocalMessage; reload: () => Promi
           <button type="button" onClick={() => (isAsked.value = true)}>
             {t("reprocess")}
           </button>
-          {!message.is_image && <Save id={id} />}
+          {!message.is_image && <Save id={id} isDocument={message.document !== null} />}
         </p>
         {isAsked.value && <Reprocess id={id} close={() => (isAsked.value = false)} stored={reload} />}
       </section>
       <div class="panes">
         <RawPane message={message} />
-        <ReportPane report={message.report} isImage={message.is_image} />
+        {message.document === null ? (
+          <ReportPane report={message.report} isImage={message.is_image} />
+        ) : (
+          <DocumentPane document={message.document} />
+        )}
         <StudyPane studies={message.studies} />
       </div>
       <section class="card">
@@ -62,7 +66,7 @@ function Shown({ message, reload }: { message: LocalMessage; reload: () => Promi
 }
 
 /** Saves the recording of the message by the browser, and shows what the user has to know before it leaves the house. */
-function Save({ id }: { id: string }) {
+function Save({ id, isDocument }: { id: string; isDocument: boolean }) {
   const { run, retry, error, isRunning } = useAction();
   const saved = useSignal<LocalFixture | null>(null);
   const save = () =>
@@ -80,7 +84,7 @@ function Save({ id }: { id: string }) {
   return (
     <>
       <button type="button" disabled={isRunning} onClick={() => void save()}>
-        {t("save")}
+        {t(isDocument ? "saveDocument" : "save")}
       </button>
       {error !== undefined && <Problem error={error} retry={retry} />}
       {saved.value !== null && (

@@ -87,6 +87,22 @@ export function ReportPane({ report, isImage }: { report: LocalMessage["report"]
   );
 }
 
+/** A document for people: its text is shown and searched, and no value is read from it. */
+export function DocumentPane({ document: { name, text } }: { document: NonNullable<LocalMessage["document"]> }) {
+  return (
+    <section class="card">
+      <h2>{t("document")}</h2>
+      <p>{name}</p>
+      <p class="quiet">{text === "" ? t("documentWithoutText") : t("documentText")}</p>
+      {text !== "" && (
+        <pre class="wire" tabIndex={0} role="region" aria-label={t("document")}>
+          {text}
+        </pre>
+      )}
+    </section>
+  );
+}
+
 export function StudyPane({ studies }: { studies: LocalMessage["studies"] }) {
   return (
     <section class="card">

@@ -42,6 +42,16 @@ export const t = translations({
     "This is an image. Its bytes are a file in the data folder.",
     "Bu bir görüntü. Baytları veri klasöründe bir dosyadır.",
   ],
+  document: ["2. Document", "2. Belge"],
+  documentText: [
+    "The text of its pages. No value is read from a document.",
+    "Sayfalarının metni. Belgelerden değer okunmaz.",
+  ],
+  documentWithoutText: [
+    "Its pages have no text, such as scanned ones. No value is read from a document.",
+    "Sayfalarında metin yok, örneğin taranmış olabilir. Belgelerden değer okunmaz.",
+  ],
+  saveDocument: ["Save the document", "Belgeyi kaydet"],
   studyName: ["Study", "Tetkik"],
   noReport: ["Nothing could be read", "Hiçbir şey okunamadı"],
   noStudy: ["Nothing was filed", "Hiçbir şey kaydedilmedi"],

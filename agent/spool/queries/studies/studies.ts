@@ -2,6 +2,7 @@ import { type HeldStudy } from "../../../report/revision.ts";
 import type { MessageOutcome, MessageOutcomes } from "../messages/message-outcome.ts";
 import type { MatchKeys, PendingMatches } from "../patients/pending-matches.ts";
 import type { RegistryChanges, RegistryDraft } from "../patients/registry-changes.ts";
+import type { Documents, FolderFile } from "./documents.ts";
 import type { StudyDraft, StudyRevisions } from "./revisions.ts";
 
 // The outcome of filing one message: its studies or changes, and its state.
@@ -10,6 +11,8 @@ export interface Settlement extends MessageOutcome {
   readonly studies: readonly StudyDraft[];
   /** A message of practice software has changes in place of studies. */
   readonly changes?: readonly RegistryDraft[];
+  /** The message is a file of a watched folder. */
+  readonly file?: FolderFile;
   /** Incomplete messages whose content this message holds. */
   readonly completes: readonly string[];
   /** The keys of the patient that the message waits for. Null or absent if no patient would match. */
@@ -24,6 +27,7 @@ export function studyOperationsOn(
   outcomes: MessageOutcomes,
   pendingMatches: PendingMatches,
   registryChanges: RegistryChanges,
+  documents: Documents,
 ) {
   return {
     /** Stores the studies and the outcome of a message. A resend changes nothing; a changed study gets a new revision. */
@@ -35,6 +39,9 @@ export function studyOperationsOn(
       pendingMatches.set(message, isFiled ? waiting : null);
       registryChanges.queue(message, changes);
       outcomes.record({ message, state: isFiled ? "pending" : state, reason, code, at });
+      // A document that has its study now has that study's state, and no reason of its own.
+      const placed = settlement.file === undefined ? [] : documents.keep(message, settlement.file);
+      for (const document of placed) outcomes.record({ message: document, state: "pending", reason: null, at });
       return fps;
     },
 

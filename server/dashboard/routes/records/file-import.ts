@@ -29,9 +29,9 @@ import {
 } from "../../../import/jobs/file-imports.ts";
 import { isBusy } from "../../../import/jobs/import-runner.ts";
 import { fromParts, shownName, toParts } from "../../../import/jobs/stored-file.ts";
-import { SEPARATORS } from "../../../import/table/file/csv-records.ts";
+import { SEPARATORS } from "../../../../shared/files/table/csv-records.ts";
 import { DATE_ORDERS } from "../../../import/table/dates.ts";
-import { ENCODINGS } from "../../../import/table/file/encoding.ts";
+import { ENCODINGS } from "../../../../shared/files/table/encoding.ts";
 import { FILE_BYTES_MAX } from "../../../import/table/read-table.ts";
 import { openFile } from "../../../import/table/read-thread.ts";
 import { undoBatch } from "../../../records/registry/undo.ts";

@@ -4,7 +4,7 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { OwnProfiles } from "../../../../agent/devices/own/own-profiles.ts";
 import { readProfileText } from "../../../../agent/devices/table/load.ts";
-import type { ProfileForm } from "../../../../agent/devices/table/schema.ts";
+import type { AnyProfileForm } from "../../../../agent/devices/table/file.ts";
 
 let data: string;
 let own: OwnProfiles;
@@ -24,7 +24,7 @@ rows:
   - { as: remark, when: { OBX-3: '/^(Mode|Operator)$/i' } }
 `;
 
-function formOf(text: string): ProfileForm {
+function formOf(text: string): AnyProfileForm {
   const read = readProfileText(text, "test.yaml");
   if ("problems" in read) throw new Error(JSON.stringify(read.problems));
   return read.form;

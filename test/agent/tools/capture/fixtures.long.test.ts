@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createLink } from "../../../../agent/connection/create-link.ts";
 import { profileById } from "../../../../agent/devices/index.ts";
 import type { Profile } from "../../../../agent/devices/profile.ts";
-import { type Replay, replay } from "../../../../agent/tools/offline/replay.ts";
+import { type Replay, replay, wireOf } from "../../../../agent/tools/offline/replay.ts";
 import type { Patient } from "../../../../shared/api/patient.ts";
 import { fixturesFolder } from "../../../support/fixtures.ts";
 import { fixedContext } from "../../../support/wire.ts";
@@ -21,7 +21,7 @@ interface Inputs {
   readonly patient: Patient | null;
 }
 
-const CAPTURE = /\.(astm|hl7|poct1|dcm)$/;
+const CAPTURE = /\.(astm|hl7|poct1|dcm|csv|txt|xml|xlsx)$/;
 const update = process.env["UPDATE_FIXTURES"] === "1";
 const ci = ["1", "true"].includes(process.env["CI"] ?? "");
 
@@ -100,9 +100,11 @@ function unread(capture: string, replayed: Replay, inCi: boolean): void {
   process.stdout.write(`${capture} has no json yet; it reads\n${JSON.stringify(replayed, null, 2)}\n`);
 }
 
-test.each(captures)("%s reads the same in every segmentation", (capture) => {
-  const bytes = new Uint8Array(readFileSync(join(fixturesFolder, capture)));
+test.each(captures)("%s reads the same in every segmentation", async (capture) => {
   const { golden, inputs } = inputsOf(capture);
+  const bytes = new Uint8Array(
+    await wireOf(basename(capture), readFileSync(join(fixturesFolder, capture)), profileOf(inputs)),
+  );
   const whole = play([bytes], inputs);
   const played = { ...inputs, ...whole };
   if (update) writeFileSync(jsonOf(capture), `${JSON.stringify(played, null, 2)}\n`);

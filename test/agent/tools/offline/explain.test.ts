@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { recover } from "../../../../agent/connection/recovery.ts";
 import { profileById } from "../../../../agent/devices/index.ts";
-import { readSpool } from "../../../../agent/spool/access.ts";
+import { readSpool, searchSpool } from "../../../../agent/spool/access.ts";
 import { listMessages, type MessageSummary } from "../../../../agent/spool/queries/messages/message-summaries.ts";
 import { Directory } from "../../../../agent/study/patient-directory.ts";
 import { explain } from "../../../../agent/tools/offline/explain.ts";
@@ -78,7 +78,7 @@ async function answer(outcome: "filed" | "unmatched" | "rejected", reason: strin
 }
 
 const listed = () => readSpool(used.folder, listMessages);
-const told = (fp: string) => readSpool(used.folder, (db) => explain(db, fp, deviceById));
+const told = async (fp: string) => searchSpool(used.folder, (db) => explain(db, fp, deviceById));
 
 describe("explain", () => {
   test("explain prints a study from the first byte to the server's response, and the interval of each flag", async () => {
@@ -88,7 +88,7 @@ describe("explain", () => {
     await answer("filed");
     const [message] = listed();
     const [fp = ""] = message?.study_fps ?? [];
-    const lines = told(fp).map((line) => line.replace(/^\d{4}\S+Z {2}/, ""));
+    const lines = (await told(fp)).map((line) => line.replace(/^\d{4}\S+Z {2}/, ""));
     expect(lines).toEqual([
       "sample    as the device dates it",
       "chunk     1 bytes <ENQ>",
@@ -109,20 +109,20 @@ describe("explain", () => {
       ...[`matched ${dog.fp} by the identifier "${dog.fp}"`].map((note) => `  note: ${note}`),
       expect.stringContaining("  note: unmapped: 9999-9") as string,
     ]);
-    const times = told(fp).flatMap((line) => /^\d{4}-\S+Z/.exec(line) ?? []);
+    const times = (await told(fp)).flatMap((line) => /^\d{4}-\S+Z/.exec(line) ?? []);
     expect(times).toEqual(times.toSorted());
   });
 
   test("explain prints the reason of a study without a patient, and that the server has not responded", async () => {
     await receive(run("4711"));
     const [fp = ""] = listed()[0]?.study_fps ?? [];
-    const text = told(fp).join("\n");
+    const text = (await told(fp)).join("\n");
     expect(text).toContain(
       `study     ${fp} revision 1 for no patient; unmatched: no patient has the identifier "4711"`,
     );
     expect(text).toContain("push      waits for the server");
     expect(text).toContain("no patient: the species is unknown");
-    expect(() => told("cds_01K9TEST000000000000000001")).toThrow(
+    await expect(told("cds_01K9TEST000000000000000001")).rejects.toThrow(
       "the spool has no study and no message cds_01K9TEST000000000000000001",
     );
   });
@@ -130,7 +130,7 @@ describe("explain", () => {
   test("explain prints a message by its id: its bytes, its Report and its studies", async () => {
     await receive(run("4711"));
     const [{ id, study_fps }] = listed() as [MessageSummary];
-    const lines = told(id).map((line) => line.replace(/^\d{4}\S+Z {2}/, ""));
+    const lines = (await told(id)).map((line) => line.replace(/^\d{4}\S+Z {2}/, ""));
     expect(lines).toEqual([
       "chunk     1 bytes <ENQ>",
       "frame     replied <ACK>",
@@ -149,7 +149,7 @@ describe("explain", () => {
     const [{ id, study_fps }] = listed() as [MessageSummary];
     expect(study_fps).toEqual([]);
     const reason = 'the sender is "Somebody Else", not what profile abaxis-vetscan-vs2 reads';
-    const lines = told(id).map((line) => line.replace(/^\d{4}\S+Z {2}/, ""));
+    const lines = (await told(id)).map((line) => line.replace(/^\d{4}\S+Z {2}/, ""));
     expect(lines.slice(-2)).toEqual([
       expect.stringMatching(new RegExp(`^message   ${id} of chem-1, \\d+ bytes; quarantined: ${reason}$`)) as string,
       `Report    none: ${reason}`,

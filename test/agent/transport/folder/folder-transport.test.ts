@@ -32,7 +32,12 @@ afterEach(async () => {
 });
 
 /** Opens the folder, and waits for the first look. */
-async function watch({ leave = false, bytesMax = 1000, at = folder } = {}): Promise<void> {
+async function watch({
+  leave = false,
+  bytesMax = 1000,
+  at = folder,
+  isWhole = (_name: string, _bytes: Uint8Array): boolean => true,
+} = {}): Promise<void> {
   const setTimer: SetTimer = (ms, fire) => {
     // The other timer is the wait for a reply.
     if (ms > 3000) return () => undefined;
@@ -40,7 +45,7 @@ async function watch({ leave = false, bytesMax = 1000, at = folder } = {}): Prom
     return () => (look = null);
   };
   transport = folderTransport(
-    { path: at, extensions: ["csv"], leave, bytesMax, header: fileHeader },
+    { path: at, extensions: ["csv"], leave, bytesMax, whenTooLarge: "export fewer lines", isWhole, header: fileHeader },
     { setTimer, monotonicMs: () => nowMs },
   );
   transport.open(
@@ -134,6 +139,19 @@ test("a half-written file that grows, an empty one, and one that is renamed into
   expect(taken.toSorted()).toEqual(["a.csv Id;Name\n", "b.csv filled", "c.csv whole"]);
 });
 
+test("a file without its end waits a minute for it, and is then taken as it is", async () => {
+  await watch({ isWhole: (_name, bytes) => Buffer.from(bytes).toString().endsWith("</r>") });
+  put("a.csv", "<r>half");
+  put("b.csv", "<r>half");
+  await looks(10);
+  expect([taken, inFolder()]).toEqual([[], ["a.csv", "b.csv"]]);
+  fs.appendFileSync(path.join(folder, "a.csv"), "</r>");
+  await looks(4);
+  expect([taken, inFolder("done")]).toEqual([["a.csv <r>half</r>"], ["a.csv"]]);
+  await looks(20);
+  expect(taken).toEqual(["a.csv <r>half</r>", "b.csv <r>half"]);
+});
+
 test("a file that another replaces by a rename is taken as the other", async () => {
   await watch();
   put("a.csv", "old");
@@ -165,7 +183,7 @@ test("a file that is too large is refused once with its remedy, and stays", asyn
   await watch({ bytesMax: 4 });
   put("a.csv", "12345");
   await looks(6);
-  expect(problems).toEqual(["a.csv has 5 bytes, at most 4: export fewer lines, or import the file at the dashboard"]);
+  expect(problems).toEqual(["a.csv has 5 bytes, at most 4: export fewer lines"]);
   put("a.csv", "1234");
   await looks(4);
   expect(taken).toEqual(["a.csv 1234"]);

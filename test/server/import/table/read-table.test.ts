@@ -5,7 +5,7 @@ import type { FileChoices } from "../../../../server/dashboard/types/file-import
 import { faultWords, fieldWord } from "../../../../server/dashboard/types/file-faults.ts";
 import { decideDateOrder, readDay } from "../../../../server/import/table/dates.ts";
 import { readColumns } from "../../../../server/import/table/columns.ts";
-import { decode, type Decoded } from "../../../../server/import/table/file/encoding.ts";
+import { decode, type Decoded } from "../../../../shared/files/table/encoding.ts";
 import { readTable } from "../../../../server/import/table/read-table.ts";
 import { readItems } from "../../../../server/import/table/rows.ts";
 import { readSexes } from "../../../../server/import/table/sexes.ts";

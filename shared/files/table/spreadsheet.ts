@@ -11,20 +11,26 @@ type SheetContent =
   | { sheet: string; records: StoredRows }
   | { fault: "unpacks_too_large" | "not_xlsx" | "damaged_xlsx" | "no_rows" };
 
-/** Reads the first sheet that has cells. Blank rows are left out; a record's line is the number of its row. */
-export async function readSpreadsheet(bytes: Uint8Array): Promise<SheetContent> {
-  const refused = zipFault(bytes);
+/**
+ * Reads the first sheet that has cells. Blank rows are left out; a record's line is the number of its row. `withClock`: a date also
+ * has its time, as in 2026-11-20T09:30:00.
+ */
+export async function readSpreadsheet(
+  bytes: Uint8Array,
+  { unpackedMax = UNPACKED_BYTES_MAX, withClock = false } = {},
+): Promise<SheetContent> {
+  const refused = zipFault(bytes, unpackedMax);
   if (refused !== null) return { fault: refused };
   let sheets;
   try {
-    sheets = await readXlsxFile(bytes.slice().buffer);
+    sheets = await readXlsxFile(new Uint8Array(bytes).buffer);
   } catch (error) {
     return { fault: error instanceof InvalidSpreadsheetError ? "not_xlsx" : "damaged_xlsx" };
   }
   for (const { sheet, data } of sheets) {
     const records = new StoredRows();
     for (const [index, row] of data.entries()) {
-      const cells = row.map(textOf);
+      const cells = row.map((cell) => textOf(cell, withClock));
       if (cells.some((cell) => cell !== "")) records.add({ line: index + 1, cells });
     }
     if (records.length > 0) return { sheet, records };
@@ -33,7 +39,7 @@ export async function readSpreadsheet(bytes: Uint8Array): Promise<SheetContent> 
 }
 
 /** Checks the list of the parts, before any is unpacked. fflate unpacks no part beyond the size that the list has. */
-function zipFault(bytes: Uint8Array): "unpacks_too_large" | "not_xlsx" | "damaged_xlsx" | null {
+function zipFault(bytes: Uint8Array, unpackedMax: number): "unpacks_too_large" | "not_xlsx" | "damaged_xlsx" | null {
   let size = 0;
   let isWorkbook = false;
   try {
@@ -47,15 +53,20 @@ function zipFault(bytes: Uint8Array): "unpacks_too_large" | "not_xlsx" | "damage
   } catch {
     return "damaged_xlsx";
   }
-  if (size > UNPACKED_BYTES_MAX) return "unpacks_too_large";
+  if (size > unpackedMax) return "unpacks_too_large";
   return isWorkbook ? null : "not_xlsx";
+}
+
+/** A spreadsheet keeps a time as a part of a day, which is a little before or after the second. */
+function secondOf(date: Date): string {
+  return new Date(Math.round(date.getTime() / 1000) * 1000).toISOString().slice(0, 19);
 }
 
 /** An error of a formula, such as #N/A. */
 const FORMULA_ERROR = /^#[A-Z/0]+[!?]?$/;
 
-function textOf(cell: unknown): string {
-  if (cell instanceof Date) return cell.toISOString().slice(0, 10);
+function textOf(cell: unknown, withClock: boolean): string {
+  if (cell instanceof Date) return withClock ? secondOf(cell) : cell.toISOString().slice(0, 10);
   const text = typeof cell === "string" ? cell.trim() : typeof cell === "number" ? String(cell) : "";
   if (typeof cell === "boolean") return String(cell);
   return FORMULA_ERROR.test(text) ? "" : text;

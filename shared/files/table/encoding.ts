@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { encodingOf } from "../../../../shared/files/text-file.ts";
+import { encodingOf } from "../text-file.ts";
 
 // The text of a file that another program exported, whose encoding nothing names.
 

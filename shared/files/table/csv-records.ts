@@ -23,11 +23,11 @@ export type CsvContent = { separator: Separator; records: CsvRecord[] } | { faul
 /** A line that Excel reads before the header: it names the separator. */
 const SEPARATOR_LINE = /^\s*"?sep=([,;\t|])"?[ \t]*(?=\n|$)/i;
 
-/** Reads a short CSV text (RFC 4180), with the separator that `separatorOf` finds. Blank records are left out. */
-export function readCsv(text: string): CsvContent {
+/** Reads a short CSV text (RFC 4180), with the separator that `separatorOf` finds unless one is chosen. Blank records are left out. */
+export function readCsv(text: string, chosen?: Separator): CsvContent {
   const records: CsvRecord[] = [];
   const [lines = ""] = withLineFeeds([text]);
-  const reader = new RecordReader(lines, undefined, (record) => records.push(record));
+  const reader = new RecordReader(lines, chosen, (record) => records.push(record));
   try {
     parseText(lines.slice(reader.start), reader.options);
   } catch (error) {

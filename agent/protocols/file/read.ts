@@ -1,0 +1,38 @@
+import type { ReadContext, Reading } from "../../report/report.ts";
+import { readSamples } from "../../report/specimen.ts";
+import { readFileMessage } from "./file-message.ts";
+import type { ResultFiles } from "./profile.ts";
+import type { FileRecords } from "./layouts/records.ts";
+import { isPdf } from "./spreadsheet-cells.ts";
+import { fileSamples } from "./samples.ts";
+import { tableRecords } from "./layouts/table-records.ts";
+import { blockRecords } from "./layouts/text-blocks.ts";
+import { xmlRecords } from "./layouts/xml-records.ts";
+
+/** Reads a file of results. A spreadsheet is read from its cells; see cellsOf(). */
+export function readFile(message: Uint8Array, profile: ResultFiles, context: ReadContext): Reading {
+  const file = readFileMessage(message);
+  if (file === null) return { is: "quarantined", reason: "the bytes are not a complete file" };
+  if (isPdf(file.name)) return { is: "not-for-patients", reason: "a document for people: no value is read from it" };
+  const found = recordsOf(file.bytes, profile);
+  if ("problem" in found) return { is: "quarantined", reason: `${file.name}: ${found.problem}` };
+  const { samples, notes, controls } = fileSamples(found.records, profile, found.hasPointDecimals);
+  const all = [...found.notes, ...notes, ...controls];
+  const reading = readSamples(samples, all, profile, context);
+  if (reading !== null) return reading;
+  if (controls.length > 0 && notes.length === 0) return { is: "not-for-patients", reason: controls.join("; ") };
+  return { is: "quarantined", reason: `${file.name}: ${all.length === 0 ? "the file has no result" : all.join("; ")}` };
+}
+
+function recordsOf(bytes: Uint8Array, { layout, places }: ResultFiles): FileRecords {
+  switch (layout.kind) {
+    case "csv":
+    case "tsv":
+    case "xlsx":
+      return tableRecords(bytes, layout, places);
+    case "txt":
+      return blockRecords(bytes, layout);
+    case "xml":
+      return xmlRecords(bytes, layout);
+  }
+}

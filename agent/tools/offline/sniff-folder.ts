@@ -1,0 +1,67 @@
+import fs from "node:fs";
+import path from "node:path";
+import type { Suggestion } from "../../devices/detection/detect.ts";
+import { profiles } from "../../devices/index.ts";
+import type { ResultFiles } from "../../protocols/file/profile.ts";
+import { isPdf } from "../../protocols/file/spreadsheet-cells.ts";
+import { replay, wireOf } from "./replay.ts";
+
+// Which profile reads the files of a folder. The files stay as they are.
+
+/** The newest files that are read, and max bytes of one. */
+const [FILES_MAX, BYTES_MAX] = [20, 4 * 1024 * 1024];
+
+/** Returns the profiles of files, the one that reads most results first, each with what it reads or its first problem. */
+export async function sniffFolder(folder: string): Promise<Suggestion[]> {
+  const files = newestFiles(folder);
+  const found: Suggestion[] = [];
+  for (const profile of profiles) {
+    if (profile.protocol !== "file" || profile.content !== "results") continue;
+    const own = files.filter(({ name }) => profile.link.extensions.includes(extensionOf(name)));
+    if (own.length > 0) found.push(await suggestionOf(profile, own));
+  }
+  return found.toSorted((one, other) => other.score - one.score);
+}
+
+interface FoundFile {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+function newestFiles(folder: string): FoundFile[] {
+  const files = fs.readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile() && !isPdf(entry.name));
+  const seen = files.map(({ name }) => ({ name, stat: fs.statSync(path.join(folder, name)) }));
+  return seen
+    .filter(({ stat }) => stat.size <= BYTES_MAX)
+    .toSorted((one, other) => other.stat.mtimeMs - one.stat.mtimeMs)
+    .slice(0, FILES_MAX)
+    .map(({ name }) => ({ name, bytes: fs.readFileSync(path.join(folder, name)) }));
+}
+
+function extensionOf(name: string): string {
+  return path.extname(name).slice(1).toLowerCase();
+}
+
+async function suggestionOf(profile: ResultFiles, files: readonly FoundFile[]): Promise<Suggestion> {
+  let [read, results] = [0, 0];
+  const problems: string[] = [];
+  const context = { device: "sniff", timeZone: "UTC", receivedAt: Date.now() };
+  for (const { name, bytes } of files) {
+    const { messages } = replay([await wireOf(name, bytes, profile)], profile, context, null);
+    for (const { reading } of messages) {
+      if (reading.is === "quarantined") problems.push(reading.reason);
+      else read += 1;
+      const rows = reading.is === "reports" ? reading.reports.flatMap((report) => report.rows) : [];
+      results += rows.filter(({ codeSource }) => codeSource !== "device").length;
+    }
+  }
+  const reasons = [`reads ${read} of ${files.length} files, with ${results} results of the catalogue`];
+  const score = read === 0 ? 0 : Math.min(100, Math.round((60 * read) / files.length) + results);
+  return {
+    line: null,
+    protocol: "files",
+    profiles: [profile.id],
+    score,
+    reasons: [...reasons, ...problems.slice(0, 1)],
+  };
+}

@@ -1,0 +1,140 @@
+import { zlibSync } from "fflate";
+import { beforeEach, expect, test } from "vitest";
+import { profileById } from "../../../agent/devices/index.ts";
+import { pdfText } from "../../../agent/protocols/file/pdf-text.ts";
+import { readSpool, searchSpool } from "../../../agent/spool/access.ts";
+import { documentOf, listDocuments } from "../../../agent/spool/queries/studies/document-list.ts";
+import { messageDetail } from "../../../agent/tools/offline/message-detail.ts";
+import { dog } from "../../support/fixtures.ts";
+import { type FilingClinic, useFilingClinic } from "../../support/filing-clinic.ts";
+import { only } from "../records.ts";
+
+// The documents that an analyzer puts beside its results.
+
+let clinic: FilingClinic;
+useFilingClinic((made) => {
+  clinic = made;
+});
+
+beforeEach(async () => {
+  for (const [device, profile] of [
+    ["chem-1", "abaxis-vetscan-vs2-csv"],
+    ["crp-1", "wondfo-finecare-csv"],
+  ] as const) {
+    clinic.devices.set(device, { profile: profileById(profile)!, timeZone: "Europe/Istanbul", model: null });
+  }
+  await clinic.know(dog, "4711");
+});
+
+const latin1 = (text: string) => Buffer.from(text, "latin1");
+
+/** Makes a PDF of a page with packed contents and a font whose codes its map names. */
+function pdfOf(text: string): Uint8Array {
+  const codes = Array.from(new Set(text));
+  const shown = Array.from(text, (character) => (codes.indexOf(character) + 1).toString(16).padStart(4, "0")).join("");
+  const rows = codes.map(
+    (character, index) =>
+      `<${(index + 1).toString(16).padStart(4, "0")}> <${character.charCodeAt(0).toString(16).padStart(4, "0")}>`,
+  );
+  const stream = (content: string) => {
+    const packed = Buffer.from(zlibSync(latin1(content)));
+    return Buffer.concat([
+      latin1(`<< /Length ${packed.length} /Filter /FlateDecode >>\nstream\n`),
+      packed,
+      latin1("\nendstream"),
+    ]);
+  };
+  const objects = [
+    latin1("<< /Type /Page /Contents 2 0 R /Resources << /Font << /F1 3 0 R >> >> >>"),
+    stream(`BT /F1 12 Tf 72 720 Td <${shown}> Tj ET`),
+    latin1("<< /Type /Font /Subtype /Type0 /ToUnicode 4 0 R >>"),
+    stream(`${rows.length} beginbfchar\n${rows.join("\n")}\nendbfchar`),
+  ];
+  const parts = objects.flatMap((object, index) => [latin1(`${index + 1} 0 obj\n`), object, latin1("\nendobj\n")]);
+  return Buffer.concat([latin1("%PDF-1.7\n"), ...parts, latin1("%%EOF\n")]);
+}
+
+const HEAD = "Date;Patient no.;Customer no.;ALT;\n";
+const RUN = "20/11/2026 9:30 a.m.;4711;;41;U/L\n";
+const OTHER_RUN = "20/11/2026 9:40 a.m.;4712;;55;U/L\n";
+const documents = (wanted = {}) => readSpool(clinic.folder, (db) => listDocuments(db, wanted));
+const stateOf = (id: string) => clinic.listed().find((message) => message.id === id);
+
+test("a PDF with the name of its results is kept with their study, whichever comes first, and no value is read from it", async () => {
+  const before = await clinic.receiveFile("chem-1", "Run-1.pdf", pdfOf("Zeytin ALT 999 U/L lipemic"));
+  expect(stateOf(before)).toMatchObject({ state: "unmatched", code: "MESSAGE.DOCUMENT_ALONE", study_fps: [] });
+  await clinic.receiveFile("chem-1", "run-1.csv", HEAD + RUN);
+  const after = await clinic.receiveFile("chem-1", "run-1.PDF", pdfOf("Sayfa ışığı"));
+  const { fp, body } = only(await clinic.push());
+  expect(body.results.map(({ value }) => value)).toEqual([41]);
+  expect([stateOf(before), stateOf(after)]).toMatchObject([
+    { state: "filed", reason: null, study_fps: [fp] },
+    { state: "filed", reason: null, study_fps: [fp] },
+  ]);
+  expect(documents({ study: fp }).map(({ name }) => name)).toEqual(["run-1.PDF", "Run-1.pdf"]);
+  expect([
+    documents({ search: "LIPE mic" }),
+    documents({ search: "isigi" }),
+    documents({ search: "QQ" }),
+  ]).toMatchObject([[{ id: before, study_fps: [fp] }], [{ id: after }], []]);
+  const detail = await searchSpool(clinic.folder, (db) => messageDetail(db, before, (id) => clinic.devices.get(id)));
+  expect(detail).toMatchObject({
+    document: { name: "Run-1.pdf", text: "Zeytin ALT 999 U/L lipemic" },
+    report: { reports: [] },
+  });
+  expect(readSpool(clinic.folder, (db) => documentOf(db, before))?.bytes).toEqual(pdfOf("Zeytin ALT 999 U/L lipemic"));
+});
+
+test("a PDF is known by the patient's number or the sample's in its name, as a word of its own", async () => {
+  await clinic.receiveFile("chem-1", "export.csv", HEAD + RUN + OTHER_RUN);
+  const rows = "Finecare\nSample Number;Test Name;Result;Unit;Reference Range;Date/Time\n";
+  await clinic.receiveFile("crp-1", "history.csv", `${rows}S-1001;CRP;12,4;mg/L;;2026-11-20 09:12:05\n`);
+  const [first, second, third] = await clinic.push();
+  const named = async (device: string, name: string) => {
+    const id = await clinic.receiveFile(device, name, pdfOf("x"));
+    return stateOf(id)?.study_fps;
+  };
+  expect(await named("chem-1", "report 4711 20-11-2026.pdf")).toEqual([first?.fp]);
+  expect(await named("chem-1", "Report_4712.pdf")).toEqual([second?.fp]);
+  expect(await named("crp-1", "s-1001.pdf")).toEqual([third?.fp]);
+  // A part of a longer number, another device's study, and a file of two animals name nobody.
+  expect(await named("chem-1", "20264711.pdf")).toEqual([]);
+  expect(await named("crp-1", "4711.pdf")).toEqual([]);
+  expect(await named("chem-1", "export.pdf")).toEqual([]);
+});
+
+test("processing a document again changes nothing", async () => {
+  await clinic.receiveFile("chem-1", "run-1.csv", HEAD + RUN);
+  await clinic.receiveFile("chem-1", "run-1.pdf", pdfOf("x"));
+  await clinic.push();
+  expect(await clinic.reprocess()).toEqual([]);
+  // Mapping a code makes a revision of the study, which keeps its document.
+  await clinic.learn([{ device_id: "chem-1", code: "ALT", analyte: "AST" }]);
+  expect(await clinic.reprocess()).toHaveLength(1);
+  expect(only(await clinic.push()).revision).toBe(2);
+  expect(documents()).toHaveLength(1);
+  expect(clinic.listed().map(({ state }) => state)).toEqual(["filed", "filed"]);
+});
+
+test.each([
+  ["other bytes", latin1("no PDF")],
+  ["an encrypted document", latin1("%PDF-1.4\n1 0 obj << /Type /Page >> endobj trailer << /Encrypt 5 0 R >>")],
+  ["half a document", pdfOf("whole").subarray(0, 150)],
+  [
+    "a stream that unpacks to gigabytes",
+    Buffer.concat([
+      latin1("%PDF-1.4\n1 0 obj << /Filter /FlateDecode >>\nstream\n"),
+      zlibSync(new Uint8Array(100_000_000)),
+    ]),
+  ],
+  [
+    "brackets that never close",
+    latin1(
+      `%PDF-1.4\n1 0 obj << >>\nstream\n${"(".repeat(100_000)}endstream\n2 0 obj << /Type /Page /Contents 1 0 R >> endobj`,
+    ),
+  ],
+])("a text is found in bounds: %s", (_name, bytes) => {
+  const started = performance.now();
+  expect(typeof pdfText(bytes)).toBe("string");
+  expect(performance.now() - started).toBeLessThan(5_000);
+});
