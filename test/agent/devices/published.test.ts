@@ -36,15 +36,15 @@ function publishedSchema(): object {
     $defs: Object.fromEntries(
       Object.entries(namedParts).map(([name, part]) => [name, named(JSON.parse(JSON.stringify(part)), false)]),
     ),
-    if: { required: ["extends"] },
-    // oxlint-disable-next-line unicorn/no-thenable: a keyword of JSON Schema
-    then: {
-      type: "object",
-      properties: { schema, profile, revision, extends: base },
-      required: ["schema", "profile", "revision"],
-      propertyNames: { enum: [...Object.keys(form.properties), "extends"] },
-    },
-    else: form,
+    anyOf: [
+      form,
+      {
+        type: "object",
+        properties: { schema, profile, revision, extends: base },
+        required: ["schema", "profile", "revision", "extends"],
+        propertyNames: { enum: [...Object.keys(form.properties), "extends"] },
+      },
+    ],
   };
 }
 
