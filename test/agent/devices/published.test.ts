@@ -39,22 +39,18 @@ function publishedSchema(): object {
     $defs: Object.fromEntries(
       Object.entries(namedParts).map(([name, part]) => [name, named(JSON.parse(JSON.stringify(part)), false)]),
     ),
-    if: { required: ["extends"] },
-    // oxlint-disable-next-line unicorn/no-thenable: a keyword of JSON Schema
-    then: {
-      type: "object",
-      properties: { schema, profile, revision, extends: base },
-      required: ["schema", "profile", "revision"],
-      propertyNames: {
-        enum: [...new Set([...Object.keys(form.properties), ...Object.keys(file.properties), "extends"])],
+    anyOf: [
+      form,
+      file,
+      {
+        type: "object",
+        properties: { schema, profile, revision, extends: base },
+        required: ["schema", "profile", "revision", "extends"],
+        propertyNames: {
+          enum: [...new Set([...Object.keys(form.properties), ...Object.keys(file.properties), "extends"])],
+        },
       },
-    },
-    else: {
-      if: { properties: { protocol: { const: "file" } }, required: ["protocol"] },
-      // oxlint-disable-next-line unicorn/no-thenable: a keyword of JSON Schema
-      then: file,
-      else: form,
-    },
+    ],
   };
 }
 
