@@ -27,6 +27,7 @@ import { retentionOperationsOn } from "./retention.ts";
 import { documentsOn } from "./studies/documents.ts";
 import { outboxOperationsOn } from "./studies/outbox.ts";
 import { unfinishedTryOperationsOn } from "./unfinished-tries.ts";
+import { confirmedProfilesOn } from "./studies/confirmed-profiles.ts";
 import { studyRevisionsOn } from "./studies/revisions.ts";
 import { studyOperationsOn } from "./studies/studies.ts";
 
@@ -56,6 +57,7 @@ export function operationsOn(db: Database.Database, sizes: SessionSizes = new Ma
       registryChanges,
       documentsOn(db, storedBytes),
     ),
+    ...confirmedProfilesOn(db),
     ...registryChangeOperationsOn(db, registryChanges, outcomes),
     ...outboxOperationsOn(db, outcomes, pendingMatches, previews),
     ...previews,
