@@ -116,6 +116,12 @@ describe("a device that names nobody", () => {
     expect(proposed(hl7("|||", rows.split("~")))).toBe(profile);
   });
 
+  test("but has names of several makers is proposed only without another sender", () => {
+    const rows = ["OBX|1|NM|WBC||9.8|10^9/L", "OBX|2|NM|RDW_CV||13.9|%"];
+    expect(proposed(hl7("|||", rows))).toBe("urit-5160");
+    expect(proposed(hl7("ACME^1|X1||", rows))).toBe("generic-hl7");
+  });
+
   test("and has bare names of everybody gets the general profile, above all special ones", () => {
     const [first, ...others] = ranked(hl7("|||"));
     expect(first?.shown.profile).toBe("generic-hl7");
