@@ -223,19 +223,20 @@ test("a clinic's own profile wins of two that fit alike, and is no question", ()
     useOwnProfiles("");
     fs.rmSync(data, { recursive: true });
   });
-  const dog = recording("mindray-bc/dog.hl7");
-  expect(proposed(dog)).toBe("mindray-bc");
+  const sample = hl7("BC-5380|Mindray||");
+  expect(proposed(sample)).toBe("mindray-bc");
   const text = `schema: 1
 profile: own/our-bc
 revision: 1
 extends: mindray-bc@1
 device: { name: Our BC }
+rows: [{ as: remark, when: { OBX-3: ^CREA } }] # one point less
 `;
   const read = readProfileText(text, "our-bc.yaml");
   if ("problems" in read) throw new Error(JSON.stringify(read.problems));
   new OwnProfiles(data).put(read.form);
   useOwnProfiles(data);
-  const candidates = ranked(dog);
+  const candidates = ranked(sample);
   expect(candidates.slice(0, 2).map(({ shown }) => shown.profile)).toEqual(["own/our-bc@1", "mindray-bc"]);
   expect(tieOf(candidates)).toBeNull();
 });
