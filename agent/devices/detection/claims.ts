@@ -32,15 +32,21 @@ export function claimOf(profile: Profile, messages: readonly HeardMessage[]): Cl
     return { profile, isRefused: false, sender: null, mark: null, named: null };
   }
   const { sender, senderTexts, otherTexts } = makerTexts(first);
+  const isNameless = sender === "" || sender === "|";
   const accepts = profile.sender?.test(sender);
   const [inSender, elsewhere] = [senderTexts, otherTexts].map((texts) =>
     texts.find(({ text }) => profile.names?.test(text)),
   );
   // An empty sender names no model, and the readers accept it, as they do one that the clinic typed.
-  const isRefused = accepts === false && sender !== "" && sender !== "|" && !isModel(elsewhere);
+  const isRefused = accepts === false && !isNameless && !isModel(elsewhere);
   const has = (marks: Pattern | undefined) =>
-    marks !== undefined && messages.some(({ text, asSent }) => marks.test(text) || marks.test(asSent));
-  const mark = elsewhere !== undefined || has(profile.marks) ? "own" : has(profile.sharedMarks) ? "shared" : null;
+    marks !== undefined &&
+    messages
+      .slice(0, MESSAGES_MAX)
+      .some(({ text, asSent }) => marks.test(text) || (asSent !== text && marks.test(asSent)));
+  // What relatives write too proves nothing of a device that names another maker.
+  const isShared = isNameless && has(profile.sharedMarks);
+  const mark = elsewhere !== undefined || has(profile.marks) ? "own" : isShared ? "shared" : null;
   // A pattern of senders such as a serial number's proves nothing if the results are not the device's.
   const isFamily =
     accepts === true &&
@@ -64,6 +70,8 @@ interface MakerTexts {
   readonly otherTexts: readonly MakerText[];
 }
 
+/** Messages in which marks are looked for. */
+const MESSAGES_MAX = 3;
 /** Rows whose coding systems and instruments are read. */
 const ROWS_MAX = 20;
 

@@ -36,7 +36,7 @@ export interface ReadRow {
   readonly text: string;
 }
 
-/** Time of all readings, which are computed for the likeliest profiles first. */
+/** Time after which profiles for which nothing speaks are not read. The others are few. */
 const READING_MS_MAX = 200;
 /** Messages that are read. */
 const MESSAGES_MAX = 10;
@@ -80,7 +80,8 @@ function rankProfiles(bytes: Uint8Array, general: string): Ranked[] {
     .toSorted((one, other) => tier(other, general) - tier(one, general));
   const until = performance.now() + READING_MS_MAX;
   const ranked = possible.map((claim) => {
-    const reading = performance.now() > until ? undefined : readingOfMessages(messages, claim.profile);
+    const isLate = tier(claim, general) === 0 && performance.now() > until;
+    const reading = isLate ? undefined : readingOfMessages(messages, claim.profile);
     return { claim, reading: reading ?? null, points: pointsOf(claim, owners, reading) };
   });
   const ofGeneral = ranked.find(({ claim }) => claim.profile.id === general)?.reading?.points ?? 0;

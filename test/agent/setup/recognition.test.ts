@@ -116,6 +116,12 @@ describe("a device that names nobody", () => {
     expect(proposed(hl7("|||", rows.split("~")))).toBe(profile);
   });
 
+  test("but has names of several makers is proposed only without another sender", () => {
+    const rows = ["OBX|1|NM|WBC||9.8|10^9/L", "OBX|2|NM|RDW_CV||13.9|%"];
+    expect(proposed(hl7("|||", rows))).toBe("urit-5160");
+    expect(proposed(hl7("ACME^1|X1||", rows))).toBe("generic-hl7");
+  });
+
   test("and has bare names of everybody gets the general profile, above all special ones", () => {
     const [first, ...others] = ranked(hl7("|||"));
     expect(first?.shown.profile).toBe("generic-hl7");
@@ -217,19 +223,20 @@ test("a clinic's own profile wins of two that fit alike, and is no question", ()
     useOwnProfiles("");
     fs.rmSync(data, { recursive: true });
   });
-  const dog = recording("mindray-bc/dog.hl7");
-  expect(proposed(dog)).toBe("mindray-bc");
+  const sample = hl7("BC-5380|Mindray||");
+  expect(proposed(sample)).toBe("mindray-bc");
   const text = `schema: 1
 profile: own/our-bc
 revision: 1
 extends: mindray-bc@1
 device: { name: Our BC }
+rows: [{ as: remark, when: { OBX-3: ^CREA } }] # one point less
 `;
   const read = readProfileText(text, "our-bc.yaml");
   if ("problems" in read) throw new Error(JSON.stringify(read.problems));
   new OwnProfiles(data).put(read.form);
   useOwnProfiles(data);
-  const candidates = ranked(dog);
+  const candidates = ranked(sample);
   expect(candidates.slice(0, 2).map(({ shown }) => shown.profile)).toEqual(["own/our-bc@1", "mindray-bc"]);
   expect(tieOf(candidates)).toBeNull();
 });
