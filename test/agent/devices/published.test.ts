@@ -49,12 +49,7 @@ function publishedSchema(): object {
         enum: [...new Set([...Object.keys(form.properties), ...Object.keys(file.properties), "extends"])],
       },
     },
-    else: {
-      if: { properties: { protocol: { const: "file" } }, required: ["protocol"] },
-      // oxlint-disable-next-line unicorn/no-thenable: a keyword of JSON Schema
-      then: file,
-      else: form,
-    },
+    else: { anyOf: [form, file] },
   };
 }
 
