@@ -5,6 +5,7 @@ import { pdfText } from "../../../agent/protocols/file/pdf-text.ts";
 import { readSpool, searchSpool } from "../../../agent/spool/access.ts";
 import { documentOf, listDocuments } from "../../../agent/spool/queries/studies/document-list.ts";
 import { messageDetail } from "../../../agent/tools/offline/message-detail.ts";
+import { latin1, pdfOf } from "../../support/pdf-file.ts";
 import { dog } from "../../support/fixtures.ts";
 import { type FilingClinic, useFilingClinic } from "../../support/filing-clinic.ts";
 import { only } from "../records.ts";
@@ -25,34 +26,6 @@ beforeEach(async () => {
   }
   await clinic.know(dog, "4711");
 });
-
-const latin1 = (text: string) => Buffer.from(text, "latin1");
-
-/** Makes a PDF of a page with packed contents and a font whose codes its map names. */
-function pdfOf(text: string): Uint8Array {
-  const codes = Array.from(new Set(text));
-  const shown = Array.from(text, (character) => (codes.indexOf(character) + 1).toString(16).padStart(4, "0")).join("");
-  const rows = codes.map(
-    (character, index) =>
-      `<${(index + 1).toString(16).padStart(4, "0")}> <${character.charCodeAt(0).toString(16).padStart(4, "0")}>`,
-  );
-  const stream = (content: string) => {
-    const packed = Buffer.from(zlibSync(latin1(content)));
-    return Buffer.concat([
-      latin1(`<< /Length ${packed.length} /Filter /FlateDecode >>\nstream\n`),
-      packed,
-      latin1("\nendstream"),
-    ]);
-  };
-  const objects = [
-    latin1("<< /Type /Page /Contents 2 0 R /Resources << /Font << /F1 3 0 R >> >> >>"),
-    stream(`BT /F1 12 Tf 72 720 Td <${shown}> Tj ET`),
-    latin1("<< /Type /Font /Subtype /Type0 /ToUnicode 4 0 R >>"),
-    stream(`${rows.length} beginbfchar\n${rows.join("\n")}\nendbfchar`),
-  ];
-  const parts = objects.flatMap((object, index) => [latin1(`${index + 1} 0 obj\n`), object, latin1("\nendobj\n")]);
-  return Buffer.concat([latin1("%PDF-1.7\n"), ...parts, latin1("%%EOF\n")]);
-}
 
 const HEAD = "Date;Patient no.;Customer no.;ALT;\n";
 const RUN = "20/11/2026 9:30 a.m.;4711;;41;U/L\n";

@@ -95,7 +95,7 @@ export function DocumentPane({ document: { name, text } }: { document: NonNullab
       <p>{name}</p>
       <p class="quiet">{text === "" ? t("documentWithoutText") : t("documentText")}</p>
       {text !== "" && (
-        <pre class="wire" tabIndex={0} role="region" aria-label={t("document")}>
+        <pre class="wire prose" tabIndex={0} role="region" aria-label={t("document")}>
           {text}
         </pre>
       )}

@@ -9,7 +9,10 @@ import {
   sharedBrowser,
 } from "../../../support/browser.ts";
 import { hl7Result, send, settled, takingServer } from "../../../support/local-page.ts";
-import { freePort, until } from "../../../support/processes.ts";
+import { readSpool } from "../../../../agent/spool/access.ts";
+import { listDocuments } from "../../../../agent/spool/queries/studies/document-list.ts";
+import { pdfOf } from "../../../support/pdf-file.ts";
+import { freePort, temporaryFolder, until } from "../../../support/processes.ts";
 import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
 
 // Goal: a user sees each message with its bytes and what became of it, and a text of a device stays a text.
@@ -67,6 +70,30 @@ describe.skipIf(browserProblem() !== null)("messages in the agent's page", () =>
     await chooseLanguage(page, "tr");
     await page.getByRole("heading", { name: "2. Okunan" }).waitFor();
     await page.close();
+  });
+
+  test("the PDF beside results shows its text and its study, and is saved as it was", async () => {
+    const folder = temporaryFolder();
+    await agent.run([{ id: "chem-files", profile: "abaxis-vetscan-vs2-csv", connection: { folder } }], takingServer);
+    fs.writeFileSync(`${folder}/run-7.csv`, "Date;Patient no.;Customer no.;ALT;\n20/11/2026 9:30 a.m.;4711;;41;U/L\n");
+    fs.writeFileSync(`${folder}/run-7.pdf`, pdfOf("Zeytin, lipemic"));
+    const placed = () => readSpool(`${agent.folder}/data`, (db) => listDocuments(db)).find((each) => each.study_fps[0]);
+    const { id } = await until("the document has its study", placed);
+    const page = await browser.newPage();
+    await page.goto(`http://127.0.0.1:${agent.host.port}/messages/${id}`);
+    await expect.poll(() => page.getByRole("region", { name: "2. Document" }).textContent()).toBe("Zeytin, lipemic");
+    await page.getByRole("region", { name: "3. What was filed" }).getByRole("rowheader", { name: "ALT" }).waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save the document" }).click();
+    const saved = await download;
+    expect(saved.suggestedFilename()).toBe("run-7.pdf");
+    expect(fs.readFileSync(await saved.path())).toEqual(pdfOf("Zeytin, lipemic"));
+    await chooseLanguage(page, "tr");
+    await page.getByRole("heading", { name: "2. Belge" }).waitFor();
+    await page.close();
+    fs.rmSync(folder, { recursive: true });
   });
 
   test("a message is saved as a file without its names", async () => {
