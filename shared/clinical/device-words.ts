@@ -11,7 +11,7 @@ export type SentencePair = readonly [english: string, turkish: string];
  * Gaps that may hold several words; every other gap holds one. `{reason}` is a sentence of the same table, and a gap that ends with
  * `unit` or `units` is written as people write units.
  */
-const LONG_GAPS: ReadonlySet<string> = new Set(["text", "reason", "name", "mark"]);
+const LONG_GAP = /^(?:text\d?|reason|name|mark|units)$/;
 /** Units of an analyte, as the agent lists them. */
 const UNIT_LIST = / or /;
 
@@ -52,10 +52,7 @@ function unitsText(units: string, language: Language): string {
 function sentenceOf([english, turkish]: SentencePair): Sentence {
   const source = english
     .replace(/[.*+?^$()|[\]\\]/g, String.raw`\$&`)
-    .replace(
-      /\{(\w+)\}/g,
-      (_, gap: string) => `(?<${gap}>${LONG_GAPS.has(gap) || gap.endsWith("units") ? ".+" : String.raw`\S+`})`,
-    );
+    .replace(/\{(\w+)\}/g, (_, gap: string) => `(?<${gap}>${LONG_GAP.test(gap) ? ".+" : String.raw`\S+`})`);
   return { english, turkish, pattern: new RegExp(`^${source}$`, "su") };
 }
 

@@ -145,7 +145,7 @@ export interface SetupStudy {
   readonly patient: string | null;
   /** How the patient was found, or why not. */
   readonly match: string;
-  readonly results: readonly Result[];
+  readonly results: readonly LocalResult[];
 }
 
 export interface FirstStep {
