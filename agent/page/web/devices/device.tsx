@@ -90,12 +90,12 @@ function useIsRecent(instant: string | null): boolean {
 }
 
 function Today({ of: { received, filed, unmatched, quarantined, not_for_patients } }: { of: LocalDevice["today"] }) {
-  const counts: [string, number][] = [
-    [t("received"), received],
+  const rest: [string, number][] = [
     [t("filed"), filed],
     [t("unmatched"), unmatched],
     [t("quarantined"), quarantined],
     [t("notForPatients"), not_for_patients],
   ];
+  const counts = [[t("received"), received] as const, ...rest.filter(([, count]) => count > 0)];
   return <Facts of={[[t("today"), counts.map(([word, count]) => `${count} ${word}`).join(", ")]]} />;
 }

@@ -66,7 +66,7 @@ describe.skipIf(browserProblem() !== null)("the agent's page in a browser", () =
     await expect
       .poll(() => live.textContent())
       .toMatch(/→ device {2}<VT>MSH\|.*PID\|1\|\|4711.*← agent {2}<VT>MSH\|.*MSA\|AA/s);
-    await page.getByText("1 received, 0 filed, 1 to place, 0 not readable").waitFor();
+    await page.getByText("1 received, 1 to place").waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
     await page.getByRole("link", { name: "Messages of hema-1" }).click();
