@@ -1,5 +1,6 @@
 import type { Language } from "../../../shared/api/language.ts";
-import { type SentencePair, translator } from "../../../shared/clinical/device-words.ts";
+import { type SentencePair, translator } from "../../../shared/clinical/device-words/translator.ts";
+import { protocolWords } from "./reading-words.ts";
 
 // The doctor's sentences in Turkish. It writes them in English, because the command line and the file for the support have them so;
 // commands and keys of agent.yaml stay as they are typed. A sentence that is not here is shown as it is.
@@ -38,8 +39,8 @@ const pairs: readonly SentencePair[] = [
     "bu cihazsa agent.yaml içinde {name} cihazının allow listesine {mark} ekleyin",
   ],
   [
-    "{name} received {count} bytes that belong to no message: they look like {text}, not like {mark}",
-    "{name} hiçbir iletiye ait olmayan {count} bayt aldı: {text} gibi görünüyorlar, {mark} gibi değil",
+    "{name} received {count} bytes that belong to no message: they look like {reason}, not like {mark}",
+    "{name} hiçbir iletiye ait olmayan {count} bayt aldı: {reason} gibi görünüyorlar, {mark} gibi değil",
   ],
   [
     "{name} received {count} bytes that belong to no message: {text}",
@@ -226,7 +227,7 @@ const pairs: readonly SentencePair[] = [
   ["not asked, because of --offline", "--offline nedeniyle sorulmadı"],
 ];
 
-const translate = translator(pairs);
+const translate = translator([...pairs, ...protocolWords]);
 
 /** Returns a sentence of the doctor in the language; null if it has no words in it. */
 export function doctorText(sentence: string, language: Language): string | null {

@@ -1,9 +1,28 @@
 import type { Language } from "../../../shared/api/language.ts";
 import { filingSentences } from "../../../shared/clinical/filing-reasons.ts";
-import { type SentencePair, translator } from "../../../shared/clinical/device-words.ts";
+import { type SentencePair, translator } from "../../../shared/clinical/device-words/translator.ts";
 
 // What the agent says of its reading of a message: what it left out, what it decided, and whom the message is not for. The spool stores
 // the sentences in English; the page shows them in its language. A sentence that is not here is shown as it is stored.
+
+/** What bytes look like. */
+export const protocolWords: readonly SentencePair[] = [
+  ["LIS02 records without frames", "çerçevesiz LIS02 kayıtları"],
+  ["LIS02 records from SOH to EOT", "SOH ile EOT arasında LIS02 kayıtları"],
+  ["LIS01-A2 frames", "LIS01-A2 çerçeveleri"],
+  ["a device that waits for ACK", "ACK bekleyen bir cihaz"],
+  ["SPOTCHEM EL line", "SPOTCHEM EL satırı"],
+  ["SPOTCHEM lines", "SPOTCHEM satırları"],
+  ["Arkray urine strip", "Arkray idrar çubuğu"],
+  ["DIRUI strip", "DIRUI idrar çubuğu"],
+  ["Fujifilm records", "Fujifilm kayıtları"],
+  ["lines with a check number", "denetim sayılı satırlar"],
+  ["IDEXX VetLab Station, port for practice software", "IDEXX VetLab Station, klinik yazılımının bağlantı noktası"],
+  ["HL7 over MLLP", "MLLP üzerinden HL7"],
+  ["BC-2800Vet", "BC-2800Vet"],
+  ["POCT1-A", "POCT1-A"],
+  ["DICOM", "DICOM"],
+];
 
 const pairs: readonly SentencePair[] = [
   // The first sentences have others within them.
@@ -128,6 +147,7 @@ const pairs: readonly SentencePair[] = [
   // Not readable.
   ["the text has no result", "metinde sonuç yok"],
   ["{name} is no longer in the configuration", "{name} artık yapılandırmada değil"],
+  ["checksum {mark}, computed {code}", "sağlama toplamı {mark}, hesaplanan {code}"],
   ["no device {name} in the configuration", "yapılandırmada {name} cihazı yok"],
   ["the connection closed before the L record", "bağlantı L kaydından önce kapandı"],
   ["the session ended before the L record", "oturum L kaydından önce bitti"],
@@ -158,7 +178,7 @@ const pairs: readonly SentencePair[] = [
   ],
 ];
 
-const translate = translator([...pairs, ...filingSentences]);
+const translate = translator([...pairs, ...filingSentences, ...protocolWords]);
 
 /** Returns the sentences of the agent's reading in the language; null if one of them is not known. */
 export function readingText(stored: string, language: Language): string | null {

@@ -68,7 +68,7 @@ function readingOf(db: Database.Database, message: DetailRow, deviceById: Device
   const reading = read(message.bytes, device.profile, readContext(device, message, listClinicCodes(db)));
   return reading.is === "reports"
     ? { reason: null, reports: reading.reports.map(reportOf) }
-    : none(`${reading.is}: ${reading.reason}`);
+    : none(reading.reason);
 }
 
 function none(reason: string): LocalReading {

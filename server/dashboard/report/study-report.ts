@@ -1,6 +1,6 @@
 import { DateTime } from "luxon";
 import type { Language } from "../../../shared/api/language.ts";
-import { doubtText, remarkText } from "../../../shared/clinical/device-words.ts";
+import { doubtText, remarkText } from "../../../shared/clinical/device-words/device-words.ts";
 import { flagReasonText } from "../../../shared/clinical/flag-reasons.ts";
 import { whyText } from "../../../shared/clinical/passport/why-words.ts";
 import type { ReportContext } from "../types/results/report.ts";

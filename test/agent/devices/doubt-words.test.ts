@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { CHEMISTRY_MARKS } from "../../../agent/devices/text/fuji-dri-chem-nx.ts";
-import { isKnownDoubt } from "../../../shared/clinical/device-words.ts";
+import { isKnownDoubt } from "../../../shared/clinical/device-words/device-words.ts";
 import { fixturesFolder } from "../../support/fixtures.ts";
 
 // A Turkish page is Turkish: every word of doubt that the shipped profiles and readers have is in both languages.

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { doubtText, remarkText } from "../../../shared/clinical/device-words.ts";
+import { doubtText, remarkText } from "../../../shared/clinical/device-words/device-words.ts";
 
 // The words for what a device says of its results.
 

@@ -7,7 +7,7 @@ import { Header, type HeaderScreen } from "../../../../server/web/ui/header/head
 import { State } from "../../../../server/web/ui/status/status-card.tsx";
 import type { LocalOverview, LocalRunning } from "../../types/overview.ts";
 import { faultyDevices } from "../devices/device-words.ts";
-import { serverWord } from "./server-word.ts";
+import { serverWord } from "../devices/server-word.ts";
 import "./app.css";
 import { Pin } from "./pin.tsx";
 import { screens } from "./screens.ts";

@@ -1,5 +1,6 @@
 import type { LocalDevice } from "../../types/overview.ts";
 import { ago, language } from "../../../../server/web/text.ts";
+import { readingText } from "../../types/reading-words.ts";
 import { lineText } from "../../../../shared/network/line-reasons.ts";
 import type { Tone } from "../../../../server/web/ui/status/status-card.tsx";
 import { t } from "./texts.ts";
@@ -30,7 +31,13 @@ export function deviceWords(device: LocalDevice, now = Date.now()): DeviceWords 
   if (noise !== null) {
     const { bytes, protocol } = noise;
     const next =
-      protocol === null ? t("foreignUnknown", { bytes, profile }) : t("foreignKnown", { bytes, protocol, profile });
+      protocol === null
+        ? t("foreignUnknown", { bytes, profile })
+        : t("foreignKnown", {
+            bytes,
+            protocol: readingText(protocol, language.value) ?? protocol,
+            profile,
+          });
     return { tone: "bad", state: t("foreign"), next };
   }
   if (state === "connecting" || state === "opening") return { tone: "plain", state: t(state), next: null };

@@ -4,7 +4,7 @@ import { Empty, Loaded, useLocal } from "../../../../server/web/resource.tsx";
 import { ago } from "../../../../server/web/text.ts";
 import { Need, NeedList } from "../../../../server/web/ui/list/needs.tsx";
 import { Facts } from "../../../../server/web/ui/status/facts.tsx";
-import { serverWord } from "../app/server-word.ts";
+import { serverWord } from "./server-word.ts";
 import { byNeed, faultyDevices } from "./device-words.ts";
 import { Device } from "./device.tsx";
 import { t } from "./texts.ts";

@@ -1,5 +1,5 @@
 import type { LocalOutbox } from "../../types/queue.ts";
-import { serverWord } from "../app/server-word.ts";
+import { serverWord } from "../devices/server-word.ts";
 import { Empty, Loaded, useLocal } from "../../../../server/web/resource.tsx";
 import { ago, translations } from "../../../../server/web/text.ts";
 import { DataTable } from "../../../../server/web/ui/list/data-table.tsx";

@@ -1,6 +1,6 @@
 import type { Language } from "../../../../shared/api/language.ts";
 import type { NotReported } from "../../../../shared/api/study.ts";
-import { remarkText } from "../../../../shared/clinical/device-words.ts";
+import { remarkText } from "../../../../shared/clinical/device-words/device-words.ts";
 
 // The indices of a sample: as analyzers send them in a comment, `HEM:   0 LIP:  12 ICT:   1`, and in place of a value, `HEM`.
 

@@ -8,7 +8,7 @@ import {
   type RowValue,
 } from "../../../dashboard/types/results/result-rows.ts";
 import { sideOf } from "../../../dashboard/types/results/result-value.ts";
-import { doubtText } from "../../../../shared/clinical/device-words.ts";
+import { doubtText } from "../../../../shared/clinical/device-words/device-words.ts";
 import { language, translations } from "../../text.ts";
 import { Flag } from "../../ui/result-row/flag.tsx";
 import { convertedFrom } from "../../ui/result-row/sent-text.ts";

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { UnmatchedDetails } from "../../../dashboard/types/results/unmatched.ts";
-import { doubtText } from "../../../../shared/clinical/device-words.ts";
+import { doubtText } from "../../../../shared/clinical/device-words/device-words.ts";
 import { commentText } from "../../../dashboard/types/results/sample-indices.ts";
 import { dateTime, language } from "../../text.ts";
 import { filingReason } from "../../ui/words/reasons.ts";

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { Reason } from "../../../../shared/api/reason.ts";
 import type { Flag as FlagValue } from "../../../../shared/api/study.ts";
 import type { Side } from "../../../dashboard/types/results/results.ts";
-import { doubtText } from "../../../../shared/clinical/device-words.ts";
+import { doubtText } from "../../../../shared/clinical/device-words/device-words.ts";
 import { language, translations } from "../../text.ts";
 import { DataTable } from "../list/data-table.tsx";
 import { flagReason } from "../words/reasons.ts";

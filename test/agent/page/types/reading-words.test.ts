@@ -69,3 +69,14 @@ test("every note and reason of the recordings has its Turkish, but for those abo
   expect(found.length).toBeGreaterThan(100);
   expect([...new Set(found)].filter((one) => readingText(one, "tr") === null && !OF_THE_FORMAT.test(one))).toEqual([]);
 });
+
+test("every protocol that the detection names has its Turkish", () => {
+  const detection = join(import.meta.dirname, "../../../../agent/devices/detection");
+  const protocols = globSync("*.ts", { cwd: detection }).flatMap((file) =>
+    [...readFileSync(join(detection, file), "utf8").matchAll(/\bprotocol: "([^"]+)"(?! \|)/g)].map(
+      ([, name = ""]) => name,
+    ),
+  );
+  expect(protocols.length).toBeGreaterThan(10);
+  expect(protocols.filter((name) => readingText(name, "tr") === null)).toEqual([]);
+});

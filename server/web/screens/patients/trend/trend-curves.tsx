@@ -8,7 +8,7 @@ import {
 } from "../../../../dashboard/types/results/result-rows.ts";
 import { sideOf } from "../../../../dashboard/types/results/result-value.ts";
 import { Empty, Loaded, useResource } from "../../../resource.tsx";
-import { doubtText } from "../../../../../shared/clinical/device-words.ts";
+import { doubtText } from "../../../../../shared/clinical/device-words/device-words.ts";
 import { dateTime, language, translations } from "../../../text.ts";
 import { DataTable } from "../../../ui/list/data-table.tsx";
 import { Flag, flagWord } from "../../../ui/result-row/flag.tsx";

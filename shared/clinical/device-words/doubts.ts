@@ -1,63 +1,9 @@
-import type { Language } from "../api/language.ts";
-import { unitText } from "./units/unit-text.ts";
+import type { SentencePair } from "./translator.ts";
 
-// The words for what a device says of its results. A study keeps them in English, as the agent wrote them; a page shows them in its
-// language. Words of the device itself, and of a clinic's own profile, are in neither table and are shown as they are.
-
-/** A sentence with gaps in braces, in both languages. */
-export type SentencePair = readonly [english: string, turkish: string];
-
-/**
- * Gaps that may hold several words; every other gap holds one. `{reason}` is a sentence of the same table, and a gap that ends with
- * `unit` or `units` is written as people write units.
- */
-const LONG_GAP = /^(?:text\d?|reason|name|mark|units)$/;
-/** Units of an analyte, as the agent lists them. */
-const UNIT_LIST = / or /;
-
-interface Sentence {
-  readonly english: string;
-  readonly turkish: string;
-  readonly pattern: RegExp;
-}
-
-/** @returns a function that translates one sentence, or null if no pair fits it */
-export function translator(pairs: readonly SentencePair[]): (text: string, language: Language) => string | null {
-  const fixed = new Map(pairs.filter(([english]) => !english.includes("{")));
-  const sentences = pairs.filter(([english]) => english.includes("{")).map(sentenceOf);
-  const translate = (text: string, language: Language): string | null => {
-    const whole = fixed.get(text);
-    if (whole !== undefined) return language === "tr" ? whole : text;
-    for (const { english, turkish, pattern } of sentences) {
-      const values = pattern.exec(text)?.groups;
-      if (values === undefined) continue;
-      return (language === "tr" ? turkish : english).replace(/\{(\w+)\}/g, (_, gap: string) => {
-        const value = values[gap] ?? "";
-        if (gap === "reason") return translate(value, language) ?? value;
-        return /units?$/.test(gap) ? unitsText(value, language) : value;
-      });
-    }
-    return null;
-  };
-  return translate;
-}
-
-function unitsText(units: string, language: Language): string {
-  return units
-    .split(UNIT_LIST)
-    .map(unitText)
-    .join(language === "tr" ? " veya " : " or ");
-}
-
-function sentenceOf([english, turkish]: SentencePair): Sentence {
-  const source = english
-    .replace(/[.*+?^$()|[\]\\]/g, String.raw`\$&`)
-    .replace(/\{(\w+)\}/g, (_, gap: string) => `(?<${gap}>${LONG_GAP.test(gap) ? ".+" : String.raw`\S+`})`);
-  return { english, turkish, pattern: new RegExp(`^${source}$`, "su") };
-}
+// The words of the shipped profiles and of the agent, with their Turkish.
 
 /** Why the device, or the agent for it, doubts a value. The words of the shipped profiles are here, as their files have them. */
-const doubts: readonly SentencePair[] = [
+export const doubts: readonly SentencePair[] = [
   ["the device marks the value with {mark} at place {place}", "cihaz değeri {place}. yerde {mark} ile işaretliyor"],
   ["the device marks the value with {mark}", "cihaz değeri {mark} ile işaretliyor"],
   ["the device suspects it", "cihaz değeri şüpheli buluyor"],
@@ -134,28 +80,7 @@ const doubts: readonly SentencePair[] = [
 ];
 
 /** Remarks that the agent words for a device. */
-const remarks: readonly SentencePair[] = [
+export const remarks: readonly SentencePair[] = [
   ["{name}: grade {grade}", "{name}: derece {grade}"],
   ["Group: {text}", "Grup: {text}"],
 ];
-
-const doubtIn = translator(doubts);
-const remarkIn = translator(remarks);
-
-/** Returns a device's doubt about a value, a sentence or several, in the language. */
-export function doubtText(doubt: string, language: Language): string {
-  return doubt
-    .split("; ")
-    .map((sentence) => doubtIn(sentence, language) ?? sentence)
-    .join("; ");
-}
-
-/** Returns whether every sentence of a doubt has its words in both languages. */
-export function isKnownDoubt(doubt: string): boolean {
-  return doubt.split("; ").every((sentence) => doubtIn(sentence, "tr") !== null);
-}
-
-/** Returns a device's remark on a sample in the language. */
-export function remarkText(remark: string, language: Language): string {
-  return remarkIn(remark, language) ?? remark;
-}
