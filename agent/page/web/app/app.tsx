@@ -65,8 +65,9 @@ function countsOf({
   outbox,
   server,
 }: LocalRunning): Partial<Record<string, HeaderScreen["count"]>> {
+  const faulty = faultyDevices(devices);
   return {
-    devices: { of: faultyDevices(devices), words: t("needYou"), isFault: true },
+    devices: { of: faulty, words: t("needYou", { count: faulty }), isFault: true },
     messages: { of: quarantined.count, words: t("notReadable") },
     outbox: { of: server.state === "reached" ? 0 : outbox.depth, words: t("waiting") },
   };
@@ -94,7 +95,7 @@ function Nowhere() {
 const t = translations({
   brand: ["Vetwire agent", "Vetwire aracısı"],
   serverIs: ["Server {state}", "Sunucu: {state}"],
-  needYou: ["need you", "sizi bekliyor"],
+  needYou: ["{count|needs|need} you", "sizi bekliyor"],
   notReadable: ["not readable", "okunamadı"],
   waiting: ["waiting", "bekliyor"],
   devices: ["Devices", "Cihazlar"],
