@@ -16,6 +16,7 @@ export const protocolWords: readonly SentencePair[] = [
   ["Arkray urine strip", "Arkray idrar çubuğu"],
   ["DIRUI strip", "DIRUI idrar çubuğu"],
   ["Fujifilm records", "Fujifilm kayıtları"],
+  ["HTI records", "HTI kayıtları"],
   ["lines with a check number", "denetim sayılı satırlar"],
   ["IDEXX VetLab Station, port for practice software", "IDEXX VetLab Station, klinik yazılımının bağlantı noktası"],
   ["HL7 over MLLP", "MLLP üzerinden HL7"],
@@ -147,6 +148,7 @@ const pairs: readonly SentencePair[] = [
   // Not readable.
   ["the text has no result", "metinde sonuç yok"],
   ["{name} is no longer in the configuration", "{name} artık yapılandırmada değil"],
+  ["the sum of the record {name} is {code}, not {mark}", "{name} kaydının toplamı {code}, gönderilen {mark}"],
   ["checksum {mark}, computed {code}", "sağlama toplamı {mark}, hesaplanan {code}"],
   ["no device {name} in the configuration", "yapılandırmada {name} cihazı yok"],
   ["the connection closed before the L record", "bağlantı L kaydından önce kapandı"],
