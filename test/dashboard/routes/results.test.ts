@@ -214,10 +214,11 @@ test("revisions name what changed and who did it, and the time line has it in or
     [2, "assigned", "Ayşe", place],
     [1, "pushed", "chem-1", { kind: "unmatched", reason: { code: "PATIENT.NONE", values: [] } }],
   ]);
+  const row = (text: string, flag: string) => ({ text, flag, comment: null });
   expect(shown.revisions[0]?.changes).toEqual([
-    { analyte: "ALB", before: "1.2 g/dL (3.2-4.1) low", after: "3.5 g/dL (3.2-4.1) normal" },
-    { analyte: "TP", before: null, after: "6.5 g/dL (5.5-7.2) normal" },
-    { analyte: "ALT", before: "310 U/L (10-100) high", after: null },
+    { analyte: "ALB", before: row("1.2 g/dL (3.2-4.1)", "low"), after: row("3.5 g/dL (3.2-4.1)", "normal") },
+    { analyte: "TP", before: null, after: row("6.5 g/dL (5.5-7.2)", "normal") },
+    { analyte: "ALT", before: row("310 U/L (10-100)", "high"), after: null },
   ]);
   expect(shown.conflicts.map(({ revision, changes }) => [revision, changes.length])).toEqual([[1, 2]]);
   expect(shown.time_line.map(({ kind }) => kind)).toEqual([
