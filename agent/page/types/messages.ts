@@ -101,6 +101,9 @@ export interface LocalResult extends Result {
   readonly name_tr: string | null;
   /** As printed. */
   readonly text: string;
+  /** The bounds of `reference_range`. */
+  readonly low: number | null;
+  readonly high: number | null;
   /** Why range or flag is missing. */
   readonly reason: Reason | null;
 }

@@ -66,9 +66,7 @@ function readingOf(db: Database.Database, message: DetailRow, deviceById: Device
   if (device === undefined) return none(`${message.device} is no longer in the configuration`);
   if (message.incomplete !== null) return none(`incomplete: ${message.incomplete}`);
   const reading = read(message.bytes, device.profile, readContext(device, message, listClinicCodes(db)));
-  return reading.is === "reports"
-    ? { reason: null, reports: reading.reports.map(reportOf) }
-    : none(reading.reason);
+  return reading.is === "reports" ? { reason: null, reports: reading.reports.map(reportOf) } : none(reading.reason);
 }
 
 function none(reason: string): LocalReading {
