@@ -90,7 +90,7 @@ export const t = translations({
   foreign: ["The agent does not understand it", "Aracı bu cihazı anlamıyor"],
   foreignKnown: [
     "{bytes} {bytes|byte belongs|bytes belong} to no message. {bytes|It looks|They look} like {protocol}, but the profile is {profile}. Choose another profile in the configuration.",
-    "{bytes} bayt hiçbir iletiye ait değil. {protocol} gibi görünüyor, ancak profil {profile}. Yapılandırmada başka bir profil seçin.",
+    "{bytes} bayt hiçbir iletiye ait değil ve {protocol} gibi görünüyor, ancak profil {profile}. Yapılandırmada başka bir profil seçin.",
   ],
   foreignUnknown: [
     "{bytes} {bytes|byte belongs|bytes belong} to no message. Compare the profile {profile}, the port and the baud rate with the device’s settings.",
