@@ -15,13 +15,13 @@ export const screens = [
     Screen: lazy(async () => (await import("../messages/message.tsx")).Message),
   },
   { path: "/images", name: "images", Screen: lazy(async () => (await import("../images/images.tsx")).Images) },
-  { path: "/outbox", name: "outbox", Screen: lazy(async () => (await import("../screens/outbox.tsx")).Outbox) },
-  { path: "/codes", name: "codes", Screen: lazy(async () => (await import("../screens/codes.tsx")).Codes) },
   {
     path: "/configuration",
     name: "configuration",
     Screen: lazy(async () => (await import("../configuration/configuration.tsx")).Configuration),
   },
+  { path: "/outbox", name: "outbox", Screen: lazy(async () => (await import("../screens/outbox.tsx")).Outbox) },
+  { path: "/codes", name: "codes", Screen: lazy(async () => (await import("../screens/codes.tsx")).Codes) },
   { path: "/log", name: "log", Screen: lazy(async () => (await import("../screens/log.tsx")).Log) },
   { path: "/doctor", name: "doctor", Screen: lazy(async () => (await import("../screens/doctor.tsx")).Doctor) },
 ] as const;
