@@ -9,6 +9,7 @@ import { searchSpool } from "../spool/access.ts";
 import { type Operations, operationsOn } from "../spool/queries/operations.ts";
 import type { Settlement } from "../spool/queries/studies/studies.ts";
 import type { FilingDevice } from "../study/assess.ts";
+import { localResults } from "../tools/offline/local-results.ts";
 import { messageOf, preview } from "../tools/offline/reprocess.ts";
 import { looksLike } from "./candidates.ts";
 
@@ -81,7 +82,7 @@ function shownStudies({ studies }: Settlement, operations: Operations): SetupStu
     hint: body.patient_hint,
     patient: body.patient_fp === null ? null : patientName(body.patient_fp, operations),
     match: snapshot.notes[0] ?? "",
-    results: body.results,
+    results: localResults(body.results, snapshot),
   }));
 }
 

@@ -122,3 +122,13 @@ export function filingWords({ code, values }: Reason, language: Language): strin
   const tables: Record<Language, Partial<Record<string, Words>>> = { en: english, tr: turkish };
   return tables[language][code]?.(...values) ?? null;
 }
+
+/** The sentences of the reasons that have words in both languages, with gaps for their values: `{text1}`. */
+export const filingSentences: readonly (readonly [english: string, turkish: string])[] = Object.entries(turkish).map(
+  ([code, words]) => {
+    const inEnglish = english[code as FilingCode];
+    // A function with a rest parameter alone has at least one value.
+    const gaps = Array.from({ length: Math.max(inEnglish.length, 1) }, (_, index) => `{text${index + 1}}`);
+    return [inEnglish(...gaps), words(...gaps)];
+  },
+);

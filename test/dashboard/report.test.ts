@@ -104,6 +104,7 @@ describe.skipIf(!poppler)(
         "hemoliz 2+",
         "TBIL: bildirilmedi: hemoliz",
         "K: kesin değer yok",
+        "GLU: cihaz değeri * ile işaretliyor.",
       ]) {
         expect(text).toContain(part);
       }

@@ -36,7 +36,11 @@ export const profile: readonly Measurement[] = [
   number("TP", 6.5, "g/dL"),
   number("TBIL", 0.2, "mg/dL", { comparator: "<", text: "<0.2" }),
   number("QXZ-7", 12.5, "ng/mL", { codeSource: "device", device_code: "QXZ-7", device_label: "Canine Quirk" }),
-  number("CRP", 14, "mg/L", { codeSource: "clinic", device_code: "c-RP2", comment: "hemolysed sample" }),
+  number("CRP", 14, "mg/L", {
+    codeSource: "clinic",
+    device_code: "c-RP2",
+    comment: "hemolysed sample; the device found bubbles",
+  }),
 ];
 
 /** A pushed study of a known animal, flagged as an agent flags it. */

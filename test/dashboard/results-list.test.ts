@@ -112,11 +112,12 @@ test("a difference pairs the second row of an analyte with the second one before
   const row = (value: number): Result => ({
     ...{ analyte: "GLU", value, unit: "mmol/L", reference_range: null, flag: null },
   });
+  const shown = (text: string) => ({ text, flag: null, comment: null });
   expect(rowChanges([row(1), row(2)], [row(1), row(3), row(4)])).toEqual([
-    { analyte: "GLU", before: "2 mmol/L", after: "3 mmol/L" },
-    { analyte: "GLU", before: null, after: "4 mmol/L" },
+    { analyte: "GLU", before: shown("2 mmol/L"), after: shown("3 mmol/L") },
+    { analyte: "GLU", before: null, after: shown("4 mmol/L") },
   ]);
   expect(rowChanges([row(1)], [{ ...row(1), comment: "hemolysed" }])).toEqual([
-    { analyte: "GLU", before: "1 mmol/L", after: "1 mmol/L hemolysed" },
+    { analyte: "GLU", before: shown("1 mmol/L"), after: { ...shown("1 mmol/L"), comment: "hemolysed" } },
   ]);
 });

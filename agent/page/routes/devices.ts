@@ -20,10 +20,11 @@ export function deviceRoutes(app: FastifyInstance, host: Host): void {
     const { agent, version, file } = host;
     if (agent === null) return { state: "not set up", version, file };
     const { config, spool } = agent;
-    const [outbox, clock, counts] = await Promise.all([
+    const [outbox, clock, counts, quarantined] = await Promise.all([
       spool.call("outbox"),
       spool.call("getMeta", CLOCK_META),
       spool.call("countMessagesSince", dayOf(Date.now(), config.timeZone).from),
+      spool.call("quarantinedMessages"),
     ]);
     const times = new Map(readSpool(config.data, readDeviceTimes).map((of) => [of.id, of]));
     const configured = new Map(config.devices.map((device) => [device.id, device]));
@@ -38,6 +39,10 @@ export function deviceRoutes(app: FastifyInstance, host: Host): void {
       server: { url: config.server.url, state: server.is, reason: server.reason },
       clock_offset_s: clock === null ? null : Number(clock),
       outbox: { depth: outbox.depth, oldest_at: isoOrNull(outbox.oldestAt) },
+      quarantined: {
+        count: quarantined.reduce((sum, { count }) => sum + count, 0),
+        last_at: isoOrNull(quarantined.length === 0 ? null : Math.max(...quarantined.map(({ lastAt }) => lastAt))),
+      },
       devices: agent.devices.flatMap((device) => {
         const state = device.state();
         const known = configured.get(state.id);

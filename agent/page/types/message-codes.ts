@@ -1,5 +1,6 @@
 import type { Language } from "../../../shared/api/language.ts";
 import type { FilingCode } from "../../../shared/api/filing-code.ts";
+import { readingText } from "./reading-words.ts";
 
 // Why a message is in its state: a code for programs. The words of a code with values are stored beside it, those of the others are made
 // here, where a person reads them.
@@ -100,9 +101,11 @@ export function reasonIn(
   language: Language,
   why: CodedReason,
 ): { readonly lang: Language; readonly words: string } | null {
+  const words = messageReason(why);
+  if (words === null) return null;
   const own = language === "tr" && why.code != null ? turkish[why.code] : undefined;
-  const words = own ?? messageReason(why);
-  return words === null ? null : { lang: own === undefined ? "en" : language, words };
+  const read = own ?? readingText(words, language);
+  return read === null ? { lang: "en", words } : { lang: language, words: read };
 }
 
 /** Returns a stored reason as the agent shows it: its words in English, with its code, which is absent without one. */

@@ -1,4 +1,5 @@
 import type { Reason } from "../../../shared/api/reason.ts";
+import type { Result } from "../../../shared/api/study.ts";
 
 // The messages of the agent's page: `/local/v1/messages` and what a message leads to.
 
@@ -95,14 +96,16 @@ interface LocalStudy {
   readonly results: readonly LocalResult[];
 }
 
-interface LocalResult {
-  readonly analyte: string;
+/** A result as it is filed, with what its study knows of it. */
+export interface LocalResult extends Result {
+  /** The catalogue's names; null for a device's own code. */
+  readonly name: string | null;
+  readonly name_tr: string | null;
+  /** As printed. */
   readonly text: string;
-  readonly unit: string | null;
-  readonly reference_range: string | null;
-  readonly flag: "normal" | "low" | "high" | "critical" | null;
-  /** Present if the words are not the expected ones. */
-  readonly abnormal?: true;
+  /** The bounds of `reference_range`. */
+  readonly low: number | null;
+  readonly high: number | null;
   /** Why range or flag is missing. */
   readonly reason: Reason | null;
 }

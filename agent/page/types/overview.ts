@@ -32,6 +32,8 @@ export interface LocalRunning {
   /** This machine's clock minus the server's; null before the first response. */
   readonly clock_offset_s: number | null;
   readonly outbox: { readonly depth: number; readonly oldest_at: string | null };
+  /** Kept messages that could not be read or filed, and when the newest one came. */
+  readonly quarantined: { readonly count: number; readonly last_at: string | null };
   readonly devices: readonly LocalDevice[];
 }
 

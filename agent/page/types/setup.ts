@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
-import type { PatientHint, Result } from "../../../shared/api/study.ts";
+import type { PatientHint } from "../../../shared/api/study.ts";
+import type { LocalResult } from "./messages.ts";
 
 // The set-up of the agent: `/local/v1/setup` of its page. A step is data: the page draws it and sends an answer.
 
@@ -162,7 +163,7 @@ export interface SetupStudy {
   readonly patient: string | null;
   /** How the patient was found, or why not. */
   readonly match: string;
-  readonly results: readonly Result[];
+  readonly results: readonly LocalResult[];
 }
 
 export interface FirstStep {

@@ -11,6 +11,7 @@ import { readContext } from "../../study/assess.ts";
 import { read, readable } from "../../study/read.ts";
 import { type DeviceLookup, explain } from "./explain.ts";
 import { hexLines } from "./hex-lines.ts";
+import { localResults } from "./local-results.ts";
 import { shownReason } from "../../page/types/message-codes.ts";
 
 // A message in three panes: its bytes, what the agent reads in them, and the studies as they are filed.
@@ -73,9 +74,7 @@ async function readingOf(db: Database.Database, message: DetailRow, deviceById: 
   if (message.incomplete !== null) return none(`incomplete: ${message.incomplete}`);
   const bytes = await readable(message.bytes, device.profile);
   const reading = read(bytes, device.profile, readContext(device, message, listClinicCodes(db)));
-  return reading.is === "reports"
-    ? { reason: null, reports: reading.reports.map(reportOf) }
-    : none(`${reading.is}: ${reading.reason}`);
+  return reading.is === "reports" ? { reason: null, reports: reading.reports.map(reportOf) } : none(reading.reason);
 }
 
 function none(reason: string): LocalReading {
@@ -115,15 +114,7 @@ function studiesOf(db: Database.Database, id: string): LocalMessage["studies"] {
   return rows.map(({ fp, existingFp, revision, state, reason, ...stored }) => {
     const body = JSON.parse(stored.body) as StudyBody["body"];
     const snapshot = JSON.parse(stored.snapshot) as StudyBody["snapshot"];
-    const results = body.results.map(({ analyte, value, comparator = "", value_text, unit, ...result }, index) => ({
-      analyte,
-      text: snapshot.rows[index]?.text ?? value_text ?? `${comparator}${value}`,
-      unit,
-      reference_range: result.reference_range,
-      flag: result.flag,
-      ...(result.abnormal === true ? { abnormal: true as const } : {}),
-      reason: snapshot.rows[index]?.reason ?? null,
-    }));
+    const results = localResults(body.results, snapshot);
     const { patient_fp, modality, acquired_at } = body;
     return { fp: existingFp ?? fp, revision, state, reason, patient_fp, modality, acquired_at, results };
   });

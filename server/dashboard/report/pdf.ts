@@ -102,7 +102,7 @@ export async function renderPdf(document: PdfDocument): Promise<Buffer> {
       defaultStyle: { font: "Roboto", fontSize: 9 },
       styles: {
         title: { fontSize: 15, bold: true },
-        heading: { fontSize: 10.5, bold: true, margin: [0, 7, 0, 2] },
+        heading: { fontSize: 10.5, bold: true, margin: [0, 4, 0, 2] },
         strong: { fontSize: 11, bold: true },
         label: { color: "#4a5956", fontSize: 8 },
         quiet: { color: "#4a5956", fontSize: 8 },

@@ -1,4 +1,6 @@
 import { DateTime } from "luxon";
+import type { Language } from "../../../shared/api/language.ts";
+import { doubtText, remarkText } from "../../../shared/clinical/device-words/device-words.ts";
 import { flagReasonText } from "../../../shared/clinical/flag-reasons.ts";
 import { whyText } from "../../../shared/clinical/passport/why-words.ts";
 import type { ReportContext } from "../types/results/report.ts";
@@ -52,7 +54,7 @@ export function studyReport(study: StudyPage, context: ReportContext): PdfDocume
       ...(study.remark === null ? [] : [remarkOf(study.remark, word)]),
       { text: word(study.modality), style: "heading" },
       study.rows.length === 0 ? word("noResults") : rowsTable(study, sources, context),
-      ...(study.rows.length === 0 ? [] : [legend(study.rows, word)]),
+      ...(study.rows.length === 0 ? [] : [legend(study.rows, context)]),
       ...(study.not_reported.length === 0
         ? []
         : [
@@ -70,7 +72,7 @@ export function studyReport(study: StudyPage, context: ReportContext): PdfDocume
           ]),
       ...(sources.length === 0
         ? []
-        : [{ text: word("sources"), style: "label", margin: [0, 8, 0, 1] } as const, { ol: sources, style: "quiet" }]),
+        : [{ text: word("sources"), style: "label", margin: [0, 5, 0, 1] } as const, { ol: sources, style: "quiet" }]),
     ],
     footer: (page, pages) => ({
       columns: [
@@ -261,11 +263,14 @@ function rangeBar({ low, high, flag }: StudyRow, value: number): PdfShape[] {
   ];
 }
 
-/** The words under the table: of the bar, and of the mark of doubt if a row has it. */
-function legend(rows: readonly StudyRow[], word: Words): PdfContent {
-  const isDoubted = rows.some(({ comment }) => comment !== null);
+/** The words under the table: of the bar, and of the mark of doubt with the reasons of the rows that have it. */
+function legend(rows: readonly StudyRow[], { language }: ReportContext): PdfContent {
+  const doubts = rows.flatMap(({ analyte, comment }) =>
+    comment === null ? [] : [`${analyte}: ${doubtText(comment, language)}.`],
+  );
+  const explained: readonly ReportWord[] = doubts.length === 0 ? ["barMeans"] : ["barMeans", "doubted"];
   return {
-    text: [word("barMeans"), ...(isDoubted ? [word("doubted")] : [])].join(" "),
+    text: `${explained.map((name) => reportWord(language, name)).join(" ")}\n${doubts.join(" ")}`.trimEnd(),
     style: "quiet",
     margin: [0, 4, 0, 0],
   };
@@ -307,16 +312,16 @@ export const studyCsvHeads: readonly CsvCell[] = [
   ...["sent_value", "sent_unit", "sent_reference_range"],
 ];
 
-const english = (name: ReportWord) => reportWord("en", name);
-
-export function studyCsvRows(study: StudyPage): CsvCell[][] {
+/** Returns the lines of a study. Heads, flags and codes are the API's; sentences for people are in the language. */
+export function studyCsvRows(study: StudyPage, language: Language): CsvCell[][] {
   const { fp, patient, acquired_at, device_name } = study;
   const samples = study.sample_ids.join(" ");
   const answered = study.order === null ? null : (study.order.placer_number ?? study.order.fp);
+  const comments = study.comments.map((comment) => remarkText(comment, language)).join(" | ") || null;
   const gaps = study.not_reported.map((gap) => [
     ...[fp, patient?.name ?? null, acquired_at, device_name, gap.analyte, null, null],
     ...Array.from({ length: 7 }, () => null),
-    ...[notReportedText(gap, "en"), null, null, study.comments.join(" | ") || null],
+    ...[notReportedText(gap, language), null, null, comments],
     ...[study.flagged_for?.species ?? null, samples || null, answered],
   ]);
   const rows = study.rows.map((row): CsvCell[] => [
@@ -324,13 +329,16 @@ export function studyCsvRows(study: StudyPage): CsvCell[][] {
     row.number === null ? row.value : numberCell(row.value),
     ...[row.unit, row.reference_range, row.flag, row.side, row.device_range, row.device_flag, row.code_source],
     ...[
-      row.reason && flagReasonText(row.reason, "en"),
-      row.comment,
+      row.reason && flagReasonText(row.reason, language),
+      row.comment && doubtText(row.comment, language),
       row.abnormal === true ? "true" : null,
-      study.comments.join(" | ") || null,
+      comments,
     ],
     ...[study.flagged_for?.species ?? null, samples || null, answered],
-    ...[sourceText(row, english), row.why.length === 0 ? null : whyText(row.why, "en")],
+    ...[
+      sourceText(row, (name) => reportWord(language, name)),
+      row.why.length === 0 ? null : whyText(row.why, language),
+    ],
     ...[row.number === null ? row.sent.value : numberCell(row.sent.value), row.sent.unit, row.sent.reference_range],
   ]);
   return [...rows, ...gaps];

@@ -1,6 +1,6 @@
 import { unitText } from "../../../shared/clinical/units/unit-text.ts";
 import type { Result } from "../../../shared/api/study.ts";
-import type { RowChange } from "../../dashboard/types/results/results.ts";
+import type { ChangedRow, RowChange } from "../../dashboard/types/results/results.ts";
 import { valueText } from "../../../shared/clinical/units/value-text.ts";
 
 // The difference of the results of two revisions, as a person reads it.
@@ -12,10 +12,10 @@ export function rowChanges(before: readonly Result[], after: readonly Result[]):
   for (const [key, result] of byAnalyte(after)) {
     const old = earlier.get(key);
     earlier.delete(key);
-    const [was, is] = [old === undefined ? null : lineOf(old), lineOf(result)];
-    if (was !== is) changes.push({ analyte: result.analyte, before: was, after: is });
+    const [was, is] = [old === undefined ? null : rowOf(old), rowOf(result)];
+    if (JSON.stringify(was) !== JSON.stringify(is)) changes.push({ analyte: result.analyte, before: was, after: is });
   }
-  const removed = [...earlier.values()].map((old) => ({ analyte: old.analyte, before: lineOf(old), after: null }));
+  const removed = [...earlier.values()].map((old) => ({ analyte: old.analyte, before: rowOf(old), after: null }));
   return [...changes, ...removed];
 }
 
@@ -31,10 +31,9 @@ function byAnalyte(results: readonly Result[]): Map<string, Result> {
   return rows;
 }
 
-function lineOf(result: Result): string {
-  const { unit, reference_range, flag, comment } = result;
+function rowOf(result: Result): ChangedRow {
+  const { unit, reference_range, flag, comment = null } = result;
   const range = reference_range === null ? "" : `(${reference_range})`;
-  return [valueText(result), unitText(unit ?? ""), range, flag ?? "", comment ?? ""]
-    .filter((part) => part !== "")
-    .join(" ");
+  const text = [valueText(result), unitText(unit ?? ""), range].filter((part) => part !== "").join(" ");
+  return { text, flag, comment };
 }

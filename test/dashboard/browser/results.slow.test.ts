@@ -275,7 +275,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
       "TBIL Bilirubin, total <0.2 mg/dL normal 0-0.22",
       "QXZ-7 Canine Quirk the device's own code Map to analyte 12.5 ng/mL the catalogue does not know the code",
       "CRP C-reactive protein mapped by the clinic from c-RP2 14 mg/L the value is doubtful",
-      "? in doubt: hemolysed sample",
+      "? in doubt: hemolysed sample; the device found bubbles",
     ]);
     // `<0.2` has no place on a bar, and neither have values without an interval.
     await expect.poll(() => page.locator(".range-bar").count()).toBe(5);
@@ -303,6 +303,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await expect.poll(() => why.first().innerText()).toContain("Cihazın kendi aralığı");
     await page.getByText("Aralık yok: katalog bu kodu tanımıyor").waitFor();
     await page.getByText("kritik düşük").waitFor();
+    await page.getByText("şüpheli: hemolysed sample; cihaz kabarcık buldu").waitFor();
     await expectFitsPhone(page);
   });
 
@@ -401,6 +402,8 @@ describe.skipIf(problem !== null)("in a browser", () => {
       );
     await expectAccessible(page);
     await expectFitsPhone(page);
+    await chooseLanguage(page, "tr");
+    await page.getByRole("cell", { name: "310 U/L (10-100) yüksek" }).first().waitFor();
   });
 
   test("hostile texts of a patient, a sample and a device are shown as text everywhere", async () => {

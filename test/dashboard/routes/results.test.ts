@@ -171,6 +171,23 @@ test("a study names why each interval applies, and how its numbers came about", 
   );
 });
 
+test("a study's CSV file has its sentences in the language, and the same heads and flags", async () => {
+  const { ours, dog, push, user } = await startResults();
+  const doubted = { ...profile[1]!, comment: "the device found a clog; run it again" };
+  const filed = chemistry(dog, [doubted], { comments: ["WBC: grade 2"] });
+  await push(ours, filed);
+  const cells = async (query: string) => {
+    const { text } = await user.call("GET", `/results/${filed.fp}/results.csv${query}`);
+    const [heads = [], row = []] = text.split("\r\n").map((line) => line.split(","));
+    return ["analyte", "reason", "comment", "study_comments"].map((head) => row[heads.indexOf(head)]);
+  };
+  const english = ["ALB", "the value is doubtful", "the device found a clog; run it again", "WBC: grade 2"];
+  expect(await cells("")).toEqual(english);
+  expect(await cells("?language=en")).toEqual(english);
+  const turkish = ["ALB", "değer şüpheli", "cihaz tıkanma buldu; run it again", "WBC: derece 2"];
+  expect(await cells("?language=tr")).toEqual(turkish);
+});
+
 test("revisions name what changed and who did it, and the time line has it in order", async () => {
   const { server, ours, dog, user, push, read, store, clock, makeKey } = await startResults();
   const first = chemistry(dog, profile.slice(0, 2), { patient_fp: null });
@@ -197,10 +214,11 @@ test("revisions name what changed and who did it, and the time line has it in or
     [2, "assigned", "Ayşe", place],
     [1, "pushed", "chem-1", { kind: "unmatched", reason: { code: "PATIENT.NONE", values: [] } }],
   ]);
+  const row = (text: string, flag: string) => ({ text, flag, comment: null });
   expect(shown.revisions[0]?.changes).toEqual([
-    { analyte: "ALB", before: "1.2 g/dL (3.2-4.1) low", after: "3.5 g/dL (3.2-4.1) normal" },
-    { analyte: "TP", before: null, after: "6.5 g/dL (5.5-7.2) normal" },
-    { analyte: "ALT", before: "310 U/L (10-100) high", after: null },
+    { analyte: "ALB", before: row("1.2 g/dL (3.2-4.1)", "low"), after: row("3.5 g/dL (3.2-4.1)", "normal") },
+    { analyte: "TP", before: null, after: row("6.5 g/dL (5.5-7.2)", "normal") },
+    { analyte: "ALT", before: row("310 U/L (10-100)", "high"), after: null },
   ]);
   expect(shown.conflicts.map(({ revision, changes }) => [revision, changes.length])).toEqual([[1, 2]]);
   expect(shown.time_line.map(({ kind }) => kind)).toEqual([

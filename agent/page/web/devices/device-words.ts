@@ -1,6 +1,8 @@
 import type { LocalDevice } from "../../types/overview.ts";
 import { ago, language } from "../../../../server/web/text.ts";
+import { readingText } from "../../types/reading-words.ts";
 import { lineText } from "../../../../shared/network/line-reasons.ts";
+import type { Tone } from "../../../../server/web/ui/status/status-card.tsx";
 import { t } from "./texts.ts";
 
 /** After so long without a message a device that sent some is called silent. Weekends of a clinic are shorter. */
@@ -9,7 +11,7 @@ const SILENT_MS = 3 * 24 * 60 * 60_000;
 const LONG_SILENT_MS = 14 * 24 * 60 * 60_000;
 
 export interface DeviceWords {
-  readonly tone: "good" | "bad" | "plain";
+  readonly tone: Tone;
   readonly state: string;
   /** The remedy; null if nothing is to do. */
   readonly next: string | null;
@@ -29,7 +31,13 @@ export function deviceWords(device: LocalDevice, now = Date.now()): DeviceWords 
   if (noise !== null) {
     const { bytes, protocol } = noise;
     const next =
-      protocol === null ? t("foreignUnknown", { bytes, profile }) : t("foreignKnown", { bytes, protocol, profile });
+      protocol === null
+        ? t("foreignUnknown", { bytes, profile })
+        : t("foreignKnown", {
+            bytes,
+            protocol: readingText(protocol, language.value) ?? protocol,
+            profile,
+          });
     return { tone: "bad", state: t("foreign"), next };
   }
   if (state === "connecting" || state === "opening") return { tone: "plain", state: t(state), next: null };
@@ -39,10 +47,24 @@ export function deviceWords(device: LocalDevice, now = Date.now()): DeviceWords 
     return { tone: "plain", state: isOpen ? t("connected") : t("waits"), next: t(next[way], { line }) };
   }
   if (now - Date.parse(last_message_at) > SILENT_MS) {
-    const tone = now - Date.parse(last_message_at) > LONG_SILENT_MS ? "bad" : "plain";
+    const tone = now - Date.parse(last_message_at) > LONG_SILENT_MS ? "bad" : "warn";
     return { tone, state: t("silent"), next: t("silentNext", { when: ago(last_message_at, now) }) };
   }
   if (way === "folder") return { tone: "good", state: t("folderWatched"), next: null };
   if (state !== "connected") return { tone: "good", state: t("ready"), next: t("readyNext") };
   return { tone: "good", state: way === "serial" ? t("portOpen") : t("connected"), next: null };
+}
+
+const ORDER: readonly Tone[] = ["bad", "warn", "plain", "good"];
+
+/** Orders the devices by how much they need a person, and otherwise as they are configured. */
+export function byNeed(devices: readonly LocalDevice[]): LocalDevice[] {
+  return devices.toSorted(
+    (one, other) => ORDER.indexOf(deviceWords(one).tone) - ORDER.indexOf(deviceWords(other).tone),
+  );
+}
+
+/** Counts the devices that do not work until a person helps. */
+export function faultyDevices(devices: readonly LocalDevice[]): number {
+  return devices.filter((device) => deviceWords(device).tone === "bad").length;
 }

@@ -4,6 +4,7 @@ import type { LocalDevice } from "../../types/overview.ts";
 import { ago } from "../../../../server/web/text.ts";
 import { Facts } from "../../../../server/web/ui/status/facts.tsx";
 import { StatusCard } from "../../../../server/web/ui/status/status-card.tsx";
+import { ReasonText } from "../messages/reason.tsx";
 import { deviceWords } from "./device-words.ts";
 import { LiveBytes } from "./live-bytes.tsx";
 import { t } from "./texts.ts";
@@ -47,7 +48,7 @@ export function Device({ device }: { device: LocalDevice }) {
       <Today of={device.today} />
       {last_warning !== null && noise === null && device.reason === null && (
         <p class="quiet">
-          {t("warning", { when: ago(last_warning.at) })}: <span lang="en">{last_warning.reason}</span>
+          {t("warning", { when: ago(last_warning.at) })}: <ReasonText of={{ reason: last_warning.reason }} />
         </p>
       )}
       {gave_way !== null && <p lang="en">{gave_way}</p>}
@@ -90,12 +91,12 @@ function useIsRecent(instant: string | null): boolean {
 }
 
 function Today({ of: { received, filed, unmatched, quarantined, not_for_patients } }: { of: LocalDevice["today"] }) {
-  const counts: [string, number][] = [
-    [t("received"), received],
+  const rest: [string, number][] = [
     [t("filed"), filed],
     [t("unmatched"), unmatched],
     [t("quarantined"), quarantined],
     [t("notForPatients"), not_for_patients],
   ];
+  const counts = [[t("received"), received] as const, ...rest.filter(([, count]) => count > 0)];
   return <Facts of={[[t("today"), counts.map(([word, count]) => `${count} ${word}`).join(", ")]]} />;
 }

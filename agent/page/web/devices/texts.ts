@@ -4,13 +4,32 @@ export const t = translations({
   devices: ["Devices", "Cihazlar"],
   notSetUp: ["This agent is not set up", "Bu aracı henüz kurulmadı"],
   setUp: ["Set this agent up", "Bu aracıyı kur"],
+  notSetUpNext: [
+    "Some questions connect it to the clinic’s server, then to the first device.",
+    "Birkaç soru onu kliniğin sunucusuna, sonra ilk cihaza bağlar.",
+  ],
+  count: ["{count} {count|device|devices}.", "{count} cihaz."],
+  faulty: ["{count} {count|needs|need} you.", "{count} tanesi sizi bekliyor."],
+  needs: ["What needs you", "Sizi bekleyenler"],
+  serverIs: ["The server: {state}", "Sunucu: {state}"],
+  toOutbox: ["To send", "Gönderilecek"],
+  held: ["{count} {count|message is|messages are} not readable", "{count} ileti okunamadı"],
+  heldSince: [
+    "Nothing of it is filed. The newest came {when}.",
+    "İçlerinden hiçbir şey kaydedilmedi. En yenisi {when} geldi.",
+  ],
+  toPlace: [
+    "{count} of today’s messages {count|waits|wait} to be placed",
+    "Bugünkü {count} ileti yerleştirilmeyi bekliyor",
+  ],
+  toPlaceNext: [
+    "Their patient is not known. A person places them at the dashboard, To place.",
+    "Hastaları bilinmiyor. Bir kişi onları panoda, Yerleştirilecek ekranında yerleştirir.",
+  ],
+  thisPc: ["This PC", "Bu bilgisayar"],
+  state: ["State", "Durum"],
+  outbox: ["Results", "Sonuçlar"],
   server: ["Server", "Sunucu"],
-  "not asked yet": ["not asked yet", "henüz sorulmadı"],
-  reached: ["reached", "erişiliyor"],
-  "cannot be reached": ["cannot be reached", "erişilemiyor"],
-  "does not work": ["does not work", "çalışmıyor"],
-  "wrong key": ["does not take this agent’s key", "bu aracının anahtarını kabul etmiyor"],
-  "key lacks permission": ["the key lacks a permission", "anahtarın bir izni eksik"],
   allSent: ["Every result is sent.", "Tüm sonuçlar gönderildi."],
   waiting: ["{count} to send, the oldest {since}.", "{count} sonuç gönderilecek, en eskisi {since}."],
   clockAhead: [
@@ -71,7 +90,7 @@ export const t = translations({
   foreign: ["The agent does not understand it", "Aracı bu cihazı anlamıyor"],
   foreignKnown: [
     "{bytes} {bytes|byte belongs|bytes belong} to no message. {bytes|It looks|They look} like {protocol}, but the profile is {profile}. Choose another profile in the configuration.",
-    "{bytes} bayt hiçbir iletiye ait değil. {protocol} gibi görünüyor, ancak profil {profile}. Yapılandırmada başka bir profil seçin.",
+    "{bytes} bayt hiçbir iletiye ait değil ve {protocol} gibi görünüyor, ancak profil {profile}. Yapılandırmada başka bir profil seçin.",
   ],
   foreignUnknown: [
     "{bytes} {bytes|byte belongs|bytes belong} to no message. Compare the profile {profile}, the port and the baud rate with the device’s settings.",

@@ -3,7 +3,8 @@ import type { LocalForwards, LocalImage, LocalImages, LocalImageStudy } from "..
 import { Empty, Loaded, useLocal } from "../../../../server/web/resource.tsx";
 import { dateTime } from "../../../../server/web/text.ts";
 import { ReasonText } from "../messages/reason.tsx";
-import { stateWord } from "../messages/texts.ts";
+import { State } from "../../../../server/web/ui/status/status-card.tsx";
+import { stateTone, stateWord } from "../messages/texts.ts";
 import { NotForDiagnosis } from "../../../../server/web/ui/picture/picture-dialog.tsx";
 import { LargePicture, NotDrawn } from "./large-picture.tsx";
 import { t } from "./texts.ts";
@@ -45,9 +46,13 @@ function Study({ study }: { study: LocalImageStudy }) {
       <h2>
         {device}, {dateTime(received_at)}
       </h2>
-      <p>
-        <strong>{states.map(stateWord).join(", ")}</strong>
-        <ReasonText of={study} lead=": " />
+      <p class="actions">
+        {states.map((state) => (
+          <State key={state} tone={stateTone(state)}>
+            {stateWord(state)}
+          </State>
+        ))}
+        <ReasonText of={study} />
       </p>
       <p class="quiet">
         {t(has_more ? "countOrMore" : "count", { count: images })}

@@ -4,22 +4,22 @@ import { call } from "../../../../server/web/api.ts";
 import { Loaded, Problem, useLocal } from "../../../../server/web/resource.tsx";
 import { dateTime } from "../../../../server/web/text.ts";
 import { useAction } from "../../../../server/web/ui/form/use-action.ts";
+import { State } from "../../../../server/web/ui/status/status-card.tsx";
 import { DocumentPane, RawPane, ReportPane, StudyPane } from "./panes.tsx";
 import { Reprocess } from "./reprocess.tsx";
-import { stateWord, t } from "./texts.ts";
+import { stateTone, stateWord, t } from "./texts.ts";
 import "../app/wire.css";
 import "./messages.css";
 import { ReasonText } from "./reason.tsx";
 
-/** A message in three panes: its bytes, what was read in them, and what was filed. */
+/** A message: the studies that were filed, what was read, and the bytes. A message that was not read shows its bytes first. */
 export function Message({ id }: { id: string }) {
   const message = useLocal<LocalMessage>(`/messages/${encodeURIComponent(id)}`);
   return (
     <>
-      <p>
+      <p class="back">
         <a href="/messages">{t("back")}</a>
       </p>
-      <h1>{t("message", { id })}</h1>
       <Loaded of={message}>{(shown) => <Shown message={shown} reload={message.reload} />}</Loaded>
     </>
   );
@@ -30,36 +30,42 @@ function Shown({ message, reload }: { message: LocalMessage; reload: () => Promi
   const isAsked = useSignal(false);
   return (
     <>
-      <section class="card">
-        <p>
-          <strong>{stateWord(state)}</strong>
-          <ReasonText of={message} lead=": " />
-        </p>
-        <p class="quiet">
-          {device}, {profile}, {dateTime(received_at)}
-        </p>
-        <p class="actions">
+      <div class="page-head">
+        <div>
+          <h1>{t("title", { device, at: dateTime(received_at) })}</h1>
+          <p class="message-text">
+            {profile} · {t("number")} {id}
+          </p>
+        </div>
+        <div class="actions">
           <button type="button" onClick={() => (isAsked.value = true)}>
             {t("reprocess")}
           </button>
           {!message.is_image && <Save id={id} isDocument={message.document !== null} />}
-        </p>
-        {isAsked.value && <Reprocess id={id} close={() => (isAsked.value = false)} stored={reload} />}
-      </section>
+        </div>
+      </div>
+      <p class={`message-state message-${stateTone(state)}`}>
+        <State tone={stateTone(state)}>{stateWord(state)}</State> <ReasonText of={message} />
+      </p>
+      {isAsked.value && <Reprocess id={id} close={() => (isAsked.value = false)} stored={reload} />}
+      {message.studies.length > 0 && <StudyPane studies={message.studies} />}
       <div class="panes">
+        {message.studies.length > 0 && <ReportPane report={message.report} isImage={message.is_image} />}
         <RawPane message={message} />
-        {message.document === null ? (
+        {message.document !== null && <DocumentPane document={message.document} />}
+        {message.document === null && message.studies.length === 0 && (
           <ReportPane report={message.report} isImage={message.is_image} />
-        ) : (
-          <DocumentPane document={message.document} />
         )}
-        <StudyPane studies={message.studies} />
       </div>
       <section class="card">
-        <h2>{t("timeLine")}</h2>
-        <pre class="wire" tabIndex={0} lang="en" role="region" aria-label={t("timeLine")}>
-          {time_line.join("\n")}
-        </pre>
+        <details>
+          <summary>
+            {t("timeLine")} <span class="quiet">{t("forSupport")}</span>
+          </summary>
+          <pre class="wire" tabIndex={0} lang="en" role="region" aria-label={t("timeLine")}>
+            {time_line.join("\n")}
+          </pre>
+        </details>
       </section>
     </>
   );
@@ -88,7 +94,7 @@ function Save({ id, isDocument }: { id: string; isDocument: boolean }) {
       </button>
       {error !== undefined && <Problem error={error} retry={retry} />}
       {saved.value !== null && (
-        <div role="status">
+        <div role="status" class="message-saved">
           {t("saved", { file: saved.value.file_name })}
           <ul lang="en">
             {saved.value.notes.map((note) => (

@@ -5,7 +5,8 @@ import { dateTime } from "../../../../server/web/text.ts";
 import { DataTable } from "../../../../server/web/ui/list/data-table.tsx";
 import { Field } from "../../../../server/web/ui/form/field.tsx";
 import "../../../../server/web/ui/list/list-bar.css";
-import { messageStates, stateWord, t } from "./texts.ts";
+import { State } from "../../../../server/web/ui/status/status-card.tsx";
+import { messageStates, stateTone, stateWord, t } from "./texts.ts";
 import "./messages.css";
 import { ReasonText } from "./reason.tsx";
 
@@ -18,6 +19,19 @@ export function Messages() {
   return (
     <>
       <h1>{t("messages")}</h1>
+      <p class="actions states" role="group" aria-label={t("state")}>
+        {["", ...messageStates()].map((one) => (
+          <button
+            key={one}
+            type="button"
+            class="chip"
+            aria-pressed={state === one}
+            onClick={() => show({ state: one, device })}
+          >
+            {one === "" ? t("all") : stateWord(one)}
+          </button>
+        ))}
+      </p>
       <div class="list-bar">
         <Field label={t("device")}>
           <select value={device} onChange={({ currentTarget }) => show({ state, device: currentTarget.value })}>
@@ -25,16 +39,6 @@ export function Messages() {
             {(list.data?.devices ?? [device].filter(Boolean)).map((id) => (
               <option key={id} value={id}>
                 {id}
-              </option>
-            ))}
-          </select>
-        </Field>
-        <Field label={t("state")}>
-          <select value={state} onChange={({ currentTarget }) => show({ state: currentTarget.value, device })}>
-            <option value="">{t("anyState")}</option>
-            {messageStates().map((one) => (
-              <option key={one.state} value={one.state}>
-                {one.word}
               </option>
             ))}
           </select>
@@ -81,7 +85,9 @@ function MessageTable({ messages }: { messages: readonly LocalMessageRow[] }) {
             <a href={`/messages/${encodeURIComponent(id)}`}>{dateTime(received_at)}</a>
           </th>
           <td>{device}</td>
-          <td>{stateWord(state)}</td>
+          <td>
+            <State tone={stateTone(state)}>{stateWord(state)}</State>
+          </td>
           <td class="message-text">{sample_ids.join(", ")}</td>
           <td class="message-text">
             <ReasonText of={why} />

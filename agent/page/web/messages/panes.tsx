@@ -3,12 +3,16 @@ import type { ComponentChild } from "preact";
 import type { LocalMessage } from "../../types/messages.ts";
 import { dateTime } from "../../../../server/web/text.ts";
 import { DataTable } from "../../../../server/web/ui/list/data-table.tsx";
-import { ResultRow, ResultTable } from "../../../../server/web/ui/result-row/result-row.tsx";
+import { unitText } from "../../../../shared/clinical/units/unit-text.ts";
 import { Facts } from "../../../../server/web/ui/status/facts.tsx";
+import { State } from "../../../../server/web/ui/status/status-card.tsx";
+import { word } from "../../../../server/web/ui/words/words.ts";
 import { studyWord } from "../../../../server/web/ui/words/study-word.ts";
-import { stateWord, t } from "./texts.ts";
+import { LocalResults } from "./local-results.tsx";
+import { ReasonText } from "./reason.tsx";
+import { stateTone, stateWord, t } from "./texts.ts";
 
-// The three panes of a message. Every text of a device is shown as text.
+// The panes of a message. Every text of a device is shown as text.
 
 export function RawPane({ message: { raw, is_image } }: { message: LocalMessage }) {
   const isHex = useSignal(false);
@@ -46,7 +50,11 @@ export function ReportPane({ report, isImage }: { report: LocalMessage["report"]
     <section class="card">
       <h2>{t("report")}</h2>
       {report.reports.length === 0 && !isImage && <p>{t("noReport")}</p>}
-      {report.reason !== null && <p lang="en">{report.reason}</p>}
+      {report.reason !== null && (
+        <p class="message-text">
+          <ReasonText of={report} />
+        </p>
+      )}
       {report.reports.map((one, index) => (
         <div key={index}>
           <Facts
@@ -56,7 +64,7 @@ export function ReportPane({ report, isImage }: { report: LocalMessage["report"]
               [t("measured"), dateTime(one.acquired_at)],
               [t("identifier"), one.identifier],
               [t("name"), one.name],
-              [t("species"), one.species],
+              [t("species"), one.species === null ? null : word(one.species)],
               [t("sample"), one.sample_ids.join(", ")],
             ]}
           />
@@ -66,7 +74,7 @@ export function ReportPane({ report, isImage }: { report: LocalMessage["report"]
             rows={one.rows.map(({ code, device_code, text, unit, device_range, device_flag }) => [
               device_code === null || device_code === code ? code : `${code} (${device_code})`,
               text,
-              unit,
+              unitText(unit ?? ""),
               device_range,
               device_flag,
             ])}
@@ -74,9 +82,11 @@ export function ReportPane({ report, isImage }: { report: LocalMessage["report"]
           {one.notes.length > 0 && (
             <>
               <h3>{t("notes")}</h3>
-              <ul lang="en">
+              <ul class="message-text">
                 {one.notes.map((note, place) => (
-                  <li key={place}>{note}</li>
+                  <li key={place}>
+                    <ReasonText of={{ reason: note }} />
+                  </li>
                 ))}
               </ul>
             </>
@@ -103,35 +113,34 @@ export function DocumentPane({ document: { name, text } }: { document: NonNullab
   );
 }
 
+/** The studies as they are filed: whose they are, then the values. */
 export function StudyPane({ studies }: { studies: LocalMessage["studies"] }) {
   return (
-    <section class="card">
-      <h2>{t("study")}</h2>
-      {studies.length === 0 && <p>{t("noStudy")}</p>}
+    <>
       {studies.map(({ fp, revision, state, reason, patient_fp, modality, acquired_at, results }, index) => (
-        <div key={fp}>
-          <p>
-            <strong>{stateWord(state)}</strong>
-            {reason !== null && <span lang="en">: {reason}</span>}
-          </p>
-          <Facts
-            inColumn
-            of={[
-              [t("patient"), patient_fp ?? t("noPatient")],
-              [t("studyName"), `${studyWord(modality)}, ${fp}, ${t("revision", { revision })}`],
-              [t("measured"), dateTime(acquired_at)],
-            ]}
-          />
-          {results.length > 0 && (
-            <ResultTable label={labelOf(t("study"), index)} class="dense">
-              {results.map(({ text, ...result }, place) => (
-                <ResultRow key={place} of={{ ...result, value: text }} />
-              ))}
-            </ResultTable>
-          )}
-        </div>
+        <section key={fp} class="card flush" aria-label={labelOf(t("study"), index)}>
+          <div class="card-head">
+            <h2>{studyWord(modality)}</h2>
+            <State tone={stateTone(state)}>{stateWord(state)}</State>
+          </div>
+          {results.length > 0 && <LocalResults label={labelOf(t("results"), index)} results={results} />}
+          <div class="card-foot message-text">
+            {reason !== null && (
+              <p>
+                <ReasonText of={{ reason }} />
+              </p>
+            )}
+            <Facts
+              of={[
+                [t("patient"), patient_fp ?? t("noPatient")],
+                [t("measured"), dateTime(acquired_at)],
+                [t("studyName"), `${fp}, ${t("revision", { revision })}`],
+              ]}
+            />
+          </div>
+        </section>
       ))}
-    </section>
+    </>
   );
 }
 
@@ -143,7 +152,11 @@ function labelOf(label: string, index: number): string {
 function Table({ label, head, rows }: { label: string; head: string[]; rows: readonly (readonly ComponentChild[])[] }) {
   if (rows.length === 0) return null;
   return (
-    <DataTable label={label} class="dense" columns={head}>
+    <DataTable
+      label={label}
+      class="dense cards"
+      columns={head.map((name, place) => (place === 0 ? name : [name, "labelled"]))}
+    >
       {rows.map(([first, ...cells], index) => (
         <tr key={index}>
           <th scope="row">{first}</th>

@@ -2,11 +2,12 @@ import { translations } from "../../../../server/web/text.ts";
 
 export const t = translations({
   messages: ["Messages", "İletiler"],
-  message: ["Message {id}", "İleti {id}"],
+  title: ["{device}, {at}", "{device}, {at}"],
+  number: ["Message", "İleti"],
   device: ["Device", "Cihaz"],
   anyDevice: ["Every device", "Tüm cihazlar"],
   state: ["State", "Durum"],
-  anyState: ["Every state", "Tüm durumlar"],
+  all: ["All", "Tümü"],
   pending: ["waits for the server", "sunucuyu bekliyor"],
   filed: ["filed", "kaydedildi"],
   unmatched: ["patient not known", "hasta bilinmiyor"],
@@ -28,9 +29,9 @@ export const t = translations({
   older: ["Older messages", "Daha eski iletiler"],
   newest: ["Newest messages", "En yeni iletiler"],
   back: ["All messages", "Tüm iletiler"],
-  raw: ["1. What the device sent", "1. Cihazın gönderdiği"],
-  report: ["2. What was read", "2. Okunan"],
-  study: ["3. What was filed", "3. Kaydedilen"],
+  raw: ["What the device sent", "Cihazın gönderdiği"],
+  report: ["What was read", "Okunan"],
+  study: ["What was filed", "Kaydedilen"],
   bytes: ["{count} {count|byte|bytes}", "{count} bayt"],
   cut: [
     "The first {shown} of {count} {count|byte|bytes}. The recording holds all of them.",
@@ -53,13 +54,14 @@ export const t = translations({
   ],
   saveDocument: ["Save the document", "Belgeyi kaydet"],
   studyName: ["Study", "Tetkik"],
+  results: ["Results of the message", "İletinin sonuçları"],
   noReport: ["Nothing could be read", "Hiçbir şey okunamadı"],
   noStudy: ["Nothing was filed", "Hiçbir şey kaydedilmedi"],
   code: ["Code", "Kod"],
   value: ["Value", "Değer"],
   unit: ["Unit", "Birim"],
   deviceRange: ["Device’s range", "Cihazın aralığı"],
-  deviceFlag: ["Device’s flag", "Cihazın bayrağı"],
+  deviceFlag: ["Device’s flag", "Cihazın işareti"],
   identifier: ["Number", "Numara"],
   name: ["Name", "Ad"],
   species: ["Species", "Tür"],
@@ -72,6 +74,7 @@ export const t = translations({
   conflict: ["refused by the server", "sunucu reddetti"],
   rejected: ["refused by the server", "sunucu reddetti"],
   timeLine: ["Way of this message", "Bu iletinin yolu"],
+  forSupport: ["For support", "Destek için"],
   save: ["Save as a file for support", "Destek için dosyaya kaydet"],
   saved: ["Saved as {file}. Names are replaced.", "{file} olarak kaydedildi. Adlar değiştirildi."],
   reprocess: ["Process again", "Yeniden işle"],
@@ -89,12 +92,18 @@ export const t = translations({
   stored: ["Stored. The agent sends it within some minutes.", "Kaydedildi. Aracı birkaç dakika içinde gönderir."],
 });
 
-const STATES = ["pending", "filed", "unmatched", "not-for-patients", "quarantined"] as const;
+const STATES = ["quarantined", "unmatched", "pending", "filed", "not-for-patients"] as const;
 const STUDY_STATES = ["queued", "filed", "unmatched", "conflict", "rejected"] as const;
 
-/** The states of a message with their words. */
-export function messageStates(): { state: string; word: string }[] {
-  return STATES.map((state) => ({ state, word: t(state) }));
+/** The states of a message, first what needs a person. */
+export function messageStates(): readonly string[] {
+  return STATES;
+}
+
+/** Red needs a person here; a message of an unknown patient waits for the desk at the dashboard. */
+export function stateTone(state: string): "good" | "bad" | "warn" | "plain" {
+  if (state === "quarantined" || state === "conflict" || state === "rejected") return "bad";
+  return state === "unmatched" ? "warn" : state === "filed" ? "good" : "plain";
 }
 
 /** Returns the word for the state of a message or a study. */

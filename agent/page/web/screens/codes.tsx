@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { LocalApplied } from "../../types/configuration.ts";
 import type { LocalCode, LocalCodes } from "../../types/queue.ts";
+import { unitText } from "../../../../shared/clinical/units/unit-text.ts";
 import { call } from "../../../../server/web/api.ts";
 import { Empty, Loaded, useLocal } from "../../../../server/web/resource.tsx";
 import { DataTable } from "../../../../server/web/ui/list/data-table.tsx";
@@ -16,8 +17,12 @@ export function Codes() {
   const chosen = useSignal<LocalCode | null>(null);
   return (
     <>
-      <h1>{t("codes")}</h1>
-      <p class="quiet">{t("why")}</p>
+      <div class="page-head">
+        <div>
+          <h1>{t("codes")}</h1>
+          <p>{t("why")}</p>
+        </div>
+      </div>
       <Loaded of={list}>
         {({ codes, mark }) => (
           <>
@@ -60,7 +65,7 @@ function CodeTable({ codes, choose }: { codes: readonly LocalCode[]; choose: (co
             {one.code} <span class="quiet">{one.label}</span>
           </th>
           <td>{one.device}</td>
-          <td>{`${one.last_value ?? "–"} ${one.last_unit ?? ""}`}</td>
+          <td>{`${one.last_value ?? "–"} ${unitText(one.last_unit ?? "")}`}</td>
           <td class="number">{one.count}</td>
           <td>
             {one.mapped_to ?? (

@@ -1,6 +1,8 @@
 import type { DoctorBody, TitledFinding } from "../../types/doctor.ts";
 import { Empty, Loaded, useLocalOnce } from "../../../../server/web/resource.tsx";
-import { translations } from "../../../../server/web/text.ts";
+import { doctorText } from "../../types/doctor-words.ts";
+import { language, translations } from "../../../../server/web/text.ts";
+import { Need, NeedList } from "../../../../server/web/ui/list/needs.tsx";
 import { Badge } from "../../../../server/web/ui/status/badge.tsx";
 import "./doctor.css";
 
@@ -9,16 +11,20 @@ export function Doctor() {
   const answer = useLocalOnce<DoctorBody>("/doctor");
   return (
     <>
-      <h1>{t("doctor")}</h1>
-      <div class="actions doctor-actions">
-        <button type="button" disabled={answer.isLoading} onClick={() => void answer.reload()}>
-          {answer.isLoading ? t("checking") : t("again")}
-        </button>
-        <a href="/local/v1/doctor/bundle" download>
-          {t("bundle")}
-        </a>
+      <div class="page-head">
+        <div>
+          <h1>{t("doctor")}</h1>
+          <p>{t("bundleHint")}</p>
+        </div>
+        <div class="actions">
+          <button type="button" disabled={answer.isLoading} onClick={() => void answer.reload()}>
+            {answer.isLoading ? t("checking") : t("again")}
+          </button>
+          <a class="button" href="/local/v1/doctor/bundle" download>
+            {t("bundle")}
+          </a>
+        </div>
       </div>
-      <p class="quiet">{t("bundleHint")}</p>
       <Loaded of={answer}>{({ findings }) => <Findings findings={findings} />}</Loaded>
     </>
   );
@@ -29,17 +35,24 @@ function Findings({ findings }: { findings: readonly TitledFinding[] }) {
   const wrong = [...of("problem"), ...of("warning")];
   return (
     <>
-      {wrong.length === 0 && <Empty title={t("allRight")} />}
-      <ul class="plain-list doctor-list" aria-label={t("found")}>
-        {wrong.map((finding, index) => (
-          <Wrong key={index} finding={finding} />
-        ))}
-      </ul>
+      {wrong.length === 0 ? (
+        <Empty title={t("allRight")} />
+      ) : (
+        <NeedList>
+          <ul class="doctor-list" aria-label={t("found")}>
+            {wrong.map((finding, index) => (
+              <Wrong key={index} finding={finding} />
+            ))}
+          </ul>
+        </NeedList>
+      )}
       <details class="card">
         <summary>{t("right", { count: of("ok").length })}</summary>
         <ul>
           {of("ok").map(({ sentence }, index) => (
-            <li key={index}>{sentence}</li>
+            <li key={index}>
+              <Words of={sentence} />
+            </li>
           ))}
         </ul>
       </details>
@@ -48,7 +61,7 @@ function Findings({ findings }: { findings: readonly TitledFinding[] }) {
         <ul>
           {of("skipped").map(({ check, sentence }, index) => (
             <li key={index}>
-              {check}: {sentence}
+              <Words of={check} />: <Words of={sentence} />
             </li>
           ))}
         </ul>
@@ -58,22 +71,35 @@ function Findings({ findings }: { findings: readonly TitledFinding[] }) {
 }
 
 function Wrong({ finding: { check, status, sentence, remedy } }: { finding: TitledFinding }) {
+  const isProblem = status === "problem";
   return (
-    <li class="card">
-      <h2>{check}</h2>
-      <p>
-        <Badge tone={status === "problem" ? "warning" : "active"}>
-          {t(status === "problem" ? "problem" : "warning")}
-        </Badge>{" "}
-        {sentence}
-      </p>
-      {remedy !== null && (
-        <p>
-          <strong>{t("todo")}</strong> {remedy}
-        </p>
-      )}
-    </li>
+    <Need
+      icon="bad"
+      tone={isProblem ? "positive" : "warn"}
+      what={
+        <>
+          <strong>
+            <Words of={check} />
+          </strong>{" "}
+          <Badge tone={isProblem ? "warning" : "active"}>{t(isProblem ? "problem" : "warning")}</Badge>{" "}
+          <Words of={sentence} />
+        </>
+      }
+      why={
+        remedy === null ? undefined : (
+          <>
+            <b>{t("todo")}</b> <Words of={remedy} />
+          </>
+        )
+      }
+    />
   );
+}
+
+/** Words of the doctor in the page's language, else in English. */
+function Words({ of }: { of: string }) {
+  const words = doctorText(of, language.value);
+  return words === null ? <span lang="en">{of}</span> : <span>{words}</span>;
 }
 
 const t = translations({

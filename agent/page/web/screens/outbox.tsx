@@ -1,4 +1,5 @@
 import type { LocalOutbox } from "../../types/queue.ts";
+import { serverWord } from "../devices/server-word.ts";
 import { Empty, Loaded, useLocal } from "../../../../server/web/resource.tsx";
 import { ago, translations } from "../../../../server/web/text.ts";
 import { DataTable } from "../../../../server/web/ui/list/data-table.tsx";
@@ -28,7 +29,7 @@ function Waiting({ outbox: { depth, studies, server } }: { outbox: LocalOutbox }
           <p>{t("soon")}</p>
         ) : (
           <p>
-            {server.url}: <span lang="en">{`${server.state}: ${server.reason}`}</span>
+            {server.url}: {serverWord(server.state)}. <span lang="en">{server.reason}</span>
           </p>
         )}
         {studies.length < depth && <p class="quiet">{t("oldest", { count: studies.length })}</p>}

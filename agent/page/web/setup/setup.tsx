@@ -44,19 +44,42 @@ export function SetUp() {
       <Loaded of={resource}>
         {({ step, turn }) => (
           <section class="setup" key={turn} aria-busy={isRunning}>
-            <Step step={step} say={say} />
-            {error !== undefined && <Problem error={error} retry={retry} />}
-            {CAN_GO_BACK.includes(step.at) && (
-              <p class="actions">
-                <button type="button" disabled={isRunning} onClick={() => void say({ to: "back" })}>
-                  {t("back")}
-                </button>
-              </p>
-            )}
+            <Progress at={step.at} />
+            <div class="card">
+              <Step step={step} say={say} />
+              {error !== undefined && <Problem error={error} retry={retry} />}
+              {CAN_GO_BACK.includes(step.at) && (
+                <p class="actions">
+                  <button type="button" disabled={isRunning} onClick={() => void say({ to: "back" })}>
+                    {t("back")}
+                  </button>
+                </p>
+              )}
+            </div>
           </section>
         )}
       </Loaded>
     </>
+  );
+}
+
+/** The parts of the set-up, and the steps of each. */
+const PARTS = [
+  { name: "partServer", steps: ["server", "place"] },
+  { name: "partListen", steps: ["line", "listening"] },
+  { name: "partDevice", steps: ["heard", "device"] },
+  { name: "partResult", steps: ["first"] },
+] as const satisfies readonly { readonly steps: readonly SetupStep["at"][]; readonly name: string }[];
+
+function Progress({ at }: { at: SetupStep["at"] }) {
+  return (
+    <ol class="setup-parts" aria-label={t("parts")}>
+      {PARTS.map(({ name, steps }) => (
+        <li key={name} aria-current={steps.some((step) => step === at) ? "step" : undefined}>
+          {t(name)}
+        </li>
+      ))}
+    </ol>
   );
 }
 

@@ -1,7 +1,7 @@
-import type { Result } from "../../../../shared/api/study.ts";
 import type { SetupStudy } from "../../types/setup.ts";
 import { dateTime } from "../../../../server/web/text.ts";
-import { ResultRow, ResultTable } from "../../../../server/web/ui/result-row/result-row.tsx";
+import { ReasonText } from "../messages/reason.tsx";
+import { LocalResults } from "../messages/local-results.tsx";
 import { t } from "./texts.ts";
 
 /** Studies as they would be filed: the patient, the values with their units, and the flags for the animal. */
@@ -16,8 +16,16 @@ export function Studies({ studies }: { studies: readonly SetupStudy[] }) {
           <p>
             {t("patientTyped")} {hintOf(study) || t("nothing")}
           </p>
-          <p>{study.patient === null ? `${t("noPatient")} ${study.match}` : `${t("patient")} ${study.patient}`}</p>
-          <Results results={study.results} />
+          <p>
+            {study.patient === null ? (
+              <>
+                {t("noPatient")} <ReasonText of={{ reason: study.match }} />
+              </>
+            ) : (
+              `${t("patient")} ${study.patient}`
+            )}
+          </p>
+          <LocalResults label={t("results")} results={study.results} />
         </section>
       ))}
     </>
@@ -26,15 +34,4 @@ export function Studies({ studies }: { studies: readonly SetupStudy[] }) {
 
 function hintOf({ hint: { identifier, name, species, owner } }: SetupStudy): string {
   return [identifier, name, species, owner].filter((part) => part !== null).join(", ");
-}
-
-function Results({ results }: { results: readonly Result[] }) {
-  return (
-    <ResultTable label={t("results")}>
-      {results.map(({ value, value_text, comparator = "", ...result }) => {
-        const text = value_text ?? (value === null ? "" : `${comparator}${value}`);
-        return <ResultRow key={result.analyte} of={{ ...result, value: text }} />;
-      })}
-    </ResultTable>
-  );
 }

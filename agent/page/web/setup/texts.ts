@@ -1,6 +1,11 @@
 import { translations } from "../../../../server/web/text.ts";
 
 export const t = translations({
+  parts: ["Steps", "Adımlar"],
+  partServer: ["This PC", "Bu bilgisayar"],
+  partListen: ["Connection", "Bağlantı"],
+  partDevice: ["Device", "Cihaz"],
+  partResult: ["First result", "İlk sonuç"],
   cable: [
     "Look whether the cable sits firmly at both ends, and whether this is the right port.",
     "Kablonun iki ucunun da tam oturduğuna ve doğru bağlantı noktası olduğuna bakın.",

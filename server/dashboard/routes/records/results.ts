@@ -61,6 +61,7 @@ const listed = {
   rows: positiveInteger({ otherwise: PAGE_ROWS, max: ROWS_MAX, description: "Greatest number of rows." }),
 };
 const reportParameters = { language: choice(["en", "tr"], "Language of the report."), zone };
+const csvParameters = { language: choice(["en", "tr"], "Language of the sentences, English by default.") };
 const config = { access: "reader" } as const;
 
 export function resultRoutes(app: FastifyInstance, context: DashboardContext): void {
@@ -146,9 +147,10 @@ function studyRoutes(app: FastifyInstance, { store, now }: DashboardContext): vo
     const content = await pdfs.make({ study, context });
     return sendFile(reply, { type: "application/pdf", name: reportFileName(study, asked), content });
   });
-  app.get(`${url}/results.csv`, { config }, async (request, reply) => {
+  app.get(`${url}/results.csv`, { config: { ...config, parameters: csvParameters } }, async (request, reply) => {
     const study = await read(request);
-    const content = [studyCsvHeads, ...studyCsvRows(study)].map(csvLine).join("");
+    const { language } = readParameters(request, csvParameters);
+    const content = [studyCsvHeads, ...studyCsvRows(study, language ?? "en")].map(csvLine).join("");
     return sendFile(reply, { type: "text/csv; charset=utf-8", name: `${study.fp}.csv`, content });
   });
 }

@@ -185,8 +185,16 @@ export interface ResultBefore {
 /** A change that a revision made in one row. `before` is null for an added row, `after` for a removed one. */
 export interface RowChange {
   analyte: string;
-  before: string | null;
-  after: string | null;
+  before: ChangedRow | null;
+  after: ChangedRow | null;
+}
+
+/** A row of a revision. `comment` is the device's doubt as it is stored. */
+export interface ChangedRow {
+  /** Value, unit and interval. */
+  text: string;
+  flag: Flag | null;
+  comment: string | null;
 }
 
 export type RevisionCause =

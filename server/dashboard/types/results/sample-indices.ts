@@ -1,5 +1,6 @@
 import type { Language } from "../../../../shared/api/language.ts";
 import type { NotReported } from "../../../../shared/api/study.ts";
+import { remarkText } from "../../../../shared/clinical/device-words/device-words.ts";
 
 // The indices of a sample: as analyzers send them in a comment, `HEM:   0 LIP:  12 ICT:   1`, and in place of a value, `HEM`.
 
@@ -11,9 +12,10 @@ const words = {
   ICT: ["icterus", "ikter"],
 } as const;
 
-/** Returns a comment of indices alone in words of the language, and every other comment as the device sent it. */
+/** Returns a comment of indices alone in words of the language, those of the agent too, and every other one as the device sent it. */
 export function commentText(comment: string, language: Language): string {
-  if (!/[A-Z]/.test(comment) || comment.replaceAll(INDEX, "").replaceAll(/[\s,;|]/g, "") !== "") return comment;
+  if (!/[A-Z]/.test(comment) || comment.replaceAll(INDEX, "").replaceAll(/[\s,;|]/g, "") !== "")
+    return remarkText(comment, language);
   const parts = [...comment.matchAll(INDEX)].map(([, index, grade]) => {
     const [english, turkish] = words[index as keyof typeof words];
     return `${language === "tr" ? turkish : english} ${grade}`;

@@ -8,7 +8,8 @@ import {
   type RowValue,
 } from "../../../dashboard/types/results/result-rows.ts";
 import { sideOf } from "../../../dashboard/types/results/result-value.ts";
-import { translations } from "../../text.ts";
+import { doubtText } from "../../../../shared/clinical/device-words/device-words.ts";
+import { language, translations } from "../../text.ts";
 import { Flag } from "../../ui/result-row/flag.tsx";
 import { convertedFrom } from "../../ui/result-row/sent-text.ts";
 import { studyWord } from "../../ui/words/study-word.ts";
@@ -117,7 +118,7 @@ function AnalyteName({ fp, row }: { fp: string; row: MatrixRow }) {
 
 /** A value with its flag. Screen readers also hear what the missing mark of a normal value means. */
 function Value({ value }: { value: RowValue }) {
-  const { flag, comment, abnormal = false } = value;
+  const { flag, abnormal = false } = value;
   const isMarked = abnormal || (flag !== null && flag !== "normal");
   const [mark, meaning] = markOf(value);
   const sentAs = convertedFrom(value);
@@ -125,7 +126,7 @@ function Value({ value }: { value: RowValue }) {
     <span class="matrix-value" title={sentAs}>
       {isMarked && <Flag flag={flag} side={sideOf(value)} abnormal={abnormal} />}
       <span class={isMarked ? `flag-${flag ?? "abnormal"}` : undefined}>{value.text}</span>
-      <span class="mark" aria-hidden="true" title={comment}>
+      <span class="mark" aria-hidden="true" title={value.comment && doubtText(value.comment, language.value)}>
         {mark}
       </span>
       {meaning !== "" && <span class="visually-hidden"> {meaning}</span>}
@@ -137,7 +138,7 @@ function Value({ value }: { value: RowValue }) {
 /** The mark behind a value, and its meaning for screen readers. A value in words has no interval by its nature. */
 function markOf({ flag, value, comment }: RowValue): [mark: string, meaning: string] {
   if (flag !== null) return ["", flag === "normal" ? t("normal") : ""];
-  if (comment !== undefined) return ["?", t("inDoubt", { comment })];
+  if (comment !== undefined) return ["?", t("inDoubt", { comment: doubtText(comment, language.value) })];
   return value === null ? ["", ""] : ["°", t("noInterval")];
 }
 

@@ -1,4 +1,5 @@
 import type {
+  ChangedRow,
   Place,
   Revision,
   RevisionCause,
@@ -6,7 +7,9 @@ import type {
   StudyPage,
   TimeLineEvent,
 } from "../../../dashboard/types/results/results.ts";
-import { dateTime } from "../../text.ts";
+import { doubtText } from "../../../../shared/clinical/device-words/device-words.ts";
+import { dateTime, language } from "../../text.ts";
+import { flagWord } from "../../ui/result-row/flag.tsx";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { filingReason } from "../../ui/words/reasons.ts";
 import { Timeline } from "../../ui/status/timeline.tsx";
@@ -83,12 +86,21 @@ function Changes({
       {changes.map((change, index) => (
         <tr key={index}>
           <th scope="row">{change.analyte}</th>
-          <td>{change.before === null ? <span class="quiet">{t("absent")}</span> : <del>{change.before}</del>}</td>
-          <td>{change.after === null ? <span class="quiet">{t("removed")}</span> : <ins>{change.after}</ins>}</td>
+          <td>
+            {change.before === null ? <span class="quiet">{t("absent")}</span> : <del>{rowText(change.before)}</del>}
+          </td>
+          <td>
+            {change.after === null ? <span class="quiet">{t("removed")}</span> : <ins>{rowText(change.after)}</ins>}
+          </td>
         </tr>
       ))}
     </DataTable>
   );
+}
+
+function rowText({ text, flag, comment }: ChangedRow): string {
+  const words = [flag === null ? "" : flagWord(flag), comment === null ? "" : doubtText(comment, language.value)];
+  return [text, ...words].filter((part) => part !== "").join(" ");
 }
 
 /** Lists the events of the study, the earliest first. */

@@ -141,7 +141,7 @@ function Head({ study, reload }: { study: StudyPage; reload: () => Promise<void>
           <a class="button" href={report} download>
             {t("pdf")}
           </a>
-          <a class="button" href={`${files}/results.csv`} download>
+          <a class="button" href={`${files}/results.csv?language=${language.value}`} download>
             {t("csv")}
           </a>
           {patient !== null && (

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from "preact";
 import type { UnmatchedDetails } from "../../../dashboard/types/results/unmatched.ts";
-import { dateTime } from "../../text.ts";
+import { doubtText } from "../../../../shared/clinical/device-words/device-words.ts";
+import { commentText } from "../../../dashboard/types/results/sample-indices.ts";
+import { dateTime, language } from "../../text.ts";
 import { filingReason } from "../../ui/words/reasons.ts";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Facts } from "../../ui/status/facts.tsx";
@@ -24,7 +26,12 @@ export function DeviceSaid({ study }: { study: UnmatchedDetails }) {
     [t("received"), dateTime(study.received_at)],
     // Unassigned texts are labelled with their field of the device's message.
     ...(hint?.other ?? []).map(({ field, text }): [string, string] => [field, text]),
-    [t("comments"), comments.length === 0 ? null : comments.map((comment, index) => <div key={index}>{comment}</div>)],
+    [
+      t("comments"),
+      comments.length === 0
+        ? null
+        : comments.map((comment, index) => <div key={index}>{commentText(comment, language.value)}</div>),
+    ],
     [t("why"), reason === null ? null : filingReason(reason)],
   ];
   return (
@@ -52,7 +59,7 @@ function DeviceResults({ study: { results } }: { study: UnmatchedDetails }) {
           </th>
           <td class="number">
             {value}
-            {comment !== null && <span class="quiet unmatched-doubt">{comment}</span>}
+            {comment !== null && <span class="quiet unmatched-doubt">{doubtText(comment, language.value)}</span>}
           </td>
           <td>{unit}</td>
           {hasOwn && <td>{device_range}</td>}

@@ -11,14 +11,16 @@ export interface HeaderScreen {
   readonly href: string;
   readonly name: string;
   /** How many things wait for a person there. */
-  readonly count?: { readonly of: number; readonly words: string; readonly isFault?: boolean };
+  readonly count?: { readonly of: number; readonly words: string; readonly isFault?: boolean } | undefined;
   /** The entry is in the row (the default), in the menu after it, or in the folded menu alone. */
-  readonly at?: "more" | "fold";
+  readonly at?: "more" | "fold" | undefined;
 }
 
 interface HeaderProps {
   /** The address of the first screen. */
   readonly home: string;
+  /** The name of the program. */
+  readonly brand?: string;
   readonly screens: readonly HeaderScreen[];
   /** Content of the row after the screens. */
   readonly tools?: ComponentChildren;
@@ -31,7 +33,7 @@ interface HeaderProps {
 }
 
 /** The row above every screen. On a narrow page the screens fold into a menu. */
-export function Header({ home, screens, tools, user, place, children }: HeaderProps) {
+export function Header({ home, brand = "Vetwire", screens, tools, user, place, children }: HeaderProps) {
   const { path } = useLocation();
   const header = useRef<HTMLElement>(null);
   // A change of the screen keeps the page, so an open menu would stay open above it.
@@ -48,9 +50,9 @@ export function Header({ home, screens, tools, user, place, children }: HeaderPr
       </a>
       <header class="top" ref={header}>
         <div class="top-row">
-          <a class="brand" href={home} aria-label="Vetwire">
+          <a class="brand" href={home} aria-label={brand}>
             <Brand />
-            <span>Vetwire</span>
+            <span>{brand}</span>
           </a>
           <nav class="top-screens" id="screens" popover="auto" aria-label={t("screens")}>
             {screens.filter(({ at }) => at === undefined).map(link)}

@@ -2,7 +2,8 @@ import type { ComponentChildren } from "preact";
 import type { Reason } from "../../../../shared/api/reason.ts";
 import type { Flag as FlagValue } from "../../../../shared/api/study.ts";
 import type { Side } from "../../../dashboard/types/results/results.ts";
-import { translations } from "../../text.ts";
+import { doubtText } from "../../../../shared/clinical/device-words/device-words.ts";
+import { language, translations } from "../../text.ts";
 import { DataTable } from "../list/data-table.tsx";
 import { flagReason } from "../words/reasons.ts";
 import { Flag } from "./flag.tsx";
@@ -111,7 +112,7 @@ export function ResultRow(props: ResultRowProps) {
           <td colSpan={4 + (more === undefined ? 0 : 1) + (before === undefined ? 0 : 1)}>
             {doubt !== null && (
               <span class="doubt">
-                <b aria-hidden="true">?</b> {t("inDoubt", { comment: doubt })}
+                <b aria-hidden="true">?</b> {t("inDoubt", { comment: doubtText(doubt, language.value) })}
               </span>
             )}
             {shown.map((note) => (

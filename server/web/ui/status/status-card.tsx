@@ -2,9 +2,9 @@ import type { ComponentChildren } from "preact";
 import { Icon } from "./icon.tsx";
 import "./status.css";
 
-export type Tone = "good" | "bad" | "plain";
+export type Tone = "good" | "warn" | "bad" | "plain";
 
-const icons = { good: "good", bad: "bad", plain: "wait" } as const;
+const icons = { good: "good", warn: "bad", bad: "bad", plain: "wait" } as const;
 
 /** A state in words. Icon and colour repeat it: red needs a person, green works. */
 export function State({ tone, children }: { tone: Tone; children: ComponentChildren }) {

@@ -66,7 +66,7 @@ describe.skipIf(browserProblem() !== null)("the agent's page in a browser", () =
     await expect
       .poll(() => live.textContent())
       .toMatch(/→ device {2}<VT>MSH\|.*PID\|1\|\|4711.*← agent {2}<VT>MSH\|.*MSA\|AA/s);
-    await page.getByText("1 received, 0 filed, 1 to place, 0 not readable").waitFor();
+    await page.getByText("1 received, 1 to place").waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
     await page.getByRole("link", { name: "Messages of hema-1" }).click();
@@ -79,10 +79,42 @@ describe.skipIf(browserProblem() !== null)("the agent's page in a browser", () =
     await send(port, "H|\\^&|||A\rP|1||4711||Zeytin\rL|1|N\r");
     await page.getByText("The agent does not understand it").waitFor();
     await page.getByText(/They look like LIS02 records without frames, but the profile is generic-hl7/).waitFor();
+    await page.getByRole("link", { name: "Devices 1 needs you" }).waitFor();
     await page.getByText("Its bytes").click();
     await expect
       .poll(() => page.getByRole("region", { name: "Bytes of hema-1" }).textContent())
       .toContain("48 7C 5C 5E");
+    await expectAccessible(page);
+    await chooseLanguage(page, "tr");
+    await page.getByText(/çerçevesiz LIS02 kayıtları gibi görünüyor, ancak profil generic-hl7/).waitFor();
+    await page.close();
+  });
+
+  test("what needs a person comes first: a faulty device before a working one, and a message that was not read", async () => {
+    const [silent, foreign] = [await freePort(), await freePort()];
+    const device = (id: string, port: number) => ({
+      ...{ id, profile: "generic-hl7", connection: { listen: `127.0.0.1:${port}` } },
+    });
+    await agent.run([device("hema-1", silent), device("hema-2", foreign)], takingServer);
+    await send(foreign, "H|\\^&|||A\rP|1||4711||Zeytin\rL|1|N\r");
+    const admission = "MSH|^~\\&|HEMA-1|Vendor|||20261121113100||ADT^A01|1|P|2.3.1\rEVN|A01\r";
+    await send(silent, `\x0b${admission}\x1c\r`);
+    const page = await browser.newPage();
+    await page.goto(`http://127.0.0.1:${agent.host.port}/`);
+    await page.getByText("2 devices. 1 needs you.").waitFor();
+    await expect
+      .poll(() => page.getByRole("article").getByRole("heading").allTextContents())
+      .toEqual(["hema-2", "hema-1"]);
+    await page.getByRole("link", { name: "Messages 1 not readable" }).waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    const needs = page.getByRole("list", { name: "What needs you" });
+    await needs.getByRole("link", { name: "1 message is not readable" }).click();
+    await page.getByRole("cell", { name: 'message type "ADT^A01" is not taken' }).waitFor();
+    await chooseLanguage(page, "tr");
+    await page.getByRole("cell", { name: '"ADT^A01" türünde ileti alınmıyor' }).waitFor();
+    await page.getByRole("rowheader").getByRole("link").click();
+    await page.getByRole("region", { name: "Cihazın gönderdiği" }).waitFor();
     await expectAccessible(page);
     await page.close();
   });

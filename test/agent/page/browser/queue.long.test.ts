@@ -46,7 +46,7 @@ describe.skipIf(browserProblem() !== null)("the queue, the codes and the log in 
     await expectAccessible(page);
     await expectFitsPhone(page);
     await page.getByRole("link", { name: /^Message …/ }).click();
-    await page.getByRole("heading", { name: "3. What was filed" }).waitFor();
+    await page.getByRole("region", { name: "What was filed" }).waitFor();
     expect(page.url()).toContain("/messages/");
     await page.close();
   });

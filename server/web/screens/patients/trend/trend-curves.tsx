@@ -8,7 +8,8 @@ import {
 } from "../../../../dashboard/types/results/result-rows.ts";
 import { sideOf } from "../../../../dashboard/types/results/result-value.ts";
 import { Empty, Loaded, useResource } from "../../../resource.tsx";
-import { dateTime, translations } from "../../../text.ts";
+import { doubtText } from "../../../../../shared/clinical/device-words/device-words.ts";
+import { dateTime, language, translations } from "../../../text.ts";
 import { DataTable } from "../../../ui/list/data-table.tsx";
 import { Flag, flagWord } from "../../../ui/result-row/flag.tsx";
 import { convertedFrom } from "../../../ui/result-row/sent-text.ts";
@@ -163,7 +164,7 @@ function ValueTable({ title, row: { values }, markOf }: TableProps) {
             <Flag flag={value.flag} side={sideOf(value)} abnormal={value.abnormal} />
             {value.flag === null &&
               value.abnormal !== true &&
-              (value.comment === undefined ? "–" : t("inDoubt", { comment: value.comment }))}
+              (value.comment === undefined ? "–" : t("inDoubt", { comment: doubtText(value.comment, language.value) }))}
           </td>
           <td>
             <a href={`/dashboard/results/${value.study.fp}`}>{deviceTitle(value.study, studies)}</a>
