@@ -26,7 +26,14 @@ export function ResultTable({ label, class: ofTable = "", more, before, children
     <DataTable
       label={label}
       class={`results-table cards ${ofTable}`.trimEnd()}
-      columns={[t("analyte"), [t("value"), "value"], t("flag"), t("range"), before ?? false, more ?? false]}
+      columns={[
+        t("analyte"),
+        [t("value"), "value"],
+        t("flag"),
+        t("range"),
+        before === undefined ? false : [before, "labelled"],
+        more ?? false,
+      ]}
     >
       {children}
     </DataTable>

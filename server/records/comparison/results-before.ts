@@ -15,7 +15,7 @@ import {
   placedStudy,
   type Reader,
   shownPlaced,
-} from "../comparison/compared-results.ts";
+} from "./compared-results.ts";
 
 // The previous result of each analyte, for the page of a study.
 
@@ -25,11 +25,11 @@ const SEARCHED_MAX = 24;
 type Found = Awaited<ReturnType<typeof findPatient>>;
 
 /** Adds the previous result of each row. An animal that the clinic does not see has none. */
-export async function withBefore(
+export async function withBefore<Row extends Pick<StudyRow, "number">>(
   session: Session,
   { stored, found, units }: { stored: StoredStudy; found: Found; units: UnitChoice },
-  rows: StudyRow[],
-): Promise<StudyRow[]> {
+  rows: Row[],
+): Promise<(Row & { before?: ResultBefore })[]> {
   const { patient_id: patientId, modality, acquired_at: at } = stored;
   if (patientId === null || found?.connected !== true || rows.length === 0) return rows;
   const reader: Reader = {
