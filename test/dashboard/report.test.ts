@@ -107,7 +107,7 @@ describe.skipIf(!poppler)(
       ]) {
         expect(text).toContain(part);
       }
-      expect(text).toContain("köpek, Kangal, erkek, kısırlaştırılmış");
+      expect(text).toContain("Köpek, Kangal, erkek, kısırlaştırılmış");
       expect(text).toMatch(/PLT Trombosit\s+1 U\/L\s+kritik düşük\s+5\.5-16\.9/);
       expect(text).toMatch(/GLU Glukoz\s+18 U\/L \?\s+yüksek\s+5\.5-16\.9 \[1\]\s+13\.1 \(02\.10\.26\)/);
       // In another unit than the value it names its own.
@@ -115,6 +115,7 @@ describe.skipIf(!poppler)(
       expect(text).toMatch(/CREA Kreatinin\s+14\.2 µmol\/L.*13\.1 \(/);
       expect(text).toMatch(/Aralık\s+Önceki/);
       expect(text).toMatch(/Sayfa 1\/1/);
+      expect(text).toContain("Halka: önceki sonuç.");
       for (const part of ["has no value", "the device", "Owner", "Interval", "Mean", "cells"])
         expect(text).not.toContain(part);
     });
@@ -130,6 +131,9 @@ describe.skipIf(!poppler)(
       const text = execFileSync("pdftotext", ["-layout", file, "-"], { encoding: "utf8" }).replaceAll(/\s+/g, " ");
       expect(text).toMatch(/UREA 13\.1 mg\/ ?dL/);
       expect(text).not.toContain("77.7");
+      // A column without a value has no heading either.
+      writeFileSync(file, await renderPdf(studyReport({ ...study, rows: rows.slice(1) }, context)));
+      expect(execFileSync("pdftotext", ["-layout", file, "-"], { encoding: "utf8" })).not.toContain("Önceki");
     });
 
     test("has each word of a remark of many lines and of a value higher than a page", async () => {
@@ -141,6 +145,13 @@ describe.skipIf(!poppler)(
       for (const part of ["lastline", "Dr. Ada Hekim", "lastword"]) expect(text).toContain(part);
     });
 
+    test("prints a time of day in English with blanks that its font has", async () => {
+      const file = join(temporaryFolder(), "report.pdf");
+      writeFileSync(file, await renderPdf(studyReport(study, { ...context, language: "en" })));
+      const text = execFileSync("pdftotext", ["-layout", file, "-"], { encoding: "utf8" });
+      expect(text).toMatch(/9:20[ \u00a0]AM/);
+    });
+
     test("draws the critical value in red at the low end of its bar", async () => {
       const folder = temporaryFolder();
       writeFileSync(join(folder, "report.pdf"), await renderPdf(studyReport(study, context)));
@@ -148,6 +159,10 @@ describe.skipIf(!poppler)(
       const pixels = readFileSync(join(folder, "page-1.ppm")).subarray(-3 * 413 * 585);
       const reds = [...Array(413 * 585).keys()].filter((at) => pixels[3 * at]! > 150 && pixels[3 * at + 1]! < 90);
       expect(reds.length).toBeGreaterThan(5);
+      // The flag is filled, and the mark of the bar stands right of it.
+      const columns = reds.map((at) => at % 413);
+      expect(columns.filter((column) => column > 190 && column < 230).length).toBeGreaterThan(40);
+      expect(columns.filter((column) => column > 237 && column < 260).length).toBeGreaterThan(4);
     });
   },
 );
