@@ -133,6 +133,12 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.reload();
     await page.getByText("No patient fits").waitFor();
     expect(await page.getByRole("button", { name: "Connect a patient" }).count()).toBe(0);
+    // A search from the header replaces the text of the list's own search.
+    const find = page.getByRole("search", { name: "Find a patient" }).getByRole("searchbox");
+    await find.fill("someone else");
+    await find.press("Enter");
+    await expect.poll(() => page.getByLabel("Search").inputValue()).toBe("someone else");
+    await page.getByText("No patient fits").waitFor();
   });
 
   test("a long list jumps to a letter and to a page, and the server sorts all of it", async () => {
@@ -239,7 +245,9 @@ describe.skipIf(problem !== null)("in a browser", () => {
     // The arrow keys tell each point.
     const points = page.getByRole("slider");
     await points.press("Home");
-    await expect.poll(() => points.getAttribute("aria-valuetext")).toMatch(/: 1.2 mg\/dL · in range · interval 0.5-1.8/);
+    await expect
+      .poll(() => points.getAttribute("aria-valuetext"))
+      .toMatch(/: 1.2 mg\/dL · in range · interval 0.5-1.8/);
     await points.press("ArrowRight");
     await expect.poll(() => points.getAttribute("aria-valuetext")).toMatch(/: <0.2 mg.* · not comparable: a bound$/);
     await expectAccessible(page);
