@@ -141,11 +141,14 @@ export function contradictedFacts(
   hint: Pick<PatientHint, "sex" | "date_of_birth">,
   { sex, date_of_birth }: Pick<Patient, "sex" | "date_of_birth">,
 ): ContradictedFact[] {
-  const differ = (one: string | null, other: string | null) => one !== null && other !== null && one !== other;
   return [
     ...(differ(readSex(hint.sex), readSex(sex)) ? (["sex"] as const) : []),
     ...(differ(hint.date_of_birth, date_of_birth) ? (["date_of_birth"] as const) : []),
   ];
+}
+
+function differ(one: string | null, other: string | null): boolean {
+  return one !== null && other !== null && one !== other;
 }
 
 /** Whether one name may be a typing error of the other. Case, accents and blanks make no difference. */

@@ -3,7 +3,6 @@ import { chosenUnit } from "../../../shared/clinical/units/unit-systems.ts";
 import { sentValue } from "../../../shared/clinical/units/value-text.ts";
 import type { ResultBefore, StudyRow } from "../../dashboard/types/results/results.ts";
 import { query, type Session } from "../../database/query.ts";
-import type { findPatient } from "../patients/patients.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import type { StoredStudy } from "../studies/studies.ts";
 import {
@@ -22,7 +21,8 @@ import {
 /** Studies of the same kind before this one that are searched: a long history costs no more than a short one. */
 const SEARCHED_MAX = 24;
 
-type Found = Awaited<ReturnType<typeof findPatient>>;
+/** The animal, and whether the clinic sees it. */
+type Found = { readonly patient: Animal; readonly connected: boolean } | undefined;
 
 /** Adds the previous result of each row. An animal that the clinic does not see has none. */
 export async function withBefore<Row extends Pick<StudyRow, "number">>(

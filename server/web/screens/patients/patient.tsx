@@ -43,7 +43,7 @@ export function PatientPage() {
             <OtherClinics overview={data} reload={overview.reload} />
             <details class="no-print">
               <summary class="quiet">{t("developers")}</summary>
-              <Facts of={[[t("fp"), <code>{fp}</code>]]} />
+              <Facts of={[[t("fp"), <code key="fp">{fp}</code>]]} />
             </details>
           </>
         )}

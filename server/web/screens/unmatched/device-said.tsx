@@ -11,8 +11,15 @@ import { t } from "./texts.ts";
 export function DeviceSaid({ study }: { study: UnmatchedDetails }) {
   const { hint, reason, results, comments } = study;
   const facts: [string, ComponentChildren][] = [
-    [t("name"), hint?.name && <strong>{hint.name}</strong>],
-    [t("number"), hint?.identifier && <strong class="unmatched-number">{hint.identifier}</strong>],
+    [t("name"), hint?.name && <strong key="name">{hint.name}</strong>],
+    [
+      t("number"),
+      hint?.identifier && (
+        <strong key="number" class="unmatched-number">
+          {hint.identifier}
+        </strong>
+      ),
+    ],
     [t("species"), hint?.species],
     [t("breed"), hint?.breed],
     [t("sex"), hint?.sex],

@@ -107,9 +107,8 @@ function Choice({ unmatched: { chosen, choose }, patient, ordinal, children }: C
 const against: readonly CandidateSign[] = ["otherSpecies", "otherSex", "otherDateOfBirth", "otherWeight"];
 
 function Signs({ candidate, study }: { candidate: Candidate; study: UnmatchedDetails }) {
-  const isFor = (each: CandidateSign) => !against.includes(each);
   // What speaks for the animal comes first, then what speaks against it.
-  const signs = [...candidate.signs.filter(isFor), ...candidate.signs.filter((each) => !isFor(each))];
+  const signs = candidate.signs.toSorted((a, b) => Number(against.includes(a)) - Number(against.includes(b)));
   return (
     <span class="unmatched-signs">
       {signs.map((each) => (
