@@ -3,7 +3,8 @@ import { sql } from "kysely";
 import type { PatientHint, Result, Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
 import { contradictedFacts } from "../../../shared/clinical/candidates.ts";
 import { boundsOf } from "../../../shared/clinical/analytes/value.ts";
-import { shownResult } from "../../../shared/clinical/units/shown-result.ts";
+import { isExpectedWord } from "../../../shared/clinical/result-words.ts";
+import { analyteOf, shownResult } from "../../../shared/clinical/units/shown-result.ts";
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import { unitText } from "../../../shared/clinical/units/unit-text.ts";
 import { valueText } from "../../../shared/clinical/units/value-text.ts";
@@ -120,10 +121,11 @@ export async function previewAssignment(
   const results = JSON.parse(flagged.results) as Result[];
   const hint = parseStored(stored.patient_hint) as PatientHint | null;
   const contradiction = speciesContradiction(hint, patient, await preciseSpeciesOf(session, patient.fp));
+  const { modality } = stored;
   const rows = results.map((result, index): PreviewRow => {
     const kept = snapshot?.rows[index];
     const row = kept?.analyte === result.analyte ? kept : undefined;
-    const shown = shownResult({ modality: stored.modality, result, row }, units);
+    const shown = shownResult({ modality, result, row }, units);
     return {
       analyte: result.analyte,
       ...shown,
@@ -131,6 +133,7 @@ export async function previewAssignment(
       number: (result.value_text ?? result.comparator) === undefined ? shown.number : null,
       flag: result.flag,
       ...(result.abnormal === true ? { abnormal: true as const } : {}),
+      ...(isExpectedWord(analyteOf({ modality, result, row }), result) ? { expected: true as const } : {}),
       side: sideOf({ ...result, ...boundsOf(result.reference_range) }),
       reason: row?.reason ?? null,
     };

@@ -122,6 +122,8 @@ export interface PreviewRow {
   flag: Flag | null;
   /** Present if the words are not the expected ones. */
   abnormal?: true;
+  /** Present if they are. */
+  expected?: true;
   side: Side | null;
   /** Why there is no range or flag. */
   reason: Reason | null;

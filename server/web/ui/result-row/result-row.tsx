@@ -55,6 +55,8 @@ interface Result {
   readonly flag: FlagValue | null;
   readonly side?: Side | null | undefined;
   readonly abnormal?: boolean | undefined;
+  /** Whether words are the expected ones. */
+  readonly expected?: boolean | undefined;
   /** Reason for a missing interval or flag. */
   readonly reason?: Reason | null;
 }
@@ -103,6 +105,7 @@ export function ResultRow(props: ResultRowProps) {
         </td>
         <td class="flag-cell">
           <Flag flag={flag} side={of.side} abnormal={abnormal} />
+          {of.expected === true && <span class="flag flag-normal">{t("asExpected")}</span>}
           {flag === null && !abnormal && of.reference_range != null && of.reason != null && (
             <span class="quiet">{flagReason(of.reason)}</span>
           )}
@@ -152,6 +155,7 @@ const t = translations({
   value: ["Value", "Değer"],
   flag: ["Flag", "İşaret"],
   range: ["Reference interval", "Referans aralığı"],
+  asExpected: ["as expected", "beklendiği gibi"],
   noRange: ["no interval", "aralık yok"],
   inDoubt: ["in doubt: {comment}", "şüpheli: {comment}"],
 });
