@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { DateTime } from "luxon";
+import { describe, expect, test, vi } from "vitest";
 import { analytes } from "../../shared/clinical/analytes/analytes.ts";
 import { ageText } from "../../server/dashboard/report/age.ts";
 import { attachment, reportFileName } from "../../server/dashboard/report/file-name.ts";
@@ -145,13 +146,6 @@ describe.skipIf(!poppler)(
       for (const part of ["lastline", "Dr. Ada Hekim", "lastword"]) expect(text).toContain(part);
     });
 
-    test("prints a time of day in English with blanks that its font has", async () => {
-      const file = join(temporaryFolder(), "report.pdf");
-      writeFileSync(file, await renderPdf(studyReport(study, { ...context, language: "en" })));
-      const text = execFileSync("pdftotext", ["-layout", file, "-"], { encoding: "utf8" });
-      expect(text).toMatch(/9:20[ \u00a0]AM/);
-    });
-
     test("draws the critical value in red at the low end of its bar", async () => {
       const folder = temporaryFolder();
       writeFileSync(join(folder, "report.pdf"), await renderPdf(studyReport(study, context)));
@@ -166,6 +160,14 @@ describe.skipIf(!poppler)(
     });
   },
 );
+
+test("a time of day has blanks that the font of the report has", () => {
+  // Some builds of Node print a narrow blank before AM.
+  const times = vi.spyOn(DateTime.prototype, "toLocaleString").mockReturnValue("9:20\u202fAM");
+  const text = JSON.stringify(studyReport(study, { ...context, language: "en" }).content);
+  times.mockRestore();
+  expect(text).toContain("Measured: 9:20\u00a0AM");
+});
 
 test("a file is named by animal, day and kind, without characters of a path", () => {
   const name = reportFileName(study, context);
