@@ -172,13 +172,13 @@ server/operations/alerts: server/dashboard/types server/operations/mail server/o
 server/operations/mail: server/dashboard/types server/database server/records/audit shared
 server/operations/webhooks: server/dashboard/types server/database server/records/webhooks shared
 server/records/agents: server/dashboard/types server/database server/records/audit shared
-server/records/alerts: server/dashboard/types server/database server/operations/alerts server/records/agents server/records/follow-up server/records/orders server/records/patients server/records/results server/records/studies server/records/users shared
+server/records/alerts: server/dashboard/types server/database server/operations/alerts server/records/agents server/records/codes server/records/follow-up server/records/orders server/records/patients server/records/results server/records/studies server/records/users shared
 server/records/audit: server/database shared
 server/records/calendar: server/dashboard/types server/database shared
 server/records/changes: server/database server/records/webhooks
 server/records/clinics: server/dashboard/types server/database shared
 server/records/codes: server/dashboard/types server/database server/records/audit server/records/studies shared
-server/records/comparison: server/dashboard/types server/records/studies shared
+server/records/comparison: server/dashboard/types server/database server/records/studies shared
 server/records/filing: server/dashboard/types server/database server/records/changes server/records/codes server/records/orders server/records/patients server/records/studies shared
 server/records/follow-up: server/dashboard/types server/database server/records/results server/records/studies shared
 server/records/intervals: server/dashboard/types server/database server/records/clinics server/records/studies shared
@@ -191,7 +191,7 @@ server/records/results: server/dashboard/types server/database server/records/cl
 server/records/sharing: server/dashboard/types server/database server/records/clinics server/records/orders server/records/patients server/records/studies shared
 server/records/soap: server/dashboard/types server/database server/records/patients shared
 server/records/studies: server/database server/records/changes server/records/clinics shared
-server/records/unmatched: server/dashboard/types server/database server/records/audit server/records/filing server/records/patients server/records/studies shared
+server/records/unmatched: server/dashboard/types server/database server/records/audit server/records/codes server/records/comparison server/records/filing server/records/patients server/records/studies shared
 server/records/users: server/dashboard/types server/database server/records/audit server/records/patients shared
 server/records/webhooks: server/dashboard/types server/database
 server/web: server/dashboard/types server/operations/alerts shared

@@ -38,6 +38,7 @@ const POINTS = {
   otherSpecies: -40,
   owner: 20,
   dateOfBirth: 20,
+  otherDateOfBirth: -10,
   sex: 5,
   otherSex: -15,
   weight: 10,
@@ -115,14 +116,14 @@ function weigh(
   const owner = fold(sent.owner ?? "");
   if (sent.owner !== null && owners.some((each) => fold(each) === owner))
     note("owner", `earlier results name the owner ${sent.owner}`);
-  if (sent.date_of_birth !== null && sent.date_of_birth === patient.date_of_birth) {
+  const contradicted = contradictedFacts(sent, patient);
+  if (contradicted.includes("date_of_birth")) {
+    note("otherDateOfBirth", `was born on ${patient.date_of_birth}, the device says ${sent.date_of_birth}`);
+  } else if (sent.date_of_birth !== null && patient.date_of_birth !== null) {
     note("dateOfBirth", `was born on ${patient.date_of_birth}`);
   }
-  const [sex, sentSex] = [readSex(patient.sex), readSex(sent.sex)];
-  if (sex !== null && sentSex !== null) {
-    if (sex === sentSex) note("sex", `is ${patient.sex}`);
-    else note("otherSex", `is ${patient.sex}, the device says ${sent.sex}`);
-  }
+  if (contradicted.includes("sex")) note("otherSex", `is ${patient.sex}, the device says ${sent.sex}`);
+  else if (readSex(sent.sex) !== null && readSex(patient.sex) !== null) note("sex", `is ${patient.sex}`);
   if (patient.weight_kg !== null && sent.weight_kg !== null) {
     const difference = Math.abs(patient.weight_kg - sent.weight_kg) / Math.max(patient.weight_kg, sent.weight_kg);
     if (difference <= WEIGHT_TOLERANCE) note("weight", `weighs ${patient.weight_kg} kg`);
@@ -130,6 +131,24 @@ function weigh(
       note("otherWeight", `weighs ${patient.weight_kg} kg, the device says ${sent.weight_kg}`);
   }
   return { patient, score, reasons, signs, number: near };
+}
+
+/** Facts of an animal in which a device may contradict the patient. The species has a stricter rule of its own. */
+export type ContradictedFact = "sex" | "date_of_birth";
+
+/** Lists the facts in which the device contradicts the patient. An unknown fact contradicts nothing. */
+export function contradictedFacts(
+  hint: Pick<PatientHint, "sex" | "date_of_birth">,
+  { sex, date_of_birth }: Pick<Patient, "sex" | "date_of_birth">,
+): ContradictedFact[] {
+  return [
+    ...(differ(readSex(hint.sex), readSex(sex)) ? (["sex"] as const) : []),
+    ...(differ(hint.date_of_birth, date_of_birth) ? (["date_of_birth"] as const) : []),
+  ];
+}
+
+function differ(one: string | null, other: string | null): boolean {
+  return one !== null && other !== null && one !== other;
 }
 
 /** Whether one name may be a typing error of the other. Case, accents and blanks make no difference. */

@@ -1,3 +1,4 @@
+import type { Result } from "../api/study.ts";
 import type { Analyte } from "./analytes/analytes.ts";
 import { fold } from "./species.ts";
 
@@ -39,4 +40,13 @@ export function meaningOf(text: string): string {
 /** Whether words are not the expected ones of the analyte. False for an analyte without an expected word. */
 export function isAbnormalWord({ expected_word }: Pick<Analyte, "expected_word">, text: string): boolean {
   return expected_word !== undefined && meaningOf(text) !== meaningOf(expected_word);
+}
+
+/** Whether words are the expected ones of the analyte, and the device does not doubt them. */
+export function isExpectedWord(
+  analyte: Pick<Analyte, "expected_word"> | undefined,
+  { value, value_text, comment }: Pick<Result, "value" | "value_text" | "comment">,
+): boolean {
+  if (value !== null || value_text === undefined || comment !== undefined) return false;
+  return analyte?.expected_word !== undefined && !isAbnormalWord(analyte, value_text);
 }

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance, FastifyReply } from "fastify";
@@ -33,14 +34,17 @@ export async function pageFiles(
 ): Promise<void> {
   await app.register(fastifyStatic, {
     root: join(folder, "assets"),
-    prefix: "/assets/",
-    wildcard: false,
-    index: false,
+    serve: false,
     // The names of the files hold a hash of their content.
     cacheControl: false,
     setHeaders: (reply) => void reply.header("cache-control", `public, max-age=${YEAR_S}, immutable`),
   });
-  const text = readFileSync(join(folder, html));
-  const page = (_request: unknown, reply: FastifyReply) => reply.type("text/html; charset=utf-8").send(text);
+  app.get<{ Params: { file: string } }>("/assets/:file", (request, reply) => reply.sendFile(request.params.file));
+  // A build while the program runs gives the scripts new names, which the next request for the page gets.
+  let text = readFileSync(join(folder, html));
+  const page = async (_request: unknown, reply: FastifyReply) => {
+    text = await readFile(join(folder, html)).catch(() => text);
+    return reply.type("text/html; charset=utf-8").send(text);
+  };
   for (const url of urls) app.route({ method: "GET", url, handler: page });
 }

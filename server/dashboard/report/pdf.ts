@@ -27,12 +27,25 @@ export interface PdfNode {
   readonly columnGap?: number;
   readonly margin?: readonly [number, number, number, number];
   readonly fillColor?: string;
+  /** The ground of a text, and its ink. */
+  readonly background?: string;
+  readonly color?: string;
   readonly style?: string | readonly string[];
   readonly alignment?: "right";
 }
 
 /** A drawn part of a picture: a rectangle, a filled polygon or a ring, in points. */
 export type PdfShape =
+  | {
+      readonly type: "ellipse";
+      readonly x: number;
+      readonly y: number;
+      readonly r1: number;
+      readonly r2: number;
+      readonly color: string;
+      readonly lineColor: string;
+      readonly lineWidth: number;
+    }
   | {
       readonly type: "rect";
       readonly x: number;
@@ -69,6 +82,8 @@ const RESULTS_LAYOUT = {
   hLineWidth: (line: number) => (line === 0 ? 0 : 0.5),
   vLineWidth: () => 0,
   hLineColor: () => "#d7dfdd",
+  paddingLeft: () => 3,
+  paddingRight: () => 3,
   paddingTop: () => 1.4,
   paddingBottom: () => 1.4,
 };

@@ -31,9 +31,11 @@ const words = {
   noResults: ["This study has no measured values.", "Bu tetkikte ölçülmüş değer yok."],
   fromVet: ["From your vet", "Veteriner hekiminizden"],
   barMeans: [
-    "Bar: the shaded part is the usual interval, the mark is the result. Bold: outside.",
-    "Çubuk: koyu bölüm olağan aralıktır, işaret sonucu gösterir. Kalın: aralık dışı.",
+    "Bar: the shaded part is the usual interval, the mark is the result.",
+    "Çubuk: koyu bölüm olağan aralıktır, işaret sonucu gösterir.",
   ],
+  ringMeans: ["Ring: the time before.", "Halka: önceki sonuç."],
+  boldMeans: ["Bold: outside.", "Kalın: aralık dışı."],
   doubted: [
     "?: the analyzer doubts this value; read it with care.",
     "?: analizör bu değerden kuşkulu; dikkatle değerlendirin.",

@@ -5,12 +5,12 @@ import { flagReasonText } from "../../../shared/clinical/flag-reasons.ts";
 import { whyText } from "../../../shared/clinical/passport/why-words.ts";
 import type { ReportContext } from "../types/results/report.ts";
 import { commentText, notReportedText } from "../types/results/sample-indices.ts";
-import { place } from "../types/results/range-place.ts";
 import type { ReportQuery, StudyPage, StudyRemark, StudyRow } from "../types/results/results.ts";
 import { isOfImages, isStudyWord } from "../types/results/study-words.ts";
 import type { CsvCell } from "../csv.ts";
 import { ageText } from "./age.ts";
-import type { PdfContent, PdfDocument, PdfNode, PdfShape } from "./pdf.ts";
+import type { PdfContent, PdfDocument, PdfNode } from "./pdf.ts";
+import { COLOURS, flagMark, rangeBar, BAR_WIDTH } from "./report-marks.ts";
 import { reportWord, type ReportWord } from "./report-text.ts";
 
 // One study on paper, for the owner of the animal, and as a table for a spreadsheet. Notes of the agent are in neither.
@@ -55,24 +55,7 @@ export function studyReport(study: StudyPage, context: ReportContext): PdfDocume
       { text: word(study.modality), style: "heading" },
       study.rows.length === 0 ? word("noResults") : rowsTable(study, sources, context),
       ...(study.rows.length === 0 ? [] : [legend(study.rows, context)]),
-      ...(study.not_reported.length === 0
-        ? []
-        : [
-            { text: word("notReported"), style: "heading" },
-            {
-              stack: study.not_reported.map((gap) => `${gap.analyte}: ${notReportedText(gap, language)}`),
-              style: "quiet",
-            },
-          ]),
-      ...(study.comments.length === 0
-        ? []
-        : [
-            { text: word("comments"), style: "heading" },
-            { stack: study.comments.map((comment) => commentText(comment, language)), style: "quiet" },
-          ]),
-      ...(sources.length === 0
-        ? []
-        : [{ text: word("sources"), style: "label", margin: [0, 5, 0, 1] } as const, { ol: sources, style: "quiet" }]),
+      { columns: [{ stack: belowTable(study, sources, context) }, ...signatures(study.remark)], columnGap: 14 },
     ],
     footer: (page, pages) => ({
       columns: [
@@ -84,20 +67,28 @@ export function studyReport(study: StudyPage, context: ReportContext): PdfDocume
   };
 }
 
+/** What the table cannot show: tests without a result, the analyzer's words on the sample, sources of the intervals. */
+function belowTable(study: StudyPage, sources: readonly string[], { language }: ReportContext): PdfContent[] {
+  const word = (name: ReportWord) => reportWord(language, name);
+  const gaps = study.not_reported.map((gap) => `${gap.analyte}: ${notReportedText(gap, language)}`);
+  const comments = study.comments.map((comment) => commentText(comment, language));
+  const section = (title: ReportWord, lines: readonly string[]): PdfContent[] =>
+    lines.length === 0
+      ? []
+      : [
+          { text: word(title), style: "heading" },
+          { stack: lines, style: "quiet" },
+        ];
+  const label = { text: word("sources"), style: "label", margin: [0, 5, 0, 1] } as const;
+  return [
+    ...section("notReported", gaps),
+    ...section("comments", comments),
+    ...(sources.length === 0 ? [] : [label, { ol: sources, style: "quiet" }]),
+  ];
+}
+
 /** Width between the margins of A4, in points. */
 const PAGE_WIDTH = 515;
-
-const COLOURS = {
-  accent: "#0b6e69",
-  bar: "#dbe3e1",
-  interval: "#a5d3cd",
-  normal: "#15211f",
-  low: "#1d4ed8",
-  high: "#a63c08",
-  critical: "#b0211a",
-  remarkGround: "#f3f6f5",
-  criticalGround: "#fdeceb",
-} as const;
 
 /** The animal, its owner and the sample side by side. */
 function factColumns(study: StudyPage, context: ReportContext): PdfContent[] {
@@ -112,7 +103,8 @@ function factColumns(study: StudyPage, context: ReportContext): PdfContent[] {
   });
   const born = patient?.date_of_birth ?? null;
   const species = patient === null ? null : isStudyWord(patient.species) ? word(patient.species) : patient.species;
-  const animal = [species, patient?.breed, patient === null ? null : sexText(patient.sex, word)].filter(Boolean);
+  const kind = species && `${species.slice(0, 1).toLocaleUpperCase(context.language)}${species.slice(1)}`;
+  const animal = [kind, patient?.breed, patient === null ? null : sexText(patient.sex, word)].filter(Boolean);
   const { flagged_for: flagged } = study;
   const { owner } = context;
   return [
@@ -145,13 +137,9 @@ function sexText(sex: string | null, word: Words): string | null {
   return known === undefined ? sex : word(known);
 }
 
-/** The words of the vet, with the name of who signs for them. */
-function remarkOf({ text, by }: StudyRemark, word: Words): PdfContent {
-  const stack = [
-    { text: word("fromVet"), style: "outside" },
-    { text },
-    { text: by, style: "label", alignment: "right" as const },
-  ];
+/** The words of the vet, before the tables that prove them. */
+function remarkOf({ text }: StudyRemark, word: Words): PdfContent {
+  const stack = [{ text: word("fromVet"), style: "outside" }, { text }];
   return {
     table: { headerRows: 0, widths: ["*"], dontBreakRows: false, body: [[{ stack, fillColor: COLOURS.remarkGround }]] },
     layout: "remark",
@@ -159,19 +147,29 @@ function remarkOf({ text, by }: StudyRemark, word: Words): PdfContent {
   };
 }
 
+/** Who signs for the remark, below a line for the pen. */
+function signatures(remark: StudyRemark | null): PdfContent[] {
+  if (remark === null) return [];
+  const line = { type: "rect", x: 0, y: 0, w: SIGNATURE_WIDTH, h: 0.7, r: 0, color: COLOURS.pen } as const;
+  return [{ stack: [{ canvas: [line] }, remark.by], width: SIGNATURE_WIDTH, margin: [0, 26, 0, 0] }];
+}
+
+const SIGNATURE_WIDTH = 156;
+
 function rowsTable(study: StudyPage, sources: readonly string[], context: ReportContext): PdfContent {
   const word = (name: ReportWord) => reportWord(context.language, name);
-  const hasBefore = study.rows.some(({ before }) => before !== undefined);
+  const hasBefore = study.rows.some((row) => beforeText(row, context) !== "");
   const heads = [word("analyte"), word("value"), "", "", word("range"), ...(hasBefore ? [word("before")] : [])];
   const head = heads.map((text, column) => ({
     text,
     style: "label",
+    fillColor: COLOURS.headGround,
     ...(column === 1 ? ({ alignment: "right" } as const) : {}),
   }));
   return {
     table: {
       headerRows: 1,
-      widths: ["*", 72, 54, BAR_WIDTH, 70, ...(hasBefore ? [60] : [])],
+      widths: ["*", 72, 66, BAR_WIDTH, 70, ...(hasBefore ? [60] : [])],
       // pdfmake drops an unbroken row that is higher than a page.
       dontBreakRows: study.rows.every(isLow),
       body: [head, ...study.rows.map((row) => rowCells(row, sources, { context, word, hasBefore }))],
@@ -213,19 +211,21 @@ function rowCells(
       ],
       alignment: "right",
     },
-    {
-      text: isOutside ? word(row.abnormal === true ? "abnormal" : flagWord(row)) : "",
-      style: row.flag === "normal" ? "" : (row.flag ?? "outside"),
-    },
+    isOutside ? flagMark(row, word(row.abnormal === true ? "abnormal" : flagWord(row))) : { text: "" },
     row.number === null || (row.low === null && row.high === null)
       ? { text: "" }
-      : { canvas: rangeBar(row, row.number) },
+      : { canvas: rangeBar(row, row.number, ringOf(row)) },
     row.reference_range === null
       ? { text: word("noInterval"), style: "quiet" }
       : { text: [row.reference_range, { text: source === 0 ? "" : ` [${source}]`, style: "quiet" }] },
     ...(hasBefore ? [{ text: beforeText(row, context), style: "quiet" }] : []),
   ];
   return cells.map((cell) => ({ ...cell, ...ground }));
+}
+
+/** The place of the previous value on the bar; null if the two do not compare. */
+function ringOf({ before }: StudyRow): number | null {
+  return before?.number ?? null;
 }
 
 /**
@@ -240,37 +240,16 @@ function beforeText({ before, unit }: StudyRow, { zone, language }: ReportContex
   return `${value} (${day.toLocaleString({ day: "numeric", month: "numeric", year: "2-digit" })})`;
 }
 
-const BAR_WIDTH = 54;
-
-/** Draws the position of a value in its interval, which is the middle half of the bar; a value far outside is an arrowhead. */
-function rangeBar({ low, high, flag }: StudyRow, value: number): PdfShape[] {
-  const { at, from, to, end } = place(value, low, high);
-  const x = (part: number) => (part * BAR_WIDTH) / 100;
-  const color = COLOURS[flag ?? "normal"];
-  const tip = end === "low" ? 0 : BAR_WIDTH;
-  const back = end === "low" ? 6 : BAR_WIDTH - 6;
-  const points = [
-    { x: back, y: 1 },
-    { x: tip, y: 5.5 },
-    { x: back, y: 10 },
-  ];
-  return [
-    { type: "rect", x: 0, y: 4.75, w: BAR_WIDTH, h: 1.5, r: 0.5, color: COLOURS.bar },
-    { type: "rect", x: x(from), y: 2.5, w: x(to - from), h: 6, r: 1, color: COLOURS.interval },
-    end === null
-      ? { type: "rect", x: x(at) - 1.5, y: 0.5, w: 3, h: 10, r: 1.5, color }
-      : { type: "polyline", points, closePath: true, color },
-  ];
-}
-
-/** The words under the table: of the bar, and of the mark of doubt with the reasons of the rows that have it. */
+/** The words under the table: of the bar, and of the ring and the mark of doubt, with its reasons, if a row has them. */
 function legend(rows: readonly StudyRow[], { language }: ReportContext): PdfContent {
   const doubts = rows.flatMap(({ analyte, comment }) =>
     comment === null ? [] : [`${analyte}: ${doubtText(comment, language)}.`],
   );
-  const explained: readonly ReportWord[] = doubts.length === 0 ? ["barMeans"] : ["barMeans", "doubted"];
+  const hasRing = rows.some((row) => row.number !== null && ringOf(row) !== null);
+  const words: ReportWord[] = ["barMeans", ...(hasRing ? (["ringMeans"] as const) : []), "boldMeans"];
+  if (doubts.length > 0) words.push("doubted");
   return {
-    text: `${explained.map((name) => reportWord(language, name)).join(" ")}\n${doubts.join(" ")}`.trimEnd(),
+    text: `${words.map((each) => reportWord(language, each)).join(" ")}\n${doubts.join(" ")}`.trimEnd(),
     style: "quiet",
     margin: [0, 4, 0, 0],
   };
@@ -301,7 +280,8 @@ function sourceText({ source }: StudyRow, word: Words): string | null {
 
 function timeText(instant: string, { zone, language }: ReportQuery): string {
   const time = DateTime.fromISO(instant, { zone }).setLocale(language);
-  return `${time.toLocaleString({ dateStyle: "medium", timeStyle: "short" })} (${zone})`;
+  // The font of the paper has no narrow blank, which stands before PM.
+  return `${time.toLocaleString({ dateStyle: "medium", timeStyle: "short" }).replaceAll("\u202f", "\u00a0")} (${zone})`;
 }
 
 /** The heads of a study's CSV file. They are the API's names, so that a program reads every language alike. */

@@ -22,6 +22,7 @@ import { query, type Session } from "../../database/query.ts";
 import { openStudies } from "../studies/open-studies.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { openOf, unseenForADay } from "../follow-up/lists.ts";
+import { countUnknownCodes } from "../codes/unknown-codes.ts";
 import { countNotRun, countOrders } from "../orders/order-counts.ts";
 import { readAlertBook } from "./alerts.ts";
 import { openFirstSteps } from "./first-steps.ts";
@@ -61,7 +62,6 @@ export async function readToday(
   }: { clinicId: number; userId: number; timeZone: string | null; isAdmin: boolean; units: UnitChoice; now: number },
 ): Promise<TodayState> {
   const waiting = await session.first(unmatched, { clinicId });
-  const codes = await session.first(unknownCodes, { clinicId });
   const keys = await session.all(keysInUse, { clinicId });
   const criticalRows = await session.all(critical, { clinicId, since: now - CRITICAL_HOURS * HOUR_MS });
   const newestRows = await session.all(newest, { clinicId, since: now - NEWEST_DAYS * 24 * HOUR_MS });
@@ -71,7 +71,7 @@ export async function readToday(
   return {
     first_steps: isAdmin ? await openFirstSteps(session, clinicId) : [],
     unmatched: { count: waiting?.count ?? 0, oldest_at: timestampOrNull(waiting?.oldest ?? null) },
-    unknown_codes: codes?.count ?? 0,
+    unknown_codes: await countUnknownCodes(session, clinicId),
     critical: criticalRows.map((row) => toCritical(row, units)),
     unseen: unseen.studies,
     yours: yours.studies,
@@ -195,20 +195,6 @@ export const unmatched = query((db, p: { clinicId: number }) =>
     .where("clinic_id", "=", p.clinicId)
     .where("patient_id", "is", null)
     .where("rejected_reason", "is", null),
-);
-
-const unknownCodes = query((db, p: { clinicId: number }) =>
-  db
-    .selectFrom("unknown_code as code")
-    .leftJoin("code_mapping as mapping", (join) =>
-      join
-        .onRef("mapping.clinic_id", "=", "code.clinic_id")
-        .onRef("mapping.device_id", "=", "code.device_id")
-        .onRef("mapping.code", "=", "code.code"),
-    )
-    .select((select) => select.fn.countAll<number>().as("count"))
-    .where("code.clinic_id", "=", p.clinicId)
-    .where("mapping.code", "is", null),
 );
 
 function visible(db: Kysely<Tables>, p: { clinicId: number }) {

@@ -114,3 +114,22 @@ const codesOf = query((db, p: { clinicId: number }) =>
     .orderBy("studies", "desc")
     .orderBy("code"),
 );
+
+/** Counts the codes of the clinic's devices without an analyte. */
+export async function countUnknownCodes(session: Session, clinicId: number): Promise<number> {
+  return (await session.first(withoutMapping, { clinicId }))?.count ?? 0;
+}
+
+const withoutMapping = query((db, p: { clinicId: number }) =>
+  db
+    .selectFrom("unknown_code as code")
+    .leftJoin("code_mapping as mapping", (join) =>
+      join
+        .onRef("mapping.clinic_id", "=", "code.clinic_id")
+        .onRef("mapping.device_id", "=", "code.device_id")
+        .onRef("mapping.code", "=", "code.code"),
+    )
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("code.clinic_id", "=", p.clinicId)
+    .where("mapping.code", "is", null),
+);

@@ -5,7 +5,7 @@ import { query, type Session } from "../../database/query.ts";
 import type { Store } from "../../database/store.ts";
 import { VersionedCache } from "./versioned-cache.ts";
 import { identifiersOfClinic, type KnownPatient, languageOfClinic, patientsOfClinic } from "./clinic-patients.ts";
-import { inOrder, lettersOf, sortByName } from "./patient-order.ts";
+import { inOrder, lettersOf } from "./patient-order.ts";
 import { rankFor, searchFor, searchText } from "./patient-search.ts";
 
 // The list of a clinic's connected patients with search. The names stay in memory until the clinic's list changes.
@@ -60,7 +60,7 @@ export class PatientLists {
   }
 
   /**
-   * All patients of a clinic, by name, as of the call or later. One list of a clinic is read at a time: an import changes it several times
+   * All patients of a clinic as of the call or later. One list of a clinic is read at a time: an import changes it several times
    * a second, and the lists of many requests would fill the memory.
    */
   async known(clinicId: number): Promise<readonly KnownPatient[]> {
@@ -123,7 +123,7 @@ export async function knownPatients(session: Session, clinicId: number): Promise
     };
     return { ...animal, is_deceased: deceased_at !== null, owner_fp, owner_name, owner_phone, owner_email };
   });
-  return sortByName(patients, await languageOf(session, clinicId));
+  return patients;
 }
 
 /** Without a choice Turkish: its alphabet has the letters of the English one in the same order, and its own between them. */

@@ -12,7 +12,7 @@ import type {
 import { rowChanges } from "../filing/revision-changes.ts";
 import { readRemark } from "../studies/study-remark.ts";
 import { studyRows } from "./study-rows.ts";
-import { withBefore } from "./results-before.ts";
+import { withBefore } from "../comparison/results-before.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
 import { findPatient } from "../patients/patients.ts";

@@ -10,7 +10,8 @@ import { type WhyContext, whyContext, whyRange, whyRow } from "../../../shared/c
 import { publishedRow } from "../../../shared/clinical/reference.ts";
 import { convert } from "../../../shared/clinical/analytes/units.ts";
 import { boundsOf } from "../../../shared/clinical/analytes/value.ts";
-import { analyteOfCode, shownResult } from "../../../shared/clinical/units/shown-result.ts";
+import { isExpectedWord } from "../../../shared/clinical/result-words.ts";
+import { analyteOf, analyteOfCode, shownResult } from "../../../shared/clinical/units/shown-result.ts";
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import { unitText } from "../../../shared/clinical/units/unit-text.ts";
 import { sentValue } from "../../../shared/clinical/units/value-text.ts";
@@ -77,6 +78,7 @@ export function studyRows(
       flag: result.flag,
       side: sideOf({ ...result, ...boundsOf(result.reference_range) }) ?? limit?.side ?? null,
       ...(result.abnormal === true ? { abnormal: true as const } : {}),
+      ...(isExpectedWord(analyteOf({ modality, result, row }), result) ? { expected: true as const } : {}),
       ...(limit === null ? {} : { limit: limit.limit }),
       device_range: row?.device_range ?? null,
       device_species: row?.device_species ?? null,

@@ -1,9 +1,10 @@
 import type { Reason } from "../../../shared/api/reason.ts";
 import { sql } from "kysely";
-import type { Patient } from "../../../shared/api/patient.ts";
 import type { PatientHint, Result, Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
+import { contradictedFacts } from "../../../shared/clinical/candidates.ts";
 import { boundsOf } from "../../../shared/clinical/analytes/value.ts";
-import { shownResult } from "../../../shared/clinical/units/shown-result.ts";
+import { isExpectedWord } from "../../../shared/clinical/result-words.ts";
+import { analyteOf, shownResult } from "../../../shared/clinical/units/shown-result.ts";
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import { unitText } from "../../../shared/clinical/units/unit-text.ts";
 import { valueText } from "../../../shared/clinical/units/value-text.ts";
@@ -26,10 +27,11 @@ import { speciesContradiction } from "../filing/species-rule.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { StudyColumns } from "../../database/schema.ts";
 import { findPatient } from "../patients/patients.ts";
+import { countUnknownCodes } from "../codes/unknown-codes.ts";
+import { withBefore } from "../comparison/results-before.ts";
 import { candidatesFor } from "./candidates.ts";
 import { flagForPatient, preciseSpeciesOf } from "../studies/flags.ts";
 import { historyOf } from "../studies/history.ts";
-import type { OwnPatient } from "./commands.ts";
 import { findStoredStudy, type StoredStudy } from "../studies/studies.ts";
 import { parseStored, timestampOf } from "../studies/study-content.ts";
 
@@ -47,8 +49,15 @@ export async function findOwnStudy(session: Session, clinicId: number, fp: strin
   return patient === undefined ? undefined : stored;
 }
 
+/** A patient that the clinic sees. */
+export type FoundPatient = NonNullable<Awaited<ReturnType<typeof findPatient>>>;
+
 /** Finds a patient with an active connection to the clinic. */
-export async function findOwnPatient(session: Session, clinicId: number, fp: string): Promise<OwnPatient | undefined> {
+export async function findOwnPatient(
+  session: Session,
+  clinicId: number,
+  fp: string,
+): Promise<FoundPatient | undefined> {
   const found = await findPatient(session, clinicId, fp);
   return found?.connected === true ? found : undefined;
 }
@@ -66,7 +75,8 @@ export async function listForPage(
   const outdated = (await session.all(outdatedStudies, { clinicId })).map(
     ({ acquired_at, ...study }): OutdatedStudy => ({ ...study, acquired_at: timestampOf(acquired_at) }),
   );
-  return { ...counts, studies: rows.map(unmatchedRow), outdated };
+  const unknown_codes = await countUnknownCodes(session, clinicId);
+  return { ...counts, unknown_codes, studies: rows.map(unmatchedRow), outdated };
 }
 
 /** Describes a study with its candidates and its history. The study is one of findOwnStudy(). */
@@ -102,31 +112,39 @@ export async function describeUnmatched(
 export async function previewAssignment(
   session: Session,
   stored: StoredStudy,
-  patient: Patient,
+  found: FoundPatient,
   units: UnitChoice,
 ): Promise<AssignPreview> {
+  const { patient } = found;
   const flagged = await flagForPatient(session, stored, patient);
   const snapshot = parseStored(flagged.snapshot) as Snapshot | null;
   const results = JSON.parse(flagged.results) as Result[];
   const hint = parseStored(stored.patient_hint) as PatientHint | null;
   const contradiction = speciesContradiction(hint, patient, await preciseSpeciesOf(session, patient.fp));
+  const { modality } = stored;
+  const rows = results.map((result, index): PreviewRow => {
+    const kept = snapshot?.rows[index];
+    const row = kept?.analyte === result.analyte ? kept : undefined;
+    const shown = shownResult({ modality, result, row }, units);
+    return {
+      analyte: result.analyte,
+      ...shown,
+      // The rank of a urine pad and a bound of a value have no place on a scale.
+      number: (result.value_text ?? result.comparator) === undefined ? shown.number : null,
+      flag: result.flag,
+      ...(result.abnormal === true ? { abnormal: true as const } : {}),
+      ...(isExpectedWord(analyteOf({ modality, result, row }), result) ? { expected: true as const } : {}),
+      side: sideOf({ ...result, ...boundsOf(result.reference_range) }),
+      reason: row?.reason ?? null,
+    };
+  });
+  const filed = { ...stored, ...flagged, patient_id: found.id, patient_fp: patient.fp };
   return {
     revision: stored.revision,
     patient: shownPatient(patient),
     contradicted_species: contradiction === null ? null : (hint?.species ?? null),
-    results: results.map((result, index): PreviewRow => {
-      const kept = snapshot?.rows[index];
-      const row = kept?.analyte === result.analyte ? kept : undefined;
-      const { value, unit, reference_range } = shownResult({ modality: stored.modality, result, row }, units);
-      return {
-        analyte: result.analyte,
-        ...{ value, unit, reference_range },
-        flag: result.flag,
-        ...(result.abnormal === true ? { abnormal: true as const } : {}),
-        side: sideOf({ ...result, ...boundsOf(result.reference_range) }),
-        reason: row?.reason ?? null,
-      };
-    }),
+    contradicted: hint === null ? [] : contradictedFacts(hint, patient),
+    results: await withBefore(session, { stored: filed, found, units }, rows),
   };
 }
 

@@ -69,11 +69,22 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByRole("button", { name: "Order tests" }).click();
     await page.getByLabel("Name, owner, phone or number").fill("kara");
     await page.getByRole("button", { name: /Karabaş/ }).click();
-    await page.getByRole("combobox", { name: "Panel", exact: true }).selectOption("Kidney");
-    expect(await page.getByRole("textbox", { name: "Tests" }).inputValue()).toBe("ALT, CREA");
+    const kidney = page.getByRole("checkbox", { name: /^Kidney/ });
+    const tests = page.getByRole("textbox", { name: "Tests" });
+    await tests.fill("GLU");
+    await kidney.check();
+    expect(await tests.inputValue()).toBe("ALT, CREA, GLU");
+    await kidney.uncheck();
+    expect(await tests.inputValue()).toBe("GLU");
+    await tests.fill("");
+    await kidney.check();
+    await expectAccessible(page);
     await page.getByRole("button", { name: "Order", exact: true }).click();
     await page.getByText("Print label").waitFor();
     await page.keyboard.press("Escape");
+    // An order of a panel alone has its name.
+    await page.getByText("1 open", { exact: true }).waitFor();
+    await page.getByRole("cell", { name: /^Kidney: ALT, CREA/ }).waitFor();
 
     const acquired_at = new Date(dashboard.clock.now - 60_000).toISOString();
     const run = study({ patient_fp: dog.fp, acquired_at, matched_by: { by: "fp", identifiers: [] } });
@@ -99,13 +110,13 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByRole("button", { name: "İstem bağla" }).click();
     await expectAccessible(page);
     await page.getByRole("dialog").getByRole("button", { name: "İstem bağla" }).click();
-    await page.getByText("Çalışılıyor").waitFor();
+    await page.getByText("Çalışılıyor", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Sonuçları ayır" }).click();
     await expectAccessible(page);
     await page.getByRole("dialog").getByRole("button", { name: "Sonuçları ayır" }).click();
     await page.getByRole("button", { name: "İstem bağla" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "İstem bağla" }).click();
-    await page.getByText("Çalışılıyor").waitFor();
+    await page.getByText("Çalışılıyor", { exact: true }).waitFor();
     await page.getByRole("link", { name: "Sonuç", exact: false }).last().click();
     await page.getByText("istem elle bağlandı").first().waitFor();
     const { body } = await dashboard.get(key, `/api/v1/lab/diagnostics/${run.fp}`);
@@ -131,6 +142,6 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await expectFitsPhone(page);
     await page.getByRole("link", { name: "Today", exact: true }).click();
     await page.getByRole("region", { name: "Orders not run for 1 h" }).getByRole("link").click();
-    await page.getByText("Not run for 1 h").waitFor();
+    await page.getByText("Not run for 1 h", { exact: true }).waitFor();
   });
 });

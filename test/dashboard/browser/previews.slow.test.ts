@@ -133,6 +133,22 @@ describe.skipIf(browserProblem() !== null)("previews in a browser", () => {
       "for (const _ of [1, 2]) dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight' })); undefined",
     );
     await dialog.getByRole("heading", { name: "Image 3 of 3" }).waitFor();
+    // Full screen by key and button keeps the picture, its keys and the warning.
+    const full = () => page.evaluate<string | null>("document.fullscreenElement?.className ?? null");
+    await page.keyboard.press("f");
+    await expect.poll(full).toBe("picture-view");
+    await page.keyboard.press("ArrowRight");
+    await dialog.getByRole("img", { name: "Image 1 of 3, not for diagnosis" }).waitFor();
+    const warning = await dialog.getByText("Not for diagnosis", { exact: true }).boundingBox();
+    expect(warning!.y + warning!.height).toBeLessThanOrEqual(page.viewportSize()!.height);
+    await expectAccessible(page);
+    await page.keyboard.press("f");
+    await expect.poll(full).toBeNull();
+    await dialog.getByRole("button", { name: "Full screen" }).click();
+    await expect.poll(full).toBe("picture-view");
+    await dialog.getByRole("button", { name: "Full screen" }).click();
+    await expect.poll(full).toBeNull();
+    await dialog.waitFor();
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
     await page.locator("button:focus").waitFor();

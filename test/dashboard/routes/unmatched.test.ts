@@ -86,6 +86,19 @@ test("the preview has the flags that the API serves once the study is filed", as
   expect(ofCat.results.map(({ reference_range, flag }) => [reference_range, flag])).toEqual([["28-109", "normal"]]);
 });
 
+test("the preview has the patient's last value, and the facts in which the device contradicts the patient", async () => {
+  const { server, staff } = await startClinic();
+  const before = waiting({}, { patient_fp: dog.fp, acquired_at: "2026-01-02T08:00:00.000Z" });
+  const sent = waiting({ sex: dog.sex === "male" ? "F" : "M", date_of_birth: "1999-01-01" });
+  await pushTo(server, ours, before, sent);
+  const { body } = await staff.call<AssignPreview>("GET", `/unmatched/${sent.fp}/preview/${dog.fp}`);
+  expect(body).toMatchObject({
+    contradicted_species: null,
+    contradicted: ["sex", "date_of_birth"],
+    results: [{ number: 100, low: 17, high: 95, before: { fp: before.fp, value: "100", number: 100 } }],
+  });
+});
+
 test("a study of a cat goes to a dog only if the user types the dog's species", async () => {
   const { server, staff, studyOf } = await startClinic();
   const sent = waiting({ species: "Kedi" });

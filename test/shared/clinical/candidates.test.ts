@@ -95,6 +95,7 @@ test("species, owner, date of birth, sex and weight rank namesakes, and contradi
       [
         "is called Fındık",
         "is a cat, the device says dog",
+        "was born on 2021-01-01, the device says 2020-01-01",
         "is female, the device says M",
         "weighs 4 kg, the device says 10.8",
       ],

@@ -2,9 +2,9 @@ import type { FastifyInstance } from "fastify";
 import type { Refusal } from "../../types/refusals.ts";
 import { ApiError } from "../../../http/errors.ts";
 import type { Session } from "../../../database/query.ts";
-import type { ClinicActor, OwnPatient } from "../../../records/unmatched/commands.ts";
+import type { ClinicActor } from "../../../records/unmatched/commands.ts";
 import type { StoredStudy } from "../../../records/studies/studies.ts";
-import { findOwnPatient } from "../../../records/unmatched/unmatched-page.ts";
+import { findOwnPatient, type FoundPatient } from "../../../records/unmatched/unmatched-page.ts";
 import { clinicOf, userOf } from "../../auth/guard.ts";
 import type { DashboardContext } from "../../context.ts";
 import { refuse } from "../../refuse.ts";
@@ -51,7 +51,7 @@ export function studyCommand<Body extends { revision: number }>(
 }
 
 /** @throws 404 for a patient of another clinic, as for a missing one */
-export async function ownPatient(session: Session, clinicId: number, fp: string): Promise<OwnPatient> {
+export async function ownPatient(session: Session, clinicId: number, fp: string): Promise<FoundPatient> {
   return found("This patient", await findOwnPatient(session, clinicId, fp));
 }
 

@@ -86,7 +86,7 @@ function studyRoutes(app: FastifyInstance, { store }: DashboardContext): void {
       return store.snapshot(async (session) => {
         const stored = await ownStudy(session, request);
         const { id, units } = clinicOf(request);
-        return previewAssignment(session, stored, (await ownPatient(session, id, patient)).patient, units);
+        return previewAssignment(session, stored, await ownPatient(session, id, patient), units);
       });
     },
   );

@@ -7,10 +7,10 @@ import type { OpenLink } from "../../../records/sharing/report-links.ts";
 // keep what they find.
 
 const STYLE = `
-:root { color-scheme: light dark; --ink: #1d2733; --quiet: #4c5866; --page: #f4f6f8; --card: #fff; --line: #d4dae1; --main: #0b5cad; --on: #fff; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8ecf1; --quiet: #b3bdc9; --page: #12171d; --card: #1b222b; --line: #38434f; --main: #8ec1f7; --on: #0c1722; } }
+:root { color-scheme: light dark; --ink: #15211f; --quiet: #51605d; --page: #f5f7f7; --card: #fff; --line: #e0e7e5; --main: #0b6e69; --on: #fff; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e8efed; --quiet: #a6b5b1; --page: #0f1514; --card: #171f1d; --line: #2a3633; --main: #5fcabf; --on: #04211e; } }
 * { box-sizing: border-box; }
-body { margin: 0; padding: 24px 16px; background: var(--page); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
+body { margin: 0; padding: 24px 16px; background: var(--page); color: var(--ink); font: 16px/1.5 -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", system-ui, sans-serif; }
 main { max-width: 34rem; margin: 8vh auto 0; padding: 24px; background: var(--card); border: 1px solid var(--line); border-radius: 12px; overflow-wrap: anywhere; }
 h1 { margin: 0 0 8px; font-size: 1.375rem; line-height: 1.3; }
 p { margin: 0 0 16px; }

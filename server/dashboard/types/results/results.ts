@@ -143,6 +143,8 @@ export interface StudyRow {
   side: Side | null;
   /** Present if the words are not the expected ones. */
   abnormal?: true;
+  /** Present if they are; without an interval nothing else says so. */
+  expected?: true;
   device_range: string | null;
   device_species: string | null;
   device_flag: string | null;

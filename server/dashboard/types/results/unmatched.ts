@@ -1,7 +1,7 @@
 import type { Reason } from "../../../../shared/api/reason.ts";
 import type { Flag, PatientHint, Study } from "../../../../shared/api/study.ts";
-import type { CandidateSign } from "../../../../shared/clinical/candidates.ts";
-import type { Side } from "./results.ts";
+import type { CandidateSign, ContradictedFact } from "../../../../shared/clinical/candidates.ts";
+import type { ResultBefore, Side } from "./results.ts";
 
 // Unmatched studies, and the commands of users on them, between the server and the screen "To place".
 
@@ -28,6 +28,8 @@ export interface UnmatchedRow {
 export interface UnmatchedList {
   waiting: number;
   rejected: number;
+  /** Number of codes without an analyte. */
+  unknown_codes: number;
   studies: UnmatchedRow[];
   /** Filed studies whose ranges and flags are for facts of the animal that were corrected since, the oldest first. */
   outdated: OutdatedStudy[];
@@ -113,12 +115,20 @@ export interface PreviewRow {
   value: string;
   unit: string | null;
   reference_range: string | null;
+  /** The printed number; null for a value without a place on a scale. */
+  number: number | null;
+  low: number | null;
+  high: number | null;
   flag: Flag | null;
   /** Present if the words are not the expected ones. */
   abnormal?: true;
+  /** Present if they are. */
+  expected?: true;
   side: Side | null;
   /** Why there is no range or flag. */
   reason: Reason | null;
+  /** The previous result of that patient; absent without one. */
+  before?: ResultBefore;
 }
 
 /** The response to `GET unmatched/<fp>/preview/<patient>`. */
@@ -127,6 +137,8 @@ export interface AssignPreview {
   patient: ShownPatient;
   /** The species that the device stated, in its own word, if the patient is of another one. */
   contradicted_species: string | null;
+  /** Further facts in which the device contradicts the patient. The page asks about them. */
+  contradicted: ContradictedFact[];
   results: PreviewRow[];
 }
 

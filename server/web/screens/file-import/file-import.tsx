@@ -7,6 +7,7 @@ import { call, sendFile } from "../../api.ts";
 import { Loaded, Problem, useResource } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
 import { language } from "../../text.ts";
+import { Icon } from "../../ui/status/icon.tsx";
 import { Field } from "../../ui/form/field.tsx";
 import { useAction } from "../../ui/form/use-action.ts";
 import { type Act, Columns, ReadAs } from "./decided.tsx";
@@ -33,8 +34,12 @@ export function FileImport() {
   }, [isBusy]);
   return (
     <div class="file-import">
-      <h1>{t("title")}</h1>
-      <p class="quiet">{t("intro")}</p>
+      <div class="page-head">
+        <div>
+          <h1>{t("title")}</h1>
+          <p>{t("intro")}</p>
+        </div>
+      </div>
       <Loaded of={last}>
         {({ last: own, folder }) => {
           const ofFolder = folder.find(({ id }) => id === file);
@@ -88,7 +93,12 @@ function Steps({ state, reload }: { state: ImportState | null; reload: () => Pro
     <ol class="steps">
       <FileStep state={state} isDisabled={isRunning} act={act} discard={() => discard(id)} />
       {reading !== null && isOpen && (
-        <Step number={2} title={t("columns")} isCurrent={reading.questions.length > 0}>
+        <Step
+          number={2}
+          title={t("columns")}
+          isCurrent={reading.questions.length > 0}
+          isDone={reading.questions.length === 0}
+        >
           <Columns state={state} reading={reading} isDisabled={isRunning} act={act} />
         </Step>
       )}
@@ -127,15 +137,20 @@ function FileStep({
   const words = fault === null ? null : faultWords(fault, language.value);
   const place = fault?.line == null ? "" : `${t("line", { line: fault.line })}: `;
   return (
-    <Step number={1} title={t("file")} isCurrent={fault !== null}>
-      <p class="between">
-        <span>{fault === null ? t("lines", { name, rows: reading?.rows ?? 0 }) : t("notRead", { name })}</span>
-        {phase !== "running" && (
+    <Step
+      number={1}
+      title={t("file")}
+      isCurrent={fault !== null}
+      isDone={fault === null}
+      action={
+        phase !== "running" && (
           <button type="button" disabled={isDisabled} onClick={discard}>
             {t(state.undo_until === null ? "another" : "anotherEndsUndo")}
           </button>
-        )}
-      </p>
+        )
+      }
+    >
+      <p>{fault === null ? t("lines", { name, rows: reading?.rows ?? 0 }) : t("notRead", { name })}</p>
       {words !== null && (
         <div class="problem" role="alert">
           <strong>{`${place}${words.what}`}</strong>
@@ -151,20 +166,28 @@ function Step({
   number,
   title,
   isCurrent,
+  isDone = false,
+  action = false,
   children,
 }: {
   number: number;
   title: string;
   isCurrent: boolean;
+  isDone?: boolean;
+  /** Beside the title. */
+  action?: ComponentChildren;
   children: ComponentChildren;
 }) {
   return (
-    <li aria-current={isCurrent ? "step" : undefined}>
+    <li class={isDone ? "done" : undefined} aria-current={isCurrent ? "step" : undefined}>
       <span class="step-number" aria-hidden="true">
-        {number}
+        {isDone ? <Icon of="check" /> : number}
       </span>
       <div>
-        <h2>{title}</h2>
+        <div class="between">
+          <h2>{title}</h2>
+          {action}
+        </div>
         {children}
       </div>
     </li>

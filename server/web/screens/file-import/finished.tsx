@@ -52,9 +52,11 @@ export function Finished({
         </p>
       )}
       {result !== null && phase !== "undone" && (
-        <div class={phase === "done" ? "note note-good" : "note"} role="status">
-          <p>{t("done", { ...result.counts, by, time: dateTime(end ?? start) })}</p>
-          {phase === "done" && reading?.kind === "animals" && <p>{t("waiting")}</p>}
+        <div class={phase === "done" ? "note note-good between" : "note between"} role="status">
+          <div>
+            <p>{t("done", { ...result.counts, by, time: dateTime(end ?? start) })}</p>
+            {phase === "done" && reading?.kind === "animals" && <p>{t("waiting")}</p>}
+          </div>
           {until !== null && (
             <button type="button" disabled={isRunning || isDisabled} onClick={undo}>
               {t("undo", { time: dateTime(until) })}

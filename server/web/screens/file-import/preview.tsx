@@ -11,6 +11,7 @@ import {
 import { call } from "../../api.ts";
 import { clinicPath } from "../../session.ts";
 import { language } from "../../text.ts";
+import { Icon } from "../../ui/status/icon.tsx";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import type { Act } from "./decided.tsx";
 import { t } from "./texts.ts";
@@ -68,8 +69,10 @@ export function Preview({
 
 export function Progress({ done, rows, words }: { done: number; rows: number; words: string }) {
   return (
-    <div role="status">
-      <p>{words}</p>
+    <div class="card" role="status">
+      <p>
+        <strong>{words}</strong>
+      </p>
       <progress max={rows} value={done} aria-label={t("progress")} />
     </div>
   );
@@ -90,26 +93,34 @@ export function Result({ of, kind, id }: { of: FileResult; kind: FileReading["ki
           </div>
         ))}
       </dl>
-      <div class="between">
-        <div class="actions" role="group" aria-label={t("show")}>
-          {LINE_OUTCOMES.map((outcome) => (
-            <button key={outcome} type="button" aria-pressed={outcome === chosen} onClick={() => choose(outcome)}>
-              {`${t(outcome)} ${counts[outcome]}`}
-            </button>
-          ))}
+      <div class="card flush">
+        <div class="card-head">
+          <div class="actions" role="group" aria-label={t("show")}>
+            {LINE_OUTCOMES.map((outcome) => (
+              <button
+                key={outcome}
+                type="button"
+                class="chip"
+                aria-pressed={outcome === chosen}
+                onClick={() => choose(outcome)}
+              >
+                {`${t(outcome)} ${counts[outcome]}`}
+              </button>
+            ))}
+          </div>
+          {counts.refused > 0 && (
+            <a
+              class="button refused-lines"
+              href={`/clinic/v1${clinicPath()}/imports/${id}/refused?language=${language.value}`}
+              download
+            >
+              <Icon of="file" /> {t("refusedCsv")}
+            </a>
+          )}
         </div>
-        {counts.refused > 0 && (
-          <a
-            class="button"
-            href={`/clinic/v1${clinicPath()}/imports/${id}/refused?language=${language.value}`}
-            download
-          >
-            {t("refusedCsv")}
-          </a>
-        )}
+        {total === 0 ? <p class="quiet no-lines">{t("none")}</p> : <Lines outcome={chosen} lines={shown} kind={kind} />}
+        {total > shown.length && <p class="card-foot">{t("firstLines", { count: shown.length, total })}</p>}
       </div>
-      {total === 0 ? <p class="quiet">{t("none")}</p> : <Lines outcome={chosen} lines={shown} kind={kind} />}
-      {total > shown.length && <p class="quiet">{t("firstLines", { count: shown.length, total })}</p>}
     </>
   );
 }

@@ -40,13 +40,15 @@ function OrderForm({
   const [patient, choosePatient] = useState(given);
   const [draft, setDraft] = useState<Draft>({ tests: "", device: "" });
   const [isChecked, setChecked] = useState(false);
+  const [panels, setPanels] = useState<readonly Panel[]>([]);
   const tests = testsIn(draft.tests);
   const fault = faultOf(tests, draft.device, choices);
   const place = async ({ panel = "" }: Record<string, string>) => {
     setChecked(true);
     if (patient === null || fault !== null) return;
     const device = draft.device === "" ? null : draft.device;
-    const body: NewOrder = { patient_fp: patient.fp, device, panel: panel.trim() === "" ? null : panel.trim(), tests };
+    const named = panel.trim() === "" ? panelOf(tests, panels) : panel.trim();
+    const body: NewOrder = { patient_fp: patient.fp, device, panel: named, tests };
     const { accession } = await call<OrderPlaced>("POST", `${clinicPath()}/orders`, body);
     placed({ accession, patient, tests, ordered_at: new Date().toISOString() });
   };
@@ -64,10 +66,10 @@ function OrderForm({
       {given === null && <PatientPicker chosen={patient} choose={choosePatient} />}
       <PanelChoice
         panels={choices.panels}
-        choose={({ tests: named, device }) => {
-          // The device may be gone since.
-          const isThere = choices.devices.some(({ id }) => id === device);
-          setDraft({ tests: named.join(", "), device: isThere ? (device ?? "") : "" });
+        chosen={panels}
+        choose={(next) => {
+          setPanels(next);
+          setDraft(drafted(next, panels, draft, choices));
         }}
       />
       <DeviceAndTests draft={draft} set={setDraft} devices={choices.devices} fault={isChecked ? fault : null} />
@@ -119,26 +121,64 @@ function DeviceAndTests({
   );
 }
 
-function PanelChoice({ panels, choose }: { panels: readonly Panel[]; choose: (panel: Panel) => void }) {
+function PanelChoice({
+  panels,
+  chosen,
+  choose,
+}: {
+  panels: readonly Panel[];
+  chosen: readonly Panel[];
+  choose: (panels: Panel[]) => void;
+}) {
   if (panels.length === 0) return null;
-  const chosen = (name: string) => panels.find((panel) => panel.name === name);
   return (
-    <Field label={t("panel")}>
-      <select
-        onChange={({ currentTarget: { value } }) => {
-          const panel = chosen(value);
-          if (panel !== undefined) choose(panel);
-        }}
-      >
-        <option value="">{t("noPanel")}</option>
-        {panels.map(({ name }) => (
-          <option key={name} value={name}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </Field>
+    <fieldset>
+      <legend>{t("panels")}</legend>
+      {panels.map((panel) => (
+        <label key={panel.name} class="check">
+          <input
+            type="checkbox"
+            checked={chosen.includes(panel)}
+            onChange={({ currentTarget: { checked } }) =>
+              choose(panels.filter((each) => (each === panel ? checked : chosen.includes(each))))
+            }
+          />
+          <span>
+            {panel.name} <span class="quiet panel-tests">{panel.tests.join(", ")}</span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
   );
+}
+
+/** Puts the tests of the chosen panels into the draft, beside those that the user typed, and the device that they share. */
+function drafted(
+  next: readonly Panel[],
+  before: readonly Panel[],
+  { tests, device }: Draft,
+  choices: OrderChoices,
+): Draft {
+  const ofPanels = before.flatMap((panel) => panel.tests);
+  const typed = testsIn(tests).filter((test) => !isAmong(test, ofPanels));
+  const devices = new Set(next.map((panel) => panel.device));
+  const [shared = null] = devices;
+  // The device may be gone since.
+  const known = devices.size === 1 && choices.devices.some(({ id }) => id === shared) ? (shared ?? "") : "";
+  return {
+    tests: testsIn([...next.flatMap((panel) => panel.tests), ...typed].join(",")).join(", "),
+    device: next.length === 0 ? device : known,
+  };
+}
+
+/** The name under which the tests are listed: that of the one panel that they are. */
+function panelOf(tests: readonly string[], [panel, ...others]: readonly Panel[]): string | null {
+  if (panel === undefined || others.length > 0 || tests.length !== panel.tests.length) return null;
+  return tests.every((test) => isAmong(test, panel.tests)) ? panel.name : null;
+}
+
+function isAmong(test: string, tests: readonly string[]): boolean {
+  return tests.some((each) => folded(each) === folded(test));
 }
 
 function testsIn(text: string): string[] {

@@ -16,7 +16,10 @@ import { useAction } from "../../ui/form/use-action.ts";
 import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Badge } from "../../ui/status/badge.tsx";
+import type { IconName } from "../../ui/status/icon.tsx";
+import { State, type Tone } from "../../ui/status/status-card.tsx";
 import { studyWord } from "../../ui/words/study-word.ts";
+import { shortTime } from "../../ui/words/words.ts";
 import { Attach } from "./attach.tsx";
 import { Label } from "./label.tsx";
 import { OrderTests } from "./order-form.tsx";
@@ -46,8 +49,11 @@ export function Orders() {
   }, []);
   return (
     <>
-      <div class="between">
-        <h1>{t("orders")}</h1>
+      <div class="page-head">
+        <div>
+          <h1>{t("orders")}</h1>
+          {list.data !== undefined && <p>{sumOf(list.data)}</p>}
+        </div>
         {may("staff") && (
           <button type="button" class="primary" onClick={() => show("?new")}>
             {t("order")}
@@ -91,15 +97,18 @@ function OrderList({
       {shown.length === 0 ? (
         <Empty title={t("none")}>{t("noneNext")}</Empty>
       ) : (
-        <DataTable
-          label={t("orders")}
-          columns={[t("ordered"), t("animal"), t("tests"), t("sample"), t("state"), t("next")]}
-          class="cards"
-        >
-          {shown.map((order) => (
-            <OrderRow key={order.fp} order={order} hours={hours} reload={reload} />
-          ))}
-        </DataTable>
+        <div class="card flush">
+          <DataTable
+            label={t("orders")}
+            columns={[t("ordered"), t("animal"), t("tests"), t("sample"), t("state"), t("next")]}
+            class="cards order-list"
+          >
+            {shown.map((order) => (
+              <OrderRow key={order.fp} order={order} hours={hours} reload={reload} />
+            ))}
+          </DataTable>
+          {tab === "open" && <p class="card-foot">{t("states", { hours })}</p>}
+        </div>
       )}
     </>
   );
@@ -112,7 +121,7 @@ function OrderRow({ order, hours, reload }: { order: ListedOrder; hours: number;
   const isOpen = (TABS.open as readonly OrderState[]).includes(state);
   return (
     <tr>
-      <td>{dateTime(order.ordered_at)}</td>
+      <td class="quiet">{shortTime(order.ordered_at)}</td>
       <th scope="row">
         <a href={`/dashboard/patients/${patient.fp}`}>{patient.name}</a>{" "}
         <span class="quiet">{studyWord(patient.species)}</span>
@@ -126,7 +135,7 @@ function OrderRow({ order, hours, reload }: { order: ListedOrder; hours: number;
       </td>
       <td class="order-number">{accession}</td>
       <td>
-        <Badge {...toneOf(state)}>{stateName(state, { hours })}</Badge>
+        <State {...markOf(state)}>{stateName(state, { hours })}</State>
         {missing.length > 0 && <span class="quiet"> {t("missing", { tests: missing.join(", ") })}</span>}
       </td>
       <td>
@@ -150,7 +159,7 @@ function OrderRow({ order, hours, reload }: { order: ListedOrder; hours: number;
             </button>
           )}
           {isOpen && study === undefined && may("staff") && (
-            <button type="button" class="danger" onClick={() => open("cancel")}>
+            <button type="button" onClick={() => open("cancel")}>
               {t("cancel")}
               <span class="visually-hidden"> {accession}</span>
             </button>
@@ -245,7 +254,7 @@ function WithoutOrder({ body: { orders, without_order }, reload }: { body: Order
       >
         {without_order.map((study) => (
           <tr key={study.fp}>
-            <td>{dateTime(study.acquired_at)}</td>
+            <td class="quiet">{shortTime(study.acquired_at)}</td>
             <th scope="row">
               <a href={`/dashboard/results/${study.fp}`}>{study.patient.name}</a>{" "}
               <span class="quiet">{studyWord(study.patient.species)}</span>
@@ -303,18 +312,33 @@ function Charge({ of: { fp, patient, charged }, reload }: { of: UnorderedStudy; 
   );
 }
 
-function toneOf(state: OrderState): { tone?: "active" | "new" | "warning" | "done" } {
+/** The list in one line, with what needs a person. */
+function sumOf({ orders, without_order, not_run_hours: hours }: OrdersBody): string {
+  const open = orders.filter(({ state }) => (TABS.open as readonly OrderState[]).includes(state)).length;
+  const notRun = orders.filter(({ state }) => state === "not run").length;
+  const due = without_order.filter(({ charged }) => charged === null).length;
+  const parts = [
+    notRun === 0 ? null : t("sumNotRun", { count: notRun, hours }),
+    due === 0 ? null : t("sumWithout", { count: due }),
+  ].filter((part) => part !== null);
+  return [t("sumOpen", { count: open }), ...parts].join(" · ");
+}
+
+function markOf(state: OrderState): { tone: Tone; icon: IconName } {
   switch (state) {
-    case "in progress":
-    case "offered":
-      return { tone: "active" };
-    case "not run":
-    case "without order":
-      return { tone: "warning" };
-    case "resulted":
-    case "cancelled":
-      return { tone: "done" };
     case "ordered":
-      return {};
+      return { tone: "plain", icon: "circle" };
+    case "offered":
+      return { tone: "plain", icon: "check" };
+    case "in progress":
+      return { tone: "good", icon: "wait" };
+    case "resulted":
+      return { tone: "good", icon: "good" };
+    case "not run":
+      return { tone: "warn", icon: "bad" };
+    case "without order":
+      return { tone: "warn", icon: "move" };
+    case "cancelled":
+      return { tone: "plain", icon: "circle" };
   }
 }

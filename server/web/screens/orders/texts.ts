@@ -15,6 +15,13 @@ export const t = translations({
   orders: ["Orders", "İstemler"],
   order: ["Order tests", "Test iste"],
   orderFor: ["Order tests: {name}", "Test iste: {name}"],
+  sumOpen: ["{count} open", "{count} açık"],
+  sumNotRun: ["{count} not run for {hours} h", "{count} istem {hours} saattir çalışılmadı"],
+  sumWithout: ["{count} {count|result|results} without an order", "{count} sonuç istemsiz"],
+  states: [
+    "Ordered → the device has it → running → results in. An order without a result for {hours} h counts as not run.",
+    "İstendi → cihaz aldı → çalışılıyor → sonuç geldi. {hours} saat sonucu gelmeyen istem çalışılmadı sayılır.",
+  ],
   open: ["Open", "Açık"],
   done: ["Done", "Biten"],
   cancelledOnes: ["Cancelled", "İptal edilen"],
@@ -62,8 +69,7 @@ export const t = translations({
     "Sonuçlar hayvanda kalır, istem yeniden açılır.",
   ],
   choose: ["Order", "İstem"],
-  panel: ["Panel", "Panel"],
-  noPanel: ["Own choice", "Kendim seçeceğim"],
+  panels: ["Panels", "Paneller"],
   testsHint: [
     "Codes or names of analytes, separated by commas: ALT, CREA.",
     "Analit kodları veya adları, virgülle ayrılmış: ALT, CREA.",

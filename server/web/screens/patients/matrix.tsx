@@ -149,7 +149,7 @@ const t = translations({
   trend: ["Trend", "Seyir"],
   trendOf: ["Trend of {analyte}", "Seyir: {analyte}"],
   ownCode: ["own code of {device}", "{device} cihazının kendi kodu"],
-  normal: ["normal", "normal"],
+  normal: ["in range", "aralıkta"],
   noInterval: ["no interval", "aralık yok"],
   inDoubt: ["in doubt: {comment}", "şüpheli: {comment}"],
   legend: [

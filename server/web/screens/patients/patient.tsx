@@ -41,6 +41,10 @@ export function PatientPage() {
             <RecentChanges at={`${LIST}/${fp}`} changes={data.recent_changes} reload={overview.reload} />
             <ConnectionHistory changes={data.connection_changes} />
             <OtherClinics overview={data} reload={overview.reload} />
+            <details class="no-print">
+              <summary class="quiet">{t("developers")}</summary>
+              <Facts of={[[t("fp"), <code key="fp">{fp}</code>]]} />
+            </details>
           </>
         )}
       </Loaded>
@@ -63,7 +67,6 @@ function Header({ overview, reload }: { overview: PatientOverview; reload: () =>
     [t("born"), birth],
     [t("died"), deceased_at === null ? "" : date(deceased_at)],
     [t("identifiers"), identifiers.length === 0 ? t("notRecorded") : identifiers.join(", ")],
-    [t("fp"), fp],
   ];
   return (
     <header>
@@ -130,6 +133,7 @@ const t = translations({
   patient: ["Patient", "Hasta"],
   born: ["Born", "Doğum"],
   identifiers: ["Identifiers", "Kimlikler"],
+  developers: ["For developers", "Geliştiriciler için"],
   fp: ["Fingerprint (fp)", "Parmak izi (fp)"],
   notRecorded: ["not recorded", "kayıtlı değil"],
   died: ["Died", "Ölüm"],

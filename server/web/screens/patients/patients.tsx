@@ -122,18 +122,31 @@ function Filters({
   show: (changes: { search?: string; species?: string }) => void;
 }) {
   const typing = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const [typed, setTyped] = useState(search);
+  const sent = useRef(search);
   useEffect(() => () => clearTimeout(typing.current), []);
+  // Another search came from the header or a way back: its text replaces what is typed here.
+  useEffect(() => {
+    if (search === sent.current) return;
+    clearTimeout(typing.current);
+    sent.current = search;
+    setTyped(search);
+  }, [search]);
   return (
     <form class="list-bar" role="search" onSubmit={(event) => event.preventDefault()}>
       <Field label={t("search")}>
         <input
           type="search"
           autocomplete="off"
-          defaultValue={search}
+          value={typed}
           placeholder={t("searchHint")}
           onInput={({ currentTarget: { value } }) => {
+            setTyped(value);
             clearTimeout(typing.current);
-            typing.current = setTimeout(() => show({ search: value.trim() }), TYPING_MS);
+            typing.current = setTimeout(() => {
+              sent.current = value.trim();
+              show({ search: sent.current });
+            }, TYPING_MS);
           }}
         />
       </Field>

@@ -1,11 +1,10 @@
 import { useRef } from "preact/hooks";
 import type { NewResult } from "../../../dashboard/types/results/today.ts";
 import { Empty } from "../../resource.tsx";
-import { dateTime } from "../../text.ts";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Flag, flagWord } from "../../ui/result-row/flag.tsx";
 import { OutsideValues } from "../../ui/result-row/outside-values.tsx";
-import { clockTime, dayOf } from "../../ui/words/words.ts";
+import { shortTime } from "../../ui/words/words.ts";
 import { studyWord } from "../../ui/words/study-word.ts";
 import { Badge } from "../../ui/status/badge.tsx";
 import { linkOf, nameOf } from "./needs.tsx";
@@ -60,14 +59,9 @@ function Row({ result, isNew }: { result: NewResult; isNew: boolean }) {
           <Flag flag={worst_flag} />
         )}
       </td>
-      <td class="number quiet">{arrivalText(received_at)}</td>
+      <td class="number quiet">{shortTime(received_at)}</td>
     </tr>
   );
-}
-
-/** The time of day alone for what arrived today. */
-function arrivalText(at: string): string {
-  return dayOf(at) === dayOf(new Date().toISOString()) ? clockTime(at) : dateTime(at);
 }
 
 function announcement(result: NewResult): string {

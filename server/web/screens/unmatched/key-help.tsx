@@ -1,11 +1,11 @@
 import { keysAreOn, switchKeys } from "../../ui/form/use-keys.ts";
 import { t } from "./texts.ts";
 
-/** Lists the shortcuts. */
+/** Lists the shortcuts, while they are on. */
 export function KeyHelp({ mayAct }: { mayAct: boolean }) {
+  if (!keysAreOn.value) return null;
   return (
     <div class="unmatched-keys quiet no-print">
-      <strong>{t("keys")}</strong>
       <span>
         <kbd>j</kbd> <kbd>k</kbd> {t("keyMove")}
       </span>
@@ -18,7 +18,7 @@ export function KeyHelp({ mayAct }: { mayAct: boolean }) {
             <kbd>Enter</kbd> {t("keyConfirm")}
           </span>
           <span>
-            <kbd>n</kbd> {t("newFromResult")}
+            <kbd>n</kbd> {t("keyNew")}
           </span>
           <span>
             <kbd>r</kbd> {t("keyReject")}
@@ -28,14 +28,19 @@ export function KeyHelp({ mayAct }: { mayAct: boolean }) {
           </span>
         </>
       )}
-      <label>
-        <input
-          type="checkbox"
-          checked={keysAreOn.value}
-          onChange={({ currentTarget }) => switchKeys(currentTarget.checked)}
-        />{" "}
-        {t("keysOn")}
-      </label>
     </div>
+  );
+}
+
+export function KeySwitch() {
+  return (
+    <label class="check key-switch no-print">
+      <input
+        type="checkbox"
+        checked={keysAreOn.value}
+        onChange={({ currentTarget }) => switchKeys(currentTarget.checked)}
+      />
+      {t("keysOn")}
+    </label>
   );
 }

@@ -9,15 +9,24 @@ import {
   type UnmatchedDetails,
 } from "../../../dashboard/types/results/unmatched.ts";
 import { Loaded, useResource } from "../../resource.tsx";
-import { Field } from "../../ui/form/field.tsx";
-import { word } from "../../ui/words/words.ts";
+import { may } from "../../session.ts";
+import { Icon } from "../../ui/status/icon.tsx";
+import { dayText, word } from "../../ui/words/words.ts";
 import { patientFacts } from "./patient-facts.ts";
 import { studyWord } from "../../ui/words/study-word.ts";
 import { sign, t } from "./texts.ts";
 import type { Unmatched } from "./use-unmatched.ts";
 
 /** The candidates, and a search among the clinic's other patients. */
-export function PatientChoice({ unmatched, study }: { unmatched: Unmatched; study: UnmatchedDetails }) {
+export function PatientChoice({
+  unmatched,
+  study,
+  add,
+}: {
+  unmatched: Unmatched;
+  study: UnmatchedDetails;
+  add: () => void;
+}) {
   const [text, setText] = useState("");
   const wanted = text.trim();
   const found = useResource<PatientList>(wanted === "" ? null : `/patients?search=${encodeURIComponent(wanted)}`);
@@ -33,15 +42,22 @@ export function PatientChoice({ unmatched, study }: { unmatched: Unmatched; stud
           </li>
         ))}
       </ol>
-      <Field label={t("search")} hint={t("searchHint")}>
+      <div class="actions unmatched-other">
         <input
           type="search"
+          aria-label={t("search")}
+          placeholder={t("searchHint")}
           autocomplete="off"
           maxLength={100}
           value={text}
           onInput={({ currentTarget }) => setText(currentTarget.value)}
         />
-      </Field>
+        {may("staff") && (
+          <button type="button" onClick={add}>
+            <Icon of="add" /> {t("newFromResult")}
+          </button>
+        )}
+      </div>
       {wanted !== "" && (
         <Loaded of={found}>
           {({ patients }) =>
@@ -81,19 +97,21 @@ function Choice({ unmatched: { chosen, choose }, patient, ordinal, children }: C
     >
       {ordinal !== undefined && <kbd>{ordinal}</kbd>}
       <span>
-        <strong>{patient.name}</strong> {studyWord(patient.species)} <span class="quiet">{patientFacts(patient)}</span>
+        <strong>{patient.name}</strong> <span class="quiet">{patientFacts(patient)}</span>
         {children}
       </span>
     </button>
   );
 }
 
-const against: readonly CandidateSign[] = ["otherSpecies", "otherSex", "otherWeight"];
+const against: readonly CandidateSign[] = ["otherSpecies", "otherSex", "otherDateOfBirth", "otherWeight"];
 
 function Signs({ candidate, study }: { candidate: Candidate; study: UnmatchedDetails }) {
+  // What speaks for the animal comes first, then what speaks against it.
+  const signs = candidate.signs.toSorted((a, b) => Number(against.includes(a)) - Number(against.includes(b)));
   return (
     <span class="unmatched-signs">
-      {candidate.signs.map((each) => (
+      {signs.map((each) => (
         <span key={each} class={against.includes(each) ? "unmatched-sign unmatched-against" : "unmatched-sign"}>
           <span aria-hidden="true">{against.includes(each) ? "✗" : "✓"}</span> {signText(each, candidate, study)}
         </span>
@@ -114,6 +132,8 @@ function signText(each: CandidateSign, { patient, number }: Candidate, { hint }:
       return sign(each, { species, said: hint?.species ?? "" });
     case "owner":
       return sign(each, { said: hint?.owner ?? "" });
+    case "otherDateOfBirth":
+      return sign(each, { day: dayText(patient.date_of_birth ?? ""), said: dayText(hint?.date_of_birth ?? "") });
     case "otherSex":
       return sign(each, { sex: word(patient.sex ?? ""), said: hint?.sex ?? "" });
     case "otherWeight":

@@ -24,16 +24,17 @@ export function PlacePanel({
   return (
     <section class="card" aria-labelledby="unmatched-whose">
       <h2 id="unmatched-whose">{t("whose")}</h2>
-      {waits ? <PatientChoice unmatched={unmatched} study={study} /> : <Placed unmatched={unmatched} study={study} />}
+      {waits ? (
+        <PatientChoice unmatched={unmatched} study={study} add={add} />
+      ) : (
+        <Placed unmatched={unmatched} study={study} />
+      )}
       {waits && chosen !== undefined && (
         <Loaded of={preview}>{(data) => <Preview key={data.patient.fp} unmatched={unmatched} preview={data} />}</Loaded>
       )}
       {action.error !== undefined && <Problem error={action.error} retry={action.retry} />}
       {waits && may("staff") && (
-        <p class="actions">
-          <button type="button" onClick={add}>
-            {t("newFromResult")}
-          </button>
+        <p class="actions unmatched-reject">
           <button type="button" class="danger" onClick={reject}>
             {t("reject")}
           </button>

@@ -5,6 +5,7 @@ import { language } from "../../text.ts";
 import { Field } from "../../ui/form/field.tsx";
 import { ResultRow, ResultTable } from "../../ui/result-row/result-row.tsx";
 import { formValues } from "../../ui/form/form.ts";
+import { dayOf, plainDate } from "../../ui/words/words.ts";
 import { studyWord } from "../../ui/words/study-word.ts";
 import { t } from "./texts.ts";
 import type { Unmatched } from "./use-unmatched.ts";
@@ -13,13 +14,13 @@ import type { Unmatched } from "./use-unmatched.ts";
 export function Preview({ unmatched, preview }: { unmatched: Unmatched; preview: AssignPreview }) {
   const { patient, contradicted_species: said, results } = preview;
   const form = useRef<HTMLFormElement>(null);
-  // Focuses what confirms: the button, or the field for the species if the study contradicts the patient.
+  // Focuses what confirms: the button, or what asks about a contradiction between the device and the patient.
   useEffect(() => form.current?.querySelector<HTMLElement>("input, button")?.focus(), []);
   const name = patient.name;
   return (
     <>
       <h3>{t("preview", { name })}</h3>
-      <PreviewTable results={results} name={name} />
+      <PreviewTables results={results} name={name} />
       {may("staff") && (
         <form
           ref={form}
@@ -27,13 +28,21 @@ export function Preview({ unmatched, preview }: { unmatched: Unmatched; preview:
           onSubmit={(event) => void unmatched.assign(preview, typedSpecies(event, patient.species))}
         >
           {said !== null && <Contradiction preview={preview} said={said} />}
+          {preview.contradicted.length > 0 && (
+            <label class="check unmatched-checked">
+              <input type="checkbox" required />
+              <span>{t("checked", { count: preview.contradicted.length, name })}</span>
+            </label>
+          )}
           <div class="actions">
             <button type="submit" class={said === null ? "primary" : "danger"} disabled={unmatched.action.isRunning}>
               {said === null ? t("confirm", { name }) : t("confirmDespite")}
             </button>
-            <button type="button" onClick={() => unmatched.choose(undefined)}>
-              {t("cancel")}
-            </button>
+            {unmatched.hasNext && (
+              <button type="button" onClick={() => unmatched.move(1)}>
+                {t("skip")}
+              </button>
+            )}
           </div>
         </form>
       )}
@@ -61,13 +70,53 @@ function Contradiction({ preview: { patient }, said }: { preview: AssignPreview;
   );
 }
 
-function PreviewTable({ results, name }: { results: readonly PreviewRow[]; name: string }) {
+/** The values that a person looks at, then those within their intervals, which are folded. */
+function PreviewTables({ results, name }: { results: readonly PreviewRow[]; name: string }) {
   if (results.length === 0) return <p class="quiet">{t("noResults")}</p>;
-  return (
-    <ResultTable label={t("previewTable", { name })} class="dense">
-      {results.map((result, index) => (
-        <ResultRow key={index} of={result} />
+  const inRange = results.filter(({ flag, abnormal }) => flag === "normal" && abnormal !== true);
+  const others = results.filter((result) => !inRange.includes(result));
+  const hasBefore = results.some(({ before }) => before !== undefined);
+  const table = (label: string, rows: readonly PreviewRow[]) => (
+    <ResultTable label={label} class="dense" before={hasBefore ? t("last") : undefined}>
+      {rows.map((result, index) => (
+        <ResultRow
+          key={index}
+          of={result}
+          numberBefore={result.before?.number ?? null}
+          {...(hasBefore && { before: <Last of={result} /> })}
+        />
       ))}
     </ResultTable>
+  );
+  return (
+    <>
+      {others.length > 0 && table(t("previewTable", { name }), others)}
+      {inRange.length > 0 && (
+        <details class="unmatched-in-range">
+          <summary class="quiet">
+            {t(others.length > 0 ? "othersInRange" : "allInRange", { count: inRange.length })}
+          </summary>
+          {table(t("inRangeTable", { name }), inRange)}
+        </details>
+      )}
+    </>
+  );
+}
+
+/** The last value of the chosen patient; its day is on hover and for screen readers. */
+function Last({ of: { before, unit } }: { of: PreviewRow }) {
+  if (before === undefined) return null;
+  const day = plainDate(dayOf(before.acquired_at));
+  const isComparable = before.change === null || !("code" in before.change);
+  const text = [before.analyte, before.value, before.unit === unit ? null : before.unit].filter(Boolean).join(" ");
+  return (
+    <span class="quiet" title={isComparable ? day : `${day}, ${t("notComparable")}`}>
+      {isComparable ? "" : "≠ "}
+      {text}
+      <span class="visually-hidden">
+        , {day}
+        {isComparable ? "" : `, ${t("notComparable")}`}
+      </span>
+    </span>
   );
 }

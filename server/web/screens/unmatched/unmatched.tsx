@@ -15,7 +15,7 @@ import { studyWord } from "../../ui/words/study-word.ts";
 import { AnimalFromResult } from "../patients/animal/new-animal.tsx";
 import { DeviceSaid } from "./device-said.tsx";
 import { keysAreOn, useKeys } from "../../ui/form/use-keys.ts";
-import { KeyHelp } from "./key-help.tsx";
+import { KeyHelp, KeySwitch } from "./key-help.tsx";
 import { PlacePanel } from "./place-panel.tsx";
 import { RejectDialog } from "./reject-dialog.tsx";
 import { Parts } from "./parts.tsx";
@@ -44,17 +44,23 @@ export function UnmatchedStudies() {
         n: () => setAdding(study.data),
         r: () => setRejecting(study.data),
         Enter() {
-          if (preview.data?.contradicted_species === null) void unmatched.assign(preview.data);
+          const { data } = preview;
+          if (data?.contradicted_species === null && data.contradicted.length === 0) void unmatched.assign(data);
         },
       }),
     }),
   });
   return (
     <>
-      <h1>{t("title")}</h1>
-      <Parts at="studies" />
-      <Toolbar unmatched={unmatched} />
-      <KeyHelp mayAct={mayAct} />
+      <div class="page-head">
+        <div>
+          <h1>{t("title")}</h1>
+          <Waiting count={unmatched.queue.data?.waiting} />
+        </div>
+        <KeySwitch />
+      </div>
+      <Parts at="studies" codes={unmatched.queue.data?.unknown_codes} />
+      <Toolbar unmatched={unmatched} mayAct={mayAct} />
       {unmatched.last !== undefined && <Notice unmatched={unmatched} />}
       <Outdated studies={unmatched.queue.data?.outdated ?? []} />
       <Loaded of={unmatched.queue}>
@@ -116,7 +122,17 @@ function candidateKeys({ study, choose }: Unmatched): Record<string, () => void>
   return Object.fromEntries(candidates.map(({ patient }, index) => [String(index + 1), () => choose(patient)]));
 }
 
-function Toolbar({ unmatched: { queue, isRejected, showRejected, order, setOrder } }: { unmatched: Unmatched }) {
+function Waiting({ count }: { count: number | undefined }) {
+  return count === undefined || count === 0 ? null : <p>{t("wait", { count })}</p>;
+}
+
+function Toolbar({
+  unmatched: { queue, isRejected, showRejected, order, setOrder },
+  mayAct,
+}: {
+  unmatched: Unmatched;
+  mayAct: boolean;
+}) {
   const { waiting = 0, rejected = 0 } = queue.data ?? {};
   return (
     <div class="actions unmatched-toolbar">
@@ -134,6 +150,7 @@ function Toolbar({ unmatched: { queue, isRejected, showRejected, order, setOrder
         <option value="oldest">{t("oldest")}</option>
         <option value="newest">{t("newest")}</option>
       </select>
+      <KeyHelp mayAct={mayAct} />
     </div>
   );
 }

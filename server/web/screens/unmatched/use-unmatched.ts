@@ -98,18 +98,19 @@ export function useUnmatched() {
     select(next?.fp === placed ? undefined : next?.fp);
   }
 
+  const selected = studies.findIndex((each) => each.fp === fp);
   return {
     ...shown,
     last,
     action,
+    hasNext: selected >= 0 && selected + 1 < studies.length,
     /** Shows the waiting or the rejected studies, and selects the first one. */
     showRejected: (wanted: boolean) => {
       setRejected(wanted);
       select(undefined);
     },
     move: (step: 1 | -1) => {
-      const index = studies.findIndex((each) => each.fp === fp);
-      const next = studies[index < 0 ? 0 : index + step];
+      const next = studies[selected < 0 ? 0 : selected + step];
       if (next !== undefined) select(next.fp);
     },
     /** Files the study with the previewed flags. */

@@ -36,7 +36,8 @@ export function flagWord(flag: FlagValue | "abnormal"): string {
 const t = translations({
   low: ["low", "düşük"],
   high: ["high", "yüksek"],
-  normal: ["normal", "normal"],
+  // A value within its interval is not a normal animal, so that the word says no more than that.
+  normal: ["in range", "aralıkta"],
   critical: ["critical", "kritik"],
   criticalLow: ["critical low", "kritik düşük"],
   criticalHigh: ["critical high", "kritik yüksek"],

@@ -27,7 +27,14 @@ export function ResultTable({ label, class: ofTable = "", more, before, children
     <DataTable
       label={label}
       class={`results-table cards ${ofTable}`.trimEnd()}
-      columns={[t("analyte"), [t("value"), "value"], t("flag"), t("range"), before ?? false, more ?? false]}
+      columns={[
+        t("analyte"),
+        [t("value"), "value"],
+        t("flag"),
+        t("range"),
+        before === undefined ? false : [before, "labelled"],
+        more ?? false,
+      ]}
     >
       {children}
     </DataTable>
@@ -49,6 +56,8 @@ interface Result {
   readonly flag: FlagValue | null;
   readonly side?: Side | null | undefined;
   readonly abnormal?: boolean | undefined;
+  /** Whether words are the expected ones. */
+  readonly expected?: boolean | undefined;
   /** Reason for a missing interval or flag. */
   readonly reason?: Reason | null;
 }
@@ -97,6 +106,7 @@ export function ResultRow(props: ResultRowProps) {
         </td>
         <td class="flag-cell">
           <Flag flag={flag} side={of.side} abnormal={abnormal} />
+          {of.expected === true && <span class="flag flag-normal">{t("asExpected")}</span>}
           {flag === null && !abnormal && of.reference_range != null && of.reason != null && (
             <span class="quiet">{flagReason(of.reason)}</span>
           )}
@@ -146,6 +156,7 @@ const t = translations({
   value: ["Value", "Değer"],
   flag: ["Flag", "İşaret"],
   range: ["Reference interval", "Referans aralığı"],
+  asExpected: ["as expected", "beklendiği gibi"],
   noRange: ["no interval", "aralık yok"],
   inDoubt: ["in doubt: {comment}", "şüpheli: {comment}"],
 });

@@ -3,6 +3,8 @@ import "./icon.css";
 /** Icons of 16 by 16 units. Each is shown with a word of the same meaning. */
 const paths = {
   down: "M4 6l4 4 4-4",
+  check: "M3 8.5l3.5 3.5L13 4.5",
+  circle: "M8 14.5A6.5 6.5 0 1 0 8 1.5a6.5 6.5 0 0 0 0 13z",
   find: "M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10zM11 11l3.5 3.5",
   add: "M8 3v10M3 8h10",
   move: "M3 5.5h10L10.5 3M13 10.5H3L5.5 13",

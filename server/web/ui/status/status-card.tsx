@@ -1,16 +1,16 @@
 import type { ComponentChildren } from "preact";
-import { Icon } from "./icon.tsx";
+import { Icon, type IconName } from "./icon.tsx";
 import "./status.css";
 
 export type Tone = "good" | "warn" | "bad" | "plain";
 
 const icons = { good: "good", warn: "bad", bad: "bad", plain: "wait" } as const;
 
-/** A state in words. Icon and colour repeat it: red needs a person, green works. */
-export function State({ tone, children }: { tone: Tone; children: ComponentChildren }) {
+/** A state in words. Icon and colour repeat it: red needs a person, amber may need one, green works. */
+export function State({ tone, icon, children }: { tone: Tone; icon?: IconName; children: ComponentChildren }) {
   return (
     <strong class={`state state-${tone}`}>
-      <Icon of={icons[tone]} />
+      <Icon of={icon ?? icons[tone]} />
       <span>{children}</span>
     </strong>
   );

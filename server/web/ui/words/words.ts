@@ -1,6 +1,6 @@
 import { isStudyWord } from "../../../dashboard/types/results/study-words.ts";
 import { ageOn } from "../../../dashboard/types/patients.ts";
-import { language, locale, translations, timeZone } from "../../text.ts";
+import { dateTime, language, locale, translations, timeZone } from "../../text.ts";
 import { studyWord } from "./study-word.ts";
 
 // Facts of an animal, and days and times, in the page's language.
@@ -35,6 +35,16 @@ export function dayOf(instant: string): string {
 /** Prints a calendar day, which no time zone may shift. */
 export function plainDate(day: string): string {
   return new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeZone: "UTC" }).format(new Date(day));
+}
+
+/** Prints a day of a device or a file; any other text stays as it is. */
+export function dayText(text: string): string {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) ? plainDate(text) : text;
+}
+
+/** Prints the time of day alone for an instant of today, else the day with it. */
+export function shortTime(instant: string): string {
+  return dayOf(instant) === dayOf(new Date().toISOString()) ? clockTime(instant) : dateTime(instant);
 }
 
 /** Prints the time of day of an instant. */

@@ -95,10 +95,23 @@ test("names follow the Turkish alphabet, and a long list names the page of each 
   const turned = await lists.find({ clinicId, search: null, species: null, sort: "-name", page: 2 });
   expect(turned.letters.map(({ letter, page }) => `${letter}${page}`).slice(0, 3)).toEqual(["Z1", "M1", "İ2"]);
   expect((await lists.find({ clinicId, search: "maviş", species: null, page: 1 })).letters).toEqual([]);
-  // A clinic that chose English has accents alone.
+  // A clinic that chose English has accents alone, from the next request on.
   await store.transaction((session) => setClinicSettings(session, clinicId, { language: "en", time_zone: null }));
-  const english = await new PatientLists(store).find({ clinicId, search: null, species: null, page: 1 });
+  const english = await lists.find({ clinicId, search: null, species: null, page: 1 });
   expect(english.letters.map(({ letter }) => letter)).toEqual(["#", "C", "D", "I", "M", "Z"]);
+  expect(english.patients.slice(2, 4).map(({ name }) => name)).toEqual(["Çakır", "Ceylan"]);
+});
+
+test("blanks before a name change neither its place nor the letter that leads to it", async () => {
+  const others = Array.from({ length: 60 }, (_, index) => patient({ name: `Maviş ${index}` }));
+  const [zeki, ada] = [patient({ name: "  Zeki" }), patient({ name: " Ada" })];
+  const { clinicId, lists } = await startList(zeki, ...others, ada);
+  const { letters } = await lists.find({ clinicId, search: null, species: null, page: 1 });
+  expect(letters.map(({ letter, page, fp }) => [letter, page, fp])).toEqual([
+    ["A", 1, ada.fp],
+    ["M", 1, others[0]?.fp],
+    ["Z", 2, zeki.fp],
+  ]);
 });
 
 test("the server sorts the whole list by owner or age, and a patient without the value is last both ways", async () => {

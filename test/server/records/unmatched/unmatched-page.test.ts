@@ -63,10 +63,13 @@ test("a preview stores nothing, and the history names the user of a command", as
   const sent = waiting();
   await pushTo(server, ours, sent);
   const stored = await findOwnStudy(store, clinicId, sent.fp);
-  const ofDog = (await findPatient(store, clinicId, dog.fp))?.patient;
+  const ofDog = await findPatient(store, clinicId, dog.fp);
   if (stored === undefined || ofDog === undefined) throw new Error("expected the study and the dog");
   expect((await previewAssignment(store, stored, ofDog, AS_SENT)).results).toEqual([
-    { analyte: "ALT", value: "100", unit: "U/L", reference_range: "17-95", flag: "high", side: "high", reason: null },
+    {
+      ...{ analyte: "ALT", value: "100", unit: "U/L", number: 100 },
+      ...{ reference_range: "17-95", low: 17, high: 95, flag: "high", side: "high", reason: null },
+    },
   ]);
   expect(await findOwnStudy(store, clinicId, sent.fp)).toEqual(stored);
   const later = { ...actor, now: actor.now + 1 };

@@ -28,7 +28,7 @@ export function Codes() {
   return (
     <>
       <h1>{t("title")}</h1>
-      <Parts at="codes" />
+      <Parts at="codes" codes={codes.data?.unknown.length} />
       <p>{t("intro")}</p>
       <Loaded of={codes}>
         {(list) => (

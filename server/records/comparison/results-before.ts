@@ -3,7 +3,6 @@ import { chosenUnit } from "../../../shared/clinical/units/unit-systems.ts";
 import { sentValue } from "../../../shared/clinical/units/value-text.ts";
 import type { ResultBefore, StudyRow } from "../../dashboard/types/results/results.ts";
 import { query, type Session } from "../../database/query.ts";
-import type { findPatient } from "../patients/patients.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import type { StoredStudy } from "../studies/studies.ts";
 import {
@@ -15,21 +14,22 @@ import {
   placedStudy,
   type Reader,
   shownPlaced,
-} from "../comparison/compared-results.ts";
+} from "./compared-results.ts";
 
 // The previous result of each analyte, for the page of a study.
 
 /** Studies of the same kind before this one that are searched: a long history costs no more than a short one. */
 const SEARCHED_MAX = 24;
 
-type Found = Awaited<ReturnType<typeof findPatient>>;
+/** The animal, and whether the clinic sees it. */
+type Found = { readonly patient: Animal; readonly connected: boolean } | undefined;
 
 /** Adds the previous result of each row. An animal that the clinic does not see has none. */
-export async function withBefore(
+export async function withBefore<Row extends Pick<StudyRow, "number">>(
   session: Session,
   { stored, found, units }: { stored: StoredStudy; found: Found; units: UnitChoice },
-  rows: StudyRow[],
-): Promise<StudyRow[]> {
+  rows: Row[],
+): Promise<(Row & { before?: ResultBefore })[]> {
   const { patient_id: patientId, modality, acquired_at: at } = stored;
   if (patientId === null || found?.connected !== true || rows.length === 0) return rows;
   const reader: Reader = {
