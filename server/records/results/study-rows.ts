@@ -10,11 +10,12 @@ import { type WhyContext, whyContext, whyRange, whyRow } from "../../../shared/c
 import { publishedRow } from "../../../shared/clinical/reference.ts";
 import { convert } from "../../../shared/clinical/analytes/units.ts";
 import { boundsOf } from "../../../shared/clinical/analytes/value.ts";
-import { analyteOfCode, shownResult } from "../../../shared/clinical/units/shown-result.ts";
+import { analyteOfCode, shownResult, type StudyResult } from "../../../shared/clinical/units/shown-result.ts";
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import { unitText } from "../../../shared/clinical/units/unit-text.ts";
 import { sentValue } from "../../../shared/clinical/units/value-text.ts";
 import { sideOf } from "../../dashboard/types/results/result-value.ts";
+import { rowFor } from "../studies/stored-results.ts";
 import type { DecidingLimit, OutsideValue, Passport, Side, StudyRow } from "../../dashboard/types/results/results.ts";
 
 // The rows of a study as a person reads them.
@@ -24,18 +25,21 @@ const OUTSIDE_MAX = 6;
 
 /** Returns the values outside their intervals and the abnormal words, critical ones first; a file takes more of them than the list. */
 export function outsideOf(
-  { modality, results }: { modality: string; results: readonly Result[] },
+  results: readonly StudyResult[],
   units: UnitChoice,
   max = OUTSIDE_MAX,
 ): { outside: OutsideValue[]; outside_total: number } {
-  const outside = results.filter(({ flag, abnormal }) => (flag !== null && flag !== "normal") || abnormal === true);
+  const outside = results.filter(
+    ({ result: { flag, abnormal } }) => (flag !== null && flag !== "normal") || abnormal === true,
+  );
   const inOrder = [
-    ...outside.filter(({ flag }) => flag === "critical"),
-    ...outside.filter(({ flag }) => flag !== "critical"),
+    ...outside.filter(({ result: { flag } }) => flag === "critical"),
+    ...outside.filter(({ result: { flag } }) => flag !== "critical"),
   ];
   return {
-    outside: inOrder.slice(0, max).map((result) => {
-      const { value, unit } = shownResult({ modality, result }, units);
+    outside: inOrder.slice(0, max).map((each) => {
+      const { result } = each;
+      const { value, unit } = shownResult(each, units);
       return {
         analyte: result.analyte,
         text: `${value} ${unit ?? ""}`.trimEnd(),
@@ -59,9 +63,7 @@ export function studyRows(
 ): StudyRow[] {
   const context = { ...whyContext(snapshot, acquired_at), isOwn };
   return results.map((result, index) => {
-    const kept = snapshot?.rows[index];
-    // Rows of another revision's snapshot do not describe this result.
-    const row = kept?.analyte === result.analyte ? kept : undefined;
+    const row = rowFor(result, snapshot?.rows[index]);
     const shown = shownResult({ modality, result, row, ranges }, units);
     const sent = sentValue(result);
     const printed = row === undefined || row.text === sent.value ? null : row.text;

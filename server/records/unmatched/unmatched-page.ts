@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import type { Patient } from "../../../shared/api/patient.ts";
 import type { PatientHint, Result, Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
 import { boundsOf } from "../../../shared/clinical/analytes/value.ts";
+import { rangesOfStudies, rowFor, storedResults } from "../studies/stored-results.ts";
 import { shownResult } from "../../../shared/clinical/units/shown-result.ts";
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import { unitText } from "../../../shared/clinical/units/unit-text.ts";
@@ -105,19 +106,17 @@ export async function previewAssignment(
   patient: Patient,
   units: UnitChoice,
 ): Promise<AssignPreview> {
-  const flagged = await flagForPatient(session, stored, patient);
-  const snapshot = parseStored(flagged.snapshot) as Snapshot | null;
-  const results = JSON.parse(flagged.results) as Result[];
+  const flagged = { ...stored, ...(await flagForPatient(session, stored, patient)) };
+  const rangesOf = await rangesOfStudies(session, [flagged]);
   const hint = parseStored(stored.patient_hint) as PatientHint | null;
   const contradiction = speciesContradiction(hint, patient, await preciseSpeciesOf(session, patient.fp));
   return {
     revision: stored.revision,
     patient: shownPatient(patient),
     contradicted_species: contradiction === null ? null : (hint?.species ?? null),
-    results: results.map((result, index): PreviewRow => {
-      const kept = snapshot?.rows[index];
-      const row = kept?.analyte === result.analyte ? kept : undefined;
-      const { value, unit, reference_range } = shownResult({ modality: stored.modality, result, row }, units);
+    results: storedResults(flagged, rangesOf).map((each): PreviewRow => {
+      const { result, row } = each;
+      const { value, unit, reference_range } = shownResult(each, units);
       return {
         analyte: result.analyte,
         ...{ value, unit, reference_range },
@@ -149,8 +148,7 @@ function unmatchedRow(row: RowColumns): UnmatchedRow {
 
 function deviceRows(results: readonly Result[], snapshot: Snapshot | null): DeviceRow[] {
   return results.map((result, index) => {
-    const kept = snapshot?.rows[index];
-    const row = kept?.analyte === result.analyte ? kept : undefined;
+    const row = rowFor(result, snapshot?.rows[index]);
     return {
       analyte: result.analyte,
       label: row?.device_label ?? row?.meaning ?? null,
