@@ -16,6 +16,7 @@ export type WhyCode =
   | "BREED.OWN"
   | "BREED.GROUP"
   | "BREED.NO_ROW"
+  | "BREED.NO_CLINIC_ROW"
   | "BREED.CROSS"
   | "BREED.NO_GROUP"
   | "BREED.UNSTATED"
@@ -24,6 +25,7 @@ export type WhyCode =
   | "AGE.ADULT"
   | "AGE.UNKNOWN"
   | "AGE.NO_ROW"
+  | "AGE.NO_CLINIC_ROW"
   | "SEX.OWN"
   | "SEX.NEUTERED"
   | "SEX.INTACT"
@@ -47,12 +49,15 @@ export function whyContext(snapshot: Pick<Snapshot, "animal" | "catalogue"> | nu
   };
 }
 
+/** Whose row it is. A clinic's general row precedes a published one of the breed or the age. */
+type Origin = "clinic" | "catalogue";
+
 /** Returns the reasons for which a row applied: first whose row it is, then what it is for, then what it is not for. */
-export function whyRow(of: "clinic" | "catalogue", row: IntervalFields, context: WhyContext): ReasonOf<WhyCode>[] {
+export function whyRow(of: Origin, row: IntervalFields, context: WhyContext): ReasonOf<WhyCode>[] {
   return [
     of === "clinic" ? reasonOf("CLINIC.ROW") : reasonOf("CATALOGUE.ROW", row.species),
-    ...whyBreed(row, context),
-    ...whyAge(row, context),
+    ...whyBreed(of, row, context),
+    ...whyAge(of, row, context),
     ...(row.sex === undefined ? [] : [reasonOf("SEX.OWN" as const, row.sex)]),
     ...(row.neutered === undefined ? [] : [reasonOf(row.neutered ? "SEX.NEUTERED" : "SEX.INTACT")]),
     ...(row.device === undefined ? [] : [reasonOf("DEVICE.OWN" as const, row.device)]),
@@ -60,7 +65,7 @@ export function whyRow(of: "clinic" | "catalogue", row: IntervalFields, context:
   ];
 }
 
-function whyBreed({ species, subgroup }: IntervalFields, context: WhyContext): ReasonOf<WhyCode>[] {
+function whyBreed(of: Origin, { species, subgroup }: IntervalFields, context: WhyContext): ReasonOf<WhyCode>[] {
   const { animal, signalment: found, isSameCatalogue } = context;
   if (subgroup !== undefined) {
     const isOfGroup = isBreedGroup(species, subgroup) && found?.subgroup != null;
@@ -69,19 +74,22 @@ function whyBreed({ species, subgroup }: IntervalFields, context: WhyContext): R
       : [reasonOf("BREED.OWN", subgroup, species)];
   }
   if (found === null || animal?.breed === undefined || !isSameCatalogue || subgroupsOf(species).length === 0) return [];
-  if (found.subgroup !== null) return [reasonOf("BREED.NO_ROW", found.subgroup, species)];
+  if (found.subgroup !== null) {
+    return [reasonOf(of === "clinic" ? "BREED.NO_CLINIC_ROW" : "BREED.NO_ROW", found.subgroup, species)];
+  }
   if (found.crossOf !== undefined) return [reasonOf("BREED.CROSS", ...found.crossOf)];
   return [animal.breed === null ? reasonOf("BREED.UNSTATED") : reasonOf("BREED.NO_GROUP", animal.breed)];
 }
 
-function whyAge(row: IntervalFields, { signalment }: WhyContext): ReasonOf<WhyCode>[] {
+function whyAge(of: Origin, row: IntervalFields, { signalment }: WhyContext): ReasonOf<WhyCode>[] {
   const { age_min_days: from, age_max_days: to, life_stage: stage } = row;
   const days = signalment?.ageDays ?? null;
   const unknown = signalment !== null && days === null ? [reasonOf("AGE.UNKNOWN" as const)] : [];
   if (stage === "adult") return [reasonOf("AGE.ADULT"), ...unknown];
   if (from !== undefined || to !== undefined) return [reasonOf("AGE.OWN", String(from ?? ""), String(to ?? ""))];
   if (stage === "juvenile") return [reasonOf("AGE.YOUNG")];
-  return days !== null && days < ADULT_FROM_DAYS ? [reasonOf("AGE.NO_ROW", String(days))] : unknown;
+  if (days === null || days >= ADULT_FROM_DAYS) return unknown;
+  return [reasonOf(of === "clinic" ? "AGE.NO_CLINIC_ROW" : "AGE.NO_ROW", String(days))];
 }
 
 /** Returns the reason of the range that the device printed, or of the highest normal rank of a urine pad, for a species. */

@@ -97,6 +97,18 @@ test.each<[string, string, Animal, string[]]>([
   ["a dog of unknown age", "SDMA", {}, ["CATALOGUE.ROW dog", "BREED.UNSTATED", "AGE.ADULT", "AGE.UNKNOWN"]],
   ["the clinic's row", "ALT", { rows: [{}], born: adult }, ["CLINIC.ROW", "BREED.UNSTATED"]],
   [
+    "the clinic's general row of a breed that has a published one",
+    "HCT",
+    { rows: [{}], breed: "Greyhound", born: adult },
+    ["CLINIC.ROW", "BREED.NO_CLINIC_ROW greyhound dog"],
+  ],
+  [
+    "the clinic's row of all ages for a puppy that has a published one",
+    "SDMA",
+    { rows: [{}], born: "2026-03-01" },
+    ["CLINIC.ROW", "BREED.UNSTATED", "AGE.NO_CLINIC_ROW 92"],
+  ],
+  [
     "the clinic's row of sighthounds",
     "ALT",
     { rows: [{}, { subgroup: "sighthound" }], breed: "Whippet", born: adult },
