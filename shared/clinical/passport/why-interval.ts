@@ -2,7 +2,7 @@ import { type ReasonOf, reasonOf } from "../../api/reason.ts";
 import type { FlaggedPatient, Snapshot } from "../../api/study.ts";
 import { ADULT_FROM_DAYS, catalogueVersion, type IntervalFields } from "../reference.ts";
 import { type Signalment, signalmentAt } from "../signalment.ts";
-import { breedGroupOf, isBreedGroup, subgroupsOf } from "../species.ts";
+import { breedGroupOf, hasBreeds, isBreedGroup } from "../species.ts";
 
 // Why the interval of a result applies. A snapshot names the row that was chosen, and the animal for which. Both are read here, and
 // nothing is chosen again.
@@ -73,7 +73,7 @@ function whyBreed(of: Origin, { species, subgroup }: IntervalFields, context: Wh
       ? [reasonOf("BREED.GROUP", subgroup, found.subgroup)]
       : [reasonOf("BREED.OWN", subgroup, species)];
   }
-  if (found === null || animal?.breed === undefined || !isSameCatalogue || subgroupsOf(species).length === 0) return [];
+  if (found === null || animal?.breed === undefined || !isSameCatalogue || !hasBreeds(species)) return [];
   if (found.subgroup !== null) {
     return [reasonOf(of === "clinic" ? "BREED.NO_CLINIC_ROW" : "BREED.NO_ROW", found.subgroup, species)];
   }

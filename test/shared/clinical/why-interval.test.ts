@@ -82,7 +82,7 @@ test.each<[string, string, Animal, string[]]>([
   ],
   ["a dog without a breed", "HCT", { born: adult }, ["CATALOGUE.ROW dog", "BREED.UNSTATED"]],
   [
-    "a cow, whose species has no subgroups",
+    "a cow, whose breeds share one interval",
     "ALB",
     { species: "cow", breed: "Jersey", born: adult },
     ["CATALOGUE.ROW cow"],
