@@ -15,10 +15,29 @@ test("an event in the doubled hour keeps its instants, unless its time is change
   expect(readTimes(times, berlin, second)).toEqual(second);
   expect(readTimes(times, berlin, null).start).toBe(second.start - 2 * HALF_HOUR);
   const later = withStart(times, "2026-10-25T02:45", berlin, second);
-  expect(later.end).toBe("2026-10-25T02:15");
+  expect(later.end).toBe("2026-10-25T03:15");
+  expect(readTimes(later, berlin, second)).toEqual(spanAt("2026-10-25T01:45:00.000Z"));
+  expect(readTimes(withStart(later, times.start, berlin, second), berlin, second)).toEqual(second);
   expect(readTimes({ ...times, start: "2026-10-26T02:30" }, berlin, second).start).toBe(
     Date.parse("2026-10-26T01:30:00.000Z"),
   );
+});
+
+test("an event from the first of the doubled hour into the second keeps its instants and its length", () => {
+  const over = { start: Date.parse("2026-10-25T00:45:00.000Z"), end: Date.parse("2026-10-25T01:15:00.000Z") };
+  const times = printTimes(over, berlin);
+  expect(times).toEqual({ start: "2026-10-25T02:45", end: "2026-10-25T02:15" });
+  expect(readTimes(times, berlin, over)).toEqual(over);
+  // A new event with these fields: the end is the first 02:15 after the start.
+  expect(readTimes(times, berlin, null)).toEqual(over);
+  const earlier = withStart(times, "2026-10-25T02:40", berlin, over);
+  expect(earlier.end).toBe("2026-10-25T02:10");
+  expect(readTimes(earlier, berlin, over).end).toBe(Date.parse("2026-10-25T01:10:00.000Z"));
+  // One that would end before it starts is still refused.
+  expect(readTimes({ start: "2026-10-26T10:00", end: "2026-10-26T09:00" }, berlin, null)).toEqual({
+    start: Date.parse("2026-10-26T09:00:00.000Z"),
+    end: Date.parse("2026-10-26T08:00:00.000Z"),
+  });
 });
 
 test("a new start keeps the length of the event, over a change of the clocks too", () => {
