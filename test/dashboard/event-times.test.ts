@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { addMonths, daysOfMonth, printTimes, readTimes, withStart } from "../../server/web/screens/calendar/times.ts";
+import {
+  addMonths,
+  daysOfMonth,
+  partOfDay,
+  printTimes,
+  readTimes,
+  withStart,
+} from "../../server/web/screens/calendar/times.ts";
 
 // The form of an event and the month of the calendar, where clocks change and where they do not.
 
@@ -51,6 +58,22 @@ test("a new start keeps the length of the event, over a change of the clocks too
   expect(withStart(times, "2026-03-29T02:30", berlin, span)).toEqual({ start: "2026-03-29T02:30", end: times.end });
   expect(readTimes({ ...times, start: "2026-03-29T02:30" }, berlin, span).start).toBeNull();
   expect(withStart({ start: "", end: "" }, "2026-04-01T09:00", berlin, null).end).toBe("2026-04-01T09:30");
+});
+
+test("a stay has a part of each of its days, in the zone of the clinic", () => {
+  const stay = { start: Date.parse("2026-11-25T22:30:00.000Z"), end: Date.parse("2026-11-28T11:00:00.000Z") };
+  const days = ["2026-11-24", "2026-11-25", "2026-11-26", "2026-11-27", "2026-11-28", "2026-11-29"];
+  expect(days.map((day) => partOfDay(stay, day, berlin))).toEqual([
+    ...[null, { from: "23:30", to: null }, { from: null, to: null }, { from: null, to: null }],
+    ...[{ from: null, to: "12:00" }, null],
+  ]);
+  expect(partOfDay(stay, "2026-11-25", "Europe/Istanbul")).toBeNull();
+  // To midnight.
+  const evening = { start: Date.parse("2026-11-25T20:00:00.000Z"), end: Date.parse("2026-11-25T23:00:00.000Z") };
+  expect(partOfDay(evening, "2026-11-25", berlin)).toEqual({ from: "21:00", to: "00:00" });
+  expect(partOfDay(evening, "2026-11-26", berlin)).toBeNull();
+  const moment = { start: evening.start, end: evening.start };
+  expect(partOfDay(moment, "2026-11-25", berlin)).toEqual({ from: "21:00", to: "21:00" });
 });
 
 test("a month has whole weeks from Monday, and the next one begins with its first day", () => {

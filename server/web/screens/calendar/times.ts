@@ -16,6 +16,10 @@ export interface Span {
   readonly end: number;
 }
 
+export function spanOf({ start_at, end_at }: { readonly start_at: string; readonly end_at: string }): Span {
+  return { start: Date.parse(start_at), end: Date.parse(end_at) };
+}
+
 export function printTimes({ start, end }: Span, zone: string | undefined): Times {
   return { start: print(start, zone), end: print(end, zone) };
 }
@@ -43,6 +47,23 @@ export function withStart(times: Times, start: string, zone: string | undefined,
   const length = from !== null && to !== null && to > from ? to - from : LENGTH_MS;
   const next = readTimes({ ...times, start }, zone, opened).start;
   return { start, end: next === null ? times.end : print(next + length, zone) };
+}
+
+/** What one day has of an event: the times at which it starts and ends there; null where it goes on beyond the day. */
+export interface DayPart {
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+/** @returns null for a day that the event does not touch; one that ends at midnight has no part of the day after */
+export function partOfDay({ start, end }: Span, day: string, zone: string | undefined): DayPart | null {
+  const first = wallTime(start, zone);
+  const last = wallTime(Math.max(start, end - 1), zone);
+  if (day < first.date || day > last.date) return null;
+  return {
+    from: day === first.date ? first.time : null,
+    to: day === last.date ? wallTime(end, zone).time : null,
+  };
 }
 
 /** @returns the days of the weeks (ISO 8601) in which a day's month lies */
