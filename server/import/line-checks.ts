@@ -18,6 +18,7 @@ import {
   PatientLine,
   PatientSourceLine,
   SoapLine,
+  StockMovementLine,
   StudyLine,
   UserLine,
 } from "./lines.ts";
@@ -38,6 +39,7 @@ const checks = {
   calendar_event: Compile(CalendarEventLine),
   inventory_item: Compile(InventoryItemLine),
   inventory_batch: Compile(InventoryBatchLine),
+  stock_movement: Compile(StockMovementLine),
 };
 
 /** @throws if the line is not JSON in UTF-8 */
@@ -130,11 +132,18 @@ function unrealValues(entity: Entity, now: number): string[] {
       expectTime("end_at", end_at);
       // Both times have the same form, so that text order is time order.
       expect("end_at", end_at, (end) => end >= start_at, `a time not before start_at ${start_at}`);
+      if (entity.cancelled_from !== undefined && entity.status !== "CANCELLED") {
+        unreal.push("cancelled_from of an event that is not cancelled");
+      }
       break;
     }
     case "inventory_batch":
       expectTime("received_at", entity.received_at);
       expectDay("expiry_date", entity.expiry_date);
+      break;
+    case "stock_movement":
+      expectPast("at", entity.at);
+      expectTime("batch/received_at", entity.batch?.received_at);
       break;
     case "connection":
       break;
