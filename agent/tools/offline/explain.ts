@@ -80,7 +80,7 @@ function explainStudy(db: Database.Database, rows: readonly StudyRow[], deviceBy
     ...rows.flatMap(studyEvents),
   ];
   const used = ranges?.version === snapshot.ranges ? (ranges ?? undefined) : undefined;
-  return { events: timeLine(events), flags: flagLines(body.results, snapshot, used) };
+  return { events: timeLine(events), flags: flagLines(body, snapshot, used) };
 }
 
 function timeLine(events: readonly TimedLine[]): Explanation["events"] {

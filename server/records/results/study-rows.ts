@@ -6,7 +6,7 @@ import {
   clinicRangeById,
   limitById,
 } from "../../../shared/clinical/clinic-ranges.ts";
-import { type WhyContext, whyContext, whyRange, whyRow } from "../../../shared/clinical/passport/why-interval.ts";
+import { whyContext, whyInterval } from "../../../shared/clinical/passport/why-interval.ts";
 import { publishedRow } from "../../../shared/clinical/reference.ts";
 import { convert } from "../../../shared/clinical/analytes/units.ts";
 import { boundsOf } from "../../../shared/clinical/analytes/value.ts";
@@ -61,7 +61,7 @@ export function studyRows(
   ranges: ClinicRanges | undefined,
   { units, isOwn }: { units: UnitChoice; isOwn: boolean },
 ): StudyRow[] {
-  const context = { ...whyContext(snapshot, acquired_at), isOwn };
+  const context = whyContext(snapshot, acquired_at);
   return results.map((result, index) => {
     const row = rowFor(result, snapshot?.rows[index]);
     const shown = shownResult({ modality, result, row, ranges }, units);
@@ -83,7 +83,8 @@ export function studyRows(
       device_range: row?.device_range ?? null,
       device_species: row?.device_species ?? null,
       device_flag: row?.device_flag ?? null,
-      ...sourceOf(row, shown, ranges, context),
+      source: sourceOf(row, shown, ranges, isOwn),
+      why: row === undefined ? [] : whyInterval(row, ranges, context),
       reason: row?.reason ?? null,
       comment: result.comment ?? null,
       code_source: result.code_source ?? null,
@@ -120,42 +121,35 @@ function nameOf(
   return { name: known?.name ?? null, name_tr: known?.name_tr ?? null };
 }
 
-/** Returns the source of a range, and why its row applies. */
+/** Returns the source of a range. */
 function sourceOf(
   row: RowSnapshot | undefined,
   { reference_range, unit }: Pick<StudyRow, "reference_range" | "unit">,
   ranges: ClinicRanges | undefined,
-  context: WhyContext & { readonly isOwn: boolean },
-): Pick<StudyRow, "source" | "why"> {
+  isOwn: boolean,
+): StudyRow["source"] {
   const id = row?.interval_id ?? null;
-  if (id === null) return { source: null, why: [] };
-  if (id === "device") {
-    const source = { kind: "device", id, title: null, text: null } as const;
-    return { source, why: whyRange("device", row?.device_species ?? null) };
-  }
+  if (id === null) return null;
+  if (id === "device") return { kind: "device", id, title: null, text: null };
   const printed = `${reference_range} ${unit ?? ""}`.trimEnd();
   const differing = (text: string | null) => (text === printed ? null : text);
   const own = ranges && clinicRangeById(ranges, id);
   if (own !== undefined) {
     const text = differing(intervalOf(own));
-    const source = { kind: "clinic", id: own.id, title: null, text, passport: passportOf(own, context) } as const;
-    return { source, why: whyRow("clinic", own, context) };
+    return { kind: "clinic", id: own.id, title: null, text, passport: passportOf(own, isOwn) };
   }
   const found = publishedRow(id);
-  if (found === null) return { source: { kind: "unknown", id, title: null, text: null }, why: [] };
-  const { row: published, source: title } = found;
-  const text = published === null ? null : differing(intervalOf(published));
-  const source = { kind: "published", id, title, text } as const;
-  if (published === null) return { source, why: whyRange("pad", context.animal?.species ?? null) };
+  if (found === null) return { kind: "unknown", id, title: null, text: null };
+  const { row: published, source: title, method } = found;
+  if (published === null) return { kind: "published", id, title, text: null };
   const { n, quality: grade, kind: made, note } = published;
-  const { method } = found;
   const passport = {
     ...(n === undefined ? {} : { n }),
     ...(method === null ? {} : { method }),
     ...(note === undefined ? {} : { note }),
     ...{ grade, made },
   };
-  return { source: { ...source, passport }, why: whyRow("catalogue", published, context) };
+  return { kind: "published", id, title, text: differing(intervalOf(published)), passport };
 }
 
 /** The bounds with the digits of the row. */
@@ -163,7 +157,7 @@ function intervalOf({ low, high, unit }: { low: string; high: string; unit: stri
   return `${low}-${high} ${unitText(unit)}`.trimEnd();
 }
 
-function passportOf(row: ClinicRange, { isOwn }: { readonly isOwn: boolean }): Passport {
+function passportOf(row: ClinicRange, isOwn: boolean): Passport {
   const { source, n, method, effective_from: in_force_from, accepted_by, note } = row;
   return {
     ...(source === undefined ? {} : { source }),

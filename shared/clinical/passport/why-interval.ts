@@ -1,6 +1,7 @@
 import { type ReasonOf, reasonOf } from "../../api/reason.ts";
-import type { FlaggedPatient, Snapshot } from "../../api/study.ts";
-import { ADULT_FROM_DAYS, catalogueVersion, type IntervalFields } from "../reference.ts";
+import type { FlaggedPatient, RowSnapshot, Snapshot } from "../../api/study.ts";
+import { type ClinicRanges, clinicRangeById } from "../clinic-ranges.ts";
+import { ADULT_FROM_DAYS, catalogueVersion, type IntervalFields, publishedRow } from "../reference.ts";
 import { type Signalment, signalmentAt } from "../signalment.ts";
 import { breedGroupOf, hasBreeds, isBreedGroup } from "../species.ts";
 
@@ -49,6 +50,23 @@ export function whyContext(snapshot: Pick<Snapshot, "animal" | "catalogue"> | nu
   };
 }
 
+/** Returns why the interval of a result applies. Empty without one, and for a row that neither the catalogue nor `ranges` has. */
+export function whyInterval(
+  { interval_id: id, device_species }: Pick<RowSnapshot, "interval_id" | "device_species">,
+  ranges: ClinicRanges | undefined,
+  context: WhyContext,
+): ReasonOf<WhyCode>[] {
+  if (id === null) return [];
+  if (id === "device") return whyRange("device", device_species);
+  const own = ranges && clinicRangeById(ranges, id);
+  if (own !== undefined) return whyRow("clinic", own, context);
+  const found = publishedRow(id);
+  if (found === null) return [];
+  return found.row === null
+    ? whyRange("pad", context.animal?.species ?? null)
+    : whyRow("catalogue", found.row, context);
+}
+
 /** Whose row it is. A clinic's general row precedes a published one of the breed or the age. */
 type Origin = "clinic" | "catalogue";
 
@@ -93,6 +111,6 @@ function whyAge(of: Origin, row: IntervalFields, { signalment }: WhyContext): Re
 }
 
 /** Returns the reason of the range that the device printed, or of the highest normal rank of a urine pad, for a species. */
-export function whyRange(of: "device" | "pad", species: string | null): ReasonOf<WhyCode>[] {
+function whyRange(of: "device" | "pad", species: string | null): ReasonOf<WhyCode>[] {
   return [reasonOf(of === "device" ? "DEVICE.RANGE" : "CATALOGUE.PAD", ...(species === null ? [] : [species]))];
 }
