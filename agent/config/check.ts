@@ -10,7 +10,8 @@ import { parseAddress } from "../transport/address.ts";
 import type { Destination } from "./values/destination.ts";
 import type { ImageLimits } from "./values/image-limits.ts";
 import { furtherProblems } from "./further-problems.ts";
-import { lineAt, type LocatedProblem, locate } from "./line-numbers.ts";
+import { lineAt } from "../runtime/yaml-lines.ts";
+import { type LocatedProblem, locate } from "./line-numbers.ts";
 import { resolveNetworkFiles } from "./network.ts";
 import {
   type BackupSchema,

@@ -1,5 +1,5 @@
 import type { ConfigProblem } from "./check.ts";
-import { lineIn } from "./line-numbers.ts";
+import { lineIn } from "../runtime/yaml-lines.ts";
 import type { Config, DeviceConfig } from "./values/schema.ts";
 import { parseAddress } from "../transport/address.ts";
 import { listenProblem, serialProblem } from "../transport/probe.ts";

@@ -1,5 +1,3 @@
-import { join } from "node:path";
-import { CODE_FOLDER } from "../../shared/files/program-files.ts";
 import { arkrayPu4010 } from "./text/arkray-pu4010.ts";
 import { arkraySpotchemEl } from "./text/arkray-spotchem-el.ts";
 import { arkraySpotchemEz } from "./text/arkray-spotchem-ez.ts";
@@ -7,19 +5,18 @@ import { diruiH100 } from "./text/dirui-h100.ts";
 import { fujiAu } from "./text/fuji-au.ts";
 import { fujiDriChemNx } from "./text/fuji-dri-chem-nx.ts";
 import { genericPoct1a } from "./generic-poct1a.ts";
+import { htiMicrocc20 } from "./text/hti-microcc-20.ts";
 import { mindrayBc2800Vet, mindrayBc2800VetOneWay } from "./text/mindray-bc2800vet.ts";
 import { mythic } from "./text/mythic.ts";
 import { practiceFiles } from "./practice-files.ts";
 import { practiceSystem } from "./practice-system.ts";
 import type { Profile } from "./profile.ts";
-import { readProfiles } from "./table/load.ts";
-
-const files = readProfiles(join(CODE_FOLDER, "agent/devices"));
+import { shippedProfiles } from "./table/load.ts";
 
 function file(id: string): Profile {
-  const profile = files.get(id);
-  if (profile === undefined) throw new Error(`agent/devices has no file of the profile ${id}`);
-  return profile;
+  const read = shippedProfiles().get(id);
+  if (read === undefined) throw new Error(`agent/devices has no file of the profile ${id}`);
+  return read.profile;
 }
 
 /** All profiles, in the order of the documentation. */
@@ -31,6 +28,7 @@ export const profiles: readonly Profile[] = [
   arkraySpotchemEz,
   arkraySpotchemEl,
   arkrayPu4010,
+  htiMicrocc20,
   fujiDriChemNx,
   fujiAu,
   mythic,

@@ -4,7 +4,7 @@ import { advisedText } from "../../shared/runtime/advised.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { checkConfig } from "../config/check.ts";
 import { openListeners } from "../config/exposures.ts";
-import { lineIn } from "../config/line-numbers.ts";
+import { lineIn } from "../runtime/yaml-lines.ts";
 import { type DeviceConfig, DeviceSchema } from "../config/values/schema.ts";
 import { REMOTE_KEYS } from "./with-devices.ts";
 

@@ -7,7 +7,7 @@ import {
 } from "../../shared/api/configuration.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { readableOrigin } from "../config/exposures.ts";
-import { lineIn } from "../config/line-numbers.ts";
+import { lineIn } from "../runtime/yaml-lines.ts";
 import { folderOf, markOf } from "../config/config-file.ts";
 import type { Host } from "../host.ts";
 import type { Config } from "../config/values/schema.ts";

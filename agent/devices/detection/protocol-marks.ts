@@ -19,6 +19,7 @@ export const PROTOCOL_MARKS: readonly ((text: string) => ProtocolMatch[])[] = [
   rawRecords,
   oneWayText,
   urineStrip,
+  summedRecords,
   checkedLines,
   sohRecords,
   vetLabInquiries,
@@ -155,6 +156,14 @@ function urineStrip(text: string): ProtocolMatch[] {
   if (pads.length < 3 || !/^No\. *\d/m.test(body)) return [];
   const reason = `No. and ${pads.length} pads after STX${end === undefined ? ", no ETX" : ""}`;
   return [{ protocol: "DIRUI strip", profiles: ["dirui-h100"], score: end === undefined ? 60 : 90, reason }];
+}
+
+/** A record of the run with its date, and words at the end of the transfer. */
+function summedRecords(text: string): ProtocolMatch[] {
+  if (!/(?:^|[\r\n])R,\d*,\d{4}-\d\d-\d\d,\d\d:\d\d:\d\d,/.test(text)) return [];
+  const isEnded = text.includes(",TRANSFER FINISH");
+  const reason = `a record R with date and time, ${isEnded ? "and" : "no"} TRANSFER FINISH`;
+  return [{ protocol: "HTI records", profiles: ["hti-microcc-20"], score: isEnded ? 95 : 70, reason }];
 }
 
 /**

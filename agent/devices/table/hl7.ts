@@ -6,7 +6,7 @@ import { withHl7Capabilities } from "../capabilities/capabilities.ts";
 import { baseOf, namesOf, stated, wordsByMark } from "./base.ts";
 import { readPattern } from "./pattern.ts";
 import type { ProfileForm } from "./schema.ts";
-import { conditionOf, patternAt, sourceOf } from "./source.ts";
+import { conditionOf, patternAt, type Records, sourceOf } from "./source.ts";
 
 // A profile of HL7 v2 from its file.
 
@@ -81,13 +81,15 @@ function splitAt(text: string, characters: string): string[] {
   return characters.split("").reduce((parts, each) => parts.flatMap((part) => part.split(each)), [text]);
 }
 
+const PATIENT_SEGMENTS = ["PID", "PV1", "OBR"];
+
 function patientOf(patient: ProfileForm["patient"]): Hl7Profile["patient"] {
   if (patient === undefined) return undefined;
   const { species, ...others } = patient;
-  const sources = Object.entries(others).map(([name, form]) => [name, sourceOf(form, ["PID", "OBR"])] as const);
-  const speciesOf = species === undefined || species === "none" ? null : sourceOf(species, ["PID", "OBR"]);
-  return (pid, order) => {
-    const records = { PID: pid, OBR: order };
+  const sources = Object.entries(others).map(([name, form]) => [name, sourceOf(form, PATIENT_SEGMENTS)] as const);
+  const speciesOf = species === undefined || species === "none" ? null : sourceOf(species, PATIENT_SEGMENTS);
+  return (segments) => {
+    const records: Records = { ...segments };
     const fields = Object.fromEntries(sources.map(([name, source]) => [name, source(records)])) as PatientFields;
     if (species === "none") return { ...fields, species: null };
     return speciesOf === null ? fields : { ...fields, species: speciesOf(records) };

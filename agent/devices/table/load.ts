@@ -1,41 +1,43 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Compile } from "typebox/compile";
-import { parse } from "yaml";
-import { problems } from "../../../shared/schema/problems.ts";
-import type { AstmProfile } from "../../protocols/astm/profile.ts";
-import type { Hl7Profile } from "../../protocols/hl7/profile.ts";
-import { astmProfile } from "./astm.ts";
-import { hl7Profile } from "./hl7.ts";
-import { ProfileForm } from "./schema.ts";
+import { CODE_FOLDER } from "../../../shared/files/program-files.ts";
+import { type ProfileProblems, type ReadProfile, readProfile } from "./read.ts";
+import type { ProfileForm } from "./schema.ts";
 
-// Reads the profiles that are files: agent/devices/<protocol>/*.yaml.
+// The profiles that the program ships: agent/devices/<protocol>/*.yaml. A clinic's own profile may extend one.
 
-type FileProfile = AstmProfile | Hl7Profile;
+const ROOT = join(CODE_FOLDER, "agent/devices");
+const PROTOCOLS = ["astm", "hl7"];
 
-const validator = Compile(ProfileForm);
-
-/** Reads a profile's text. @throws an Error with the file's name and all problems of its form, or the first of its meaning */
-function readProfile(text: string, file: string): FileProfile {
-  const form: unknown = parse(text, { schema: "core" });
-  if (!validator.Check(form)) throw new Error(`${file}: ${problems(validator, form).join("; ")}`);
-  try {
-    return form.protocol === "astm" ? astmProfile(form) : hl7Profile(form);
-  } catch (error) {
-    throw new Error(`${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-  }
-}
-
-/** Reads the profiles below a folder with a folder per protocol, by their ids. */
-export function readProfiles(root: string): ReadonlyMap<string, FileProfile> {
-  const found = new Map<string, FileProfile>();
-  for (const protocol of ["astm", "hl7"]) {
-    const folder = join(root, protocol);
-    for (const name of readdirSync(folder).filter((each) => each.endsWith(".yaml"))) {
-      const profile = readProfile(readFileSync(join(folder, name), "utf8"), `${protocol}/${name}`);
-      if (`${profile.id}.yaml` !== name) throw new Error(`${protocol}/${name}: its profile is ${profile.id}`);
-      found.set(profile.id, profile);
+/** Reads the profiles below a folder with a folder per protocol, by their ids. @throws an Error with all problems of a file */
+export function readProfiles(root: string): ReadonlyMap<string, ReadProfile> {
+  const found = new Map<string, ReadProfile>();
+  for (const protocol of PROTOCOLS) {
+    for (const file of readdirSync(join(root, protocol)).filter((each) => each.endsWith(".yaml"))) {
+      const name = `${protocol}/${file}`;
+      const read = readProfile(readFileSync(join(root, name), "utf8"), name, () => null);
+      if ("problems" in read) throw new Error(read.problems.map(({ message }) => message).join("; "));
+      if (`${read.form.profile}.yaml` !== file) throw new Error(`${name}: its profile is ${read.form.profile}`);
+      found.set(read.form.profile, read);
     }
   }
   return found;
+}
+
+let shipped: ReadonlyMap<string, ReadProfile> | null = null;
+
+/** Returns the profiles that are files, by their ids. */
+export function shippedProfiles(): ReadonlyMap<string, ReadProfile> {
+  shipped ??= readProfiles(ROOT);
+  return shipped;
+}
+
+/** Returns the form of a shipped profile; null if no file has this id. */
+export function shippedForm(id: string): ProfileForm | null {
+  return shippedProfiles().get(id)?.form ?? null;
+}
+
+/** Reads the text of a profile, which may extend a shipped one. `where`: its file, for the sentences. Never throws. */
+export function readProfileText(text: string, where: string): ReadProfile | ProfileProblems {
+  return readProfile(text, where, shippedForm);
 }

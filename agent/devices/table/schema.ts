@@ -2,14 +2,17 @@ import { type Static, Type } from "typebox";
 import { Modality } from "../../../shared/api/study.ts";
 import { CHARSETS } from "../../protocols/astm/records.ts";
 import { ClosedObject } from "../../../shared/schema/schema.ts";
+import { textForm } from "../../../shared/schema/text-form.ts";
 import { PATTERN_CHARS_MAX } from "./pattern.ts";
 
 // The form of a profile's file, beside the design in README.md. Each object is closed: a misspelled key is a fault and never ignored.
 
 const Words = Type.String({ minLength: 1, maxLength: 200 });
 const PatternText = Type.String({ minLength: 1, maxLength: PATTERN_CHARS_MAX });
-const Place = Type.String({ pattern: String.raw`^[A-Z][A-Z0-9]{0,2}-\d{1,2}(\.\d{1,2})?\*?$` });
-const TextMap = Type.Record(Type.String(), Type.String({ maxLength: 200 }));
+const Place = Type.String({
+  pattern: textForm(String.raw`^[A-Z][A-Z0-9]{0,2}-\d{1,2}(\.\d{1,2})?\*?$`, "a place such as PID-5.1"),
+});
+const TextMap = Type.Record(Type.String(), Type.String({ maxLength: 200 }), { maxProperties: 2000 });
 
 /** Patterns of places, which all have to match. `empty` matches a place without text. */
 const Test = Type.Record(Type.String(), PatternText);
@@ -58,9 +61,21 @@ const DisplayLines = ClosedObject({
   age: Type.Optional(ClosedObject({ number: Count, unit: Count })),
 });
 
+const PROFILE_ID = textForm("^(own/)?[a-z0-9][a-z0-9-]{0,62}$", "an id such as boule-exigo or own/acme-x1");
+
+/** What proves that the profile reads its device, from the weakest. `printout`: a capture beside its print-out. */
+const EvidenceState = Type.Enum(["unverified", "parser", "document", "capture", "printout"]);
+const Evidence = ClosedObject({
+  state: EvidenceState,
+  /** Results read of the results sent: `25 of 25`. */
+  read: Type.Optional(Words),
+  unverified: Type.Optional(Type.Array(Words, { maxItems: 50 })),
+});
+
 export const ProfileForm = ClosedObject({
   schema: Type.Literal(1),
-  profile: Type.String({ pattern: "^[a-z0-9][a-z0-9-]{0,62}$" }),
+  /** A clinic's own profile begins with `own/`. */
+  profile: Type.String({ pattern: PROFILE_ID }),
   revision: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
   protocol: Type.Enum(["astm", "hl7"]),
   link: Type.Union([
@@ -69,6 +84,7 @@ export const ProfileForm = ClosedObject({
   ]),
   device: optional({ name: Words, default: Words, modality: Modality }),
   charset: Type.Optional(Type.Enum([...CHARSETS])),
+  evidence: Type.Optional(Evidence),
   /** Patterns of H-5 or of `MSH-3|MSH-4`. `marks` is of the complete message: set-up distinguishes related models by it. */
   recognize: Type.Optional(optional({ sender: PatternText, notSender: PatternText, marks: PatternText })),
   patient: Type.Optional(

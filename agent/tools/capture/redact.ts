@@ -105,33 +105,41 @@ function mendChecksum(wire: Uint8Array, bytes: Uint8Array, { from, to }: Frame):
 }
 
 function redactHl7(text: string, profile: Hl7Profile): string {
-  const names: NamePlaces = { ...HL7_NAMES, PID: placesIn("PID", profile), OBR: placesIn("OBR", profile) };
+  const own = Object.fromEntries(PATIENT_SEGMENTS.map((name) => [name, placesIn(name, profile)]));
+  const names: NamePlaces = { ...HL7_NAMES, ...own };
   let [field, kept] = ["|", "^~&"];
-  let patient = new Segment("PID", HL7_DELIMITERS);
+  let [PID, PV1] = [new Segment("PID", HL7_DELIMITERS), new Segment("PV1", HL7_DELIMITERS)];
   // VT starts a message.
   return text.replace(/[^\r\n\v]+/g, (segment) => {
     const name = segment.slice(0, 3).toUpperCase();
     if (name === "MSH") [field, kept] = [segment.slice(3, 4), `${segment.slice(4, 6)}${segment.slice(7, 8)}`];
     const [component = "", repetition = ""] = kept;
     const read = new Segment(segment, { ...HL7_DELIMITERS, field, component, repetition });
-    if (name === "PID") patient = read;
+    if (name === "PID") [PID, PV1] = [read, new Segment("PV1", HL7_DELIMITERS)];
+    if (name === "PV1") PV1 = read;
     // The reader takes a name that repeats an identifier for none.
     const isNamed =
       name !== "PID" || read.field(5) === "" || ![2, 3, 4].some((place) => read.field(place) === read.field(5));
     const places = (names[name] ?? []).filter((place) => isNamed || place !== 5);
     const redacted = redactFields(segment, field, kept, places);
     // Staff type the name into a field that may also hold a number.
-    return name === "OBR" ? without(redacted, profile.patient?.(patient, read).name, kept) : redacted;
+    return name === "OBR" ? without(redacted, profile.patient?.({ PID, PV1, OBR: read }).name, kept) : redacted;
   });
 }
 
-/** Returns the places of names in a PID or OBR: the standard's, unless the device uses them for other data, and its own. */
-function placesIn(segment: "PID" | "OBR", { patient }: Hl7Profile): number[] {
+const PATIENT_SEGMENTS = ["PID", "PV1", "OBR"] as const;
+
+/** Returns the places of names in a segment: the standard's, unless the device uses them for other data, and its own. */
+function placesIn(segment: (typeof PATIENT_SEGMENTS)[number], { patient }: Hl7Profile): number[] {
   const numbered = (name: string) => new Segment(name === segment ? `${name}${FIELDS.slice(1)}` : name, HL7_DELIMITERS);
-  const { name = "", owner = "", ...others } = patient?.(numbered("PID"), numbered("OBR")) ?? {};
+  const {
+    name = "",
+    owner = "",
+    ...others
+  } = patient?.({ PID: numbered("PID"), PV1: numbered("PV1"), OBR: numbered("OBR") }) ?? {};
   const data = Object.values(others).map(Number);
   return [
-    ...HL7_NAMES[segment]!.filter((place) => !data.includes(place)),
+    ...(HL7_NAMES[segment] ?? []).filter((place) => !data.includes(place)),
     ...[name, owner].filter(Boolean).map(Number),
   ];
 }
@@ -161,6 +169,7 @@ function redactText(text: string, profile: TextProfile, messages: readonly Uint8
     case "crc-lines":
       return mendCheckNumbers(text, redacted, messages);
     case "one-way":
+    case "until-words":
     case "enq-etx":
       return redacted;
   }

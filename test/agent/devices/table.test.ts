@@ -12,13 +12,13 @@ function read(lines: string, protocol = "hl7", link = "mllp") {
   for (const folder of ["astm", "hl7"]) mkdirSync(join(root, folder));
   const head = `schema: 1\nprofile: acme\nrevision: 1\nprotocol: ${protocol}\nlink: { kind: ${link} }\ndevice: {}\n`;
   writeFileSync(join(root, protocol, "acme.yaml"), head + lines);
-  return readProfiles(root).get("acme") as Hl7Profile;
+  return readProfiles(root).get("acme")?.profile as Hl7Profile;
 }
 
 const obx = (text: string) => new Segment(text, STANDARD_DELIMITERS);
 
 test.each([
-  ["results: { name: [OBX-3] }", "results/name is not ex"],
+  ["results: { name: [OBX-3] }", "hl7/acme.yaml:7 results.name is not ex"],
   ["results: { names: [R-3.4] }", "R-3.4, expected a place such as OBX-3.1"],
   ["recognize: { sender: 'a(?=b)' }", "(?= or (?!, expected unless or notSender"],
   ["recognize: { sender: 'a(' }", "missing closing"],
@@ -33,7 +33,9 @@ test.each([
 test("a link of another protocol, an unknown capability and a file with another name are refused", () => {
   expect(() => read("", "hl7", "lis01")).toThrow("link.kind is lis01");
   expect(() => read("", "astm", "mllp")).toThrow("link.kind is mllp");
-  expect(() => read("capabilities: [x]", "astm", "lis01")).toThrow("capabilities has x, expected shift-missing-unit");
+  expect(() => read("capabilities: [x]", "astm", "lis01")).toThrow(
+    "capabilities has x, expected drop-extra-field, shift-missing-unit",
+  );
   expect(() => read("rows: [{ as: note, when: { R-3: a } }]", "astm", "lis01")).toThrow("rows has note");
   expect(() => read("flags: { A: H }", "astm", "lis01")).toThrow("analytes and flags are keys of HL7");
   expect(() => read("profile: other")).toThrow("Map keys must be unique");
@@ -62,7 +64,7 @@ test("a source: the first of a list with a text, with map, drop, replace and con
       "  species: { at: PID-10, map: { K9: dog } }\n" +
       "  owner: { at: PID-7.1, replace: { '_': ' ' }, unless: { PID-7.1: '^\\d' } }\n",
   );
-  const of = (pid: string) => patient?.(obx(pid), obx("OBR"));
+  const of = (pid: string) => patient?.({ PID: obx(pid), PV1: obx("PV1"), OBR: obx("OBR") });
   expect(of("PID|||||-|Boncuk|Ada_Kaya|||K9")).toEqual({ name: "Boncuk", species: "dog", owner: "Ada Kaya" });
   expect(of("PID|||||Max|x|5_5|||?")).toEqual({ name: "Max", species: "", owner: "" });
 });

@@ -1,0 +1,60 @@
+import { Compile } from "typebox/compile";
+import { errorMessage } from "../../../shared/runtime/error-message.ts";
+import { type Fault, faults } from "../../../shared/schema/problems.ts";
+import type { AstmProfile } from "../../protocols/astm/profile.ts";
+import type { Hl7Profile } from "../../protocols/hl7/profile.ts";
+import { dotted } from "../../runtime/yaml-lines.ts";
+import { astmProfile } from "./astm.ts";
+import { type ProfileProblem, readDocument } from "./document.ts";
+import { type BaseOf, BaseError, resolveForm } from "./extend.ts";
+import { hl7Profile } from "./hl7.ts";
+import { ProfileForm } from "./schema.ts";
+
+// Reads the text of a profile: the resolved form and the profile that it makes, or every problem with its line.
+
+export type TableProfile = AstmProfile | Hl7Profile;
+
+export interface ReadProfile {
+  /** The whole, without `extends`. */
+  readonly form: ProfileForm;
+  readonly profile: TableProfile;
+}
+
+export interface ProfileProblems {
+  readonly problems: readonly ProfileProblem[];
+}
+
+const validator = Compile(ProfileForm);
+
+/** Reads the text of a profile. `where`: its file, for the sentences. Never throws. */
+export function readProfile(text: string, where: string, baseOf: BaseOf): ReadProfile | ProfileProblems {
+  const document = readDocument(text);
+  if ("words" in document) return { problems: [problemAt(where, document.line, [], document.words)] };
+  const at = (steps: readonly string[], words: string) => problemAt(where, document.lineOf(steps), steps, words);
+  try {
+    const form = resolveForm(document.values, baseOf);
+    if (!validator.Check(form))
+      return { problems: inOrder(faults(validator, form).map((fault) => at(fault.steps, sentence(fault)))) };
+    return { form, profile: profileOf(form) };
+  } catch (error) {
+    if (error instanceof BaseError) return { problems: [at(["extends"], `extends ${error.message}`)] };
+    return { problems: [at([], errorMessage(error))] };
+  }
+}
+
+/** Makes the profile of a form. @throws an Error that says what of it has no meaning */
+function profileOf(form: ProfileForm): TableProfile {
+  return form.protocol === "astm" ? astmProfile(form) : hl7Profile(form);
+}
+
+function problemAt(where: string, line: number, steps: readonly string[], words: string): ProfileProblem {
+  return { line, steps, message: `${where}:${line} ${words}` };
+}
+
+function inOrder(problems: readonly ProfileProblem[]): ProfileProblem[] {
+  return problems.toSorted((one, other) => one.line - other.line);
+}
+
+function sentence({ code, steps, place, words }: Fault): string {
+  return code === "CUT" ? `${place} ${words}` : `${dotted(steps) || "the profile"} ${words}`;
+}
