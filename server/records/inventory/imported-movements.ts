@@ -47,7 +47,7 @@ export async function importMovement(
   if (number !== before.number + 1) {
     return { problem: `number is ${number}, expected ${before.number + 1}: movements of an item come in their order` };
   }
-  const found = batch === null ? null : await session.first(storedBatch, { ...batch, item_id: item.id });
+  const found = batch === null ? null : await findBatch(session, item.id, batch);
   if (found === undefined) return { problem: "batch is neither in the file nor in the database" };
   const undone = undoes === null ? null : await session.first(nth, { itemId: item.id, now, offset: undoes - 1 });
   if (undone === undefined || (undoes ?? 0) >= number) {
@@ -66,6 +66,11 @@ export async function importMovement(
   const last = await session.first(next, { itemId: item.id, now, id: before.id });
   histories.set(itemFp, { number, id: last?.id ?? before.id, isOther: false });
   return "new";
+}
+
+async function findBatch(session: Session, itemId: number, batch: NonNullable<ImportedMovement["batch"]>) {
+  // A time that does not exist, such as 30 February, names no batch.
+  return Number.isNaN(batch.received_at) ? undefined : session.first(storedBatch, { ...batch, item_id: itemId });
 }
 
 /** The stored movement after another one. What this import noted itself does not count. */

@@ -13,19 +13,16 @@ import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
 import { shortDay, statusName, stepName, t, typeName } from "./texts.ts";
 import { partOfDay, spanOf } from "./times.ts";
 
-/** One event of a day, with its next step. */
-export function EventRow({
-  event,
-  day,
-  reload,
-  edit,
-}: {
-  event: ListedEvent;
+interface EventRowProps {
+  readonly event: ListedEvent;
   /** The day of the list: a stay of several is on each of its days. */
-  day: string;
-  reload: () => Promise<void>;
-  edit: () => void;
-}) {
+  readonly day: string;
+  readonly reload: () => Promise<void>;
+  readonly edit: () => void;
+}
+
+/** One event of a day, with its next step. */
+export function EventRow({ event, day, reload, edit }: EventRowProps) {
   const { run, retry, error, isRunning } = useAction();
   const [isCancelling, setCancelling] = useState(false);
   const step = async (name: "move" | "undo", body: EventMove | EventUndo) => {

@@ -128,6 +128,16 @@ function RowFields({ row, animals, fault }: RowFieldsProps) {
       <Text name="critical_high" label={t("criticalHigh")} value={row?.critical_high} isNumber />
       <Text name="age_min_days" label={t("ageFrom")} value={row?.age_min_days} isNumber />
       <Text name="age_max_days" label={t("ageTo")} value={row?.age_max_days} isNumber />
+      <SexAndStart row={row} />
+      <Text name="source" label={t("source")} hint={t("sourceHint")} value={row?.source} />
+    </div>
+  );
+}
+
+function SexAndStart({ row }: { row: ClinicRange | null }) {
+  const [today] = useState(() => new Date().toISOString());
+  return (
+    <>
       <Field label={t("sex")}>
         <select name="sex">
           <option value="">{t("bothSexes")}</option>
@@ -140,15 +150,9 @@ function RowFields({ row, animals, fault }: RowFieldsProps) {
         </select>
       </Field>
       <Field label={t("from")}>
-        <input
-          name="effective_from"
-          type="date"
-          required
-          defaultValue={(row?.effective_from ?? new Date().toISOString()).slice(0, 10)}
-        />
+        <input name="effective_from" type="date" required defaultValue={(row?.effective_from ?? today).slice(0, 10)} />
       </Field>
-      <Text name="source" label={t("source")} hint={t("sourceHint")} value={row?.source} />
-    </div>
+    </>
   );
 }
 
