@@ -1,3 +1,5 @@
+import type { StockHistory } from "../records/inventory/imported-movements.ts";
+
 export type { Change } from "../records/registry/animals.ts";
 
 /** State of one import. */
@@ -14,6 +16,8 @@ export interface ImportContext {
   readonly lastPatientId: number;
   /** Clinic whose SOAP records the import may move to another clinic; null if no record may change its owner. */
   readonly recordOwnerId: number | null;
+  /** The last movement of each item that the import has compared, by the fp of the item. */
+  readonly histories: Map<string, StockHistory>;
 }
 
 export function missing(field: string, fp: string | null): { problem: string } {

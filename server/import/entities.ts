@@ -8,6 +8,7 @@ import type {
   InventoryBatchLine,
   InventoryItemLine,
   SoapLine,
+  StockMovementLine,
   StudyLine,
 } from "./lines.ts";
 import { importEvent, storedByFp } from "../records/calendar/calendar.ts";
@@ -15,6 +16,7 @@ import type { Session } from "../database/query.ts";
 import { toPatient } from "../records/patients/patients.ts";
 import { markOutdatedFlags } from "../records/filing/outdated-flags.ts";
 import { importSoap, storedAmendmentProblem } from "../records/soap/soap.ts";
+import { importMovement } from "../records/inventory/imported-movements.ts";
 import { importBatch, importItem } from "../records/inventory/stock.ts";
 import { patientByFp } from "../records/registry/animals.ts";
 import { nameAppointment } from "../records/registry/appointments.ts";
@@ -55,6 +57,8 @@ export async function storeEntity(
       return storeItem(session, entity, context);
     case "inventory_batch":
       return storeBatch(session, entity, context);
+    case "stock_movement":
+      return storeMovement(session, entity, context);
   }
 }
 
@@ -143,4 +147,17 @@ async function storeBatch(
 ): Promise<Change | { problem: string }> {
   const batch = { lot, quantity, received_at: Date.parse(received_at), expiry_date };
   return (await importBatch(session, item_fp, batch, now)) ?? missing("item_fp", item_fp);
+}
+
+async function storeMovement(
+  session: Session,
+  { type: _type, item_fp, patient_fp, at, batch, ...line }: StockMovementLine,
+  { now, histories }: ImportContext,
+): Promise<Change | { problem: string }> {
+  const patient = patient_fp === null ? null : await session.first(patientByFp, { fp: patient_fp });
+  if (patient === undefined) return missing("patient_fp", patient_fp);
+  const known = batch && { ...batch, received_at: Date.parse(batch.received_at) };
+  const movement = { ...line, batch: known, patientId: patient?.id ?? null, at: Date.parse(at) };
+  const change = await importMovement(session, item_fp, movement, { now, histories });
+  return change ?? missing("item_fp", item_fp);
 }

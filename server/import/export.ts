@@ -2,7 +2,7 @@ import type { Snapshot, Study, StudySource } from "../../shared/api/study.ts";
 import type { Selectable } from "kysely";
 import type { StudyColumns, OptionalStudyColumns, Tables } from "../database/schema.ts";
 import { inPublishedOrder, parseStored, timestampOf, toStudy } from "../records/studies/study-content.ts";
-import type { Entity, PatientLine, StudyLine } from "./lines.ts";
+import type { Entity, PatientLine, StockMovementLine, StudyLine } from "./lines.ts";
 import { toEvent } from "../records/calendar/calendar.ts";
 import { toPatient } from "../records/patients/patients.ts";
 import { type Query, query, type Session } from "../database/query.ts";
@@ -26,7 +26,9 @@ export async function* exportEntities(session: Session): AsyncGenerator<Entity> 
   for await (const row of rows(session, soaps)) yield { type: "soap", ...toSoap(row), amends_fp: row.amends_fp };
   for await (const row of rows(session, events)) {
     const { type: event_type, ...event } = toEvent(row);
-    yield { type: "calendar_event", ...event, event_type, clinic_fp: row.clinic_fp };
+    const from = row.status === "CANCELLED" ? row.cancelled_from : null;
+    const cancelled = from === null ? {} : { cancelled_from: from };
+    yield { type: "calendar_event", ...event, event_type, clinic_fp: row.clinic_fp, ...cancelled };
   }
   yield* eventSourcesOf(session);
   for await (const page of pages(session, items)) {
@@ -35,6 +37,33 @@ export async function* exportEntities(session: Session): AsyncGenerator<Entity> 
       yield { type: "inventory_batch", item_fp, lot, quantity, received_at: timestampOf(received_at), expiry_date };
     }
   }
+  yield* movementsOf(session);
+}
+
+/** Lists the histories of stock. The quantities of an item that only imports have set say as much without one. */
+async function* movementsOf(session: Session): AsyncGenerator<Entity> {
+  const numbers = new Map<number, number>();
+  let last = { fp: "", id: 0 };
+  for (let page: MovementRow[] | undefined; page === undefined || page.length === PAGE_ROWS; ) {
+    page = await session.all(movementsAfter, last);
+    for (const row of page) {
+      if (row.item_fp !== last.fp) numbers.clear();
+      last = { fp: row.item_fp, id: row.id };
+      numbers.set(row.id, numbers.size + 1);
+      yield movementLine(row, numbers);
+    }
+  }
+}
+
+function movementLine(row: MovementRow, numbers: ReadonlyMap<number, number>): StockMovementLine {
+  const { id, item_fp, batch_id, lot, received_at, expiry_date, quantity, reason, patient_fp, at, undoes_id } = row;
+  return {
+    ...{ type: "stock_movement", item_fp, number: numbers.get(id) ?? 0 },
+    batch:
+      batch_id === null || received_at === null ? null : { lot, received_at: timestampOf(received_at), expiry_date },
+    ...{ quantity, reason, patient_fp, at: timestampOf(at) },
+    undoes: undoes_id === null ? null : (numbers.get(undoes_id) ?? null),
+  };
 }
 
 /** Returns the line of an owner of whom more is known than the patients. Their lines create any other owner. */
@@ -338,6 +367,30 @@ const items = query((db, p: After) =>
     .orderBy("item.fp")
     .limit(PAGE_ROWS),
 );
+
+const movementsAfter = query((db, p: { fp: string; id: number }) =>
+  db
+    .selectFrom("inventory_item as item")
+    .innerJoin("stock_movement as movement", "movement.item_id", "item.id")
+    .leftJoin("inventory_batch as batch", "batch.id", "movement.batch_id")
+    .leftJoin("patient", "patient.id", "movement.patient_id")
+    .selectAll("movement")
+    .select(["item.fp as item_fp", "patient.fp as patient_fp", "batch.lot", "batch.received_at", "batch.expiry_date"])
+    .where((where) => where(where.refTuple("item.fp", "movement.id"), ">", where.tuple(p.fp, p.id)))
+    .where((where) =>
+      where.exists(
+        where
+          .selectFrom("stock_movement as moved")
+          .select("moved.id")
+          .whereRef("moved.item_id", "=", "item.id")
+          .where("moved.reason", "not in", ["opening", "imported"]),
+      ),
+    )
+    .orderBy("item.fp")
+    .orderBy("movement.id")
+    .limit(PAGE_ROWS),
+);
+type MovementRow = typeof movementsAfter extends Query<infer _Parameters, infer Row> ? Row : never;
 
 const batchesIn = query((db, p: Range) =>
   db

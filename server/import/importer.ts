@@ -65,6 +65,7 @@ const stages: readonly Partial<Record<Entity["type"], Step>>[] = [
   },
   // A file may contain an amendment before the amended record, so that a later stage checks amendments; and merges likewise.
   { event_source: storeEntity, inventory_batch: storeEntity, soap: checkChain, patient: checkChain },
+  { stock_movement: storeEntity },
 ];
 
 /**
@@ -92,6 +93,7 @@ export async function importFile(
       served: await servedClinics(session),
       lastPatientId: await lastPatientId(session),
       recordOwnerId,
+      histories: new Map(),
     };
     const tally: Tally = { new: 0, changed: 0, unchanged: 0, problems: new ProblemList(), mayShareNumbers: false };
     for (const [index, steps] of stages.entries()) {
@@ -168,6 +170,7 @@ function subjectOf(entity: Entity): string {
     case "connection":
       return entity.patient_fp;
     case "inventory_batch":
+    case "stock_movement":
       return entity.item_fp;
     case "patient_source":
     case "customer_source":

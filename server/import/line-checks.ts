@@ -18,6 +18,7 @@ import {
   PatientLine,
   PatientSourceLine,
   SoapLine,
+  StockMovementLine,
   StudyLine,
   UserLine,
 } from "./lines.ts";
@@ -38,6 +39,7 @@ const checks = {
   calendar_event: Compile(CalendarEventLine),
   inventory_item: Compile(InventoryItemLine),
   inventory_batch: Compile(InventoryBatchLine),
+  stock_movement: Compile(StockMovementLine),
 };
 
 /** @throws if the line is not JSON in UTF-8 */
@@ -130,16 +132,26 @@ function unrealValues(entity: Entity, now: number): string[] {
       expectTime("end_at", end_at);
       // Both times have the same form, so that text order is time order.
       expect("end_at", end_at, (end) => end >= start_at, `a time not before start_at ${start_at}`);
+      unreal.push(...eventFaults(entity));
       break;
     }
     case "inventory_batch":
       expectTime("received_at", entity.received_at);
       expectDay("expiry_date", entity.expiry_date);
       break;
+    case "stock_movement":
+      expectPast("at", entity.at);
+      break;
     case "connection":
       break;
   }
   return unreal;
+}
+
+function eventFaults({ cancelled_from, status }: CalendarEventLine): string[] {
+  return cancelled_from === undefined || status === "CANCELLED"
+    ? []
+    : ["cancelled_from of an event that is not cancelled"];
 }
 
 const timeZones = new Set<string>();

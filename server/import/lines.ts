@@ -6,6 +6,7 @@ import { Count, InventoryItem } from "../../shared/api/inventory.ts";
 import { Patient } from "../../shared/api/patient.ts";
 import { ClosedObject, DATE_PATTERN, Nullable, TIMESTAMP_PATTERN } from "../../shared/schema/schema.ts";
 import { Soap } from "../../shared/api/soap.ts";
+import { MOVEMENT_REASONS } from "../dashboard/types/stock.ts";
 import { identifierTypes } from "../records/registry/sync/messages.ts";
 import { Snapshot, Study, StudySource } from "../../shared/api/study.ts";
 
@@ -127,6 +128,8 @@ export const CalendarEventLine = ClosedObject({
   ...eventProperties,
   event_type: eventType,
   clinic_fp: clinicFp,
+  /** The status that the undo of a cancelled event restores. */
+  cancelled_from: Type.Optional(CalendarEvent.properties.status),
 });
 export type CalendarEventLine = Static<typeof CalendarEventLine>;
 
@@ -147,6 +150,29 @@ export const InventoryBatchLine = ClosedObject({
 });
 export type InventoryBatchLine = Static<typeof InventoryBatchLine>;
 
+/** A movement of stock, in the order of the item's history. An item that only imports have set has none. */
+export const StockMovementLine = ClosedObject({
+  type: Type.Literal("stock_movement"),
+  item_fp: InventoryItem.properties.fp,
+  /** Counts the movements of the item from 1. */
+  number: Type.Integer({ minimum: 1 }),
+  /** The batch that these facts identify; null for stock that no batch accounts for. */
+  batch: Nullable(
+    ClosedObject({
+      lot: InventoryBatchLine.properties.lot,
+      received_at: InventoryBatchLine.properties.received_at,
+      expiry_date: InventoryBatchLine.properties.expiry_date,
+    }),
+  ),
+  quantity: Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
+  reason: Type.Enum([...MOVEMENT_REASONS]),
+  patient_fp: Nullable(Patient.properties.fp),
+  at: timestamp,
+  /** The number of the movement that it takes back. */
+  undoes: Nullable(Type.Integer({ minimum: 1 })),
+});
+export type StockMovementLine = Static<typeof StockMovementLine>;
+
 export type Entity =
   | ClinicLine
   | UserLine
@@ -160,4 +186,5 @@ export type Entity =
   | SoapLine
   | CalendarEventLine
   | InventoryItemLine
-  | InventoryBatchLine;
+  | InventoryBatchLine
+  | StockMovementLine;

@@ -80,7 +80,7 @@ export function clinicRangeProblem(row: ClinicRange): string | null {
   const known = subgroupsOf(species);
   if (subgroup === undefined && needsSubgroup(species)) return `has no subgroup, expected one of ${known.join(", ")}`;
   if (subgroup !== undefined && !known.includes(subgroup)) {
-    return `has the subgroup ${subgroup}, expected ${known.length === 0 ? "none" : `one of ${known.join(", ")}`}`;
+    return `has the subgroup ${subgroup}, expected one of ${known.join(", ")}`;
   }
   for (const day of [effective_from, effective_until ?? effective_from]) {
     if (!isRealDate(day) && !isRealInstant(day)) return `has the day ${day}, which does not exist`;

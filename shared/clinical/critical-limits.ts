@@ -4,7 +4,7 @@ import { readData } from "./analytes/data.ts";
 import { convert, factorOf } from "./analytes/units.ts";
 import { textForm } from "../schema/text-form.ts";
 import type { Signalment } from "./signalment.ts";
-import { subgroupsOf } from "./species.ts";
+import { hasBreeds, subgroupsOf } from "./species.ts";
 
 // Critical limits. No list of a veterinary laboratory is published, so that none applies before a vet of the clinic accepts it by name.
 
@@ -172,7 +172,7 @@ export function exceptionOf(
 
 /** An animal of unknown age counts as an adult. */
 function isFor({ species, age_min_days: from = 0, age_max_days: to }: AcceptedLimit, patient: Signalment): boolean {
-  if (species !== patient.species) return false;
+  if (species !== patient.species || (patient.subgroup !== null && !hasBreeds(species))) return false;
   if (patient.ageDays === null) return to === undefined;
   return from <= patient.ageDays && patient.ageDays <= (to ?? Infinity);
 }

@@ -5,6 +5,7 @@ import { chooseInterval, type Interval, needsSubgroup, ordinalNormal } from "./r
 import { type ReasonOf, reasonOf } from "../api/reason.ts";
 import type { Comparator, Flag } from "../api/study.ts";
 import type { Signalment } from "./signalment.ts";
+import { hasBreeds } from "./species.ts";
 import { convert, factorOf } from "./analytes/units.ts";
 
 // The flag of a result, and the range that decides it.
@@ -253,11 +254,12 @@ export function intervalText(
 
 /**
  * Returns the device's range if it is for the patient's species. A range for another one, such as "General", does not apply. Exotic,
- * bird and reptile are groups of species: a goat's range is not a ferret's.
+ * bird and reptile are groups of species: a goat's range is not a ferret's, nor a horse's a donkey's.
  */
 function ownRange(analyte: Analyte, range: DeviceRange | null, signalment: Signalment): Range | null {
   if (range === null || range.species !== signalment.species || range.high === null) return null;
-  if (signalment.species === "exotic" || needsSubgroup(signalment.species)) return null;
+  if (needsSubgroup(signalment.species)) return null;
+  if (signalment.subgroup !== null && !hasBreeds(signalment.species)) return null;
   if (range.low !== null) {
     return { bounds: { ...range, critical_low: null, critical_high: null }, text: range.text, id: DEVICE };
   }

@@ -4,7 +4,7 @@ import { type Analyte, analyteByCode } from "./analytes/analytes.ts";
 import { caveatsOf, permits } from "./caveats.ts";
 import { dataFile, readData } from "./analytes/data.ts";
 import type { Signalment } from "./signalment.ts";
-import { breedGroupOf, fold, isBreedGroup } from "./species.ts";
+import { breedGroupOf, fold, hasBreeds, isBreedGroup } from "./species.ts";
 import { factorOf } from "./analytes/units.ts";
 import { textForm } from "../schema/text-form.ts";
 
@@ -133,9 +133,9 @@ const ordinals = new Map<string, { id: string; high: number }>(
 /** Age from which an adult row without an age applies: one year, as in the adult rows with an age. */
 export const ADULT_FROM_DAYS = 366;
 
-/** Whether a species has intervals for its subgroups only. Blood values of birds and reptiles differ by family. */
+/** Whether a species has intervals for its subgroups only. Blood values of birds and reptiles differ by family, exotic is any animal. */
 export function needsSubgroup(species: string): boolean {
-  return species === "bird" || species === "reptile";
+  return species === "bird" || species === "reptile" || species === "exotic";
 }
 
 /**
@@ -169,7 +169,7 @@ export function mostSpecific(
   const row = rows.find(
     (each) =>
       each.species === signalment.species &&
-      isOfBreed(each.subgroup, signalment) &&
+      isForSubgroup(each.subgroup, signalment) &&
       (each.sex === null || each.sex === signalment.sex) &&
       (each.neutered === null || each.neutered === signalment.neutered) &&
       each.device.every((word) => deviceWords.includes(word)) &&
@@ -178,8 +178,9 @@ export function mostSpecific(
   return row?.interval ?? null;
 }
 
-function isOfBreed(subgroup: string | null, { species, subgroup: breed }: Signalment): boolean {
-  return subgroup === null || (breed !== null && [breed, breedGroupOf(species, breed)].includes(subgroup));
+function isForSubgroup(subgroup: string | null, { species, subgroup: own }: Signalment): boolean {
+  if (subgroup === null) return own === null || hasBreeds(species);
+  return own !== null && [own, breedGroupOf(species, own)].includes(subgroup);
 }
 
 /** Formats a published row with its source, by its id in a snapshot. @returns null for an id that this catalogue lacks */

@@ -49,6 +49,14 @@ const phrases: readonly Phrase[] = species.flatMap((name) => [
 /** Species whose subgroups are breeds. A breed is an adjective in the name of another animal: a Siberian hamster is not a cat. */
 const SPECIES_OF_BREEDS: readonly string[] = ["dog", "cat"];
 
+/**
+ * Whether the subgroups of a species are its breeds, which share its general values. All others are animals of their own: no value of
+ * a horse is judged for a donkey, none of cattle for a water buffalo.
+ */
+export function hasBreeds(ofSpecies: string): boolean {
+  return SPECIES_OF_BREEDS.includes(ofSpecies);
+}
+
 /** Words for a cross of breeds, folded. */
 const CROSS =
   / (x|mix|mixed|mixture|cross|crossed|crossbred|crossbreed|melez|melezi|kirma|kirmasi|mischling|mestizo|cruce|croise|croisee|meticcio|incrocio|krizenec) /;
@@ -59,7 +67,7 @@ const CROSS =
  */
 export function readSpecies(words: string): string | null {
   const found = named(words);
-  const animals = found.filter((one) => one.subgroup === null || !SPECIES_OF_BREEDS.includes(one.species));
+  const animals = found.filter((one) => one.subgroup === null || !hasBreeds(one.species));
   return onlyOne((animals.length > 0 ? animals : found).map((one) => one.species));
 }
 
@@ -93,7 +101,7 @@ const PRACTICE_WORDS: readonly (readonly [string, string])[] = [
   ],
   [
     "exotic",
-    "egzotik, exot, heimtier, nac, exotique, exótico, monkey, maymun, affe, singe, mono, fish, balık, fisch, igel, kirpi, camel, deve, katır",
+    "egzotik, exot, heimtier, nac, exotique, exótico, monkey, maymun, affe, singe, mono, fish, balık, fisch, igel, kirpi, camel, deve",
   ],
   ["ferret", "frettchen, furet, hurón, dağ gelinciği"],
   ["hamster", "goldhamster, zwerghamster, hámster"],
@@ -118,7 +126,7 @@ export function animalSpecies(words: string): AnimalSpecies | null {
   if (exact !== null) return { served: exact, precise: null };
   const found = readSpecies(read);
   if (found === null) return null;
-  const subgroup = SPECIES_OF_BREEDS.includes(found) ? null : subgroupOf(found, read);
+  const subgroup = hasBreeds(found) ? null : subgroupOf(found, read);
   const served = ofApi(found);
   return served !== null ? { served, precise: subgroup } : { served: "exotic", precise: subgroup ?? found };
 }

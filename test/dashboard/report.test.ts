@@ -42,7 +42,7 @@ const row = (code: string, more: Partial<StudyRow> = {}): StudyRow => {
     sent: { value: "14.2", unit: "U/L", reference_range: "5.5-16.9" },
     source: { kind: "clinic", id: "1", title: null, text: null },
     before: before("U/L"),
-    why: [],
+    why: [{ code: "CLINIC.ROW", values: [] }],
     ...more,
   };
 };
@@ -104,6 +104,8 @@ describe.skipIf(!poppler)(
         "Sürüm 2",
         "hemoliz 2+",
         "TBIL: bildirilmedi: hemoliz",
+        "Neden bu aralıklar",
+        "kliniğin kendi aralığı, numune gününde geçerli",
         "K: kesin değer yok",
         "GLU: cihaz değeri * ile işaretliyor.",
       ]) {

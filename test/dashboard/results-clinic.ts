@@ -22,21 +22,27 @@ export function resultsClinic() {
 }
 
 const printed = { comparator: null, ordinal: false, device_range: null, device_flag: null };
-const number = (code: string, value: number, unit: string, more: Partial<Measurement> = {}): Measurement => ({
+export const measured = (code: string, value: number, unit: string, more: Partial<Measurement> = {}): Measurement => ({
   ...{ ...printed, code, value, text: String(value), unit },
   ...more,
 });
 
 /** The measurements of a chemistry profile: low, high, critical, normal, a bound, a word, and codes outside the catalogue. */
 export const profile: readonly Measurement[] = [
-  number("ALT", 310, "U/L", { device_range: { low: 10, high: 100, text: "10-100", species: "dog" }, device_flag: "H" }),
-  number("ALB", 1.2, "g/dL", { text: "1,2" }),
-  number("K", 8.9, "mmol/L", { device_range: { low: 3, high: 6, text: "3-6", species: "General" }, device_flag: "HH" }),
-  number("PLT", 12, "10*3/uL"),
-  number("TP", 6.5, "g/dL"),
-  number("TBIL", 0.2, "mg/dL", { comparator: "<", text: "<0.2" }),
-  number("QXZ-7", 12.5, "ng/mL", { codeSource: "device", device_code: "QXZ-7", device_label: "Canine Quirk" }),
-  number("CRP", 14, "mg/L", {
+  measured("ALT", 310, "U/L", {
+    device_range: { low: 10, high: 100, text: "10-100", species: "dog" },
+    device_flag: "H",
+  }),
+  measured("ALB", 1.2, "g/dL", { text: "1,2" }),
+  measured("K", 8.9, "mmol/L", {
+    device_range: { low: 3, high: 6, text: "3-6", species: "General" },
+    device_flag: "HH",
+  }),
+  measured("PLT", 12, "10*3/uL"),
+  measured("TP", 6.5, "g/dL"),
+  measured("TBIL", 0.2, "mg/dL", { comparator: "<", text: "<0.2" }),
+  measured("QXZ-7", 12.5, "ng/mL", { codeSource: "device", device_code: "QXZ-7", device_label: "Canine Quirk" }),
+  measured("CRP", 14, "mg/L", {
     codeSource: "clinic",
     device_code: "c-RP2",
     comment: "hemolysed sample; the device found bubbles",

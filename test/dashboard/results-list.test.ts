@@ -87,7 +87,10 @@ test("values outside their intervals come critical ones first, and a critical on
     ...{ analyte, value, unit: "mmol/L", reference_range: "3.3-6.1", flag },
   });
   const rows = [row("A", 1, "low"), row("B", 20, "critical"), row("C", 5, "normal"), row("D", 0.5, "critical")];
-  const { outside, outside_total } = outsideOf({ modality: "BIOCHEMISTRY", results: rows }, AS_SENT);
+  const { outside, outside_total } = outsideOf(
+    rows.map((result) => ({ modality: "BIOCHEMISTRY", result })),
+    AS_SENT,
+  );
   expect(outside.map(({ analyte, side }) => [analyte, side])).toEqual([
     ["B", "high"],
     ["D", "low"],
@@ -103,7 +106,10 @@ test("an abnormal word is listed after a critical value, without a flag and a si
     { ...none, analyte: "FIV", value: null, value_text: "Negative" },
     { analyte: "K", value: 9, unit: "mmol/L", reference_range: "3.5-5.8", flag: "critical" },
   ];
-  const { outside, outside_total } = outsideOf({ modality: "BIOCHEMISTRY", results: rows }, AS_SENT);
+  const { outside, outside_total } = outsideOf(
+    rows.map((result) => ({ modality: "BIOCHEMISTRY", result })),
+    AS_SENT,
+  );
   expect(outside_total).toBe(2);
   expect(outside[1]).toEqual({ analyte: "CPV", text: "Positive", flag: null, side: null });
 });

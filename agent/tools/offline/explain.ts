@@ -90,7 +90,7 @@ async function explainStudy(
   }
   events.push(...rows.flatMap(studyEvents));
   const used = ranges?.version === snapshot.ranges ? (ranges ?? undefined) : undefined;
-  return { events: timeLine(events), flags: flagLines(body.results, snapshot, used) };
+  return { events: timeLine(events), flags: flagLines(body, snapshot, used) };
 }
 
 function timeLine(events: readonly TimedLine[]): Explanation["events"] {

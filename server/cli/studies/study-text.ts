@@ -61,5 +61,5 @@ export function explainLines(
     })),
   ];
   const inTime = events.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
-  return [...inTime.map(({ at, text }) => `${at}  ${text}`), ...flagLines(study.results, snapshot, ranges)];
+  return [...inTime.map(({ at, text }) => `${at}  ${text}`), ...flagLines(study, snapshot, ranges)];
 }

@@ -25,6 +25,8 @@ const words = {
   mappedCode: ["mapped by the clinic", "klinik eşledi"],
   noInterval: ["no interval", "referans aralığı yok"],
   sources: ["Sources of the intervals", "Referans aralıklarının kaynakları"],
+  why: ["Why these intervals", "Neden bu aralıklar"],
+  others: ["the others", "diğerleri"],
   ofDevice: ["the device's own interval", "cihazın kendi aralığı"],
   comments: ["The analyzer on the sample", "Analizörün numune hakkındaki bildirimi"],
   notReported: ["Without a result", "Sonucu olmayanlar"],

@@ -68,7 +68,8 @@ export function studyReport(study: StudyPage, context: ReportContext): PdfDocume
 }
 
 /** What the table cannot show: tests without a result, the analyzer's words on the sample, sources of the intervals. */
-function belowTable(study: StudyPage, sources: readonly string[], { language }: ReportContext): PdfContent[] {
+function belowTable(study: StudyPage, sources: readonly string[], context: ReportContext): PdfContent[] {
+  const { language } = context;
   const word = (name: ReportWord) => reportWord(language, name);
   const gaps = study.not_reported.map((gap) => `${gap.analyte}: ${notReportedText(gap, language)}`);
   const comments = study.comments.map((comment) => commentText(comment, language));
@@ -79,11 +80,10 @@ function belowTable(study: StudyPage, sources: readonly string[], { language }: 
           { text: word(title), style: "heading" },
           { stack: lines, style: "quiet" },
         ];
-  const label = { text: word("sources"), style: "label", margin: [0, 5, 0, 1] } as const;
   return [
     ...section("notReported", gaps),
     ...section("comments", comments),
-    ...(sources.length === 0 ? [] : [label, { ol: sources, style: "quiet" }]),
+    ...(sources.length === 0 ? [] : [originOfRows(study.rows, sources, context)]),
   ];
 }
 
@@ -267,6 +267,38 @@ function flagWord({ flag, side }: StudyRow): ReportWord {
 /** Returns each source of an interval once, in the order of the rows. */
 function sourceTexts(rows: readonly StudyRow[], word: Words): string[] {
   return [...new Set(rows.flatMap((row) => sourceText(row, word) ?? []))];
+}
+
+/** Names the sources of the intervals beside why they apply, so that both take the height of one. */
+function originOfRows(rows: readonly StudyRow[], sources: readonly string[], context: ReportContext): PdfContent {
+  const word = (name: ReportWord) => reportWord(context.language, name);
+  const part = (label: ReportWord, content: PdfContent) => ({
+    stack: [{ text: word(label), style: "label" }, content],
+  });
+  const why = whyOfRows(rows, context);
+  return {
+    columns: [
+      { ...part("sources", { ol: sources, style: "quiet" }), ...(why.length === 0 ? {} : { width: 170 }) },
+      ...(why.length === 0 ? [] : [part("why", { stack: why, style: "quiet" })]),
+    ],
+    columnGap: 14,
+    margin: [0, 5, 0, 0],
+  };
+}
+
+/** Names why the intervals apply, once for all analytes of one reason. That of most needs no names. */
+function whyOfRows(rows: readonly StudyRow[], { language }: ReportContext): string[] {
+  const analytes = new Map<string, string[]>();
+  for (const { why, analyte } of rows) {
+    if (why.length === 0) continue;
+    const text = whyText(why, language);
+    analytes.set(text, [...(analytes.get(text) ?? []), analyte]);
+  }
+  const groups = [...analytes].toSorted(([, one], [, other]) => one.length - other.length);
+  return groups.map(([text, names], index) => {
+    if (index < groups.length - 1) return `${names.join(", ")}: ${text}`;
+    return groups.length === 1 ? text : `${reportWord(language, "others")}: ${text}`;
+  });
 }
 
 function sourceText({ source }: StudyRow, word: Words): string | null {

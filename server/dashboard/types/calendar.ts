@@ -15,7 +15,7 @@ export interface ListedEvent extends Omit<CalendarEvent, "patient_fp"> {
   source: string | null;
 }
 
-/** The response to `GET /calendar?start=...&end=...`: events that start in the range, by start. */
+/** The response to `GET /calendar?start=...&end=...`: events that start or go on in the range, by start. */
 export interface EventList {
   events: ListedEvent[];
   /** The clinic's staff, by name. */

@@ -70,7 +70,8 @@ export const TAKE_REASONS = ["used", "expired", "broken", "returned"] as const;
 export type TakeReason = (typeof TAKE_REASONS)[number];
 
 /** `opening` is the stock of before movements were kept, `imported` what an import set, and `undone` takes another one back. */
-export type MovementReason = TakeReason | "received" | "counted" | "imported" | "opening" | "undone";
+export const MOVEMENT_REASONS = [...TAKE_REASONS, "received", "counted", "imported", "opening", "undone"] as const;
+export type MovementReason = (typeof MOVEMENT_REASONS)[number];
 
 /** A change of a quantity of stock. */
 export interface StockMovement {

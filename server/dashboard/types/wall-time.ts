@@ -13,11 +13,18 @@ export function wallTime(instant: number, timeZone: string | undefined): { date:
  * they skip it (start of summer time) or the text is not a date or time
  */
 export function instantOf(date: string, time: string, timeZone: string | undefined): number | null {
+  return instantsOf(date, time, timeZone)[0] ?? null;
+}
+
+/** @returns the instants at which clocks show a date and a time, the first one first: two at the end of summer time */
+export function instantsOf(date: string, time: string, timeZone: string | undefined): number[] {
   const utc = Date.parse(`${date}T${time}Z`);
-  if (Number.isNaN(utc)) return null;
-  const offsets = [utc - DAY_MS, utc + DAY_MS].map((near) => asUtc(near, timeZone) - near);
-  const instants = offsets.map((offset) => utc - offset).filter((instant) => asUtc(instant, timeZone) === utc);
-  return instants.length === 0 ? null : Math.min(...instants);
+  if (Number.isNaN(utc)) return [];
+  const offsets = new Set([utc - DAY_MS, utc + DAY_MS].map((near) => asUtc(near, timeZone) - near));
+  return [...offsets]
+    .map((offset) => utc - offset)
+    .filter((instant) => asUtc(instant, timeZone) === utc)
+    .toSorted((one, other) => one - other);
 }
 
 /** @returns the first instant of a day. Some zones skip midnight at the start of summer time */

@@ -2,7 +2,7 @@ import type { AlertKind } from "../../operations/alerts/kinds.ts";
 import { type Kysely, sql } from "kysely";
 import type { Reason } from "../../../shared/api/reason.ts";
 import type { OpenAlert } from "../../operations/alerts/step.ts";
-import type { PatientHint, Result } from "../../../shared/api/study.ts";
+import type { PatientHint } from "../../../shared/api/study.ts";
 import { shownResult } from "../../../shared/clinical/units/shown-result.ts";
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import {
@@ -26,6 +26,7 @@ import { countUnknownCodes } from "../codes/unknown-codes.ts";
 import { countNotRun, countOrders } from "../orders/order-counts.ts";
 import { readAlertBook } from "./alerts.ts";
 import { openFirstSteps } from "./first-steps.ts";
+import { type FlaggedStudy, type RangesOf, rangesOfStudies, storedResults } from "../studies/stored-results.ts";
 import { outsideOf } from "../results/study-rows.ts";
 import { connectionNews } from "../patients/connection-answers.ts";
 import { readHeardAgents } from "../agents/devices.ts";
@@ -65,6 +66,7 @@ export async function readToday(
   const keys = await session.all(keysInUse, { clinicId });
   const criticalRows = await session.all(critical, { clinicId, since: now - CRITICAL_HOURS * HOUR_MS });
   const newestRows = await session.all(newest, { clinicId, since: now - NEWEST_DAYS * 24 * HOUR_MS });
+  const reader = { units, rangesOf: await rangesOfStudies(session, [...criticalRows, ...newestRows]) };
   const unseen = await unseenForADay(session, { clinicId, units, now });
   const yours = await openOf(session, { clinicId, userId, units });
   const { agents } = await readHeardAgents(session, { clinicId, timeZone, now });
@@ -72,7 +74,7 @@ export async function readToday(
     first_steps: isAdmin ? await openFirstSteps(session, clinicId) : [],
     unmatched: { count: waiting?.count ?? 0, oldest_at: timestampOrNull(waiting?.oldest ?? null) },
     unknown_codes: await countUnknownCodes(session, clinicId),
-    critical: criticalRows.map((row) => toCritical(row, units)),
+    critical: criticalRows.map((row) => toCritical(row, reader)),
     unseen: unseen.studies,
     yours: yours.studies,
     conflicts: await unseenConflicts(session, clinicId, units),
@@ -83,7 +85,7 @@ export async function readToday(
       .map(toAlertShown),
     connections: await connectionNews(session, clinicId, now),
     orders: await countOrders(session, clinicId, now),
-    newest: newestRows.map((row) => toNewResult(row, units)),
+    newest: newestRows.map((row) => toNewResult(row, reader)),
     // A damaged study may be in several lists.
     left_out: Math.max(leftOut(criticalRows), leftOut(newestRows), unseen.leftOut, yours.leftOut),
   };
@@ -102,13 +104,18 @@ export async function countForMenu(
   };
 }
 
-function toCritical(row: StudyRow, units: UnitChoice): CriticalStudy {
-  const critical = resultsOf(row).filter(({ flag }) => flag === "critical");
+interface Reader {
+  readonly units: UnitChoice;
+  readonly rangesOf: RangesOf;
+}
+
+function toCritical(row: StudyRow, reader: Reader): CriticalStudy {
+  const critical = storedResults(row, reader.rangesOf).filter(({ result: { flag } }) => flag === "critical");
   return {
-    ...toNewResult(row, units),
-    values: critical.map((result) => {
-      const { value, unit, reference_range } = shownResult({ modality: row.modality, result }, units);
-      return { analyte: result.analyte, value, unit, reference_range };
+    ...toNewResult(row, reader),
+    values: critical.map((each) => {
+      const { value, unit, reference_range } = shownResult(each, reader.units);
+      return { analyte: each.result.analyte, value, unit, reference_range };
     }),
   };
 }
@@ -122,7 +129,8 @@ async function unseenConflicts(session: Session, clinicId: number, units: UnitCh
       fp,
       reason: JSON.parse(reason) as Reason,
       at: timestampOf(at),
-      study: study === undefined ? null : toNewResult(study, units),
+      study:
+        study === undefined ? null : toNewResult(study, { units, rangesOf: await rangesOfStudies(session, [study]) }),
     });
   }
   return found;
@@ -144,7 +152,7 @@ function toAlertShown({ key, kind, subject, since, count, path, ...why }: OpenAl
   };
 }
 
-interface StudyRow {
+interface StudyRow extends FlaggedStudy {
   fp: string;
   revision: number;
   device_name: string;
@@ -158,8 +166,9 @@ interface StudyRow {
   species: string | null;
 }
 
-function toNewResult(row: StudyRow, units: UnitChoice): NewResult {
-  const results = resultsOf(row);
+function toNewResult(row: StudyRow, { units, rangesOf }: Reader): NewResult {
+  const results = storedResults(row, rangesOf);
+  const sent = results.map(({ result }) => result);
   const { fp, revision, device_name, modality, patient_fp, patient_name, species } = row;
   const hint = parseStored(row.patient_hint) as PatientHint | null;
   return {
@@ -171,14 +180,10 @@ function toNewResult(row: StudyRow, units: UnitChoice): NewResult {
     modality,
     acquired_at: timestampOf(row.acquired_at),
     received_at: timestampOf(row.received_at),
-    worst_flag: worstFlag(results),
-    ...(results.some(({ abnormal }) => abnormal === true) ? { abnormal: true as const } : {}),
-    ...outsideOf({ modality, results }, units, OUTSIDE_MAX),
+    worst_flag: worstFlag(sent),
+    ...(sent.some(({ abnormal }) => abnormal === true) ? { abnormal: true as const } : {}),
+    ...outsideOf(results, units, OUTSIDE_MAX),
   };
-}
-
-function resultsOf({ results }: Pick<StudyRow, "results">): Result[] {
-  return JSON.parse(results) as Result[];
 }
 
 function timestampOrNull(milliseconds: number | null): string | null {
@@ -201,7 +206,7 @@ function visible(db: Kysely<Tables>, p: { clinicId: number }) {
   return openStudies(db, p.clinicId)
     .leftJoin("patient", "patient.id", "link.patient_id")
     .select(STUDY_CONTENT)
-    .select(["study.revision", "study.received_at", "study.patient_hint"])
+    .select(["study.revision", "study.received_at", "study.patient_hint", "study.clinic_id", "study.snapshot"])
     .select(["patient.fp as patient_fp", "patient.name as patient_name", "patient.species"]);
 }
 

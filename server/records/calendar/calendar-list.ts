@@ -7,12 +7,12 @@ import type { Tables } from "../../database/schema.ts";
 
 // The calendar of a clinic with the names of patients and staff.
 
-/** Lists the clinic's events that start in the range, by start and fp. */
+/** Lists the clinic's events of the range, by start and fp: those that start in it, and the stays that go on in it. */
 export async function listNamedEvents(
   session: Session,
   range: TimeRange & { clinicId: number },
 ): Promise<ListedEvent[]> {
-  return (await session.all(inRange, range)).map(listedEvent);
+  return (await session.all(inRange, withEarliest(range))).map(listedEvent);
 }
 
 export async function findNamedEvent(session: Session, clinicId: number, fp: string): Promise<ListedEvent | undefined> {
@@ -25,11 +25,15 @@ export async function listEventsDuring(
   session: Session,
   range: TimeRange & { clinicId: number },
 ): Promise<ListedEvent[]> {
-  return (await session.all(during, { ...range, earliest: range.start - STAY_MS_MAX })).map(listedEvent);
+  return (await session.all(during, withEarliest(range))).map(listedEvent);
 }
 
 /** An event that began longer before is not looked for. */
 const STAY_MS_MAX = 31 * 86_400_000;
+
+function withEarliest<Range extends TimeRange>(range: Range): Range & { earliest: number } {
+  return { ...range, earliest: range.start - STAY_MS_MAX };
+}
 
 /** Lists the staff that the clinic's own software named, by name. */
 export async function listStaff(
@@ -90,8 +94,11 @@ const events = (db: Kysely<Tables>, p: { clinicId: number }) =>
 
 type EventRow = InferResult<ReturnType<typeof events>>[number];
 
-const inRange = query((db, p: TimeRange & { clinicId: number }) =>
-  events(db, p).where("event.start_at", ">=", p.start).where("event.start_at", "<", p.end),
+const inRange = query((db, p: TimeRange & { clinicId: number; earliest: number }) =>
+  events(db, p)
+    .where("event.start_at", ">=", p.earliest)
+    .where("event.start_at", "<", p.end)
+    .where((where) => where.or([where("event.start_at", ">=", p.start), where("event.end_at", ">", p.start)])),
 );
 
 const ofClinic = query((db, p: { clinicId: number; fp: string }) => events(db, p).where("event.fp", "=", p.fp));

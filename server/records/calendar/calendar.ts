@@ -23,7 +23,7 @@ export async function listEvents(session: Session, filter: EventFilter): Promise
 /** Stores an event of an import file. @returns a problem if the new status may not follow the stored one */
 export async function importEvent(
   session: Session,
-  event: CalendarEvent,
+  event: CalendarEvent & { cancelled_from?: EventStatus },
   ids: { clinicId: number; patientId: number | null; userId: number | null },
 ): Promise<"new" | "changed" | "unchanged" | { problem: string }> {
   const row: EventColumns = {
@@ -38,15 +38,30 @@ export async function importEvent(
     assigned_user_id: ids.userId,
   };
   const stored = await session.first(storedByFp, { fp: event.fp });
-  if (stored === undefined) {
-    await session.all(insert, row);
-    return "new";
-  }
+  const change = stored === undefined ? await insertEvent(session, row) : await importOver(session, stored, row);
+  if (event.cancelled_from === undefined || typeof change === "object") return change;
+  const from = event.cancelled_from;
+  const now = await session.first(storedByFp, { fp: event.fp });
+  if (now === undefined || now.cancelled_from === from) return change;
+  await session.all(noteCancelled, { id: now.id, from });
+  return change === "unchanged" ? "changed" : change;
+}
+
+async function insertEvent(session: Session, row: EventColumns): Promise<"new"> {
+  await session.all(insert, row);
+  return "new";
+}
+
+async function importOver(
+  session: Session,
+  stored: EventColumns & { id: number },
+  row: EventColumns,
+): Promise<"changed" | "unchanged" | { problem: string }> {
   if ((Object.keys(row) as (keyof EventColumns)[]).every((column) => stored[column] === row[column])) {
     return "unchanged";
   }
-  if (stored.clinic_id !== ids.clinicId) {
-    return { problem: `${event.fp} is an event of another clinic, expected its own clinic_fp` };
+  if (stored.clinic_id !== row.clinic_id) {
+    return { problem: `${row.fp} is an event of another clinic, expected its own clinic_fp` };
   }
   const problem = stored.status === row.status ? null : eventStatusProblem(stored.status, row.status);
   if (problem !== null) return { problem: refusalWords(problem) };

@@ -10,10 +10,12 @@ import {
   type ResultChange,
 } from "../../../shared/clinical/compare/compare.ts";
 import { boundsOf } from "../../../shared/clinical/analytes/value.ts";
+import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
 import { substanceOf } from "../../../shared/clinical/compare/not-comparable.ts";
 import { analyteOf, shownIn } from "../../../shared/clinical/units/shown-result.ts";
 import type { ShownValue } from "../../../shared/clinical/units/shown-value.ts";
 import { signalmentAt } from "../../../shared/clinical/signalment.ts";
+import { type RangesOf, rowFor } from "../studies/stored-results.ts";
 import { parseStored, toStudy } from "../studies/study-content.ts";
 
 // The stored results of one animal as they compare with each other.
@@ -26,6 +28,8 @@ export interface PlacedResult {
   readonly device: Instrument;
   readonly result: Result;
   readonly row: RowSnapshot | undefined;
+  /** The clinic's intervals by which it was flagged. */
+  readonly ranges: ClinicRanges | undefined;
   /** Undefined for a code outside the catalogue. */
   readonly analyte: Analyte | undefined;
   /** The unit in which the reader sees it; null for the unit that was sent. */
@@ -55,18 +59,20 @@ export type UnitOf = (analyte: Analyte, sent: string | null) => string | null;
 export interface Reader {
   readonly animal: Animal;
   readonly unitOf: UnitOf;
+  /** Returns the clinic's intervals by which a study was flagged. */
+  readonly rangesOf: RangesOf;
 }
 
-export function placedStudy(stored: StoredResults, { animal, unitOf }: Reader): PlacedStudy {
+export function placedStudy(stored: StoredResults, { animal, unitOf, rangesOf }: Reader): PlacedStudy {
   const study = toStudy(stored);
+  const ranges = rangesOf(stored);
   const id = deviceIdOf(stored);
   // Ids of devices are unique within a clinic.
   const device = { name: study.device_name, id: id === null ? null : `${stored.clinic_id} ${id}` };
   const rows = (parseStored(stored.snapshot) as Snapshot | null)?.rows ?? [];
   const { ageDays } = signalmentAt(animal, study.acquired_at);
   const results = study.results.map((result, index) => {
-    const kept = rows[index];
-    const row = kept?.analyte === result.analyte ? kept : undefined;
+    const row = rowFor(result, rows[index]);
     const analyte = analyteOf({ modality: study.modality, result, row });
     // Beside a range that is no interval the value stays as sent; see shownValue().
     const { low, high } = boundsOf(result.reference_range);
@@ -74,7 +80,7 @@ export function placedStudy(stored: StoredResults, { animal, unitOf }: Reader): 
     const unit = analyte === undefined ? null : isOdd ? result.unit : unitOf(analyte, result.unit);
     const compared = comparedOf({ result, row, analyte, device, unit, ageDays });
     const subject = subjectText(study, result, analyte);
-    return { study, device, result, row, analyte, unit, compared, subject };
+    return { study, device, result, row, ranges, analyte, unit, compared, subject };
   });
   return { study, device, results };
 }
@@ -91,7 +97,9 @@ function comparedOf({
   device,
   unit,
   ageDays,
-}: Omit<PlacedResult, "study" | "compared" | "subject"> & { ageDays: number | null }): ComparedResult | null {
+}: Omit<PlacedResult, "study" | "ranges" | "compared" | "subject"> & {
+  ageDays: number | null;
+}): ComparedResult | null {
   if (value === null || value_text !== undefined || analyte === undefined) return null;
   const converted = unit === null || sent === null ? null : convert(analyte, value, sent, unit);
   return {
@@ -106,8 +114,8 @@ function comparedOf({
 }
 
 /** Shows a result in the reader's unit, or in another one. */
-export function shownPlaced({ study, result, row, analyte, unit }: PlacedResult, other = unit): ShownValue {
-  return shownIn({ modality: study.modality, result, row }, analyte, other);
+export function shownPlaced({ study, result, row, ranges, analyte, unit }: PlacedResult, other = unit): ShownValue {
+  return shownIn({ modality: study.modality, result, row, ranges }, analyte, other);
 }
 
 /** Groups results of one substance; each group keeps the order. */

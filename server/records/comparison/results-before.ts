@@ -3,10 +3,12 @@ import { chosenUnit } from "../../../shared/clinical/units/unit-systems.ts";
 import { sentValue } from "../../../shared/clinical/units/value-text.ts";
 import type { ResultBefore, StudyRow } from "../../dashboard/types/results/results.ts";
 import { query, type Session } from "../../database/query.ts";
+import { rangesOfStudies } from "../studies/stored-results.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import type { StoredStudy } from "../studies/studies.ts";
 import {
   type Animal,
+  asPrinted,
   bySubject,
   changeBetween,
   isSameSubject,
@@ -32,11 +34,12 @@ export async function withBefore<Row extends Pick<StudyRow, "number">>(
 ): Promise<(Row & { before?: ResultBefore })[]> {
   const { patient_id: patientId, modality, acquired_at: at } = stored;
   if (patientId === null || found?.connected !== true || rows.length === 0) return rows;
+  const earlier = await session.all(earlierStudies, { patientId, modality, at, limit: SEARCHED_MAX });
   const reader: Reader = {
     animal: found.patient,
     unitOf: (analyte, sent) => chosenUnit(units, analyte) ?? sent,
+    rangesOf: await rangesOfStudies(session, [stored, ...earlier]),
   };
-  const earlier = await session.all(earlierStudies, { patientId, modality, at, limit: SEARCHED_MAX });
   const previous = bySubject(earlier.flatMap((study) => placedStudy(study, reader).results));
   const current = placedStudy(stored, reader).results;
   return rows.map((row, index) => {
@@ -55,8 +58,9 @@ function resultBefore(before: PlacedResult, now: PlacedResult, later: number | n
   const { study, result, analyte } = before;
   const isSame = analyte === now.analyte;
   const { value, unit, number } = shownPlaced(before, now.unit);
+  const shown = shownPlaced(now);
   // The percentage is that of the values that were sent; the difference is that of the printed numbers.
-  const isInUnit = isSame && unit === shownPlaced(now).unit;
+  const isInUnit = isSame && unit === shown.unit;
   const isUnchanged = isComparable && change.direction === "same";
   const printed = isComparable && isInUnit && !isUnchanged && number !== null && later !== null ? later - number : null;
   return {
@@ -66,7 +70,10 @@ function resultBefore(before: PlacedResult, now: PlacedResult, later: number | n
     ...(isSame ? {} : { analyte: result.analyte }),
     ...{ value, unit, sent: sentValue(result) },
     number: !isComparable ? null : isInUnit ? number : (now.compared?.value ?? 0) - change.absolute,
-    change: printed === null || !isComparable ? change : { ...change, absolute: Number(printed.toPrecision(12)) },
+    // The value of another name of the substance is in another unit, whose digits say nothing here.
+    change: isComparable
+      ? asPrinted({ ...change, absolute: printed ?? change.absolute }, isInUnit ? [value, shown.value] : [shown.value])
+      : change,
   };
 }
 

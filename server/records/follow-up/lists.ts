@@ -1,11 +1,12 @@
 import { type Kysely, sql } from "kysely";
-import type { Result } from "../../../shared/api/study.ts";
+import type { StudyResult } from "../../../shared/clinical/units/shown-result.ts";
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import { type FollowedStudy, UNSEEN_DAYS, UNSEEN_HOURS } from "../../dashboard/types/results/follow-up.ts";
 import { CRITICAL_HOURS } from "../../dashboard/types/results/today.ts";
 import { leftOut } from "../../database/damaged-records.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
+import { type FlaggedStudy, rangesOfStudies, storedResults } from "../studies/stored-results.ts";
 import { outsideOf } from "../results/study-rows.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { timestampOf } from "../studies/study-content.ts";
@@ -36,7 +37,7 @@ export async function unseenForADay(
     until: now - UNSEEN_HOURS * HOUR_MS,
     criticalSince: now - CRITICAL_HOURS * HOUR_MS,
   });
-  return { studies: rows.map((row) => toFollowed(row, units)), leftOut: leftOut(rows) };
+  return followedStudies(session, rows, units);
 }
 
 /** Lists the open follow-ups of a user in a clinic, the oldest first. */
@@ -45,10 +46,16 @@ export async function openOf(
   { clinicId, userId, units }: { clinicId: number; userId: number; units: UnitChoice },
 ): Promise<Listed> {
   const rows = await session.all(own, { clinicId, userId });
-  return { studies: rows.map((row) => toFollowed(row, units)), leftOut: leftOut(rows) };
+  return followedStudies(session, rows, units);
 }
 
-interface FollowedRow {
+async function followedStudies(session: Session, rows: readonly FollowedRow[], units: UnitChoice): Promise<Listed> {
+  const rangesOf = await rangesOfStudies(session, rows);
+  const studies = rows.map((row) => toFollowed(row, storedResults(row, rangesOf), units));
+  return { studies, leftOut: leftOut(rows) };
+}
+
+interface FollowedRow extends FlaggedStudy {
   fp: string;
   revision: number;
   device_name: string;
@@ -62,13 +69,13 @@ interface FollowedRow {
   assigned_at: number | null;
 }
 
-function toFollowed(row: FollowedRow, units: UnitChoice): FollowedStudy {
+function toFollowed(row: FollowedRow, results: readonly StudyResult[], units: UnitChoice): FollowedStudy {
   const { fp, revision, device_name, modality, patient_fp, patient_name, species, responsible, assigned_at } = row;
   return {
     ...{ fp, revision, device_name, modality },
     patient: patient_fp === null ? null : { fp: patient_fp, name: patient_name ?? "", species: species ?? "" },
     received_at: timestampOf(row.received_at),
-    ...outsideOf({ modality, results: JSON.parse(row.results) as Result[] }, units),
+    ...outsideOf(results, units),
     responsible:
       responsible === null ? null : { name: responsible, since: timestampOf(assigned_at ?? row.received_at) },
   };
@@ -90,7 +97,14 @@ function followed(db: Kysely<Tables>, clinicId: number) {
     )
     .leftJoin("dashboard_user as user", "user.id", "follow_up.responsible_id")
     .select(STUDY_CONTENT)
-    .select(["study.revision", "study.received_at", "follow_up.assigned_at", "user.name as responsible"])
+    .select([
+      "study.clinic_id",
+      "study.snapshot",
+      "study.revision",
+      "study.received_at",
+      "follow_up.assigned_at",
+      "user.name as responsible",
+    ])
     .select(["patient.fp as patient_fp", "patient.name as patient_name", "patient.species"]);
 }
 

@@ -4,7 +4,7 @@ import { convert } from "../../../shared/clinical/analytes/units.ts";
 import { type ClinicRanges, intervalsInForce } from "../../../shared/clinical/clinic-ranges.ts";
 import { chooseInterval, publishedRow } from "../../../shared/clinical/reference.ts";
 import { type Signalment, signalmentAt } from "../../../shared/clinical/signalment.ts";
-import { intervalFacts, servedSpecies, subgroupsOf } from "../../../shared/clinical/species.ts";
+import { hasBreeds, intervalFacts, servedSpecies, subgroupsOf } from "../../../shared/clinical/species.ts";
 import type {
   IntervalNow,
   OwnAnimal,
@@ -94,13 +94,9 @@ function firstSamples(
   const group = groupOf(subject.animal);
   for (const row of rows) {
     const facts = signalmentOf(row);
-    // A donkey is served as a horse and has a choice of its own.
-    const ownChoice = facts.subgroup === null ? null : groupOf(facts.subgroup as OwnAnimal).subgroup;
-    if (
-      facts.species !== group.species ||
-      (group.subgroup ?? null) !== (group.subgroup === null ? ownChoice : facts.subgroup)
-    )
-      continue;
+    // A donkey is served as a horse and is another animal.
+    const kind = hasBreeds(facts.species) ? null : facts.subgroup;
+    if (facts.species !== group.species || group.subgroup !== kind) continue;
     const study = toStudy(row);
     const results = study.results.filter(
       (result) => result.analyte === analyte.api_code && result.code_source !== "device",

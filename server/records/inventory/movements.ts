@@ -6,7 +6,7 @@ import type { MovementColumns } from "../../database/schema.ts";
 /** The facts of a movement beside its quantity. */
 export interface MoveFacts extends Pick<MovementColumns, "reason" | "user_id" | "at"> {
   readonly patient_id?: number | null;
-  readonly undoes_id?: number;
+  readonly undoes_id?: number | null;
 }
 
 /** A change of one batch; null for stock that no batch accounts for. */
@@ -35,14 +35,37 @@ export async function moveStock(
  * its part out of what the import noted without one. Run it in a transaction.
  */
 export async function noteImport(session: Session, itemId: number, part: MovedPart, at: number): Promise<void> {
-  const { batchId, quantity } = part;
-  const noted = await session.first(importedAt, { itemId, batchId, at });
-  const total = (noted?.quantity ?? 0) + quantity;
+  const noted = await session.first(importedAt, { itemId, batchId: part.batchId, at });
+  await addToNote(session, noted, { itemId, part, at });
+}
+
+async function addToNote(
+  session: Session,
+  noted: { readonly id: number; readonly quantity: number } | undefined,
+  { itemId, part, at }: { itemId: number; part: MovedPart; at: number },
+): Promise<void> {
+  const total = (noted?.quantity ?? 0) + part.quantity;
   if (noted === undefined) {
     const facts = { reason: "imported", user_id: null, at } as const;
     if (total !== 0) await session.all(insertMovement, movementOf(itemId, part, facts));
   } else if (total === 0) await session.all(deleteMovement, { id: noted.id });
   else await session.all(setMovement, { id: noted.id, quantity: total });
+}
+
+/**
+ * Adds a movement of an import's history, whose quantity the import has set and noted already, so that the note becomes smaller by it.
+ * Run it in a transaction.
+ */
+export async function insertPast(
+  session: Session,
+  itemId: number,
+  part: MovedPart,
+  facts: MoveFacts,
+  at: number,
+): Promise<void> {
+  const noted = await session.first(noteOf, { itemId, batchId: part.batchId, at });
+  await session.all(insertMovement, movementOf(itemId, part, facts));
+  await addToNote(session, noted, { itemId, part: { ...part, quantity: -part.quantity }, at });
 }
 
 /** Removes the movements of an item that is removed. Run it in a transaction. */
@@ -106,6 +129,18 @@ const importedAt = query((db, p: { itemId: number; batchId: number | null; at: n
       ),
     )
     .orderBy("noted.id", "desc")
+    .limit(1),
+);
+
+const noteOf = query((db, p: { itemId: number; batchId: number | null; at: number }) =>
+  db
+    .selectFrom("stock_movement")
+    .select(["id", "quantity"])
+    .where("item_id", "=", p.itemId)
+    .where("batch_id", "is not distinct from", p.batchId)
+    .where("reason", "=", "imported")
+    .where("at", "=", p.at)
+    .orderBy("id", "desc")
     .limit(1),
 );
 

@@ -324,7 +324,7 @@ export const batchesOf = query((db, p: { itemId: number }) =>
   db.selectFrom("inventory_batch").selectAll().where("item_id", "=", p.itemId),
 );
 
-const storedBatch = query((db, p: Omit<BatchColumns, "quantity">) =>
+export const storedBatch = query((db, p: Omit<BatchColumns, "quantity">) =>
   db
     .selectFrom("inventory_batch")
     .select(["id", "quantity"])

@@ -5,6 +5,7 @@ import type {
   PatientRecord,
   PatientResults,
 } from "../../dashboard/types/patients.ts";
+import { rangesOfStudies } from "../studies/stored-results.ts";
 import { describeResults, rowUnits } from "../comparison/patient-results.ts";
 import { leftOut } from "../../database/damaged-records.ts";
 import { query, type Session } from "../../database/query.ts";
@@ -74,11 +75,12 @@ export async function patientResults(
   const limit = all || analyte !== null ? STUDIES_MAX : STUDIES_SHOWN;
   const rows = await session.all(studiesOf, { patientId, limit });
   const total = (await session.first(studyCount, { patientId }))?.total ?? 0;
+  const rangesOf = await rangesOfStudies(session, rows);
   return {
     patient_name: found.patient.name,
     ...describeResults(
       rows.map((row) => ({ ...row, patient_fp: fp })),
-      { clinicId, reader: { animal: found.patient, unitOf: rowUnits(units) }, analyte },
+      { clinicId, reader: { animal: found.patient, unitOf: rowUnits(units), rangesOf }, analyte },
     ),
     total,
     left_out: leftOut(rows),

@@ -1,8 +1,10 @@
 import { type Kysely, sql } from "kysely";
-import type { PatientHint, Result, StudySource } from "../../../shared/api/study.ts";
+import type { PatientHint, StudySource } from "../../../shared/api/study.ts";
+import type { StudyResult } from "../../../shared/clinical/units/shown-result.ts";
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import type { ListedStudy } from "../../dashboard/types/results/results.ts";
 import { isNameLike, folded, likeText, searchPattern, type Severity } from "../studies/study-search.ts";
+import { rangesOfStudies, storedResults } from "../studies/stored-results.ts";
 import { outsideOf } from "./study-rows.ts";
 import { leftOut } from "../../database/damaged-records.ts";
 import { query, type Session } from "../../database/query.ts";
@@ -64,10 +66,11 @@ export async function listResults(
   const listed = await session.all(page, parametersOf(filter, found?.ids ?? [], rows));
   const shown = listed.slice(0, rows);
   const damaged = leftOut(listed);
+  const rangesOf = await rangesOfStudies(session, shown);
   // A damaged study counts, so that the list does not end at it.
   const last = listed.length + damaged > rows ? shown.at(-1) : undefined;
   return {
-    items: shown.map((row) => toListed(row, filter.units, outsideMax)),
+    items: shown.map((row) => toListed(row, storedResults(row, rangesOf), filter.units, outsideMax)),
     next: last === undefined ? null : { at: last.acquired_at, id: last.id },
     isCut: found?.isCut ?? false,
     leftOut: damaged,
@@ -139,7 +142,6 @@ interface ListedRow {
   modality: string;
   device_name: string;
   revision: number;
-  results: string;
   source: string | null;
   /** 1 if the clinic's own agent sent it. Another clinic's numbers of samples are its own affair. */
   is_own: number;
@@ -149,8 +151,12 @@ interface ListedRow {
   patient_species: string | null;
 }
 
-function toListed(row: ListedRow, units: UnitChoice, outsideMax?: number): ListedStudy {
-  const results = JSON.parse(row.results) as Result[];
+function toListed(
+  row: ListedRow,
+  results: readonly StudyResult[],
+  units: UnitChoice,
+  outsideMax?: number,
+): ListedStudy {
   const { patient_fp: fp, patient_name: name, patient_species: species } = row;
   return {
     fp: row.fp,
@@ -163,7 +169,7 @@ function toListed(row: ListedRow, units: UnitChoice, outsideMax?: number): Liste
     hint_name: fp === null ? ((parseStored(row.patient_hint) as PatientHint | null)?.name ?? null) : null,
     sample_ids: row.is_own === 1 ? ((parseStored(row.source) as StudySource | null)?.sample_ids ?? []) : [],
     results: results.length,
-    ...outsideOf({ modality: row.modality, results }, units, outsideMax),
+    ...outsideOf(results, units, outsideMax),
   };
 }
 
@@ -190,6 +196,7 @@ function pageQuery(isNarrowed: boolean, studies: (db: Kysely<Tables>, p: ListPar
         .leftJoin("patient", "patient.id", "study.patient_id")
         .select(STUDY_CONTENT)
         .select(["study.id", "study.received_at", "study.revision", "study.source", "study.patient_hint"])
+        .select(["study.clinic_id", "study.snapshot"])
         .select(sql<number>`case when study.clinic_id = ${p.clinicId} then 1 else 0 end`.as("is_own"))
         .select(["patient.fp as patient_fp", "patient.name as patient_name", "patient.species as patient_species"])
         .orderBy("page.acquired_at", "desc")

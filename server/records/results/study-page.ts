@@ -1,6 +1,5 @@
 import { type Kysely, sql } from "kysely";
 import type { PatientHint, Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
-import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import type {
   Place,
@@ -16,7 +15,7 @@ import { withBefore } from "../comparison/results-before.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
 import { findPatient } from "../patients/patients.ts";
-import { rangesOfVersion } from "../clinics/ranges.ts";
+import { rangesOfStudies } from "../studies/stored-results.ts";
 import { listConflicts } from "../studies/conflicts.ts";
 import { historyOf, type HistoryEntry, isTyped } from "../studies/history.ts";
 import { isMoved } from "../unmatched/commands.ts";
@@ -45,7 +44,7 @@ export async function readStudyPage(
   const patient = stored.patient_fp === null ? undefined : await findPatient(session, clinicId, stored.patient_fp);
   const snapshot = parseStored(stored.snapshot) as Snapshot | null;
   const source = isOwn ? (parseStored(stored.source) as StudySource | null) : null;
-  const ranges = await rangesOf(session, stored, snapshot);
+  const ranges = (await rangesOfStudies(session, [stored]))(stored);
   const study = toStudy(stored);
   const commands = await session.all(commandsOn, { clinicId, fp });
   const history = await historyOf(session, stored);
@@ -108,16 +107,6 @@ function rightsOn(stored: StoredStudy, isEditable: boolean): StudyPage["can"] {
     undo: isEditable && isMoved(stored),
     flag: isEditable && stored.flagged_species !== null,
   };
-}
-
-/** Finds the clinic's intervals that the snapshot names. */
-async function rangesOf(
-  session: Session,
-  { clinic_id: clinicId }: StoredStudy,
-  snapshot: Snapshot | null,
-): Promise<ClinicRanges | undefined> {
-  const version = snapshot?.ranges ?? null;
-  return clinicId === null || version === null ? undefined : rangesOfVersion(session, clinicId, version);
 }
 
 async function conflictsOf(session: Session, clinicId: number, { fp, results }: Study): Promise<StudyConflict[]> {

@@ -6,16 +6,22 @@ import {
   clinicRangeById,
   limitById,
 } from "../../../shared/clinical/clinic-ranges.ts";
-import { type WhyContext, whyContext, whyRange, whyRow } from "../../../shared/clinical/passport/why-interval.ts";
+import { whyContext, whyInterval } from "../../../shared/clinical/passport/why-interval.ts";
 import { publishedRow } from "../../../shared/clinical/reference.ts";
 import { convert } from "../../../shared/clinical/analytes/units.ts";
 import { boundsOf } from "../../../shared/clinical/analytes/value.ts";
 import { isExpectedWord } from "../../../shared/clinical/result-words.ts";
-import { analyteOf, analyteOfCode, shownResult } from "../../../shared/clinical/units/shown-result.ts";
+import {
+  analyteOf,
+  analyteOfCode,
+  shownResult,
+  type StudyResult,
+} from "../../../shared/clinical/units/shown-result.ts";
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import { unitText } from "../../../shared/clinical/units/unit-text.ts";
 import { sentValue } from "../../../shared/clinical/units/value-text.ts";
 import { sideOf } from "../../dashboard/types/results/result-value.ts";
+import { rowFor } from "../studies/stored-results.ts";
 import type { DecidingLimit, OutsideValue, Passport, Side, StudyRow } from "../../dashboard/types/results/results.ts";
 
 // The rows of a study as a person reads them.
@@ -25,18 +31,21 @@ const OUTSIDE_MAX = 6;
 
 /** Returns the values outside their intervals and the abnormal words, critical ones first; a file takes more of them than the list. */
 export function outsideOf(
-  { modality, results }: { modality: string; results: readonly Result[] },
+  results: readonly StudyResult[],
   units: UnitChoice,
   max = OUTSIDE_MAX,
 ): { outside: OutsideValue[]; outside_total: number } {
-  const outside = results.filter(({ flag, abnormal }) => (flag !== null && flag !== "normal") || abnormal === true);
+  const outside = results.filter(
+    ({ result: { flag, abnormal } }) => (flag !== null && flag !== "normal") || abnormal === true,
+  );
   const inOrder = [
-    ...outside.filter(({ flag }) => flag === "critical"),
-    ...outside.filter(({ flag }) => flag !== "critical"),
+    ...outside.filter(({ result: { flag } }) => flag === "critical"),
+    ...outside.filter(({ result: { flag } }) => flag !== "critical"),
   ];
   return {
-    outside: inOrder.slice(0, max).map((result) => {
-      const { value, unit } = shownResult({ modality, result }, units);
+    outside: inOrder.slice(0, max).map((each) => {
+      const { result } = each;
+      const { value, unit } = shownResult(each, units);
       return {
         analyte: result.analyte,
         text: `${value} ${unit ?? ""}`.trimEnd(),
@@ -58,11 +67,9 @@ export function studyRows(
   ranges: ClinicRanges | undefined,
   { units, isOwn }: { units: UnitChoice; isOwn: boolean },
 ): StudyRow[] {
-  const context = { ...whyContext(snapshot, acquired_at), isOwn };
+  const context = whyContext(snapshot, acquired_at);
   return results.map((result, index) => {
-    const kept = snapshot?.rows[index];
-    // Rows of another revision's snapshot do not describe this result.
-    const row = kept?.analyte === result.analyte ? kept : undefined;
+    const row = rowFor(result, snapshot?.rows[index]);
     const shown = shownResult({ modality, result, row, ranges }, units);
     const sent = sentValue(result);
     const printed = row === undefined || row.text === sent.value ? null : row.text;
@@ -83,7 +90,8 @@ export function studyRows(
       device_range: row?.device_range ?? null,
       device_species: row?.device_species ?? null,
       device_flag: row?.device_flag ?? null,
-      ...sourceOf(row, shown, ranges, context),
+      source: sourceOf(row, shown, ranges, isOwn),
+      why: row === undefined ? [] : whyInterval(row, ranges, context),
       reason: row?.reason ?? null,
       comment: result.comment ?? null,
       code_source: result.code_source ?? null,
@@ -120,42 +128,35 @@ function nameOf(
   return { name: known?.name ?? null, name_tr: known?.name_tr ?? null };
 }
 
-/** Returns the source of a range, and why its row applies. */
+/** Returns the source of a range. */
 function sourceOf(
   row: RowSnapshot | undefined,
   { reference_range, unit }: Pick<StudyRow, "reference_range" | "unit">,
   ranges: ClinicRanges | undefined,
-  context: WhyContext & { readonly isOwn: boolean },
-): Pick<StudyRow, "source" | "why"> {
+  isOwn: boolean,
+): StudyRow["source"] {
   const id = row?.interval_id ?? null;
-  if (id === null) return { source: null, why: [] };
-  if (id === "device") {
-    const source = { kind: "device", id, title: null, text: null } as const;
-    return { source, why: whyRange("device", row?.device_species ?? null) };
-  }
+  if (id === null) return null;
+  if (id === "device") return { kind: "device", id, title: null, text: null };
   const printed = `${reference_range} ${unit ?? ""}`.trimEnd();
   const differing = (text: string | null) => (text === printed ? null : text);
   const own = ranges && clinicRangeById(ranges, id);
   if (own !== undefined) {
     const text = differing(intervalOf(own));
-    const source = { kind: "clinic", id: own.id, title: null, text, passport: passportOf(own, context) } as const;
-    return { source, why: whyRow("clinic", own, context) };
+    return { kind: "clinic", id: own.id, title: null, text, passport: passportOf(own, isOwn) };
   }
   const found = publishedRow(id);
-  if (found === null) return { source: { kind: "unknown", id, title: null, text: null }, why: [] };
-  const { row: published, source: title } = found;
-  const text = published === null ? null : differing(intervalOf(published));
-  const source = { kind: "published", id, title, text } as const;
-  if (published === null) return { source, why: whyRange("pad", context.animal?.species ?? null) };
+  if (found === null) return { kind: "unknown", id, title: null, text: null };
+  const { row: published, source: title, method } = found;
+  if (published === null) return { kind: "published", id, title, text: null };
   const { n, quality: grade, kind: made, note } = published;
-  const { method } = found;
   const passport = {
     ...(n === undefined ? {} : { n }),
     ...(method === null ? {} : { method }),
     ...(note === undefined ? {} : { note }),
     ...{ grade, made },
   };
-  return { source: { ...source, passport }, why: whyRow("catalogue", published, context) };
+  return { kind: "published", id, title, text: differing(intervalOf(published)), passport };
 }
 
 /** The bounds with the digits of the row. */
@@ -163,7 +164,7 @@ function intervalOf({ low, high, unit }: { low: string; high: string; unit: stri
   return `${low}-${high} ${unitText(unit)}`.trimEnd();
 }
 
-function passportOf(row: ClinicRange, { isOwn }: { readonly isOwn: boolean }): Passport {
+function passportOf(row: ClinicRange, isOwn: boolean): Passport {
   const { source, n, method, effective_from: in_force_from, accepted_by, note } = row;
   return {
     ...(source === undefined ? {} : { source }),

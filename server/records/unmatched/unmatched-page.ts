@@ -4,6 +4,7 @@ import type { PatientHint, Result, Snapshot, Study, StudySource } from "../../..
 import { contradictedFacts } from "../../../shared/clinical/candidates.ts";
 import { boundsOf } from "../../../shared/clinical/analytes/value.ts";
 import { isExpectedWord } from "../../../shared/clinical/result-words.ts";
+import { rangesOfStudies, rowFor, storedResults } from "../studies/stored-results.ts";
 import { analyteOf, shownResult } from "../../../shared/clinical/units/shown-result.ts";
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import { unitText } from "../../../shared/clinical/units/unit-text.ts";
@@ -116,16 +117,17 @@ export async function previewAssignment(
   units: UnitChoice,
 ): Promise<AssignPreview> {
   const { patient } = found;
-  const flagged = await flagForPatient(session, stored, patient);
-  const snapshot = parseStored(flagged.snapshot) as Snapshot | null;
-  const results = JSON.parse(flagged.results) as Result[];
+  const filed = {
+    ...stored,
+    ...(await flagForPatient(session, stored, patient)),
+    ...{ patient_id: found.id, patient_fp: patient.fp },
+  };
   const hint = parseStored(stored.patient_hint) as PatientHint | null;
   const contradiction = speciesContradiction(hint, patient, await preciseSpeciesOf(session, patient.fp));
-  const { modality } = stored;
-  const rows = results.map((result, index): PreviewRow => {
-    const kept = snapshot?.rows[index];
-    const row = kept?.analyte === result.analyte ? kept : undefined;
-    const shown = shownResult({ modality, result, row }, units);
+  const rangesOf = await rangesOfStudies(session, [filed]);
+  const rows = storedResults(filed, rangesOf).map((each): PreviewRow => {
+    const { result, row } = each;
+    const shown = shownResult(each, units);
     return {
       analyte: result.analyte,
       ...shown,
@@ -133,12 +135,11 @@ export async function previewAssignment(
       number: (result.value_text ?? result.comparator) === undefined ? shown.number : null,
       flag: result.flag,
       ...(result.abnormal === true ? { abnormal: true as const } : {}),
-      ...(isExpectedWord(analyteOf({ modality, result, row }), result) ? { expected: true as const } : {}),
+      ...(isExpectedWord(analyteOf(each), result) ? { expected: true as const } : {}),
       side: sideOf({ ...result, ...boundsOf(result.reference_range) }),
       reason: row?.reason ?? null,
     };
   });
-  const filed = { ...stored, ...flagged, patient_id: found.id, patient_fp: patient.fp };
   return {
     revision: stored.revision,
     patient: shownPatient(patient),
@@ -167,8 +168,7 @@ function unmatchedRow(row: RowColumns): UnmatchedRow {
 
 function deviceRows(results: readonly Result[], snapshot: Snapshot | null): DeviceRow[] {
   return results.map((result, index) => {
-    const kept = snapshot?.rows[index];
-    const row = kept?.analyte === result.analyte ? kept : undefined;
+    const row = rowFor(result, snapshot?.rows[index]);
     return {
       analyte: result.analyte,
       label: row?.device_label ?? row?.meaning ?? null,

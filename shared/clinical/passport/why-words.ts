@@ -27,6 +27,8 @@ const english: Words = {
   "BREED.GROUP": (group, breed) => `for the ${en(group)}s, to which the breed ${en(breed)} belongs`,
   "BREED.NO_ROW": (subgroup, species) =>
     `no interval for the ${isBreed(species) ? "breed " : ""}${en(subgroup)} applies here, so the general one does`,
+  "BREED.NO_CLINIC_ROW": (subgroup, species) =>
+    `the clinic has none for the ${isBreed(species) ? "breed " : ""}${en(subgroup)} that applies here, so its general one does`,
   "BREED.CROSS": (...breeds) =>
     `a cross (${breeds.map(en).join(", ")}) has no interval of one breed, so the general one applies`,
   "BREED.NO_GROUP": (breed) => `the breed "${breed}" has no intervals of its own, so the general one applies`,
@@ -38,6 +40,8 @@ const english: Words = {
   "AGE.UNKNOWN": () => "the age is unknown, so none of a young age applies",
   "AGE.NO_ROW": (days = "") =>
     `no interval for an age of ${days === "1" ? "1 day" : `${days} days`} applies here, so the one of all ages does`,
+  "AGE.NO_CLINIC_ROW": (days = "") =>
+    `the clinic has none for an age of ${days === "1" ? "1 day" : `${days} days`} that applies here, so its one of all ages does`,
   "SEX.OWN": (sex) => (sex === "F" ? "for females" : "for males"),
   "SEX.NEUTERED": () => "for neutered animals",
   "SEX.INTACT": () => "for intact animals",
@@ -56,6 +60,8 @@ const turkish: Words = {
   "BREED.GROUP": (group, breed) => `${tr(group)} grubu için; ${tr(breed)} ırkı bu gruptandır`,
   "BREED.NO_ROW": (subgroup, species) =>
     `${tr(subgroup)}${isBreed(species) ? " ırkı" : ""} için burada geçerli aralık yok, genel aralık geçerli`,
+  "BREED.NO_CLINIC_ROW": (subgroup, species) =>
+    `kliniğin ${tr(subgroup)}${isBreed(species) ? " ırkı" : ""} için burada geçerli aralığı yok, kendi genel aralığı geçerli`,
   "BREED.CROSS": (...breeds) =>
     `melezin (${breeds.map(tr).join(", ")}) tek bir ırkın aralığı olmaz, genel aralık geçerli`,
   "BREED.NO_GROUP": (breed) => `“${breed}” ırkının kendi aralığı yok, genel aralık geçerli`,
@@ -66,6 +72,8 @@ const turkish: Words = {
   "AGE.ADULT": () => "erişkinler için",
   "AGE.UNKNOWN": () => "yaş bilinmiyor, bu nedenle genç hayvan aralığı geçerli değil",
   "AGE.NO_ROW": (days = "") => `${days} günlük yaş için burada geçerli aralık yok, bütün yaşların aralığı geçerli`,
+  "AGE.NO_CLINIC_ROW": (days = "") =>
+    `kliniğin ${days} günlük yaş için burada geçerli aralığı yok, kendi bütün yaşlar aralığı geçerli`,
   "SEX.OWN": (sex) => (sex === "F" ? "dişiler için" : "erkekler için"),
   "SEX.NEUTERED": () => "kısırlaştırılmış hayvanlar için",
   "SEX.INTACT": () => "kısırlaştırılmamış hayvanlar için",

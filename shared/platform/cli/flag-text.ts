@@ -1,4 +1,6 @@
 import { type ClinicRanges, clinicRangeById, limitById, rangeText } from "../../clinical/clinic-ranges.ts";
+import { whyContext, whyInterval } from "../../clinical/passport/why-interval.ts";
+import { whyText } from "../../clinical/passport/why-words.ts";
 import { describePublished } from "../../clinical/reference.ts";
 import { flagReasonText } from "../../clinical/flag-reasons.ts";
 import type { Result, RowSnapshot, Snapshot } from "../../api/study.ts";
@@ -44,19 +46,23 @@ function codeText({ analyte, code_source }: Result, row: RowSnapshot | undefined
   return `${analyte} (the clinic's code${sent})`;
 }
 
-/** Formats each result with the interval of its flag and the source of that interval. */
+/** Formats each result with the interval of its flag, the source of that interval and why it applies. */
 export function flagLines(
-  results: readonly Result[],
+  { results, acquired_at }: { readonly results: readonly Result[]; readonly acquired_at: string },
   snapshot: Snapshot | null,
   ranges: ClinicRanges | undefined,
 ): string[] {
   const printed = resultLines(results, snapshot);
   if (snapshot === null) return printed.map((line) => `  ${line}  (the sender did not send the interval)`);
+  const context = whyContext(snapshot, acquired_at);
   const versions = `catalogue ${snapshot.catalogue}, the clinic's intervals ${snapshot.ranges ?? "none"}`;
   const lines = results.map(({ code_source }, index) => {
     const row = snapshot.rows[index];
     const id = row?.interval_id ?? null;
-    const why = id === null ? "no interval" : `${id}: ${sourceOf(id, ranges)}`;
+    // Why the device's interval applies names its origin.
+    const source = id === null ? "no interval" : id === "device" ? id : `${id}: ${sourceOf(id, ranges)}`;
+    const reasons = row === undefined ? [] : whyInterval(row, ranges, context);
+    const why = reasons.length === 0 ? "" : `; ${whyText(reasons, "en")}`;
     // The line of the device's own code shows them already.
     const shown = code_source === "device";
     const device =
@@ -66,7 +72,7 @@ export function flagLines(
     const flagged = row?.device_flag == null || shown ? "" : `; the device's flag ${row.device_flag}`;
     const limit = row?.limit_id === undefined ? "" : limitText(row.limit_id, ranges);
     const reason = row?.reason == null ? "" : `; ${flagReasonText(row.reason, "en")}`;
-    return `  ${printed[index]}  printed ${row?.text ?? "-"}  ${why}${limit}${reason}${device}${flagged}`;
+    return `  ${printed[index]}  printed ${row?.text ?? "-"}  ${source}${why}${limit}${reason}${device}${flagged}`;
   });
   return [versions, ...lines, ...snapshot.notes.map((note) => `  note: ${note}`)];
 }
@@ -79,7 +85,6 @@ function limitText(id: string, ranges: ClinicRanges | undefined): string {
 }
 
 function sourceOf(id: string, ranges: ClinicRanges | undefined): string {
-  if (id === "device") return "the device's own, for the patient's species";
   const own = ranges && clinicRangeById(ranges, id);
   return own ? rangeText(own) : (describePublished(id) ?? "a row that this catalogue lacks");
 }

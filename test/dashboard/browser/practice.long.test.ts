@@ -282,6 +282,20 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await month.filter({ hasText: "25 Kasım 2026" }).filter({ hasText: "1 etkinlik" }).waitFor();
     expect(await month.filter({ hasText: "26 Kasım 2026" }).innerText()).not.toContain("etkinlik");
     await expectWellMade(page);
+
+    const span = { start_at: "2026-11-23T06:00:00.000Z", end_at: "2026-11-26T09:00:00.000Z" };
+    const stay = { ...span, title: "Gözlem", type: "APPOINTMENT", patient_fp: null, assigned_user_fp: null };
+    expect((await admin.call("POST", "/calendar", stay)).status).toBe(200);
+    await page.goto(`${dashboard.url}/dashboard/calendar?view=week&day=2026-11-25`);
+    const stays = page.getByRole("listitem").filter({ hasText: "Gözlem" });
+    await expect.poll(() => stays.count()).toBe(4);
+    const parts = await stays.locator(".calendar-time").allInnerTexts();
+    expect(parts.map((part) => part.replaceAll("\n", " / "))).toEqual([
+      "09:00 / bitiş: 26 Kas 12:00",
+      ...Array.from({ length: 2 }, () => "tüm gün / başlangıç: 23 Kas 09:00, bitiş: 26 Kas 12:00"),
+      "bitiş: 12:00 / başlangıç: 23 Kas 09:00",
+    ]);
+    await expectWellMade(page);
   });
 
   test("two lots go into stock, and a vaccine is taken from the first to expire", async () => {

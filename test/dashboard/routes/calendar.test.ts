@@ -109,6 +109,15 @@ test("the calendar has the events that start in the range, with patients that th
   expect((await staff.call<EventList>("GET", `/calendar${nextDay}`)).body.events).toHaveLength(1);
 });
 
+test("a stay is in the calendar of each of its days, and not in that of the day after its end", async () => {
+  const { server, staff } = await twoClinics();
+  const stay = event(ours, { start_at: "2026-11-23T09:00:00.000Z", end_at: "2026-11-26T00:00:00.000Z" });
+  await importEntities(server.store, stay);
+  const fps = async (range: string) =>
+    (await staff.call<EventList>("GET", `/calendar${range}`)).body.events.map(({ fp }) => fp);
+  expect([await fps(day), await fps(nextDay)]).toEqual([[stay.fp], []]);
+});
+
 test("an event needs times that exist, an end after its start, and a patient and a user of the clinic", async () => {
   const { staff, shown, foreign, stranger, body } = await twoClinics();
   const faults: [Partial<Record<keyof NewEvent, unknown>>, number][] = [

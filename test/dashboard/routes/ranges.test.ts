@@ -24,7 +24,7 @@ test("an import shows what changes first, and takes effect as the command line's
   const server = await startServer(clinic(ours), clinic(theirs));
   const admin = await makeUser(server, "admin", ours);
   const empty = await admin.call<RangesInUse>("GET", "/ranges");
-  expect(empty.body).toEqual({ version: null, low_quality: false, rows: [] });
+  expect(empty.body).toEqual({ version: null, low_quality: false, rows: [], shown: {}, animals: expect.any(Array) });
   const first = { text: fileOf(alt, crea), low_quality: false, replaces: null };
   const imported = await admin.call<RangesInUse>("PUT", "/ranges", first);
   expect(imported.body.rows).toEqual([alt, crea]);
@@ -143,4 +143,20 @@ test("an admin accepts critical limits under the vet's name, keeps them through 
   expect((await admin.call<RangesInUse>("GET", "/ranges")).body.rows).toEqual([alt]);
   const other = await makeUser(server, "admin", theirs);
   expect((await other.call<LimitsInUse>("GET", "/ranges/limits")).body).toMatchObject({ is_decided: false });
+});
+
+test("the rows in use are in the clinic's units, beside those of the file", async () => {
+  const server = await startServer(clinic(ours));
+  const admin = await makeUser(server, "admin", ours);
+  const units = { system: "si", exceptions: {} };
+  await admin.call("PUT", "/settings/clinic", { language: null, time_zone: null, units });
+  const strict = { ...crea, critical_high: "5.0" };
+  const body = { text: fileOf(alt, strict), low_quality: false, replaces: null };
+  const { shown, rows, animals } = (await admin.call<RangesInUse>("PUT", "/ranges", body)).body;
+  expect(rows).toEqual([alt, strict]);
+  expect(shown).toEqual({
+    "crea-cat": { interval: "70.7-203", critical_low: "", critical_high: ">442", unit: "µmol/L" },
+  });
+  expect(animals.find(({ species }) => species === "horse")).toMatchObject({ needs_subgroup: false });
+  expect(animals.find(({ species }) => species === "exotic")?.needs_subgroup).toBe(true);
 });

@@ -243,6 +243,34 @@ describe("a link for the owner", () => {
     expect(await printedOwner()).toBeNull();
   });
 
+  test("a link and an e-mail have the clinic's units, whatever the sender reads", async () => {
+    const { server, ours, staff, path, shared, makeLink, open } = await startSharing();
+    const admin = await makeUser(server, "admin", ours);
+    await admin.call("PUT", "/settings/clinic", {
+      ...{ language: null, time_zone: null, units: { system: "si", exceptions: {} } },
+    });
+    server.senders.sendMail = async () => ({ ok: true, said: "", why: { code: "MAIL.TAKEN", values: [] } });
+    const make = vi.spyOn(PdfThread.prototype, "make");
+    onTestFinished(() => make.mockRestore());
+    const printed = () => {
+      const row = make.mock.lastCall?.[0].study.rows.find(({ analyte }) => analyte === "ALB");
+      return `${row?.value} ${row?.unit}`;
+    };
+    const { url } = await makeLink();
+    const { headers } = await open(url, "POST");
+    await open(String(headers.location));
+    expect(printed()).toBe("12 g/L");
+    const sent = await server.app.inject({
+      ...{ method: "POST", url: `/clinic/v1/clinics/${ours}${path}/report-mail` },
+      headers: {
+        cookie: `${staff.cookie}; vetwire-units=conventional`,
+        ...{ "sec-fetch-site": "same-origin", "idempotency-key": "mail-in-other-units-1" },
+      },
+      payload: { ...shared, to: "owner@example.com" },
+    });
+    expect([sent.statusCode, printed()]).toEqual([200, "12 g/L"]);
+  });
+
   test("readers neither make nor see links", async () => {
     const { server, ours, path, shared } = await startSharing();
     const reader = await makeUser(server, "reader", ours);

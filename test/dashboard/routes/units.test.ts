@@ -7,8 +7,11 @@ import type { TodayState } from "../../../server/dashboard/types/results/today.t
 import type { TypedAnalyte } from "../../../server/dashboard/types/results/manual-study.ts";
 import type { Result, Study } from "../../../shared/api/study.ts";
 import { keyPermissions, startServer, study } from "../../server/harness.ts";
+import type { AssignPreview } from "../../../server/dashboard/types/results/unmatched.ts";
+import { findClinic } from "../../../server/records/clinics/keys.ts";
+import { replaceRanges } from "../../../server/records/clinics/ranges.ts";
 import { makeUser } from "../harness.ts";
-import { resultsClinic } from "../results-clinic.ts";
+import { chemistry, measured, resultsClinic } from "../results-clinic.ts";
 
 const result = (analyte: string, value: number, unit: string, more: Partial<Result> = {}): Result => ({
   ...{ analyte, value, unit, reference_range: null, flag: null },
@@ -104,6 +107,30 @@ test("a study, its list, Today and its CSV are in the clinic's units, and the se
   // The read API keeps value and unit as sent.
   const read = await get(key, `/api/v1/lab/diagnostics/${first}`);
   expect(JSON.stringify(read.body)).toContain('"value":1.41,"unit":"mg/dL","reference_range":"0.5-1.4"');
+});
+
+test("every page has the bounds of the clinic's own interval, not those of the rounded text that was sent", async () => {
+  const { choose, admin, store, dog, ours, push, key } = await startUnits();
+  const own = { id: "crea", species: "dog", analyte: "CREA", unit: "umol/L", low: "40.0", high: "121.3" } as const;
+  const rows = [{ ...own, critical_low: "30", effective_from: "2026-01-01" }];
+  const ranges = await store.transaction(async (session) => {
+    const { id = 0 } = (await findClinic(session, ours)) ?? {};
+    return replaceRanges(session, id, { low_quality: false, rows }, 1);
+  });
+  await choose({ system: "si", exceptions: {} });
+  const filed = chemistry(dog, [measured("CREA", 0.3, "mg/dL")], {}, ranges);
+  const waiting = study({ modality: "BIOCHEMISTRY", results: filed.results });
+  await push(key, filed, waiting);
+  expect(filed.results[0]).toMatchObject({ reference_range: "0.452-1.37", flag: "critical" });
+  const page = (await admin.call<StudyPage>("GET", `/results/${filed.fp}`)).body.rows[0];
+  const placed = (await admin.call<AssignPreview>("GET", `/unmatched/${waiting.fp}/preview/${dog.fp}`)).body.results[0];
+  const today = (await admin.call<TodayState>("GET", "/today")).body.critical.find(({ fp }) => fp === filed.fp);
+  const history = async (query: string) =>
+    (await admin.call<PatientResults>("GET", `/patients/${dog.fp}/results${query}`)).body.studies.find(
+      ({ fp }) => fp === filed.fp,
+    )?.values[0];
+  const shown = [page, placed, today?.values[0], await history(""), await history("?analyte=CREA")];
+  expect(shown.map((value) => value?.reference_range)).toEqual(shown.map(() => "40.0-121.3"));
 });
 
 test("a user reads other units than the clinic, without its exceptions, in pages and files", async () => {

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { demoEntities } from "../../../server/demo/data.ts";
+import type { MovementList } from "../../../server/dashboard/types/stock.ts";
 import type { Entity } from "../../../server/import/lines.ts";
 import { countUnmatched, exportEntities } from "../../../server/import/export.ts";
 import { openStore } from "../../../server/database/open.ts";
@@ -20,6 +21,7 @@ import {
   study,
   temporaryDatabase,
 } from "../harness.ts";
+import { makeUser } from "../../dashboard/harness.ts";
 import { batch, event, item, soap } from "../records.ts";
 
 const [itself, gone] = [newFp("patient"), "2026-11-01T00:00:00.000Z"];
@@ -82,6 +84,69 @@ describe("an export", () => {
     const store = await openStore(await temporaryDatabase());
     const refused = importEntities(store, line);
     await expect(refused).rejects.toMatchObject({ problems: [{ line: 1, problem: expect.stringContaining(problem) }] });
+    await store.close();
+  });
+
+  test("the history of stock and the state before a cancellation come back, and a repeated import changes nothing", async () => {
+    const ours = newFp("clinic");
+    const dog = full(patient());
+    const vaccine = item(ours, { quantity_on_hand: 0 });
+    const untouched = item(ours, { name: "Bandage", quantity_on_hand: 4 });
+    const server = await startServer(clinic(ours), dog, connection(dog.fp, ours), vaccine, untouched);
+    const staff = await makeUser(server, "staff", ours);
+    const post = async (path: string, body: object) => {
+      const { status, text } = await staff.call("POST", path, body);
+      expect([status, text]).toEqual([200, expect.any(String)]);
+    };
+    const lot = (name: string, quantity: number) => ({ lot: name, expiry_date: "2027-03-31", quantity });
+    await post(`/stock/${vaccine.fp}/receive`, lot("A", 5));
+    await post(`/stock/${vaccine.fp}/receive`, lot("B", 3));
+    await post(`/stock/${vaccine.fp}/consume`, { quantity: 6, patient_fp: dog.fp });
+    const [used] = (await staff.call<MovementList>("GET", `/stock/${vaccine.fp}/movements`)).body.items;
+    await post(`/stock/${vaccine.fp}/movements/${used?.id}/undo`, {});
+    const cancelled = event(ours, { status: "CHECKED_IN" });
+    await importEntities(server.store, cancelled);
+    await post(`/calendar/${cancelled.fp}/move`, { to: "CANCELLED" });
+
+    const written = await exported(server.store);
+    expect(written.filter(({ type }) => type === "stock_movement")).toHaveLength(5);
+    expect(written.find(({ type }) => type === "calendar_event")).toMatchObject({ cancelled_from: "CHECKED_IN" });
+    const other = await startServer();
+    await importEntities(other.store, ...written);
+    expect(await exported(other.store)).toEqual(written);
+    const again = await importEntities(other.store, ...written);
+    expect(again).toMatchObject({ new: 0, changed: 0, unchanged: written.length });
+    // The histories add up to the quantities, also of an item whose file has a part of its history.
+    const shortened = written.filter((line) => line.type !== "stock_movement" || line.number < 3);
+    const third = await startServer();
+    await importEntities(third.store, ...shortened);
+    const keeper = await makeUser(third, "staff", ours);
+    const moved = (await keeper.call<MovementList>("GET", `/stock/${vaccine.fp}/movements`)).body.items;
+    const sum = moved.reduce((total, { quantity }) => total + quantity, 0);
+    expect(sum).toBe(written.flatMap((line) => (line.type === "inventory_item" ? line.quantity_on_hand : []))[0]);
+  });
+
+  test("another history of an item stays, and a movement out of its order is refused", async () => {
+    const ours = newFp("clinic");
+    const vaccine = item(ours, { quantity_on_hand: 5 });
+    const store = await openStore(await temporaryDatabase());
+    const moved = (number: number, quantity: number, reason = "received") => ({
+      ...{ type: "stock_movement", item_fp: vaccine.fp, number, batch: null, quantity, reason },
+      ...{ patient_fp: null, at: new Date(noon).toISOString(), undoes: null },
+    });
+    await importEntities(store, clinic(ours), vaccine, moved(1, 7), moved(2, -2, "used"));
+    const before = await exported(store);
+    await importEntities(store, moved(1, 9), moved(2, -4, "used"), moved(3, 1));
+    expect(await exported(store)).toEqual(before);
+    for (const [line, problem] of [
+      [moved(2, 1), "expected 1: movements of an item come in their order"],
+      [{ ...moved(1, 7), undoes: 1 }, "expected the number of an earlier movement"],
+      [{ ...moved(1, 7), item_fp: newFp("invitem") }, "item_fp is"],
+    ] as const) {
+      await expect(importEntities(store, line)).rejects.toMatchObject({
+        problems: [{ line: 1, problem: expect.stringContaining(problem) as string }],
+      });
+    }
     await store.close();
   });
 

@@ -115,7 +115,7 @@ describe("an import", () => {
       {
         line: 10,
         problem:
-          'type is "vaccine", expected one of clinic, user, customer, patient, patient_source, customer_source, event_source, connection, study, soap, calendar_event, inventory_item, inventory_batch',
+          'type is "vaccine", expected one of clinic, user, customer, patient, patient_source, customer_source, event_source, connection, study, soap, calendar_event, inventory_item, inventory_batch, stock_movement',
       },
       { line: 11, problem: "the line is a list of 2, expected an object" },
       { line: 12, problem: String.raw`name is "Kara\u0000baş", expected text without NUL` },

@@ -199,7 +199,7 @@ test.each<[Partial<ClinicRange>, string]>([
   [{ age_min_days: 10, age_max_days: 9 }, "ends before the age at which it starts"],
   [{ effective_from: "2026-02-30" }, "has the day 2026-02-30, which does not exist"],
   [{ effective_until: "2026-01-01" }, "is in force until 2026-01-01, not after 2026-01-01"],
-  [{ species: "cow", subgroup: "poodle" }, "has the subgroup poodle, expected none"],
+  [{ species: "cow", subgroup: "poodle" }, "has the subgroup poodle, expected one of buffalo, bison"],
   [{ subgroup: "poodle" }, "has the subgroup poodle, expected one of greyhound, "],
   [{ species: "cat", subgroup: "lion" }, "has the subgroup lion, expected one of "],
   [{ species: "bird" }, "has no subgroup, expected one of "],
@@ -212,4 +212,33 @@ test("the id in a snapshot finds the clinic's row, and the id of a published row
   expect(clinicRangeById(clinic(row()), "clinic:alt-dog")).toEqual(row());
   expect(clinicRangeById(clinic(row()), "alt-dog")).toBeUndefined();
   expect(clinicRangeById(clinic(row({ id: "device" })), "device")).toBeUndefined();
+});
+
+test.each([
+  ["horse", "donkey"],
+  ["horse", "mule"],
+  ["horse", "zebra"],
+  ["cow", "buffalo"],
+  ["rabbit", "hare"],
+  ["exotic", "goat"],
+] as const)("no row, range or limit of a %s judges a %s, and a row of its own does", (species, subgroup) => {
+  const general = row({ id: "general", species });
+  const signalment: Signalment = { ...dog, species, subgroup };
+  const device_range = { low: 10, high: 118, text: "10-118", species };
+  expect(assessed(alt(200, { device_range }), { ranges: clinic(general), signalment })).toMatchObject({
+    ...{ id: null, flag: null, reference_range: null },
+  });
+  const own = row({ id: "own", species, subgroup });
+  expect(assessed(alt(95), { ranges: clinic(general, own), signalment }).id).toBe("clinic:own");
+  if (species === "exotic" || species === "cow") return;
+  const limit = { id: "alt", species, analyte: "ALT", unit: "U/L", high: "100", source: "a book" };
+  const ranges = { ...clinic(), limits: [{ ...limit, accepted_by: "Ada", accepted_at: "2026-01-01" }] };
+  expect(assessed(alt(200), { ranges, signalment }).flag).not.toBe("critical");
+  expect(assessed(alt(200), { ranges, signalment: { ...signalment, subgroup: null } }).flag).toBe("critical");
+});
+
+test("a row of all exotic animals is refused, and a stored one judges none", () => {
+  expect(clinicRangeProblem(row({ species: "exotic" }))).toContain("has no subgroup, expected one of ferret");
+  const signalment: Signalment = { ...dog, species: "exotic", subgroup: null };
+  expect(assessed(alt(95), { ranges: clinic(row({ species: "exotic" })), signalment }).id).toBeNull();
 });

@@ -207,7 +207,9 @@ test("the explanation of a flag names the limit, who accepted it, when and its s
     ranges,
   });
   expect(snapshot.rows[0]).toMatchObject({ limit_id: "dog-plt-vcog" });
-  expect(flagLines(results, snapshot, ranges)[1]).toMatch(
+  const [, line] = flagLines({ results, acquired_at }, snapshot, ranges);
+  expect(line).toContain("; a published interval for the dog, since neither clinic nor device has one that applies");
+  expect(line).toMatch(
     /critical by the limit 25\.\. 10\*9\/L that Dr\. Ada accepted at 2026-11-29T05:00:00\.000Z \(VCOG-CTCAE/,
   );
 });

@@ -100,6 +100,8 @@ test.each([
   ["Sığır", "cow"],
   ["SIĞIR", "cow"],
   ["Esel", "donkey"],
+  ["katır", "mule"],
+  ["manda", "buffalo"],
   ["guinea pig", "guinea_pig"],
   ["ferret", "ferret"],
   ["Frettchen", "ferret"],

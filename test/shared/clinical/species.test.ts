@@ -101,6 +101,19 @@ test.each([
   ["cat", "Siberian", "siberian"],
   ["reptile", "Griechische Landschildkröte", "hermanns_tortoise"],
   ["horse", "Eşek", "donkey"],
+  ["horse", "Katır", "mule"],
+  ["horse", "Zebra", "zebra"],
+  ["cow", "Manda", "buffalo"],
+  ["cow", "American Buffalo", "bison"],
+  ["rabbit", "Feldhase", "hare"],
+  ["dog", "Küçük İngiliz tazısı", "italian_greyhound"],
+  ["dog", "KÜÇÜK İNGİLİZ TAZI", "italian_greyhound"],
+  ["dog", "Mini Greyhound", "italian_greyhound"],
+  ["dog", "Italienischer Windhund", "italian_greyhound"],
+  ["dog", "Levrette d'Italie", "italian_greyhound"],
+  ["dog", "Galgo inglés (pequeño)", "italian_greyhound"],
+  ["dog", "Piccolo Levriero", "italian_greyhound"],
+  ["dog", "Rampur Greyhound", "sighthound"],
   ["dog", "İNGİLİZ TAZISI", "greyhound"],
   ["dog", "İngiliz Tazı", "greyhound"],
   ["dog", "İtalyan Tazı", "italian_greyhound"],
@@ -143,6 +156,10 @@ test("a breed of a group is of one group, and a breed outside it of none", () =>
 
 test("a breed of another species, of two subgroups, or of none has no subgroup", () => {
   expect(subgroupOf("dog", "Rat Terrier")).toBeNull();
+  expect(subgroupOf("dog", "Alaskan Husky")).toBeNull();
+  expect(subgroupOf("dog", "Czechoslovakian Wolfhound")).toBeNull();
+  expect(subgroupOf("dog", "Afghan Shepherd")).toBeNull();
+  expect(subgroupOf("rabbit", "Belgian Hare")).toBeNull();
   expect(subgroupOf("reptile", "Rattlesnake")).toBeNull();
   expect(subgroupOf("exotic", "Rattlesnake")).toBeNull();
   expect(subgroupOf("cat", "DSH / Maine Coon")).toBeNull();

@@ -82,7 +82,7 @@ test.each<[string, string, Animal, string[]]>([
   ],
   ["a dog without a breed", "HCT", { born: adult }, ["CATALOGUE.ROW dog", "BREED.UNSTATED"]],
   [
-    "a cow, whose species has no subgroups",
+    "a cow, whose breeds share one interval",
     "ALB",
     { species: "cow", breed: "Jersey", born: adult },
     ["CATALOGUE.ROW cow"],
@@ -96,6 +96,18 @@ test.each<[string, string, Animal, string[]]>([
   ["a puppy without one", "WBC", { born: "2026-03-01" }, ["CATALOGUE.ROW dog", "BREED.UNSTATED", "AGE.NO_ROW 92"]],
   ["a dog of unknown age", "SDMA", {}, ["CATALOGUE.ROW dog", "BREED.UNSTATED", "AGE.ADULT", "AGE.UNKNOWN"]],
   ["the clinic's row", "ALT", { rows: [{}], born: adult }, ["CLINIC.ROW", "BREED.UNSTATED"]],
+  [
+    "the clinic's general row of a breed that has a published one",
+    "HCT",
+    { rows: [{}], breed: "Greyhound", born: adult },
+    ["CLINIC.ROW", "BREED.NO_CLINIC_ROW greyhound dog"],
+  ],
+  [
+    "the clinic's row of all ages for a puppy that has a published one",
+    "SDMA",
+    { rows: [{}], born: "2026-03-01" },
+    ["CLINIC.ROW", "BREED.UNSTATED", "AGE.NO_CLINIC_ROW 92"],
+  ],
   [
     "the clinic's row of sighthounds",
     "ALT",

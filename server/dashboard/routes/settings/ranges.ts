@@ -5,6 +5,8 @@ import { rangeChanges } from "../../../records/clinics/range-changes.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { readRanges } from "../../../import/clinic-ranges.ts";
 import type { Session } from "../../../database/query.ts";
+import type { UnitChoice } from "../../../../shared/clinical/units/unit-choice.ts";
+import { rangeAnimals, shownRanges } from "../../../records/clinics/shown-ranges.ts";
 import { currentRanges, replaceRanges } from "../../../records/clinics/ranges.ts";
 import { clinicOf } from "../../auth/guard.ts";
 import { bodyReader } from "../../body.ts";
@@ -25,7 +27,7 @@ const importBody = bodyReader({ text: Type.String(), low_quality: Type.Boolean()
 const URL = "/clinic/v1/clinics/:clinic/ranges";
 
 export function rangeRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
-  app.get(URL, { config: { access: "reader" } }, (request) => rangesInUse(store, clinicOf(request).id));
+  app.get(URL, { config: { access: "reader" } }, (request) => shownInUse(store, clinicOf(request)));
   app.get(`${URL}/file`, { config: { access: "reader" } }, async (request, reply) => {
     const { rows } = await rangesInUse(store, clinicOf(request).id);
     reply.headers({
@@ -56,11 +58,22 @@ export function rangeRoutes(app: FastifyInstance, { store, now }: DashboardConte
       const { version } = await rangesInUse(session, id);
       if (version !== replaces) refuse(refusal("RANGES.CHANGED"));
       await replaceRanges(session, id, { low_quality, rows: read.rows }, now());
-      return rangesInUse(session, id);
+      return shownInUse(session, clinicOf(request));
     });
   });
 }
 
-async function rangesInUse(session: Session, clinicId: number): Promise<RangesInUse> {
+async function shownInUse(
+  session: Session,
+  { id, units }: { readonly id: number; readonly units: UnitChoice },
+): Promise<RangesInUse> {
+  const { version, low_quality, rows } = await rangesInUse(session, id);
+  return { version, low_quality, rows, shown: shownRanges(rows, units), animals: rangeAnimals };
+}
+
+async function rangesInUse(
+  session: Session,
+  clinicId: number,
+): Promise<Pick<RangesInUse, "version" | "low_quality" | "rows">> {
   return (await currentRanges(session, clinicId)) ?? { version: null, low_quality: false, rows: [] };
 }

@@ -14,6 +14,7 @@ import { pendingTests } from "../../../records/sharing/pending-tests.ts";
 import { listLinks, makeLink, revokeLink } from "../../../records/sharing/report-links.ts";
 import { shareRefusal } from "../../../records/sharing/share-refusal.ts";
 import { findClinicName } from "../../../records/clinics/clinics.ts";
+import { readUnits } from "../../../records/clinics/unit-choice.ts";
 import { clinicOf } from "../../auth/guard.ts";
 import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
@@ -136,8 +137,9 @@ function mailRoute(app: FastifyInstance, { store, now, mail, counters, logger }:
 
 async function readStudy(session: Session, request: FastifyRequest): Promise<StudyPage> {
   const { fp } = request.params as { fp: string };
-  const { id, units } = clinicOf(request);
-  const found = isFp("cds", fp) ? await readStudyPage(session, id, fp, units) : undefined;
+  const { id } = clinicOf(request);
+  // In the clinic's units, which every report for the owner has, not in the user's.
+  const found = isFp("cds", fp) ? await readStudyPage(session, id, fp, await readUnits(session, id)) : undefined;
   if (found === undefined) throw new ApiError("RECORD.NOT_FOUND", "This study");
   return found;
 }

@@ -9,6 +9,19 @@ export interface RangesInUse {
   /** Whether published intervals of quality C and D apply, too. */
   low_quality: boolean;
   rows: ClinicRange[];
+  /** The rows whose unit is not the reader's, by their ids, in the reader's. */
+  shown: Record<string, ShownRange>;
+  /** The species of a row with their subgroups, and whether a row needs one. */
+  animals: { species: ClinicRange["species"]; subgroups: string[]; needs_subgroup: boolean }[];
+}
+
+/** The bounds of a row as a page prints them. */
+export interface ShownRange {
+  interval: string;
+  /** With its sign; empty without one. */
+  critical_low: string;
+  critical_high: string;
+  unit: string;
 }
 
 export interface ChangedRange {

@@ -9,7 +9,7 @@ import { EventRow } from "./event-row.tsx";
 import { EventForm } from "./event-form.tsx";
 import { Month } from "./month.tsx";
 import { dayName, t } from "./texts.ts";
-import { addMonths, daysOfMonth } from "./times.ts";
+import { addMonths, daysOfMonth, partOfDay, spanOf } from "./times.ts";
 import "../../ui/list/list-bar.css";
 import "./calendar.css";
 
@@ -52,7 +52,7 @@ export function Calendar() {
                   key={day}
                   day={day}
                   isToday={day === today}
-                  events={events.filter((event) => wallTime(Date.parse(event.start_at), zone).date === day)}
+                  events={events.filter((event) => partOfDay(spanOf(event), day, zone) !== null)}
                   reload={list.reload}
                   edit={setOpen}
                 />
@@ -135,7 +135,7 @@ function Day({
       ) : (
         <ol class="calendar-events">
           {events.map((event) => (
-            <EventRow key={event.fp} event={event} reload={reload} edit={() => edit(event.fp)} />
+            <EventRow key={event.fp} event={event} day={day} reload={reload} edit={() => edit(event.fp)} />
           ))}
         </ol>
       )}

@@ -11,7 +11,7 @@ import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
 import { NewAnimalDialog } from "../patients/animal/new-animal.tsx";
 import { EventLine } from "./event-line.tsx";
 import { t, typeName, types } from "./texts.ts";
-import { printTimes, readTimes, type Span, type Times, withStart } from "./times.ts";
+import { printTimes, readTimes, type Span, spanOf, type Times, withStart } from "./times.ts";
 import { useOverlaps } from "./use-overlaps.ts";
 
 interface Draft extends Times {
@@ -232,10 +232,6 @@ function draftOf(event: ListedEvent | null, day: string, zone: string | undefine
   }
   const { title, type, patient, assigned_user_fp } = event;
   return { title, type, patient, assigned: assigned_user_fp ?? "", ...printTimes(spanOf(event), zone) };
-}
-
-function spanOf({ start_at, end_at }: ListedEvent): Span {
-  return { start: Date.parse(start_at), end: Date.parse(end_at) };
 }
 
 function seenOf({ title, type, status, start_at, end_at, patient, assigned_user_fp }: ListedEvent): SeenEvent {

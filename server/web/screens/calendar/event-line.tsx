@@ -1,7 +1,7 @@
 import type { ListedEvent } from "../../../dashboard/types/calendar.ts";
 import { wallTime } from "../../../dashboard/types/wall-time.ts";
 import { timeZone } from "../../text.ts";
-import { dayName, statusName, typeName } from "./texts.ts";
+import { dayName, shortDay, statusName, typeName } from "./texts.ts";
 
 /** An event in one line; `isWhole` adds its day, its type and its state. */
 export function EventLine({ event, isWhole = false }: { event: ListedEvent; isWhole?: boolean }) {
@@ -14,7 +14,8 @@ export function EventLine({ event, isWhole = false }: { event: ListedEvent; isWh
   return (
     <>
       {isWhole && `${dayName(start?.date ?? "")}, `}
-      {start?.time}–{end?.time} <strong>{event.title}</strong>
+      {start?.time}–{end !== undefined && start?.date !== end.date && `${shortDay(end.date)} `}
+      {end?.time} <strong>{event.title}</strong>
       <span class="quiet">{facts.filter(Boolean).map((fact) => ` · ${fact}`)}</span>
     </>
   );

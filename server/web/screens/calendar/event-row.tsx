@@ -10,18 +10,19 @@ import { Badge } from "../../ui/status/badge.tsx";
 import { studyWord } from "../../ui/words/study-word.ts";
 import { useAction } from "../../ui/form/use-action.ts";
 import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
-import { statusName, stepName, t, typeName } from "./texts.ts";
+import { shortDay, statusName, stepName, t, typeName } from "./texts.ts";
+import { partOfDay, spanOf } from "./times.ts";
+
+interface EventRowProps {
+  readonly event: ListedEvent;
+  /** The day of the list: a stay of several is on each of its days. */
+  readonly day: string;
+  readonly reload: () => Promise<void>;
+  readonly edit: () => void;
+}
 
 /** One event of a day, with its next step. */
-export function EventRow({
-  event,
-  reload,
-  edit,
-}: {
-  event: ListedEvent;
-  reload: () => Promise<void>;
-  edit: () => void;
-}) {
+export function EventRow({ event, day, reload, edit }: EventRowProps) {
   const { run, retry, error, isRunning } = useAction();
   const [isCancelling, setCancelling] = useState(false);
   const step = async (name: "move" | "undo", body: EventMove | EventUndo) => {
@@ -38,7 +39,7 @@ export function EventRow({
   const { title, status, source, previous_status: previous } = event;
   return (
     <li class={isOver ? "calendar-event calendar-over" : "calendar-event"}>
-      <Facts event={event} />
+      <Facts event={event} day={day} />
       <Badge tone={isOver ? "done" : status === "SCHEDULED" ? "warning" : "active"}>{statusName(status)}</Badge>
       {may("staff") && (
         <span class="actions calendar-steps">
@@ -84,15 +85,11 @@ export function EventRow({
   );
 }
 
-function Facts({ event }: { event: ListedEvent }) {
+function Facts({ event, day }: { event: ListedEvent; day: string }) {
   const { title, type, patient, assigned_user, source } = event;
-  const [start, end] = [event.start_at, event.end_at].map((at) => wallTime(Date.parse(at), timeZone.value));
   return (
     <>
-      <span class="calendar-time">
-        {start?.time}–{end?.time}
-        {start?.date !== end?.date && <span class="quiet"> +1</span>}
-      </span>
+      <TimesOfDay event={event} day={day} />
       <span class="calendar-what">
         <strong>{title}</strong> <span class="quiet">{typeName(type)}</span>
         <br />
@@ -113,6 +110,34 @@ function Facts({ event }: { event: ListedEvent }) {
         )}
       </span>
     </>
+  );
+}
+
+/** The times of a day; a stay of several days adds when it began, or when it ends. */
+function TimesOfDay({ event, day }: { event: ListedEvent; day: string }) {
+  const zone = timeZone.value;
+  const span = spanOf(event);
+  const { from, to } = partOfDay(span, day, zone) ?? { from: null, to: null };
+  if (from !== null && to !== null) {
+    return (
+      <span class="calendar-time">
+        {from}–{to}
+      </span>
+    );
+  }
+  const at = (instant: number) => {
+    const { date, time } = wallTime(instant, zone);
+    return `${shortDay(date)} ${time}`;
+  };
+  return (
+    <span class="calendar-time">
+      {from ?? (to === null ? t("allDay") : t("until", { time: to }))}
+      <br />
+      <span class="quiet">
+        {from === null ? t("since", { time: at(span.start) }) : t("until", { time: at(span.end) })}
+        {from === null && to === null && `, ${t("until", { time: at(span.end) })}`}
+      </span>
+    </span>
   );
 }
 

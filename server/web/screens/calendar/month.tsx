@@ -1,7 +1,7 @@
 import type { ListedEvent } from "../../../dashboard/types/calendar.ts";
-import { wallTime } from "../../../dashboard/types/wall-time.ts";
 import { timeZone } from "../../text.ts";
 import { dayName, monthName, t, weekdayName } from "./texts.ts";
+import { partOfDay, spanOf } from "./times.ts";
 
 const TITLES_MAX = 3;
 
@@ -24,8 +24,8 @@ export function Month({
 }) {
   const byDay = new Map(days.map((day): [string, ListedEvent[]] => [day, []]));
   for (const event of events) {
-    const { date } = wallTime(Date.parse(event.start_at), timeZone.value);
-    if (event.status !== "CANCELLED") byDay.get(date)?.push(event);
+    if (event.status === "CANCELLED") continue;
+    for (const [day, ofDay] of byDay) if (partOfDay(spanOf(event), day, timeZone.value) !== null) ofDay.push(event);
   }
   const weeks = Array.from({ length: days.length / 7 }, (_, week) => days.slice(week * 7, week * 7 + 7));
   return (
@@ -76,13 +76,25 @@ function Day({ day, isToday, events }: { day: string; isToday: boolean; events: 
           <span class="visually-hidden">{t("events", { count })}</span>
         </span>
       )}
-      {first.map(({ fp, start_at, title }) => (
-        <span key={fp} class="calendar-first">
-          <span class="quiet">{wallTime(Date.parse(start_at), timeZone.value).time}</span> {title}
+      {first.map((event) => (
+        <span key={event.fp} class="calendar-first">
+          <span class="quiet">{startOn(event, day)}</span> {event.title}
         </span>
       ))}
       {count > TITLES_MAX && <span class="calendar-first quiet">{t("more", { count: count - TITLES_MAX })}</span>}
     </a>
+  );
+}
+
+/** The time at which an event starts on a day, or an arrow for one that goes on. */
+function startOn(event: ListedEvent, day: string) {
+  const from = partOfDay(spanOf(event), day, timeZone.value)?.from;
+  if (from != null) return from;
+  return (
+    <>
+      <span aria-hidden="true">→</span>
+      <span class="visually-hidden">{t("goesOn")}</span>
+    </>
   );
 }
 

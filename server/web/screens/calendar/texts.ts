@@ -43,6 +43,10 @@ export const t = translations({
   today: ["Today", "Bugün"],
   after: ["Later", "Sonraki"],
   date: ["Date", "Tarih"],
+  allDay: ["all day", "tüm gün"],
+  until: ["until {time}", "bitiş: {time}"],
+  since: ["since {time}", "başlangıç: {time}"],
+  goesOn: ["goes on:", "sürüyor:"],
   none: ["No events", "Etkinlik yok"],
   noPatient: ["no patient", "hasta yok"],
   title: ["Title", "Başlık"],
@@ -83,6 +87,7 @@ const formatDay = (day: string, options: Intl.DateTimeFormatOptions) =>
   new Intl.DateTimeFormat(locale(), { ...options, timeZone: "UTC" }).format(new Date(day));
 
 export const dayName = (day: string) => formatDay(day, { dateStyle: "full" });
+export const shortDay = (day: string) => formatDay(day, { day: "numeric", month: "short" });
 export const weekdayName = (day: string) => formatDay(day, { weekday: "short" });
 /** Names a month such as `2026-11`. */
 export const monthName = (month: string) => formatDay(month, { month: "long", year: "numeric" });

@@ -1,6 +1,7 @@
 import type { ResultChange } from "../../../../shared/clinical/compare/compare.ts";
 import { translations } from "../../text.ts";
-import { differenceWord, notComparable, signed } from "../../ui/words/change-words.ts";
+import { differenceWord, notComparable } from "../../ui/words/change-words.ts";
+import { signed } from "../../ui/words/signed.ts";
 
 const ARROWS = { up: "↑", down: "↓", same: "=" } as const;
 

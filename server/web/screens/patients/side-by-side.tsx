@@ -2,7 +2,8 @@ import type { DeviceValue, SideBySide, SideBySideRow } from "../../../dashboard/
 import { deviceTitle } from "../../../dashboard/types/results/result-rows.ts";
 import { translations } from "../../text.ts";
 import { DataTable } from "../../ui/list/data-table.tsx";
-import { notComparable, signed } from "../../ui/words/change-words.ts";
+import { notComparable } from "../../ui/words/change-words.ts";
+import { signed } from "../../ui/words/signed.ts";
 import { analyteName, clockTime, dayOf, plainDate } from "../../ui/words/words.ts";
 
 /** The same analytes by two devices within a day, with the difference where no publication refuses it. */

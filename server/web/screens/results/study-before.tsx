@@ -3,7 +3,7 @@ import type { Change } from "../../../../shared/clinical/compare/compare.ts";
 import type { ResultBefore } from "../../../dashboard/types/results/results.ts";
 import { translations } from "../../text.ts";
 import { convertedFrom } from "../../ui/result-row/sent-text.ts";
-import { signed } from "../../ui/words/change-words.ts";
+import { signed } from "../../ui/words/signed.ts";
 import { dayOf, plainDate } from "../../ui/words/words.ts";
 
 /** The result before, with the change since then or the reason why the two do not compare. */
@@ -26,7 +26,7 @@ export function Before({ of }: { of: ResultBefore }) {
 }
 
 function ChangeText({ of: { absolute, percent, rcv } }: { of: Change }) {
-  const share = percent === null ? "" : ` (${signed(percent, 0)} %)`;
+  const share = percent === null ? "" : ` (${signed(Math.round(percent))} %)`;
   return (
     <>
       <span class={`change ${rcv?.exceeded === true ? "big" : ""}`.trimEnd()}>

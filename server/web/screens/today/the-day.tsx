@@ -5,7 +5,7 @@ import { addDays, startOfDay, wallTime } from "../../../dashboard/types/wall-tim
 import { useResource } from "../../resource.tsx";
 import { timeZone } from "../../text.ts";
 import { State } from "../../ui/status/status-card.tsx";
-import { clockTime } from "../../ui/words/words.ts";
+import { clockTime, dayOf, plainDate } from "../../ui/words/words.ts";
 import { t } from "./texts.ts";
 
 /** Visits in the card. */
@@ -92,7 +92,9 @@ function Visits() {
         {coming.slice(0, VISITS_MAX).map(({ fp, start_at, title, patient, assigned_user }) => (
           <li key={fp}>
             <span>
-              <strong class="number">{clockTime(start_at)}</strong>{" "}
+              <strong class="number">
+                {start !== undefined && start_at < start ? plainDate(dayOf(start_at)) : clockTime(start_at)}
+              </strong>{" "}
               {patient === null ? title : `${patient.name}, ${title}`}
             </span>
             <span class="quiet">{assigned_user}</span>

@@ -1,13 +1,7 @@
 import type { NotComparable } from "../../../../shared/clinical/compare/compare.ts";
 import { translations } from "../../text.ts";
 
-// A difference between two results, and in a word why there is none.
-
-/** Prints a difference with its sign; numbers of results are the same in each language. */
-export function signed(value: number, digits = 3): string {
-  const size = Math.abs(digits === 0 ? Math.round(value) : Number(value.toPrecision(digits)));
-  return `${size === 0 ? "" : value < 0 ? "−" : "+"}${size}`;
-}
+// In a word why two results have no difference.
 
 /** The difference of two results that do not compare. */
 export function differenceWord(code: NotComparable): string {

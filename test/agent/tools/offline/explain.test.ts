@@ -103,7 +103,7 @@ describe("explain", () => {
       "push      sent 1 time, last at this time",
       "server    revision 1 is filed",
       expect.stringMatching(/^catalogue [0-9a-f]{12}, the clinic's intervals none$/) as string,
-      "  ALT  143  U/L  10-118  high  printed 143  device: the device's own, for the patient's species; the device's range 10-118 for dog; the device's flag N",
+      "  ALT  143  U/L  10-118  high  printed 143  device; the device's own interval for the dog, since the clinic has none that applies; the device's range 10-118 for dog; the device's flag N",
       "  Unheard of (the device's own code)  1  U/L  no range  no flag  printed 1  no interval; the catalogue does not know the code",
       expect.stringMatching(/^ {2}GLU {2}95 {2}mg\/dL {2}60-110 {2}normal/) as string,
       ...[`matched ${dog.fp} by the identifier "${dog.fp}"`].map((note) => `  note: ${note}`),

@@ -37,7 +37,11 @@ function stored(
 }
 
 function describe(studies: ReturnType<typeof stored>[], analyte: string | null = null) {
-  return describeResults(studies, { clinicId: 1, reader: { animal: dog, unitOf: rowUnits(AS_SENT) }, analyte });
+  return describeResults(studies, {
+    clinicId: 1,
+    reader: { animal: dog, unitOf: rowUnits(AS_SENT), rangesOf: () => undefined },
+    analyte,
+  });
 }
 
 test("a value that does not compare with the newest lies on another line, with the first reason", () => {
@@ -76,7 +80,7 @@ test("a value beside a range that is no interval stays as sent, and the changes 
   ];
   const { studies } = describeResults(
     [stored("20", glucose(108)), stored("19", glucose(100, "70-120 (fasting)")), stored("18", glucose(90))],
-    { clinicId: 1, reader: { animal: dog, unitOf }, analyte: null },
+    { clinicId: 1, reader: { animal: dog, unitOf, rangesOf: () => undefined }, analyte: null },
   );
   const shown = studies.map(({ values: [value] }) => [value?.text, value?.unit, value?.change]);
   expect(shown).toMatchObject([

@@ -51,6 +51,18 @@ test("each value has the previous result of its analyte with the change, in the 
   ]);
 });
 
+test("a difference has the decimals of the printed values, also of four digits and under another name", async () => {
+  const enzyme = (value: number) => ({ results: [result({ analyte: "CK", value, unit: "U/L" })] });
+  const { before } = await lastPage(enzyme(17), enzyme(1250));
+  expect(before?.[0]?.change).toMatchObject({ absolute: 1233 });
+  const renamed = await lastPage(
+    { results: [result({ analyte: "UREA", value: 40, unit: "mg/dL" })] },
+    { results: [result({ analyte: "BUN", value: 28, unit: "mg/dL" })] },
+  );
+  // 40 mg/dL of urea are 18.7 mg/dL of its nitrogen.
+  expect(renamed.before?.[0]?.change).toMatchObject({ absolute: 9 });
+});
+
 test("the result of another device, and a bound, have a reason in place of a change", async () => {
   const { before } = await lastPage(
     { device_name: "Other", results: [result({}), result({ analyte: "TBIL", unit: "mg/dL", comparator: "<" })] },

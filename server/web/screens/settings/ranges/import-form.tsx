@@ -82,7 +82,7 @@ export function ImportForm({ inUse, done }: { inUse: RangesInUse; done: () => vo
   );
 }
 
-function Faults({ of: { problems, total } }: { of: Extract<RangePreview, { state: "faulty" }> }) {
+export function Faults({ of: { problems, total } }: { of: Extract<RangePreview, { state: "faulty" }> }) {
   return (
     <div class="problem" role="alert">
       <strong>{t("faults", { count: total })}</strong>

@@ -1,12 +1,23 @@
 import { unitText } from "../../../../../shared/clinical/units/unit-text.ts";
 import type { ClinicRange } from "../../../../../shared/clinical/clinic-ranges.ts";
+import type { ShownRange } from "../../../../dashboard/types/settings/ranges.ts";
+import type { ComponentChildren } from "preact";
 import { animalWord } from "../../../../../shared/clinical/passport/animal-words.ts";
 import { language } from "../../../text.ts";
 import { DataTable } from "../../../ui/list/data-table.tsx";
 import { t } from "./texts.ts";
 
-/** Shows intervals with the digits of the imported file. */
-export function RangeTable({ rows, label }: { rows: readonly ClinicRange[]; label: string }) {
+interface RangeTableProps {
+  readonly rows: readonly ClinicRange[];
+  readonly label: string;
+  /** The bounds of rows in other units than theirs. */
+  readonly shown?: Readonly<Record<string, ShownRange>>;
+  /** Returns the buttons of a row. */
+  readonly actions?: ((row: ClinicRange) => ComponentChildren) | undefined;
+}
+
+/** Shows intervals with the digits of the imported file, or in the reader's units and with those of the file on hover. */
+export function RangeTable({ rows, label, shown = {}, actions }: RangeTableProps) {
   return (
     <DataTable
       label={label}
@@ -19,16 +30,19 @@ export function RangeTable({ rows, label }: { rows: readonly ClinicRange[]; labe
         t("animals"),
         [t("inForce"), "labelled"],
         t("row"),
+        actions !== undefined && t("change"),
       ]}
     >
       {rows.map((row) => (
         <tr key={row.id}>
           <th scope="row">{row.analyte}</th>
-          <td class="number">
-            {row.low}-{row.high}
+          <td class="number" title={shown[row.id] && `${row.low}-${row.high} ${unitText(row.unit)}`}>
+            {shown[row.id]?.interval ?? `${row.low}-${row.high}`}
           </td>
-          <td>{unitText(row.unit)}</td>
-          <td class="number">{criticalText(row)}</td>
+          <td>{shown[row.id]?.unit ?? unitText(row.unit)}</td>
+          <td class="number" title={shown[row.id] && `${criticalText(row)} ${unitText(row.unit)}`}>
+            {criticalText(row, shown[row.id])}
+          </td>
           <td>{animalsOf(row)}</td>
           <td>
             {row.effective_from}
@@ -42,14 +56,16 @@ export function RangeTable({ rows, label }: { rows: readonly ClinicRange[]; labe
               </div>
             ))}
           </td>
+          {actions !== undefined && <td class="actions">{actions(row)}</td>}
         </tr>
       ))}
     </DataTable>
   );
 }
 
-function criticalText({ critical_low, critical_high }: ClinicRange): string {
-  const parts = [critical_low && `< ${critical_low}`, critical_high && `> ${critical_high}`];
+function criticalText({ critical_low: low, critical_high: high }: ClinicRange, shown?: ShownRange): string {
+  const parts =
+    shown === undefined ? [low && `< ${low}`, high && `> ${high}`] : [shown.critical_low, shown.critical_high];
   return parts.filter(Boolean).join(", ");
 }
 

@@ -1,4 +1,5 @@
 import type { RangesInUse } from "../../../../dashboard/types/settings/ranges.ts";
+import type { ClinicRange } from "../../../../../shared/clinical/clinic-ranges.ts";
 import { useState } from "preact/hooks";
 import { Empty, Loaded, useResource } from "../../../resource.tsx";
 import { clinicPath, may } from "../../../session.ts";
@@ -7,6 +8,7 @@ import { SettingsFrame } from "../frame.tsx";
 import { ImportForm } from "./import-form.tsx";
 import { CriticalLimits } from "./critical-limits.tsx";
 import { OwnIntervals } from "./own/own-intervals.tsx";
+import { type OpenRow, RowForm } from "./row-form.tsx";
 import { RangeTable, rangeWords } from "./range-table.tsx";
 import { t } from "./texts.ts";
 import "./ranges.css";
@@ -33,7 +35,7 @@ function RangesOfClinic() {
         {(inUse) => (
           <>
             {may("admin") && <ImportForm key={inUse.version} inUse={inUse} done={() => void ranges.reload()} />}
-            <InUse ranges={inUse} />
+            <InUse ranges={inUse} reload={ranges.reload} />
             <OwnIntervals reloadRanges={ranges.reload} />
             <CriticalLimits reloadRanges={ranges.reload} />
           </>
@@ -43,8 +45,25 @@ function RangesOfClinic() {
   );
 }
 
-function InUse({ ranges: { version, low_quality, rows } }: { ranges: RangesInUse }) {
+function InUse({ ranges, reload }: { ranges: RangesInUse; reload: () => Promise<void> }) {
+  const { version, low_quality, rows, shown } = ranges;
   const [filter, setFilter] = useState("");
+  const [open, setOpen] = useState<OpenRow | null>(null);
+  const buttons = (row: ClinicRange) => (
+    <>
+      <button type="button" aria-label={`${t("edit")} ${row.id}`} onClick={() => setOpen({ row, isRemoval: false })}>
+        {t("edit")}
+      </button>
+      <button
+        type="button"
+        class="danger"
+        aria-label={`${t("remove")} ${row.id}`}
+        onClick={() => setOpen({ row, isRemoval: true })}
+      >
+        {t("remove")}
+      </button>
+    </>
+  );
   const words = filter.toLowerCase().split(/\s+/);
   const found = rows.filter((row) => {
     const text = rangeWords(row).toLowerCase();
@@ -52,7 +71,15 @@ function InUse({ ranges: { version, low_quality, rows } }: { ranges: RangesInUse
   });
   return (
     <section>
-      <h2>{t("inUse")}</h2>
+      <div class="between">
+        <h2>{t("inUse")}</h2>
+        {may("admin") && (
+          <button type="button" onClick={() => setOpen({ row: null, isRemoval: false })}>
+            {t("newRow")}
+          </button>
+        )}
+      </div>
+      {open !== null && <RowForm of={open} inUse={ranges} reload={reload} close={() => setOpen(null)} />}
       {version === null || rows.length === 0 ? (
         <Empty title={t("none")}>{t(may("admin") ? "noneNext" : "noneReader")}</Empty>
       ) : (
@@ -75,7 +102,12 @@ function InUse({ ranges: { version, low_quality, rows } }: { ranges: RangesInUse
           {found.length === 0 ? (
             <Empty title={t("noneFound")} />
           ) : (
-            <RangeTable rows={found.slice(0, SHOWN_MAX)} label={t("inUse")} />
+            <RangeTable
+              rows={found.slice(0, SHOWN_MAX)}
+              label={t("inUse")}
+              shown={shown}
+              actions={may("admin") ? buttons : undefined}
+            />
           )}
           {found.length > SHOWN_MAX && <p class="quiet">{t("more", { shown: SHOWN_MAX, count: found.length })}</p>}
         </>

@@ -1,0 +1,50 @@
+import type { Result, RowSnapshot, Snapshot } from "../../../shared/api/study.ts";
+import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
+import type { StudyResult } from "../../../shared/clinical/units/shown-result.ts";
+import type { Session } from "../../database/query.ts";
+import { rangesOfVersion } from "../clinics/ranges.ts";
+import { parseStored } from "./study-content.ts";
+
+// The results of stored studies with what decided their flags, so that every page prints the same bounds.
+
+/** The columns of a study that name the intervals by which it was flagged. */
+export interface FlaggedStudy {
+  readonly clinic_id: number | null;
+  readonly snapshot: string | null;
+}
+
+export type RangesOf = (study: FlaggedStudy) => ClinicRanges | undefined;
+
+/** Reads the intervals that the snapshots of studies name, each version once. */
+export async function rangesOfStudies(session: Session, studies: readonly FlaggedStudy[]): Promise<RangesOf> {
+  const known = new Map<string, ClinicRanges | undefined>();
+  for (const { clinic_id: clinicId, snapshot } of studies) {
+    const version = versionIn(snapshot);
+    if (clinicId === null || version === null) continue;
+    const key = `${clinicId} ${version}`;
+    if (!known.has(key)) known.set(key, await rangesOfVersion(session, clinicId, version));
+  }
+  return ({ clinic_id, snapshot }) => known.get(`${clinic_id} ${versionIn(snapshot)}`);
+}
+
+function versionIn(snapshot: string | null): string | null {
+  return snapshot === null ? null : (JSON.parse(snapshot) as Snapshot).ranges;
+}
+
+/** Returns the results of a stored study, each with its row of the snapshot. Rows of another revision do not describe them. */
+export function storedResults(
+  stored: FlaggedStudy & { readonly modality: string; readonly results: string },
+  rangesOf: RangesOf,
+): StudyResult[] {
+  const { modality } = stored;
+  const rows = (parseStored(stored.snapshot) as Snapshot | null)?.rows ?? [];
+  const ranges = rangesOf(stored);
+  return (JSON.parse(stored.results) as Result[]).map((result, index) => {
+    return { modality, result, row: rowFor(result, rows[index]), ranges };
+  });
+}
+
+/** Returns the row of a result; undefined if it is of another revision. */
+export function rowFor({ analyte }: Result, kept: RowSnapshot | undefined): RowSnapshot | undefined {
+  return kept?.analyte === analyte ? kept : undefined;
+}
