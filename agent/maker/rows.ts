@@ -1,0 +1,312 @@
+import type { Measurement } from "../../shared/clinical/results.ts";
+import { analyteByCode } from "../../shared/clinical/analytes/analytes.ts";
+import type { Profile } from "../devices/profile.ts";
+import type { ProfileForm } from "../devices/table/schema.ts";
+import { conditionOf } from "../devices/table/source.ts";
+import type { ReadContext, Reading } from "../report/report.ts";
+import { read } from "../study/read.ts";
+import { placesOf } from "./roles.ts";
+import { nodeAt, type Node } from "./tree.ts";
+
+// What a draft reads in a message, with the nodes that each text came from. The agent's own reader reads; a row is found by reading the
+// message with that row alone.
+
+/** The record of results, and those that may follow it and belong to it. */
+const ROW = { hl7: { record: "OBX", notes: ["NTE"] }, astm: { record: "R", notes: ["C"] } } as const;
+
+export interface MakerRow {
+  /** Index of its record in the tree; null for a row that needs several records. */
+  readonly record: number | null;
+  /** Index of the rule in `rows` that its record meets; null without one. */
+  readonly rule: number | null;
+  /** Null for a record without a result. */
+  readonly result: MakerResult | null;
+  /** Why there is none, or what was decided about it. */
+  readonly reason: string | null;
+  readonly nodes: readonly RoleNode[];
+}
+
+export interface MakerResult {
+  readonly code: string;
+  readonly label: string | null;
+  /** The catalogue's name; null for a code outside the catalogue. */
+  readonly analyte: string | null;
+  readonly text: string;
+  readonly unit: string | null;
+  readonly range: string | null;
+  readonly flag: string | null;
+  readonly comment: string | null;
+}
+
+/** A role with the range of the bytes that it has in this message. */
+export interface RoleNode {
+  readonly role: string;
+  readonly place: string;
+  readonly record: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface MakerSample {
+  readonly identifier: string | null;
+  readonly name: string | null;
+  readonly owner: string | null;
+  readonly species: string | null;
+  readonly sex: string | null;
+  readonly born: string | null;
+  readonly sample: readonly string[];
+  readonly time: string;
+  readonly device: string;
+  readonly modality: string;
+}
+
+export interface MessageView {
+  /** Null for a message without results. */
+  readonly sample: MakerSample | null;
+  readonly reason: string | null;
+  readonly rows: readonly MakerRow[];
+  /** Roles of the sample and the patient. */
+  readonly nodes: readonly RoleNode[];
+  /** Texts of the patient and the order that nothing reads. */
+  readonly unread: readonly { readonly field: string; readonly text: string }[];
+  readonly notes: readonly string[];
+}
+
+export interface Reader {
+  readonly form: ProfileForm;
+  readonly profile: Profile;
+  readonly context: ReadContext;
+}
+
+/** Reads a message by the draft's profile. */
+export function viewOf(bytes: Uint8Array, tree: Node, reader: Reader): MessageView {
+  const reading = read(bytes, reader.profile, reader.context);
+  const reports = reading.is === "reports" ? reading.reports : [];
+  const [first] = reports;
+  const rows = rowsOf(
+    bytes,
+    tree,
+    reader,
+    reports.flatMap((report) => report.rows),
+  );
+  if (first === undefined) {
+    return {
+      sample: null,
+      reason: reading.is === "reports" ? null : reading.reason,
+      rows,
+      nodes: [],
+      unread: [],
+      notes: [],
+    };
+  }
+  const { patient_hint: hint, sampleIds = [] } = first;
+  const sample = {
+    ...{ identifier: first.identifier, name: hint.name, owner: hint.owner, species: hint.species, sex: hint.sex },
+    ...{ born: hint.date_of_birth, sample: sampleIds, time: first.acquired_at },
+    ...{ device: first.device_name, modality: first.modality },
+  };
+  const notes = [...new Set(reports.flatMap((report) => [...report.leftOut, ...report.notes]))];
+  return { sample, reason: null, rows, nodes: sampleNodes(tree, reader.form, sample), unread: hint.other ?? [], notes };
+}
+
+function rowsOf(bytes: Uint8Array, tree: Node, reader: Reader, whole: readonly Measurement[]): MakerRow[] {
+  const { record } = ROW[protocolOf(reader.form)];
+  const left = [...whole];
+  const rules = rulesOf(reader.form);
+  const rows = tree.children.flatMap((node, index): MakerRow[] => {
+    if (node.place !== record) return [];
+    const alone = read(messageWith(bytes, tree, index, protocolOf(reader.form)), reader.profile, reader.context);
+    const measured = alone.is === "reports" ? alone.reports.flatMap((report) => report.rows) : [];
+    // The message as a whole decides: another row may have replaced this one.
+    const found = measured.map((row) => take(left, row) ?? row);
+    const common = { record: index, rule: rules(node) };
+    if (found.length === 0) {
+      const nodes = rowNodes(node, index, reader.form, null);
+      return [{ ...common, result: null, reason: reasonOf(alone), nodes }];
+    }
+    return found.map((row) => {
+      return { ...common, result: resultOf(row), reason: null, nodes: rowNodes(node, index, reader.form, row) };
+    });
+  });
+  const others = left.map((row) => ({ record: null, rule: null, result: resultOf(row), reason: null, nodes: [] }));
+  return [...rows, ...others];
+}
+
+function protocolOf({ protocol }: ProfileForm): keyof typeof ROW {
+  return protocol === "astm" ? "astm" : "hl7";
+}
+
+/** Takes the equal row of the complete message out of the list. */
+function take(rows: Measurement[], row: Measurement): Measurement | null {
+  const at = rows.findIndex(({ code, device_code, text }) => {
+    return code === row.code && device_code === row.device_code && text === row.text;
+  });
+  return at < 0 ? null : (rows.splice(at, 1)[0] ?? null);
+}
+
+function reasonOf(reading: Reading): string | null {
+  if (reading.is !== "reports") return reading.reason;
+  return reading.reports.flatMap(({ leftOut, notes }) => [...leftOut, ...notes]).join("; ") || null;
+}
+
+function resultOf({
+  code,
+  codeSource,
+  device_label,
+  text,
+  unit,
+  device_range,
+  device_flag,
+  comment,
+}: Measurement): MakerResult {
+  const analyte = codeSource === "device" ? null : (analyteByCode(code)?.name ?? null);
+  const range = device_range?.text ?? null;
+  return { code, label: device_label ?? null, analyte, text, unit, range, flag: device_flag, comment: comment ?? null };
+}
+
+/** Returns the message with one row: its header, patient, order and notes. */
+export function messageWith(bytes: Uint8Array, tree: Node, row: number, protocol: keyof typeof ROW): Uint8Array {
+  const { record, notes } = ROW[protocol];
+  const orders = protocol === "hl7" ? ["OBR"] : ["O"];
+  const of = tree.children;
+  const order = of.findLastIndex(({ place }, index) => index < row && orders.includes(place));
+  const patients = protocol === "hl7" ? ["PID"] : ["P"];
+  const patient = of.findLastIndex(({ place }, index) => index < row && patients.includes(place));
+  const [specimen, first] = [
+    of.findLastIndex(({ place }, index) => index < order && place === "SPM"),
+    Math.max(order, patient),
+  ];
+  const next = of.findIndex(({ place }, index) => index > row && [...orders, ...patients].includes(place));
+  const end = next < 0 ? of.length : next;
+  const kept = new Set([0, patient, specimen > patient ? specimen : -1, order]);
+  let isOfAnotherRow = false;
+  for (let index = Math.max(first + 1, 1); index < end; index += 1) {
+    const { place } = of[index]!;
+    if (place === record) isOfAnotherRow = index !== row;
+    else if (!(notes as readonly string[]).includes(place)) isOfAnotherRow = false;
+    if (!isOfAnotherRow) kept.add(index);
+  }
+  const records = [...kept].filter((index) => index >= 0).toSorted((one, other) => one - other);
+  const parts = records.map((index) => bytes.subarray(of[index]!.from, of[index]!.to));
+  const isEnded = protocol === "hl7" || of[records.at(-1) ?? 0]?.place === "L";
+  const end_ = isEnded ? [] : [Buffer.from("L|1|N".replaceAll("|", fieldOf(bytes, of[0]!)))];
+  return Buffer.concat([...parts, ...end_].flatMap((part) => [part, CR]));
+}
+
+const CR = Buffer.from("\r");
+
+/** The separator that the header declares. */
+function fieldOf(bytes: Uint8Array, header: Node): string {
+  return String.fromCharCode(bytes[header.from + 1] ?? 0x7c);
+}
+
+/** Returns the rule of `rows` that a record meets first. */
+function rulesOf({ rows = [], protocol }: ProfileForm): (record: Node) => number | null {
+  const name = protocol === "hl7" ? "OBX" : "R";
+  const rules = rows.map(({ when, unless }) => conditionOf(when, unless, [name]));
+  return (record) => {
+    const fields = {
+      field: (number: number) => nodeAt(record, `${name}-${number}`)?.text ?? "",
+      component: (number: number, part: number) => nodeAt(record, `${name}-${number}.${part}`)?.text ?? "",
+      raw: (number: number) => nodeAt(record, `${name}-${number}`)?.text ?? "",
+    };
+    const found = rules.findIndex((holds) => holds({ [name]: fields }));
+    return found < 0 ? null : found;
+  };
+}
+
+type Places = Readonly<Record<string, readonly string[]>>;
+
+/** Where the standards have the texts of a row. */
+const ROW_PLACES: Readonly<Record<keyof typeof ROW, Places>> = {
+  hl7: {
+    code: ["OBX-3.2", "OBX-3.1", "OBX-4.1"],
+    value: ["OBX-5"],
+    unit: ["OBX-6.1", "OBX-6"],
+    range: ["OBX-7"],
+    flag: ["OBX-8"],
+    status: ["OBX-11"],
+  },
+  astm: {
+    code: ["R-3.4", "R-3.5", "R-3.2", "R-3.1"],
+    value: ["R-4"],
+    unit: ["R-5"],
+    range: ["R-6"],
+    flag: ["R-7"],
+    status: ["R-9"],
+  },
+};
+
+const PATIENT_PLACES: Readonly<Record<keyof typeof ROW, Places>> = {
+  hl7: {
+    identifier: ["PID-3.1", "PID-2.1", "PID-4.1"],
+    name: ["PID-5.2", "PID-5.1"],
+    owner: ["PID-5.1"],
+    species: ["PID-35.2", "PID-35.1"],
+    sex: ["PID-8.1"],
+    born: ["PID-7.1"],
+    sample: ["OBR-2", "OBR-3", "OBR-2.1", "OBR-3.1", "SPM-2", "SAC-3"],
+    time: ["OBX-19", "OBX-14", "OBR-7", "OBR-22", "MSH-7"],
+  },
+  astm: {
+    identifier: ["P-3", "P-4", "P-5"],
+    name: ["P-6.2", "P-6.1", "P-6"],
+    owner: ["P-6.1"],
+    sex: ["P-9"],
+    born: ["P-8"],
+    sample: ["O-3", "O-3.1", "O-4"],
+    time: ["R-13", "R-12", "O-8", "O-7", "H-14"],
+  },
+};
+
+/** Returns the places of a role: those of the profile, then those of the standard. */
+function candidates(own: unknown, standard: readonly string[] | undefined): string[] {
+  return [...new Set([...placesOf(own), ...(standard ?? [])])];
+}
+
+function rowNodes(record: Node, index: number, form: ProfileForm, row: Measurement | null): RoleNode[] {
+  const standard = ROW_PLACES[protocolOf(form)];
+  const { names, value, unit, range } = form.results ?? {};
+  const own: Readonly<Record<string, unknown>> = { code: names, value, unit, range };
+  return Object.entries(standard).flatMap(([role, places]) => {
+    const found = candidates(own[role], places)
+      .map((place) => nodeAt(record, place))
+      .filter((node) => node !== null && node.text.trim() !== "");
+    // The code that is shown, else the first name.
+    const wanted = role === "code" ? (row?.device_code ?? null) : null;
+    const node = found.find((each) => each?.text.trim() === wanted) ?? found[0];
+    return node == null ? [] : [roleNode(role, node, index)];
+  });
+}
+
+function roleNode(role: string, { place, from, to }: Node, record: number): RoleNode {
+  return { role, place, record, from, to };
+}
+
+/** Finds the nodes whose texts the sample has. A row of the species, and a time, are found by their places alone. */
+function sampleNodes(tree: Node, form: ProfileForm, sample: MakerSample): RoleNode[] {
+  const standard = PATIENT_PLACES[protocolOf(form)];
+  const own: Readonly<Record<string, unknown>> = {
+    ...form.patient,
+    sample: form.sample?.number,
+    time: form.sample?.time,
+  };
+  const texts: Readonly<Record<string, readonly (string | null)[]>> = { ...mapped(sample), sample: sample.sample };
+  return Object.entries(standard).flatMap(([role, places]) => {
+    for (const place of candidates(own[role], places)) {
+      const at = tree.children.findIndex((record) => record.place === place.split("-")[0]);
+      const node = at < 0 ? null : nodeAt(tree.children[at]!, place);
+      const text = node?.text.trim() ?? "";
+      const fits =
+        role === "time" || role === "born"
+          ? text !== ""
+          : (texts[role] ?? []).some((each) => each !== null && text.includes(each));
+      if (node !== null && text !== "" && fits) return [roleNode(role, node, at)];
+    }
+    return [];
+  });
+}
+
+function mapped({ identifier, name, owner, species, sex }: MakerSample): Record<string, readonly (string | null)[]> {
+  return { identifier: [identifier], name: [name], owner: [owner], species: [species], sex: [sex] };
+}
