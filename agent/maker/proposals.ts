@@ -1,53 +1,25 @@
+import {
+  type MakerNode,
+  type MessageView,
+  type Proposal,
+  type ProposalReason,
+  type Role,
+  rolesAt,
+} from "../page/types/maker.ts";
 import { isAnalyteName } from "../../shared/clinical/analytes/analytes.ts";
 import { isKnownUnit } from "../../shared/clinical/analytes/unit-spellings.ts";
 import { readRange, readValue } from "../../shared/clinical/analytes/value.ts";
 import { readSpecies } from "../../shared/clinical/species.ts";
 import { isImpossible, readDate, readTime } from "../report/device-time.ts";
-import type { Patch } from "./draft.ts";
-import { patchOf, type Role, rolesAt } from "./roles.ts";
-import type { MessageView, Reader } from "./rows.ts";
-import { nodeAt, type Node, nodesOf } from "./tree.ts";
+import { patchOf } from "./roles.ts";
+import type { Reader } from "./rows.ts";
+import { nodeAt, nodesOf } from "./tree.ts";
 
 // Proposes roles for places by what their texts look like in several messages. A person decides.
 
-export interface Proposal {
-  readonly role: Role;
-  /** Where: a place, or for a kind of row the record alone. */
-  readonly place: string;
-  /** Indexes of the message and of its record that show it. */
-  readonly message: number;
-  readonly record: number;
-  readonly patch: Patch;
-  /** 0 to 1. From 0.7 it is chosen before the person looks, from 0.4 it is offered. */
-  readonly score: number;
-  readonly isChosen: boolean;
-  /** Codes of what speaks for it and against it, with values. */
-  readonly reasons: readonly ProposalReason[];
-  readonly against: readonly ProposalReason[];
-}
-
-export interface ProposalReason {
-  readonly code:
-    | "speciesWords"
-    | "speciesCode"
-    | "ofDirectory"
-    | "unreadText"
-    | "isTime"
-    | "differs"
-    | "constant"
-    | "knownCodes"
-    | "knownUnits"
-    | "ranges"
-    | "everyRow"
-    | "noNumber"
-    | "oneMessage"
-    | "counter";
-  readonly values: readonly string[];
-}
-
 /** A message with its tree and what the draft reads in it now. */
 export interface SeenMessage {
-  readonly tree: Node;
+  readonly tree: MakerNode;
   readonly view: MessageView;
 }
 
@@ -91,7 +63,7 @@ export function proposals(messages: readonly SeenMessage[], reader: Reader, fact
 interface Candidate {
   readonly role: Role;
   readonly place: string;
-  readonly record: Node;
+  readonly record: MakerNode;
   readonly score: number;
   readonly reasons: readonly ProposalReason[];
   readonly against: readonly ProposalReason[];
@@ -104,7 +76,7 @@ function reason(code: ProposalReason["code"], ...values: readonly string[]): Pro
 /** Records that a message has once, which name the sample and its patient. */
 const HEADS = { hl7: ["PID", "OBR"], astm: ["P", "O"] } as const;
 /** Fields of their own meaning: numbers, codes of tests, times of birth. */
-const NOT_ASKED = /^(PID-[137]|PID-3\.\d|PID-7\.1|PID-8|OBR-[137]|OBR-4\.\d|P-[12389]|O-[1256])$/;
+const NOT_ASKED = /^(PID-[138]|PID-3\.\d|OBR-[137]|OBR-4\.\d|P-[12389]|O-[1256])$/;
 
 function placeCandidates(
   messages: readonly SeenMessage[],
@@ -113,7 +85,7 @@ function placeCandidates(
 ): Candidate[] {
   const protocol = form.protocol === "astm" ? "astm" : "hl7";
   const heads: readonly string[] = HEADS[protocol];
-  const texts = new Map<string, { readonly record: Node; readonly texts: string[] }>();
+  const texts = new Map<string, { readonly record: MakerNode; readonly texts: string[] }>();
   for (const { tree } of messages) {
     const seen = new Set<string>();
     for (const record of tree.children.filter(({ place }) => heads.includes(place))) {
@@ -227,6 +199,9 @@ function rowCandidates(messages: readonly SeenMessage[], { form }: Reader): Cand
     }
   }
   const found: Candidate[] = [];
+  const codePlaces = new Set(
+    now.flatMap(({ nodes }) => nodes.filter(({ role }) => role === "code").map(({ place }) => place)),
+  );
   for (const [place, own] of texts) {
     const roles = rolesAt(form.protocol, { place, kind: "field" });
     const add = (role: Role, score: number, why: ProposalReason) => {
@@ -234,7 +209,7 @@ function rowCandidates(messages: readonly SeenMessage[], { form }: Reader): Cand
     };
     const codes = share(own, isAnalyteName);
     const isFilled = own.length >= rows.length * 0.6;
-    if (isFilled && codes > known + 0.2 && new Set(own).size > 1) {
+    if (isFilled && !codePlaces.has(place) && codes > known + 0.2 && new Set(own).size > 1) {
       add(
         "code",
         Math.min(0.95, 0.4 + codes / 2),
@@ -254,7 +229,7 @@ function rowCandidates(messages: readonly SeenMessage[], { form }: Reader): Cand
 }
 
 /** A status that every row has is final: the device has no other. */
-function finalCandidate(rows: readonly Node[], form: Reader["form"], first: Node): Candidate[] {
+function finalCandidate(rows: readonly MakerNode[], form: Reader["form"], first: MakerNode): Candidate[] {
   const place = form.protocol === "hl7" ? "OBX-11" : "R-9";
   const statuses = new Set(rows.map((row) => nodeAt(row, place)?.text.trim().toUpperCase() ?? ""));
   const [status = ""] = statuses;
@@ -263,7 +238,7 @@ function finalCandidate(rows: readonly Node[], form: Reader["form"], first: Node
   return [{ role: "final", place, record: first, score: 0.8, reasons: [reason("everyRow", status)], against: [] }];
 }
 
-function resultRows(messages: readonly SeenMessage[], protocol: string): Node[] {
+function resultRows(messages: readonly SeenMessage[], protocol: string): MakerNode[] {
   const name = protocol === "hl7" ? "OBX" : "R";
   return messages.flatMap(({ tree }) => tree.children.filter(({ place }) => place === name));
 }
@@ -272,7 +247,7 @@ function resultRows(messages: readonly SeenMessage[], protocol: string): Node[] 
 function rowKinds(messages: readonly SeenMessage[], { form }: Reader): Candidate[] {
   const isHl7 = form.protocol === "hl7";
   const at = isHl7 ? { code: "OBX-3", value: "OBX-5", unit: "OBX-6" } : { code: "R-3", value: "R-4", unit: "R-5" };
-  const text = (record: Node, place: string) => {
+  const text = (record: MakerNode, place: string) => {
     const found = nodeAt(record, place)?.text.trim() ?? "";
     return found === '""' ? "" : found;
   };

@@ -1,96 +1,18 @@
 import type { ProfileForm } from "../devices/table/schema.ts";
-import { readSpecies } from "../../shared/clinical/species.ts";
+import { type MakerNode, type Role, rolesAt } from "../page/types/maker.ts";
 import type { Patch } from "./draft.ts";
-import { nodeAt, type Node } from "./tree.ts";
+import { nodeAt } from "./tree.ts";
 
 // What a place of a message can mean, and the patch of the profile's form that makes it mean so.
 
-const PATIENT_ROLES = ["identifier", "name", "owner", "species", "sex", "born"] as const;
-type PatientRole = (typeof PATIENT_ROLES)[number];
-
-export const ROLES = [
-  ...PATIENT_ROLES,
-  /** A number or a name, as staff type it into one field. */
-  "typed",
-  "sample",
-  "time",
-  "code",
-  "value",
-  "unit",
-  "range",
-  "high",
-  "low",
-  "normal",
-  "doubt",
-  "final",
-  /** `""` is a value that the device left empty; HL7 deletes the earlier one by it. */
-  "empty",
-  "remark",
-  "species-row",
-  /** The row has no value where the place has this text. */
-  "no-value",
-  "sender",
-  "nothing",
-] as const;
-export type Role = (typeof ROLES)[number];
-
 type Protocol = ProfileForm["protocol"];
-
-/** Returns the roles that a profile of the protocol can give to a node. */
-export function rolesAt(protocol: Protocol, node: Pick<Node, "place" | "kind">): Role[] {
-  if (node.place === "" || node.kind === "message") return [];
-  const [record = "", number = ""] = node.place.split(/[-.]/);
-  if (node.kind === "record") {
-    if (protocol === "hl7") return record === "OBX" ? ["remark", "species-row", "nothing"] : [];
-    return record === "R" ? ["remark", "nothing"] : [];
-  }
-  return protocol === "hl7" ? hl7Roles(record, Number(number), node) : astmRoles(record, Number(number));
-}
-
-function hl7Roles(record: string, field: number, node: Pick<Node, "place">): Role[] {
-  switch (record) {
-    case "PID":
-      return [...PATIENT_ROLES, "typed", "nothing"];
-    case "OBR": {
-      const isField = !node.place.includes(".");
-      return [...PATIENT_ROLES, "typed", ...(isField ? (["sample", "time"] as const) : []), "nothing"];
-    }
-    case "OBX":
-      if (field === 3) return ["code", "remark", "species-row", "nothing"];
-      if (field === 8) return ["high", "low", "normal", "doubt", "nothing"];
-      if (field === 11) return ["final", "no-value"];
-      if (field === 5) return ["value", "empty", "no-value"];
-      return ["code", "value", "unit", "range", "no-value", "nothing"];
-    case "MSH":
-      return field === 3 || field === 4 ? ["sender"] : [];
-    default:
-      return [];
-  }
-}
-
-function astmRoles(record: string, field: number): Role[] {
-  switch (record) {
-    case "P":
-      return ["species", "owner", "nothing"];
-    case "O":
-      return ["name", "nothing"];
-    case "R":
-      if (field === 3) return ["code", "remark", "nothing"];
-      if (field === 7) return ["doubt"];
-      return field === 9 ? ["final", "nothing"] : ["code", "unit", "nothing"];
-    case "H":
-      return field === 5 ? ["sender"] : [];
-    default:
-      return [];
-  }
-}
 
 /** A click: a role for a node of a record. */
 export interface Click {
   readonly role: Role;
   readonly place: string;
   /** The record of the node. */
-  readonly record: Node;
+  readonly record: MakerNode;
   /** The text of the node, where it is one of several repeats. */
   readonly text?: string | undefined;
   /** The catalogue's species of the text, where the text itself is none: a code of the device. */
@@ -162,11 +84,6 @@ function speciesSource(form: ProfileForm, place: string, text: string, species: 
   return [{ at: place, map }, place];
 }
 
-/** Returns whether the text of a place names a species by itself. */
-export function isSpeciesWord(text: string): boolean {
-  return readSpecies(text) !== null;
-}
-
 type NameSource = NonNullable<NonNullable<ProfileForm["results"]>["names"]>[number];
 
 /** The device's own code is the first name in HL7 and the last one in ASTM. */
@@ -180,27 +97,38 @@ function standardNames(protocol: Protocol): NameSource[] {
   return protocol === "hl7" ? ["OBX-3.2", "OBX-3.1"] : ["R-3.1", "R-3.2", "R-3.5", "R-3.4"];
 }
 
-/** Returns the patch by which the device's code means an analyte of the catalogue. `place`: the place of the code. */
-export function analytePatch(form: ProfileForm, code: string, analyte: string, place: string): Patch {
-  if (form.protocol === "hl7" && form.results?.names === undefined) return { analytes: { [code]: analyte } };
+/** Returns the patch by which the code of a row means an analyte of the catalogue. @returns null if the row has no code */
+export function analytePatch(form: ProfileForm, record: MakerNode, analyte: string): Patch | null {
   const names = form.results?.names ?? standardNames(form.protocol);
+  if (form.protocol === "hl7" && form.results?.names === undefined) {
+    // The reader takes a number in OBX-3 for a count of rows, not for a code.
+    const texts = ["OBX-3.1", "OBX-3.2", "OBX-4.1"].map((each) => textAt(record, each));
+    const shown = texts.find((text) => /\p{L}/u.test(text)) ?? texts[0] ?? "";
+    return shown === "" ? null : { analytes: { [shown]: analyte } };
+  }
+  const places = placesOf(form.protocol === "hl7" ? names : names.toReversed());
+  const place = places.find((each) => textAt(record, each) !== "");
+  if (place === undefined) return null;
+  const code = textAt(record, place);
   const before = names.find(
     (each) => typeof each === "object" && !Array.isArray(each) && each.at === place && each.map,
   );
   const known = typeof before === "object" && !Array.isArray(before) ? before.map : {};
   const mapped = { at: place, map: { ...known, [code]: analyte } };
   const others = names.filter((each) => each !== before);
-  return {
-    results: {
-      names: form.protocol === "hl7" ? [others[0] ?? place, mapped, ...others.slice(1)] : [mapped, ...others],
-    },
-  };
+  // The device's own code is the first name in HL7.
+  const own = form.protocol === "hl7" ? others.slice(0, 1) : [];
+  return { results: { names: [...own, mapped, ...others.slice(own.length)] } };
+}
+
+function textAt(record: MakerNode, place: string): string {
+  return nodeAt(record, place)?.text.trim() ?? "";
 }
 
 type Rule = NonNullable<ProfileForm["rows"]>[number];
 
 /** The field whose text names a row. */
-function codeOf(protocol: Protocol, record: Node): { readonly place: string; readonly text: string } {
+function codeOf(protocol: Protocol, record: MakerNode): { readonly place: string; readonly text: string } {
   const place = protocol === "hl7" ? "OBX-3" : "R-3";
   return { place, text: nodeAt(record, place)?.text.trim() ?? "" };
 }
@@ -285,8 +213,4 @@ export function placesOf(source: unknown): string[] {
   if (typeof source === "string") return source === "none" ? [] : [source.replace("*", "")];
   if (Array.isArray(source)) return source.flatMap(placesOf);
   return typeof source === "object" && source !== null && "at" in source ? placesOf(source.at) : [];
-}
-
-export function isPatientRole(role: string): role is PatientRole {
-  return (PATIENT_ROLES as readonly string[]).includes(role);
 }

@@ -1,76 +1,19 @@
 import type { Measurement } from "../../shared/clinical/results.ts";
 import { analyteByCode } from "../../shared/clinical/analytes/analytes.ts";
+import type { MakerNode, MakerResult, MakerRow, MakerSample, MessageView, RoleNode } from "../page/types/maker.ts";
 import type { Profile } from "../devices/profile.ts";
 import type { ProfileForm } from "../devices/table/schema.ts";
 import { conditionOf } from "../devices/table/source.ts";
 import type { ReadContext, Reading } from "../report/report.ts";
 import { read } from "../study/read.ts";
 import { placesOf } from "./roles.ts";
-import { nodeAt, type Node } from "./tree.ts";
+import { nodeAt } from "./tree.ts";
 
 // What a draft reads in a message, with the nodes that each text came from. The agent's own reader reads; a row is found by reading the
 // message with that row alone.
 
 /** The record of results, and those that may follow it and belong to it. */
 const ROW = { hl7: { record: "OBX", notes: ["NTE"] }, astm: { record: "R", notes: ["C"] } } as const;
-
-export interface MakerRow {
-  /** Index of its record in the tree; null for a row that needs several records. */
-  readonly record: number | null;
-  /** Index of the rule in `rows` that its record meets; null without one. */
-  readonly rule: number | null;
-  /** Null for a record without a result. */
-  readonly result: MakerResult | null;
-  /** Why there is none, or what was decided about it. */
-  readonly reason: string | null;
-  readonly nodes: readonly RoleNode[];
-}
-
-export interface MakerResult {
-  readonly code: string;
-  readonly label: string | null;
-  /** The catalogue's name; null for a code outside the catalogue. */
-  readonly analyte: string | null;
-  readonly text: string;
-  readonly unit: string | null;
-  readonly range: string | null;
-  readonly flag: string | null;
-  readonly comment: string | null;
-}
-
-/** A role with the range of the bytes that it has in this message. */
-export interface RoleNode {
-  readonly role: string;
-  readonly place: string;
-  readonly record: number;
-  readonly from: number;
-  readonly to: number;
-}
-
-export interface MakerSample {
-  readonly identifier: string | null;
-  readonly name: string | null;
-  readonly owner: string | null;
-  readonly species: string | null;
-  readonly sex: string | null;
-  readonly born: string | null;
-  readonly sample: readonly string[];
-  readonly time: string;
-  readonly device: string;
-  readonly modality: string;
-}
-
-export interface MessageView {
-  /** Null for a message without results. */
-  readonly sample: MakerSample | null;
-  readonly reason: string | null;
-  readonly rows: readonly MakerRow[];
-  /** Roles of the sample and the patient. */
-  readonly nodes: readonly RoleNode[];
-  /** Texts of the patient and the order that nothing reads. */
-  readonly unread: readonly { readonly field: string; readonly text: string }[];
-  readonly notes: readonly string[];
-}
 
 export interface Reader {
   readonly form: ProfileForm;
@@ -79,7 +22,7 @@ export interface Reader {
 }
 
 /** Reads a message by the draft's profile. */
-export function viewOf(bytes: Uint8Array, tree: Node, reader: Reader): MessageView {
+export function viewOf(bytes: Uint8Array, tree: MakerNode, reader: Reader): MessageView {
   const reading = read(bytes, reader.profile, reader.context);
   const reports = reading.is === "reports" ? reading.reports : [];
   const [first] = reports;
@@ -109,7 +52,7 @@ export function viewOf(bytes: Uint8Array, tree: Node, reader: Reader): MessageVi
   return { sample, reason: null, rows, nodes: sampleNodes(tree, reader.form, sample), unread: hint.other ?? [], notes };
 }
 
-function rowsOf(bytes: Uint8Array, tree: Node, reader: Reader, whole: readonly Measurement[]): MakerRow[] {
+function rowsOf(bytes: Uint8Array, tree: MakerNode, reader: Reader, whole: readonly Measurement[]): MakerRow[] {
   const { record } = ROW[protocolOf(reader.form)];
   const left = [...whole];
   const rules = rulesOf(reader.form);
@@ -165,7 +108,7 @@ function resultOf({
 }
 
 /** Returns the message with one row: its header, patient, order and notes. */
-export function messageWith(bytes: Uint8Array, tree: Node, row: number, protocol: keyof typeof ROW): Uint8Array {
+export function messageWith(bytes: Uint8Array, tree: MakerNode, row: number, protocol: keyof typeof ROW): Uint8Array {
   const { record, notes } = ROW[protocol];
   const orders = protocol === "hl7" ? ["OBR"] : ["O"];
   const of = tree.children;
@@ -196,12 +139,12 @@ export function messageWith(bytes: Uint8Array, tree: Node, row: number, protocol
 const CR = Buffer.from("\r");
 
 /** The separator that the header declares. */
-function fieldOf(bytes: Uint8Array, header: Node): string {
+function fieldOf(bytes: Uint8Array, header: MakerNode): string {
   return String.fromCharCode(bytes[header.from + 1] ?? 0x7c);
 }
 
 /** Returns the rule of `rows` that a record meets first. */
-function rulesOf({ rows = [], protocol }: ProfileForm): (record: Node) => number | null {
+function rulesOf({ rows = [], protocol }: ProfileForm): (record: MakerNode) => number | null {
   const name = protocol === "hl7" ? "OBX" : "R";
   const rules = rows.map(({ when, unless }) => conditionOf(when, unless, [name]));
   return (record) => {
@@ -264,7 +207,7 @@ function candidates(own: unknown, standard: readonly string[] | undefined): stri
   return [...new Set([...placesOf(own), ...(standard ?? [])])];
 }
 
-function rowNodes(record: Node, index: number, form: ProfileForm, row: Measurement | null): RoleNode[] {
+function rowNodes(record: MakerNode, index: number, form: ProfileForm, row: Measurement | null): RoleNode[] {
   const standard = ROW_PLACES[protocolOf(form)];
   const { names, value, unit, range } = form.results ?? {};
   const own: Readonly<Record<string, unknown>> = { code: names, value, unit, range };
@@ -279,12 +222,12 @@ function rowNodes(record: Node, index: number, form: ProfileForm, row: Measureme
   });
 }
 
-function roleNode(role: string, { place, from, to }: Node, record: number): RoleNode {
+function roleNode(role: string, { place, from, to }: MakerNode, record: number): RoleNode {
   return { role, place, record, from, to };
 }
 
 /** Finds the nodes whose texts the sample has. A row of the species, and a time, are found by their places alone. */
-function sampleNodes(tree: Node, form: ProfileForm, sample: MakerSample): RoleNode[] {
+function sampleNodes(tree: MakerNode, form: ProfileForm, sample: MakerSample): RoleNode[] {
   const standard = PATIENT_PLACES[protocolOf(form)];
   const own: Readonly<Record<string, unknown>> = {
     ...form.patient,

@@ -1,19 +1,7 @@
+import type { MakerNode } from "../page/types/maker.ts";
 import { decodeFrom, decodeText } from "../protocols/hl7/message/charset.ts";
 
 // A message as a tree of its bytes: records, fields, components. A click on a node is exact, since a node has the range of its bytes.
-
-export type NodeKind = "message" | "record" | "field" | "repeat" | "component";
-
-export interface Node {
-  /** `OBX`, `OBX-3`, `OBX-3.1`. A component of a repeat after the first has none: no profile names it. */
-  readonly place: string;
-  readonly kind: NodeKind;
-  /** Range of the bytes in the message; `to` is exclusive. */
-  readonly from: number;
-  readonly to: number;
-  readonly text: string;
-  readonly children: readonly Node[];
-}
 
 export type TreeProtocol = "astm" | "hl7";
 
@@ -29,7 +17,7 @@ interface Delimiters {
 }
 
 /** Returns the tree of a message without its frame. @returns null if it has no header of the protocol */
-export function messageTree(bytes: Uint8Array, protocol: TreeProtocol): Node | null {
+export function messageTree(bytes: Uint8Array, protocol: TreeProtocol): MakerNode | null {
   const { charset } = decodeText(bytes, {});
   const decode: Reader["decode"] = ({ from, to }) => decodeFrom(charset, bytes.subarray(from, to));
   // A character a byte: the offsets of the text are those of the bytes.
@@ -82,7 +70,7 @@ interface Reader {
   readonly decode: (range: Range) => string;
 }
 
-function recordNode(text: string, { from, to }: Range, reader: Reader): Node {
+function recordNode(text: string, { from, to }: Range, reader: Reader): MakerNode {
   const { delimiters, protocol, decode } = reader;
   const parts = partsOf(text, { from, to }, delimiters.field);
   const name = text
@@ -101,9 +89,9 @@ function recordNode(text: string, { from, to }: Range, reader: Reader): Node {
   return { place: name, kind: "record", from, to, text: decode({ from, to }), children: fields };
 }
 
-function fieldNode(text: string, place: string, range: Range, { delimiters, decode }: Reader): Node {
+function fieldNode(text: string, place: string, range: Range, { delimiters, decode }: Reader): MakerNode {
   const repeats = partsOf(text, range, delimiters.repeat);
-  const components = (part: Range, isFirst: boolean): Node[] => {
+  const components = (part: Range, isFirst: boolean): MakerNode[] => {
     const parts = partsOf(text, part, delimiters.component);
     if (parts.length === 1) return [];
     return parts.map((each, index) => leaf(isFirst ? `${place}.${index + 1}` : "", "component", each, decode));
@@ -119,7 +107,7 @@ function fieldNode(text: string, place: string, range: Range, { delimiters, deco
   return { ...leaf(place, "field", range, decode), children };
 }
 
-function leaf(place: string, kind: NodeKind, { from, to }: Range, decode: Reader["decode"]): Node {
+function leaf(place: string, kind: MakerNode["kind"], { from, to }: Range, decode: Reader["decode"]): MakerNode {
   return { place, kind, from, to, text: decode({ from, to }), children: [] };
 }
 
@@ -134,7 +122,7 @@ function partsOf(text: string, { from, to }: Range, delimiter: string): Range[] 
 }
 
 /** Returns all nodes below a node, in the order of their bytes. */
-export function* nodesOf(node: Node): Generator<Node> {
+export function* nodesOf(node: MakerNode): Generator<MakerNode> {
   for (const child of node.children) {
     yield child;
     yield* nodesOf(child);
@@ -142,7 +130,7 @@ export function* nodesOf(node: Node): Generator<Node> {
 }
 
 /** Returns the node of a place in a record; null if the record is shorter. A field without components is its first component. */
-export function nodeAt(record: Node, place: string): Node | null {
+export function nodeAt(record: MakerNode, place: string): MakerNode | null {
   const [wanted, part] = place.replace("*", "").split(".");
   const field = record.children.find((node) => node.place === wanted);
   if (field === undefined || part === undefined) return field ?? null;

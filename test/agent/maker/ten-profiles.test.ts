@@ -6,8 +6,9 @@ import { printProfile } from "../../../agent/devices/table/document.ts";
 import { readProfileText, shippedForm } from "../../../agent/devices/table/load.ts";
 import { type Draft, formOf, withPatch } from "../../../agent/maker/draft.ts";
 import { openBytes } from "../../../agent/maker/open.ts";
-import { analytePatch, patchOf, type Role } from "../../../agent/maker/roles.ts";
-import { messageTree, type Node, nodeAt } from "../../../agent/maker/tree.ts";
+import { analytePatch, patchOf } from "../../../agent/maker/roles.ts";
+import { messageTree, nodeAt } from "../../../agent/maker/tree.ts";
+import type { MakerNode, Role } from "../../../agent/page/types/maker.ts";
 import { replay } from "../../../agent/tools/offline/replay.ts";
 
 // Goal: a clinic makes with clicks alone what a developer would write. Each profile starts with the general one of its protocol, and reads
@@ -87,7 +88,7 @@ const MADE: readonly Made[] = [
       ["low", "OBX-8", "↓"],
       ["no-value", "OBX-13", "Fail", "the device's check is {OBX-13}"],
     ],
-    analytes: { "Ca++": "ICA", "tHb(est)": "THB", "cH+": "HION", mOsm: "OSMC" },
+    analytes: { "Ca++": "ICA", "tHb(est)": "THB", "cH+": "HION" },
   },
   {
     shipped: "mindray-bc",
@@ -170,7 +171,8 @@ function madeProfile({ shipped, device, clicks, analytes = {} }: Made, bytes: Ui
     draft = withPatch(draft, patch!);
   }
   for (const [code, analyte] of Object.entries(analytes)) {
-    draft = withPatch(draft, analytePatch(formOf(draft), code, analyte, protocol === "hl7" ? "OBX-3.1" : "R-3.4"));
+    const record = recordOf(trees, shipped === "edan-i15" ? "OBX-4" : "OBX-3", code);
+    draft = withPatch(draft, analytePatch(formOf(draft), record, analyte)!);
   }
   const read = readProfileText(printProfile(formOf(draft)), "made");
   if ("problems" in read) throw new Error(read.problems.map(({ message }) => message).join("\n"));
@@ -178,7 +180,7 @@ function madeProfile({ shipped, device, clicks, analytes = {} }: Made, bytes: Ui
 }
 
 /** The record whose place has the text; the first one with any text without. */
-function recordOf(trees: readonly Node[], place: string, text: string | undefined): Node {
+function recordOf(trees: readonly MakerNode[], place: string, text: string | undefined): MakerNode {
   const records = trees.flatMap(({ children }) => children).filter((each) => each.place === place.split("-")[0]);
   const found = records.find((each) => {
     const own = nodeAt(each, place)?.text ?? "";
