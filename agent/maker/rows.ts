@@ -4,7 +4,7 @@ import type { MakerNode, MakerResult, MakerRow, MakerSample, MessageView, RoleNo
 import type { Profile } from "../devices/profile.ts";
 import type { ProfileForm } from "../devices/table/schema.ts";
 import { conditionOf } from "../devices/table/source.ts";
-import type { ReadContext, Reading } from "../report/report.ts";
+import type { ReadContext, Reading, Report } from "../report/report.ts";
 import { read } from "../study/read.ts";
 import { placesOf } from "./roles.ts";
 import { nodeAt } from "./tree.ts";
@@ -13,7 +13,7 @@ import { nodeAt } from "./tree.ts";
 // message with that row alone.
 
 /** The record of results, and those that may follow it and belong to it. */
-const ROW = { hl7: { record: "OBX", notes: ["NTE"] }, astm: { record: "R", notes: ["C"] } } as const;
+const ROW = { hl7: { record: "OBX", note: "NTE" }, astm: { record: "R", note: "C" } } as const;
 
 export interface Reader {
   readonly form: ProfileForm;
@@ -24,44 +24,54 @@ export interface Reader {
 /** Reads a message by the draft's profile. */
 export function viewOf(bytes: Uint8Array, tree: MakerNode, reader: Reader): MessageView {
   const reading = read(bytes, reader.profile, reader.context);
-  const reports = reading.is === "reports" ? reading.reports : [];
-  const [first] = reports;
-  const rows = rowsOf(
-    bytes,
-    tree,
-    reader,
-    reports.flatMap((report) => report.rows),
-  );
-  if (first === undefined) {
-    return {
-      sample: null,
-      reason: reading.is === "reports" ? null : reading.reason,
-      rows,
-      nodes: [],
-      unread: [],
-      notes: [],
-    };
-  }
-  const { patient_hint: hint, sampleIds = [] } = first;
-  const sample = {
-    ...{ identifier: first.identifier, name: hint.name, owner: hint.owner, species: hint.species, sex: hint.sex },
-    ...{ born: hint.date_of_birth, sample: sampleIds, time: first.acquired_at },
-    ...{ device: first.device_name, modality: first.modality },
-  };
-  const notes = [...new Set(reports.flatMap((report) => [...report.leftOut, ...report.notes]))];
-  return { sample, reason: null, rows, nodes: sampleNodes(tree, reader.form, sample), unread: hint.other ?? [], notes };
+  const plain = plainView(reading);
+  const rows = rowsOf(bytes, tree, reader, reading);
+  return { ...plain, rows, nodes: plain.sample === null ? [] : sampleNodes(tree, reader.form, plain.sample) };
 }
 
-function rowsOf(bytes: Uint8Array, tree: MakerNode, reader: Reader, whole: readonly Measurement[]): MakerRow[] {
-  const { record } = ROW[protocolOf(reader.form)];
-  const left = [...whole];
+/** Shows a reading without the nodes that it came from. */
+export function plainView(reading: Reading): MessageView {
+  if (reading.is !== "reports") {
+    return { sample: null, reason: reading.reason, rows: [], nodes: [], unread: [], notes: [] };
+  }
+  const { reports } = reading;
+  const [first] = reports;
+  const rows = measured(reading).map((row) => ({
+    record: null,
+    rule: null,
+    result: resultOf(row),
+    reason: null,
+    nodes: [],
+  }));
+  const notes = [...new Set(reports.flatMap((report) => [...report.leftOut, ...report.notes]))];
+  return {
+    sample: first === undefined ? null : sampleOf(first),
+    ...{ reason: null, rows, nodes: [], unread: first?.patient_hint.other ?? [], notes },
+  };
+}
+
+function sampleOf({ patient_hint: hint, ...report }: Report): MakerSample {
+  return {
+    ...{ identifier: report.identifier, name: hint.name, owner: hint.owner, species: hint.species, sex: hint.sex },
+    ...{ born: hint.date_of_birth, sample: report.sampleIds ?? [], time: report.acquired_at },
+    ...{ device: report.device_name, modality: report.modality },
+  };
+}
+
+function measured(reading: Reading): readonly Measurement[] {
+  return reading.is === "reports" ? reading.reports.flatMap(({ rows }) => rows) : [];
+}
+
+function rowsOf(bytes: Uint8Array, tree: MakerNode, reader: Reader, whole: Reading): MakerRow[] {
+  const protocol = protocolOf(reader.form);
+  const left = [...measured(whole)];
   const rules = rulesOf(reader.form);
-  const rows = tree.children.flatMap((node, index): MakerRow[] => {
-    if (node.place !== record) return [];
-    const alone = read(messageWith(bytes, tree, index, protocolOf(reader.form)), reader.profile, reader.context);
-    const measured = alone.is === "reports" ? alone.reports.flatMap((report) => report.rows) : [];
+  const rows = rowsAlone(tree, protocol).flatMap((of): MakerRow[] => {
+    const { row: index } = of;
+    const node = tree.children[index]!;
+    const alone = read(messageWith(bytes, tree, of, protocol), reader.profile, reader.context);
     // The message as a whole decides: another row may have replaced this one.
-    const found = measured.map((row) => take(left, row) ?? row);
+    const found = measured(alone).map((row) => take(left, row) ?? row);
     const common = { record: index, rule: rules(node) };
     if (found.length === 0) {
       const nodes = rowNodes(node, index, reader.form, null);
@@ -107,33 +117,63 @@ function resultOf({
   return { code, label: device_label ?? null, analyte, text, unit, range, flag: device_flag, comment: comment ?? null };
 }
 
-/** Returns the message with one row: its header, patient, order and notes. */
-export function messageWith(bytes: Uint8Array, tree: MakerNode, row: number, protocol: keyof typeof ROW): Uint8Array {
-  const { record, notes } = ROW[protocol];
-  const orders = protocol === "hl7" ? ["OBR"] : ["O"];
-  const of = tree.children;
-  const order = of.findLastIndex(({ place }, index) => index < row && orders.includes(place));
-  const patients = protocol === "hl7" ? ["PID"] : ["P"];
-  const patient = of.findLastIndex(({ place }, index) => index < row && patients.includes(place));
-  const [specimen, first] = [
-    of.findLastIndex(({ place }, index) => index < order && place === "SPM"),
-    Math.max(order, patient),
-  ];
-  const next = of.findIndex(({ place }, index) => index > row && [...orders, ...patients].includes(place));
-  const end = next < 0 ? of.length : next;
-  const kept = new Set([0, patient, specimen > patient ? specimen : -1, order]);
-  let isOfAnotherRow = false;
-  for (let index = Math.max(first + 1, 1); index < end; index += 1) {
-    const { place } = of[index]!;
-    if (place === record) isOfAnotherRow = index !== row;
-    else if (!(notes as readonly string[]).includes(place)) isOfAnotherRow = false;
-    if (!isOfAnotherRow) kept.add(index);
+/** A row with the records that a message of this row alone has. */
+interface RowAlone {
+  readonly row: number;
+  /** Its header, patient, order and what describes these. */
+  readonly context: readonly number[];
+  readonly notes: readonly number[];
+}
+
+const HEADS = {
+  hl7: { patient: "PID", order: "OBR", specimen: "SPM" },
+  astm: { patient: "P", order: "O", specimen: "" },
+} as const;
+
+function rowsAlone(tree: MakerNode, protocol: keyof typeof ROW): RowAlone[] {
+  const { record, note } = ROW[protocol];
+  const { patient, order, specimen } = HEADS[protocol];
+  const rows: RowAlone[] = [];
+  const last = { patient: [] as number[], specimen: [] as number[] };
+  let context = [0];
+  let notes: number[] | null = null;
+  for (const [index, { place }] of tree.children.entries()) {
+    if (place === patient) {
+      last.patient = [index];
+      last.specimen = [];
+      context = [0, index];
+    } else if (place === order) {
+      context = [0, ...last.patient, ...last.specimen, index];
+    } else if (place === record) {
+      notes = [];
+      rows.push({ row: index, context, notes });
+      continue;
+    } else if (place === note && notes !== null) {
+      notes.push(index);
+      continue;
+    } else if (index > 0) {
+      if (place === specimen) last.specimen = [index];
+      // What follows a row describes its order too.
+      context.push(index);
+    }
+    notes = null;
   }
-  const records = [...kept].filter((index) => index >= 0).toSorted((one, other) => one - other);
-  const parts = records.map((index) => bytes.subarray(of[index]!.from, of[index]!.to));
-  const isEnded = protocol === "hl7" || of[records.at(-1) ?? 0]?.place === "L";
-  const end_ = isEnded ? [] : [Buffer.from("L|1|N".replaceAll("|", fieldOf(bytes, of[0]!)))];
-  return Buffer.concat([...parts, ...end_].flatMap((part) => [part, CR]));
+  return rows;
+}
+
+function messageWith(
+  bytes: Uint8Array,
+  tree: MakerNode,
+  { row, context, notes }: RowAlone,
+  protocol: keyof typeof ROW,
+): Uint8Array {
+  const records = [...context, row, ...notes]
+    .toSorted((one, other) => one - other)
+    .map((index) => tree.children[index]!);
+  const parts = records.map(({ from, to }) => bytes.subarray(from, to));
+  const isEnded = protocol === "hl7" || records.at(-1)?.place === "L";
+  const end = isEnded ? [] : [Buffer.from("L|1|N".replaceAll("|", fieldOf(bytes, tree.children[0]!)))];
+  return Buffer.concat([...parts, ...end].flatMap((part) => [part, CR]));
 }
 
 const CR = Buffer.from("\r");
