@@ -23,7 +23,7 @@ export const MESSAGES_MAX = 5;
 
 /** Finds the protocol, and the messages of it. `linkOf`: the general profile of a protocol, whose link reads frames. */
 export function openBytes(bytes: Uint8Array, linkOf: (protocol: TreeProtocol) => Profile | undefined): OpenedBytes {
-  const [best] = suggest([{ line: null, bytes }]);
+  const [best] = [...suggest([{ line: null, bytes }]), ...suggest([{ line: null, bytes: framed(bytes) }])];
   const found = best === undefined ? null : { name: best.protocol, reasons: best.reasons, profiles: best.profiles };
   for (const protocol of ["hl7", "astm"] as const) {
     const messages = messagesIn(bytes, protocol, linkOf(protocol)).filter(
@@ -35,6 +35,12 @@ export function openBytes(bytes: Uint8Array, linkOf: (protocol: TreeProtocol) =>
 }
 
 const VT = 0x0b;
+
+/** A stored message and a paste lack the frame by which HL7 is recognised. */
+function framed(bytes: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.of(VT), bytes, Buffer.from("\x1c\r")]);
+}
+
 const [STX, ENQ] = [0x02, 0x05];
 
 function messagesIn(bytes: Uint8Array, protocol: TreeProtocol, profile: Profile | undefined): Uint8Array[] {

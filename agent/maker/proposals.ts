@@ -1,11 +1,5 @@
-import {
-  type MakerNode,
-  type MessageView,
-  type Proposal,
-  type ProposalReason,
-  type Role,
-  rolesAt,
-} from "../page/types/maker.ts";
+import type { MakerNode, MessageView, Proposal, ProposalReason } from "../page/types/maker.ts";
+import { type Role, rolesAt } from "../page/types/maker-roles.ts";
 import { isAnalyteName } from "../../shared/clinical/analytes/analytes.ts";
 import { isKnownUnit } from "../../shared/clinical/analytes/unit-spellings.ts";
 import { readRange, readValue } from "../../shared/clinical/analytes/value.ts";
@@ -130,6 +124,7 @@ function placeCandidates(
     if (NOT_ASKED.test(place)) continue;
     const isTime = share(own, (text) => isTimeText(text, context)) === 1;
     if (isTime && !hasTime) add("time", 0.85, [reason("isTime", sample)]);
+    if (!isTime && readDate(sample) !== null && place.startsWith("PID-")) add("born", 0.6, [reason("isTime", sample)]);
     if (isTime || readDate(sample) !== null) continue;
     if (/^OBR-4$/.test(place) && !hasIdentity && !isAnalyteName(sample)) {
       add("typed", 0.6, [reason("unreadText", sample)]);

@@ -1,5 +1,6 @@
 import type { ProfileForm } from "../devices/table/schema.ts";
-import { type MakerNode, type Role, rolesAt } from "../page/types/maker.ts";
+import type { MakerNode } from "../page/types/maker.ts";
+import { type Role, rolesAt } from "../page/types/maker-roles.ts";
 import type { Patch } from "./draft.ts";
 import { nodeAt } from "./tree.ts";
 

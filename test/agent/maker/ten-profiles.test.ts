@@ -8,7 +8,8 @@ import { type Draft, formOf, withPatch } from "../../../agent/maker/draft.ts";
 import { openBytes } from "../../../agent/maker/open.ts";
 import { analytePatch, patchOf } from "../../../agent/maker/roles.ts";
 import { messageTree, nodeAt } from "../../../agent/maker/tree.ts";
-import type { MakerNode, Role } from "../../../agent/page/types/maker.ts";
+import type { MakerNode } from "../../../agent/page/types/maker.ts";
+import type { Role } from "../../../agent/page/types/maker-roles.ts";
 import { replay } from "../../../agent/tools/offline/replay.ts";
 
 // Goal: a clinic makes with clicks alone what a developer would write. Each profile starts with the general one of its protocol, and reads

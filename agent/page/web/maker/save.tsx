@@ -1,0 +1,215 @@
+import { useSignal } from "@preact/signals";
+import type { LocalMakerCheck, LocalMakerSaved, LocalMakerStart, MakerClick } from "../../types/maker.ts";
+import { call } from "../../../../server/web/api.ts";
+import { Problem } from "../../../../server/web/resource.tsx";
+import { Field } from "../../../../server/web/ui/form/field.tsx";
+import { useAction } from "../../../../server/web/ui/form/use-action.ts";
+import { DiffLines } from "../../../../server/web/ui/list/diff-lines.tsx";
+import { studyWord } from "../../../../server/web/ui/words/study-word.ts";
+import { changeWords, t } from "./texts.ts";
+import type { OpenDraft } from "./use-draft.ts";
+
+const MODALITIES = ["BIOCHEMISTRY", "HEMATOLOGY", "URINALYSIS"] as const;
+
+/** The last step: the device's name, the check against its stored messages, saving, and running it. */
+export function Save({
+  draft,
+  start,
+  click,
+  done,
+}: {
+  draft: OpenDraft;
+  start: LocalMakerStart;
+  click: (clicks: readonly MakerClick[]) => void;
+  /** Called after the profile was stored. */
+  done: () => void;
+}) {
+  const { device: known, modality } = { device: draft.look.device.name, modality: draft.look.device.modality };
+  const isCode = draft.look.text === "";
+  const name = useSignal(nameOf(draft.base) ?? "");
+  const device = useSignal(draft.device ?? "");
+  const saved = useSignal<LocalMakerSaved | null>(null);
+  const before = useSignal<string | null>(null);
+  const { run, error, retry, isRunning } = useAction();
+  const save = (event?: SubmitEvent) => {
+    event?.preventDefault();
+    const id = name.value.trim();
+    const seen = draft.own.find((each) => each.startsWith(`own/${id}@`)) ?? null;
+    const { base, patches } = draft;
+    void run(async () => {
+      before.value = start.devices.find((each) => each.id === device.value)?.profile ?? null;
+      const asIs = isCode || (patches.length === 0 && id === "");
+      const body = { base, patches, name: asIs ? null : id, seen: asIs ? null : seen };
+      const mark = saved.value?.outcome === "saved" ? saved.value.mark : start.mark;
+      const target = device.value === "" ? null : device.value;
+      saved.value = await call<LocalMakerSaved>("POST", "/maker/save", { ...body, device: target, mark });
+      if (saved.value.outcome === "saved") done();
+    });
+  };
+  const back = (mark: string) =>
+    void run(async () => {
+      const body = { base: before.value, patches: [], name: null, seen: null, device: device.value, mark };
+      saved.value = await call<LocalMakerSaved>("POST", "/maker/save", body);
+      before.value = null;
+    });
+  const result = saved.value;
+  return (
+    <section class="card" aria-labelledby="maker-save">
+      <h2 id="maker-save">{t("use")}</h2>
+      {!isCode && (
+        <div class="maker-device">
+          <Field label={t("deviceName")} hint={t("deviceNameHint")}>
+            <input
+              defaultValue={known ?? ""}
+              maxLength={200}
+              onChange={({ currentTarget }) => click([{ device: { name: currentTarget.value, modality: null } }])}
+            />
+          </Field>
+          <Field label={t("kind")} hint={t("kindHint")}>
+            <select
+              value={modality ?? ""}
+              onChange={({ currentTarget }) => {
+                const chosen = MODALITIES.find((each) => each === currentTarget.value) ?? null;
+                click([{ device: { name: "", modality: chosen } }]);
+              }}
+            >
+              <option value="">{t("byAnalytes")}</option>
+              {MODALITIES.map((each) => (
+                <option key={each} value={each}>
+                  {studyWord(each)}
+                </option>
+              ))}
+            </select>
+          </Field>
+        </div>
+      )}
+      <form onSubmit={save}>
+        {!isCode && (
+          <Field label={t("profileName")} hint={t("profileNameHint")}>
+            <input
+              value={name.value}
+              pattern="[a-z0-9][a-z0-9\-]{0,62}"
+              required={draft.patches.length > 0}
+              spellcheck={false}
+              maxLength={63}
+              onInput={({ currentTarget }) => (name.value = currentTarget.value)}
+            />
+          </Field>
+        )}
+        <Field label={t("runOn")}>
+          <select value={device.value} onChange={({ currentTarget }) => (device.value = currentTarget.value)}>
+            <option value="">{t("noDevice")}</option>
+            {start.devices.map(({ id, profile }) => (
+              <option key={id} value={id}>
+                {`${id} (${profile})`}
+              </option>
+            ))}
+          </select>
+        </Field>
+        {device.value !== "" && <Check draft={draft} device={device.value} />}
+        {error !== undefined && <Problem error={error} retry={retry} />}
+        {result !== null && <Outcome of={result} />}
+        <p class="actions">
+          <button type="submit" class="primary" disabled={isRunning || draft.look.problems.length > 0}>
+            {device.value === "" ? t("saveOnly") : t("saveAndRun", { device: device.value })}
+          </button>
+          {result?.outcome === "saved" && result.device !== null && before.value !== null && (
+            <button type="button" disabled={isRunning} onClick={() => back(result.mark)}>
+              {t("backTo", { profile: before.value })}
+            </button>
+          )}
+        </p>
+      </form>
+      {!isCode && (
+        <details>
+          <summary>{t("asText")}</summary>
+          <pre class="wire" tabIndex={0} role="region" aria-label={t("asText")}>
+            {draft.look.text}
+          </pre>
+        </details>
+      )}
+    </section>
+  );
+}
+
+/** @returns the name of an own profile, so that the next save is its next revision; null for a shipped one */
+function nameOf(base: string): string | null {
+  return /^own\/([^@]+)@/.exec(base)?.[1] ?? null;
+}
+
+function Outcome({ of }: { of: LocalMakerSaved }) {
+  if (of.outcome === "saved") {
+    return (
+      <p class="note-good" role="status">
+        {of.device === null
+          ? t("saved", { profile: of.reference })
+          : t("runs", { profile: of.reference, device: of.device })}
+        {of.device !== null && (
+          <>
+            {" "}
+            <a href={`/messages?device=${encodeURIComponent(of.device)}`}>{t("itsNewest")}</a>
+          </>
+        )}
+      </p>
+    );
+  }
+  if (of.outcome === "changed") {
+    return (
+      <div class="problem" role="alert">
+        <strong>{t("changed", { profile: of.reference })}</strong>
+        <DiffLines lines={of.diff} label={t("difference")} />
+      </div>
+    );
+  }
+  return (
+    <div class="problem" role="alert">
+      <strong>{of.reference === null ? t("notSaved") : t("notRun", { profile: of.reference })}</strong>
+      {of.problems.map((problem) => (
+        <p key={problem} lang="en">
+          {problem}
+        </p>
+      ))}
+    </div>
+  );
+}
+
+function Check({ draft, device }: { draft: OpenDraft; device: string }) {
+  const found = useSignal<{ readonly of: string; readonly check: LocalMakerCheck } | null>(null);
+  const { run, error, retry, isRunning } = useAction();
+  const { base, patches } = draft;
+  const now = JSON.stringify([base, patches, device]);
+  const check = () =>
+    void run(async () => {
+      found.value = { of: now, check: await call<LocalMakerCheck>("POST", "/maker/check", { base, patches, device }) };
+    });
+  const shown = found.value?.of === now ? found.value.check : null;
+  return (
+    <div class="maker-check">
+      <p class="actions">
+        <button type="button" disabled={isRunning} onClick={check}>
+          {t("check", { device })}
+        </button>
+        {isRunning && <span role="status">{t("checking")}</span>}
+      </p>
+      {error !== undefined && <Problem error={error} retry={retry} />}
+      {shown !== null && (
+        <div role="status">
+          <p>{t("checked", { count: shown.messages, same: shown.same })}</p>
+          <ul>
+            {shown.changes.map(({ kind, count, messages }) => (
+              <li key={kind}>
+                {changeWords(kind, count)}{" "}
+                {messages.map((id, index) => (
+                  <a key={id} href={`/messages/${encodeURIComponent(id)}`} target="_blank">
+                    {index + 1}
+                  </a>
+                ))}
+              </li>
+            ))}
+            {shown.unread > 0 && <li class="maker-unread">{t("unread", { count: shown.unread })}</li>}
+          </ul>
+        </div>
+      )}
+    </div>
+  );
+}
