@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { lackOfDescriptors } from "../shared/files/descriptors.ts";
 import { useOwnProfiles } from "./devices/index.ts";
 import { makePrivate } from "../shared/files/private-folder.ts";
-import { createAnalyzers } from "./analyzers.ts";
+import { analyzersOf, createAnalyzers } from "./analyzers.ts";
 import { startDailyBackup } from "./daily-backup.ts";
 import { exposures } from "./config/exposures.ts";
 import { useConfiguredNetwork } from "./config/network.ts";
@@ -27,6 +27,7 @@ import { Spool, SPOOL_FILES } from "./spool/spool.ts";
 import { NOT_ASKED_YET, type ServerState } from "./states/server-state.ts";
 import { createMetrics, type Metrics } from "./status/metrics.ts";
 import { type Readiness, readiness } from "./status/readiness.ts";
+import { finishAdoption } from "./tools/offline/adopt.ts";
 import { ChangeSync } from "./study/change-sync.ts";
 import { Directory } from "./study/patient-directory.ts";
 import { CONNECTIONS_MAX } from "./transport/tcp.ts";
@@ -113,6 +114,9 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
   const groups = [await createAnalyzers(context), imaging];
   const devices = groups.flatMap((group) => group.devices);
 
+  const adopted = await finishAdoption(config, analyzersOf(config));
+  if (adopted !== null)
+    log.warn({ stage: "read", ...adopted }, "the adoption of a profile, which was interrupted, is complete");
   await resume(spool, serverState(), groups);
   const ready = () =>
     readiness(

@@ -16,7 +16,7 @@ import type {
   MessageHandler,
   SendMessage,
 } from "./connection/device/device-session.ts";
-import { ownProfile, profileById } from "./devices/index.ts";
+import { ownProfile, profileById, takesOrders } from "./devices/index.ts";
 import type { Profile } from "./devices/profile.ts";
 import { Directives } from "./connection/device-commands.ts";
 import { runPeriodically } from "./runtime/periodic.ts";
@@ -227,12 +227,19 @@ export function analyzersOf({ devices, timeZone }: Config): ReadonlyMap<string, 
 
 function readAnalyzer(device: DeviceConfig, profile: Profile, timeZone: string): FilingDevice {
   return {
-    profile: adapted(profile, device),
+    profile: adapted(takesOrders(device) ? profile : withoutOrders(profile), device),
     timeZone: device.timeZone ?? timeZone,
     model: device.model ?? null,
     ...(device.codes === undefined ? {} : { codes: taughtCodes(device.codes) }),
     matchBySampleId: device.matchBySampleId ?? false,
   };
+}
+
+/** @returns the profile as one of a device that takes no orders */
+function withoutOrders(profile: Profile): Profile {
+  if (!("orders" in profile)) return profile;
+  const { orders: _, ...others } = profile;
+  return others;
 }
 
 /** @returns the clinic's codes as reading looks them up */

@@ -81,6 +81,20 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
       "replay dog.hl7 --profile mindray-bc --species dog --date-of-birth 2020-05-01",
     ],
   },
+  profile: {
+    summary: "the clinic's own profiles of devices",
+    examples: [
+      "profile list",
+      "profile show own/acme-x1@3",
+      "profile check acme-x1.yaml",
+      "profile adopt own/acme-x1@4 --device hema-1",
+      "profile adopt own/acme-x1@4 --device hema-1 --yes",
+      `profile export own/acme-x1@3 --message ${MESSAGE} --model "Acme X1" --hide Zeytin`,
+      "profile import acme-x1@3.vetwire-profile",
+      "profile import acme-x1@3.vetwire-profile --yes",
+      "profile ship acme-x1@3.vetwire-profile",
+    ],
+  },
   simulate: {
     summary: "play a device",
     examples: [

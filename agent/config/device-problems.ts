@@ -67,6 +67,9 @@ function profileProblems(
   for (const key of ANALYZER_KEYS) {
     if (key in device && profile === DICOM) report([...at, key], `is for analyzers, the profile is ${DICOM}`);
   }
+  if ("orders" in device && typeof profile === "string" && profile !== DICOM && !isOwn(profile)) {
+    report([...at, "orders"], `is for a clinic's own profile, the profile is ${profile}`);
+  }
   codeProblems(device["codes"], [...at, "codes"], report);
   practiceProblems(device, at, report, profileById);
 }

@@ -1,7 +1,3 @@
-import { arkrayPu4010 } from "./text/arkray-pu4010.ts";
-import { arkraySpotchemEl } from "./text/arkray-spotchem-el.ts";
-import { arkraySpotchemEz } from "./text/arkray-spotchem-ez.ts";
-import { diruiH100 } from "./text/dirui-h100.ts";
 import { fujiAu } from "./text/fuji-au.ts";
 import { fujiDriChemNx } from "./text/fuji-dri-chem-nx.ts";
 import { genericPoct1a } from "./generic-poct1a.ts";
@@ -26,9 +22,9 @@ export const profiles: readonly Profile[] = [
   file("skyla"),
   mindrayBc2800Vet,
   mindrayBc2800VetOneWay,
-  arkraySpotchemEz,
-  arkraySpotchemEl,
-  arkrayPu4010,
+  file("arkray-spotchem-ez"),
+  file("arkray-spotchem-el"),
+  file("arkray-pu4010"),
   fujiDriChemNx,
   fujiAu,
   mythic,
@@ -39,7 +35,7 @@ export const profiles: readonly Profile[] = [
   file("sysmex-xn"),
   file("vitros"),
   file("transasia-em200"),
-  diruiH100,
+  file("dirui-h100"),
   file("radiometer-abl9"),
   file("generic-astm"),
   file("generic-astm-raw"),
@@ -95,4 +91,15 @@ export function profileById(id: string): Profile | undefined {
 /** @returns the profile unless it has a fault */
 export function usable(read: OwnProfile | OwnFault): Profile | undefined {
   return "profile" in read ? read.profile : undefined;
+}
+
+/** Whether a device's profile may send orders. A clinic's own one may be a stranger's, so that agent.yaml has to switch it on. */
+export function takesOrders({
+  profile,
+  orders,
+}: {
+  readonly profile: string;
+  readonly orders?: boolean | undefined;
+}): boolean {
+  return !isOwn(profile) || orders === true;
 }

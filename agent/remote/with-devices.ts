@@ -16,6 +16,7 @@ export const REMOTE_KEYS: readonly (keyof DeviceConfig)[] = [
   "ackMode",
   "codes",
   "matchBySampleId",
+  "orders",
   "practice",
   "aeTitle",
   "callingAeTitles",

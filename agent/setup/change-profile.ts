@@ -1,7 +1,7 @@
 import type { Config } from "../config/values/schema.ts";
-import { readSpool } from "../spool/access.ts";
 import type { FilingDevice } from "../study/assess.ts";
-import { reassess, type ReassessedMessage, store } from "../tools/offline/reprocess.ts";
+import { replacesItself } from "../tools/offline/adopt.ts";
+import { reassess, store } from "../tools/offline/reprocess.ts";
 
 /**
  * Reads the messages of a new device again with its changed profile. A message stays as it was filed if the other profile would
@@ -21,18 +21,4 @@ export async function reprocessFirst(
     config.data,
     done.filter((message) => replacesItself(config.data, message)),
   );
-}
-
-function replacesItself(data: string, { message, settlement }: ReassessedMessage): boolean {
-  const keys = readSpool(data, (db) =>
-    db
-      .prepare(
-        `SELECT DISTINCT s.dedupe_key FROM message_study l JOIN study s ON s.fp = l.fp AND s.revision = l.revision
-         WHERE l.message = ?`,
-      )
-      .pluck()
-      .all(message.id),
-  );
-  const next = settlement.studies.map(({ body }) => body.dedupe_key);
-  return keys.every((key) => next.includes(String(key))) && (keys.length === 0 || next.length === keys.length);
 }

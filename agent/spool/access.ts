@@ -59,10 +59,13 @@ export function writeSpool<Result>(folder: string, write: (operations: Operation
   }
 }
 
+/** Whether an agent has run with the folder. @throws Error for a folder that is closed to this user, which is not missing */
+export function hasSpool(folder: string): boolean {
+  return fs.statSync(path.join(folder, "spool.db"), { throwIfNoEntry: false }) !== undefined;
+}
+
 function spoolFile(folder: string): string {
   const file = path.join(folder, "spool.db");
-  // A folder that is closed to this user is not missing.
-  const isMissing = fs.statSync(file, { throwIfNoEntry: false }) === undefined;
-  if (isMissing) throw new Error(`no spool in ${folder}: the agent has not run with it yet`);
+  if (!hasSpool(folder)) throw new Error(`no spool in ${folder}: the agent has not run with it yet`);
   return file;
 }

@@ -11,6 +11,10 @@ export function hl7Device(id: string) {
   return ofProtocol(id, "hl7");
 }
 
+export function textDevice(id: string) {
+  return ofProtocol(id, "text");
+}
+
 function ofProtocol<Protocol extends Profile["protocol"]>(id: string, protocol: Protocol) {
   const profile = profileById(id);
   if (profile?.protocol !== protocol) throw new Error(`${id} is no profile of ${protocol}`);

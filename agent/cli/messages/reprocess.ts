@@ -68,7 +68,7 @@ function asJson(done: readonly ReassessedMessage[], stored: Stored | null): obje
 }
 
 /** A head for each changed message, and below it the change. Consecutive images of a study share one change. */
-function changeLines(done: readonly ReassessedMessage[]): string[] {
+export function changeLines(done: readonly ReassessedMessage[]): string[] {
   return done.flatMap(({ message, diff }, index) => {
     if (diff.length === 0) return [];
     const head = `${message.id}  ${new Date(message.receivedAt).toISOString()}  ${message.device}`;

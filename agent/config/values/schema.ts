@@ -85,6 +85,8 @@ export const DeviceSchema = ClosedObject({
   codes: Type.Optional(Type.Record(Type.String(), Type.String({ minLength: 1 }))),
   /** A sample number names the patient like a typed identifier. */
   matchBySampleId: Type.Optional(Type.Boolean()),
+  /** A clinic's own profile may send orders to the device. Default false: it may be a stranger's. */
+  orders: Type.Optional(Type.Boolean()),
   practice: Type.Optional(PracticeSchema),
   // Keys of imaging devices.
   aeTitle: Type.Optional(AeTitle),
@@ -158,7 +160,7 @@ export const LogSchema = ClosedObject({
 });
 
 /** Keys of devices that send messages. */
-export const ANALYZER_KEYS = ["codes", "matchBySampleId"];
+export const ANALYZER_KEYS = ["codes", "matchBySampleId", "orders"];
 
 export const DICOM_KEYS = ["aeTitle", "callingAeTitles", "quietSeconds", "modality", "commitmentScp"];
 

@@ -19,7 +19,8 @@ export function astmProfile(form: ProfileForm): AstmProfile {
   const names = namesOf(results, ["R"]);
   const unit = results.unit === undefined ? undefined : sourceOf(results.unit, ["R"]);
   const remarks = rows.map(({ when, unless }) => conditionOf(when, unless, ["R"]));
-  const urine = sample.urine === undefined ? undefined : conditionOf(sample.urine, undefined, ["R"]);
+  const urine =
+    sample.urine === undefined || sample.urine === true ? undefined : conditionOf(sample.urine, undefined, ["R"]);
   const [ownerOf, speciesOf] = [owner, species].map((each) =>
     each === undefined || each === "none" ? undefined : sourceOf(each, ["P"]),
   );

@@ -5,8 +5,8 @@ import type { DeviceResult } from "../../report/report.ts";
 import { withHl7Capabilities } from "../capabilities/capabilities.ts";
 import { baseOf, namesOf, stated, wordsByMark } from "./base.ts";
 import { readPattern } from "./pattern.ts";
-import type { ProfileForm } from "./schema.ts";
-import { conditionOf, patternAt, sourceOf } from "./source.ts";
+import type { ProfileForm, SourceForm } from "./schema.ts";
+import { conditionOf, patternAt, sourceOf, wordsOf } from "./source.ts";
 
 // A profile of HL7 v2 from its file.
 
@@ -56,8 +56,8 @@ export function hl7Profile(form: ProfileForm): Hl7Profile {
 }
 
 /** Returns the number of a field of the OBR, such as 22 of `OBR-22`. */
-function fieldOf(place: string | undefined): number | undefined {
-  return place === undefined ? undefined : Number(place.replace("OBR-", ""));
+function fieldOf(place: SourceForm | undefined): number | undefined {
+  return typeof place === "string" ? Number(place.replace("OBR-", "")) : undefined;
 }
 
 function orderPattern(order: NonNullable<ProfileForm["controls"]>["order"]) {
@@ -109,18 +109,10 @@ function withheldOf(rows: readonly Row[]): Hl7Profile["withheld"] {
   const withheld = rows
     .filter(({ as }) => as === "no-result")
     .map(({ when, unless, reason = "the device gives no value" }) => {
-      return { holds: conditionOf(when, unless, ["OBX"]), reason: reasonOf(reason) };
+      return { holds: conditionOf(when, unless, ["OBX"]), reason: wordsOf(reason, ["OBX"]) };
     });
   if (withheld.length === 0) return undefined;
-  return (obx) => withheld.find(({ holds }) => holds({ OBX: obx }))?.reason(obx) ?? "";
-}
-
-/** Reads the places in braces: `the device's check is {OBX-13}`. */
-function reasonOf(reason: string): (obx: Segment) => string {
-  const places = [...reason.matchAll(/\{([^}]+)\}/g)].map(
-    ([gap, place = ""]) => [gap, sourceOf(place, ["OBX"])] as const,
-  );
-  return (obx) => places.reduce((text, [gap, source]) => text.replace(gap, () => source({ OBX: obx })), reason);
+  return (obx) => withheld.find(({ holds }) => holds({ OBX: obx }))?.reason({ OBX: obx }) ?? "";
 }
 
 /** Makes the changes to a result that its row asks for; undefined without any. */
@@ -143,7 +135,7 @@ function resultsOf({ results = {}, doubts = {}, rows = [] }: ProfileForm): Hl7Pr
 type DoubtRule = NonNullable<NonNullable<ProfileForm["doubts"]>["when"]>[number];
 type Step = (result: DeviceResult, obx: Segment) => DeviceResult;
 
-function valueStep(place: string | undefined): Step | null {
+function valueStep(place: SourceForm | undefined): Step | null {
   if (place === undefined) return null;
   const source = sourceOf(place, ["OBX"]);
   return (result, obx) => (result.value === "" ? { ...result, value: source({ OBX: obx }), range: "" } : result);

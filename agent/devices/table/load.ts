@@ -7,7 +7,7 @@ import type { ProfileForm } from "./schema.ts";
 // The profiles that the program ships: agent/devices/<protocol>/*.yaml. A clinic's own profile may extend one.
 
 const ROOT = join(CODE_FOLDER, "agent/devices");
-const PROTOCOLS = ["astm", "hl7"];
+const PROTOCOLS = ["astm", "hl7", "text"];
 
 /** Reads the profiles below a folder with a folder per protocol, by their ids. @throws an Error with all problems of a file */
 export function readProfiles(root: string): ReadonlyMap<string, ReadProfile> {

@@ -15,6 +15,10 @@ export interface TextPattern extends Pattern {
   found(text: string): string | null;
   /** Returns the group at `index`, from 1; null without a match, "" for a group that took no part in it. */
   group(text: string, index: number): string | null;
+  /** Returns the match, and the texts of the named groups; null without a match. */
+  named(text: string): { readonly whole: string; readonly groups: Readonly<Record<string, string>> } | null;
+  /** Names of the groups. */
+  readonly names: readonly string[];
   /** Returns the text with each match replaced. */
   replaced(text: string, by: string): string;
 }
@@ -32,6 +36,7 @@ export function readPattern(written: string): TextPattern {
   }
   const compiled = compile(source, flags);
   const groups = compiled.groupCount();
+  const named = Object.entries(compiled.namedGroups());
   const group = (text: string, index: number) => {
     const matcher = compiled.matcher(text);
     return matcher.find() ? (matcher.group(index) ?? "") : null;
@@ -47,6 +52,13 @@ export function readPattern(written: string): TextPattern {
       return "";
     },
     group,
+    named: (text) => {
+      const matcher = compiled.matcher(text);
+      if (!matcher.find()) return null;
+      const pairs = named.map(([name, index]) => [name, matcher.group(index) ?? ""] as const);
+      return { whole: matcher.group(0) ?? "", groups: Object.fromEntries(pairs) };
+    },
+    names: named.map(([name]) => name),
     replaced: (text, by) => compiled.matcher(text).replaceAll(by.replaceAll("$", "\\$")),
   };
 }

@@ -3,16 +3,18 @@ import { errorMessage } from "../../../shared/runtime/error-message.ts";
 import { type Fault, faults } from "../../../shared/schema/problems.ts";
 import type { AstmProfile } from "../../protocols/astm/profile.ts";
 import type { Hl7Profile } from "../../protocols/hl7/profile.ts";
+import type { TextProfile } from "../../protocols/text/profile.ts";
 import { dotted } from "../../runtime/yaml-lines.ts";
 import { astmProfile } from "./astm.ts";
 import { type ProfileProblem, readDocument } from "./document.ts";
 import { type BaseOf, BaseError, resolveForm } from "./extend.ts";
 import { hl7Profile } from "./hl7.ts";
 import { ProfileForm } from "./schema.ts";
+import { textProfile } from "./text.ts";
 
 // Reads the text of a profile: the resolved form and the profile that it makes, or every problem with its line.
 
-export type TableProfile = AstmProfile | Hl7Profile;
+export type TableProfile = AstmProfile | Hl7Profile | TextProfile;
 
 export interface ReadProfile {
   /** The whole, without `extends`. */
@@ -44,7 +46,14 @@ export function readProfile(text: string, where: string, baseOf: BaseOf): ReadPr
 
 /** Makes the profile of a form. @throws an Error that says what of it has no meaning */
 function profileOf(form: ProfileForm): TableProfile {
-  return form.protocol === "astm" ? astmProfile(form) : hl7Profile(form);
+  switch (form.protocol) {
+    case "astm":
+      return astmProfile(form);
+    case "hl7":
+      return hl7Profile(form);
+    case "text":
+      return textProfile(form);
+  }
 }
 
 function problemAt(where: string, line: number, steps: readonly string[], words: string): ProfileProblem {

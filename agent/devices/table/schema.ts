@@ -10,7 +10,7 @@ import { PATTERN_CHARS_MAX } from "./pattern.ts";
 const Words = Type.String({ minLength: 1, maxLength: 200 });
 const PatternText = Type.String({ minLength: 1, maxLength: PATTERN_CHARS_MAX });
 const Place = Type.String({
-  pattern: textForm(String.raw`^[A-Z][A-Z0-9]{0,2}-\d{1,2}(\.\d{1,2})?\*?$`, "a place such as PID-5.1"),
+  pattern: textForm(String.raw`^([A-Z][A-Z0-9]{0,2}-\d{1,2}(\.\d{1,2})?|[a-z]\w{0,30})\*?$`, "a place such as PID-5.1"),
 });
 const TextMap = Type.Record(Type.String(), Type.String({ maxLength: 200 }), { maxProperties: 2000 });
 
@@ -61,6 +61,61 @@ const DisplayLines = ClosedObject({
   age: Type.Optional(ClosedObject({ number: Count, unit: Count })),
 });
 
+/** What a line of a text is: facts of the sample by its named groups, a result, or a comment as it is. */
+const LineRule = ClosedObject({
+  pattern: PatternText,
+  ...conditions,
+  as: Type.Optional(Type.Enum(["result", "comment"])),
+  /** A text without such a line is a problem. */
+  required: Type.Optional(Type.Literal(true)),
+  /** The problem of two such lines with different texts, with `{before}` and `{now}`. Without it the later one counts. */
+  twice: Type.Optional(Words),
+});
+
+/** A part of a text at a fixed place. `otherwise`: the problem of another text, with `{text}`, of which `shown` characters. */
+const Part = ClosedObject({
+  pattern: PatternText,
+  otherwise: Words,
+  shown: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+});
+
+/**
+ * Layout of a text without a checksum: each character has to belong to a line, or nothing is read. Dates are the groups year, month,
+ * day, hour and minute.
+ */
+const TextLayout = ClosedObject({
+  /** A text that begins otherwise has the next layout. */
+  begins: Type.Optional(PatternText),
+  /** 7: bit 7 is the parity. */
+  bits: Type.Optional(Type.Literal(7)),
+  lineEnds: Type.Optional(Type.Enum(["remove", "blank"])),
+  split: Type.Optional(Type.Array(Type.Enum(["ETB", "lines"]), { minItems: 1, maxItems: 2 })),
+  trim: Type.Optional(Type.Literal(true)),
+  /** Characters of each line. */
+  width: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+  /** Lines of the text. */
+  count: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+  first: Type.Optional(Part),
+  last: Type.Optional(Part),
+  /** The other parts consist of pieces of this many characters, or of texts that the lines match one after the other. */
+  cut: Type.Optional(Type.Union([Type.Integer({ minimum: 1, maximum: 200 }), Type.Literal("match")])),
+  lines: Type.Array(LineRule, { minItems: 1, maxItems: 50 }),
+  /** The problem of a line that is none of them, with `{text}` and `{line}`. */
+  otherwise: Words,
+  shown: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+  /** The problem of a text without a result or a required line. */
+  missing: Type.Optional(Words),
+});
+export type TextLayout = Static<typeof TextLayout>;
+
+const Serial = optional({
+  baudRate: Type.Integer({ minimum: 300, maximum: 921_600 }),
+  dataBits: Type.Literal(7),
+  parity: Type.Enum(["none", "even"]),
+  stopBits: Type.Union([Type.Literal(1), Type.Literal(2)]),
+  rtscts: Type.Literal(true),
+});
+
 const PROFILE_ID = textForm("^(own/)?[a-z0-9][a-z0-9-]{0,62}$", "an id such as boule-exigo or own/acme-x1");
 
 /** What proves that the profile reads its device, from the weakest. `printout`: a capture beside its print-out. */
@@ -77,16 +132,19 @@ export const ProfileForm = ClosedObject({
   /** A clinic's own profile begins with `own/`. */
   profile: Type.String({ pattern: PROFILE_ID }),
   revision: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
-  protocol: Type.Enum(["astm", "hl7"]),
+  protocol: Type.Enum(["astm", "hl7", "text"]),
   link: Type.Union([
     ClosedObject({ kind: Type.Enum(["lis01", "mllp", "soh-eot"]) }),
     ClosedObject({ kind: Type.Literal("raw-records"), digitPrefixed: Type.Boolean() }),
+    ClosedObject({ kind: Type.Literal("one-way"), end: Type.Enum(["ETX", "SUB"]) }),
   ]),
+  serial: Type.Optional(Serial),
   device: optional({ name: Words, default: Words, modality: Modality }),
   charset: Type.Optional(Type.Enum([...CHARSETS])),
   evidence: Type.Optional(Evidence),
   /** Patterns of H-5 or of `MSH-3|MSH-4`. `marks` is of the complete message: set-up distinguishes related models by it. */
   recognize: Type.Optional(optional({ sender: PatternText, notSender: PatternText, marks: PatternText })),
+  text: Type.Optional(Type.Array(TextLayout, { minItems: 1, maxItems: 4 })),
   patient: Type.Optional(
     optional({
       ...{ identifier: SourceForm, name: SourceForm, owner: SourceForm },
@@ -97,8 +155,8 @@ export const ProfileForm = ClosedObject({
   sample: Type.Optional(
     optional({
       time: Place,
-      number: Place,
-      urine: Type.Array(Test),
+      number: SourceForm,
+      urine: Type.Union([Type.Literal(true), Type.Array(Test)]),
       comments: Type.Array(ClosedObject({ at: Place, split: Type.Optional(Type.String()), as: Type.Optional(Words) })),
     }),
   ),
@@ -109,8 +167,13 @@ export const ProfileForm = ClosedObject({
       /** Pattern that a name has to match. */
       namesMatch: PatternText,
       unit: SourceForm,
-      /** Place of the value if the standard's one is empty. Its row has no range. */
-      value: Place,
+      /** HL7: place of the value if the standard's one is empty, and its row has no range. Text: the value. */
+      value: SourceForm,
+      flag: SourceForm,
+      /** Words of a text's values in place of the device's own. */
+      words: TextMap,
+      /** A comment of the study that a row of text makes, with columns in braces. */
+      comment: ClosedObject({ ...conditions, words: Words }),
       /** The value's two groups: value and unit. */
       split: PatternText,
       /** Characters that may follow a number and are not part of it. */

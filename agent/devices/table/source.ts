@@ -11,16 +11,31 @@ interface Fields {
   raw(number: number): string;
 }
 
-/** The records that a text is read from, by their names: `R`, or `PID` and `OBR`. */
-export type Records = Readonly<Record<string, Fields>>;
+/** Columns of a line of text, by their names. */
+interface Columns {
+  column(name: string): string;
+}
+
+/** The record that a layout of text makes; its places are names of columns. */
+export const TEXT = "text";
+
+/** The records that a text is read from, by their names: `R`, or `PID` and `OBR`, or `text`. */
+export type Records = Readonly<Record<string, Fields | Columns>>;
+
+/** Makes the record of a line of text. */
+export function textRecord(columns: Readonly<Record<string, string>>): Records {
+  return { [TEXT]: { column: (name) => (Object.hasOwn(columns, name) ? (columns[name] ?? "") : "") } };
+}
 
 /** Reads a text; "" without one. */
 export type Source = (records: Records) => string;
 
+const COLUMN = /^([a-z]\w*?)(\*?)$/;
 const PLACE = /^([A-Z][A-Z0-9]{0,2})-(\d{1,2})(?:\.(\d{1,2}))?(\*?)$/;
 
 /** Reads from a place of one of these records. Blanks around the text are dropped, unless `*` follows: then it is as sent. */
 function placeOf(written: string, names: readonly string[]): Source {
+  if (names.includes(TEXT)) return columnOf(written);
   const [, record = "", field = "", component, isRaw] = PLACE.exec(written) ?? [];
   if (!names.includes(record)) {
     throw new Error(`${written}, expected a place such as ${names.map((name) => `${name}-3.1`).join(" or ")}`);
@@ -28,10 +43,25 @@ function placeOf(written: string, names: readonly string[]): Source {
   const [number, part] = [Number(field), component === undefined ? null : Number(component)];
   return (records) => {
     const fields = records[record];
-    if (fields === undefined) return "";
+    if (fields === undefined || "column" in fields) return "";
     if (isRaw === "*") return fields.raw(number);
     return (part === null ? fields.field(number) : fields.component(number, part)).trim();
   };
+}
+
+function columnOf(written: string): Source {
+  const [, name = "", isRaw] = COLUMN.exec(written) ?? [];
+  if (name === "") throw new Error(`${written}, expected the name of a column`);
+  return ({ [TEXT]: line }) => {
+    const text = line !== undefined && "column" in line ? line.column(name) : "";
+    return isRaw === "*" ? text : text.trim();
+  };
+}
+
+/** Makes words with places in braces: `the device's check is {OBX-13}`. */
+export function wordsOf(words: string, names: readonly string[]): Source {
+  const gaps = [...words.matchAll(/\{([^}]+)\}/g)].map(([gap, place = ""]) => [gap, sourceOf(place, names)] as const);
+  return (records) => gaps.reduce((text, [gap, source]) => text.replace(gap, () => source(records)), words);
 }
 
 /** Makes a source of its form in a profile. `names`: the records that it may read. */

@@ -3,7 +3,7 @@ import type Database from "better-sqlite3";
 import { apply, createLink } from "../../connection/create-link.ts";
 import type { Profile } from "../../devices/profile.ts";
 import { imageFile } from "../../imaging/files/image-folder.ts";
-import type { DeviceLookup } from "../offline/explain.ts";
+import { type DeviceLookup, revisionOf } from "../offline/explain.ts";
 import type { EventKind } from "../../spool/queries/events/event-log.ts";
 import { redact } from "./redact.ts";
 import { zonedTime } from "../../report/device-time.ts";
@@ -16,7 +16,8 @@ export interface Capture {
   readonly notes: readonly string[];
 }
 
-const EXTENSIONS = { astm: "astm", hl7: "hl7", poct1a: "poct1", text: "astm", file: "csv" } as const;
+/** Endings of captures by protocol. */
+export const EXTENSIONS = { astm: "astm", hl7: "hl7", poct1a: "poct1", text: "astm", file: "csv" } as const;
 const KEPT = "identifiers, dates, comments and free text are kept: read the file before you give it away";
 
 /**
@@ -38,8 +39,9 @@ export function capture(
     .get(id) as CapturedRow | undefined;
   if (message === undefined) throw new Error(`the spool has no message ${id}, expected an id that messages shows`);
   if (message.isImage === 1) return captureImage(folder, id, message, raw);
-  const device = deviceById(message.device);
-  if (device === undefined || device.profile.id !== message.profile)
+  const configured = deviceById(message.device);
+  const device = configured && { ...configured, profile: revisionOf(message.profile, configured.profile) };
+  if (device?.profile.id !== message.profile)
     throw new Error(
       `message ${id} is from ${message.device} with profile ${message.profile}, which the configuration no longer has`,
     );

@@ -1,7 +1,10 @@
 import type { AstmProfile } from "../../protocols/astm/profile.ts";
 import { AstmRecord, STANDARD_DELIMITERS } from "../../protocols/astm/records.ts";
 import { crc16Of, ETB, ETX, hexByte, STX, xorOf } from "../../protocols/bytes.ts";
+import { ownProfile } from "../../devices/index.ts";
+import { isOwn } from "../../devices/own/reference.ts";
 import type { Profile } from "../../devices/profile.ts";
+import { shippedForm } from "../../devices/table/load.ts";
 import type { Hl7Profile } from "../../protocols/hl7/profile.ts";
 import { Segment, STANDARD_DELIMITERS as HL7_DELIMITERS } from "../../protocols/hl7/message/segment.ts";
 import type { TextProfile } from "../../protocols/text/profile.ts";
@@ -29,13 +32,21 @@ const HL7_NAMES: NamePlaces = {
 const POCT1_NAMES = /<(PT\.name|PT\.address|OPR\.name)\b[^>]*?(?:\/>|>[^]*?<\/\1\s*>)/g;
 const POCT1_VALUE = /(?<=\sV\s*=\s*)(?:"[^"]*"|'[^']*')/g;
 
-/** Returns the bytes without names. `messages` are the recording's messages, for a layout without fields. */
-export function redact(wire: Uint8Array, profile: Profile, messages: readonly Uint8Array[]): Uint8Array {
+/**
+ * Returns the bytes without names. `messages` are the recording's messages, for a layout without fields. `hidden` are further texts
+ * to replace, of an ASTM or HL7 device.
+ */
+export function redact(
+  wire: Uint8Array,
+  profile: Profile,
+  messages: readonly Uint8Array[],
+  hidden: readonly string[] = [],
+): Uint8Array {
   switch (profile.protocol) {
     case "astm":
-      return redactAstm(wire, profile);
+      return redactAstm(wire, profile, hidden);
     case "hl7":
-      return bytesOf(redactHl7(textOf(wire), profile));
+      return bytesOf(withoutHidden(redactHl7(textOf(wire), profile), hidden));
     case "poct1a":
       return bytesOf(textOf(wire).replace(POCT1_NAMES, (names) => names.replace(POCT1_VALUE, neutralQuoted)));
     case "text":
@@ -46,17 +57,19 @@ export function redact(wire: Uint8Array, profile: Profile, messages: readonly Ui
 }
 
 /** Redacts the texts of all frames as one, because a name may continue in the next frame. */
-function redactAstm(wire: Uint8Array, profile: AstmProfile): Uint8Array {
+function redactAstm(wire: Uint8Array, profile: AstmProfile, hidden: readonly string[]): Uint8Array {
   const frames = profile.link.kind === "lis01" ? framesOf(wire) : [];
   const places = frames.length === 0 ? [...wire.keys()] : frames.flatMap(placesOf);
   const owner = profile.owner?.(new AstmRecord(FIELDS, STANDARD_DELIMITERS));
+  const own = namePlacesOf(profile);
   const names: NamePlaces = {
     ...ASTM_NAMES,
-    P: [...ASTM_NAMES["P"]!, Number(owner)],
+    ...shifted(own),
+    P: [...ASTM_NAMES["P"]!, Number(owner), ...(shifted(own)["P"] ?? [])],
     R: ASTM_NAMES["R"]!.filter((place) => place + 1 !== profile.fields?.resultStatus),
   };
   let [field, kept] = ["|", "\\^"];
-  const redacted = textOf(Uint8Array.from(places, (place) => wire[place]!)).replace(/[^\r\n]+/g, (record) => {
+  const records = textOf(Uint8Array.from(places, (place) => wire[place]!)).replace(/[^\r\n]+/g, (record) => {
     // A leading digit is the number of a frame without its framing.
     const [, type = "", separator = "", others = ""] = /^\d?([A-Z])(.?)(.{0,2})/i.exec(record) ?? [];
     if (type.toUpperCase() === "H") [field, kept] = [separator, others];
@@ -65,6 +78,7 @@ function redactAstm(wire: Uint8Array, profile: AstmProfile): Uint8Array {
     const onSample = type === "O" ? profile.nameOnSample?.(new AstmRecord(record, delimiters)) : "";
     return without(redactedRecord, onSample, kept);
   });
+  const redacted = withoutHidden(records, hidden);
   const bytes = Uint8Array.from(wire);
   for (const [index, place] of places.entries()) bytes[place] = redacted.charCodeAt(index);
   for (const frame of frames) mendChecksum(wire, bytes, frame);
@@ -105,7 +119,13 @@ function mendChecksum(wire: Uint8Array, bytes: Uint8Array, { from, to }: Frame):
 }
 
 function redactHl7(text: string, profile: Hl7Profile): string {
-  const names: NamePlaces = { ...HL7_NAMES, PID: placesIn("PID", profile), OBR: placesIn("OBR", profile) };
+  const own = namePlacesOf(profile);
+  const names: NamePlaces = {
+    ...HL7_NAMES,
+    ...own,
+    PID: [...placesIn("PID", profile), ...(own["PID"] ?? [])],
+    OBR: [...placesIn("OBR", profile), ...(own["OBR"] ?? [])],
+  };
   let [field, kept] = ["|", "^~&"];
   let patient = new Segment("PID", HL7_DELIMITERS);
   // VT starts a message.
@@ -121,9 +141,14 @@ function redactHl7(text: string, profile: Hl7Profile): string {
     const places = (names[name] ?? []).filter((place) => isNamed || place !== 5);
     const redacted = redactFields(segment, field, kept, places);
     // Staff type the name into a field that may also hold a number.
-    return name === "OBR" ? without(redacted, profile.patient?.(patient, read).name, kept) : redacted;
+    const holdsName = name === "OBR" || (name === "PID" && isOwn(profile.id));
+    if (!holdsName) return redacted;
+    const { name: typed, owner } = profile.patient?.(patient, name === "OBR" ? read : NO_ORDER) ?? {};
+    return without(without(redacted, typed, kept), owner, kept);
   });
 }
+
+const NO_ORDER = new Segment("OBR", HL7_DELIMITERS);
 
 /** Returns the places of names in a PID or OBR: the standard's, unless the device uses them for other data, and its own. */
 function placesIn(segment: "PID" | "OBR", { patient }: Hl7Profile): number[] {
@@ -134,6 +159,43 @@ function placesIn(segment: "PID" | "OBR", { patient }: Hl7Profile): number[] {
     ...HL7_NAMES[segment]!.filter((place) => !data.includes(place)),
     ...[name, owner].filter(Boolean).map(Number),
   ];
+}
+
+/** Returns the fields of which the data of a profile says that they hold the patient's or the owner's name. */
+function namePlacesOf({ id }: Profile): Record<string, number[]> {
+  const form = isOwn(id) ? ownForm(id) : shippedForm(id);
+  const places: Record<string, number[]> = {};
+  for (const place of placesOfSource([form?.patient?.name, form?.patient?.owner])) {
+    const [, record = "", field] = /^([A-Z][A-Z0-9]{0,2})-(\d+)/.exec(place) ?? [];
+    if (field !== undefined) (places[record] ??= []).push(Number(field));
+  }
+  return places;
+}
+
+function ownForm(reference: string) {
+  const read = ownProfile(reference);
+  return "form" in read ? read.form : null;
+}
+
+/** The record type of ASTM is the first field, and the first element here. */
+function shifted(places: Readonly<Record<string, readonly number[]>>): Record<string, number[]> {
+  return Object.fromEntries(
+    Object.entries(places).map(([record, fields]) => [record, fields.map((field) => field - 1)]),
+  );
+}
+
+/** Finds the places in a source of any form. A place with a condition may hold a number too; the profile reads which it is. */
+function placesOfSource(source: unknown): string[] {
+  if (typeof source === "string") return [source];
+  if (Array.isArray(source)) return source.flatMap(placesOfSource);
+  if (typeof source !== "object" || source === null || "when" in source || "unless" in source) return [];
+  return "at" in source ? placesOfSource(source.at) : [];
+}
+
+/** Replaces these texts in each encoding that a device may send. */
+function withoutHidden(text: string, hidden: readonly string[]): string {
+  const written = hidden.flatMap((each) => [textOf(Buffer.from(each, "utf8")), textOf(Buffer.from(each, "latin1"))]);
+  return written.reduce((rest, each) => (each === "" ? rest : rest.replaceAll(each, neutral(each, ""))), text);
 }
 
 function without(text: string, name: string | undefined, kept: string): string {

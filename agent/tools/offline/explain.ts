@@ -78,7 +78,7 @@ function explainStudy(db: Database.Database, rows: readonly StudyRow[], deviceBy
     { at: Date.parse(body.acquired_at), line: "sample    as the device dates it" },
     ...messagesOf(db, rows).flatMap((message) => {
       const device = deviceById(message.device);
-      const reader = device && { ...device, profile: profileOf(body.source.profile ?? "", device.profile) };
+      const reader = device && { ...device, profile: revisionOf(body.source.profile ?? "", device.profile) };
       return [...wireEvents(db, message, device), ...messageEvents(db, message, keys, reader)];
     }),
     ...rows.flatMap(studyEvents),
@@ -149,7 +149,7 @@ function wireEvents(db: Database.Database, message: MessageRow, device: ReturnTy
     ];
   }
   const session = db.prepare("SELECT first_event AS firstEvent FROM session WHERE id = ?").get(message.session);
-  const profile = device && profileOf(message.profile, device.profile);
+  const profile = device && revisionOf(message.profile, device.profile);
   if (session === undefined || device === undefined || profile?.id !== message.profile) {
     return [{ at: message.receivedAt, line: "chunk     no longer kept, or its profile is no longer configured" }];
   }
@@ -182,7 +182,7 @@ function wireEvents(db: Database.Database, message: MessageRow, device: ReturnTy
 }
 
 /** A clinic's own profile keeps each revision, so that an earlier one explains what it read. */
-function profileOf(reference: string, configured: Profile): Profile {
+export function revisionOf(reference: string, configured: Profile): Profile {
   return reference !== configured.id && isOwn(reference) ? (profileById(reference) ?? configured) : configured;
 }
 

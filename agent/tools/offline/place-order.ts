@@ -3,7 +3,7 @@ import { fpForm, isFp } from "../../../shared/api/fp.ts";
 import { type Config, DICOM } from "../../config/values/schema.ts";
 import { readSpool, writeSpool } from "../../spool/access.ts";
 import { newAccession } from "../../../shared/runtime/accession.ts";
-import { profileById } from "../../devices/index.ts";
+import { profileById, takesOrders } from "../../devices/index.ts";
 import { advice } from "../../runtime/did-you-mean.ts";
 import type { TestOrder } from "../../spool/queries/orders/orders.ts";
 
@@ -56,6 +56,8 @@ function deviceProblem(id: string, devices: Config["devices"]): string | null {
     )}`;
   if (device.profile === DICOM) return null;
   const profile = profileById(device.profile);
+  if (!takesOrders(device))
+    return `--device is ${id}, whose own profile sends no orders: set orders: true of the device`;
   if (profile !== undefined && "orders" in profile) return null;
   return `--device is ${id}, whose profile ${device.profile} takes no orders`;
 }

@@ -30,6 +30,8 @@ export interface ReprocessFilter {
   readonly codes?: readonly string[];
   /** The id of the only wanted message. Absent for any. */
   readonly message?: string;
+  /** The devices have another profile, which may read fewer rows. */
+  readonly isOtherProfile?: true;
 }
 
 /** Devices of the current configuration by id. */
@@ -47,6 +49,15 @@ export interface ReassessedMessage {
   readonly revisions: ReadonlyMap<string, number>;
   /** Changed lines, old with `-` and new with `+`; empty if nothing would change. */
   readonly diff: readonly string[];
+  /** What becomes of the rows of its studies, by their dedupe keys. */
+  readonly rows: ReadonlyMap<string, RowChanges>;
+}
+
+/** Numbers of rows. */
+export interface RowChanges {
+  readonly added: number;
+  readonly changed: number;
+  readonly lost: number;
 }
 
 /**
@@ -74,7 +85,7 @@ export async function reassess(
         resulted.set(id, calls.resulted);
         return assessMessage(messageOf(db, id), devices, lookupOn(calls.spool));
       };
-      const studies = new WholeStudies(db, operations, assessAlone);
+      const studies = new WholeStudies(db, operations, assessAlone, wanted.isOtherProfile);
       for (const [index, { id, study }] of all.entries()) {
         // One read transaction: the running agent changes no study between the reading of its messages and of its revision.
         db.exec("BEGIN");
@@ -87,7 +98,8 @@ export async function reassess(
           const message = messageOf(db, settlement.message);
           const diff = diffOf(operations, message, settlement);
           const revisions = new Map(settlement.studies.map((draft) => operations.latestRevision(draft)));
-          done.push({ message, settlement, resulted: resulted.get(id) ?? calls.resulted, revisions, diff });
+          const rows = rowChanges(operations, settlement);
+          done.push({ message, settlement, resulted: resulted.get(id) ?? calls.resulted, revisions, diff, rows });
         }
         db.exec("COMMIT");
         progress(index + 1, all.length);
@@ -121,26 +133,45 @@ export interface Stored {
 
 /** Stores the changed messages; a running agent sends them with its next round. */
 export function store(folder: string, reprocessed: readonly ReassessedMessage[]): Stored {
+  const storeNext = storer();
   const changed = reprocessed.filter(({ diff }) => diff.length > 0);
-  // Several messages of one study are stored one after the other, so each is checked against the revision that the last one made.
-  const own = new Map<string, number>();
-  let overtaken = 0;
-  for (const { settlement, resulted, revisions } of changed) {
-    writeSpool(folder, (operations) => {
-      const latest = () => settlement.studies.map((draft) => operations.latestRevision(draft));
-      if (latest().some(([key, revision]) => revision !== (own.get(key) ?? revisions.get(key) ?? 0))) {
-        overtaken++;
-        return;
-      }
-      operations.settle(settlement);
-      operations.noteOrders(resulted, "resulted");
-      for (const [key, revision] of latest()) own.set(key, revision);
-    });
-  }
-  return { stored: changed.length - overtaken, overtaken };
+  const stored = changed.filter((message) => writeSpool(folder, (operations) => storeNext(operations, message)));
+  return { stored: stored.length, overtaken: changed.length - stored.length };
 }
 
-/** Returns the wanted messages, and one message for each image study. Filed images stay, because they have no codes to map. */
+/** Stores the changed messages and what `further` writes in one transaction. */
+export function storeTogether(
+  folder: string,
+  reprocessed: readonly ReassessedMessage[],
+  further: (operations: Operations) => void,
+): Stored {
+  return writeSpool(folder, (operations) => {
+    const storeNext = storer();
+    const changed = reprocessed.filter(({ diff }) => diff.length > 0);
+    const stored = changed.filter((message) => storeNext(operations, message));
+    further(operations);
+    return { stored: stored.length, overtaken: changed.length - stored.length };
+  });
+}
+
+/** Makes the function that stores one message after the other. It returns false for an overtaken message, which stays. */
+function storer(): (operations: Operations, message: ReassessedMessage) => boolean {
+  // Several messages of one study are stored one after the other, so each is checked against the revision that the last one made.
+  const own = new Map<string, number>();
+  return (operations, { settlement, resulted, revisions }) => {
+    const latest = () => settlement.studies.map((draft) => operations.latestRevision(draft));
+    if (latest().some(([key, revision]) => revision !== (own.get(key) ?? revisions.get(key) ?? 0))) return false;
+    operations.settle(settlement);
+    operations.noteOrders(resulted, "resulted");
+    for (const [key, revision] of latest()) own.set(key, revision);
+    return true;
+  };
+}
+
+/**
+ * Returns the wanted messages, and one message for each image study. Filed images stay, because they have no codes to map, and so
+ * do messages that the agent has not read yet.
+ */
 function wantedOf(
   db: Database.Database,
   { states, devices = [], codes = [], since, message }: ReprocessFilter,
@@ -152,6 +183,7 @@ function wantedOf(
          AND (@devices = '[]' OR m.device IN (SELECT value FROM json_each(@devices)))
          AND (@codes = '[]' OR m.code IN (SELECT value FROM json_each(@codes)))
          AND (@message IS NULL OR m.id = @message) AND (m.state <> 'filed' OR i.message IS NULL)
+         AND (m.state <> 'pending' OR EXISTS (SELECT 1 FROM message_study l WHERE l.message = m.id))
        GROUP BY COALESCE(i.study_uid, m.id) ORDER BY MIN(m.rowid)`,
     )
     .all({ ...bound({ states, devices, codes }), since, message: message ?? null }) as {
@@ -241,6 +273,24 @@ function diffOf(operations: Operations, message: ReassessedMessage["message"], s
   // An unchanged study leaves its message in the state that the server's response gave it.
   if (isSent ? !isNew : was === outcomeText(settlement.state, settlement)) return [];
   return [`- ${was}`, `+ ${outcomeText(isSent ? "to be sent" : settlement.state, settlement)}`, ...lines];
+}
+
+function rowChanges(operations: Operations, settlement: Settlement): ReadonlyMap<string, RowChanges> {
+  return new Map(
+    settlement.studies.map((draft) => {
+      const key = operations.studyKey(draft);
+      const held = operations.latestStudy(key);
+      const next = held === null ? draft : nextRevision(held, draft);
+      const before = new Map((held?.body.results ?? []).map((row) => [row.analyte, resultLine(row)]));
+      const after = new Map(
+        (next === null || next === "again" ? [] : next.body.results).map((row) => [row.analyte, resultLine(row)]),
+      );
+      if (after.size === 0) return [key, { added: 0, changed: 0, lost: 0 }];
+      const kept = [...after].filter(([analyte]) => before.has(analyte));
+      const changed = kept.filter(([analyte, line]) => before.get(analyte) !== line).length;
+      return [key, { added: after.size - kept.length, changed, lost: before.size - kept.length }];
+    }),
+  );
 }
 
 function outcomeText(state: string, why: CodedReason): string {

@@ -14,13 +14,19 @@ export class WholeStudies {
   readonly #messagesOf: Database.Statement;
   readonly #keysOf: Database.Statement;
   readonly #assessed = new Map<string, Promise<Settlement | null>>();
+  readonly #mayLoseRows: boolean;
 
-  /** `assess` returns the outcome of one message alone; null for a message that cannot be assessed. */
+  /**
+   * `assess` returns the outcome of one message alone; null for a message that cannot be assessed. `mayLoseRows`: rows that no
+   * message gives any more are withdrawn, since another profile reads them.
+   */
   constructor(
     db: Database.Database,
     operations: Pick<Operations, "studyKey" | "latestStudy">,
     assess: (message: string) => Promise<Settlement | null>,
+    mayLoseRows = false,
   ) {
+    this.#mayLoseRows = mayLoseRows;
     this.#operations = operations;
     this.#assess = assess;
     this.#messagesOf = db
@@ -69,7 +75,8 @@ export class WholeStudies {
     // A filed study stays with its patient, even if another one has the identifier by now.
     const isFiled = !held.isUnmatched && !held.isRejected && held.body.patient_fp !== null;
     if (isFiled && held.body.patient_fp !== whole.body.patient_fp) return { ...own, ...unchanged(held) };
-    const withdrawn = [...(whole.withdrawn ?? []), ...movedAway(held, whole, drafts)];
+    const lost = this.#mayLoseRows ? lostRows(held, whole) : [];
+    const withdrawn = [...(whole.withdrawn ?? []), ...movedAway(held, whole, drafts), ...lost];
     return { ...whole, withdrawn, flaggedAgain: true };
   }
 
@@ -109,6 +116,12 @@ function movedAway(held: HeldStudy, whole: StudyBody, drafts: readonly StudyDraf
     const isMoved = code_source !== undefined && code !== undefined && moved.has(code) && !here.has(code);
     return isMoved ? [analyte] : [];
   });
+}
+
+/** Returns the analytes that the messages of a study gave and do not give any more. */
+function lostRows(held: HeldStudy, whole: StudyBody): string[] {
+  const given = new Set(whole.body.results.map(({ analyte }) => analyte));
+  return held.body.results.map(({ analyte }) => analyte).filter((analyte) => !given.has(analyte));
 }
 
 function isSamePatient(one: StudyBody["body"], other: StudyBody["body"]): boolean {

@@ -1,26 +1,34 @@
 import type { Pattern } from "../../../agent/protocols/profile.ts";
 import * as fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { genericPoct1a } from "../../../agent/devices/generic-poct1a.ts";
 import { profiles } from "../../../agent/devices/index.ts";
+import type { Profile } from "../../../agent/devices/profile.ts";
 import type { AstmProfile } from "../../../agent/protocols/astm/profile.ts";
 import type { Hl7Profile } from "../../../agent/protocols/hl7/profile.ts";
 import type { Reading } from "../../../agent/report/report.ts";
 import { read } from "../../../agent/study/read.ts";
 import { soakCount } from "../../support/soak.ts";
 import { context } from "../records.ts";
+import { hello, said } from "../protocols/poct1/wire.ts";
 
 // The number of rows that a device sends is the number of rows published and rows listed with a reason, for every profile and
-// any code, value and unit. Each value starts with a number of its own, so that no row can hide another.
+// any code, value and unit. Each value starts with a number of its own, so that no row can hide another. No control's result is a
+// patient's, and no bound is an exact value.
 
 const RUNS = soakCount(400);
+const NOW = "20261121120000";
 
 /** Texts that a device may write into a field: known and unknown codes, words, marks, separators of neither protocol. */
-const text = fc.string({ unit: fc.constantFrom(...Array.from("ABCLYMGHU#%-_.+*<>/ 0123456789µé")), maxLength: 12 });
-const code = fc.oneof(fc.constantFrom("ALT", "GLU", "WBC", "LYM%", "413", "GLI", "pH", "2345-7", "Take Mode"), text);
-const unit = fc.oneof(fc.constantFrom("", "%", "1", "mg/dL", "10*9/L", "L/L", "U/L"), text);
-const word = fc.constantFrom("", "Positive", "neg", "1+", "----", "****", "HEM", "NOT DETECTED", "INVALID");
-const row = fc.record({ code, unit, word, name: text });
-const rows = fc.array(row, { minLength: 1, maxLength: 12 });
+const anyText = fc.string({ unit: fc.constantFrom(...Array.from("ABCLYMGHU#%-_.+*<>/ 0123456789µé")), maxLength: 12 });
+const anyCode = fc.oneof(
+  fc.constantFrom("ALT", "GLU", "WBC", "LYM%", "413", "GLI", "pH", "2345-7", "Take Mode"),
+  anyText,
+);
+const anyUnit = fc.oneof(fc.constantFrom("", "%", "1", "mg/dL", "10*9/L", "L/L", "U/L"), anyText);
+const anyWord = fc.constantFrom("", "Positive", "neg", "1+", "----", "****", "HEM", "NOT DETECTED", "INVALID");
+const anyRow = fc.record({ code: anyCode, unit: anyUnit, word: anyWord, name: anyText });
+const anyRows = fc.array(anyRow, { minLength: 1, maxLength: 12 });
 type Row = { readonly code: string; readonly unit: string; readonly word: string; readonly name: string };
 
 /** Returns the value as sent: a number that only this row has, or a word. */
@@ -65,44 +73,168 @@ function senderOf(candidates: readonly string[], { id, sender }: { id: string; s
   return found;
 }
 
-function astmMessage(sent: readonly Row[], profile: AstmProfile): Buffer {
-  const header = `H|\\^&|||${senderOf(SENDERS_ASTM, profile)}|||||||P|LIS2-A2|20261121120000`;
-  const records = sent.map((each, index) => {
-    const fields = ["R", index + 1, `^^^${each.code}`, valueOf(each, index), each.unit, "", "", "", "F"];
-    return fields.join("|");
-  });
-  const lines = [header, "P|1|4711", "O|1|S-4711||^^^Panel|R||20261121110000", ...records, "L|1|N"];
+/** Fields of a message beside its results. */
+interface Changes {
+  /** H-12 or MSH-11. */
+  readonly purpose?: string;
+  readonly sample?: string;
+  readonly identifier?: string;
+  readonly name?: string;
+  /** O-12. */
+  readonly action?: string;
+  /** OBR-15.7. */
+  readonly role?: string;
+}
+
+/** `flag`: R-7, OBX-8 or the interpretation. */
+interface Sent {
+  readonly code: string;
+  readonly name: string;
+  readonly value: string;
+  readonly unit: string;
+  readonly flag?: string;
+}
+
+const sentOf = (row: Row, index: number): Sent => ({ ...row, value: valueOf(row, index) });
+
+function astmMessage(sent: readonly Sent[], profile: AstmProfile, changes: Changes = {}): Buffer {
+  const { purpose = "P", sample = "S-4711", identifier = "4711", name = "", action = "" } = changes;
+  const processing = profile.fields?.processing ?? 12;
+  const header = ["H", "\\^&", "", "", senderOf(SENDERS_ASTM, profile), "", "", "", "", "", "", "P", "LIS2-A2", NOW];
+  header[processing - 1] = purpose;
+  const results = sent.map(({ code, value, unit, flag = "" }, index) =>
+    ["R", index + 1, `^^^${code}`, value, unit, "", flag, "", "F"].join("|"),
+  );
+  const order = ["O", "1", sample, "", "^^^Panel", "R", "", "20261121110000", "", "", "", action].join("|");
+  const lines = [header.join("|"), `P|1|${identifier}||||${name}`, order, ...results, "L|1|N"];
   return Buffer.from(lines.map((line) => `${line}\r`).join(""), "utf8");
 }
 
-function hl7Message(sent: readonly Row[], profile: Hl7Profile): Buffer {
-  const sender = senderOf(SENDERS_HL7, profile);
-  const segments = sent.map((each, index) => {
-    const fields = ["OBX", index + 1, "NM", `${each.code}^${each.name}^L`, "", valueOf(each, index), each.unit];
-    return [...fields, "", "", "", "", "F"].join("|");
-  });
-  const header = `MSH|^~\\&|${sender}|||20261121120000||ORU^R01|1|P|2.5.1||||||UTF-8`;
-  const lines = [header, "PID|1||4711^^^^MR||Zeytin", "OBR|1||S-4711|CHEM|||20261121113015", ...segments];
+function hl7Message(sent: readonly Sent[], profile: Hl7Profile, changes: Changes = {}): Buffer {
+  const { purpose = "P", sample = "S-4711", identifier = "4711", name = "Zeytin", role = "" } = changes;
+  const segments = sent.map(({ code, name: label, value, unit, flag = "" }, index) =>
+    ["OBX", index + 1, "NM", `${code}^${label}^L`, "", value, unit, "", flag, "", "", "F"].join("|"),
+  );
+  const header = `MSH|^~\\&|${senderOf(SENDERS_HL7, profile)}|||${NOW}||ORU^R01|1|${purpose}|2.5.1||||||UTF-8`;
+  const order = `OBR|1||${sample}|CHEM|||20261121113015||||||||${role === "" ? "" : `^^^^^^${role}`}`;
+  const lines = [header, `PID|1||${identifier}^^^^MR||${name}`, order, ...segments];
   return Buffer.from(lines.map((line) => `${line}\r`).join(""), "utf8");
 }
 
-describe("every row is published or listed with its reason", () => {
-  test.each(profiles.filter((profile) => profile.protocol === "astm"))("$id", (profile) => {
-    fc.assert(
-      fc.property(rows, (sent) => {
-        expect(faultsOf(sent, read(astmMessage(sent, profile), profile, context))).toEqual([]);
-      }),
-      { numRuns: RUNS },
-    );
+/** @param subject element of the results: PT of a patient, CTC of a control */
+function poct1Message(
+  sent: readonly Sent[],
+  { identifier = "4711", role = "OBS" }: Changes = {},
+  subject = "PT",
+): Buffer {
+  const field = (element: string, value: string, more = "") => `<${element} V="${escaped(value)}"${more}/>`;
+  const observations = sent.map(({ code, name, value, unit, flag = "" }) => {
+    const id = field("OBS.observation_id", code, ` DN="${escaped(name)}"`);
+    const marks = flag === "" ? "" : field("OBS.interpretation_cd", flag);
+    return `<OBS>${id}${field("OBS.value", value, ` U="${escaped(unit)}"`)}${marks}</OBS>`;
   });
+  const number = subject === "PT" ? field("PT.patient_id", identifier) : field("CTC.lot_number", identifier);
+  const times = field("SVC.observation_dttm", "2026-11-21T12:55:10+03:00") + field("SVC.sequence_nbr", "12");
+  const owned = `<${subject}>${number}${observations.join("")}</${subject}>`;
+  const service = `<SVC>${field("SVC.role_cd", role)}${times}${owned}</SVC>`;
+  return Buffer.from(hello() + said("OBS.R01", 3, service), "utf8");
+}
 
-  const withResults = profiles.filter((profile) => profile.protocol === "hl7").filter(({ registry }) => !registry);
-  test.each(withResults)("$id", (profile) => {
-    fc.assert(
-      fc.property(rows, (sent) => {
-        expect(faultsOf(sent, read(hl7Message(sent, profile), profile, context))).toEqual([]);
-      }),
-      { numRuns: RUNS },
-    );
-  });
+const ENTITIES: Readonly<Record<string, string>> = { "<": "&lt;", ">": "&gt;", "&": "&amp;", '"': "&quot;" };
+const escaped = (written: string) => written.replace(/[<>&"]/g, (character) => ENTITIES[character] ?? character);
+
+type MessageOf = (sent: readonly Sent[], changes?: Changes) => Buffer;
+type Device = readonly [id: string, profile: Profile, messageOf: MessageOf];
+
+/** Every profile of the three protocols that a message of another device can be written for, with its writer. */
+const devices = profiles.flatMap((profile): Device[] => {
+  if (profile.protocol === "astm")
+    return [[profile.id, profile, (sent, changes) => astmMessage(sent, profile, changes)]];
+  if (profile.protocol === "hl7" && profile.registry === undefined)
+    return [[profile.id, profile, (sent, changes) => hl7Message(sent, profile, changes)]];
+  return profile.protocol === "poct1a" ? [[profile.id, profile, (sent, changes) => poct1Message(sent, changes)]] : [];
+});
+
+test.each(devices)("%s: every row is published or listed with its reason", (_, profile, messageOf) => {
+  fc.assert(
+    fc.property(anyRows, (sent) => {
+      expect(faultsOf(sent, read(messageOf(sent.map(sentOf)), profile, context))).toEqual([]);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+/** A bound as devices print it: before the number, with and without a blank, or as a flag of the row. */
+const anyBound = fc.record({
+  sign: fc.constantFrom("<", ">", "<=", ">=", "≤", "≥"),
+  blank: fc.constantFrom("", " "),
+  isFlag: fc.boolean(),
+  row: anyRow,
+});
+
+test.each(devices)("%s: no bound is published as an exact value", (_, profile, messageOf) => {
+  fc.assert(
+    fc.property(fc.array(anyBound, { minLength: 1, maxLength: 6 }), (bounds) => {
+      const sent = bounds.map(({ sign, blank, isFlag, row: { code, name, unit } }, index) => {
+        const number = `${1000 + index}.5`;
+        const flag = sign.startsWith("<") || sign === "≤" ? "<" : ">";
+        const fields = { code, name, unit };
+        return isFlag ? { ...fields, value: number, flag } : { ...fields, value: `${sign}${blank}${number}` };
+      });
+      const reading = read(messageOf(sent), profile, context);
+      const published = reading.is === "reports" ? reading.reports.flatMap((report) => report.rows) : [];
+      expect(published.filter(({ value, comparator }) => value !== null && comparator === null)).toEqual([]);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+/** The ways in which each protocol says that a run is no patient's. */
+const CONTROLS: Readonly<Record<string, readonly Changes[]>> = {
+  astm: [
+    { action: "Q" },
+    { purpose: "Q" },
+    { purpose: "D" },
+    { sample: "QC-1", identifier: "" },
+    { sample: "Control High", identifier: "" },
+    { identifier: "QC 2", sample: "" },
+  ],
+  hl7: [
+    { purpose: "T" },
+    { purpose: "D" },
+    { role: "Q" },
+    { sample: "QC-1", identifier: "", name: "" },
+    { sample: "CTRL 2", identifier: "", name: "" },
+    { sample: "", identifier: "QC-1", name: "" },
+  ],
+  poct1a: [{ role: "LQC" }, { role: "EQC" }, { role: "CAL" }, { identifier: "QC-1" }],
+};
+
+/** Returns whether a device marks patients' results this way too, as iChroma does with T. */
+const isPatients = (profile: Profile, { purpose = "" }: Changes) =>
+  profile.protocol === "hl7" && profile.patientProcessing?.test(purpose) === true;
+
+const runs = devices.flatMap(([id, profile, messageOf]) =>
+  (CONTROLS[profile.protocol] ?? [])
+    .filter((changes) => !isPatients(profile, changes))
+    .map((changes) => [id, JSON.stringify(changes), profile, messageOf, changes] as const),
+);
+
+test.each(runs)("%s: no result of a control run (%s) is a patient's", (_, _way, profile, messageOf, changes) => {
+  fc.assert(
+    fc.property(anyRows, (sent) => {
+      expect(read(messageOf(sent.map(sentOf), changes), profile, context)).toMatchObject({ is: "not-for-patients" });
+    }),
+    { numRuns: Math.ceil(RUNS / 20) },
+  );
+});
+
+test("POCT1-A: no result of a control's lot (CTC) is a patient's", () => {
+  fc.assert(
+    fc.property(anyRows, (sent) => {
+      const message = poct1Message(sent.map(sentOf), { identifier: "4711" }, "CTC");
+      expect(read(message, genericPoct1a, context)).toMatchObject({ is: "not-for-patients" });
+    }),
+    { numRuns: RUNS },
+  );
 });

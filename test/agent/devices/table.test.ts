@@ -9,7 +9,7 @@ import { temporaryFolder } from "../../support/processes.ts";
 /** Reads a profile whose file has these lines after the usual head. */
 function read(lines: string, protocol = "hl7", link = "mllp") {
   const root = temporaryFolder();
-  for (const folder of ["astm", "hl7"]) mkdirSync(join(root, folder));
+  for (const folder of ["astm", "hl7", "text"]) mkdirSync(join(root, folder));
   const head = `schema: 1\nprofile: acme\nrevision: 1\nprotocol: ${protocol}\nlink: { kind: ${link} }\ndevice: {}\n`;
   writeFileSync(join(root, protocol, "acme.yaml"), head + lines);
   return readProfiles(root).get("acme")?.profile as Hl7Profile;

@@ -1,15 +1,15 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { arkraySpotchemEl } from "../../../agent/devices/text/arkray-spotchem-el.ts";
-import { arkraySpotchemEz } from "../../../agent/devices/text/arkray-spotchem-ez.ts";
-import { diruiH100 } from "../../../agent/devices/text/dirui-h100.ts";
 import type { Profile } from "../../../agent/devices/profile.ts";
 import type { Reading } from "../../../agent/report/report.ts";
 import { read } from "../../../agent/study/read.ts";
 import { context, only, reportsOf } from "../records.ts";
-import { astmDevice } from "../../support/profiles.ts";
+import { astmDevice, textDevice } from "../../support/profiles.ts";
 
 const radiometerAbl9 = astmDevice("radiometer-abl9");
+const arkraySpotchemEl = textDevice("arkray-spotchem-el");
+const arkraySpotchemEz = textDevice("arkray-spotchem-ez");
+const diruiH100 = textDevice("dirui-h100");
 
 // Facts that the fixtures of these devices do not state in a sentence: the rows that stay, and the lines that stop a text.
 

@@ -4,7 +4,6 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { encodeFrame } from "../../../agent/protocols/astm/frame.ts";
 import { ETX } from "../../../agent/protocols/bytes.ts";
-import { arkraySpotchemEz } from "../../../agent/devices/text/arkray-spotchem-ez.ts";
 import { fujiDriChemNx } from "../../../agent/devices/text/fuji-dri-chem-nx.ts";
 import { profiles } from "../../../agent/devices/index.ts";
 import { mindrayBc2800Vet, mindrayBc2800VetOneWay } from "../../../agent/devices/text/mindray-bc2800vet.ts";
@@ -14,7 +13,7 @@ import { read } from "../../../agent/study/read.ts";
 import { type Replay, replay, type ReplayedMessage } from "../../../agent/tools/offline/replay.ts";
 import { dog } from "../../support/fixtures.ts";
 import { context, only, reportsOf } from "../records.ts";
-import { astmDevice, hl7Device } from "../../support/profiles.ts";
+import { astmDevice, hl7Device, textDevice } from "../../support/profiles.ts";
 
 const bionoteVcheck = hl7Device("bionote-vcheck");
 const mindrayBs = hl7Device("mindray-bs");
@@ -24,6 +23,7 @@ const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");
 const dymindDf = hl7Device("dymind-df");
 const genericHl7 = hl7Device("generic-hl7");
 const mindrayBc = hl7Device("mindray-bc");
+const arkraySpotchemEz = textDevice("arkray-spotchem-ez");
 const skyla = astmDevice("skyla");
 
 // Cross-check with captures of real devices. They are outside the repository; without them the tests are skipped.

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
-import { arkrayPu4010 } from "../../../../agent/devices/text/arkray-pu4010.ts";
 import type { Reading } from "../../../../agent/report/report.ts";
 import { read } from "../../../../agent/study/read.ts";
 import { context, only, reportsOf } from "../../records.ts";
+import { textDevice } from "../../../support/profiles.ts";
+
+const arkrayPu4010 = textDevice("arkray-pu4010");
 
 const HEAD = "VPU-4010  V1.20 B0001 D2026/11/21T11:51 N0012 P4711 S1";
 const [PRO, PH] = ["PRO   *3+    300   mg/dL ", "PH           6.5         "];
