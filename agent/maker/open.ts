@@ -19,7 +19,7 @@ export interface OpenedBytes {
 }
 
 /** Max messages that one draft shows beside each other. */
-export const MESSAGES_MAX = 5;
+const MESSAGES_MAX = 5;
 
 /** Finds the protocol, and the messages of it. `linkOf`: the general profile of a protocol, whose link reads frames. */
 export function openBytes(bytes: Uint8Array, linkOf: (protocol: TreeProtocol) => Profile | undefined): OpenedBytes {

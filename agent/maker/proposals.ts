@@ -69,6 +69,7 @@ function reason(code: ProposalReason["code"], ...values: readonly string[]): Pro
 
 /** Records that a message has once, which name the sample and its patient. */
 const HEADS = { hl7: ["PID", "OBR"], astm: ["P", "O"] } as const;
+const SEX = /^([MF][NCIS]?|male|female)$/i;
 /** Fields of their own meaning: numbers, codes of tests, times of birth. */
 const NOT_ASKED = /^(PID-[138]|PID-3\.\d|OBR-[137]|OBR-4\.\d|P-[12389]|O-[1256])$/;
 
@@ -102,6 +103,8 @@ function placeCandidates(
   const hasIdentity = messages.every(({ view }) => (view.sample?.identifier ?? null) !== null);
   const species = [...texts].filter(([, of]) => share(of.texts, (text) => readSpecies(text) !== null) >= 0.8);
   const speciesPlace = hasSpecies ? null : (species[0]?.[0] ?? null);
+  const hasBorn = messages.some(({ view }) => (view.sample?.born ?? null) !== null);
+  const hasSex = messages.some(({ view }) => (view.sample?.sex ?? null) !== null);
   const found: Candidate[] = [];
   let letters = 0;
   for (const [place, { record, texts: own }] of texts) {
@@ -122,9 +125,16 @@ function placeCandidates(
     const known = own.map((text) => facts.known?.(text) ?? null).find((role) => role !== null) ?? null;
     if (known !== null && !read.has(place)) add(known, 0.9, [reason("ofDirectory", sample)]);
     if (NOT_ASKED.test(place)) continue;
+    if (place.startsWith("PID-") && !hasBorn && readDate(sample) !== null) {
+      add("born", 0.6, [reason("isTime", sample)]);
+      continue;
+    }
+    if (place.startsWith("PID-") && !hasSex && share(own, (text) => SEX.test(text)) === 1) {
+      add("sex", 0.5, [reason("unreadText", sample)]);
+      continue;
+    }
     const isTime = share(own, (text) => isTimeText(text, context)) === 1;
     if (isTime && !hasTime) add("time", 0.85, [reason("isTime", sample)]);
-    if (!isTime && readDate(sample) !== null && place.startsWith("PID-")) add("born", 0.6, [reason("isTime", sample)]);
     if (isTime || readDate(sample) !== null) continue;
     if (/^OBR-4$/.test(place) && !hasIdentity && !isAnalyteName(sample)) {
       add("typed", 0.6, [reason("unreadText", sample)]);

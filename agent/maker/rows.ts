@@ -5,6 +5,7 @@ import type { Profile } from "../devices/profile.ts";
 import type { ProfileForm } from "../devices/table/schema.ts";
 import { conditionOf } from "../devices/table/source.ts";
 import type { ReadContext, Reading, Report } from "../report/report.ts";
+import { readDate } from "../report/device-time.ts";
 import { read } from "../study/read.ts";
 import { placesOf } from "./roles.ts";
 import { nodeAt } from "./tree.ts";
@@ -39,6 +40,7 @@ export function plainView(reading: Reading): MessageView {
   const rows = measured(reading).map((row) => ({
     record: null,
     rule: null,
+    code: "",
     result: resultOf(row),
     reason: null,
     nodes: [],
@@ -72,7 +74,7 @@ function rowsOf(bytes: Uint8Array, tree: MakerNode, reader: Reader, whole: Readi
     const alone = read(messageWith(bytes, tree, of, protocol), reader.profile, reader.context);
     // The message as a whole decides: another row may have replaced this one.
     const found = measured(alone).map((row) => take(left, row) ?? row);
-    const common = { record: index, rule: rules(node) };
+    const common = { record: index, rule: rules(node), code: codeOf(node, reader.form) };
     if (found.length === 0) {
       const nodes = rowNodes(node, index, reader.form, null);
       return [{ ...common, result: null, reason: reasonOf(alone), nodes }];
@@ -81,7 +83,14 @@ function rowsOf(bytes: Uint8Array, tree: MakerNode, reader: Reader, whole: Readi
       return { ...common, result: resultOf(row), reason: null, nodes: rowNodes(node, index, reader.form, row) };
     });
   });
-  const others = left.map((row) => ({ record: null, rule: null, result: resultOf(row), reason: null, nodes: [] }));
+  const others = left.map((row) => ({
+    record: null,
+    rule: null,
+    code: "",
+    result: resultOf(row),
+    reason: null,
+    nodes: [],
+  }));
   return [...rows, ...others];
 }
 
@@ -247,6 +256,12 @@ function candidates(own: unknown, standard: readonly string[] | undefined): stri
   return [...new Set([...placesOf(own), ...(standard ?? [])])];
 }
 
+/** The text by which a record without a result is named. */
+function codeOf(record: MakerNode, form: ProfileForm): string {
+  const place = protocolOf(form) === "hl7" ? "OBX-3" : "R-3";
+  return nodeAt(record, place)?.text.trim() ?? "";
+}
+
 function rowNodes(record: MakerNode, index: number, form: ProfileForm, row: Measurement | null): RoleNode[] {
   const standard = ROW_PLACES[protocolOf(form)];
   const { names, value, unit, range } = form.results ?? {};
@@ -281,9 +296,11 @@ function sampleNodes(tree: MakerNode, form: ProfileForm, sample: MakerSample): R
       const node = at < 0 ? null : nodeAt(tree.children[at]!, place);
       const text = node?.text.trim() ?? "";
       const fits =
-        role === "time" || role === "born"
+        role === "time"
           ? text !== ""
-          : (texts[role] ?? []).some((each) => each !== null && text.includes(each));
+          : role === "born"
+            ? sample.born !== null && readDate(text) === sample.born
+            : (texts[role] ?? []).some((each) => each !== null && text.includes(each));
       if (node !== null && text !== "" && fits) return [roleNode(role, node, at)];
     }
     return [];

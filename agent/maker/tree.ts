@@ -5,6 +5,10 @@ import { decodeFrom, decodeText } from "../protocols/hl7/message/charset.ts";
 
 export type TreeProtocol = "astm" | "hl7";
 
+export function isTreeProtocol(protocol: string): protocol is TreeProtocol {
+  return protocol === "astm" || protocol === "hl7";
+}
+
 /** Max bytes of a message that the maker shows. */
 export const MAKER_BYTES_MAX = 1024 * 1024;
 

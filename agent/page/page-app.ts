@@ -15,7 +15,7 @@ import { doctorRoutes } from "./routes/doctor.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { imageRoutes } from "./routes/images.ts";
 import { logRoutes } from "./routes/log.ts";
-import { makerRoutes } from "./routes/maker.ts";
+import { makerRoutes } from "./routes/maker/routes.ts";
 import { setupRoutes } from "./routes/setup.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { outboxRoutes } from "./routes/outbox.ts";

@@ -1,5 +1,3 @@
-import type { MakerNode } from "./maker.ts";
-
 // The roles of the maker: what a place of a message can mean. Both sides use them, and the browser loads no schema for it.
 
 const PATIENT_ROLES = ["identifier", "name", "owner", "species", "sex", "born"] as const;
@@ -31,7 +29,10 @@ export const ROLES = [
 export type Role = (typeof ROLES)[number];
 
 /** Returns the roles that a profile of the protocol can give to a node. */
-export function rolesAt(protocol: string, { place, kind }: Pick<MakerNode, "place" | "kind">): readonly Role[] {
+export function rolesAt(
+  protocol: string,
+  { place, kind }: { readonly place: string; readonly kind: string },
+): readonly Role[] {
   if (place === "" || kind === "message") return [];
   const [record = "", number = ""] = place.split(/[-.]/);
   if (kind === "record") return recordRoles(protocol, record);

@@ -30,6 +30,8 @@ export interface MakerRow {
   readonly record: number | null;
   /** Index of the rule in `rows` that its record meets; null without one. */
   readonly rule: number | null;
+  /** The code as sent, of a record; "" for other rows. */
+  readonly code: string;
   /** Null for a record without a result. */
   readonly result: MakerResult | null;
   /** Why there is none. */

@@ -1,14 +1,14 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import type { LocalMakerStart, MakerClick } from "../../types/maker.ts";
+import type { LocalMakerOpened, LocalMakerStart, MakerClick } from "../../types/maker.ts";
 import type { Role } from "../../types/maker-roles.ts";
 import { Loaded, Problem, useLocalOnce } from "../../../../server/web/resource.tsx";
 import { Proposals } from "./proposals.tsx";
 import { Rows } from "./rows.tsx";
 import { Save } from "./save.tsx";
 import { Source } from "./source.tsx";
-import { t } from "./texts.ts";
+import { baseWord, t } from "./texts.ts";
 import { Tree } from "./tree.tsx";
 import { type Chosen, type OpenDraft, useDraft } from "./use-draft.ts";
 import "./maker.css";
@@ -58,7 +58,10 @@ function Steps({ start, reload }: { start: LocalMakerStart; reload: () => Promis
           {...{ start, draft, isRunning }}
           click={(clicks) => void does.click(clicks)}
           rebase={(base) => void does.rebase(base)}
-          done={() => void reload()}
+          done={(reference) => {
+            does.stored(reference);
+            void reload();
+          }}
         />
       )}
     </>
@@ -78,7 +81,7 @@ function Draft({
   isRunning: boolean;
   click: (clicks: readonly MakerClick[]) => void;
   rebase: (base: string) => void;
-  done: () => void;
+  done: (reference: string) => void;
 }) {
   const shown = useSignal(0);
   const chosen = useSignal<Chosen | null>(null);
@@ -155,6 +158,11 @@ function Draft({
   );
 }
 
+function foundWord({ protocol, found }: LocalMakerOpened): string {
+  const name = protocol === null ? found?.name : protocol.toUpperCase();
+  return name === undefined ? t("nothingFound") : t("found", { name });
+}
+
 /** The protocol that was found, with the reasons, and the profile to begin with. */
 function Found({ draft, start, rebase }: { draft: OpenDraft; start: LocalMakerStart; rebase: (base: string) => void }) {
   const { opened, base } = draft;
@@ -165,8 +173,10 @@ function Found({ draft, start, rebase }: { draft: OpenDraft; start: LocalMakerSt
   const best = opened.bases.flatMap((id) => start.bases.find(({ profile }) => profile === id) ?? []);
   return (
     <section class="card" aria-labelledby="maker-found">
-      <h2 id="maker-found">{opened.found === null ? t("nothingFound") : t("found", { name: opened.found.name })}</h2>
-      {opened.found !== null && (
+      <h2 id="maker-found">{foundWord(opened)}</h2>
+      {opened.protocol === "hl7" && <p>{t("whyHl7")}</p>}
+      {opened.protocol === "astm" && <p>{t("whyAstm")}</p>}
+      {opened.protocol === null && opened.found !== null && (
         <ul lang="en">
           {opened.found.reasons.map((reason) => (
             <li key={reason}>{reason}</li>
@@ -178,7 +188,7 @@ function Found({ draft, start, rebase }: { draft: OpenDraft; start: LocalMakerSt
         <select id="maker-base" value={base} onChange={({ currentTarget }) => rebase(currentTarget.value)}>
           {[...best, ...others].map(({ profile, name }) => (
             <option key={profile} value={profile}>
-              {name === profile ? profile : `${name} (${profile})`}
+              {baseWord(profile, name)}
             </option>
           ))}
         </select>

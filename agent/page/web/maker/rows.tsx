@@ -33,7 +33,7 @@ export function Rows({
       )}
       {unread.length > 0 && (
         <p class="maker-unread">
-          <strong>{t("unread", { count: unread.length })}</strong>{" "}
+          <strong>{`${t("unread", { count: unread.length })}:`}</strong>{" "}
           {unread.map(({ field, text }) => `${field} ${text}`).join(", ")}
         </p>
       )}
@@ -108,10 +108,10 @@ function Row(props: RowProps) {
   return useMemo(() => <DrawnRow {...props} />, [JSON.stringify(row), isLit, lang]);
 }
 
-function DrawnRow({ row: { record, result, reason, rule, suggestions = [] }, isLit, choose, map }: RowProps) {
+function DrawnRow({ row: { record, code, result, reason, rule, suggestions = [] }, isLit, choose, map }: RowProps) {
   const printed = useSignal("");
   const typed = printed.value.trim();
-  const name = result?.code ?? t("lineOf", { number: (record ?? 0) + 1 });
+  const name = result?.code ?? (code || t("lineOf", { number: (record ?? 0) + 1 }));
   return (
     <tr class={`maker-row${isLit ? " lit" : ""}`} aria-current={isLit ? "true" : undefined}>
       <th scope="row">

@@ -21,12 +21,12 @@ export function Save({
   draft: OpenDraft;
   start: LocalMakerStart;
   click: (clicks: readonly MakerClick[]) => void;
-  /** Called after the profile was stored. */
-  done: () => void;
+  /** Called after the profile was stored, or another one is used. */
+  done: (reference: string) => void;
 }) {
   const { device: known, modality } = { device: draft.look.device.name, modality: draft.look.device.modality };
   const isCode = draft.look.text === "";
-  const name = useSignal(nameOf(draft.base) ?? "");
+  const name = useSignal(nameOf(draft.base) ?? slugOf(draft.look.views[0]?.sample?.device ?? ""));
   const device = useSignal(draft.device ?? "");
   const saved = useSignal<LocalMakerSaved | null>(null);
   const before = useSignal<string | null>(null);
@@ -43,7 +43,7 @@ export function Save({
       const mark = saved.value?.outcome === "saved" ? saved.value.mark : start.mark;
       const target = device.value === "" ? null : device.value;
       saved.value = await call<LocalMakerSaved>("POST", "/maker/save", { ...body, device: target, mark });
-      if (saved.value.outcome === "saved") done();
+      if (saved.value.outcome === "saved") done(saved.value.reference);
     });
   };
   const back = (mark: string) =>
@@ -51,6 +51,7 @@ export function Save({
       const body = { base: before.value, patches: [], name: null, seen: null, device: device.value, mark };
       saved.value = await call<LocalMakerSaved>("POST", "/maker/save", body);
       before.value = null;
+      if (saved.value.outcome === "saved") done(saved.value.reference);
     });
   const result = saved.value;
   return (
@@ -135,6 +136,12 @@ export function Save({
 /** @returns the name of an own profile, so that the next save is its next revision; null for a shipped one */
 function nameOf(base: string): string | null {
   return /^own\/([^@]+)@/.exec(base)?.[1] ?? null;
+}
+
+/** Makes a name of the device's: `ACME V` is `acme-v`. */
+function slugOf(device: string): string {
+  const text = device.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
+  return text.replaceAll(/^-+|-+$/g, "").slice(0, 40);
 }
 
 function Outcome({ of }: { of: LocalMakerSaved }) {

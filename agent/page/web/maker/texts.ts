@@ -25,6 +25,16 @@ export const t = translations({
   file: ["A recording or a file of the device", "Bir kayıt veya cihazın dosyası"],
   found: ["Looks like {name}", "{name} gibi görünüyor"],
   nothingFound: ["Nothing known is recognised", "Bilinen bir biçim bulunamadı"],
+  whyHl7: [
+    "A line begins with MSH and declares its separators.",
+    "Bir satır MSH ile başlıyor ve ayraçlarını bildiriyor.",
+  ],
+  whyAstm: ["The lines are records, from H on.", "Satırlar H ile başlayan kayıtlar."],
+  "generic-hl7": ["Any analyzer with HL7", "HL7 gönderen herhangi bir cihaz"],
+  "generic-astm": ["Any analyzer with ASTM", "ASTM gönderen herhangi bir cihaz"],
+  "generic-astm-raw": ["Any analyzer with ASTM without frames", "Çerçevesiz ASTM gönderen herhangi bir cihaz"],
+  "generic-poct1a": ["Any device with POCT1-A", "POCT1-A gönderen herhangi bir cihaz"],
+  "practice-system": ["Practice software (HL7)", "Muayenehane yazılımı (HL7)"],
   base: ["Begin with", "Başlangıç profili"],
   baseHint: ["The profile that your clicks change.", "Tıklamalarınızın değiştirdiği profil."],
   baseLoses: ["Another profile begins without your clicks.", "Başka bir profil tıklamalarınız olmadan başlar."],
@@ -61,7 +71,7 @@ export const t = translations({
   sees: ["2 What the clinic will see", "2 Kliniğin göreceği"],
   noResults: ["No results are read.", "Sonuç okunmuyor."],
   device: ["Device", "Cihaz"],
-  unread: ["Texts that nothing reads ({count}):", "Okunmayan metinler ({count}):"],
+  unread: ["Texts that nothing reads ({count})", "Okunmayan metinler ({count})"],
   unknownCodes: ["Codes without a name: {count}", "Adı olmayan kod: {count}"],
   rows: ["Rows", "Satırlar"],
   code: ["Code", "Kod"],
@@ -158,6 +168,15 @@ const reasons = translations({
   oneMessage: ["one message proves nothing", "tek ileti kanıt değil"],
   counter: ["it counts up and is not matched", "artan bir sayaç, eşleştirilmez"],
 });
+
+/** A profile's name: its device, or what a general one reads. */
+export function baseWord(profile: string, name: string): string {
+  const general = GENERAL.find((each) => each === profile);
+  const word = general === undefined ? name : t(general);
+  return word === profile ? profile : `${word} (${profile})`;
+}
+
+const GENERAL = ["generic-hl7", "generic-astm", "generic-astm-raw", "generic-poct1a", "practice-system"] as const;
 
 export function reasonWords({ code, values }: ProposalReason): string {
   return reasons(code, Object.fromEntries(values.map((value, index) => [index, value])) as never);

@@ -80,6 +80,12 @@ export function useDraft() {
       run(async () => {
         if (draft.value !== null) await show({ ...draft.value, base, patches: [] }, draft.value.opened, []);
       }),
+    /** Notes a stored revision, which the next save follows. */
+    stored: (reference: string) => {
+      if (draft.value === null || !reference.startsWith("own/")) return;
+      draft.value = { ...draft.value, own: [reference, ...draft.value.own] };
+      keep(draft.value);
+    },
     end: () => {
       draft.value = null;
       keep(null);

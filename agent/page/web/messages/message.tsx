@@ -43,6 +43,9 @@ function Shown({ message, reload }: { message: LocalMessage; reload: () => Promi
             {t("reprocess")}
           </button>
           {!message.is_image && <Save id={id} />}
+          {!message.is_image && (
+            <a href={`/maker?message=${encodeURIComponent(id)}&device=${encodeURIComponent(device)}`}>{t("maker")}</a>
+          )}
         </p>
         {isAsked.value && <Reprocess id={id} close={() => (isAsked.value = false)} stored={reload} />}
       </section>

@@ -93,4 +93,85 @@ describe.skipIf(browserProblem() !== null)("the maker of profiles", () => {
     await page.getByRole("heading", { name: "Yeni profil" }).waitFor();
     await page.close();
   });
+
+  test("the forms of real devices come through: typed names, printed values, another protocol, by mouse or keyboard", async () => {
+    const page = await opened();
+    const again = () => page.getByRole("button", { name: "Other bytes" }).click();
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(new URL(request.url()).hostname));
+
+    // Boule Exigo: P in every row, the species and the settings as rows, a name where numbers are typed.
+    await page.getByLabel("A recording or a file").setInputFiles("fixtures/boule-exigo/dog-three-parts.hl7");
+    await page.getByLabel("Begin with").selectOption("generic-hl7");
+    for (const box of await page.getByRole("checkbox").all()) await box.check();
+    await page.getByRole("button", { name: /^Take the chosen/ }).click();
+    await expect.poll(() => sees(page).textContent()).toMatch(/Name of the animalZeytin.*SpeciesDOG/);
+    await sees(page)
+      .getByRole("row", { name: /WBC.*10\.4/ })
+      .waitFor();
+    await sees(page).getByRole("row", { name: /OPID/ }).waitFor({ state: "detached" });
+    await again();
+
+    // Printed values need no click.
+    const head =
+      "MSH|^~\\&|U1|LAB|||20261120101500||ORU^R01|2|P|2.5\nPID|1||4711\nOBR|1||U-1|UA|||20261120101200||||||||Urine\n";
+    await pasted(page, `${head}OBX|1|ST|WBC||5-10|/HPF|||||F\nOBX|2|ST|LEPTO||1/400||||||F\n`);
+    await sees(page)
+      .getByRole("row", { name: /WBC.*5-10/ })
+      .waitFor();
+    await sees(page)
+      .getByRole("row", { name: /LEPTO.*1\/400/ })
+      .waitFor();
+    await again();
+
+    // A link with a dialogue is chosen, not drawn.
+    await page.getByLabel("A recording or a file").setInputFiles("fixtures/mythic/one-line-header.astm");
+    await page.getByRole("heading", { name: "Looks like lines with a check number" }).waitFor();
+    await expect.poll(() => page.getByLabel("Begin with").inputValue()).toBe("mythic");
+    await sees(page).getByRole("row", { name: /WBC/ }).waitFor();
+    await again();
+
+    // A thousand rows, by the keyboard alone: the first lines to the patient, a field, its role.
+    const many = Array.from({ length: 1000 }, (_, index) => `OBX|${index + 1}|NM|C${index}||${index}|g/L|||||F`);
+    await pasted(
+      page,
+      ["MSH|^~\\&|U1|LAB|||20261120101500||ORU^R01|2|P|2.5", "PID|1||4711||Rex|Kaya", ...many].join("\n"),
+    );
+    await page.getByRole("button", { name: "Line 1 MSH" }).focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    for (let step = 0; step < 4; step += 1) await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    const start = Date.now();
+    await page.keyboard.press("3");
+    await expect.poll(() => sees(page).textContent()).toContain("OwnerKaya");
+    expect(Date.now() - start).toBeLessThan(5000);
+    expect(new Set(asked)).toEqual(new Set(["127.0.0.1"]));
+    await page.close();
+  });
+
+  test("a save after another tab's is refused with the difference", async () => {
+    const page = await opened();
+    const other = await browser.newPage();
+    await other.goto(page.url());
+    for (const [tab, name] of [
+      [page, "PID-6"],
+      [other, "PID-7"],
+    ] as const) {
+      await pasted(tab, unknownDevice("3", "4711").replaceAll("\r", "\n"));
+      await tab.getByRole("button", { name: "Line 2 PID" }).click();
+      await tab.getByRole("button", { name: new RegExp(`^${name} `) }).click();
+      await tab.getByRole("button", { name: "Name of the animal", exact: true }).click();
+      await tab.getByRole("button", { name: "Undo (1)" }).waitFor();
+      await tab.getByLabel("Name of the profile").fill("acme-v");
+      await tab.getByRole("button", { name: "Save", exact: true }).click();
+      if (tab === page) await tab.getByText("Saved as own/acme-v@1").waitFor();
+    }
+    await other.getByText("own/acme-v@1 was stored meanwhile").waitFor();
+    const difference = other.getByRole("region", { name: "Difference" });
+    await expect.poll(() => difference.textContent()).toMatch(/- {3}name: PID-6[^]*\+ {3}name: PID-7/);
+    await expectAccessible(other);
+    await page.close();
+    await other.close();
+  });
 });

@@ -1,11 +1,10 @@
-import type { Config } from "../../config/values/schema.ts";
-import { DICOM } from "../../config/values/schema.ts";
-import { MAKER_BYTES_MAX } from "../../maker/tree.ts";
-import type { MakerDevice, MakerSource } from "../../page/types/maker.ts";
-import { readSpool } from "../../spool/access.ts";
-import { readStrayBytes } from "../../spool/queries/events/noise.ts";
-import { pageOfMessages } from "../../spool/queries/messages/message-summaries.ts";
-import { messageOf } from "./reprocess.ts";
+import { type Config, DICOM } from "../../../config/values/schema.ts";
+import { MAKER_BYTES_MAX } from "../../../maker/tree.ts";
+import type { MakerDevice, MakerSource } from "../../types/maker.ts";
+import { readSpool } from "../../../spool/access.ts";
+import { readStrayBytes } from "../../../spool/queries/events/noise.ts";
+import { pageOfMessages } from "../../../spool/queries/messages/message-summaries.ts";
+import { messageOf } from "../../../tools/offline/reprocess.ts";
 
 // The bytes that a profile is made of: what devices sent, or what a person pastes.
 

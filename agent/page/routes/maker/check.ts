@@ -1,13 +1,13 @@
 import { setImmediate } from "node:timers/promises";
 import type Database from "better-sqlite3";
-import type { Profile } from "../../devices/profile.ts";
-import { changesBetween, unreadIn } from "../../maker/changes.ts";
-import { CHANGE_KINDS, type ChangeKind, type LocalMakerCheck } from "../../page/types/maker.ts";
-import { searchSpool } from "../../spool/access.ts";
-import { listClinicCodes } from "../../spool/queries/clinic-codes.ts";
-import { type FilingDevice, readContext } from "../../study/assess.ts";
-import { read } from "../../study/read.ts";
-import { messageOf } from "./reprocess.ts";
+import type { Profile } from "../../../devices/profile.ts";
+import { changesBetween, unreadIn } from "../../../maker/changes.ts";
+import { CHANGE_KINDS, type ChangeKind, type LocalMakerCheck } from "../../types/maker.ts";
+import { searchSpool } from "../../../spool/access.ts";
+import { listClinicCodes } from "../../../spool/queries/clinic-codes.ts";
+import { type FilingDevice, readContext } from "../../../study/assess.ts";
+import { read } from "../../../study/read.ts";
+import { messageOf } from "../../../tools/offline/reprocess.ts";
 
 // Reads the stored messages of a device with a draft, and counts what changes. Nothing is written.
 

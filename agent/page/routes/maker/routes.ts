@@ -1,44 +1,38 @@
 import type { FastifyInstance } from "fastify";
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
-import { analyzersOf } from "../../analyzers.ts";
-import { withProfile } from "../../config/edit.ts";
-import { markOf } from "../../config/config-file.ts";
-import { ownProfile, ownReferences, profileById, profiles } from "../../devices/index.ts";
-import { OwnProfiles } from "../../devices/own/own-profiles.ts";
-import { isOwn, OWN_PREFIX } from "../../devices/own/reference.ts";
-import { printProfile } from "../../devices/table/document.ts";
-import { readProfileText, shippedForm } from "../../devices/table/load.ts";
-import type { ProfileForm } from "../../devices/table/schema.ts";
-import type { Host } from "../../host.ts";
-import { type Draft, formOf } from "../../maker/draft.ts";
-import { compiled, look, type ShownMessage } from "../../maker/look.ts";
-import { openBytes } from "../../maker/open.ts";
-import { plainView } from "../../maker/rows.ts";
-import { messageTree } from "../../maker/tree.ts";
-import type { RunningAgent } from "../../agent.ts";
-import { reprocessFirst } from "../../setup/change-profile.ts";
-import { nameOf } from "../../setup/candidates.ts";
-import { readSpool } from "../../spool/access.ts";
-import { operationsOn } from "../../spool/queries/operations.ts";
-import { checkDraft } from "../../tools/offline/check-draft.ts";
-import { makerDevices, sourceBytes } from "../../tools/offline/maker-sources.ts";
-import { replay } from "../../tools/offline/replay.ts";
-import { lineDiff } from "../types/line-diff.ts";
+import { analyzersOf } from "../../../analyzers.ts";
+import { markOf } from "../../../config/config-file.ts";
+import { ownReferences, profileById, profiles } from "../../../devices/index.ts";
+import { shippedForm } from "../../../devices/table/load.ts";
+import type { Host } from "../../../host.ts";
+import { formOf } from "../../../maker/draft.ts";
+import { compiled, look, type ShownMessage } from "../../../maker/look.ts";
+import { openBytes } from "../../../maker/open.ts";
+import { plainView } from "../../../maker/rows.ts";
+import { messageTree } from "../../../maker/tree.ts";
+import type { RunningAgent } from "../../../agent.ts";
+import { nameOf } from "../../../setup/candidates.ts";
+import { readSpool } from "../../../spool/access.ts";
+import { operationsOn } from "../../../spool/queries/operations.ts";
+import { formOfBase } from "./base.ts";
+import { checkDraft } from "./check.ts";
+import { saved } from "./save.ts";
+import { makerDevices, sourceBytes } from "./sources.ts";
+import { replay } from "../../../tools/offline/replay.ts";
 import {
   type LocalMakerCheck,
   type LocalMakerLook,
   type LocalMakerOpened,
-  type LocalMakerSaved,
   type LocalMakerStart,
   MakerCheck,
   MakerLook,
   type MakerNode,
   MakerSave,
   MakerSource,
-} from "../types/maker.ts";
-import { PageError } from "./page-error.ts";
-import { runningAgent } from "./running-agent.ts";
+} from "../../types/maker.ts";
+import { PageError } from "../page-error.ts";
+import { runningAgent } from "../running-agent.ts";
 
 /** Adds the maker of profiles. The page keeps the draft; the routes read messages with it, and store it. */
 export function makerRoutes(app: FastifyInstance, host: Host): void {
@@ -100,17 +94,6 @@ function contextOf({ config }: RunningAgent) {
   return { device: "maker", timeZone: config.timeZone, receivedAt: Date.now() };
 }
 
-/** @returns null for a profile that is code, which no click can change */
-function formOfBase(base: string): ProfileForm | null {
-  if (!isOwn(base)) {
-    if (profileById(base) === undefined) throw new PageError(409, `${base} is not a profile: load the page again`);
-    return shippedForm(base);
-  }
-  const own = ownProfile(base);
-  if ("form" in own) return own.form;
-  throw new PageError(409, own.problems.join("; "));
-}
-
 function opened(bytes: Uint8Array): LocalMakerOpened {
   const { protocol, found, messages } = openBytes(bytes, (of) => profileById(`generic-${of}`));
   const named = found?.profiles ?? [];
@@ -157,40 +140,4 @@ function lookAtCode(base: string, messages: readonly ShownMessage[]): LocalMaker
     views,
     proposals: [],
   };
-}
-
-const DAY_MS = 86_400_000;
-
-async function saved(host: Host, { base, patches, name, seen, device, mark }: MakerSave): Promise<LocalMakerSaved> {
-  const { config } = runningAgent(host);
-  const form = formOfBase(base);
-  let reference = base;
-  if (name !== null) {
-    if (form === null) throw new PageError(422, `${base} is code: use it as it is`);
-    const draft: Draft = { base: form, patches };
-    const own = { ...formOf(draft), profile: `${OWN_PREFIX}${name}`, revision: 1 };
-    const read = readProfileText(printProfile(own), own.profile);
-    if ("problems" in read) {
-      return { outcome: "refused", reference: null, problems: read.problems.map(({ message }) => message) };
-    }
-    const [latest] = ownReferences().filter((each) => each.startsWith(`${own.profile}@`));
-    if ((latest ?? null) !== seen)
-      return { outcome: "changed", reference: latest ?? "", diff: differenceTo(latest, own) };
-    reference = new OwnProfiles(config.data).save(read.form);
-  }
-  if (device === null) return { outcome: "saved", reference, device, mark: markOf(host.text()) };
-  const applied = await host.apply(withProfile(host.text() ?? "", device, reference), mark);
-  if (applied.outcome !== "applied") {
-    const problems = applied.outcome === "refused" ? applied.problems.map(({ message }) => message) : [applied.reason];
-    return { outcome: "refused", reference, problems };
-  }
-  const now = runningAgent(host).config;
-  await reprocessFirst(now, analyzersOf(now), device, Date.now() - DAY_MS);
-  return { outcome: "saved", reference, device, mark: markOf(host.text()) };
-}
-
-function differenceTo(latest: string | undefined, draft: ProfileForm): string[] {
-  const stored = latest === undefined ? null : ownProfile(latest);
-  const before = stored !== null && "form" in stored ? printProfile({ ...stored.form, revision: 1 }) : "";
-  return lineDiff(before, printProfile(draft));
 }
