@@ -6,6 +6,7 @@ import { mergeRoutes } from "./dashboard/routes/registry/merge.ts";
 import { ownerRoutes } from "./dashboard/routes/registry/owners.ts";
 import { accountRoutes } from "./dashboard/routes/settings/account.ts";
 import { agentDevicesRoutes } from "./dashboard/routes/settings/agent-devices.ts";
+import { ownProfileRoutes } from "./dashboard/routes/own-profiles.ts";
 import { auditRoutes } from "./dashboard/routes/settings/audit.ts";
 import { calendarRoutes } from "./dashboard/routes/records/calendar.ts";
 import { clinicSettingsRoutes } from "./dashboard/routes/settings/clinic-settings.ts";
@@ -86,6 +87,7 @@ export async function dashboardRoutes(
   stockRoutes(scope, context);
   deviceRoutes(scope, context);
   agentDevicesRoutes(scope, context);
+  ownProfileRoutes(scope, context);
   rolloutRoutes(scope, context);
   todayRoutes(scope, context);
   followUpRoutes(scope, context);

@@ -115,13 +115,13 @@ test("the check reports an export without an importer, for every form of import 
  */
 const ROOMS = `
 agent: agent/cli agent/config agent/connection agent/devices agent/imaging agent/protocols agent/push agent/runtime agent/spool agent/states agent/status agent/study agent/tools agent/transport shared
-agent/cli: agent agent/config agent/connection agent/devices agent/doctor agent/imaging agent/page agent/protocols agent/push agent/remote agent/report agent/spool agent/states agent/tools agent/transport shared
+agent/cli: agent agent/config agent/connection agent/devices agent/doctor agent/imaging agent/page agent/protocols agent/push agent/remote agent/report agent/runtime agent/spool agent/states agent/tools agent/transport shared
 agent/config: agent/devices agent/imaging/archive agent/protocols agent/runtime agent/transport shared
 agent/connection: agent/config agent/devices agent/protocols agent/report agent/runtime agent/spool agent/states agent/status agent/study agent/transport shared
-agent/devices: agent/devices/table agent/devices/text agent/protocols
+agent/devices: agent/devices/table agent/devices/text agent/protocols shared/files shared/runtime
 agent/devices/detection: agent/devices
 agent/devices/capabilities: agent/devices/text agent/protocols agent/report
-agent/devices/table: agent/devices/capabilities agent/protocols agent/report agent/runtime shared/api shared/files shared/runtime shared/schema
+agent/devices/table: agent/devices/capabilities agent/protocols agent/report agent/runtime shared/api shared/clinical shared/files shared/runtime shared/schema
 agent/devices/text: agent/protocols/text agent/report
 agent/doctor: agent/config agent/devices agent/imaging agent/page/types agent/push agent/report agent/runtime agent/spool agent/states agent/transport shared
 agent/imaging: agent/config agent/connection agent/imaging/archive agent/imaging/files agent/page/types agent/protocols agent/report agent/runtime agent/spool agent/states agent/study agent/transport shared
@@ -139,7 +139,7 @@ agent/protocols/hl7: agent/protocols agent/report shared
 agent/protocols/poct1: agent/protocols agent/report shared
 agent/protocols/text: agent/protocols agent/report
 agent/push: agent/config agent/devices agent/report agent/runtime agent/spool agent/states shared
-agent/remote: agent agent/config agent/push agent/runtime agent/spool shared
+agent/remote: agent agent/config agent/devices agent/push agent/runtime agent/spool shared
 agent/report: shared
 agent/runtime: shared
 agent/setup: agent agent/config agent/connection agent/devices agent/page/types agent/protocols agent/push agent/spool agent/study agent/tools agent/transport shared

@@ -28,6 +28,8 @@ export function createLink(profile: Profile, context: LinkContext, operators?: O
       return new RawRecordsLink(link.digitPrefixed);
     case "one-way":
       return new OneWayLink({ end: link.end === "SUB" ? SUB : ETX });
+    case "until-words":
+      return new OneWayLink({ start: null, end: Buffer.from(link.words, "latin1") });
     case "soh-eot":
       return new OneWayLink({ start: SOH, end: EOT, isAcknowledged: true });
     case "enq-etx":

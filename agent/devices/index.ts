@@ -1,6 +1,7 @@
 import { fujiAu } from "./text/fuji-au.ts";
 import { fujiDriChemNx } from "./text/fuji-dri-chem-nx.ts";
 import { genericPoct1a } from "./generic-poct1a.ts";
+import { htiMicrocc20 } from "./text/hti-microcc-20.ts";
 import { mindrayBc2800Vet, mindrayBc2800VetOneWay } from "./text/mindray-bc2800vet.ts";
 import { mythic } from "./text/mythic.ts";
 import { type OwnFault, type OwnProfile, OwnProfiles } from "./own/own-profiles.ts";
@@ -25,6 +26,7 @@ export const profiles: readonly Profile[] = [
   file("arkray-spotchem-ez"),
   file("arkray-spotchem-el"),
   file("arkray-pu4010"),
+  htiMicrocc20,
   fujiDriChemNx,
   fujiAu,
   mythic,
@@ -81,6 +83,17 @@ export function ownProfile(reference: string): OwnProfile | OwnFault {
 /** Returns the references of the own profiles in use, the newest revision of each first. */
 export function ownReferences(): string[] {
   return own?.list() ?? [];
+}
+
+/** Returns the shipped profiles and the newest revision of each own one that can be used. */
+export function allProfiles(): readonly Profile[] {
+  const references = ownReferences();
+  const newest = references.filter((one) => references.find((other) => isSameName(one, other)) === one);
+  return [...newest.flatMap((reference) => usable(ownProfile(reference)) ?? []), ...profiles];
+}
+
+function isSameName(one: string, other: string): boolean {
+  return one.split("@")[0] === other.split("@")[0];
 }
 
 /** @param id a shipped profile's, or the reference of an own one that can be used: `own/acme-x1@3` */

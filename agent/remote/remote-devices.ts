@@ -15,6 +15,7 @@ import type { ConfigurationLink } from "../push/heartbeat.ts";
 import { withoutFolders } from "../runtime/local-paths.ts";
 import type { Spool } from "../spool/spool.ts";
 import { bounded, openedBy, readDocument } from "./read-document.ts";
+import { storeProfiles } from "./store-profiles.ts";
 import { devicesText, withDevices } from "./with-devices.ts";
 
 // The devices that an admin writes at the dashboard. The agent pulls them after a heartbeat that named a newer version, and
@@ -84,7 +85,7 @@ class RemoteDevices implements ConfigurationLink {
     if (tried !== null && tried.version >= version) return;
     const { data } = ((await agent.server.get("/agent/v1/configuration")) ?? {}) as { data?: unknown };
     if (!wanted.Check(data)) throw new Error("invalid response: expected a version and its devices");
-    const found = await this.#apply(data.devices);
+    const found = await this.#apply(data);
     if (found === null) return;
     // The folders of a PC often hold the name of a person, and they help nobody at the dashboard.
     const folders = [agent.config.data, folderOf(this.#host.file)];
@@ -99,9 +100,12 @@ class RemoteDevices implements ConfigurationLink {
   }
 
   /** @returns the problems, none if the devices run; null if agent.yaml changed meanwhile, so that a later try is needed */
-  async #apply(document: string): Promise<DevicesProblem[] | null> {
+  async #apply({ devices: document, profiles = [] }: WantedDevices): Promise<DevicesProblem[] | null> {
     const text = this.#host.text();
     if (text === null) return null;
+    const { agent } = this.#host;
+    const unstored = agent === null ? [] : storeProfiles(agent.config.data, profiles, document);
+    if (unstored.length > 0) return bounded(unstored);
     const read = readDocument(document, text, folderOf(this.#host.file));
     if ("problems" in read) return read.problems;
     const running = this.#host.agent?.config.devices ?? [];

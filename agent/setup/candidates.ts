@@ -2,7 +2,7 @@ import type { HeardStep, ProfileName, SetupCandidate } from "../page/types/setup
 import { DICOM } from "../config/values/schema.ts";
 import { profilesNamedIn } from "../devices/detection/protocol-marks.ts";
 import { lineText, type SerialLine, suggest } from "../devices/detection/detect.ts";
-import { profileById, profiles } from "../devices/index.ts";
+import { allProfiles, profileById } from "../devices/index.ts";
 import type { Profile } from "../devices/profile.ts";
 import { wireText } from "../protocols/transcript.ts";
 import { replay } from "../tools/offline/replay.ts";
@@ -112,7 +112,7 @@ const GENERAL_NAMES: Readonly<Record<string, string>> = {
 
 export function analyzerNames(): ProfileName[] {
   // A watched folder is not a line on which a device is heard.
-  const heard = profiles.filter(({ protocol }) => protocol !== "file");
+  const heard = allProfiles().filter(({ protocol }) => protocol !== "file");
   return heard.map(({ id }) => nameOf(id)).toSorted((one, other) => one.name.localeCompare(other.name, "en"));
 }
 

@@ -1,5 +1,6 @@
 import { contains, joinRest } from "../protocols/astm/resumption.ts";
 import type { Profile } from "../devices/profile.ts";
+import { ProfileTooSlow, withinTime } from "../devices/table/pattern.ts";
 import { withoutStamp } from "../protocols/hl7/message/message.ts";
 import { readAstm } from "../protocols/astm/read.ts";
 import { readHl7 } from "../protocols/hl7/read.ts";
@@ -7,8 +8,18 @@ import { continues, readPoct1 } from "../protocols/poct1/read.ts";
 import { readText } from "../protocols/text/read.ts";
 import type { ReadContext, Reading } from "../report/report.ts";
 
-/** Reads a message to Reports. Pure: a later call returns the same Reports. */
+/** Reads a message to Reports. Pure: a later call returns the same Reports. The patterns of a clinic's own profile have a time limit. */
 export function read(message: Uint8Array, profile: Profile, context: ReadContext): Reading {
+  if (!profile.id.startsWith("own/")) return readAny(message, profile, context);
+  try {
+    return withinTime(() => readAny(message, profile, context));
+  } catch (error) {
+    if (error instanceof ProfileTooSlow) return { is: "quarantined", reason: error.message };
+    throw error;
+  }
+}
+
+function readAny(message: Uint8Array, profile: Profile, context: ReadContext): Reading {
   switch (profile.protocol) {
     case "astm":
       return readAstm(message, profile, context);

@@ -11,6 +11,7 @@ import { parseJsonBodies } from "../http/json-body.ts";
 import { keyOf, versionsOf } from "../http/request-context.ts";
 import type { Session } from "../database/query.ts";
 import { wantedDevices } from "../records/agents/configuration.ts";
+import { profilesNamed } from "../records/agents/own-profiles.ts";
 import { stepWithHeartbeat, storeHeartbeat } from "../records/agents/heartbeats.ts";
 import { PAGE_INDEXES_MAX, type PageIndex } from "../records/patients/page-index.ts";
 import { listIdentifiers, type Page, type PatientFilter } from "../records/patients/patients.ts";
@@ -145,10 +146,13 @@ function ordersRoute(app: FastifyInstance, { store, now }: RouteContext): void {
 
 /** The devices that an admin wrote for the agent. Null if nobody wrote any. */
 function configurationRoute(app: FastifyInstance, { store }: RouteContext): void {
-  app.get("/agent/v1/configuration", { config: directory }, async (request) => ({
-    success: true,
-    data: (await wantedDevices(store, keyOf(request).id)) ?? null,
-  }));
+  app.get("/agent/v1/configuration", { config: directory }, async (request) => {
+    const { id, clinic_id: clinicId } = keyOf(request);
+    const wanted = await wantedDevices(store, id);
+    if (wanted === undefined) return { success: true, data: null };
+    const profiles = await profilesNamed(store, wanted.devices, clinicId);
+    return { success: true, data: { ...wanted, ...(profiles.length > 0 && { profiles }) } };
+  });
 }
 
 /** Lists for the agent's patient directory, with the pages of GET /api/v1/patients. */

@@ -933,6 +933,20 @@ const units = () => `
   alter table clinic_settings add column units text;
 `;
 
+/** Profiles of devices that a clinic has of its own. A revision never changes. */
+const ownProfiles = ({ id, orderedText }: Engine) => `
+  create table own_profile (
+    id ${id},
+    clinic_id bigint not null references clinic (id),
+    profile ${orderedText} not null,
+    text text not null,
+    sha256 text not null,
+    saved_at bigint not null,
+    user_id bigint not null references dashboard_user (id),
+    unique (clinic_id, profile)
+  );
+`;
+
 const soapContent = [
   "id",
   "fp",
@@ -969,6 +983,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   stockMovements,
   intervalProposals,
   units,
+  ownProfiles,
 ];
 
 /** Version of the schema that this program knows. */

@@ -525,6 +525,18 @@ export interface Tables {
   agent: AgentColumns & { id: Generated<number> };
   /** The devices that a user last wrote for an agent. */
   rollout: RolloutColumns;
+  /** A revision of a clinic's own profile. */
+  own_profile: {
+    id: Generated<number>;
+    clinic_id: number;
+    /** With its revision: `own/acme-x1@3`. */
+    profile: string;
+    text: string;
+    /** SHA-256 of the text in hexadecimal digits. */
+    sha256: string;
+    saved_at: number;
+    user_id: number;
+  };
   agent_configuration: {
     agent_id: number;
     /** Grows with each change. */

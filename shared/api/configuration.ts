@@ -38,9 +38,29 @@ export const HeartbeatAnswer = Type.Object({
   upgrade: Type.Optional(WantedVersion),
 });
 
+/** Longest text of a clinic's own profile. */
+export const PROFILE_CHARS_MAX = 256 * 1024;
+
+/** Max own profiles that the devices of one agent name. */
+export const WANTED_PROFILES_MAX = 20;
+
+/** An own profile with its revision: `own/acme-x1@3`. */
+export const PROFILE_REFERENCE = "own/[a-z0-9][a-z0-9-]{0,62}@[1-9][0-9]{0,5}";
+
+/** A clinic's own profile, which the agent stores before a device uses it. */
+export const WantedProfile = Type.Object({
+  profile: Type.String({ pattern: `^${PROFILE_REFERENCE}$` }),
+  /** SHA-256 of the text in hexadecimal digits. */
+  sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+  text: Type.String({ maxLength: PROFILE_CHARS_MAX }),
+});
+export type WantedProfile = Static<typeof WantedProfile>;
+
 /** The response to `GET /agent/v1/configuration`. */
 export const WantedDevices = Type.Object({
   version: Type.Integer({ minimum: 1 }),
   devices: Type.String({ maxLength: DEVICES_CHARS_MAX }),
+  /** The clinic's own profiles that the devices name. Older servers omit it. */
+  profiles: Type.Optional(Type.Array(WantedProfile, { maxItems: WANTED_PROFILES_MAX })),
 });
 export type WantedDevices = Static<typeof WantedDevices>;

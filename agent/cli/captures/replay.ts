@@ -4,6 +4,8 @@ import type { Patient } from "../../../shared/api/patient.ts";
 import { isRealDate } from "../../../shared/schema/timestamp.ts";
 import { printError, printJson } from "../../../shared/platform/cli/output.ts";
 import { profileById, profiles } from "../../devices/index.ts";
+import { isOwn } from "../../devices/own/reference.ts";
+import { type ConfigOption, configOption, readConfig } from "../common/options.ts";
 import { replay, type ReplayedMessage } from "../../tools/offline/replay.ts";
 
 const PROFILE_IDS = profiles.map(({ id }) => id).join(", ");
@@ -12,17 +14,20 @@ export const replayCommand = new Command("replay")
   .argument("<fixture>")
   .description("print the study that a fixture becomes, with its times in UTC; nothing is sent")
   .requiredOption("--profile <id>", PROFILE_IDS)
+  .addOption(configOption())
   .option("--species <species>", "species of the patient, for ranges and flags")
   .option("--date-of-birth <date>", "date of birth of the patient, YYYY-MM-DD", parseDate)
   .action(replayFixture);
 
-interface ReplayOptions {
+interface ReplayOptions extends ConfigOption {
   readonly profile: string;
   readonly species?: string;
   readonly dateOfBirth?: string;
 }
 
 function replayFixture(fixture: string, options: ReplayOptions): void {
+  // A clinic's own profile is in the data folder of its agent.
+  if (isOwn(options.profile)) readConfig(options);
   const profile = profileById(options.profile);
   if (profile === undefined) throw new Error(`--profile is ${options.profile}, expected one of ${PROFILE_IDS}`);
   const context = { device: "replay", timeZone: "UTC", receivedAt: Date.now() };

@@ -19,20 +19,17 @@ const ofHl7: Readonly<Record<string, (profile: Hl7Profile) => Partial<Hl7Profile
   "result-tree": () => resultTree,
 };
 
-/** Switches on capabilities of ASTM. @throws an Error that names an unknown one */
+/** Returns the names of the capabilities of a protocol. */
+export function capabilitiesOf(protocol: "astm" | "hl7" | "text"): readonly string[] {
+  return protocol === "text" ? [] : Object.keys(protocol === "astm" ? ofAstm : ofHl7);
+}
+
+/** Switches on capabilities of ASTM, whose names are known. */
 export function withAstmCapabilities(profile: AstmProfile, names: readonly string[]): AstmProfile {
-  return names.reduce((known, name) => ({ ...known, ...found(ofAstm, name) }), profile);
+  return names.reduce((known, name) => ({ ...known, ...ofAstm[name] }), profile);
 }
 
-/** Switches on capabilities of HL7. @throws an Error that names an unknown one */
+/** Switches on capabilities of HL7, whose names are known. @throws an Error if one needs a column that the profile lacks */
 export function withHl7Capabilities(profile: Hl7Profile, names: readonly string[]): Hl7Profile {
-  return names.reduce((known, name) => ({ ...known, ...found(ofHl7, name)(known) }), profile);
-}
-
-function found<Capability>(all: Readonly<Record<string, Capability>>, name: string): Capability {
-  const capability = Object.hasOwn(all, name) ? all[name] : undefined;
-  if (capability === undefined) {
-    throw new Error(`capabilities has ${name}, expected ${Object.keys(all).join(", ")}`);
-  }
-  return capability;
+  return names.reduce((known, name) => ({ ...known, ...ofHl7[name]?.(known) }), profile);
 }

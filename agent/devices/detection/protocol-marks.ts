@@ -1,4 +1,5 @@
-import { profiles as known } from "../index.ts";
+import { allProfiles } from "../index.ts";
+import type { Profile } from "../profile.ts";
 
 // Marks of each protocol in received bytes.
 
@@ -19,6 +20,7 @@ export const PROTOCOL_MARKS: readonly ((text: string) => ProtocolMatch[])[] = [
   rawRecords,
   oneWayText,
   urineStrip,
+  summedRecords,
   checkedLines,
   sohRecords,
   vetLabInquiries,
@@ -157,6 +159,14 @@ function urineStrip(text: string): ProtocolMatch[] {
   return [{ protocol: "DIRUI strip", profiles: ["dirui-h100"], score: end === undefined ? 60 : 90, reason }];
 }
 
+/** A record of the run with its date, and words at the end of the transfer. */
+function summedRecords(text: string): ProtocolMatch[] {
+  if (!/(?:^|[\r\n])R,\d*,\d{4}-\d\d-\d\d,\d\d:\d\d:\d\d,/.test(text)) return [];
+  const isEnded = text.includes(",TRANSFER FINISH");
+  const reason = `a record R with date and time, ${isEnded ? "and" : "no"} TRANSFER FINISH`;
+  return [{ protocol: "HTI records", profiles: ["hti-microcc-20"], score: isEnded ? 95 : 70, reason }];
+}
+
 /**
  * A header, the name of the frame in its own line or in the header's, and END with a number. A device that waits for an
  * acknowledgement sends CONNECT alone.
@@ -207,7 +217,7 @@ function vetLabCheck(body: string): string {
  * marks.
  */
 export function profilesOf(protocol: "astm" | "hl7", sender: string, text = ""): string[] {
-  const found = known.flatMap((profile) => {
+  const found = allProfiles().flatMap((profile) => {
     if (profile.protocol !== protocol || profile.link.kind === "soh-eot" || refuses(profile, sender)) return [];
     const isNamed =
       profile.sender?.test(sender) === true && !UNKNOWN_SENDERS.some((each) => profile.sender?.test(each));
@@ -221,7 +231,7 @@ export function profilesOf(protocol: "astm" | "hl7", sender: string, text = ""):
 const UNKNOWN_SENDERS = ["", "|", "Another maker|Another model"];
 
 /** Returns whether the profile's reader takes the sender for another model. An empty one of HL7 names no model. */
-function refuses(profile: (typeof known)[number], sender: string): boolean {
+function refuses(profile: Profile, sender: string): boolean {
   if (profile.protocol !== "astm" && profile.protocol !== "hl7") return false;
   return profile.sender !== undefined && sender !== "|" && !profile.sender.test(sender);
 }

@@ -1,17 +1,17 @@
 import fs from "node:fs";
 import path from "node:path";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
-import type { Profile } from "../profile.ts";
 import { printProfile } from "../table/document.ts";
 import type { ProfileForm } from "../table/schema.ts";
 import { readProfileText } from "../table/load.ts";
+import type { ReadProfile } from "../table/read.ts";
 import { OWN_PREFIX, parseReference, type Reference, referenceText } from "./reference.ts";
 import { hashOf, readStored, writeOnce } from "./stored-file.ts";
 
 // The clinic's own profiles in the data folder: profiles/own/<name>/<revision>.yaml, each the resolved whole. A revision never changes.
 
 /** Folder of the profiles in the data folder. */
-export const PROFILES_FOLDER = "profiles";
+const PROFILES_FOLDER = "profiles";
 
 const REVISION_MAX = 1_000_000;
 
@@ -23,7 +23,7 @@ export interface OwnProfile {
   readonly hash: string;
   readonly form: ProfileForm;
   /** Its id is the reference, so that each message keeps the revision that received it. */
-  readonly profile: Profile;
+  readonly profile: ReadProfile["profile"];
 }
 
 /** Why a revision cannot be used. */
@@ -67,6 +67,13 @@ export class OwnProfiles {
     } catch (error) {
       return { code: "PROFILE.FAULTY", problems: [errorMessage(error)] };
     }
+  }
+
+  /** Returns the file of a revision that is stored; null for another profile. */
+  fileOf(reference: string): string | null {
+    const parsed = parseReference(reference);
+    const file = parsed === null ? null : this.#file(parsed);
+    return file !== null && fs.existsSync(file) ? file : null;
   }
 
   /** Stores a form as the next revision of its profile; one that the latest revision equals is that one. @returns its reference */

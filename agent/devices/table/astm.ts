@@ -11,10 +11,6 @@ import { conditionOf, sourceOf } from "./source.ts";
 export function astmProfile(form: ProfileForm): AstmProfile {
   const { link, charset, patient = {}, sample = {}, results = {}, doubts = {}, statuses } = form;
   const { rows = [], controls = {}, collect, orders, fields, capabilities = [] } = form;
-  const foreign = rows.find(({ as }) => as !== "remark");
-  if (foreign !== undefined) throw new Error(`rows has ${foreign.as}, expected remark in a profile of ASTM`);
-  if (form.analytes !== undefined || form.flags !== undefined) throw new Error("analytes and flags are keys of HL7");
-  if (link.kind === "mllp") throw new Error("link.kind is mllp, a link of HL7");
   const { name, owner, species } = patient;
   const names = namesOf(results, ["R"]);
   const unit = results.unit === undefined ? undefined : sourceOf(results.unit, ["R"]);

@@ -6,7 +6,7 @@ import { type Records, type Source, sourceOf } from "./source.ts";
 // The columns that profiles of both protocols share.
 
 /** The columns of every protocol. */
-export function baseOf({ profile, device, recognize, results }: ProfileForm) {
+export function baseOf({ profile, device, serial, recognize, results }: ProfileForm) {
   const marks = recognize?.marks;
   const suffix = results?.suffix;
   const sender = senderOf(recognize);
@@ -14,6 +14,7 @@ export function baseOf({ profile, device, recognize, results }: ProfileForm) {
     id: profile,
     modality: device.modality ?? null,
     device_name: device.name ?? null,
+    ...(serial === undefined ? {} : { serial }),
     ...(marks === undefined ? {} : { marks: readPattern(marks) }),
     ...(suffix === undefined ? {} : { valueSuffix: suffix }),
     ...(sender === null ? {} : { sender }),

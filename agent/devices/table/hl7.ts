@@ -6,14 +6,13 @@ import { withHl7Capabilities } from "../capabilities/capabilities.ts";
 import { baseOf, namesOf, stated, wordsByMark } from "./base.ts";
 import { readPattern } from "./pattern.ts";
 import type { ProfileForm, SourceForm } from "./schema.ts";
-import { conditionOf, patternAt, sourceOf, wordsOf } from "./source.ts";
+import { conditionOf, patternAt, type Records, sourceOf, wordsOf } from "./source.ts";
 
 // A profile of HL7 v2 from its file.
 
 export function hl7Profile(form: ProfileForm): Hl7Profile {
-  const { link, device, sample = {}, results = {}, analytes, flags, doubts = {}, statuses, rows = [] } = form;
+  const { device, sample = {}, results = {}, analytes, flags, doubts = {}, statuses, rows = [] } = form;
   const { controls = {}, collect } = form;
-  if (link.kind !== "mllp") throw new Error(`link.kind is ${link.kind}, a link of ASTM`);
   const names = namesOf(results, ["OBX"]);
   const rowsAs = (kind: string) => {
     return patternAt(
@@ -81,13 +80,15 @@ function splitAt(text: string, characters: string): string[] {
   return characters.split("").reduce((parts, each) => parts.flatMap((part) => part.split(each)), [text]);
 }
 
+const PATIENT_SEGMENTS = ["PID", "PV1", "OBR"];
+
 function patientOf(patient: ProfileForm["patient"]): Hl7Profile["patient"] {
   if (patient === undefined) return undefined;
   const { species, ...others } = patient;
-  const sources = Object.entries(others).map(([name, form]) => [name, sourceOf(form, ["PID", "OBR"])] as const);
-  const speciesOf = species === undefined || species === "none" ? null : sourceOf(species, ["PID", "OBR"]);
-  return (pid, order) => {
-    const records = { PID: pid, OBR: order };
+  const sources = Object.entries(others).map(([name, form]) => [name, sourceOf(form, PATIENT_SEGMENTS)] as const);
+  const speciesOf = species === undefined || species === "none" ? null : sourceOf(species, PATIENT_SEGMENTS);
+  return (segments) => {
+    const records: Records = { ...segments };
     const fields = Object.fromEntries(sources.map(([name, source]) => [name, source(records)])) as PatientFields;
     if (species === "none") return { ...fields, species: null };
     return speciesOf === null ? fields : { ...fields, species: speciesOf(records) };

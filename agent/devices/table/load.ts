@@ -15,7 +15,7 @@ export function readProfiles(root: string): ReadonlyMap<string, ReadProfile> {
   for (const protocol of PROTOCOLS) {
     for (const file of readdirSync(join(root, protocol)).filter((each) => each.endsWith(".yaml"))) {
       const name = `${protocol}/${file}`;
-      const read = readProfile(readFileSync(join(root, name), "utf8"), name, () => null);
+      const read = readProfile(readFileSync(join(root, name), "utf8"), name, () => null, null);
       if ("problems" in read) throw new Error(read.problems.map(({ message }) => message).join("; "));
       if (`${read.form.profile}.yaml` !== file) throw new Error(`${name}: its profile is ${read.form.profile}`);
       found.set(read.form.profile, read);
@@ -37,7 +37,14 @@ export function shippedForm(id: string): ProfileForm | null {
   return shippedProfiles().get(id)?.form ?? null;
 }
 
-/** Reads the text of a profile, which may extend a shipped one. `where`: its file, for the sentences. Never throws. */
-export function readProfileText(text: string, where: string): ReadProfile | ProfileProblems {
-  return readProfile(text, where, shippedForm);
+/**
+ * Reads the text of a profile, which may extend a shipped one. `where`: its file, for the sentences. `captures`: how many captures lie
+ * beside it; null if that is unknown. Never throws.
+ */
+export function readProfileText(
+  text: string,
+  where: string,
+  captures: number | null = null,
+): ReadProfile | ProfileProblems {
+  return readProfile(text, where, shippedForm, captures);
 }

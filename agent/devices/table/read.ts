@@ -1,11 +1,14 @@
+import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
 import { type Fault, faults } from "../../../shared/schema/problems.ts";
 import type { AstmProfile } from "../../protocols/astm/profile.ts";
 import type { Hl7Profile } from "../../protocols/hl7/profile.ts";
 import type { TextProfile } from "../../protocols/text/profile.ts";
+import { advice } from "../../runtime/did-you-mean.ts";
 import { dotted } from "../../runtime/yaml-lines.ts";
 import { astmProfile } from "./astm.ts";
+import { formProblems } from "./checks.ts";
 import { type ProfileProblem, readDocument } from "./document.ts";
 import { type BaseOf, BaseError, resolveForm } from "./extend.ts";
 import { hl7Profile } from "./hl7.ts";
@@ -28,19 +31,28 @@ export interface ProfileProblems {
 
 const validator = Compile(ProfileForm);
 
-/** Reads the text of a profile. `where`: its file, for the sentences. Never throws. */
-export function readProfile(text: string, where: string, baseOf: BaseOf): ReadProfile | ProfileProblems {
+/** Reads the text of a profile. `where`: its file, for the sentences. `captures`: see formProblems. Never throws. */
+export function readProfile(
+  text: string,
+  where: string,
+  baseOf: BaseOf,
+  captures: number | null,
+): ReadProfile | ProfileProblems {
   const document = readDocument(text);
   if ("words" in document) return { problems: [problemAt(where, document.line, [], document.words)] };
   const at = (steps: readonly string[], words: string) => problemAt(where, document.lineOf(steps), steps, words);
   try {
     const form = resolveForm(document.values, baseOf);
-    if (!validator.Check(form))
+    if (!validator.Check(form)) {
       return { problems: inOrder(faults(validator, form).map((fault) => at(fault.steps, sentence(fault)))) };
+    }
+    const found = formProblems(form, captures);
+    if (found.length > 0) return { problems: inOrder(found.map(({ steps, words }) => at(steps, words))) };
     return { form, profile: profileOf(form) };
   } catch (error) {
     if (error instanceof BaseError) return { problems: [at(["extends"], `extends ${error.message}`)] };
-    return { problems: [at([], errorMessage(error))] };
+    // A capability needs what the profile does not state.
+    return { problems: [at(["capabilities"], errorMessage(error))] };
   }
 }
 
@@ -65,5 +77,25 @@ function inOrder(problems: readonly ProfileProblem[]): ProfileProblem[] {
 }
 
 function sentence({ code, steps, place, words }: Fault): string {
-  return code === "CUT" ? `${place} ${words}` : `${dotted(steps) || "the profile"} ${words}`;
+  if (code === "CUT") return `${place} ${words}`;
+  const name = dotted(steps) || "the profile";
+  if (code !== "UNEXPECTED") return `${name} ${words}`;
+  return `${name} is an unknown key, ${advice(steps.at(-1) ?? "", keysAt(ProfileForm, steps.slice(0, -1)))}`;
+}
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, TSchema>>;
+  readonly patternProperties?: Readonly<Record<string, TSchema>>;
+  readonly items?: TSchema;
+  readonly anyOf?: readonly TSchema[];
+}
+
+/** Returns the keys that the schema knows at a path, in each of its alternatives. */
+function keysAt(schema: TSchema | undefined, steps: readonly string[]): string[] {
+  if (schema === undefined) return [];
+  const { properties = {}, patternProperties = {}, items, anyOf = [] } = schema as Schema;
+  const [step, ...rest] = steps;
+  if (step === undefined) return [...Object.keys(properties), ...anyOf.flatMap((each) => keysAt(each, steps))];
+  const inner = /^\d+$/.test(step) ? items : (properties[step] ?? Object.values(patternProperties)[0]);
+  return [...keysAt(inner, rest), ...anyOf.flatMap((each) => keysAt(each, steps))];
 }

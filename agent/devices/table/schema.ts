@@ -43,6 +43,13 @@ const OneSource = Type.Union([
 const SourceForm = Type.Union([OneSource, Type.Array(OneSource, { minItems: 1, maxItems: 20 })]);
 export type SourceForm = Static<typeof OneSource> | Static<typeof SourceForm>;
 
+/** Parts that the published schema names, from the largest. */
+export const namedParts: Readonly<Record<string, Type.TSchema>> = {
+  sources: SourceForm,
+  source: OneSource,
+  condition: Condition,
+};
+
 const optional = <T extends Record<string, Type.TSchema>>(fields: T) =>
   ClosedObject(
     Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, Type.Optional(field)])) as {
@@ -120,11 +127,22 @@ const PROFILE_ID = textForm("^(own/)?[a-z0-9][a-z0-9-]{0,62}$", "an id such as b
 
 /** What proves that the profile reads its device, from the weakest. `printout`: a capture beside its print-out. */
 const EvidenceState = Type.Enum(["unverified", "parser", "document", "capture", "printout"]);
-const Evidence = ClosedObject({
+const proof = {
   state: EvidenceState,
+  /** What the state means here: `log`, `notes on one message`. */
+  source: Type.Optional(Words),
   /** Results read of the results sent: `25 of 25`. */
   read: Type.Optional(Words),
   unverified: Type.Optional(Type.Array(Words, { maxItems: 50 })),
+};
+const Evidence = ClosedObject({
+  /** The models of the table of devices; default the device's name. */
+  models: Type.Optional(Words),
+  /** The protocol there, with its version: `HL7 2.3.1`. */
+  protocol: Type.Optional(Words),
+  ...proof,
+  /** Other devices that the profile reads, each with its own proof. */
+  also: Type.Optional(Type.Array(ClosedObject({ models: Words, ...proof }), { maxItems: 20 })),
 });
 
 export const ProfileForm = ClosedObject({

@@ -12,16 +12,13 @@ const COLUMNS = [TEXT];
 /** Max results of a text. */
 const ROWS_MAX = 1000;
 
-/** @throws an Error if the form lacks what a text needs */
 export function textProfile(form: ProfileForm): TextProfile {
-  const { link, serial, device, text = [] } = form;
-  if (link.kind !== "one-way") throw new Error(`link.kind is ${link.kind}, expected one-way in a profile of text`);
+  const { link, device, text = [] } = form;
   const layouts = text.map(layoutOf);
   const sampleOf = sampleReader(form);
   return {
     protocol: "text",
-    link,
-    ...(serial === undefined ? {} : { serial }),
+    link: link as TextProfile["link"],
     ...baseOf(form),
     device_name: device.name ?? form.profile,
     read: (message) => {

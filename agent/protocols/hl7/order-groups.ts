@@ -15,6 +15,8 @@ const PATIENT_NOTES_MAX = 100;
 /** Orders of one sample of one patient, with their results. */
 export interface OrderGroup {
   readonly patient: Segment | null;
+  /** PV1 of the patient. */
+  readonly visit: Segment | null;
   readonly order: Segment | null;
   readonly specimen: Segment | null;
   readonly container: Segment | null;
@@ -46,6 +48,7 @@ class GroupCollector {
   readonly notes: string[] = [];
   #patients = 0;
   #patient: Segment | null = null;
+  #visit: Segment | null = null;
   #order: Segment | null = null;
   #specimen: Segment | null = null;
   #container: Segment | null = null;
@@ -74,9 +77,12 @@ class GroupCollector {
       case "PID":
         this.#patient = segment;
         this.#patients += 1;
-        this.#order = this.#specimen = this.#container = null;
+        this.#visit = this.#order = this.#specimen = this.#container = null;
         this.#patientNotes = [];
         this.#beginOrder();
+        break;
+      case "PV1":
+        this.#visit = segment;
         break;
       case "SPM":
         if (!this.#isSpecimenFirst) break;
@@ -147,7 +153,15 @@ class GroupCollector {
     const kind = [sent(specimen, 4), isUrine(order, specimen)];
     const key = [patientKey, ...specimenIds(order, specimen, container), time, ...kind].join("|");
     const comments = [...this.#patientNotes];
-    this.#current = this.#groups.get(key) ?? { patient, order, specimen, container, rows: [], comments };
+    this.#current = this.#groups.get(key) ?? {
+      patient,
+      visit: this.#visit,
+      order,
+      specimen,
+      container,
+      rows: [],
+      comments,
+    };
     this.#groups.set(key, this.#current);
     return this.#current;
   }

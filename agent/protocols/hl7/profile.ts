@@ -34,7 +34,7 @@ export interface Hl7Profile extends ProfileBase {
   /** Catalogue's codes of this device's names, where the catalogue has none or another analyte. */
   readonly analytes?: Readonly<Record<string, string>>;
   /** Fields of the patient that the device does not write at the standard's place. */
-  readonly patient?: (pid: Segment, order: Segment) => PatientFields;
+  readonly patient?: (segments: PatientSegments) => PatientFields;
   /** OBX-3 of the row with the species, if PID lacks it. */
   readonly speciesRow?: Pattern;
   /** OBX-3 of rows about the run, sample or patient, which become comments. */
@@ -71,6 +71,13 @@ export interface Hl7Profile extends ProfileBase {
   readonly collectHours?: number;
   /** Only messages of one test are collected, and only by a number that no counter has. */
   readonly collectSingles?: true;
+}
+
+/** Segments that may hold fields of the patient. One that the message lacks is empty. */
+export interface PatientSegments {
+  readonly PID: Segment;
+  readonly PV1: Segment;
+  readonly OBR: Segment;
 }
 
 /** Fields of a patient. A missing or an empty one is at the standard's place. */

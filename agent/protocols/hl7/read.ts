@@ -134,8 +134,9 @@ function deviceName(header: Segment, { defaultName = "HL7 analyzer" }: Hl7Profil
 /**
  * Reads PID-3, the identifier list, then PID-2, the former external id. PID-4 may be a cage and never matches alone.
  */
-function identifiers({ patient, order, specimen, container }: OrderGroup, profile: Hl7Profile) {
-  const own = fieldsOf(patient, order, profile).identifier ?? "";
+function identifiers(group: OrderGroup, profile: Hl7Profile) {
+  const { patient, order, specimen, container } = group;
+  const own = fieldsOf(group, profile).identifier ?? "";
   // If the profile's place is empty, the number is at the standard's. Else the others match as an fp or an accession alone.
   const typed = [identifier(given(own)), ...firsts(patient, 3), ...firsts(patient, 2)].filter(isNew);
   const specimens = [
@@ -177,17 +178,17 @@ function firsts(segment: Segment | null, field: number): string[] {
 /** Replaces a segment that the message lacks. */
 const NONE = new Segment("", STANDARD_DELIMITERS);
 
-function fieldsOf(patient: Segment | null, order: Segment | null, profile: Hl7Profile): PatientFields {
-  return profile.patient?.(patient ?? NONE, order ?? NONE) ?? {};
+function fieldsOf({ patient, visit, order }: OrderGroup, profile: Hl7Profile): PatientFields {
+  return profile.patient?.({ PID: patient ?? NONE, PV1: visit ?? NONE, OBR: order ?? NONE }) ?? {};
 }
 
 /** PID-2, PID-3 and PID-4 are the identifiers, whose further components are check digits and name spaces. */
 const IDS = [2, 3, 4];
 
 function patientHint(group: OrderGroup, profile: Hl7Profile): PatientHint {
-  const { patient, order, rows } = group;
+  const { patient, rows } = group;
   const text = (field: number) => given(patient?.component(field, 1) ?? "");
-  const own = fieldsOf(patient, order, profile);
+  const own = fieldsOf(group, profile);
   // PID-5: two components are owner and patient, a single one is the patient.
   const [first = "", second = ""] = patient?.components(5).map(given) ?? [];
   const [code = "", words = ""] = patient?.components(35).map(given) ?? [];

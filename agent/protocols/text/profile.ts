@@ -6,6 +6,8 @@ import type { TextOrders } from "./orders.ts";
 type TextLinkKind =
   /** STX, text, and ETX or SUB, without acknowledgement. */
   | { readonly kind: "one-way"; readonly end: "ETX" | "SUB" }
+  /** Text without a start byte that ends with these words, without acknowledgement. */
+  | { readonly kind: "until-words"; readonly words: string }
   /**
    * ENQ, body, EOT, ETX, with one acknowledgement. `bodyProblem` returns why bytes are not a complete body, null for a complete
    * one.
@@ -24,7 +26,7 @@ export interface TextProfile extends ProfileBase {
   /** Order queries of the device. Its results repeat the sample number of their order. */
   readonly orders?: TextOrders;
   /** Charset of names and remarks; default Latin-1. Katakana: the bytes A1 to DF are half-width (JIS X 0201). */
-  readonly charset?: "katakana" | "utf8";
+  readonly charset?: "katakana" | "utf8" | "windows-1251";
   /**
    * Reads a message, one character per byte. A text that departs from the layout is a problem, and no part of it is
    * read.

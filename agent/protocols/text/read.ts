@@ -41,6 +41,7 @@ export function readText(bytes: Uint8Array, profile: TextProfile, context: ReadC
   return made ?? { is: "quarantined", reason: "the text has no result" };
 }
 
+const windows1251 = new TextDecoder("windows-1251");
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Decodes a text of one character a byte. Bytes that are not UTF-8 stay Latin-1. */
@@ -50,6 +51,8 @@ function decode(text: string, charset: TextProfile["charset"]): string {
       return text;
     case "katakana":
       return withKatakana(text);
+    case "windows-1251":
+      return windows1251.decode(Buffer.from(text, "latin1"));
     case "utf8":
       try {
         return utf8.decode(Buffer.from(text, "latin1"));

@@ -61,13 +61,12 @@ function redactAstm(wire: Uint8Array, profile: AstmProfile, hidden: readonly str
   const frames = profile.link.kind === "lis01" ? framesOf(wire) : [];
   const places = frames.length === 0 ? [...wire.keys()] : frames.flatMap(placesOf);
   const owner = profile.owner?.(new AstmRecord(FIELDS, STANDARD_DELIMITERS));
-  const own = namePlacesOf(profile);
-  const names: NamePlaces = {
+  const standard: NamePlaces = {
     ...ASTM_NAMES,
-    ...shifted(own),
-    P: [...ASTM_NAMES["P"]!, Number(owner), ...(shifted(own)["P"] ?? [])],
+    P: [...ASTM_NAMES["P"]!, Number(owner)],
     R: ASTM_NAMES["R"]!.filter((place) => place + 1 !== profile.fields?.resultStatus),
   };
+  const names = merged(standard, shifted(namePlacesOf(profile)));
   let [field, kept] = ["|", "\\^"];
   const records = textOf(Uint8Array.from(places, (place) => wire[place]!)).replace(/[^\r\n]+/g, (record) => {
     // A leading digit is the number of a frame without its framing.
@@ -119,22 +118,18 @@ function mendChecksum(wire: Uint8Array, bytes: Uint8Array, { from, to }: Frame):
 }
 
 function redactHl7(text: string, profile: Hl7Profile): string {
-  const own = namePlacesOf(profile);
-  const names: NamePlaces = {
-    ...HL7_NAMES,
-    ...own,
-    PID: [...placesIn("PID", profile), ...(own["PID"] ?? [])],
-    OBR: [...placesIn("OBR", profile), ...(own["OBR"] ?? [])],
-  };
+  const own = Object.fromEntries(PATIENT_SEGMENTS.map((name) => [name, placesIn(name, profile)]));
+  const names = merged({ ...HL7_NAMES, ...own }, namePlacesOf(profile));
   let [field, kept] = ["|", "^~&"];
-  let patient = new Segment("PID", HL7_DELIMITERS);
+  let [PID, PV1] = [new Segment("PID", HL7_DELIMITERS), new Segment("PV1", HL7_DELIMITERS)];
   // VT starts a message.
   return text.replace(/[^\r\n\v]+/g, (segment) => {
     const name = segment.slice(0, 3).toUpperCase();
     if (name === "MSH") [field, kept] = [segment.slice(3, 4), `${segment.slice(4, 6)}${segment.slice(7, 8)}`];
     const [component = "", repetition = ""] = kept;
     const read = new Segment(segment, { ...HL7_DELIMITERS, field, component, repetition });
-    if (name === "PID") patient = read;
+    if (name === "PID") [PID, PV1] = [read, new Segment("PV1", HL7_DELIMITERS)];
+    if (name === "PV1") PV1 = read;
     // The reader takes a name that repeats an identifier for none.
     const isNamed =
       name !== "PID" || read.field(5) === "" || ![2, 3, 4].some((place) => read.field(place) === read.field(5));
@@ -143,20 +138,31 @@ function redactHl7(text: string, profile: Hl7Profile): string {
     // Staff type the name into a field that may also hold a number.
     const holdsName = name === "OBR" || (name === "PID" && isOwn(profile.id));
     if (!holdsName) return redacted;
-    const { name: typed, owner } = profile.patient?.(patient, name === "OBR" ? read : NO_ORDER) ?? {};
+    const { name: typed, owner } = profile.patient?.({ PID, PV1, OBR: name === "OBR" ? read : NO_ORDER }) ?? {};
     return without(without(redacted, typed, kept), owner, kept);
   });
 }
 
 const NO_ORDER = new Segment("OBR", HL7_DELIMITERS);
 
-/** Returns the places of names in a PID or OBR: the standard's, unless the device uses them for other data, and its own. */
-function placesIn(segment: "PID" | "OBR", { patient }: Hl7Profile): number[] {
+function merged(places: NamePlaces, further: NamePlaces): NamePlaces {
+  const names = [...new Set([...Object.keys(places), ...Object.keys(further)])];
+  return Object.fromEntries(names.map((name) => [name, [...(places[name] ?? []), ...(further[name] ?? [])]]));
+}
+
+const PATIENT_SEGMENTS = ["PID", "PV1", "OBR"] as const;
+
+/** Returns the places of names in a segment: the standard's, unless the device uses them for other data, and its own. */
+function placesIn(segment: (typeof PATIENT_SEGMENTS)[number], { patient }: Hl7Profile): number[] {
   const numbered = (name: string) => new Segment(name === segment ? `${name}${FIELDS.slice(1)}` : name, HL7_DELIMITERS);
-  const { name = "", owner = "", ...others } = patient?.(numbered("PID"), numbered("OBR")) ?? {};
+  const {
+    name = "",
+    owner = "",
+    ...others
+  } = patient?.({ PID: numbered("PID"), PV1: numbered("PV1"), OBR: numbered("OBR") }) ?? {};
   const data = Object.values(others).map(Number);
   return [
-    ...HL7_NAMES[segment]!.filter((place) => !data.includes(place)),
+    ...(HL7_NAMES[segment] ?? []).filter((place) => !data.includes(place)),
     ...[name, owner].filter(Boolean).map(Number),
   ];
 }
@@ -223,6 +229,7 @@ function redactText(text: string, profile: TextProfile, messages: readonly Uint8
     case "crc-lines":
       return mendCheckNumbers(text, redacted, messages);
     case "one-way":
+    case "until-words":
     case "enq-etx":
       return redacted;
   }

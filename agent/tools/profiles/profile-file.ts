@@ -59,7 +59,7 @@ export function packProfile({ form, profile, captures, about }: ProfileFile): Ui
 }
 
 /** What a capture gives: its messages with their rows, as JSON. */
-export function readingText(bytes: Uint8Array, profile: Profile, { timeZone, receivedAt }: About): string {
+function readingText(bytes: Uint8Array, profile: Profile, { timeZone, receivedAt }: About): string {
   const context = { device: "replay", timeZone, receivedAt };
   const { warnings, messages } = replay([bytes], profile, context, null);
   const read = messages.map(({ incomplete, reading }) => ({ incomplete, reading }));

@@ -34,6 +34,17 @@ export interface AgentDevices {
   problems: { line: number; message: string }[];
 }
 
+/** The response to `GET profiles`: the clinic's own profiles, the last stored one first. */
+export interface OwnProfiles {
+  profiles: { profile: string; saved_at: string }[];
+}
+
+/** The response to `POST profiles`. */
+export interface OwnProfileSaved {
+  /** With its revision: `own/acme-x1@3`. */
+  profile: string;
+}
+
 /** The agent of one clinic PC. A device key represents it. */
 export interface AgentShown {
   key: { id: string; name: string };

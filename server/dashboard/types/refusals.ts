@@ -123,6 +123,10 @@ const english = {
   "CONNECTION.NONE": () => "Nothing waits for this clinic",
   "PAIRING.TOO_MANY": () => "Many clinics of this server add a PC just now: wait a few minutes, then try again",
   "PC.LOCAL": () => "This PC takes no devices from here: edit agent.yaml on the PC",
+  "PROFILE.NAMELESS": () =>
+    "The file is no profile of a clinic: expected the lines profile: own/NAME and revision: NUMBER",
+  "PROFILE.STORED": (profile) => `${profile} is stored with another content: give the changed one the next revision`,
+  "PROFILE.TOO_MANY": (most) => `The clinic has ${most} revisions of profiles, the most`,
   "PC.CHANGED": () => "The devices changed meanwhile: close this window and open it again",
   "UPDATE.OTHER_VERSION": (version) => `Version ${version} is not the newest one here: load the page again`,
   "UPDATE.NOTHING": () => "Every PC that can take this version has it: there is nothing to update",
@@ -269,6 +273,9 @@ const turkish: Record<RefusalCode, Words> = {
   "PAIRING.TOO_MANY": () =>
     "Bu sunucunun birçok kliniği şu anda bilgisayar ekliyor: birkaç dakika bekleyin, sonra yeniden deneyin",
   "PC.LOCAL": () => "Bu bilgisayar buradan cihaz almıyor: bilgisayardaki agent.yaml dosyasını düzenleyin",
+  "PROFILE.NAMELESS": () => "Dosya bir klinik profili değil: profile: own/AD ve revision: SAYI satırları bekleniyor",
+  "PROFILE.STORED": (profile) => `${profile} başka bir içerikle kayıtlı: değişene sonraki revizyon numarasını verin`,
+  "PROFILE.TOO_MANY": (most) => `Klinikte en çok sayıda, ${most} profil revizyonu var`,
   "PC.CHANGED": () => "Cihazlar bu arada değişti: bu pencereyi kapatıp yeniden açın",
   "UPDATE.OTHER_VERSION": (version) => `${version} buradaki en yeni sürüm değil: sayfayı yeniden yükleyin`,
   "UPDATE.NOTHING": () => "Bu sürümü alabilen her bilgisayarda o zaten var: güncellenecek bir şey yok",

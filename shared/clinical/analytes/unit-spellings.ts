@@ -21,6 +21,9 @@ const limits = new Map(
 /** A spelling that matches with its case only: M may be mille or mega. */
 const CASE_MATTERS = "m/mm3";
 
+/** All units of units.json. */
+export const knownUnits: readonly string[] = [...spellings.keys()];
+
 export function isKnownUnit(unit: string): boolean {
   return spellings.has(unit);
 }

@@ -127,6 +127,7 @@ export function readRange(text: string): { low: number | null; high: number | nu
   const bounds =
     /^\[\s*([^;]*?)\s*;\s*([^;]*?)\s*\]$/.exec(plain) ??
     /^(\S+)\s+to\s+(\S+)$/i.exec(plain) ??
+    /^([^\s~\uff5e]+)\s*[~\uff5e]\s*([^\s~\uff5e]+)$/.exec(plain) ?? // Chinese makers: 0~5
     /^(-?[^-\s]+)\s*-\s*(-?[^-\s]+)$/.exec(plain) ??
     /^(\S+)\^(\S+)$/.exec(`${first}^${second}`);
   if (bounds === null) return null;

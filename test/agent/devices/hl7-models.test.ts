@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { msh, obx, readWith } from "../protocols/hl7/segments.ts";
+import { only, reportsOf } from "../records.ts";
 import { playFixture, readingOf, reportOf } from "./fixture.ts";
 import { hl7Device } from "../../support/profiles.ts";
 
@@ -178,4 +179,21 @@ test("iChroma III: T is a patient's, R is final, and the unit follows the value"
     { value: 0.87, unit: "ng/mL" },
     { value: 0.87, unit: "ug/L" },
   ]);
+});
+
+describe("Genrui KT", () => {
+  const rows = [
+    obx("^WBC^", "6.44", { 6: "10^3/uL", 7: "4.00-10.00" }),
+    obx("^Ref Group^", "dog", { 2: "IS" }),
+    obx("^Remarks^", "clotted?", { 2: "IS" }),
+  ];
+
+  test.each(["genrui-vh30", "generic-hl7"])("%s: its group is the species, and what staff typed a comment", (id) => {
+    const sent = [msh({ 3: "Genrui", 4: "KT-6300" }), "PID|1||||Zeytin", "OBR|1||S-1|", ...rows];
+    expect(only(reportsOf(readWith(hl7Device(id), ...sent)))).toMatchObject({
+      species: "dog",
+      rows: [{ code: "WBC", value: 6.44 }],
+      comments: ["Remarks: clotted?"],
+    });
+  });
 });

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { only, reportsOf } from "../records.ts";
+import { read } from "../../../agent/study/read.ts";
+import { hl7Device } from "../../support/profiles.ts";
+import { context, message, only, reportsOf } from "../records.ts";
 import { doubtsOf, playFixture, readingOf, reportOf, rowsOf } from "./fixture.ts";
+
+const mindrayBc = hl7Device("mindray-bc");
 
 describe("Mindray BC without a sender", () => {
   const report = reportOf("mindray-bc/no-sender");
@@ -25,10 +29,45 @@ describe("Mindray BC without a sender", () => {
   });
 });
 
+describe("Mindray BC-30Vet", () => {
+  const of = (visit: string, name = "Zeytin^Aydin") =>
+    only(
+      reportsOf(
+        read(
+          message(
+            "MSH|^~\\&|||||20261121120000||ORU^R01|1|P|2.3.1||||||UNICODE",
+            `PID|1||4711^^^^MR||${name}`,
+            `PV1|1|${visit}`,
+            "OBR|1||S-1|00001^Automated Count^99MRC|||20261121113015",
+            "OBX|1|IS|01002^Ref Group^99MRC||General||||||F",
+            "OBX|2|NM|6690-2^WBC^LN||9.8|10*9/L|6.0-17.0||||F",
+          ),
+          mindrayBc,
+          context,
+        ),
+      ),
+    );
+
+  test("PV1-2 is the species, and the animal stands before its owner", () => {
+    expect(of("Dog")).toMatchObject({
+      species: "dog",
+      patient_hint: { name: "Zeytin", owner: "Aydin", species: "Dog" },
+    });
+    expect(of("Feline", "Boncuk").patient_hint).toMatchObject({ name: "Boncuk", owner: null, species: "Feline" });
+  });
+
+  test.each(["O", "Outpatient^O", "", "Catheter ward"])("PV1-2 %o is a class of a person's visit", (visit) => {
+    expect(of(visit)).toMatchObject({
+      species: null,
+      patient_hint: { name: "Aydin", owner: "Zeytin", species: "General" },
+    });
+  });
+});
+
 test("a value that a BC doubts keeps its value, gets the device's words and no flag", () => {
-  const message = only(playFixture("mindray-bc/dog").messages);
-  expect(doubtsOf(only(reportsOf(message.reading))).map(([code]) => code)).toEqual(["704-7", "751-8", "*LIC#"]);
-  const results = message.studies.flatMap((study) => study.results);
+  const sent = only(playFixture("mindray-bc/dog").messages);
+  expect(doubtsOf(only(reportsOf(sent.reading))).map(([code]) => code)).toEqual(["704-7", "751-8", "*LIC#"]);
+  const results = sent.studies.flatMap((study) => study.results);
   expect(results.find(({ analyte }) => analyte === "NEU")).toMatchObject({ value: 7.04, flag: null });
   expect(results.find(({ analyte }) => analyte === "PLT")).toMatchObject({ value: 118, flag: "low" });
 });

@@ -23,7 +23,7 @@ test("a clinic's profile states what differs from a shipped one, and the whole h
     `${HEAD}extends: mindray-bc@1\ndevice: { name: Acme X1, default: null }\n` +
       "doubts: { flags: { A: null, D: doubtful } }\nrows: []\norders: null\n",
   );
-  const { orders: _, ...base } = shippedForm("mindray-bc")!;
+  const { orders: _orders, evidence: _evidence, ...base } = shippedForm("mindray-bc")!;
   expect(form).toEqual({
     ...base,
     ...{ schema: 1, profile: "own/acme-x1", revision: 3 },

@@ -18,11 +18,11 @@ function read(lines: string, protocol = "hl7", link = "mllp") {
 const obx = (text: string) => new Segment(text, STANDARD_DELIMITERS);
 
 test.each([
-  ["results: { name: [OBX-3] }", "hl7/acme.yaml:7 results.name is not ex"],
-  ["results: { names: [R-3.4] }", "R-3.4, expected a place such as OBX-3.1"],
-  ["recognize: { sender: 'a(?=b)' }", "(?= or (?!, expected unless or notSender"],
+  ["results: { name: [OBX-3] }", "hl7/acme.yaml:7 results.name is an unknown key, did you mean names?"],
+  ["results: { names: [R-3.4] }", "results.names[0] is R-3.4, a place of ASTM, expected one such as OBX-3.1"],
+  ["recognize: { sender: 'a(?=b)' }", "recognize.sender uses (?=, expected unless or notSender"],
   ["recognize: { sender: 'a(' }", "missing closing"],
-  ["recognize: { sender: /a/g }", "the flag g, expected i, m or s"],
+  ["recognize: { sender: /a/g }", "recognize.sender has the flag g, expected i, m or s"],
   ["rows: [{ as: hidden, when: { OBX-3: a } }]", "hidden"],
   ["rows: [{ as: remark, when: { OBX-5: a } }]", "OBX-5, expected OBX-3"],
   ["controls: { order: { when: { OBR-3: a } } }", "OBR-3, expected OBR-4"],
@@ -34,8 +34,10 @@ test("a link of another protocol, an unknown capability and a file with another 
   expect(() => read("", "hl7", "lis01")).toThrow("link.kind is lis01");
   expect(() => read("", "astm", "mllp")).toThrow("link.kind is mllp");
   expect(() => read("capabilities: [x]", "astm", "lis01")).toThrow("capabilities has x, expected shift-missing-unit");
-  expect(() => read("rows: [{ as: note, when: { R-3: a } }]", "astm", "lis01")).toThrow("rows has note");
-  expect(() => read("flags: { A: H }", "astm", "lis01")).toThrow("analytes and flags are keys of HL7");
+  expect(() => read("rows: [{ as: note, when: { R-3: a } }]", "astm", "lis01")).toThrow(
+    "rows[0].as is note, expected remark in a profile of ASTM",
+  );
+  expect(() => read("flags: { A: H }", "astm", "lis01")).toThrow("flags is a key of HL7 and text");
   expect(() => read("profile: other")).toThrow("Map keys must be unique");
 });
 
@@ -62,7 +64,7 @@ test("a source: the first of a list with a text, with map, drop, replace and con
       "  species: { at: PID-10, map: { K9: dog } }\n" +
       "  owner: { at: PID-7.1, replace: { '_': ' ' }, unless: { PID-7.1: '^\\d' } }\n",
   );
-  const of = (pid: string) => patient?.(obx(pid), obx("OBR"));
+  const of = (pid: string) => patient?.({ PID: obx(pid), PV1: obx("PV1"), OBR: obx("OBR") });
   expect(of("PID|||||-|Boncuk|Ada_Kaya|||K9")).toEqual({ name: "Boncuk", species: "dog", owner: "Ada Kaya" });
   expect(of("PID|||||Max|x|5_5|||?")).toEqual({ name: "Max", species: "", owner: "" });
 });

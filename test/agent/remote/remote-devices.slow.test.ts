@@ -51,7 +51,7 @@ async function startDesk() {
       const now = await read();
       return now.state === state ? now : null;
     });
-  return { ...server, url, key, shown, read, save, introduce, tried };
+  return { ...server, url, key, admin, shown, read, save, introduce, tried };
 }
 
 const device = (id: string, listen: string, more: object = {}) => ({
@@ -184,3 +184,35 @@ test("an agent that is killed while it applies devices has the old file or the n
   await ended;
   expect(fs.readFileSync(file, "utf8")).toContain(`Round ${EARLY + LATE - 1}`);
 }, 240_000);
+
+test("a clinic's own profile travels with the devices that name it, is stored first, and never reaches an agent that forbids it", async () => {
+  const desk = await startDesk();
+  const [first = "", second = ""] = await places(2);
+  const text = "schema: 1\nprofile: own/acme-x1\nrevision: 3\nextends: generic-astm@1\ndevice: { name: Acme X1 }\n";
+  const add = async (content: string) => (await desk.admin.call("POST", "/profiles", { text: content })).status;
+  expect(await add(text)).toBe(200);
+  expect(await add(text)).toBe(200);
+  expect(await add(text.replace("X1", "X2"))).toBe(409);
+  expect(await add(text.replace("own/", ""))).toBe(409);
+  expect(await add(text.replace("revision: 3", "revision: 4").replace("device:", "divice:"))).toBe(200);
+  const stored = (agent: TestAgent) => path.join(agent.folder, "data/profiles/own/acme-x1/3.yaml");
+  const agent = await testAgent(desk.key);
+  await desk.introduce(stringify([device("chem-1", first)]));
+  const wanted = [device("chem-1", first), device("chem-2", second, { profile: "own/acme-x1@3" })];
+  await desk.save(stringify(wanted));
+
+  await agent.runWith(desk.url, [device("chem-1", first)], undefined, { managed: false });
+  await until("the refusal", async () => (await desk.read()).state === "local");
+  expect([fs.existsSync(stored(agent)), await isOpen(second)]).toEqual([false, false]);
+  await agent.stop();
+
+  await agent.runWith(desk.url, [device("chem-1", first)]);
+  await desk.tried("applied");
+  expect(fs.readFileSync(stored(agent), "utf8")).toContain("name: Acme X1");
+  expect(await isOpen(second)).toBe(true);
+
+  await desk.save(stringify([device("chem-1", first), device("chem-2", second, { profile: "own/acme-x1@4" })]));
+  const { problems } = await desk.tried("refused");
+  expect(problems).toEqual([{ line: 6, message: "own/acme-x1@4:5 divice is not expected" }]);
+  expect(agent.host.agent?.config.devices[1]?.profile).toBe("own/acme-x1@3");
+});

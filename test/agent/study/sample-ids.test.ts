@@ -78,7 +78,12 @@ async function match(device: string, sample: string, patient = "P|1"): Promise<s
 test("the numbers are in the source of the study, in the list of messages and in explain", async () => {
   await clinic.receive("plain-1", [HEADER, "P|1|4711", "O|1|S-77^1^2||^^^Panel", ALT, "L|1|N"]);
   const { fp, body } = only(await clinic.push());
-  expect(body.source).toEqual({ device_id: "plain-1", message_id: "M0", sample_ids: ["S-77"] });
+  expect(body.source).toEqual({
+    device_id: "plain-1",
+    message_id: "M0",
+    profile: "generic-astm@1",
+    sample_ids: ["S-77"],
+  });
   expect(clinic.listed()).toEqual([expect.objectContaining({ study_fps: [fp], sample_ids: ["S-77"] })]);
   const lines = readSpool(clinic.folder, (db) => explain(db, fp, (id) => clinic.devices.get(id)));
   expect(lines.join("\n")).toContain("name none, species none, sample S-77");
@@ -86,7 +91,11 @@ test("the numbers are in the source of the study, in the list of messages and in
 
 test("a study without a sample number has none in its source", async () => {
   await clinic.receive("plain-1", [HEADER, "P|1|4711", "O|1|||^^^Panel", ALT, "L|1|N"]);
-  expect(only(await clinic.push()).body.source).toEqual({ device_id: "plain-1", message_id: "M0" });
+  expect(only(await clinic.push()).body.source).toEqual({
+    device_id: "plain-1",
+    message_id: "M0",
+    profile: "generic-astm@1",
+  });
 });
 
 test("an accession that the agent issued names its patient as the number of any field, without a setting", async () => {

@@ -3,6 +3,7 @@ import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
 import { promisify } from "node:util";
+import { strToU8, zipSync } from "fflate";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
@@ -125,7 +126,17 @@ describe.skipIf(problem !== null)("in a browser", () => {
       await page.getByText("This PC refused the devices that were saved here").waitFor();
 
       await page.getByRole("button", { name: "Edit devices" }).click();
-      await field.fill((text + more).replace("generic-astmm", "generic-astm"));
+      const own = "schema: 1\nprofile: own/acme-x1\nrevision: 3\nextends: generic-astm@1\ndevice: { name: Acme X1 }\n";
+      const buffer = Buffer.from(zipSync({ "profile.yaml": strToU8(own) }));
+      const file = { name: "acme-x1@3.vetwire-profile", mimeType: "application/zip", buffer };
+      const adding = page.getByLabel("Add a profile of your own");
+      await adding.setInputFiles({ ...file, buffer: Buffer.from("PK nothing") });
+      await page.getByText("The file is no profile of a clinic").waitFor();
+      await adding.setInputFiles(file);
+      await page.getByText("own/acme-x1@3 is stored. Name it in a device above.").waitFor();
+      await expectAccessible(page);
+      await expectFitsPhone(page);
+      await field.fill((text + more).replace("generic-astmm", "own/acme-x1@3"));
       await page.getByRole("button", { name: "Save and send to the PC" }).click();
       await page.getByText("The PC works with these devices.").waitFor();
       await page.getByRole("button", { name: "Close" }).click();
@@ -133,6 +144,8 @@ describe.skipIf(problem !== null)("in a browser", () => {
       const socket = net.connect(second, "127.0.0.1");
       await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject));
       socket.destroy();
+      const stored = path.join(agent.folder, "data/profiles/own/acme-x1/3.yaml");
+      expect(fs.readFileSync(stored, "utf8")).toContain("name: Acme X1");
     },
     patiently(90_000),
   );

@@ -42,7 +42,7 @@ describe("the store", () => {
     const other = await connectTo(database);
     const tables = [
       ...["follow_up_event", "follow_up"],
-      ...["mail_server", "report_link", "stock_movement", "interval_proposal"],
+      ...["own_profile", "mail_server", "report_link", "stock_movement", "interval_proposal"],
       ...["event_source", "study_charge", "imported_file", "file_import_refusal", "file_import_part", "file_import"],
       ...[
         "batch_row",

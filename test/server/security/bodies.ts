@@ -101,6 +101,7 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
       "POST stock/:fp/consume": { quantity: 1, reason: "used", patient_fp: animal },
       "POST stock/:fp/count": { batch: null, quantity: 1 },
       "POST stock/:fp/movements/:movement/undo": {},
+      "POST profiles": { text: "profile: own/other\nrevision: 1\n" },
       "PUT agents/:agent/devices": { devices: "- id: other\n", edited: named.devices },
       "POST rollout": { version: "0.2.0" },
       "POST rollout/skip": { agent: named.agent },

@@ -142,7 +142,7 @@ const table: Readonly<Record<string, Demand>> = {
       "PUT ranges",
       "POST pairing-code",
     ],
-    ...["GET agents/:agent/devices", "PUT agents/:agent/devices"],
+    ...["GET agents/:agent/devices", "PUT agents/:agent/devices", "GET profiles", "POST profiles"],
     ...["POST rollout", "POST rollout/stop", "POST rollout/skip", "POST rollout/close"],
     ...["GET webhooks", "POST webhooks", "GET webhooks/:id/deliveries", "POST webhooks/:id/pause"],
     ...["POST webhooks/:id/delete", "POST webhooks/:id/test", "POST webhooks/:id/resend"],

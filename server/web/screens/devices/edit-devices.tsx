@@ -6,6 +6,7 @@ import { clinicPath } from "../../session.ts";
 import { Field } from "../../ui/form/field.tsx";
 import { CloseButton, Dialog } from "../../ui/form-dialog/dialog.tsx";
 import { FormDialog } from "../../ui/form-dialog/form-dialog.tsx";
+import { OwnProfilesField } from "./own-profiles.tsx";
 import { t } from "./texts.ts";
 
 /** Edits the devices of a PC as YAML. The PC checks the text and reports the errors. */
@@ -68,6 +69,7 @@ function Editor({ title, close, path, state, edited, problems, reload }: EditorP
           onInput={({ currentTarget }) => setText(currentTarget.value)}
         />
       </Field>
+      <OwnProfilesField />
       <div role="status">
         {isSaved && state === "waiting" && <p class="quiet">{t("waitingNext")}</p>}
         {isSaved && state === "applied" && <p class="quiet">{t("appliedNext")}</p>}

@@ -144,6 +144,16 @@ export const t = translations({
   revokeNow: ["End access now", "Şimdi sonlandır"],
   editDevices: ["Edit devices", "Cihazları düzenle"],
   editTitle: ["Devices of “{name}”", "“{name}” bilgisayarının cihazları"],
+  ownProfile: ["Add a profile of your own", "Kendi profilinizi ekleyin"],
+  ownProfileHint: [
+    "The file of a device that Vetwire does not know (.vetwire-profile or .yaml). A device then names it with its revision, such as own/acme-x1@3, and the PC checks it. A stored revision never changes.",
+    "Vetwire’ın tanımadığı bir cihazın dosyası (.vetwire-profile ya da .yaml). Cihaz onu revizyonuyla adlandırır, örneğin own/acme-x1@3; bilgisayar denetler. Kaydedilen bir revizyon değişmez.",
+  ],
+  ownProfiles: ["Profiles of this clinic:", "Bu kliniğin profilleri:"],
+  profileAdded: [
+    "{profile} is stored. Name it in a device above.",
+    "{profile} kaydedildi. Yukarıda bir cihazda adını yazın.",
+  ],
   devicesText: ["Devices", "Cihazlar"],
   devicesHint: [
     "The devices as in agent.yaml. Comments, certificates and other files stay on the PC. The PC checks the lines before it uses them.",

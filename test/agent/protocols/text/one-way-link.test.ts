@@ -81,6 +81,27 @@ test("a text with unstored bytes is incomplete; the next one is complete", () =>
   }
 });
 
+describe("a text until its last words", () => {
+  const untilDone = () => new OneWayLink({ start: null, end: Buffer.from("DONE") });
+
+  test("begins with any byte but a line end, and holds its last words", () => {
+    expect(play(untilDone(), "<CR><LF>R,1,DONE<CR><LF><STX>2,DODONEx", "close()")).toMatchObject({
+      deliveries: [
+        whole("R,1,DONE"),
+        whole("<STX>2,DODONE"),
+        { message: "x", incomplete: "the connection closed before the end of the text" },
+      ],
+      warnings: [],
+    });
+  });
+
+  test("any segmentation of the stream gives the same actions, and a replay with gaps the same deliveries", () => {
+    const pieces = ["DO", "NE", "DONE", "<CR>", "<LF>", "R,1,"];
+    expect(segmentationCounterexample(untilDone, pieces)).toBeNull();
+    expect(gapCounterexample(untilDone, pieces)).toBeNull();
+  });
+});
+
 const PIECES = ["<STX>", "<ETX>", "<ETB>", "<LF>", "<SUB>", "12", "one<ETX>", "<STX>two"];
 
 test("any segmentation of the stream gives the same actions", () => {
