@@ -54,12 +54,13 @@ function messagesIn(bytes: Uint8Array, protocol: TreeProtocol, profile: Profile 
   return protocol === "hl7" ? splitMessages(bytes) : splitRecords(bytes);
 }
 
+/** STX, ETX, EOT, ENQ, NAK, ETB. */
+const FRAMING = [0x02, 0x03, 0x04, 0x05, 0x15, 0x17];
+
 /** A text of ASTM: each H starts a message. The reader expects CR between the records. */
 function splitRecords(bytes: Uint8Array): Uint8Array[] {
-  const text = Buffer.from(bytes)
-    .toString("latin1")
-    .replaceAll(/[\x02-\x05\x15\x17]/g, "")
-    .replaceAll(/\r?\n/g, "\r");
+  const kept = bytes.filter((byte) => !FRAMING.includes(byte));
+  const text = Buffer.from(kept).toString("latin1").replaceAll(/\r?\n/g, "\r");
   const starts = [...text.matchAll(/(?:^|\r)(?=H[^A-Za-z0-9\s]{3})/gi)].map(
     ({ index, 0: { length } }) => index + length,
   );

@@ -73,14 +73,15 @@ const SEX = /^([MF][NCIS]?|male|female)$/i;
 /** Fields of their own meaning: numbers, codes of tests, times of birth. */
 const NOT_ASKED = /^(PID-[138]|PID-3\.\d|OBR-[137]|OBR-4\.\d|P-[12389]|O-[1256])$/;
 
-function placeCandidates(
-  messages: readonly SeenMessage[],
-  { form, context }: Reader,
-  facts: ProposalFacts,
-): Candidate[] {
-  const protocol = form.protocol === "astm" ? "astm" : "hl7";
-  const heads: readonly string[] = HEADS[protocol];
-  const texts = new Map<string, { readonly record: MakerNode; readonly texts: string[] }>();
+interface HeadTexts {
+  readonly record: MakerNode;
+  /** The text of each message. */
+  readonly texts: string[];
+}
+
+/** Collects the texts of the records that name the sample and its patient, by their places. */
+function headTexts(messages: readonly SeenMessage[], heads: readonly string[]): Map<string, HeadTexts> {
+  const texts = new Map<string, HeadTexts>();
   for (const { tree } of messages) {
     const seen = new Set<string>();
     for (const record of tree.children.filter(({ place }) => heads.includes(place))) {
@@ -93,6 +94,15 @@ function placeCandidates(
       }
     }
   }
+  return texts;
+}
+
+function placeCandidates(
+  messages: readonly SeenMessage[],
+  { form, context }: Reader,
+  facts: ProposalFacts,
+): Candidate[] {
+  const texts = headTexts(messages, HEADS[form.protocol === "astm" ? "astm" : "hl7"]);
   const read = new Set(
     messages.flatMap(({ view }) => view.nodes.filter(({ role }) => role !== "time").map(({ place }) => place)),
   );
@@ -248,21 +258,23 @@ function resultRows(messages: readonly SeenMessage[], protocol: string): MakerNo
   return messages.flatMap(({ tree }) => tree.children.filter(({ place }) => place === name));
 }
 
+/** `""` is an empty text. */
+function textAt(record: MakerNode, place: string): string {
+  const found = nodeAt(record, place)?.text.trim() ?? "";
+  return found === '""' ? "" : found;
+}
+
 /** Rows that are not results: the species, and rows without number and unit that every message has. */
 function rowKinds(messages: readonly SeenMessage[], { form }: Reader): Candidate[] {
   const isHl7 = form.protocol === "hl7";
   const at = isHl7 ? { code: "OBX-3", value: "OBX-5", unit: "OBX-6" } : { code: "R-3", value: "R-4", unit: "R-5" };
-  const text = (record: MakerNode, place: string) => {
-    const found = nodeAt(record, place)?.text.trim() ?? "";
-    return found === '""' ? "" : found;
-  };
   const hasSpecies = messages.some(({ view }) => readSpecies(view.sample?.species ?? "") !== null);
   const found: Candidate[] = [];
   const seen = new Set<string>();
   for (const { tree, view } of messages) {
     const ruled = new Set(view.rows.filter(({ rule }) => rule !== null).map(({ record }) => record));
     for (const [index, record] of tree.children.entries()) {
-      const [code, value, unit] = [at.code, at.value, at.unit].map((place) => text(record, place)) as [
+      const [code, value, unit] = [at.code, at.value, at.unit].map((place) => textAt(record, place)) as [
         string,
         string,
         string,
@@ -285,7 +297,7 @@ function rowKinds(messages: readonly SeenMessage[], { form }: Reader): Candidate
       }
       const read = readValue(value, { decimalComma: true });
       const isNumber = read.is === "number" || /\d/.test(value);
-      if (isNumber || text(record, isHl7 ? "OBX-7" : "R-6") !== "") continue;
+      if (isNumber || textAt(record, isHl7 ? "OBX-7" : "R-6") !== "") continue;
       const isWord = value !== "" && /^(pos|neg|\+|-|trace)/i.test(value);
       if (isWord) continue;
       const reasons = [reason("noNumber", names.find(Boolean) ?? code, value)];

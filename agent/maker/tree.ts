@@ -55,7 +55,7 @@ function linesOf(text: string, protocol: TreeProtocol): Range[] {
     const last = lines.at(-1);
     const starts = protocol === "astm" || (/^[A-Za-z][A-Za-z0-9]{2}/.test(line) && (line[3] ?? field) === field);
     if (starts) lines.push({ from, to });
-    else if (last !== undefined && /[^\x00-\x20\x7f]/.test(line)) last.to = to;
+    else if (last !== undefined && /[!-~\u00a0-\uffff]/.test(line)) last.to = to;
   }
   return lines;
 }

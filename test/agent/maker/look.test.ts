@@ -18,7 +18,10 @@ const fixture = (name: string) => opened(readFileSync(`fixtures/${name}`));
 const hl7: Draft = { base: shippedForm("generic-hl7")!, patches: [] };
 const astm: Draft = { base: shippedForm("generic-astm")!, patches: [] };
 
-function clicksOf(found: ReturnType<typeof look>, only = (_: { isChosen: boolean }) => true): MakerClick[] {
+function clicksOf(
+  found: ReturnType<typeof look>,
+  only: (each: { isChosen: boolean }) => boolean = () => true,
+): MakerClick[] {
   return found.proposals.filter(only).map(({ role, place, message, record }) => ({ role, place, message, record }));
 }
 

@@ -58,7 +58,8 @@ describe("the tree of a message", () => {
             at = child.to;
           }
           expect(at).toBeLessThanOrEqual(node.to);
-          if (node.kind === "record" && node.children.length > 0) expect(node.children.at(-1)?.to).toBe(node.to);
+          const end = node.kind === "record" ? (node.children.at(-1)?.to ?? node.to) : node.to;
+          expect(end).toBe(node.to);
         }
       }
     },

@@ -1,7 +1,7 @@
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import type { LocalMakerOpened, LocalMakerStart, MakerClick } from "../../types/maker.ts";
+import type { LocalMakerOpened, LocalMakerStart, MakerClick, MakerNode, MessageView } from "../../types/maker.ts";
 import type { Role } from "../../types/maker-roles.ts";
 import { Loaded, Problem, useLocalOnce } from "../../../../server/web/resource.tsx";
 import { Proposals } from "./proposals.tsx";
@@ -111,33 +111,7 @@ function Draft({
       <Proposals of={look.proposals} isRunning={isRunning} take={click} />
       <div class={tree === null ? undefined : "maker"}>
         {tree !== null && (
-          <section class="card" aria-labelledby="maker-bytes">
-            <div class="between">
-              <h2 id="maker-bytes">{t("came")}</h2>
-              {opened.messages.length > 1 && (
-                <p class="actions">
-                  {opened.messages.map((_, index) => (
-                    <button
-                      key={index}
-                      type="button"
-                      class="chip"
-                      aria-pressed={index === message}
-                      onClick={() => (shown.value = index)}
-                    >
-                      {t("message", { number: index + 1 })}
-                    </button>
-                  ))}
-                </p>
-              )}
-            </div>
-            <p class="quiet">{t("cameHint")}</p>
-            <Tree
-              {...{ message, tree, view, give }}
-              protocol={opened.protocol ?? ""}
-              chosen={chosen.value}
-              choose={(next) => (chosen.value = next)}
-            />
-          </section>
+          <Came {...{ draft, message, tree, view, give, chosen }} show={(index) => (shown.value = index)} />
         )}
         <section class="card" aria-labelledby="maker-rows">
           <h2 id="maker-rows">{t("sees")}</h2>
@@ -155,6 +129,55 @@ function Draft({
       </div>
       <Save {...{ draft, start, click, done }} />
     </>
+  );
+}
+
+/** The bytes of one message as a tree, and the other messages. */
+function Came({
+  draft: { opened },
+  message,
+  tree,
+  view,
+  give,
+  chosen,
+  show,
+}: {
+  draft: OpenDraft;
+  message: number;
+  tree: MakerNode;
+  view: MessageView | undefined;
+  give: (role: Role, chosen: Chosen, more: object) => void;
+  chosen: Signal<Chosen | null>;
+  show: (message: number) => void;
+}) {
+  return (
+    <section class="card" aria-labelledby="maker-bytes">
+      <div class="between">
+        <h2 id="maker-bytes">{t("came")}</h2>
+        {opened.messages.length > 1 && (
+          <p class="actions">
+            {opened.messages.map((_, index) => (
+              <button
+                key={index}
+                type="button"
+                class="chip"
+                aria-pressed={index === message}
+                onClick={() => show(index)}
+              >
+                {t("message", { number: index + 1 })}
+              </button>
+            ))}
+          </p>
+        )}
+      </div>
+      <p class="quiet">{t("cameHint")}</p>
+      <Tree
+        {...{ message, tree, view, give }}
+        protocol={opened.protocol ?? ""}
+        chosen={chosen.value}
+        choose={(next) => (chosen.value = next)}
+      />
+    </section>
   );
 }
 

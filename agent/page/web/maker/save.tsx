@@ -1,5 +1,12 @@
 import { useSignal } from "@preact/signals";
-import type { LocalMakerCheck, LocalMakerSaved, LocalMakerStart, MakerClick } from "../../types/maker.ts";
+import type {
+  LocalMakerCheck,
+  LocalMakerLook,
+  LocalMakerSaved,
+  LocalMakerStart,
+  MakerClick,
+  MakerSave,
+} from "../../types/maker.ts";
 import { call } from "../../../../server/web/api.ts";
 import { Problem } from "../../../../server/web/resource.tsx";
 import { Field } from "../../../../server/web/ui/form/field.tsx";
@@ -11,80 +18,29 @@ import type { OpenDraft } from "./use-draft.ts";
 
 const MODALITIES = ["BIOCHEMISTRY", "HEMATOLOGY", "URINALYSIS"] as const;
 
-/** The last step: the device's name, the check against its stored messages, saving, and running it. */
-export function Save({
-  draft,
-  start,
-  click,
-  done,
-}: {
-  draft: OpenDraft;
-  start: LocalMakerStart;
-  click: (clicks: readonly MakerClick[]) => void;
+interface SaveProps {
+  readonly draft: OpenDraft;
+  readonly start: LocalMakerStart;
+  readonly click: (clicks: readonly MakerClick[]) => void;
   /** Called after the profile was stored, or another one is used. */
-  done: (reference: string) => void;
-}) {
-  const { device: known, modality } = { device: draft.look.device.name, modality: draft.look.device.modality };
+  readonly done: (reference: string) => void;
+}
+
+/** The last step: the device's name, the check against its stored messages, saving, and running it. */
+export function Save({ draft, start, click, done }: SaveProps) {
   const isCode = draft.look.text === "";
   const name = useSignal(nameOf(draft.base) ?? slugOf(draft.look.views[0]?.sample?.device ?? ""));
   const device = useSignal(draft.device ?? "");
-  const saved = useSignal<LocalMakerSaved | null>(null);
-  const before = useSignal<string | null>(null);
-  const { run, error, retry, isRunning } = useAction();
-  const save = (event?: SubmitEvent) => {
-    event?.preventDefault();
-    const id = name.value.trim();
-    const seen = draft.own.find((each) => each.startsWith(`own/${id}@`)) ?? null;
-    const { base, patches } = draft;
-    void run(async () => {
-      before.value = start.devices.find((each) => each.id === device.value)?.profile ?? null;
-      const asIs = isCode || (patches.length === 0 && id === "");
-      const body = { base, patches, name: asIs ? null : id, seen: asIs ? null : seen };
-      const mark = saved.value?.outcome === "saved" ? saved.value.mark : start.mark;
-      const target = device.value === "" ? null : device.value;
-      saved.value = await call<LocalMakerSaved>("POST", "/maker/save", { ...body, device: target, mark });
-      if (saved.value.outcome === "saved") done(saved.value.reference);
-    });
+  const { save, back, before, result, error, retry, isRunning } = useSave(draft, start, done);
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    save(isCode ? null : name.value.trim(), device.value);
   };
-  const back = (mark: string) =>
-    void run(async () => {
-      const body = { base: before.value, patches: [], name: null, seen: null, device: device.value, mark };
-      saved.value = await call<LocalMakerSaved>("POST", "/maker/save", body);
-      before.value = null;
-      if (saved.value.outcome === "saved") done(saved.value.reference);
-    });
-  const result = saved.value;
   return (
     <section class="card" aria-labelledby="maker-save">
       <h2 id="maker-save">{t("use")}</h2>
-      {!isCode && (
-        <div class="maker-device">
-          <Field label={t("deviceName")} hint={t("deviceNameHint")}>
-            <input
-              defaultValue={known ?? ""}
-              maxLength={200}
-              onChange={({ currentTarget }) => click([{ device: { name: currentTarget.value, modality: null } }])}
-            />
-          </Field>
-          <Field label={t("kind")} hint={t("kindHint")}>
-            <select
-              value={modality ?? ""}
-              onChange={({ currentTarget }) => {
-                const chosen = MODALITIES.find((each) => each === currentTarget.value) ?? null;
-                click([{ device: { name: "", modality: chosen } }]);
-              }}
-            >
-              <option value="">{t("byAnalytes")}</option>
-              {MODALITIES.map((each) => (
-                <option key={each} value={each}>
-                  {studyWord(each)}
-                </option>
-              ))}
-            </select>
-          </Field>
-        </div>
-      )}
-      <form onSubmit={save}>
+      {!isCode && <DeviceFields of={draft.look.device} click={click} />}
+      <form onSubmit={submit}>
         {!isCode && (
           <Field label={t("profileName")} hint={t("profileNameHint")}>
             <input
@@ -114,9 +70,9 @@ export function Save({
           <button type="submit" class="primary" disabled={isRunning || draft.look.problems.length > 0}>
             {device.value === "" ? t("saveOnly") : t("saveAndRun", { device: device.value })}
           </button>
-          {result?.outcome === "saved" && result.device !== null && before.value !== null && (
-            <button type="button" disabled={isRunning} onClick={() => back(result.mark)}>
-              {t("backTo", { profile: before.value })}
+          {result?.outcome === "saved" && result.device !== null && before !== null && (
+            <button type="button" disabled={isRunning} onClick={() => back(before, device.value, result.mark)}>
+              {t("backTo", { profile: before })}
             </button>
           )}
         </p>
@@ -130,6 +86,64 @@ export function Save({
         </details>
       )}
     </section>
+  );
+}
+
+/** Stores the draft, and returns a device to the profile that it had before. */
+function useSave({ base, patches, own }: OpenDraft, start: LocalMakerStart, done: SaveProps["done"]) {
+  const saved = useSignal<LocalMakerSaved | null>(null);
+  const before = useSignal<string | null>(null);
+  const { run, error, retry, isRunning } = useAction();
+  const send = async (body: Omit<MakerSave, "mark">, mark: string) => {
+    saved.value = await call<LocalMakerSaved>("POST", "/maker/save", { ...body, mark });
+    if (saved.value.outcome === "saved") done(saved.value.reference);
+  };
+  return {
+    ...{ before: before.value, result: saved.value, error, retry, isRunning },
+    /** @param name null for a profile that is used as it is */
+    save: (name: string | null, device: string) =>
+      void run(async () => {
+        before.value = start.devices.find(({ id }) => id === device)?.profile ?? null;
+        const isOwn = name !== null && (name !== "" || patches.length > 0);
+        const seen = isOwn ? (own.find((each) => each.startsWith(`own/${name}@`)) ?? null) : null;
+        const mark = saved.value?.outcome === "saved" ? saved.value.mark : start.mark;
+        await send({ base, patches, name: isOwn ? name : null, seen, device: device === "" ? null : device }, mark);
+      }),
+    back: (profile: string, device: string, mark: string) =>
+      void run(async () => {
+        before.value = null;
+        await send({ base: profile, patches: [], name: null, seen: null, device }, mark);
+      }),
+  };
+}
+
+function DeviceFields({ of, click }: { of: LocalMakerLook["device"]; click: SaveProps["click"] }) {
+  return (
+    <div class="maker-device">
+      <Field label={t("deviceName")} hint={t("deviceNameHint")}>
+        <input
+          defaultValue={of.name ?? ""}
+          maxLength={200}
+          onChange={({ currentTarget }) => click([{ device: { name: currentTarget.value, modality: null } }])}
+        />
+      </Field>
+      <Field label={t("kind")} hint={t("kindHint")}>
+        <select
+          value={of.modality ?? ""}
+          onChange={({ currentTarget }) => {
+            const chosen = MODALITIES.find((each) => each === currentTarget.value) ?? null;
+            click([{ device: { name: "", modality: chosen } }]);
+          }}
+        >
+          <option value="">{t("byAnalytes")}</option>
+          {MODALITIES.map((each) => (
+            <option key={each} value={each}>
+              {studyWord(each)}
+            </option>
+          ))}
+        </select>
+      </Field>
+    </div>
   );
 }
 

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { MakerNode, MessageView } from "../../types/maker.ts";
 import { type Role, rolesAt } from "../../types/maker-roles.ts";
 import { language } from "../../../../server/web/text.ts";
@@ -25,8 +25,12 @@ export function Tree({
   give: (role: Role, chosen: Chosen, more: { species?: string; words?: string }) => void;
 }) {
   const roles = rolesByRecord(view);
+  const list = useRef<HTMLOListElement>(null);
+  useEffect(() => {
+    list.current?.addEventListener("keydown", moveFocus);
+  }, []);
   return (
-    <ol class="maker-tree" onKeyDown={moveFocus}>
+    <ol class="maker-tree" ref={list}>
       {tree.children.map((record, index) => {
         const own = chosen?.message === message && chosen.record === index ? chosen : null;
         return (
@@ -166,7 +170,6 @@ function RoleButtons({
   now: readonly string[];
 }) {
   const asks = useSignal<"species" | "words" | null>(null);
-  const words = useSignal("");
   const asked = useSignal<Role>("doubt");
   const roles = rolesAt(protocol, chosen.node);
   const press = (role: Role) => {
@@ -178,15 +181,7 @@ function RoleButtons({
   };
   if (roles.length === 0) return <p class="quiet maker-roles">{t("noRole")}</p>;
   return (
-    <div
-      class="maker-roles"
-      role="group"
-      aria-label={t("means", { place: chosen.node.place })}
-      onKeyDown={(event) => {
-        const role = roles[Number(event.key) - 1];
-        if (role !== undefined && !(event.target instanceof HTMLInputElement)) press(role);
-      }}
-    >
+    <div class="maker-roles" role="group" aria-label={t("means", { place: chosen.node.place })}>
       {roles.map((role, index) => (
         <button key={role} type="button" class="chip" aria-pressed={now.includes(role)} onClick={() => press(role)}>
           {index < 9 && <kbd aria-hidden="true">{index + 1}</kbd>} {roleWord(role)}
@@ -206,39 +201,45 @@ function RoleButtons({
         </p>
       )}
       {asks.value === "words" && (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            const typed = words.value.trim();
-            give(asked.value, chosen, typed === "" ? {} : { words: typed });
-          }}
-        >
-          <label>
-            {t("inWords")}{" "}
-            <input
-              value={words.value}
-              maxLength={150}
-              onInput={({ currentTarget }) => (words.value = currentTarget.value)}
-            />
-          </label>{" "}
-          <button type="submit">{t("take")}</button>
-        </form>
+        <Words take={(typed) => give(asked.value, chosen, typed === "" ? {} : { words: typed })} />
       )}
     </div>
   );
 }
 
+/** What a mark means, in the clinic's words. They may be left out. */
+function Words({ take }: { take: (typed: string) => void }) {
+  const words = useSignal("");
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    take(words.value.trim());
+  };
+  return (
+    <form onSubmit={submit}>
+      <label>
+        {t("inWords")}{" "}
+        <input
+          value={words.value}
+          maxLength={150}
+          onInput={({ currentTarget }) => (words.value = currentTarget.value)}
+        />
+      </label>{" "}
+      <button type="submit">{t("take")}</button>
+    </form>
+  );
+}
+
 /** Arrow keys move between the lines and fields; digits reach the roles of the chosen one. */
-function moveFocus(event: KeyboardEvent & { currentTarget: HTMLElement }) {
+function moveFocus(event: KeyboardEvent) {
+  const list = event.currentTarget as HTMLElement;
   if (event.target instanceof HTMLInputElement) return;
   if (/^[1-9]$/.test(event.key)) {
-    const group = event.currentTarget.querySelectorAll<HTMLButtonElement>(".maker-roles > button");
-    if (!(event.target as HTMLElement).closest(".maker-roles")) group[Number(event.key) - 1]?.click();
+    list.querySelectorAll<HTMLButtonElement>(".maker-roles > button")[Number(event.key) - 1]?.click();
     return;
   }
   const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
   if (step === 0) return;
-  const all = [...event.currentTarget.querySelectorAll<HTMLElement>(".maker-record, .maker-leaf")];
+  const all = [...list.querySelectorAll<HTMLElement>(".maker-record, .maker-leaf")];
   const next = all[all.indexOf(event.target as HTMLElement) + step];
   if (next === undefined) return;
   event.preventDefault();

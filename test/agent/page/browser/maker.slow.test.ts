@@ -103,13 +103,16 @@ describe.skipIf(browserProblem() !== null)("the maker of profiles", () => {
     // Boule Exigo: P in every row, the species and the settings as rows, a name where numbers are typed.
     await page.getByLabel("A recording or a file").setInputFiles("fixtures/boule-exigo/dog-three-parts.hl7");
     await page.getByLabel("Begin with").selectOption("generic-hl7");
+    await page.getByLabel(/^Number or name, as typed/).waitFor();
     for (const box of await page.getByRole("checkbox").all()) await box.check();
     await page.getByRole("button", { name: /^Take the chosen/ }).click();
     await expect.poll(() => sees(page).textContent()).toMatch(/Name of the animalZeytin.*SpeciesDOG/);
     await sees(page)
       .getByRole("row", { name: /WBC.*10\.4/ })
       .waitFor();
-    await sees(page).getByRole("row", { name: /OPID/ }).waitFor({ state: "detached" });
+    await sees(page)
+      .getByRole("row", { name: /OPID By rule/ })
+      .waitFor();
     await again();
 
     // Printed values need no click.
