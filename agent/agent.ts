@@ -114,9 +114,7 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
   const groups = [await createAnalyzers(context), imaging];
   const devices = groups.flatMap((group) => group.devices);
 
-  const adopted = await finishAdoption(config, analyzersOf(config));
-  if (adopted !== null)
-    log.warn({ stage: "read", ...adopted }, "the adoption of a profile, which was interrupted, is complete");
+  await completeAdoption(config, log);
   await resume(spool, serverState(), groups);
   const ready = () =>
     readiness(
@@ -166,6 +164,13 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
       log.info("the agent has stopped");
     },
   };
+}
+
+/** Completes the adoption of a profile that a killed process left, before the devices open. */
+async function completeAdoption(config: Config, log: Logger): Promise<void> {
+  const adopted = await finishAdoption(config, analyzersOf(config));
+  if (adopted === null) return;
+  log.warn({ stage: "read", ...adopted }, "the adoption of a profile, which was interrupted, is complete");
 }
 
 /** Closes the data folder to other users, and warns of files and ports that stay open to others. */

@@ -52,8 +52,8 @@ function profileSource({ id }: Profile): Pick<StudySource, "profile" | "profile_
     const revision = shippedForm(id)?.revision;
     return { profile: revision === undefined ? id : `${id}@${revision}` };
   }
-  const read = ownProfile(id);
-  return { profile: id, ...("hash" in read && { profile_hash: read.hash }) };
+  const own = ownProfile(id);
+  return { profile: id, ...("hash" in own && { profile_hash: own.hash }) };
 }
 
 /** The data that the stages read in addition to the message. */

@@ -1,6 +1,7 @@
 import type { AstmProfile } from "../../protocols/astm/profile.ts";
 import type { Hl7Profile } from "../../protocols/hl7/profile.ts";
 import { answersInValue } from "./answers-in-value.ts";
+import { dropExtraField } from "./drop-extra-field.ts";
 import { marksByPlace } from "./marks-by-place.ts";
 import { methodInBrackets } from "./method-in-brackets.ts";
 import { resultTree } from "./result-tree.ts";
@@ -9,6 +10,7 @@ import { shiftMissingUnit } from "./shift-missing-unit.ts";
 // A profile switches capabilities on by name, where its table is not enough. Each adds columns to the profile of its protocol.
 
 const ofAstm: Readonly<Record<string, Partial<AstmProfile>>> = {
+  "drop-extra-field": { mendRecord: dropExtraField },
   "shift-missing-unit": { mendRecord: shiftMissingUnit },
 };
 

@@ -193,8 +193,15 @@ test("what is data, data with a capability, and code", () => {
   const forms = [...shippedProfiles().values()].map(({ form }) => form);
   const withCapability = forms.filter(({ capabilities }) => capabilities !== undefined).map(({ profile }) => profile);
   expect({ data: forms.length - withCapability.length, withCapability }).toEqual({
-    data: 32,
-    withCapability: ["radiometer-abl9", "bionote-vcheck-m10", "bionote-vcheck", "fuji-dri-chem-nx-hl7", "mindray-bs"],
+    data: 31,
+    withCapability: [
+      "generic-astm",
+      "radiometer-abl9",
+      "bionote-vcheck-m10",
+      "bionote-vcheck",
+      "fuji-dri-chem-nx-hl7",
+      "mindray-bs",
+    ],
   });
   const ofCode = profiles.filter(({ id }) => shippedForm(id) === null).map(({ id }) => id);
   expect([...ofCode, "dicom"].toSorted()).toEqual(Object.keys(OF_CODE).toSorted());

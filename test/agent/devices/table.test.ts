@@ -33,7 +33,9 @@ test.each([
 test("a link of another protocol, an unknown capability and a file with another name are refused", () => {
   expect(() => read("", "hl7", "lis01")).toThrow("link.kind is lis01");
   expect(() => read("", "astm", "mllp")).toThrow("link.kind is mllp");
-  expect(() => read("capabilities: [x]", "astm", "lis01")).toThrow("capabilities has x, expected shift-missing-unit");
+  expect(() => read("capabilities: [x]", "astm", "lis01")).toThrow(
+    "capabilities has x, expected drop-extra-field, shift-missing-unit",
+  );
   expect(() => read("rows: [{ as: note, when: { R-3: a } }]", "astm", "lis01")).toThrow(
     "rows[0].as is note, expected remark in a profile of ASTM",
   );

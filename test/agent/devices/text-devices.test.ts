@@ -147,6 +147,16 @@ test("DIRUI H-100: two strips with one counter and no date are two studies", () 
   expect(keyOf(...h100Head, "PRO  1+")).toBe(keyOf(...h100Head, "PRO  2+"));
 });
 
+test.each([
+  "R|1|^^^ALB|5.0|g/dL|3.4^5.6|||N|F||||20261121113015",
+  "R|1|^^^ALB|5.0|g/dL|3.4^5.6||N|F||||20261121113015",
+])("general ASTM: %s has a final value and its time", (record) => {
+  const message = ["H|\\^&|||Maker^3.6||||||||E-1394-97|20261121120000", "P|1||||Zeytin", "O|1|S-1", record, "L|1|N"];
+  const report = only(reportsOf(readText(message.map((line) => `${line}\r`).join(""), astmDevice("generic-astm"))));
+  expect(report.rows.map(({ code, value, device_flag }) => [code, value, device_flag])).toEqual([["ALB", 5, null]]);
+  expect(report.acquired_at).toBe("2026-11-21T08:30:15.000Z");
+});
+
 const abl9 = (...results: readonly string[]) =>
   ["H|\\^&|||ABL9^SN1", "P|1||4711", "O|1||Sample #^41||||20261121113000", ...results, "L|1|N", ""].join("\r");
 

@@ -49,12 +49,15 @@ export function OwnProfilesField() {
 /** The server refuses it with its sentence. */
 const NO_PROFILE = "-";
 
+function isProfile({ name, originalSize }: UnzipFileInfo): boolean {
+  return name === "profile.yaml" && originalSize < 1e6;
+}
+
 /** Reads a profile's text, also from the file that the agent exports, which is a zip. */
 async function textOf(file: File): Promise<string> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   if (strFromU8(bytes.subarray(0, 2), true) !== "PK") return file.text();
   try {
-    const isProfile = ({ name, originalSize }: UnzipFileInfo) => name === "profile.yaml" && originalSize < 1e6;
     const { "profile.yaml": text } = unzipSync(bytes, { filter: isProfile });
     return text === undefined ? NO_PROFILE : strFromU8(text);
   } catch {
