@@ -64,25 +64,30 @@ function measured(reading: Reading): readonly Measurement[] {
   return reading.is === "reports" ? reading.reports.flatMap(({ rows }) => rows) : [];
 }
 
+/** Max rows that are read alone, while devices wait. Further ones are shown without their records. */
+const ROWS_ALONE_MAX = 2000;
+
 function rowsOf(bytes: Uint8Array, tree: MakerNode, reader: Reader, whole: Reading): MakerRow[] {
   const protocol = protocolOf(reader.form);
   const left = [...measured(whole)];
   const rules = rulesOf(reader.form);
-  const rows = rowsAlone(tree, protocol).flatMap((of): MakerRow[] => {
-    const { row: index } = of;
-    const node = tree.children[index]!;
-    const alone = read(messageWith(bytes, tree, of, protocol), reader.profile, reader.context);
-    // The message as a whole decides: another row may have replaced this one.
-    const found = measured(alone).map((row) => take(left, row) ?? row);
-    const common = { record: index, rule: rules(node), code: codeOf(node, reader.form) };
-    if (found.length === 0) {
-      const nodes = rowNodes(node, index, reader.form, null);
-      return [{ ...common, result: null, reason: reasonOf(alone), nodes }];
-    }
-    return found.map((row) => {
-      return { ...common, result: resultOf(row), reason: null, nodes: rowNodes(node, index, reader.form, row) };
+  const rows = rowsAlone(tree, protocol)
+    .slice(0, ROWS_ALONE_MAX)
+    .flatMap((of): MakerRow[] => {
+      const { row: index } = of;
+      const node = tree.children[index]!;
+      const alone = read(messageWith(bytes, tree, of, protocol), reader.profile, reader.context);
+      // The message as a whole decides: another row may have replaced this one.
+      const found = measured(alone).map((row) => take(left, row) ?? row);
+      const common = { record: index, rule: rules(node), code: codeOf(node, reader.form) };
+      if (found.length === 0) {
+        const nodes = rowNodes(node, index, reader.form, null);
+        return [{ ...common, result: null, reason: reasonOf(alone), nodes }];
+      }
+      return found.map((row) => {
+        return { ...common, result: resultOf(row), reason: null, nodes: rowNodes(node, index, reader.form, row) };
+      });
     });
-  });
   const others = left.map((row) => ({
     record: null,
     rule: null,

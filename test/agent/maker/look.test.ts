@@ -3,9 +3,11 @@ import { describe, expect, test } from "vitest";
 import { profileById } from "../../../agent/devices/index.ts";
 import { printProfile } from "../../../agent/devices/table/document.ts";
 import { shippedForm } from "../../../agent/devices/table/load.ts";
+import { changesBetween, unreadIn } from "../../../agent/maker/changes.ts";
 import { type Draft, formOf, undo } from "../../../agent/maker/draft.ts";
 import { look } from "../../../agent/maker/look.ts";
 import { openBytes } from "../../../agent/maker/open.ts";
+import { read } from "../../../agent/study/read.ts";
 import type { MakerClick, MessageView } from "../../../agent/page/types/maker.ts";
 
 const context = { device: "lab-1", timeZone: "Europe/Istanbul", receivedAt: Date.parse("2026-11-21T13:00:00.000Z") };
@@ -150,5 +152,23 @@ describe("a draft as a person sees it", () => {
     const { views } = look(hl7, messages, [{ role: "name", place: "PID-3", message: 0, record: 1 }]);
     expect(performance.now() - start).toBeLessThan(2000);
     expect(views[0]!.rows).toHaveLength(1000);
+  });
+});
+
+describe("what a draft changes in a stored message", () => {
+  const [message] = fixture("celercare/panel.hl7");
+  const reading = (id: string) => read(message!.bytes, profileById(id)!, context);
+
+  test("the kinds of difference are named, and an equal reading has none", () => {
+    const [general, special] = [reading("generic-hl7"), reading("celercare")];
+    expect(changesBetween(general, general)).toEqual([]);
+    expect(changesBetween(general, special)).toEqual(["name", "species"]);
+    expect(changesBetween(special, general)).toEqual(["name", "speciesLost"]);
+    const nothing = { is: "quarantined", reason: "" } as const;
+    expect([changesBetween(nothing, special), changesBetween(special, nothing)]).toEqual([["read"], ["unreadable"]]);
+  });
+
+  test("texts that nothing reads are counted", () => {
+    expect([unreadIn(reading("generic-hl7")), unreadIn(reading("celercare"))]).toEqual([3, 0]);
   });
 });

@@ -57,8 +57,14 @@ export function makerRoutes(app: FastifyInstance, host: Host): void {
     const shown = messages.map((each) => ({ bytes: Buffer.from(each, "base64"), context: contextOf(agent) }));
     const form = formOfBase(base);
     if (form === null) return lookAtCode(base, shown);
-    const known = (text: string) => (isIdentifier(agent, text) ? ("identifier" as const) : null);
-    const { draft, ...found } = look({ base: form, patches }, shown, clicks, { known });
+    const { draft, ...found } = readSpool(agent.config.data, (db) => {
+      const operations = operationsOn(db);
+      const known = (text: string) => {
+        const { patients } = operations.resolveReferences({ accessions: [], fps: [], identifiers: [text] });
+        return patients.length > 0 ? ("identifier" as const) : null;
+      };
+      return look({ base: form, patches }, shown, clicks, { known });
+    });
     const { device } = formOf(draft);
     return {
       ...found,
@@ -116,12 +122,6 @@ function withText(node: MakerNode | null): MakerNode | null {
   if (node === null) return null;
   const children = node.children.filter(({ text }) => text !== "").map((child) => withText(child)!);
   return { ...node, children };
-}
-
-function isIdentifier({ config }: RunningAgent, text: string): boolean {
-  return readSpool(config.data, (db) => {
-    return operationsOn(db).resolveReferences({ accessions: [], fps: [], identifiers: [text] }).patients.length > 0;
-  });
 }
 
 /** A profile that is code reads the bytes as they came over the line. */
