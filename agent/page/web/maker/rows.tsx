@@ -47,8 +47,8 @@ export function Rows({
             t("analyte"),
             [t("value"), "number labelled"],
             [t("range"), "labelled"],
-            t("flag"),
-            t("printed"),
+            [t("flag"), "labelled"],
+            [t("printed"), "labelled"],
           ]}
         >
           {rows.map((row, index) => (
