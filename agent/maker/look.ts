@@ -8,7 +8,7 @@ import type { ReadContext } from "../report/report.ts";
 import { type Draft, formOf, PATCHES_MAX, withPatch } from "./draft.ts";
 import { type ProposalFacts, proposals } from "./proposals.ts";
 import { analytePatch, patchOf } from "./roles.ts";
-import { viewOf } from "./rows.ts";
+import { analyteName, viewOf } from "./rows.ts";
 import { messageTree } from "./tree.ts";
 
 // A draft as a person sees it after each click: the profile's text, what it reads, what else the messages suggest.
@@ -97,8 +97,8 @@ function withSuggestions(view: MessageView): MessageView {
     if (result === null || result.analyte !== null || left === 0) return row;
     left -= 1;
     const suggestions = nearAnalytes([result.code, result.label ?? ""]).flatMap((code) => {
-      const name = analyteByCode(code)?.name;
-      return name === undefined ? [] : [{ code, name }];
+      const name = analyteName(code);
+      return name === null ? [] : [{ code, name }];
     });
     return { ...row, suggestions };
   });

@@ -1,6 +1,14 @@
 import type { Measurement } from "../../shared/clinical/results.ts";
 import { analyteByCode } from "../../shared/clinical/analytes/analytes.ts";
-import type { MakerNode, MakerResult, MakerRow, MakerSample, MessageView, RoleNode } from "../page/types/maker.ts";
+import type {
+  AnalyteName,
+  MakerNode,
+  MakerResult,
+  MakerRow,
+  MakerSample,
+  MessageView,
+  RoleNode,
+} from "../page/types/maker.ts";
 import type { Profile } from "../devices/profile.ts";
 import type { ProfileForm } from "../devices/table/schema.ts";
 import { conditionOf } from "../devices/table/source.ts";
@@ -116,6 +124,12 @@ function reasonOf(reading: Reading): string | null {
   return reading.reports.flatMap(({ leftOut, notes }) => [...leftOut, ...notes]).join("; ") || null;
 }
 
+/** @returns null for a code outside the catalogue */
+export function analyteName(code: string): AnalyteName | null {
+  const analyte = analyteByCode(code);
+  return analyte === undefined ? null : { en: analyte.name, tr: analyte.name_tr };
+}
+
 function resultOf({
   code,
   codeSource,
@@ -126,7 +140,7 @@ function resultOf({
   device_flag,
   comment,
 }: Measurement): MakerResult {
-  const analyte = codeSource === "device" ? null : (analyteByCode(code)?.name ?? null);
+  const analyte = codeSource === "device" ? null : analyteName(code);
   const range = device_range?.text ?? null;
   return { code, label: device_label ?? null, analyte, text, unit, range, flag: device_flag, comment: comment ?? null };
 }

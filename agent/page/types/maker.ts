@@ -38,14 +38,20 @@ export interface MakerRow {
   readonly reason: string | null;
   readonly nodes: readonly RoleNode[];
   /** The three analytes that a code outside the catalogue may be. */
-  readonly suggestions?: readonly { readonly code: string; readonly name: string }[];
+  readonly suggestions?: readonly { readonly code: string; readonly name: AnalyteName }[];
+}
+
+/** The catalogue's name in the languages of the page. */
+export interface AnalyteName {
+  readonly en: string;
+  readonly tr: string;
 }
 
 export interface MakerResult {
   readonly code: string;
   readonly label: string | null;
   /** The catalogue's name; null for a code outside the catalogue. */
-  readonly analyte: string | null;
+  readonly analyte: AnalyteName | null;
   readonly text: string;
   readonly unit: string | null;
   readonly range: string | null;

@@ -117,7 +117,11 @@ describe("a draft as a person sees it", () => {
     const { views } = look(astm, [message!], []);
     expect(views[0]!.rows[0]!.suggestions?.map(({ code }) => code)).toContain("ALT");
     const after = look(astm, [message!], [{ analyte: "ALT", message: 0, record: 3 }]);
-    expect(after.views[0]!.rows[0]!.result).toMatchObject({ code: "ALT", analyte: expect.any(String), text: "143" });
+    expect(after.views[0]!.rows[0]!.result).toMatchObject({
+      code: "ALT",
+      analyte: { en: "Alanine aminotransferase" },
+      text: "143",
+    });
     expect(look(astm, [message!], [{ analyte: "NONE", message: 0, record: 3 }]).refused).toBe(1);
   });
 

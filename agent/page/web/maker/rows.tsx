@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import type { MakerRow, MakerSample, MessageView } from "../../types/maker.ts";
+import type { AnalyteName, MakerRow, MakerSample, MessageView } from "../../types/maker.ts";
 import { dateTime, language } from "../../../../server/web/text.ts";
 import { DataTable } from "../../../../server/web/ui/list/data-table.tsx";
 import { Facts } from "../../../../server/web/ui/status/facts.tsx";
@@ -132,7 +132,7 @@ function DrawnRow({ row: { record, code, result, reason, rule, suggestions = [] 
       ) : (
         <>
           <td>
-            {result.analyte ??
+            {(result.analyte && nameIn(result.analyte)) ??
               (record === null ? t("notNamed") : <MapCode {...{ record, suggestions, map }} code={result.code} />)}
           </td>
           <td class="number">
@@ -163,6 +163,10 @@ function DrawnRow({ row: { record, code, result, reason, rule, suggestions = [] 
   );
 }
 
+function nameIn({ en, tr }: AnalyteName): string {
+  return language.value === "tr" ? tr : en;
+}
+
 function MapCode({
   code,
   record,
@@ -179,7 +183,7 @@ function MapCode({
     <span class="maker-map">
       {suggestions.map((analyte) => (
         <button key={analyte.code} type="button" class="chip" onClick={() => map(record, analyte.code)}>
-          {analyte.name}
+          {nameIn(analyte.name)}
         </button>
       ))}
       <input

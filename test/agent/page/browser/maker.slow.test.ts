@@ -91,6 +91,7 @@ describe.skipIf(browserProblem() !== null)("the maker of profiles", () => {
     expect(agent.host.text()).not.toContain("own/acme-v");
     await chooseLanguage(page, "tr");
     await page.getByRole("heading", { name: "Yeni profil" }).waitFor();
+    await page.getByRole("cell", { name: "Alanin aminotransferaz" }).waitFor();
     await page.close();
   });
 
