@@ -72,6 +72,7 @@ export async function startAgent(
     onCommit: (ms) => metrics.commits.observe(ms / 1000),
   });
   try {
+    await completeAdoption(config, log);
     return await startOn(spool, { config, version, log, remote, upgrade, metrics, time });
   } catch (error) {
     // The data folder is free again for the earlier configuration, which starts next.
@@ -114,7 +115,6 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
   const groups = [await createAnalyzers(context), imaging];
   const devices = groups.flatMap((group) => group.devices);
 
-  await completeAdoption(config, log);
   await resume(spool, serverState(), groups);
   const ready = () =>
     readiness(

@@ -118,7 +118,8 @@ export async function assess(
     if (report.suspectTime !== undefined) suspectTime?.(message.device, report.suspectTime);
     const nameZone = matchPatientsByName ? device.timeZone : null;
     const sampleNumbers = device.matchBySampleId === true ? patientNumbers(report) : [];
-    const found = await findPatient(report, spool, directory, nameZone, sampleNumbers);
+    const first = await findPatient(report, spool, directory, nameZone, sampleNumbers);
+    const found = await confirmed(first, message.device, device.profile, spool);
     const { patient, reason, how, waiting, matched } = found;
     if (waiting !== null) awaited.push(waiting);
     if (reason !== null) reasons.add(filingReasonText(reason));
@@ -162,6 +163,12 @@ function joined(awaited: readonly MatchKeys[]): MatchKeys | null {
   return { keys: awaited.flatMap(({ keys }) => keys), version };
 }
 
+type FoundPatient = Match & {
+  how: string;
+  matched: Pick<PushedStudy, "matched_by" | "order_fp" | "unmatched">;
+  waiting: MatchKeys | null;
+};
+
 /**
  * Finds the one patient of a Report, after a sync if necessary. `nameZone` is the time zone of appointments for a match by
  * name; null allows no such match. `sampleNumbers` come from patientNumbers(), if the clinic allows them.
@@ -174,13 +181,7 @@ export async function findPatient(
   directory: Directory,
   nameZone: string | null = null,
   sampleNumbers: readonly string[] = [],
-): Promise<
-  Match & {
-    how: string;
-    matched: Pick<PushedStudy, "matched_by" | "order_fp" | "unmatched">;
-    waiting: MatchKeys | null;
-  }
-> {
+): Promise<FoundPatient> {
   const attempt = async () => {
     const { patients, orders, waiting } = await directory.find(report, sampleNumbers);
     const namesakes =
@@ -208,6 +209,27 @@ export async function findPatient(
   const matched_by = evidenceOf(report, result.patient.fp, orders.length > 0, sampleNumbers, nameZone);
   const matched = { matched_by, ...ordered };
   return { ...result, how, matched, waiting: null };
+}
+
+/** Leaves the first study of an own profile to a person: it may be a stranger's, and name the wrong patient. */
+async function confirmed(
+  found: FoundPatient,
+  device: string,
+  { id }: Profile,
+  spool: SpoolCalls,
+): Promise<FoundPatient> {
+  if (found.patient === null || !isOwn(id) || (await spool.call("isProfileConfirmed", device, id))) return found;
+  const reason = { code: "MATCH.UNCONFIRMED_PROFILE" as const, values: [id, found.patient.fp] };
+  const { order_fp } = found.matched;
+  const matched = { unmatched: reason, ...(order_fp !== undefined && { order_fp }) };
+  return {
+    patient: null,
+    candidates: [found.patient.fp],
+    reason,
+    how: `unmatched: ${filingReasonText(reason)}`,
+    matched,
+    waiting: null,
+  };
 }
 
 /** Names the server's order of a sample. A sample with several accessions answers none of them certainly. */

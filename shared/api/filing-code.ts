@@ -2,6 +2,8 @@
 export type MatchCode =
   | "MATCH.NO_IDENTIFIER"
   | "MATCH.NO_IDENTIFIER_OR_NAME"
+  /** A clinic's own profile found the patient, and no person has placed a study of it yet. */
+  | "MATCH.UNCONFIRMED_PROFILE"
   | "MATCH.UNKNOWN_IDENTIFIER"
   | "MATCH.UNKNOWN_SAMPLE"
   | "MATCH.NO_DIRECTORY"

@@ -9,6 +9,8 @@ type Words = (...values: readonly string[]) => string;
 const english: Record<FilingCode, Words> = {
   "MATCH.NO_IDENTIFIER": () => "the device sent no patient identifier",
   "MATCH.NO_IDENTIFIER_OR_NAME": () => "the device sent no patient identifier, nor a name with a species",
+  "MATCH.UNCONFIRMED_PROFILE": (profile, fp) =>
+    `the first study of the profile ${profile} waits for a person: it names ${fp}; place it, and the next ones file by themselves`,
   "MATCH.UNKNOWN_IDENTIFIER": (identifier) => `no patient has the identifier "${identifier}"`,
   "MATCH.UNKNOWN_SAMPLE": (...numbers) => `no patient has the sample number ${quoted(numbers, "or")}`,
   "MATCH.NO_DIRECTORY": () => "the clinic's patients were never fetched: waiting for the first list",
@@ -66,6 +68,8 @@ const english: Record<FilingCode, Words> = {
 const turkish: Partial<Record<FilingCode, Words>> = {
   "MATCH.NO_IDENTIFIER": () => "cihaz hasta numarası göndermedi",
   "MATCH.NO_IDENTIFIER_OR_NAME": () => "cihaz ne hasta numarası ne de türüyle birlikte bir ad gönderdi",
+  "MATCH.UNCONFIRMED_PROFILE": (profile, fp) =>
+    `${profile} profilinin ilk çalışması onay bekliyor: ${fp} hastasını gösteriyor; siz yerleştirin, sonrakiler kendiliğinden dosyalanır`,
   "MATCH.UNKNOWN_IDENTIFIER": (identifier) => `"${identifier}" numaralı hasta yok`,
   "MATCH.UNKNOWN_SAMPLE": (...numbers) => `örnek numarası ${quoted(numbers, "veya")} olan hasta yok`,
   "MATCH.NO_DIRECTORY": () => "kliniğin hastaları henüz alınmadı: ilk liste bekleniyor",

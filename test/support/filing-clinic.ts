@@ -97,6 +97,12 @@ export class FilingClinic {
     }));
   }
 
+  /** Notes that a person placed a study at the server. */
+  async placed(fp: string): Promise<void> {
+    const item = { fp, place: "patient", updated_at: new Date().toISOString() } as const;
+    await this.#used.spool.call("notePlacements", [item]);
+  }
+
   listed() {
     return readSpool(this.folder, listMessages);
   }

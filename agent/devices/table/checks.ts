@@ -275,10 +275,13 @@ function areApart({ form: one }: Reading, { form: other }: Reading): boolean {
     Rule,
     Rule,
   ];
-  const excludes = (when: unknown, unless: unknown) => when !== undefined && isDeepStrictEqual(when, unless);
   return (
     excludes(a.when, b.unless) || excludes(b.when, a.unless) || !isDeepStrictEqual([a.match, a.map], [b.match, b.map])
   );
+}
+
+function excludes(when: unknown, unless: unknown): boolean {
+  return when !== undefined && isDeepStrictEqual(when, unless);
 }
 
 type Rule = Exclude<SourceForm, string | readonly unknown[]>;

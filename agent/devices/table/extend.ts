@@ -14,8 +14,8 @@ type Values = Readonly<Record<string, unknown>>;
 const BASE = /^([a-z0-9][a-z0-9-]{0,62})@([1-9]\d{0,5})$/;
 
 /**
- * Merges a form with its base: maps merge, lists and texts replace, null removes. The whole has no `extends`, and its evidence is its
- * own, since what proves the base proves no other device. The form is as read and the whole not yet checked. @throws a BaseError
+ * Merges a form with its base: maps merge, lists and texts replace, null removes. The whole has no `extends`. Its identity and its evidence
+ * are its own: what proves the base proves no other device. The form is as read and the whole not yet checked. @throws a BaseError
  */
 export function resolveForm(form: Values, baseOf: BaseOf): Values {
   const { extends: written, ...own } = form;
@@ -29,7 +29,7 @@ export function resolveForm(form: Values, baseOf: BaseOf): Values {
   if (base.revision !== Number(revision)) {
     throw new BaseError(`is ${id}@${revision}, but this release has ${id}@${base.revision}`);
   }
-  const { evidence: _, ...inherited } = base;
+  const { schema: _schema, profile: _profile, revision: _revision, evidence: _evidence, ...inherited } = base;
   return merged(inherited, own) as Values;
 }
 

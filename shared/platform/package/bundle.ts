@@ -67,14 +67,11 @@ export async function bundle(folder: string): Promise<string[]> {
   });
   fs.cpSync(path.join(ROOT, "shared/data"), path.join(folder, "shared/data"), { recursive: true });
   // The profiles of devices that are files.
-  for (const protocol of ["astm", "hl7"]) {
-    const devices = path.join("agent/devices", protocol);
-    fs.cpSync(path.join(ROOT, devices), path.join(folder, devices), { recursive: true, filter: isProfile });
+  const devices = fs.readdirSync(path.join(ROOT, "agent/devices"), { recursive: true, encoding: "utf8" });
+  for (const name of devices.filter((each) => each.endsWith(".yaml"))) {
+    const file = path.join("agent/devices", name);
+    fs.cpSync(path.join(ROOT, file), path.join(folder, file));
   }
   const inputs = Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs));
   return inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([file]) => file);
-}
-
-function isProfile(file: string): boolean {
-  return fs.statSync(file).isDirectory() || file.endsWith(".yaml");
 }

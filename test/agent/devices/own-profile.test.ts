@@ -67,6 +67,14 @@ test.each([
   expect(problemsOf(HEAD + lines)).toContain(problem);
 });
 
+test("a profile has an id and a revision of its own, not those of its base", () => {
+  expect(problemsOf("extends: generic-hl7@1")).toEqual([
+    "x.yaml:1 schema is missing",
+    "x.yaml:1 profile is missing",
+    "x.yaml:1 revision is missing",
+  ]);
+});
+
 test("a text without keys is refused", () => {
   expect(problemsOf("- 1")).toEqual(["x.yaml:1 the profile has no keys, expected schema, profile, revision"]);
   expect(problemsOf("")).toEqual(["x.yaml:1 the profile has no keys, expected schema, profile, revision"]);

@@ -1,18 +1,14 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readProfiles } from "../../../agent/devices/table/load.ts";
+import { readProfileText } from "../../../agent/devices/table/load.ts";
 import type { Hl7Profile } from "../../../agent/protocols/hl7/profile.ts";
 import { Segment, STANDARD_DELIMITERS } from "../../../agent/protocols/hl7/message/segment.ts";
-import { temporaryFolder } from "../../support/processes.ts";
 
 /** Reads a profile whose file has these lines after the usual head. */
 function read(lines: string, protocol = "hl7", link = "mllp") {
-  const root = temporaryFolder();
-  for (const folder of ["astm", "hl7", "text"]) mkdirSync(join(root, folder));
   const head = `schema: 1\nprofile: acme\nrevision: 1\nprotocol: ${protocol}\nlink: { kind: ${link} }\ndevice: {}\n`;
-  writeFileSync(join(root, protocol, "acme.yaml"), head + lines);
-  return readProfiles(root).get("acme")?.profile as Hl7Profile;
+  const found = readProfileText(head + lines, `${protocol}/acme.yaml`);
+  if ("problems" in found) throw new Error(found.problems.map(({ message }) => message).join("; "));
+  return found.profile as Hl7Profile;
 }
 
 const obx = (text: string) => new Segment(text, STANDARD_DELIMITERS);
@@ -30,7 +26,7 @@ test.each([
   expect(() => read(lines)).toThrow(problem);
 });
 
-test("a link of another protocol, an unknown capability and a file with another name are refused", () => {
+test("a link of another protocol, an unknown capability and a second name are refused", () => {
   expect(() => read("", "hl7", "lis01")).toThrow("link.kind is lis01");
   expect(() => read("", "astm", "mllp")).toThrow("link.kind is mllp");
   expect(() => read("capabilities: [x]", "astm", "lis01")).toThrow(
