@@ -127,8 +127,9 @@ agent/doctor: agent/config agent/devices agent/imaging agent/page/types agent/pu
 agent/imaging: agent/config agent/connection agent/imaging/archive agent/imaging/files agent/page/types agent/protocols agent/report agent/runtime agent/spool agent/states agent/study agent/transport shared
 agent/imaging/archive: agent/config agent/imaging/files agent/page/types agent/protocols agent/runtime agent/spool agent/transport shared
 agent/imaging/files: agent/page/types agent/protocols agent/spool shared
+agent/maker: agent/connection agent/devices agent/page/types agent/protocols agent/report agent/study shared
 agent/page: agent agent/page/routes shared
-agent/page/routes: agent agent/config agent/devices agent/doctor agent/imaging agent/page/types agent/remote agent/report agent/setup agent/spool agent/states agent/tools shared
+agent/page/routes: agent agent/config agent/devices agent/doctor agent/imaging agent/maker agent/page/types agent/remote agent/report agent/setup agent/spool agent/states agent/study agent/tools shared
 agent/page/types: shared
 agent/page/web: agent/page/types server/web shared
 agent/protocols: agent/report shared

@@ -15,6 +15,7 @@ import { doctorRoutes } from "./routes/doctor.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { imageRoutes } from "./routes/images.ts";
 import { logRoutes } from "./routes/log.ts";
+import { makerRoutes } from "./routes/maker/routes.ts";
 import { setupRoutes } from "./routes/setup.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { outboxRoutes } from "./routes/outbox.ts";
@@ -66,7 +67,7 @@ export async function createPageApp(host: Host): Promise<FastifyInstance> {
     logRoutes,
     doctorRoutes,
   ];
-  for (const routes of [...views, configurationRoutes, setupRoutes]) routes(app, host);
+  for (const routes of [...views, configurationRoutes, setupRoutes, makerRoutes]) routes(app, host);
   const folder = builtPages();
   refuse(app, "/local/*", "there is no such data");
   if (folder === undefined) refuse(app, "/*", "the page is not built: run npm run build");

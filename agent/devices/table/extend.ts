@@ -33,7 +33,8 @@ export function resolveForm(form: Values, baseOf: BaseOf): Values {
   return merged(inherited, own) as Values;
 }
 
-function merged(base: unknown, own: unknown): unknown {
+/** Merges a value with one that states what differs. */
+export function merged(base: unknown, own: unknown): unknown {
   if (!isMap(own)) return own;
   const kept = isMap(base) ? base : {};
   const keys = new Set([...Object.keys(kept), ...Object.keys(own)]);

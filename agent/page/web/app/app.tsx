@@ -104,6 +104,7 @@ const t = translations({
   configuration: ["Configuration", "Yapılandırma"],
   outbox: ["To send", "Gönderilecek"],
   codes: ["Unknown codes", "Bilinmeyen kodlar"],
+  maker: ["New profile", "Yeni profil"],
   log: ["Log", "Günlük"],
   doctor: ["Doctor", "Denetim"],
   nowhere: ["There is no such page", "Böyle bir sayfa yok"],

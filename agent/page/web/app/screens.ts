@@ -22,6 +22,7 @@ export const screens = [
   },
   { path: "/outbox", name: "outbox", Screen: lazy(async () => (await import("../screens/outbox.tsx")).Outbox) },
   { path: "/codes", name: "codes", Screen: lazy(async () => (await import("../screens/codes.tsx")).Codes) },
+  { path: "/maker", name: "maker", Screen: lazy(async () => (await import("../maker/maker.tsx")).Maker) },
   { path: "/log", name: "log", Screen: lazy(async () => (await import("../screens/log.tsx")).Log) },
   { path: "/doctor", name: "doctor", Screen: lazy(async () => (await import("../screens/doctor.tsx")).Doctor) },
 ] as const;

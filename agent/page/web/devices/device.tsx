@@ -34,6 +34,11 @@ export function Device({ device }: { device: LocalDevice }) {
     >
       {next !== null && <p lang={isEnglish ? "en" : undefined}>{next}</p>}
       {noise !== null && (
+        <p>
+          <a href={`/maker?device=${encodeURIComponent(id)}`}>{t("maker")}</a>
+        </p>
+      )}
+      {noise !== null && (
         <details>
           <summary>{t("sample")}</summary>
           <pre class="wire" tabIndex={0} role="region" aria-label={t("sampleOf", { device: id })}>

@@ -1,6 +1,7 @@
 import { translations } from "../../../../server/web/text.ts";
 
 export const t = translations({
+  maker: ["Make a profile of this", "Bundan profil yap"],
   devices: ["Devices", "Cihazlar"],
   notSetUp: ["This agent is not set up", "Bu aracı henüz kurulmadı"],
   setUp: ["Set this agent up", "Bu aracıyı kur"],

@@ -42,6 +42,9 @@ function Shown({ message, reload }: { message: LocalMessage; reload: () => Promi
             {t("reprocess")}
           </button>
           {!message.is_image && <Save id={id} isDocument={message.document !== null} />}
+          {!message.is_image && message.document === null && (
+            <a href={`/maker?message=${encodeURIComponent(id)}&device=${encodeURIComponent(device)}`}>{t("maker")}</a>
+          )}
         </div>
       </div>
       <p class={`message-state message-${stateTone(state)}`}>

@@ -1,6 +1,7 @@
 import { translations } from "../../../../server/web/text.ts";
 
 export const t = translations({
+  maker: ["Make a profile of this", "Bundan profil yap"],
   messages: ["Messages", "İletiler"],
   title: ["{device}, {at}", "{device}, {at}"],
   number: ["Message", "İleti"],

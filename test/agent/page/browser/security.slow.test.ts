@@ -57,6 +57,8 @@ describe.skipIf(browserProblem() !== null)("the agent's page against others", ()
     // A proxy of this machine represents the other machine.
     const forwarded = { "x-forwarded-for": "192.0.2.6" };
     expect((await overview(forwarded)).status).toBe(401);
+    const save = { method: "POST", headers: forwarded };
+    expect((await fetch(`${url}/local/v1/maker/save`, save)).status).toBe(401);
     expect((await fetch(`${url}/%6cocal/v1/overview`, { headers: forwarded })).status).toBe(401);
     expect((await fetch(`${url}/healthz`, { headers: forwarded })).status).toBe(200);
 

@@ -1,0 +1,201 @@
+import { useSignal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import type { AnalyteName, MakerRow, MakerSample, MessageView } from "../../types/maker.ts";
+import { dateTime, language } from "../../../../server/web/text.ts";
+import { DataTable } from "../../../../server/web/ui/list/data-table.tsx";
+import { Facts } from "../../../../server/web/ui/status/facts.tsx";
+import { studyWord } from "../../../../server/web/ui/words/study-word.ts";
+import { roleWord, t } from "./texts.ts";
+
+/** What the draft reads: the sample and its patient, then the rows. A row lights its record. */
+export function Rows({
+  view,
+  record,
+  choose,
+  map,
+}: {
+  view: MessageView;
+  /** The chosen record of this message; null for none. */
+  record: number | null;
+  choose: (record: number) => void;
+  map: (record: number, analyte: string) => void;
+}) {
+  const { sample, reason, rows, unread, notes } = view;
+  const unknown = rows.filter(({ result }) => result !== null && result.analyte === null).length;
+  return (
+    <>
+      {sample === null ? (
+        <p class="note-bad" lang={reason === null ? undefined : "en"}>
+          {reason ?? t("noResults")}
+        </p>
+      ) : (
+        <SampleFacts of={sample} />
+      )}
+      {unread.length > 0 && (
+        <p class="maker-unread">
+          <strong>{`${t("unread", { count: unread.length })}:`}</strong>{" "}
+          {unread.map(({ field, text }) => `${field} ${text}`).join(", ")}
+        </p>
+      )}
+      {unknown > 0 && <p>{t("unknownCodes", { count: unknown })}</p>}
+      {rows.length > 0 && (
+        <DataTable
+          label={t("rows")}
+          class="cards"
+          columns={[
+            t("code"),
+            t("analyte"),
+            [t("value"), "number labelled"],
+            [t("range"), "labelled"],
+            [t("flag"), "labelled"],
+            [t("printed"), "labelled"],
+          ]}
+        >
+          {rows.map((row, index) => (
+            <Row
+              key={index}
+              row={row}
+              isLit={row.record !== null && row.record === record}
+              lang={language.value}
+              choose={choose}
+              map={map}
+            />
+          ))}
+        </DataTable>
+      )}
+      {notes.length > 0 && (
+        <details>
+          <summary>{t("notes", { count: notes.length })}</summary>
+          <ul lang="en">
+            {notes.map((note) => (
+              <li key={note}>{note}</li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  );
+}
+
+function SampleFacts({ of }: { of: MakerSample }) {
+  return (
+    <Facts
+      of={[
+        [t("device"), `${of.device}, ${studyWord(of.modality)}`],
+        [roleWord("identifier"), of.identifier],
+        [roleWord("name"), of.name],
+        [roleWord("owner"), of.owner],
+        [roleWord("species"), of.species],
+        [roleWord("sex"), of.sex],
+        [roleWord("born"), of.born],
+        [roleWord("sample"), of.sample.join(", ")],
+        [roleWord("time"), dateTime(of.time)],
+      ]}
+    />
+  );
+}
+
+interface RowProps {
+  readonly row: MakerRow;
+  readonly isLit: boolean;
+  readonly lang: string;
+  readonly choose: (record: number) => void;
+  readonly map: (record: number, analyte: string) => void;
+}
+
+function Row(props: RowProps) {
+  const { row, isLit, lang } = props;
+  return useMemo(() => <DrawnRow {...props} />, [JSON.stringify(row), isLit, lang]);
+}
+
+function DrawnRow({ row: { record, code, result, reason, rule, suggestions = [] }, isLit, choose, map }: RowProps) {
+  const printed = useSignal("");
+  const typed = printed.value.trim();
+  const name = result?.code ?? (code || t("lineOf", { number: (record ?? 0) + 1 }));
+  return (
+    <tr class={`maker-row${isLit ? " lit" : ""}`} aria-current={isLit ? "true" : undefined}>
+      <th scope="row">
+        {record === null ? (
+          name
+        ) : (
+          <button type="button" class="link" onClick={() => choose(record)}>
+            {name}
+          </button>
+        )}
+        {result?.label != null && result.label !== "" && <span class="quiet"> {result.label}</span>}
+      </th>
+      {result === null ? (
+        <td colSpan={5} class="quiet">
+          {rule === null ? null : `${t("byRule", { number: rule + 1 })} `}
+          <span lang="en">{reason ?? ""}</span>
+        </td>
+      ) : (
+        <>
+          <td>
+            {(result.analyte && nameIn(result.analyte)) ??
+              (record === null ? t("notNamed") : <MapCode {...{ record, suggestions, map }} code={result.code} />)}
+          </td>
+          <td class="number">
+            {result.text} <span class="quiet">{result.unit}</span>
+          </td>
+          <td>{result.range ?? "–"}</td>
+          <td>
+            {result.flag ?? "–"}
+            {result.comment !== null && <span class="doubt"> {result.comment}</span>}
+          </td>
+          <td>
+            <input
+              class="maker-printed"
+              aria-label={t("printedOf", { code: result.code })}
+              value={printed.value}
+              maxLength={40}
+              onInput={({ currentTarget }) => (printed.value = currentTarget.value)}
+            />
+            {typed !== "" && (
+              <span class={typed === result.text ? "quiet" : "maker-differs"}>
+                {typed === result.text ? t("agrees") : t("differs")}
+              </span>
+            )}
+          </td>
+        </>
+      )}
+    </tr>
+  );
+}
+
+function nameIn({ en, tr }: AnalyteName): string {
+  return language.value === "tr" ? tr : en;
+}
+
+function MapCode({
+  code,
+  record,
+  suggestions,
+  map,
+}: {
+  code: string;
+  record: number;
+  suggestions: NonNullable<MakerRow["suggestions"]>;
+  map: RowProps["map"];
+}) {
+  const typed = useSignal("");
+  return (
+    <span class="maker-map">
+      {suggestions.map((analyte) => (
+        <button key={analyte.code} type="button" class="chip" onClick={() => map(record, analyte.code)}>
+          {nameIn(analyte.name)}
+        </button>
+      ))}
+      <input
+        aria-label={t("analyteOf", { code })}
+        placeholder={t("analyteCode")}
+        value={typed.value}
+        maxLength={40}
+        onInput={({ currentTarget }) => (typed.value = currentTarget.value)}
+        onKeyDown={({ key }) => {
+          if (key === "Enter" && typed.value.trim() !== "") map(record, typed.value.trim().toUpperCase());
+        }}
+      />
+    </span>
+  );
+}

@@ -1,0 +1,129 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type {
+  LocalMakerLook,
+  LocalMakerOpened,
+  MakerClick,
+  MakerLook,
+  MakerNode,
+  MakerSource,
+} from "../../types/maker.ts";
+import { call } from "../../../../server/web/api.ts";
+import { useAction } from "../../../../server/web/ui/form/use-action.ts";
+
+// The draft of this tab. It is kept over a reload, and ends with the tab.
+
+/** What a reload needs to show the draft again. */
+interface Kept {
+  readonly source: MakerSource;
+  readonly base: string;
+  readonly patches: MakerLook["patches"];
+  /** The device whose bytes these are; null for a paste or a file. */
+  readonly device: string | null;
+  /** The newest revisions of the own profiles when the draft began. */
+  readonly own: readonly string[];
+}
+
+const KEY = "maker";
+
+export interface OpenDraft extends Kept {
+  readonly opened: LocalMakerOpened;
+  readonly look: LocalMakerLook;
+}
+
+/** A chosen part of a message. */
+export interface Chosen {
+  readonly message: number;
+  readonly record: number;
+  readonly node: MakerNode;
+}
+
+export function useDraft() {
+  const draft = useSignal<OpenDraft | null>(null);
+  const { run, error, retry, isRunning } = useAction();
+
+  const show = async (kept: Kept, opened: LocalMakerOpened, clicks: readonly MakerClick[]) => {
+    const { base, patches } = kept;
+    const messages = opened.messages.map(({ base64 }) => base64);
+    const look = await call<LocalMakerLook>("POST", "/maker/look", { base, patches, messages, clicks });
+    draft.value = { ...kept, patches: look.patches, opened, look };
+    keep({ ...kept, patches: look.patches });
+  };
+
+  useEffect(() => {
+    const kept = keptDraft();
+    if (kept !== null) void run(async () => show(kept, await open(kept.source), []));
+  }, []);
+
+  return {
+    draft: draft.value,
+    ...{ error, retry, isRunning },
+    /** Opens bytes. `base`: null takes the best profile. */
+    start: (source: MakerSource, device: string | null, base: string | null, own: readonly string[]) =>
+      run(async () => {
+        const opened = await open(source);
+        const first = base ?? opened.bases[0];
+        const kept = { source, base: first ?? "", patches: [], device, own };
+        if (first !== undefined) return show(kept, opened, []);
+        draft.value = { ...kept, opened, look: NOTHING };
+      }),
+    click: (clicks: readonly MakerClick[]) =>
+      run(async () => {
+        if (draft.value !== null) await show(draft.value, draft.value.opened, clicks);
+      }),
+    undo: () =>
+      run(async () => {
+        const { value } = draft;
+        if (value !== null) await show({ ...value, patches: value.patches.slice(0, -1) }, value.opened, []);
+      }),
+    rebase: (base: string) =>
+      run(async () => {
+        if (draft.value !== null) await show({ ...draft.value, base, patches: [] }, draft.value.opened, []);
+      }),
+    /** Notes a stored revision, which the next save follows. */
+    stored: (reference: string) => {
+      if (draft.value === null || !reference.startsWith("own/")) return;
+      draft.value = { ...draft.value, own: [reference, ...draft.value.own] };
+      keep(draft.value);
+    },
+    end: () => {
+      draft.value = null;
+      keep(null);
+    },
+  };
+}
+
+const NOTHING: LocalMakerLook = {
+  ...{
+    patches: [],
+    refused: 0,
+    text: "",
+    problems: [],
+    device: { name: null, modality: null },
+    views: [],
+    proposals: [],
+  },
+};
+
+function open(source: MakerSource): Promise<LocalMakerOpened> {
+  return call<LocalMakerOpened>("POST", "/maker/open", source);
+}
+
+/** The storage of the tab: another tab has a draft of its own, and a closed one leaves nothing of a patient behind. */
+function keep(kept: Kept | null): void {
+  try {
+    if (kept === null) return sessionStorage.removeItem(KEY);
+    const { source, base, patches, device, own } = kept;
+    sessionStorage.setItem(KEY, JSON.stringify({ source, base, patches, device, own }));
+  } catch {
+    // A browser that blocks site data, or bytes beyond its limit: the draft ends with a reload.
+  }
+}
+
+function keptDraft(): Kept | null {
+  try {
+    return JSON.parse(sessionStorage.getItem(KEY) ?? "null") as Kept | null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,181 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  browserProblem,
+  chooseLanguage,
+  expectAccessible,
+  expectFitsPhone,
+  sharedBrowser,
+} from "../../../support/browser.ts";
+import { send, settled, takingServer } from "../../../support/local-page.ts";
+import { freePort, until } from "../../../support/processes.ts";
+import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
+
+// Goal: a nurse makes the profile of a device that Vetwire does not know, without a text editor, and its results are right.
+
+/** An unknown device: the species in PID-5, the name in PID-6, the owner in PID-7, a code that the catalogue lacks. */
+function unknownDevice(id: string, number: string): string {
+  const segments = [
+    `MSH|^~\\&|ACME V||||20261121113100||ORU^R01|${id}|P|2.3.1||||||UNICODE`,
+    `PID|1||${number}||Canine|Zeytin|Aydin||20190504|F`,
+    `OBR|1||S-${number}|Panel|||20261121113015`,
+    "OBX|1|NM|ALB||31|g/L|22-44||||F",
+    "OBX|2|NM|ALTX||61|U/L|5-125||||F",
+    "OBX|3|ST|MODE||Vet||||||F",
+  ];
+  return segments.map((segment) => `${segment}\r`).join("");
+}
+
+let agent: TestAgent;
+let browser: Browser;
+
+describe.skipIf(browserProblem() !== null)("the maker of profiles", () => {
+  beforeAll(async () => {
+    browser = await sharedBrowser();
+  });
+  afterAll(async () => {
+    for (const context of browser.contexts()) await context.close();
+  });
+  useAgent((made) => {
+    agent = made;
+  });
+
+  async function opened(): Promise<Page> {
+    const port = await freePort();
+    await agent.run(
+      [{ id: "lab-1", profile: "generic-hl7", connection: { listen: `127.0.0.1:${port}` } }],
+      takingServer,
+    );
+    await until("the clinic's patients", () => agent.status().directory.fetched_at);
+    await send(port, `\x0b${unknownDevice("1", "4711")}\x1c\r\x0b${unknownDevice("2", "9002")}\x1c\r`);
+    await settled(agent, 2);
+    const page = await browser.newPage();
+    await page.goto(`http://127.0.0.1:${agent.host.port}/maker`);
+    return page;
+  }
+
+  async function pasted(page: Page, text: string): Promise<void> {
+    await page.getByLabel("What the device sent").fill(text);
+    await page.getByRole("button", { name: "Open", exact: true }).click();
+  }
+
+  const sees = (page: Page) => page.getByRole("region", { name: "2 What the clinic will see" });
+
+  test("an unknown dialect becomes a right study by clicks, is used, and is undone", async () => {
+    const page = await opened();
+    await page.getByRole("heading", { name: "New profile" }).waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByRole("button", { name: "Open messages of lab-1 (2)" }).click();
+    await page.getByRole("heading", { name: "Looks like HL7" }).waitFor();
+    await page.getByLabel(/^Name of the animal/).check();
+    await page.getByLabel(/^Owner/).check();
+    await page.getByRole("button", { name: /^Take the chosen/ }).click();
+    await expect.poll(() => sees(page).textContent()).toMatch(/Zeytin.*Aydin.*Canine/);
+    // The rest by keyboard: the row that is no result, and the code.
+    await sees(page).getByRole("button", { name: "ALTX" }).click();
+    await sees(page).getByRole("button", { name: "Alanine aminotransferase" }).click();
+    await sees(page).getByRole("cell", { name: "Alanine aminotransferase" }).waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.reload();
+    await sees(page).getByRole("cell", { name: "Alanine aminotransferase" }).waitFor();
+    await page.getByLabel("Name of the profile").fill("acme-v");
+    await page.getByRole("button", { name: "Check all messages of lab-1" }).click();
+    await page.getByText("2 gain a species").waitFor();
+    await page.getByRole("button", { name: "Use for lab-1" }).click();
+    await page.getByText("lab-1 is read by own/acme-v@1").waitFor();
+    expect(agent.host.text()).toContain("own/acme-v@1");
+    await page.getByRole("button", { name: "Undo: back to generic-hl7" }).click();
+    await page.getByText("lab-1 is read by generic-hl7").waitFor();
+    expect(agent.host.text()).not.toContain("own/acme-v");
+    await chooseLanguage(page, "tr");
+    await page.getByRole("heading", { name: "Yeni profil" }).waitFor();
+    await page.getByRole("cell", { name: "Alanin aminotransferaz" }).waitFor();
+    await page.close();
+  });
+
+  test("the forms of real devices come through: typed names, printed values, another protocol, by mouse or keyboard", async () => {
+    const page = await opened();
+    const again = () => page.getByRole("button", { name: "Other bytes" }).click();
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(new URL(request.url()).hostname));
+
+    // Boule Exigo: P in every row, the species and the settings as rows, a name where numbers are typed.
+    await page.getByLabel("A recording or a file").setInputFiles("fixtures/boule-exigo/dog-three-parts.hl7");
+    await page.getByLabel("Begin with").selectOption("generic-hl7");
+    await page.getByLabel(/^Number or name, as typed/).waitFor();
+    for (const box of await page.getByRole("checkbox").all()) await box.check();
+    await page.getByRole("button", { name: /^Take the chosen/ }).click();
+    await expect.poll(() => sees(page).textContent()).toMatch(/Name of the animalZeytin.*SpeciesDOG/);
+    await sees(page)
+      .getByRole("row", { name: /WBC.*10\.4/ })
+      .waitFor();
+    await sees(page)
+      .getByRole("row", { name: /OPID By rule/ })
+      .waitFor();
+    await again();
+
+    // Printed values need no click.
+    const head =
+      "MSH|^~\\&|U1|LAB|||20261120101500||ORU^R01|2|P|2.5\nPID|1||4711\nOBR|1||U-1|UA|||20261120101200||||||||Urine\n";
+    await pasted(page, `${head}OBX|1|ST|WBC||5-10|/HPF|||||F\nOBX|2|ST|LEPTO||1/400||||||F\n`);
+    await sees(page)
+      .getByRole("row", { name: /WBC.*5-10/ })
+      .waitFor();
+    await sees(page)
+      .getByRole("row", { name: /LEPTO.*1\/400/ })
+      .waitFor();
+    await again();
+
+    // A link with a dialogue is chosen, not drawn.
+    await page.getByLabel("A recording or a file").setInputFiles("fixtures/mythic/one-line-header.astm");
+    await page.getByRole("heading", { name: "Looks like lines with a check number" }).waitFor();
+    await expect.poll(() => page.getByLabel("Begin with").inputValue()).toBe("mythic");
+    await sees(page).getByRole("row", { name: /WBC/ }).waitFor();
+    await again();
+
+    // A thousand rows, by the keyboard alone: the first lines to the patient, a field, its role.
+    const many = Array.from({ length: 1000 }, (_, index) => `OBX|${index + 1}|NM|C${index}||${index}|g/L|||||F`);
+    await pasted(
+      page,
+      ["MSH|^~\\&|U1|LAB|||20261120101500||ORU^R01|2|P|2.5", "PID|1||4711||Rex|Kaya", ...many].join("\n"),
+    );
+    await page.getByRole("button", { name: "Line 1 MSH" }).focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    for (let step = 0; step < 4; step += 1) await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    const start = Date.now();
+    await page.keyboard.press("3");
+    await expect.poll(() => sees(page).textContent()).toContain("OwnerKaya");
+    expect(Date.now() - start).toBeLessThan(5000);
+    expect(new Set(asked)).toEqual(new Set(["127.0.0.1"]));
+    await page.close();
+  });
+
+  test("a save after another tab's is refused with the difference", async () => {
+    const page = await opened();
+    const other = await browser.newPage();
+    await other.goto(page.url());
+    for (const [tab, name] of [
+      [page, "PID-6"],
+      [other, "PID-7"],
+    ] as const) {
+      await pasted(tab, unknownDevice("3", "4711").replaceAll("\r", "\n"));
+      await tab.getByRole("button", { name: "Line 2 PID" }).click();
+      await tab.getByRole("button", { name: new RegExp(`^${name} `) }).click();
+      await tab.getByRole("button", { name: "Name of the animal", exact: true }).click();
+      await tab.getByRole("button", { name: "Undo (1)" }).waitFor();
+      await tab.getByLabel("Name of the profile").fill("acme-v");
+      await tab.getByRole("button", { name: "Save", exact: true }).click();
+      if (tab === page) await tab.getByText("Saved as own/acme-v@1").waitFor();
+    }
+    await other.getByText("own/acme-v@1 was stored meanwhile").waitFor();
+    const difference = other.getByRole("region", { name: "Difference" });
+    await expect.poll(() => difference.textContent()).toMatch(/- {3}name: PID-6[^]*\+ {3}name: PID-7/);
+    await expectAccessible(other);
+    await page.close();
+    await other.close();
+  });
+});
