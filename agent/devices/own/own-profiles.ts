@@ -83,7 +83,7 @@ export class OwnProfiles {
       const [latest = 0] = this.#revisionsOf(name);
       const before = latest === 0 ? null : this.read(referenceText({ name, revision: latest }));
       const same = { ...form, revision: latest };
-      if (before !== null && "form" in before && printProfile(before.form) === printProfile(same))
+      if (before !== null && "form" in before && profileText(before.form) === profileText(same))
         return before.reference;
       const next = { ...form, revision: latest + 1 };
       // Another process may store the same number meanwhile.
@@ -99,12 +99,12 @@ export class OwnProfiles {
     const reference = referenceText({ name: nameOf(form), revision: form.revision });
     if (this.#write(form)) return reference;
     const stored = this.read(reference);
-    if ("hash" in stored && stored.hash === hashOf(printProfile(form))) return reference;
+    if ("hash" in stored && stored.hash === hashOf(profileText(form))) return reference;
     throw new Error(`${reference} is stored with another content, expected a new revision of it`);
   }
 
   #write(form: AnyProfileForm): boolean {
-    return writeOnce(this.#file({ name: nameOf(form), revision: form.revision }), printProfile(form));
+    return writeOnce(this.#file({ name: nameOf(form), revision: form.revision }), profileText(form));
   }
 
   #readFile(reference: Reference): OwnProfile | OwnFault {
@@ -137,6 +137,11 @@ export class OwnProfiles {
     );
     return found.map(Number).toSorted((a, b) => b - a);
   }
+}
+
+/** Prints a form as people read one: what it is comes first. */
+export function profileText({ schema, profile, revision, ...others }: AnyProfileForm): string {
+  return printProfile({ schema, profile, revision, ...others } as AnyProfileForm);
 }
 
 function nameOf({ profile }: AnyProfileForm): string {

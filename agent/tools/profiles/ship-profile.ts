@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import { printProfile } from "../../devices/table/document.ts";
+import { profileText } from "../../devices/own/own-profiles.ts";
 import { readProfileText, shippedForm } from "../../devices/table/load.ts";
 import type { ReadProfileFile } from "./profile-file.ts";
 
@@ -21,7 +21,7 @@ export function shipProfile(root: string, { form, captures }: ReadProfileFile): 
   if (shippedForm(id) !== null) throw new Error(`${id} is shipped already: raise its revision by hand`);
   const shipped = { ...form, profile: id, revision: 1 };
   const file = path.join(root, "agent/devices", form.protocol, `${id}.yaml`);
-  const text = printProfile(shipped);
+  const text = profileText(shipped);
   const read = readProfileText(text, file);
   if ("problems" in read) throw new Error(read.problems.map(({ message }) => message).join("\n"));
   const listed = fs.readFileSync(index, "utf8");
