@@ -136,7 +136,11 @@ function Tie({ tie: { names, rows } }: { tie: SetupTie }) {
     <>
       <p class="note">{t(rows.length > 0 ? "tie" : "tieAlike", { one: names[0], other: names[1] })}</p>
       {rows.length > 0 && (
-        <DataTable label={t("tieRows")} class="cards" columns={[t("row"), ...names]}>
+        <DataTable
+          label={t("tieRows")}
+          class="cards"
+          columns={[t("row"), [names[0], "labelled"], [names[1], "labelled"]]}
+        >
           {rows.map(({ name, read }) => (
             <tr key={name}>
               <th scope="row">{name}</th>
