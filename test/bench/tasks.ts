@@ -113,7 +113,7 @@ const tasks: readonly Task[] = [
       const { page } = hand;
       await findAnimal(hand, round);
       await hand.click(page.getByRole("button", { name: "Order tests" }));
-      await hand.fill(page.getByLabel("Tests"), "ALT, CREA");
+      await hand.fill(page.getByRole("dialog").getByLabel("Tests", { exact: true }), "ALT, CREA");
       await hand.click(page.getByRole("dialog").getByRole("button", { name: "Order", exact: true }));
       await page
         .getByRole("dialog", { name: /^Sample / })
