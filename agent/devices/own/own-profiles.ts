@@ -141,7 +141,7 @@ export class OwnProfiles {
 
 /** Prints a form as people read one: what it is comes first. */
 export function profileText({ schema, profile, revision, ...others }: AnyProfileForm): string {
-  return printProfile({ schema, profile, revision, ...others } as AnyProfileForm);
+  return printProfile({ schema, profile, revision, ...others });
 }
 
 function nameOf({ profile }: AnyProfileForm): string {

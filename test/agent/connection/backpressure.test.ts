@@ -239,7 +239,7 @@ describe("an HL7 device", () => {
 
   test("a refused HL7 message ends its session", async () => {
     const own = temporaryFolder();
-    const small = await Spool.open(own, { bytesMax: 256 * 1024 });
+    const small = await Spool.open(own, { bytesMax: 320 * 1024 });
     const { id, wire } = connect({ spool: small, profile: genericHl7 });
     const frame = (name: string, letters: number) =>
       Buffer.from(`\x0b${header(name)}NTE|1||${"x".repeat(letters)}\r\x1c\r`);

@@ -210,7 +210,7 @@ describe("a full disk", () => {
 
   beforeEach(async () => {
     smallFolder = temporaryFolder();
-    small = await Spool.open(smallFolder, { bytesMax: 256 * 1024 });
+    small = await Spool.open(smallFolder, { bytesMax: 320 * 1024 });
     return async () => {
       await small.close();
       fs.rmSync(smallFolder, { recursive: true });

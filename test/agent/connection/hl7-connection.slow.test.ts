@@ -165,7 +165,7 @@ describe("commit before acknowledgement", () => {
   });
 
   test("a full disk refuses a message with AE or CR, and the connection serves the next one", async () => {
-    await listen({ bytesMax: 256 * 1024 });
+    await listen({ bytesMax: 320 * 1024 });
     const device = await connect();
     const large = (header: string) => [header, `NTE|1||${"x".repeat(400_000)}`];
     const [header = ""] = count("7");

@@ -241,7 +241,7 @@ describe("announcements to the device", () => {
 describe("a full disk", () => {
   test("observations get AE while the disk is full, and a restart keeps their patient", async () => {
     const smallFolder = temporaryFolder();
-    const small = await Spool.open(smallFolder, { bytesMax: 256 * 1024 });
+    const small = await Spool.open(smallFolder, { bytesMax: 320 * 1024 });
     try {
       const { id, wire, messages, refusals } = connect(small);
       await begin(wire);

@@ -133,7 +133,7 @@ describe("a message to the device", () => {
 
   test("a message that the spool refuses is retried while the device keeps sending results", async () => {
     const own = temporaryFolder();
-    const small = await Spool.open(own, { bytesMax: 256 * 1024 });
+    const small = await Spool.open(own, { bytesMax: 320 * 1024 });
     const { wire, clock, messages, warnings, send } = await asked(small);
     send(Buffer.from(`H|\\^&\rC|1|I|${"x".repeat(300_000)}\rL|1\r`), () => undefined);
     await until("refused", () => warnings.length > 0);

@@ -13,7 +13,10 @@ export const t = translations({
   nothingSent: ["It has sent nothing yet.", "Henüz bir şey göndermedi."],
   itsMessages: ["Messages ({count})", "İletiler ({count})"],
   openMessages: ["Open messages of {device} ({count})", "{device} iletilerini aç ({count})"],
-  openNoise: ["Open {count} bytes of {device} that no message has", "{device}: iletiye girmemiş {count} baytı aç"],
+  openNoise: [
+    "Open {count} {count|byte|bytes} of {device} that no message has",
+    "{device}: iletiye girmemiş {count} baytı aç",
+  ],
   paste: ["Paste or file", "Yapıştır veya dosya"],
   bytes: ["What the device sent", "Cihazın gönderdiği"],
   bytesHint: [
@@ -103,7 +106,7 @@ export const t = translations({
   noDevice: ["no device yet", "henüz hiçbiri"],
   check: ["Check all messages of {device}", "{device} cihazının tüm iletilerini denetle"],
   checking: ["Reading…", "Okunuyor…"],
-  checked: ["{count} messages read, {same} as before", "{count} ileti okundu, {same} aynı"],
+  checked: ["{count} {count|message|messages} read, {same} as before", "{count} ileti okundu, {same} aynı"],
   saveOnly: ["Save", "Kaydet"],
   saveAndRun: ["Use for {device}", "{device} için kullan"],
   backTo: ["Undo: back to {profile}", "Geri al: {profile}"],

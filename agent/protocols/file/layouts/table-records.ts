@@ -92,7 +92,7 @@ function textRows(bytes: Uint8Array, layout: TableLayout): Rows | Unreadable {
   const text = decodeText(bytes, layout.charset);
   const end = /[\r\n]$/.test(text) || !layout.grows ? text.length : lastLineStart(text);
   const unended = text.slice(end).trim();
-  const notes = unended === "" ? [] : [`the last line has no end yet, and waits: ${unended.slice(0, 100)}`];
+  const notes = unended === "" ? [] : ["the last line has no end yet, and waits"];
   const complete = text.slice(0, end);
   const chosen = layout.kind === "tsv" ? "\t" : layout.separator;
   let first: Rows | Unreadable | null = null;

@@ -520,7 +520,7 @@ test("`explain` lists all events in order of time, and the interval and source o
     "2026-11-21T12:00:00.000Z  COMMAND unmatched assign  by vet",
     `catalogue ${catalogueVersion}, the clinic's intervals none`,
     expect.stringMatching(
-      /^ {2}ALT {2}150 {2}U\/L {2}17-95 {2}high {2}printed 150 {2}dog-any-any-alt-cornell_cobas_2017: 17-95 U\/L, .+ \(cornell_cobas_2017\)$/,
+      /^ {2}ALT {2}150 {2}U\/L {2}17-95 {2}high {2}printed 150 {2}dog-any-any-alt-cornell_cobas_2017: 17-95 U\/L, .+ \(cornell_cobas_2017\); a published interval for the dog, .+ applies$/,
     ) as string,
     "  note: a note",
   ]);
