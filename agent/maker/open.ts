@@ -1,5 +1,5 @@
 import { createLink } from "../connection/create-link.ts";
-import { suggest } from "../devices/detection/detect.ts";
+import { type Suggestion, suggest } from "../devices/detection/detect.ts";
 import type { Profile } from "../devices/profile.ts";
 import { splitMessages } from "../protocols/hl7/message/message.ts";
 import { messageTree, type TreeProtocol } from "./tree.ts";
@@ -9,12 +9,8 @@ import { messageTree, type TreeProtocol } from "./tree.ts";
 export interface OpenedBytes {
   /** Null for a protocol that the maker cannot show as a tree. */
   readonly protocol: TreeProtocol | null;
-  /** What the bytes look like, and why. Null if nothing is recognised. */
-  readonly found: {
-    readonly name: string;
-    readonly reasons: readonly string[];
-    readonly profiles: readonly string[];
-  } | null;
+  /** What the bytes look like, and why, with the bytes that were recognised. Null if nothing is. */
+  readonly found: { readonly suggestion: Suggestion; readonly bytes: Uint8Array } | null;
   readonly messages: readonly Uint8Array[];
 }
 
@@ -23,8 +19,9 @@ const MESSAGES_MAX = 5;
 
 /** Finds the protocol, and the messages of it. `linkOf`: the general profile of a protocol, whose link reads frames. */
 export function openBytes(bytes: Uint8Array, linkOf: (protocol: TreeProtocol) => Profile | undefined): OpenedBytes {
-  const [best] = [...suggest([{ line: null, bytes }]), ...suggest([{ line: null, bytes: framed(bytes) }])];
-  const found = best === undefined ? null : { name: best.protocol, reasons: best.reasons, profiles: best.profiles };
+  const [found = null] = [bytes, framed(bytes)].flatMap((heard) =>
+    suggest([{ line: null, bytes: heard }]).map((suggestion) => ({ suggestion, bytes: heard })),
+  );
   for (const protocol of ["hl7", "astm"] as const) {
     const messages = messagesIn(bytes, protocol, linkOf(protocol)).filter(
       (each) => messageTree(each, protocol) !== null,

@@ -6,7 +6,7 @@ import { loadConfig } from "../../agent/config/load.ts";
 import { OwnProfiles } from "../../agent/devices/own/own-profiles.ts";
 import { readProfileText } from "../../agent/devices/table/load.ts";
 import type { AnyProfileForm } from "../../agent/devices/table/file.ts";
-import { readSpool } from "../../agent/spool/access.ts";
+import { readSpool, searchSpool } from "../../agent/spool/access.ts";
 import { explain } from "../../agent/tools/offline/explain.ts";
 import { analyzersOf } from "../../agent/analyzers.ts";
 import { bloodCount, frameOf, MllpClient, verdict } from "../support/hl7.ts";
@@ -122,7 +122,8 @@ describe("a clinic's own profiles in a running agent", () => {
     const [fp] = readSpool(data(), (db) => db.prepare("SELECT fp FROM study").pluck().all()) as string[];
     const loaded = loadConfig(configFile());
     const devices = "config" in loaded ? analyzersOf(loaded.config) : new Map<string, never>();
-    expect(readSpool(data(), (db) => explain(db, fp ?? "", (id) => devices.get(id)))).toContainEqual(
+    const explained = await searchSpool(data(), (db) => explain(db, fp ?? "", (id) => devices.get(id)));
+    expect(explained).toContainEqual(
       expect.stringMatching(new RegExp(`study {5}read with own/acme-x1@1, sha256 ${hash.slice(0, 12)}$`)),
     );
 

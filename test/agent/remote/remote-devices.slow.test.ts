@@ -213,6 +213,6 @@ test("a clinic's own profile travels with the devices that name it, is stored fi
 
   await desk.save(stringify([device("chem-1", first), device("chem-2", second, { profile: "own/acme-x1@4" })]));
   const { problems } = await desk.tried("refused");
-  expect(problems).toEqual([{ line: 6, message: "own/acme-x1@4:5 divice is not expected" }]);
+  expect(problems).toEqual([{ line: 6, message: "own/acme-x1@4:5 divice is an unknown key, did you mean device?" }]);
   expect(agent.host.agent?.config.devices[1]?.profile).toBe("own/acme-x1@3");
 });

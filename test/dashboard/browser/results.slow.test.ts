@@ -381,7 +381,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await push({ ...first, results, revision: 2, ...(snapshot && { snapshot }) });
     await page.getByRole("heading", { name: "Revisions" }).waitFor();
     expect(await page.locator(".changes tbody tr").allInnerTexts()).toEqual([
-      "ALT\t310 U/L (10-100) high\t90 U/L (10-100) normal",
+      "ALT\t310 U/L (10-100) high\t90 U/L (10-100) in range",
     ]);
     await push({ ...first, results: results.slice(1) });
     await page.getByRole("link", { name: "Contradicting results from the device: 1" }).waitFor();

@@ -106,7 +106,8 @@ test("the own id at the same routes is served, so that the refusals above are th
   );
   // The secret of a link is nobody's id: test/dashboard/routes/sharing.test.ts.
   const links = ["GET /r/:secret", "GET /r/:secret/:ticket/report.pdf", "POST /r/:secret"];
-  const expected = [sessions, "GET /agent/v1/releases/:file", ...asked, resend, ...links];
+  // A script is nobody's.
+  const expected = [sessions, "GET /agent/v1/releases/:file", "GET /assets/:file", ...asked, resend, ...links];
   expect(missing.toSorted()).toEqual(expected.toSorted());
 });
 

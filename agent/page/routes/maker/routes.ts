@@ -19,6 +19,7 @@ import { formOfBase } from "./base.ts";
 import { checkDraft } from "./check.ts";
 import { saved } from "./save.ts";
 import { makerDevices, sourceBytes } from "./sources.ts";
+import { rankSuggested } from "../../../tools/offline/rank-profiles.ts";
 import { replay } from "../../../tools/offline/replay.ts";
 import {
   type LocalMakerCheck,
@@ -101,14 +102,15 @@ function contextOf({ config }: RunningAgent) {
 }
 
 function opened(bytes: Uint8Array): LocalMakerOpened {
-  const { protocol, found, messages } = openBytes(bytes, (of) => profileById(`generic-${of}`));
-  const named = found?.profiles ?? [];
+  const { protocol, found: heard, messages } = openBytes(bytes, (of) => profileById(`generic-${of}`));
+  const found = heard && { name: heard.suggestion.protocol, reasons: heard.suggestion.reasons };
+  const named = heard === null ? [] : rankSuggested(heard.suggestion, heard.bytes).map(({ profile }) => profile);
   if (protocol === null) {
     const bases = named.filter((id) => profileById(id) !== undefined);
     return { protocol, found, bases, messages: [{ base64: base64Of(bytes), tree: null }] };
   }
-  const own = named.filter((id) => profileById(id)?.protocol === protocol && shippedForm(id) !== null);
-  const bases = [...new Set([...own.filter((id) => !id.startsWith("generic-")), `generic-${protocol}`])];
+  const likely = named.filter((id) => profileById(id)?.protocol === protocol && shippedForm(id) !== null);
+  const bases = [...new Set([...likely, `generic-${protocol}`])];
   const shown = messages.map((each) => ({ base64: base64Of(each), tree: withText(messageTree(each, protocol)) }));
   return { protocol, found, bases, messages: shown };
 }

@@ -28,6 +28,8 @@ export function Message({ id }: { id: string }) {
 function Shown({ message, reload }: { message: LocalMessage; reload: () => Promise<void> }) {
   const { id, device, profile, received_at, state, time_line } = message;
   const isAsked = useSignal(false);
+  // What became studies is read before its bytes. A document has no values.
+  const isRead = message.studies.length > 0 && message.document === null;
   return (
     <>
       <div class="page-head">
@@ -53,12 +55,10 @@ function Shown({ message, reload }: { message: LocalMessage; reload: () => Promi
       {isAsked.value && <Reprocess id={id} close={() => (isAsked.value = false)} stored={reload} />}
       {message.studies.length > 0 && <StudyPane studies={message.studies} />}
       <div class="panes">
-        {message.studies.length > 0 && <ReportPane report={message.report} isImage={message.is_image} />}
-        <RawPane message={message} />
+        {isRead && <ReportPane report={message.report} isImage={message.is_image} />}
         {message.document !== null && <DocumentPane document={message.document} />}
-        {message.document === null && message.studies.length === 0 && (
-          <ReportPane report={message.report} isImage={message.is_image} />
-        )}
+        <RawPane message={message} />
+        {!isRead && message.document === null && <ReportPane report={message.report} isImage={message.is_image} />}
       </div>
       <section class="card">
         <details>

@@ -44,7 +44,7 @@ export const t = translations({
     "This is an image. Its bytes are a file in the data folder.",
     "Bu bir görüntü. Baytları veri klasöründe bir dosyadır.",
   ],
-  document: ["2. Document", "2. Belge"],
+  document: ["Document", "Belge"],
   documentText: [
     "The text of its pages. No value is read from a document.",
     "Sayfalarının metni. Belgelerden değer okunmaz.",
