@@ -118,7 +118,8 @@ test("a shipped profile with any changes is a profile that reads any message, or
     for (const { bytes } of [...any.take(3)]) read(bytes, found.profile, context);
   });
   fc.assert(property, { numRuns: RUNS });
-  expect(profiles).toBeGreaterThan(RUNS / 20);
+  // About one in eight is a profile: none in a hundred happens once in a million runs.
+  expect(profiles).toBeGreaterThan(0);
 });
 
 test("a profile with a sender never reads a message of another sender, whatever else it says", () => {
