@@ -89,7 +89,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     const [name, value] = second.cookie.split("=");
     await page.context().addCookies([{ name: name!, value: value!, url: server.url }]);
     // The page may notice it by itself before the click, and then has no links.
-    await page.evaluate(() => document.querySelector<HTMLElement>('a[href="/dashboard/results"]')?.click());
+    await page.evaluate("document.querySelector('a[href=\"/dashboard/results\"]')?.click()");
     const words = "Somebody else signed in with this browser. Nothing was written under that name.";
     await page.getByText(words).waitFor();
     expect(await page.getByRole("button", { name: "Sign out" }).count()).toBe(0);
