@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { expect } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 
 // Debian's Chromium, driven by playwright-core.
 
@@ -17,6 +17,18 @@ let shared: Promise<Browser> | null = null;
 /** @returns the browser of all test files of this process, which ends with it */
 export function sharedBrowser(): Promise<Browser> {
   return (shared ??= startBrowser());
+}
+
+/** Hands the shared browser to a group of tests, and closes their pages after the last one. */
+export function useBrowser(shared: (browser: Browser) => void): void {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await sharedBrowser();
+    shared(browser);
+  });
+  afterAll(async () => {
+    for (const context of browser.contexts()) await context.close();
+  });
 }
 
 /** Starts a browser that reaches this machine alone: a request for another host fails. `names` are names of this machine. */

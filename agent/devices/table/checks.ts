@@ -8,8 +8,8 @@ import { dotted } from "../../runtime/yaml-lines.ts";
 import { capabilitiesOf } from "../capabilities/capabilities.ts";
 import { constantsOf, type Part, partsOf, type Protocol } from "./parts.ts";
 import { readPattern } from "./pattern.ts";
-import type { Condition, ProfileForm, SourceForm } from "./schema.ts";
-import { TEXT } from "./source.ts";
+import type { ProfileForm } from "./schema.ts";
+import { type Condition, type SourceForm, TEXT } from "./source.ts";
 
 // What the form of a profile cannot express: keys and places of another protocol, patterns, rules that never count, names of the
 // catalogue.

@@ -7,35 +7,31 @@ import { FILE_CHARSETS, type FileRecord, type Layout } from "../../protocols/fil
 import { cellTimeReader, dateFormat, timeReader } from "../../protocols/file/layouts/time-format.ts";
 import { dotted } from "../../runtime/yaml-lines.ts";
 import { stated, wordsByMark } from "./base.ts";
-import { PATTERN_CHARS_MAX, readPattern } from "./pattern.ts";
-import { type Condition as ConditionForm, Evidence, type ProfileForm, type SourceForm } from "./schema.ts";
-import { conditionAt, sourceAt } from "./source.ts";
+import { readPattern } from "./pattern.ts";
+import { Evidence, type ProfileForm } from "./schema.ts";
+import {
+  Condition,
+  conditionAt,
+  conditions,
+  PatternText,
+  sourceAt,
+  type SourceForm,
+  sourceForms,
+  TextMap,
+  Words,
+} from "./source.ts";
 
-// A profile of protocol `file`, the files of an analyzer in a watched folder: its form, and the profile of a form. Its places are the columns of a table by
-// their names or numbers (`Sample ID`, `col 4`), the named groups of a text's lines, and the paths of XML (`value`, `patient/@id`).
+// A profile of protocol `file`, the files of an analyzer in a watched folder: its form, and the profile of a form. Its places are the
+// columns of a table by their names or numbers (`Sample ID`, `col 4`), the named groups of a text's lines, and the paths of XML
+// (`value`, `patient/@id`).
 
-const Words = Type.String({ minLength: 1, maxLength: 200 });
-const PatternText = Type.String({ minLength: 1, maxLength: PATTERN_CHARS_MAX });
 const Place = Type.String({ minLength: 1, maxLength: 100 });
-const TextMap = Type.Record(Type.String(), Type.String({ maxLength: 200 }));
-
-const Test = Type.Record(Type.String(), PatternText);
-const Condition = Type.Union([Test, Type.Array(Test, { minItems: 1, maxItems: 20 })]);
-const conditions = { when: Type.Optional(Condition), unless: Type.Optional(Condition) };
-
-const OneSource = Type.Union([
-  Place,
-  ClosedObject({
-    at: Type.Optional(Place),
-    is: Type.Optional(Type.String({ maxLength: 64 })),
-    match: Type.Optional(PatternText),
-    map: Type.Optional(TextMap),
-    drop: Type.Optional(PatternText),
-    replace: Type.Optional(TextMap),
-    ...conditions,
-  }),
-]);
-const Source = Type.Union([OneSource, Type.Array(OneSource, { minItems: 1, maxItems: 20 })]);
+const { OneSource, Source } = sourceForms(Place);
+/** Parts that the published schema names, from the largest. */
+export const namedFileParts: Readonly<Record<string, Type.TSchema>> = {
+  columnSources: Source,
+  columnSource: OneSource,
+};
 
 const Header = ClosedObject({
   /** Names of columns by which the header is known. */
@@ -163,7 +159,7 @@ export function fileProfile(form: FileProfileForm): ResultFiles {
     return (record: FileRecord) => record.at(place);
   };
   const text = (source: SourceForm | undefined) => (source === undefined ? empty : sourceAt(source, at));
-  const holds = (when: ConditionForm | undefined, unless?: ConditionForm) => conditionAt(when, unless, at);
+  const holds = (when: Condition | undefined, unless?: Condition) => conditionAt(when, unless, at);
   if (sample.number === undefined && patient.identifier === undefined && patient.name === undefined) {
     throw new Error("nothing names the sample, expected sample.number, patient.identifier or patient.name");
   }

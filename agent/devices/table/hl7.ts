@@ -5,8 +5,8 @@ import type { DeviceResult } from "../../report/report.ts";
 import { withHl7Capabilities } from "../capabilities/capabilities.ts";
 import { baseOf, namesOf, stated, wordsByMark } from "./base.ts";
 import { readPattern } from "./pattern.ts";
-import type { ProfileForm, SourceForm } from "./schema.ts";
-import { conditionOf, patternAt, type Records, sourceOf, wordsOf } from "./source.ts";
+import type { ProfileForm } from "./schema.ts";
+import { conditionOf, patternAt, type Records, sourceOf, wordsOf, type SourceForm } from "./source.ts";
 
 // A profile of HL7 v2 from its file.
 

@@ -1,5 +1,5 @@
-import type { Condition, ProfileForm, SourceForm } from "./schema.ts";
-import { TEXT } from "./source.ts";
+import type { ProfileForm } from "./schema.ts";
+import { type Condition, type SourceForm, TEXT } from "./source.ts";
 
 // Every place and pattern of a form with its path, so that a problem has its line.
 

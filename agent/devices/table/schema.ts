@@ -3,46 +3,14 @@ import { Modality } from "../../../shared/api/study.ts";
 import { CHARSETS } from "../../protocols/astm/records.ts";
 import { ClosedObject } from "../../../shared/schema/schema.ts";
 import { textForm } from "../../../shared/schema/text-form.ts";
-import { PATTERN_CHARS_MAX } from "./pattern.ts";
+import { Condition, conditions, PatternText, sourceForms, Test, TextMap, Words } from "./source.ts";
 
 // The form of a profile's file, beside the design in README.md. Each object is closed: a misspelled key is a fault and never ignored.
 
-const Words = Type.String({ minLength: 1, maxLength: 200 });
-const PatternText = Type.String({ minLength: 1, maxLength: PATTERN_CHARS_MAX });
 const Place = Type.String({
   pattern: textForm(String.raw`^([A-Z][A-Z0-9]{0,2}-\d{1,2}(\.\d{1,2})?|[a-z]\w{0,30})\*?$`, "a place such as PID-5.1"),
 });
-const TextMap = Type.Record(Type.String(), Type.String({ maxLength: 200 }), { maxProperties: 2000 });
-
-/** Patterns of places, which all have to match. `empty` matches a place without text. */
-const Test = Type.Record(Type.String(), PatternText);
-export type Test = Static<typeof Test>;
-/** One test, or several of which one has to hold. */
-const Condition = Type.Union([Test, Type.Array(Test, { minItems: 1, maxItems: 20 })]);
-export type Condition = Static<typeof Condition>;
-const conditions = { when: Type.Optional(Condition), unless: Type.Optional(Condition) };
-
-/** A place, or what is done to its text. */
-const OneSource = Type.Union([
-  Place,
-  ClosedObject({
-    at: Type.Optional(Place),
-    /** The text itself in place of one from the message. */
-    is: Type.Optional(Type.String({ maxLength: 64 })),
-    /** Takes the first group of the match; the text is empty without a match. */
-    match: Type.Optional(PatternText),
-    /** Replaces a text by another one; a text that is not listed becomes empty. */
-    map: Type.Optional(TextMap),
-    /** Empties a text that matches. */
-    drop: Type.Optional(PatternText),
-    replace: Type.Optional(TextMap),
-    ...conditions,
-  }),
-]);
-/** One source, or several of which the first with a text counts. */
-const SourceForm = Type.Union([OneSource, Type.Array(OneSource, { minItems: 1, maxItems: 20 })]);
-export type SourceForm = Static<typeof OneSource> | Static<typeof SourceForm>;
-
+const { OneSource, Source: SourceForm } = sourceForms(Place);
 /** Parts that the published schema names, from the largest. */
 export const namedParts: Readonly<Record<string, Type.TSchema>> = {
   sources: SourceForm,

@@ -1,8 +1,49 @@
+import { type Static, type TString, Type } from "typebox";
+import { ClosedObject } from "../../../shared/schema/schema.ts";
 import type { Pattern } from "../../protocols/profile.ts";
-import type { Condition, SourceForm, Test } from "./schema.ts";
-import { readPattern } from "./pattern.ts";
+import { PATTERN_CHARS_MAX, readPattern } from "./pattern.ts";
 
-// Where a profile finds a text: a place such as `PID-5.1`, with what is done to its text, and conditions on places.
+// Where a profile finds a text: a place such as `PID-5.1`, with what is done to its text, and conditions on places. First the forms,
+// then how they read.
+
+export const Words = Type.String({ minLength: 1, maxLength: 200 });
+export const PatternText = Type.String({ minLength: 1, maxLength: PATTERN_CHARS_MAX });
+export const TextMap = Type.Record(Type.String(), Type.String({ maxLength: 200 }), { maxProperties: 2000 });
+
+/** Patterns of places, which all have to match. `empty` matches a place without text. */
+export const Test = Type.Record(Type.String(), PatternText);
+export type Test = Static<typeof Test>;
+/** One test, or several of which one has to hold. */
+export const Condition = Type.Union([Test, Type.Array(Test, { minItems: 1, maxItems: 20 })]);
+export type Condition = Static<typeof Condition>;
+export const conditions = { when: Type.Optional(Condition), unless: Type.Optional(Condition) };
+
+/** Makes the forms of a source. @param Place form of a place: `PID-5.1`, or the name of a column */
+export function sourceForms(Place: TString) {
+  /** A place, or what is done to its text. */
+  const OneSource = Type.Union([
+    Place,
+    ClosedObject({
+      at: Type.Optional(Place),
+      /** The text itself in place of one from the message. */
+      is: Type.Optional(Type.String({ maxLength: 64 })),
+      /** Takes the first group of the match; the text is empty without a match. */
+      match: Type.Optional(PatternText),
+      /** Replaces a text by another one; a text that is not listed becomes empty. */
+      map: Type.Optional(TextMap),
+      /** Empties a text that matches. */
+      drop: Type.Optional(PatternText),
+      replace: Type.Optional(TextMap),
+      ...conditions,
+    }),
+  ]);
+  /** One source, or several of which the first with a text counts. */
+  const Source = Type.Union([OneSource, Type.Array(OneSource, { minItems: 1, maxItems: 20 })]);
+  return { OneSource, Source };
+}
+
+type Sources = ReturnType<typeof sourceForms>;
+export type SourceForm = Static<Sources["OneSource"]> | Static<Sources["Source"]>;
 
 /** A record of LIS02-A2 or a segment of HL7: fields and components from 1, as in the standards. */
 interface Fields {

@@ -1,8 +1,17 @@
 import type { TextProfile, TextReading } from "../../protocols/text/profile.ts";
 import type { DeviceResult } from "../../report/report.ts";
 import { baseOf, namesOf } from "./base.ts";
-import type { ProfileForm, SourceForm } from "./schema.ts";
-import { conditionOf, type Records, type Source, sourceOf, TEXT, textRecord, wordsOf } from "./source.ts";
+import type { ProfileForm } from "./schema.ts";
+import {
+  conditionOf,
+  type Records,
+  type Source,
+  sourceOf,
+  TEXT,
+  textRecord,
+  wordsOf,
+  type SourceForm,
+} from "./source.ts";
 import { type Lines, layoutOf } from "./text-layout.ts";
 
 // A profile of a text dialect from its file.

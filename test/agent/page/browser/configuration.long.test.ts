@@ -1,12 +1,12 @@
 import fs from "node:fs";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   browserProblem,
   chooseLanguage,
   expectAccessible,
   expectFitsPhone,
-  sharedBrowser,
+  useBrowser,
 } from "../../../support/browser.ts";
 import { freePort } from "../../../support/processes.ts";
 import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
@@ -17,11 +17,8 @@ let agent: TestAgent;
 let browser: Browser;
 
 describe.skipIf(browserProblem() !== null)("the configuration in the agent's page", () => {
-  beforeAll(async () => {
-    browser = await sharedBrowser();
-  });
-  afterAll(async () => {
-    for (const context of browser.contexts()) await context.close();
+  useBrowser((shared) => {
+    browser = shared;
   });
   useAgent((made) => {
     agent = made;

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { playModality } from "../../../../agent/tools/simulator/modality.ts";
 import { generateInstance } from "../../../../agent/tools/simulator/generated-study.ts";
 import type { LocalImages } from "../../../../agent/page/types/images.ts";
@@ -10,7 +10,7 @@ import {
   chooseLanguage,
   expectAccessible,
   expectFitsPhone,
-  sharedBrowser,
+  useBrowser,
 } from "../../../support/browser.ts";
 import { dcmtk, run } from "../../../support/dcmtk.ts";
 import { generatedFile } from "../../../support/generated-file.ts";
@@ -26,11 +26,8 @@ let agent: TestAgent;
 let browser: Browser;
 
 describe.skipIf(browserProblem() !== null)("images in the agent's page", () => {
-  beforeAll(async () => {
-    browser = await sharedBrowser();
-  });
-  afterAll(async () => {
-    for (const context of browser.contexts()) await context.close();
+  useBrowser((shared) => {
+    browser = shared;
   });
   useAgent((made) => {
     agent = made;

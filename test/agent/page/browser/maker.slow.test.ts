@@ -1,11 +1,11 @@
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   browserProblem,
   chooseLanguage,
   expectAccessible,
   expectFitsPhone,
-  sharedBrowser,
+  useBrowser,
 } from "../../../support/browser.ts";
 import { send, settled, takingServer } from "../../../support/local-page.ts";
 import { freePort, until } from "../../../support/processes.ts";
@@ -30,11 +30,8 @@ let agent: TestAgent;
 let browser: Browser;
 
 describe.skipIf(browserProblem() !== null)("the maker of profiles", () => {
-  beforeAll(async () => {
-    browser = await sharedBrowser();
-  });
-  afterAll(async () => {
-    for (const context of browser.contexts()) await context.close();
+  useBrowser((shared) => {
+    browser = shared;
   });
   useAgent((made) => {
     agent = made;

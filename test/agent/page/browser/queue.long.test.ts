@@ -1,11 +1,11 @@
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   browserProblem,
   chooseLanguage,
   expectAccessible,
   expectFitsPhone,
-  sharedBrowser,
+  useBrowser,
 } from "../../../support/browser.ts";
 import { hl7Result, send, settled, takingServer } from "../../../support/local-page.ts";
 import { freePort } from "../../../support/processes.ts";
@@ -17,11 +17,8 @@ let agent: TestAgent;
 let browser: Browser;
 
 describe.skipIf(browserProblem() !== null)("the queue, the codes and the log in the agent's page", () => {
-  beforeAll(async () => {
-    browser = await sharedBrowser();
-  });
-  afterAll(async () => {
-    for (const context of browser.contexts()) await context.close();
+  useBrowser((shared) => {
+    browser = shared;
   });
   useAgent((made) => {
     agent = made;

@@ -4,7 +4,7 @@ import net from "node:net";
 import path from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { startHost } from "../../../../agent/host.ts";
 import { agentPage } from "../../../../agent/page/page.ts";
 import { remoteDevices } from "../../../../agent/remote/remote-devices.ts";
@@ -16,7 +16,7 @@ import {
   chooseLanguage,
   expectAccessible,
   expectFitsPhone,
-  sharedBrowser,
+  useBrowser,
 } from "../../../support/browser.ts";
 import { freePort, temporaryFolder } from "../../../support/processes.ts";
 import { emptyServer, type TestAgent, useAgent } from "../../../support/running-agent.ts";
@@ -63,11 +63,8 @@ const ALIKE = [
 ].join("\r");
 
 describe.skipIf(browserProblem() !== null)("the set-up in a browser", () => {
-  beforeAll(async () => {
-    browser = await sharedBrowser();
-  });
-  afterAll(async () => {
-    for (const context of browser.contexts()) await context.close();
+  useBrowser((shared) => {
+    browser = shared;
   });
   useAgent((made) => {
     agent = made;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readProfileText } from "../../../agent/devices/table/load.ts";
+import { readProfileText } from "../../../../agent/devices/table/load.ts";
 
 // What the checks say of a profile: the first line after the head is line 7.
 

@@ -2,15 +2,15 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
-import { profiles } from "../../../agent/devices/index.ts";
-import { readProfileText, shippedForm, shippedProfiles } from "../../../agent/devices/table/load.ts";
-import { FileProfileForm } from "../../../agent/devices/table/file.ts";
-import { namedParts, ProfileForm } from "../../../agent/devices/table/schema.ts";
-import { fixturesFolder } from "../../support/fixtures.ts";
+import { profiles } from "../../../../agent/devices/index.ts";
+import { readProfileText, shippedForm, shippedProfiles } from "../../../../agent/devices/table/load.ts";
+import { FileProfileForm, namedFileParts } from "../../../../agent/devices/table/file.ts";
+import { namedParts, ProfileForm } from "../../../../agent/devices/table/schema.ts";
+import { fixturesFolder } from "../../../support/fixtures.ts";
 
 // What the repository publishes of the profiles: the schema of their files, and the table of devices. `npm run contract` writes both.
 
-const DEVICES = join(import.meta.dirname, "../../../agent/devices");
+const DEVICES = join(import.meta.dirname, "../../../../agent/devices");
 const SCHEMA = join(DEVICES, "profile.schema.json");
 const README = join(DEVICES, "README.md");
 
@@ -18,9 +18,12 @@ function isUpdate(): boolean {
   return process.env["UPDATE_CONTRACT"] === "1";
 }
 
+/** The larger parts come first, because they hold the others. */
+const parts = { ...namedFileParts, ...namedParts };
+
 /** A file that extends a profile states what differs: its whole is checked when it is read. */
 function publishedSchema(): object {
-  const names = new Map(Object.entries(namedParts).map(([name, part]) => [JSON.stringify(part), name]));
+  const names = new Map(Object.entries(parts).map(([name, part]) => [JSON.stringify(part), name]));
   const named = (value: unknown, isPart = true): unknown => {
     const name = isPart ? names.get(JSON.stringify(value)) : undefined;
     if (name !== undefined) return { $ref: `#/$defs/${name}` };
@@ -37,7 +40,7 @@ function publishedSchema(): object {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "Profile of a device",
     $defs: Object.fromEntries(
-      Object.entries(namedParts).map(([name, part]) => [name, named(JSON.parse(JSON.stringify(part)), false)]),
+      Object.entries(parts).map(([name, part]) => [name, named(JSON.parse(JSON.stringify(part)), false)]),
     ),
     anyOf: [
       form,

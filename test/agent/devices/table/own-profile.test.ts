@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { printProfile } from "../../../agent/devices/table/document.ts";
-import { resolveForm } from "../../../agent/devices/table/extend.ts";
-import { readProfileText, shippedForm, shippedProfiles } from "../../../agent/devices/table/load.ts";
-import type { ProfileForm } from "../../../agent/devices/table/schema.ts";
+import { printProfile } from "../../../../agent/devices/table/document.ts";
+import { resolveForm } from "../../../../agent/devices/table/extend.ts";
+import { readProfileText, shippedForm, shippedProfiles } from "../../../../agent/devices/table/load.ts";
+import type { ProfileForm } from "../../../../agent/devices/table/schema.ts";
 
 const HEAD = "schema: 1\nprofile: own/acme-x1\nrevision: 3\n";
 

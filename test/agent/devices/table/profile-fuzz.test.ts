@@ -3,14 +3,14 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
-import { printProfile } from "../../../agent/devices/table/document.ts";
-import { readProfileText, shippedForm, shippedProfiles } from "../../../agent/devices/table/load.ts";
-import type { TableProfile } from "../../../agent/devices/table/read.ts";
-import type { AnyProfileForm } from "../../../agent/devices/table/file.ts";
-import { read } from "../../../agent/study/read.ts";
-import { fixturesFolder, recordings } from "../../support/fixtures.ts";
-import { soakCount } from "../../support/soak.ts";
-import { context } from "../records.ts";
+import { printProfile } from "../../../../agent/devices/table/document.ts";
+import { readProfileText, shippedForm, shippedProfiles } from "../../../../agent/devices/table/load.ts";
+import type { TableProfile } from "../../../../agent/devices/table/read.ts";
+import type { AnyProfileForm } from "../../../../agent/devices/table/file.ts";
+import { read } from "../../../../agent/study/read.ts";
+import { fixturesFolder, recordings } from "../../../support/fixtures.ts";
+import { soakCount } from "../../../support/soak.ts";
+import { context } from "../../records.ts";
 
 // A profile of a stranger: whatever its text, it is a profile or a list of problems, and a profile reads any message without an error.
 
