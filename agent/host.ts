@@ -237,7 +237,7 @@ export class Host {
   }
 }
 
-/** A device that cannot start must not come in anew. One that waits for its profile already keeps no other change out. */
+/** A change must not add a device that cannot start. One that already waits for its profile keeps no other change out. */
 function newFaults({ devices, profileFaults }: Config, earlier: Config | null): ConfigProblem[] {
   return profileFaults.filter(({ steps }) => {
     const device = devices[Number(steps[1])];

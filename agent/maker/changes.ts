@@ -1,7 +1,7 @@
 import type { ChangeKind } from "../page/types/maker.ts";
 import type { Reading, Report } from "../report/report.ts";
 
-// What a draft changes in a stored message: the kinds of difference between what is read now and what would be.
+// A draft changes a stored message: the kinds of difference between the present reading and the draft's.
 
 /** Returns the kinds of difference; empty for the same reading. */
 export function changesBetween(before: Reading, after: Reading): ChangeKind[] {

@@ -9,7 +9,7 @@ import { messageTree, type TreeProtocol } from "./tree.ts";
 export interface OpenedBytes {
   /** Null for a protocol that the maker cannot show as a tree. */
   readonly protocol: TreeProtocol | null;
-  /** What the bytes look like, and why, with the bytes that were recognised. Null if nothing is. */
+  /** The best guess about the bytes and its reasons, with the bytes that were recognised. Null if nothing is. */
   readonly found: { readonly suggestion: Suggestion; readonly bytes: Uint8Array } | null;
   readonly messages: readonly Uint8Array[];
 }

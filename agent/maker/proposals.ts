@@ -197,7 +197,7 @@ function isCounter(texts: readonly string[]): boolean {
   return numbers.every((number, index) => index === 0 || number - (numbers[index - 1] ?? 0) === 1);
 }
 
-/** Places of the rows that tell codes, units and ranges better than those that are read now. */
+/** Places of the rows with better codes, units and ranges than those that are read now. */
 function rowCandidates(messages: readonly SeenMessage[], { form }: Reader): Candidate[] {
   const rows = resultRows(messages, form.protocol);
   const [first] = rows;

@@ -4,7 +4,7 @@ import { type Role, rolesAt } from "../page/types/maker-roles.ts";
 import type { Patch } from "./draft.ts";
 import { nodeAt } from "./tree.ts";
 
-// What a place of a message can mean, and the patch of the profile's form that makes it mean so.
+// The meanings that a place of a message can have, and the patch of the profile's form for each.
 
 type Protocol = ProfileForm["protocol"];
 
@@ -16,9 +16,9 @@ export interface Click {
   readonly record: MakerNode;
   /** The text of the node, where it is one of several repeats. */
   readonly text?: string | undefined;
-  /** The catalogue's species of the text, where the text itself is none: a code of the device. */
+  /** The catalogue's species for a text that is a code of the device. */
   readonly species?: string | undefined;
-  /** What a doubt or a missing value means, in the clinic's words. */
+  /** The meaning of a doubt or of a missing value, in the clinic's words. */
   readonly words?: string | undefined;
 }
 

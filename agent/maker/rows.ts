@@ -18,7 +18,7 @@ import { read } from "../study/read.ts";
 import { placesOf } from "./roles.ts";
 import { nodeAt } from "./tree.ts";
 
-// What a draft reads in a message, with the nodes that each text came from. The agent's own reader reads; a row is found by reading the
+// A draft reads a message, with the nodes that each text came from. The agent's own reader reads; a row is found by reading the
 // message with that row alone.
 
 /** The record of results, and those that may follow it and belong to it. */
@@ -181,7 +181,7 @@ function rowsAlone(tree: MakerNode, protocol: keyof typeof ROW): RowAlone[] {
       continue;
     } else if (index > 0) {
       if (place === specimen) last.specimen = [index];
-      // What follows a row describes its order too.
+      // A segment after a row describes its order too.
       context.push(index);
     }
     notes = null;
@@ -228,7 +228,7 @@ function rulesOf({ rows = [], protocol }: ProfileForm): (record: MakerNode) => n
 
 type Places = Readonly<Record<string, readonly string[]>>;
 
-/** Where the standards have the texts of a row. */
+/** The places of the texts of a row in the standards. */
 const ROW_PLACES: Readonly<Record<keyof typeof ROW, Places>> = {
   hl7: {
     code: ["OBX-3.2", "OBX-3.1", "OBX-4.1"],

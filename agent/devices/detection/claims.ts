@@ -2,7 +2,7 @@ import type { Profile } from "../profile.ts";
 import type { Pattern } from "../../protocols/profile.ts";
 import type { HeardMessage } from "./heard-messages.ts";
 
-// What a message says about its device: the sender, and the other places that a maker fills.
+// A message names its device: by the sender, and in the other places that a maker fills.
 
 /** A text of the maker, with its place such as `MSH-3.1`. */
 export interface MakerText {
@@ -10,7 +10,7 @@ export interface MakerText {
   readonly place: string;
 }
 
-/** What speaks for a profile. */
+/** The texts of a message that speak for a profile. */
 export interface Claim {
   readonly profile: Profile;
   /** The reader of the profile quarantines the sender's messages. */
@@ -19,7 +19,7 @@ export interface Claim {
   readonly sender: "model" | "family" | null;
   /** `own`: a text is there that only this device and its sisters write. `shared`: one that other makers write too. */
   readonly mark: "own" | "shared" | null;
-  /** Where the device names itself or its maker; null if it does not. */
+  /** Place and text by which the device names itself or its maker; null if it does not. */
   readonly named: MakerText | null;
 }
 
@@ -44,7 +44,7 @@ export function claimOf(profile: Profile, messages: readonly HeardMessage[]): Cl
     messages
       .slice(0, MESSAGES_MAX)
       .some(({ text, asSent }) => marks.test(text) || (asSent !== text && marks.test(asSent)));
-  // What relatives write too proves nothing of a device that names another maker.
+  // A text that relatives write too proves nothing of a device that names another maker.
   const isShared = isNameless && has(profile.sharedMarks);
   const mark = elsewhere !== undefined || has(profile.marks) ? "own" : isShared ? "shared" : null;
   // A pattern of senders such as a serial number's proves nothing if the results are not the device's.

@@ -26,7 +26,7 @@ export interface OwnProfile {
   readonly profile: ReadProfile["profile"];
 }
 
-/** Why a revision cannot be used. */
+/** The reason for which a revision cannot be used. */
 export interface OwnFault {
   readonly code: "PROFILE.MISSING" | "PROFILE.CHANGED" | "PROFILE.FAULTY";
   /** With the name of the file and the line where it has one. */

@@ -11,7 +11,7 @@ import { readPattern } from "./pattern.ts";
 import type { ProfileForm } from "./schema.ts";
 import { type Condition, type SourceForm, TEXT } from "./source.ts";
 
-// What the form of a profile cannot express: keys and places of another protocol, patterns, rules that never count, names of the
+// The checks that the form of a profile cannot express: keys and places of another protocol, patterns, rules that never count, names of the
 // catalogue.
 
 /** A problem with the path of its place; `words` name the place. */

@@ -6,7 +6,7 @@ import type { AnyProfileForm } from "./file.ts";
 /** Returns the shipped form of an id; null without one. */
 export type BaseOf = (id: string) => AnyProfileForm | null;
 
-/** Why a form has no base, for the sentence "extends X". */
+/** The reason for which a form has no base, for the sentence "extends X". */
 export class BaseError extends Error {}
 
 type Values = Readonly<Record<string, unknown>>;

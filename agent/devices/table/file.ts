@@ -82,7 +82,7 @@ export const FileProfileForm = ClosedObject({
   sample: ClosedObject({
     /** Number of the sample. Without it, the patient's identifier or name and the time are the sample. */
     number: Type.Optional(Source),
-    /** What names the run, together: it is the same in a correction, and no other run has it. */
+    /** These texts together name the run: they are the same in a correction, and no other run has them. */
     run: Type.Optional(Type.Array(OneSource, { minItems: 1, maxItems: 5 })),
     /** Day and month are never guessed: `format` is such as `dd/MM/yyyy h:mm a`. */
     time: ClosedObject({ at: Source, format: Words }),
@@ -260,7 +260,7 @@ function layoutOf(file: FileProfileForm["file"]): Layout {
 /** Keys whose text is a pattern, and those whose values are. */
 const [PATTERNS, CONDITIONS] = [new Set(["match", "drop", "pattern", "split"]), new Set(["when", "unless", "urine"])];
 
-/** Returns the patterns of a form that are none, with their places. */
+/** Returns the patterns of a form that cannot be read, with their places. */
 export function patternProblems(
   form: unknown,
   steps: readonly string[] = [],

@@ -11,7 +11,7 @@ const PROTOCOLS = ["astm", "hl7", "text", "file"];
 
 let shipped: ReadonlyMap<string, ReadProfile> | null = null;
 
-/** Returns the profiles that are files, by their ids. @throws an Error with a file that is none */
+/** Returns the profiles that are files, by their ids. @throws an Error with the problems of a faulty file */
 export function shippedProfiles(): ReadonlyMap<string, ReadProfile> {
   shipped ??= readAll();
   return shipped;

@@ -36,7 +36,7 @@ const DisplayLines = ClosedObject({
   age: Type.Optional(ClosedObject({ number: Count, unit: Count })),
 });
 
-/** What a line of a text is: facts of the sample by its named groups, a result, or a comment as it is. */
+/** A rule for a line of a text: facts of the sample by its named groups, a result, or a comment as it is. */
 const LineRule = ClosedObject({
   pattern: PatternText,
   ...conditions,
@@ -75,7 +75,7 @@ const TextLayout = ClosedObject({
   /** The other parts consist of pieces of this many characters, or of texts that the lines match one after the other. */
   cut: Type.Optional(Type.Union([Type.Integer({ minimum: 1, maximum: 200 }), Type.Literal("match")])),
   lines: Type.Array(LineRule, { minItems: 1, maxItems: 50 }),
-  /** The problem of a line that is none of them, with `{text}` and `{line}`. */
+  /** The problem of any other line, with `{text}` and `{line}`. */
   otherwise: Words,
   shown: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
   /** The problem of a text without a result or a required line. */
@@ -93,11 +93,11 @@ const Serial = optional({
 
 const PROFILE_ID = textForm("^(own/)?[a-z0-9][a-z0-9-]{0,62}$", "an id such as boule-exigo or own/acme-x1");
 
-/** What proves that the profile reads its device, from the weakest. `printout`: a capture beside its print-out. */
+/** The proof that the profile reads its device, from the weakest. `printout`: a capture beside its print-out. */
 const EvidenceState = Type.Enum(["unverified", "parser", "document", "capture", "printout"]);
 const proof = {
   state: EvidenceState,
-  /** What the state means here: `log`, `notes on one message`. */
+  /** The meaning of the state here: `log`, `notes on one message`. */
   source: Type.Optional(Words),
   /** Results read of the results sent: `25 of 25`. */
   read: Type.Optional(Words),

@@ -3,7 +3,7 @@ import { ClosedObject } from "../../../shared/schema/schema.ts";
 import type { Pattern } from "../../protocols/profile.ts";
 import { PATTERN_CHARS_MAX, readPattern } from "./pattern.ts";
 
-// Where a profile finds a text: a place such as `PID-5.1`, with what is done to its text, and conditions on places. First the forms,
+// The places at which a profile finds a text, such as `PID-5.1`, with what is done to its text, and conditions on places. First the forms,
 // then how they read.
 
 export const Words = Type.String({ minLength: 1, maxLength: 200 });

@@ -10,7 +10,7 @@ const [CHARS_MAX, LINES_MAX] = [64 * 1024, 2000];
 
 type Groups = Readonly<Record<string, string>>;
 
-/** What the lines of a text hold. */
+/** The facts and results in the lines of a text. */
 export interface Lines {
   /** Columns of the sample. */
   readonly facts: Groups;
@@ -19,7 +19,7 @@ export interface Lines {
 }
 
 interface Layout {
-  /** How a text of this layout begins; null for any. */
+  /** The beginning of a text of this layout; null for any. */
   readonly begins: Pattern | null;
   /** Reads the lines. @returns a sentence for a text of another form */
   read(text: string): Lines | string;
@@ -111,7 +111,7 @@ function takenBy(rules: readonly Rule[], rest: string): string {
   return rest;
 }
 
-/** Reads the lines. `begun`: lines before them. @returns the sentence of the first line that is none of the layout's */
+/** Reads the lines. `begun`: lines before them. @returns the sentence of the first line that no rule of the layout matches */
 function linesOf(
   form: TextLayout,
   rules: readonly Rule[],

@@ -34,7 +34,7 @@ export interface MakerRow {
   readonly code: string;
   /** Null for a record without a result. */
   readonly result: MakerResult | null;
-  /** Why there is none. */
+  /** The reason, if there is no result. */
   readonly reason: string | null;
   readonly nodes: readonly RoleNode[];
   /** The three analytes that a code outside the catalogue may be. */
@@ -118,7 +118,7 @@ export interface ProposalReason {
   readonly values: readonly string[];
 }
 
-/** What the page starts with: where bytes may come from, and the profiles that a draft may begin with. */
+/** The page starts with this: the sources of bytes, and the profiles that a draft may begin with. */
 export interface LocalMakerStart {
   readonly devices: readonly MakerDevice[];
   readonly bases: readonly MakerBase[];
@@ -218,7 +218,7 @@ export interface LocalMakerLook {
 export const MakerCheck = Type.Object({ ...Draft, device: text(100) }, closed);
 export type MakerCheck = Static<typeof MakerCheck>;
 
-/** What a draft changes in the stored messages of a device. */
+/** The changes that a draft makes in the stored messages of a device. */
 export interface LocalMakerCheck {
   readonly messages: number;
   readonly same: number;

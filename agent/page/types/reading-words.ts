@@ -2,10 +2,10 @@ import type { Language } from "../../../shared/api/language.ts";
 import { filingSentences } from "../../../shared/clinical/filing-reasons.ts";
 import { type SentencePair, translator } from "../../../shared/clinical/device-words/translator.ts";
 
-// What the agent says of its reading of a message: what it left out, what it decided, and whom the message is not for. The spool stores
+// The agent's sentences about its reading of a message: results left out, decisions, and runs that are not for patients. The spool stores
 // the sentences in English; the page shows them in its language. A sentence that is not here is shown as it is stored.
 
-/** What bytes look like. */
+/** Names of the protocols that bytes resemble. */
 export const protocolWords: readonly SentencePair[] = [
   ["LIS02 records without frames", "çerçevesiz LIS02 kayıtları"],
   ["LIS02 records from SOH to EOT", "SOH ile EOT arasında LIS02 kayıtları"],

@@ -119,7 +119,7 @@ export interface SetupCandidate {
   readonly caller: string | null;
   readonly score: number;
   readonly reasons: readonly string[];
-  /** What the device calls itself, and where: `BM850` in `MSH-3.1`. Null if it does not. */
+  /** The name that the device gives itself, and its place: `BM850` in `MSH-3.1`. Null without one. */
   readonly named: { readonly text: string; readonly place: string } | null;
   /** `own`: the device writes texts that no other one writes. `shared`: texts that related devices write too. */
   readonly mark: "own" | "shared" | null;
@@ -132,7 +132,7 @@ export interface SetupCandidate {
 /** Two candidates that fit alike, and the rows that differ. The user decides. */
 export interface SetupTie {
   readonly names: readonly [string, string];
-  /** What each of them reads of a row; null if it reads no such row. */
+  /** The reading of a row by each of them; null if it reads no such row. */
   readonly rows: readonly { readonly name: string; readonly read: readonly [string | null, string | null] }[];
 }
 

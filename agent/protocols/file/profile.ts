@@ -28,7 +28,7 @@ export interface ResultFiles extends FolderProfile {
   readonly places: readonly string[];
   readonly sample: {
     readonly number: RecordText;
-    /** What names the run, together. Empty without such a number. */
+    /** These texts together name the run. Empty without such a number. */
     readonly run: readonly RecordText[];
     readonly time: RecordText;
     /** Returns the time as `YYYYMMDDHHMMSS`, or as `YYYYMMDD` without a clock; null for a text in another format. */
@@ -44,7 +44,7 @@ export interface ResultFiles extends FolderProfile {
     readonly [Field in "identifier" | "name" | "owner" | "species" | "breed" | "sex" | "born"]?: RecordText;
   };
   readonly results: RowResults | ColumnResults;
-  /** What a record is, if it is not a result; null for a result. */
+  /** The kind of a record that is not a result; null for a result. */
   readonly rowKind: (
     record: FileRecord,
   ) => { readonly as: "remark" | "control" | "no-result"; readonly reason: string } | null;

@@ -14,7 +14,7 @@ import type { FileRecord } from "./layouts/records.ts";
 
 interface FileSamples {
   readonly samples: readonly Sample[];
-  /** What is not a result of a patient, each with its reason. */
+  /** Records without a patient's result, each with its reason. */
   readonly notes: readonly string[];
   readonly controls: readonly string[];
 }

@@ -20,7 +20,7 @@ export interface Adoption {
   readonly since: number;
 }
 
-/** What an adoption would change. */
+/** The changes that an adoption would make. */
 export interface Difference {
   /** The messages that were read again. */
   readonly messages: number;

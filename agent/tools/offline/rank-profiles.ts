@@ -14,11 +14,11 @@ import { astmMessages, type HeardMessage, hl7Messages } from "../../devices/dete
 export interface Ranked {
   readonly profile: string;
   readonly points: number;
-  /** Where the device names itself or its maker; null if it does not. */
+  /** Place and text by which the device names itself or its maker; null if it does not. */
   readonly named: MakerText | null;
   /** A text is there that only this device and its sisters write, or one that other makers write too. */
   readonly mark: Claim["mark"];
-  /** What it reads; null if it cannot read the bytes, or if the time was over. */
+  /** Its reading; null if it cannot read the bytes, or if the time was over. */
   readonly reading: ProfileReading | null;
 }
 

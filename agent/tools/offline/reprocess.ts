@@ -49,7 +49,7 @@ export interface ReassessedMessage {
   readonly revisions: ReadonlyMap<string, number>;
   /** Changed lines, old with `-` and new with `+`; empty if nothing would change. */
   readonly diff: readonly string[];
-  /** What becomes of the rows of its studies, by their dedupe keys. */
+  /** The outcome of the rows of its studies, by their dedupe keys. */
   readonly rows: ReadonlyMap<string, RowChanges>;
 }
 

@@ -3,7 +3,7 @@ import type { ProfileForm } from "../../devices/table/schema.ts";
 import { plural } from "../../../shared/platform/cli/output.ts";
 import { isAnalyteName } from "../../../shared/clinical/analytes/analytes.ts";
 
-// What a profile of somebody else would do, for the person who decides about it. It can run no code, but it can name the wrong
+// The effects of somebody else's profile, for the person who decides about it. It can run no code, but it can name the wrong
 // patient, hide rows, and call a test by another name.
 
 export interface Effect {

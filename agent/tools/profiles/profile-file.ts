@@ -22,7 +22,7 @@ const PARTS_MAX = 50;
 const About = ClosedObject({
   model: Type.String({ minLength: 1, maxLength: 200 }),
   firmware: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-  /** What proves the reading: a capture, or one that a person compared with the print-out. */
+  /** The proof of the reading: a capture, or one that a person compared with the print-out. */
   evidence: Type.Enum(["capture", "printout"]),
   /** Of the device's clock in the captures. */
   timeZone: Type.String({ minLength: 1, maxLength: 64 }),
@@ -58,7 +58,7 @@ export function packProfile({ form, profile, captures, about }: ProfileFile): Ui
   });
 }
 
-/** What a capture gives: its messages with their rows, as JSON. */
+/** Reads a capture to its messages with their rows, as JSON. */
 function readingText(bytes: Uint8Array, profile: Profile, { timeZone, receivedAt }: About): string {
   const context = { device: "replay", timeZone, receivedAt };
   const { warnings, messages } = replay([bytes], profile, context, null);

@@ -6,7 +6,7 @@ import type { ReadProfileFile } from "./profile-file.ts";
 
 // Makes the file of a clinic's profile one of the project's: agent/devices/<protocol>/<id>.yaml and its fixtures.
 
-/** Where `index.ts` lists the last of the special profiles. */
+/** The place at which `index.ts` lists the last of the special profiles. */
 const LAST_SPECIAL = '  file("generic-hl7"),\n';
 
 /**

@@ -16,7 +16,7 @@ export interface WatchedFolder {
   readonly leave: boolean;
   /** Larger files are refused. */
   readonly bytesMax: number;
-  /** What a person does about a larger file. */
+  /** The remedy for a larger file. */
   readonly whenTooLarge: string;
   /** Whether the content has its end. A file without it waits for a while. Default: each file that has not changed. */
   readonly isWhole?: (name: string, bytes: Uint8Array) => boolean;

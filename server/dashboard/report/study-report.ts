@@ -67,7 +67,7 @@ export function studyReport(study: StudyPage, context: ReportContext): PdfDocume
   };
 }
 
-/** What the table cannot show: tests without a result, the analyzer's words on the sample, sources of the intervals. */
+/** Lists all that the table cannot show: tests without a result, the analyzer's words on the sample, sources of the intervals. */
 function belowTable(study: StudyPage, sources: readonly string[], context: ReportContext): PdfContent[] {
   const { language } = context;
   const word = (name: ReportWord) => reportWord(language, name);
@@ -147,7 +147,7 @@ function remarkOf({ text }: StudyRemark, word: Words): PdfContent {
   };
 }
 
-/** Who signs for the remark, below a line for the pen. */
+/** Draws the name of the person who signs the remark, below a line for the pen. */
 function signatures(remark: StudyRemark | null): PdfContent[] {
   if (remark === null) return [];
   const line = { type: "rect", x: 0, y: 0, w: SIGNATURE_WIDTH, h: 0.7, r: 0, color: COLOURS.pen } as const;

@@ -19,7 +19,7 @@ export interface ImportedMovement {
   readonly undoes: number | null;
 }
 
-/** What an import has read of an item's history. */
+/** The part of an item's history that an import has read. */
 export interface StockHistory {
   /** Number and id of the last movement. */
   readonly number: number;

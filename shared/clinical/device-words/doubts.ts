@@ -2,7 +2,7 @@ import type { SentencePair } from "./translator.ts";
 
 // The words of the shipped profiles and of the agent, with their Turkish.
 
-/** Why the device, or the agent for it, doubts a value. The words of the shipped profiles are here, as their files have them. */
+/** Reasons for which the device, or the agent for it, doubts a value: the words of the shipped profiles, as their files have them. */
 export const doubts: readonly SentencePair[] = [
   ["the device marks the value with {mark} at place {place}", "cihaz değeri {place}. yerde {mark} ile işaretliyor"],
   ["the device marks the value with {mark}", "cihaz değeri {mark} ile işaretliyor"],

@@ -59,7 +59,7 @@ export function flagLines(
   const lines = results.map(({ code_source }, index) => {
     const row = snapshot.rows[index];
     const id = row?.interval_id ?? null;
-    // Why the device's interval applies names its origin.
+    // The reason for which the device's interval applies names its origin.
     const source = id === null ? "no interval" : id === "device" ? id : `${id}: ${sourceOf(id, ranges)}`;
     const reasons = row === undefined ? [] : whyInterval(row, ranges, context);
     const why = reasons.length === 0 ? "" : `; ${whyText(reasons, "en")}`;

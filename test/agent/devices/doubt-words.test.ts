@@ -47,7 +47,7 @@ test("the marks of the chemistry have their words in both languages", () => {
   expect(words.filter((each) => !isKnownDoubt(each))).toEqual([]);
 });
 
-/** What the devices of the recordings say themselves, as they wrote it. */
+/** The recorded devices' own words, as they wrote them. */
 const OF_DEVICES = new Set([
   "111 ? QC",
   "Flag NORM_RANGEH CALC_ERROR",

@@ -8,7 +8,7 @@ import { recording, recordings } from "../../support/fixtures.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 import { bytes, sessionOf } from "../protocols/astm/wire.ts";
 
-// What the set-up proposes for devices that hide their names, each kind as a made input, and for every fixture without its sender.
+// The set-up proposes profiles for devices that hide their names, each kind as a made input, and for every fixture without its sender.
 
 const ranked = (sample: Uint8Array) => candidatesOf([{ bytes: sample, line: null, caller: null }]);
 const proposed = (sample: Uint8Array) => ranked(sample)[0]?.shown.profile;

@@ -17,7 +17,7 @@ const RELOAD_MS = 30_000;
 /** Min difference of the clocks that the page shows. Smaller ones come from the network. */
 const CLOCK_S = 60;
 
-/** What needs a person, a card for each device with its problem and remedy in words, and this PC in a rail. */
+/** Lists all that needs a person, a card for each device with its problem and remedy in words, and this PC in a rail. */
 export function Devices() {
   const overview = useLocal<LocalOverview>("/overview");
   useEffect(() => {
@@ -83,7 +83,7 @@ function Running({ agent }: { agent: LocalRunning }) {
   );
 }
 
-/** What needs a person and belongs to no device. Nothing if nothing does. */
+/** Lists all that needs a person and belongs to no device. */
 function Needs({ agent }: { agent: LocalRunning }) {
   const { server, outbox, ready, devices, quarantined, clock_offset_s } = agent;
   const isReached = server.state === "reached" || server.state === "not asked yet";

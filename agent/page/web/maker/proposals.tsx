@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { MakerClick, Proposal } from "../../types/maker.ts";
 import { reasonWords, roleWord, t } from "./texts.ts";
 
-/** What the texts of the messages suggest. The sure ones are ticked; a person takes them with one button. */
+/** Lists the roles that the texts of the messages suggest. The sure ones are ticked; a person takes them with one button. */
 export function Proposals({
   of,
   isRunning,

@@ -7,7 +7,7 @@ import { Facts } from "../../../../server/web/ui/status/facts.tsx";
 import { studyWord } from "../../../../server/web/ui/words/study-word.ts";
 import { roleWord, t } from "./texts.ts";
 
-/** What the draft reads: the sample and its patient, then the rows. A row lights its record. */
+/** Shows the reading of the draft: the sample and its patient, then the rows. A row lights its record. */
 export function Rows({
   view,
   record,

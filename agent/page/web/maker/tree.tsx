@@ -207,7 +207,7 @@ function RoleButtons({
   );
 }
 
-/** What a mark means, in the clinic's words. They may be left out. */
+/** Asks for the meaning of a mark, in the clinic's words. They may be left out. */
 function Words({ take }: { take: (typed: string) => void }) {
   const words = useSignal("");
   const submit = (event: SubmitEvent) => {

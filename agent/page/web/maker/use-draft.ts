@@ -13,7 +13,7 @@ import { useAction } from "../../../../server/web/ui/form/use-action.ts";
 
 // The draft of this tab. It is kept over a reload, and ends with the tab.
 
-/** What a reload needs to show the draft again. */
+/** The state by which a reload shows the draft again. */
 interface Kept {
   readonly source: MakerSource;
   readonly base: string;

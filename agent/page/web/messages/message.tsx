@@ -28,7 +28,7 @@ export function Message({ id }: { id: string }) {
 function Shown({ message, reload }: { message: LocalMessage; reload: () => Promise<void> }) {
   const { id, device, profile, received_at, state, time_line } = message;
   const isAsked = useSignal(false);
-  // What became studies is read before its bytes. A document has no values.
+  // The reading of a message with studies comes before its bytes. A document has no values.
   const isRead = message.studies.length > 0 && message.document === null;
   return (
     <>

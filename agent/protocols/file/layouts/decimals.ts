@@ -1,7 +1,7 @@
 // Decimal signs of a file. 1,234 is twelve hundred for one program and a little more than one for another, and the file has to show
 // which.
 
-/** How a file writes numbers. */
+/** The signs with which a file writes numbers. */
 export interface DecimalSigns {
   /** A comma may be the decimal sign. */
   readonly comma: boolean;

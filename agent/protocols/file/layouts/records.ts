@@ -2,7 +2,7 @@
 
 /** A record with the texts that a profile names. */
 export interface FileRecord {
-  /** Where it is, for a sentence: `line 7`. */
+  /** Its place, for a sentence: `line 7`. */
   readonly where: string;
   /** Returns the text at a place: a column, a named group, a path of XML; "" without one. */
   readonly at: (place: string) => string;
@@ -27,7 +27,7 @@ export const FILE_CHARSETS = [
 ] as const;
 export type FileCharset = (typeof FILE_CHARSETS)[number];
 
-/** How the bytes of a file become records. */
+/** The rules by which the bytes of a file become records. */
 export type Layout = TableLayout | BlockLayout | XmlLayout;
 
 export interface TableLayout {

@@ -49,7 +49,7 @@ export function withStart(times: Times, start: string, zone: string | undefined,
   return { start, end: next === null ? times.end : print(next + length, zone) };
 }
 
-/** What one day has of an event: the times at which it starts and ends there; null where it goes on beyond the day. */
+/** The part of an event on one day: the times at which it starts and ends there; null where it goes on beyond the day. */
 export interface DayPart {
   readonly from: string | null;
   readonly to: string | null;

@@ -107,7 +107,7 @@ function Choice({ unmatched: { chosen, choose }, patient, ordinal, children }: C
 const against: readonly CandidateSign[] = ["otherSpecies", "otherSex", "otherDateOfBirth", "otherWeight"];
 
 function Signs({ candidate, study }: { candidate: Candidate; study: UnmatchedDetails }) {
-  // What speaks for the animal comes first, then what speaks against it.
+  // Reasons for the animal come first, then reasons against it.
   const signs = candidate.signs.toSorted((a, b) => Number(against.includes(a)) - Number(against.includes(b)));
   return (
     <span class="unmatched-signs">

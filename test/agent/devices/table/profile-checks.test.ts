@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readProfileText } from "../../../../agent/devices/table/load.ts";
 
-// What the checks say of a profile: the first line after the head is line 7.
+// The sentences of the checks: the first line after the head is line 7.
 
 const LINKS = { astm: "lis01", hl7: "mllp", text: "one-way, end: ETX" };
 const LAYOUT = "text: [{ lines: [{ pattern: '^(?<name>.)(?<value>.)$', as: result }], otherwise: 'no {text}' }]\n";

@@ -8,7 +8,7 @@ import { FileProfileForm, namedFileParts } from "../../../../agent/devices/table
 import { namedParts, ProfileForm } from "../../../../agent/devices/table/schema.ts";
 import { fixturesFolder } from "../../../support/fixtures.ts";
 
-// What the repository publishes of the profiles: the schema of their files, and the table of devices. `npm run contract` writes both.
+// The repository publishes two things of the profiles: the schema of their files, and the table of devices. `npm run contract` writes both.
 
 const DEVICES = join(import.meta.dirname, "../../../../agent/devices");
 const SCHEMA = join(DEVICES, "profile.schema.json");

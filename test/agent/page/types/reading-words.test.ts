@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import { readingText } from "../../../../agent/page/types/reading-words.ts";
 import { fixturesFolder } from "../../../support/fixtures.ts";
 
-// What the agent says of its reading is in the language of its page.
+// The agent's sentences about its reading are in the language of its page.
 
 test.each([
   [
