@@ -358,6 +358,9 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await host.getByText("Other clinics and your patients").waitFor({ state: "detached" });
     await page.goto(`${server.url}/dashboard/patients/${pamuk.fp}`);
     await page.getByRole("heading", { name: "Pamuk" }).waitFor();
+    expect(await page.getByText(pamuk.fp).isVisible(), "the number of the API is folded").toBe(false);
+    await page.getByText("For developers").click();
+    await page.getByText(pamuk.fp).waitFor();
     await page.getByText(/staff \w+ opened the connection\./).waitFor();
     expect(await status()).toBe(200);
 

@@ -57,6 +57,8 @@ describe.skipIf(browserProblem() !== null)("messages in the agent's page", () =>
     await page.getByRole("definition").filter({ hasText: HOSTILE }).waitFor();
     const studies = page.getByRole("region", { name: /^What was filed/ });
     await studies.getByRole("rowheader", { name: "XYZ" }).waitFor();
+    const [filedAt, bytesAt] = [await studies.boundingBox(), await raw.boundingBox()];
+    expect(filedAt?.y, "values come before bytes").toBeLessThan(bytesAt?.y ?? 0);
     await page.getByText("waits for the server").waitFor({ state: "detached" });
     await page.getByText("Way of this message").click();
     await expect
