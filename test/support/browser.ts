@@ -20,11 +20,11 @@ export function sharedBrowser(): Promise<Browser> {
 }
 
 /** Hands the shared browser to a group of tests, and closes their pages after the last one. */
-export function useBrowser(shared: (browser: Browser) => void): void {
+export function useBrowser(hand: (browser: Browser) => void): void {
   let browser: Browser;
   beforeAll(async () => {
     browser = await sharedBrowser();
-    shared(browser);
+    hand(browser);
   });
   afterAll(async () => {
     for (const context of browser.contexts()) await context.close();

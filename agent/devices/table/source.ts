@@ -173,11 +173,11 @@ function allOf<Found>(tests: Test, placeReader: PlaceReader<Found>): (found: Fou
 /** Makes a pattern that is tested on the text of one place. */
 export function patternAt(
   place: string,
-  conditions: readonly (readonly [Condition | undefined, Condition | undefined])[],
+  alternatives: readonly (readonly [Condition | undefined, Condition | undefined])[],
 ): Pattern | undefined {
-  if (conditions.length === 0) return undefined;
+  if (alternatives.length === 0) return undefined;
   const [name = ""] = place.split("-");
-  const holds = conditions.map(([when, unless]) => conditionOf(when, unless, [name]));
+  const holds = alternatives.map(([when, unless]) => conditionOf(when, unless, [name]));
   return {
     test: (text) => {
       const fields = { field: () => text, component: () => text, raw: () => text };
