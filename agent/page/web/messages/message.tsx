@@ -28,8 +28,9 @@ export function Message({ id }: { id: string }) {
 function Shown({ message, reload }: { message: LocalMessage; reload: () => Promise<void> }) {
   const { id, device, profile, received_at, state, time_line } = message;
   const isAsked = useSignal(false);
-  // The reading of a message with studies comes before its bytes. A document has no values.
-  const isRead = message.studies.length > 0 && message.document === null;
+  // The agent reads no rows of an image or a document. The reading of a message with studies comes before its bytes.
+  const isReading = !message.is_image && message.document === null;
+  const isFiled = message.studies.length > 0;
   return (
     <>
       <div class="page-head">
@@ -55,10 +56,10 @@ function Shown({ message, reload }: { message: LocalMessage; reload: () => Promi
       {isAsked.value && <Reprocess id={id} close={() => (isAsked.value = false)} stored={reload} />}
       {message.studies.length > 0 && <StudyPane studies={message.studies} />}
       <div class="panes">
-        {isRead && <ReportPane report={message.report} isImage={message.is_image} />}
+        {isReading && isFiled && <ReportPane report={message.report} />}
         {message.document !== null && <DocumentPane document={message.document} />}
         <RawPane message={message} />
-        {!isRead && message.document === null && <ReportPane report={message.report} isImage={message.is_image} />}
+        {isReading && !isFiled && <ReportPane report={message.report} />}
       </div>
       <section class="card">
         <details>

@@ -45,11 +45,11 @@ export function RawPane({ message: { raw, is_image } }: { message: LocalMessage 
   );
 }
 
-export function ReportPane({ report, isImage }: { report: LocalMessage["report"]; isImage: boolean }) {
+export function ReportPane({ report }: { report: LocalMessage["report"] }) {
   return (
     <section class="card">
       <h2>{t("report")}</h2>
-      {report.reports.length === 0 && !isImage && <p>{t("noReport")}</p>}
+      {report.reports.length === 0 && <p>{t("noReport")}</p>}
       {report.reason !== null && (
         <p class="message-text">
           <ReasonText of={report} />
