@@ -46,6 +46,7 @@ function Steps({ start, reload }: { start: LocalMakerStart; reload: () => Promis
           {...{ start, draft, isRunning }}
           click={(clicks) => void does.click(clicks)}
           rebase={(base) => void does.rebase(base)}
+          settled={does.settled}
           done={(reference) => {
             does.stored(reference);
             void reload();
@@ -68,6 +69,7 @@ function Draft({
   isRunning,
   click,
   rebase,
+  settled,
   done,
 }: {
   start: LocalMakerStart;
@@ -75,6 +77,7 @@ function Draft({
   isRunning: boolean;
   click: (clicks: readonly MakerClick[]) => void;
   rebase: (base: string) => void;
+  settled: () => Promise<OpenDraft | null>;
   done: (reference: string) => void;
 }) {
   const shown = useSignal(0);
@@ -121,7 +124,7 @@ function Draft({
           )}
         </section>
       </div>
-      <Save {...{ draft, start, click, done }} />
+      <Save {...{ draft, start, click, settled, done }} />
     </>
   );
 }

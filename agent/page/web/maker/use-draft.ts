@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type {
   LocalMakerLook,
   LocalMakerOpened,
@@ -48,6 +48,13 @@ export interface Asked {
 export function useDraft(asked: Asked | null, own: readonly string[]) {
   const draft = useSignal<OpenDraft | null>(null);
   const { run, error, retry, isRunning } = useAction();
+  // A click waits for the one before, and a save for the last one.
+  const last = useRef<Promise<unknown>>(Promise.resolve());
+  const next = (action: () => Promise<unknown>) => {
+    const ended = last.current.then(() => run(action));
+    last.current = ended.catch(() => undefined);
+    return ended;
+  };
 
   const show = async (kept: Kept, opened: LocalMakerOpened, clicks: readonly MakerClick[]) => {
     const { base, patches } = kept;
@@ -78,18 +85,23 @@ export function useDraft(asked: Asked | null, own: readonly string[]) {
     ...{ error, retry, isRunning },
     start: (source: MakerSource, device: string | null) => run(() => start(source, device)),
     click: (clicks: readonly MakerClick[]) =>
-      run(async () => {
+      next(async () => {
         if (draft.value !== null) await show(draft.value, draft.value.opened, clicks);
       }),
     undo: () =>
-      run(async () => {
+      next(async () => {
         const { value } = draft;
         if (value !== null) await show({ ...value, patches: value.patches.slice(0, -1) }, value.opened, []);
       }),
     rebase: (base: string) =>
-      run(async () => {
+      next(async () => {
         if (draft.value !== null) await show({ ...draft.value, base, patches: [] }, draft.value.opened, []);
       }),
+    /** Returns the draft after the clicks that are on their way. */
+    settled: async () => {
+      await last.current;
+      return draft.value;
+    },
     /** Notes a stored revision, which the next save follows. */
     stored: (reference: string) => {
       if (draft.value === null || !reference.startsWith("own/")) return;

@@ -9,6 +9,7 @@ import {
   sharedBrowser,
 } from "../../../support/browser.ts";
 import { send, settled, takingServer } from "../../../support/local-page.ts";
+import { ownProfile } from "../../../../agent/devices/index.ts";
 import { readSpool } from "../../../../agent/spool/access.ts";
 import { freePort, until } from "../../../support/processes.ts";
 import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
@@ -172,6 +173,16 @@ describe.skipIf(browserProblem() !== null)("the maker of profiles", () => {
     await page.getByRole("button", { name: "Undo (1)" }).waitFor();
     await page.reload();
     await page.getByRole("button", { name: "Undo (1)" }).waitFor();
+    // The name of the device is on its way when the save begins.
+    await page.route("**/maker/look", async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      await route.continue();
+    });
+    await page.getByLabel("Name of the profile").fill("acme-v");
+    await page.getByLabel("Name of the device").fill("ACME five");
+    await page.getByRole("button", { name: "Use for lab-1" }).click();
+    await page.getByText("lab-1 is read by own/acme-v@1").waitFor();
+    expect(ownProfile("own/acme-v@1")).toMatchObject({ form: { device: { name: "ACME five" } } });
     await page.close();
   });
 
