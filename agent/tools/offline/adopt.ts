@@ -56,7 +56,7 @@ function totalOf(changed: readonly ReassessedMessage[]): RowChanges {
 }
 
 /** Whether the studies of a message stay its studies. Else a second study of the same run would appear. */
-export function replacesItself(data: string, { message, settlement }: ReassessedMessage): boolean {
+export function replacesItself(data: string, { message, revisions }: ReassessedMessage): boolean {
   const keys = readSpool(data, (db) =>
     db
       .prepare(
@@ -66,8 +66,8 @@ export function replacesItself(data: string, { message, settlement }: Reassessed
       .pluck()
       .all(message.id),
   );
-  const next = settlement.studies.map(({ body }) => body.dedupe_key);
-  return keys.every((key) => next.includes(String(key))) && (keys.length === 0 || next.length === keys.length);
+  // A study that collects messages has the key of its first one.
+  return keys.every((key) => revisions.has(String(key))) && (keys.length === 0 || revisions.size === keys.length);
 }
 
 /**
