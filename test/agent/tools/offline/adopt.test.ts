@@ -2,11 +2,12 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { beforeEach, describe, expect, test } from "vitest";
 import { readProfileText } from "../../../../agent/devices/table/load.ts";
+import { writeSpool } from "../../../../agent/spool/access.ts";
 import type { FilingDevice } from "../../../../agent/study/assess.ts";
-import { differenceOf } from "../../../../agent/tools/offline/adopt.ts";
+import { adoptPinned, differenceOf, finishAdoption } from "../../../../agent/tools/offline/adopt.ts";
 import { store } from "../../../../agent/tools/offline/reprocess.ts";
 import { dog } from "../../../support/fixtures.ts";
-import { astmDevice } from "../../../support/profiles.ts";
+import { astmDevice, hl7Device } from "../../../support/profiles.ts";
 import { type FilingClinic, resultsOf, useFilingClinic } from "../../../support/filing-clinic.ts";
 
 // Goal: another revision of a profile changes what it reads otherwise, and nothing else.
@@ -20,8 +21,8 @@ beforeEach(async () => {
 });
 
 /** A revision of the device's profile; `rows` are its rules. */
-function use(revision: number, more = ""): void {
-  const text = `schema: 1\nprofile: own/acme-x1\nrevision: ${revision}\nextends: generic-astm@1\ndevice: { name: Acme X1 }\n${more}`;
+function use(revision: number, more = "", base = "generic-astm"): void {
+  const text = `schema: 1\nprofile: own/acme-x1\nrevision: ${revision}\nextends: ${base}@1\ndevice: { name: Acme X1 }\n${more}`;
   const read = readProfileText(text, "x.yaml");
   if ("problems" in read) throw new Error(JSON.stringify(read.problems));
   const profile: FilingDevice["profile"] = { ...read.profile, id: `own/acme-x1@${revision}` };
@@ -65,5 +66,42 @@ describe("another revision of a profile", () => {
     db.close();
     use(2, "rows: [{ as: remark, when: { R-3: '\\^GLU' } }]\n");
     expect((await difference()).rows).toEqual({ added: 0, changed: 0, lost: 0 });
+  });
+
+  test("names a patient of its own only if a person sees it first, or has confirmed it", async () => {
+    clinic.devices.set("chem-1", { profile: hl7Device("generic-hl7"), timeZone: "UTC", model: null });
+    const segments = [
+      "MSH|^~\\&|ACME||||||ORU^R01|1|P|2.3.1",
+      "PID|1||X|||||||||||||||4711",
+      "OBR|1||S-1|||20260101090000",
+    ];
+    await clinic.receive("chem-1", [...segments, "OBX|1|NM|WBC||7.5|10*9/L|||||F"]);
+    await clinic.push();
+    use(2, "patient: { identifier: PID-18 }\n", "generic-hl7");
+    const patients = async (isUnseen: boolean) => {
+      const wanted = { device: "chem-1", since: 0, ...(isUnseen && { isUnseen: true as const }) };
+      const { changed } = await differenceOf({ data: clinic.folder }, clinic.devices, wanted);
+      return changed.flatMap(({ settlement }) =>
+        settlement.studies.map(({ body }) => body.patient_fp ?? body.unmatched?.code),
+      );
+    };
+    expect(await patients(false)).toEqual([dog.fp]);
+    // It stays on the desk.
+    expect(await patients(true)).toEqual([]);
+  });
+
+  test("is completed although another device's adoption was interrupted before it", async () => {
+    await receive("ALT|80|U/L");
+    use(1, "results: { unit: { is: ukat/L } }\n");
+    const devices = [
+      { id: "chem-1", profile: "own/acme-x1@1" },
+      { id: "chem-2", profile: "own/acme-x1@1" },
+    ];
+    const config = { data: clinic.folder, devices };
+    const left = { device: "chem-1", from: "generic-astm", to: "own/acme-x1@1", since: 0 };
+    writeSpool(clinic.folder, (operations) => operations.setMeta("adoption", JSON.stringify(left)));
+    await adoptPinned(config, clinic.devices, { ...left, device: "chem-2" });
+    expect((await clinic.push()).flatMap(resultsOf)).toEqual([expect.stringMatching(/^ALT 80 ukat/)]);
+    expect(await finishAdoption(config, clinic.devices)).toBeNull();
   });
 });
