@@ -45,7 +45,8 @@ export class WholeStudies {
     this.#isShort = db
       .prepare(
         `SELECT EXISTS (SELECT 1 FROM study s WHERE s.dedupe_key = ?
-           AND NOT EXISTS (SELECT 1 FROM message_study l WHERE l.fp = s.fp AND l.revision = s.revision))`,
+           AND NOT EXISTS (SELECT 1 FROM message_study l WHERE l.fp = s.fp AND l.revision = s.revision
+             AND NOT EXISTS (SELECT 1 FROM folder_file f WHERE f.message = l.message AND f.bytes IS NOT NULL)))`,
       )
       .pluck();
   }
