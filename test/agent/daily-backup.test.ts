@@ -7,6 +7,8 @@ import { startDailyBackup } from "../../agent/daily-backup.ts";
 import { backupLine, retentionLines } from "../../agent/cli/common/care-text.ts";
 import { checkConfig } from "../../agent/config/check.ts";
 import type { Config } from "../../agent/config/values/schema.ts";
+import { OwnProfiles } from "../../agent/devices/own/own-profiles.ts";
+import { shippedForm } from "../../agent/devices/table/load.ts";
 import { heartbeatTask } from "../../agent/push/heartbeat.ts";
 import type { Spool } from "../../agent/spool/spool.ts";
 import { createMetrics } from "../../agent/status/metrics.ts";
@@ -51,6 +53,16 @@ test("a backup has agent.yaml and the files of its folder, and lists the others"
   expect(backupSource(config, false).files.map(({ name }) => name)).toEqual(["config/agent.yaml", "config/agent.key"]);
   expect(backupSource(config, true).images?.folder).toBe("images");
   expect(configFiles(elsewhere)).toEqual({ inside: [config.file], outside: ["/etc/vetwire/agent.key"] });
+});
+
+test("a backup has the own profile that a device is pinned to, where a restore puts it back", () => {
+  const profile = "own/generic-astm@2";
+  const config = configured({});
+  const form = { ...shippedForm("generic-astm")!, profile: "own/generic-astm" };
+  for (const revision of [1, 2]) new OwnProfiles(config.data).put({ ...form, revision });
+  const devices = config.devices.map((device) => ({ ...device, profile }));
+  const names = backupSource({ ...config, devices }, false).files.map(({ name }) => name);
+  expect(names).toEqual(["config/agent.yaml", "config/agent.key", "config/data/profiles/own/generic-astm/2.yaml"]);
 });
 
 test("metrics and heartbeat report the last failure and the last success", async () => {

@@ -162,6 +162,11 @@ describe("a clinic's own profiles in a running agent", () => {
     );
     const missing = await run("profile", "adopt", "own/acme-x1@5", "--device", "hema-1", "--yes");
     expect([missing.code, missing.output]).toEqual([78, expect.stringContaining("5.yaml is missing") as string]);
+    const fixture = path.join(agent.folder, "case.hl7");
+    fs.writeFileSync(fixture, frameOf(bloodCount({ id: "M9", patient: "4711", measured: "20260101090009", wbc: 7 })));
+    const replayed = await run("replay", fixture, "--profile", "own/acme-x1@2");
+    expect(replayed.output).toContain('"analyte": "WBC"');
+    expect(replayed.output).not.toContain('"analyte": "PLT"');
     const listed = await run("profile", "list", "--json");
     expect(JSON.parse(listed.output)).toMatchObject([
       { profile: "own/acme-x1@2", name: "Acme X1", devices: ["hema-1"], problem: null },

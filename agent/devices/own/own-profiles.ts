@@ -86,8 +86,11 @@ export class OwnProfiles {
       if (before !== null && "form" in before && profileText(before.form) === profileText(same))
         return before.reference;
       const next = { ...form, revision: latest + 1 };
+      if (next.revision > REVISION_MAX) {
+        throw new Error(`own/${name} has revision ${latest}, after which there is none: give the profile another name`);
+      }
       // Another process may store the same number meanwhile.
-      if (next.revision > REVISION_MAX || this.#write(next)) return referenceText({ name, revision: next.revision });
+      if (this.#write(next)) return referenceText({ name, revision: next.revision });
     }
   }
 

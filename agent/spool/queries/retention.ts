@@ -55,7 +55,15 @@ function statementsOn(db: Database.Database) {
     sessionMessages: db.prepare("SELECT id FROM message WHERE session = ?").pluck(),
     deleteSessionEvents: db.prepare("DELETE FROM event WHERE id BETWEEN @firstEvent AND @lastEvent AND session = @id"),
     deleteSessionNoise: db.prepare("DELETE FROM noise WHERE session = ?"),
-    deleteLinks: db.prepare("DELETE FROM message_study WHERE message = ?"),
+    // A document is kept longer than its message, and is found by its study.
+    deleteLinks: db.prepare(
+      `DELETE FROM message_study WHERE message = @id
+         AND NOT EXISTS (SELECT 1 FROM folder_file WHERE message = @id AND bytes IS NOT NULL)`,
+    ),
+    deleteLinksOfOldFiles: db.prepare(
+      `DELETE FROM message_study WHERE message IN (SELECT message FROM folder_file WHERE received_at < @before AND bytes IS NOT NULL)
+         AND NOT EXISTS (SELECT 1 FROM message WHERE id = message_study.message)`,
+    ),
     pruneFiles: db.prepare(
       `DELETE FROM folder_file WHERE received_at < ?
        RETURNING device, COALESCE(length(bytes), 0) + COALESCE(length(text), 0) + ${ROW_BYTES.message} AS bytes`,
@@ -105,7 +113,7 @@ export function retentionOperationsOn(
     for (const id of ids) {
       const { device, bytes } = sql.deleteMessage.get(id) as { device: string; bytes: number };
       storedBytes.add(device, -bytes);
-      sql.deleteLinks.run(id);
+      sql.deleteLinks.run({ id });
       pendingMatches.set(id, null);
       registryChanges.removeOf(id);
     }
@@ -120,6 +128,7 @@ export function retentionOperationsOn(
         device: string | null;
         bytes: number;
       }[];
+      sql.deleteLinksOfOldFiles.run({ before: before - STUDIES_KEPT_LONGER_MS });
       const files = sql.pruneFiles.all(before - STUDIES_KEPT_LONGER_MS) as { device: string; bytes: number }[];
       for (const { device, bytes } of files) storedBytes.add(device, -bytes);
       // A damaged study may name no device.

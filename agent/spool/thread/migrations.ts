@@ -193,6 +193,14 @@ const FOLDER_FILES = `
   CREATE INDEX folder_file_received ON folder_file (received_at);
 `;
 
+const OWN_PROFILES = `
+  -- The filed studies of a clinic's own profiles, which confirm the profile for their device.
+  CREATE INDEX study_own_profile ON study (
+    CASE WHEN json_valid(body) THEN json_extract(body, '$.source.device_id') END,
+    CASE WHEN json_valid(body) THEN json_extract(body, '$.source.profile') END)
+    WHERE state = 'filed' AND instr(body, '"profile":"own/') > 0;
+`;
+
 /** The statements of each schema version: the baseline, then what each later version changes. */
 export const MIGRATIONS: readonly string[] = [
   BASELINE,
@@ -201,4 +209,5 @@ export const MIGRATIONS: readonly string[] = [
   REGISTRY_CHANGES,
   CHANGES_BY_SOURCE,
   FOLDER_FILES,
+  OWN_PROFILES,
 ];

@@ -8,6 +8,7 @@ import { shippedForm } from "../../devices/table/load.ts";
 import type { Hl7Profile } from "../../protocols/hl7/profile.ts";
 import { Segment, STANDARD_DELIMITERS as HL7_DELIMITERS } from "../../protocols/hl7/message/segment.ts";
 import type { TextProfile } from "../../protocols/text/profile.ts";
+import { conditionalFields, conditionalFieldsOf, PATIENT_SEGMENTS, SEGMENT } from "./conditional-places.ts";
 
 // Replaces names in a recording, so that it can be given away. The length stays: a letter becomes X, framing and delimiters
 // are kept, and the checksum follows the text.
@@ -65,7 +66,8 @@ function redactAstm(wire: Uint8Array, profile: AstmProfile, hidden: readonly str
   const owner = profile.owner?.(new AstmRecord(FIELDS, STANDARD_DELIMITERS));
   const standard: NamePlaces = {
     ...ASTM_NAMES,
-    P: [...ASTM_NAMES["P"]!, Number(owner)],
+    // Under a condition the profile reads no owner here.
+    P: [...ASTM_NAMES["P"]!, ...(owner === undefined || owner === "" ? [] : [Number(owner)])],
     R: ASTM_NAMES["R"]!.filter((place) => place + 1 !== profile.fields?.resultStatus),
   };
   const names = merged(standard, shifted(namePlacesOf(profile)));
@@ -74,9 +76,11 @@ function redactAstm(wire: Uint8Array, profile: AstmProfile, hidden: readonly str
     // A leading digit is the number of a frame without its framing.
     const [, type = "", separator = "", others = ""] = /^\d?([A-Z])(.?)(.{0,2})/i.exec(record) ?? [];
     if (type.toUpperCase() === "H") [field, kept] = [separator, others];
-    const redactedRecord = redactFields(record, field, kept, names[type.toUpperCase()] ?? []);
     const delimiters = { ...STANDARD_DELIMITERS, field, repeat: kept.slice(0, 1), component: kept.slice(1, 2) };
-    const onSample = type === "O" ? profile.nameOnSample?.(new AstmRecord(record, delimiters)) : "";
+    const read = new AstmRecord(record, delimiters);
+    const conditional = conditionalFieldsOf(type.toUpperCase(), read, profile.id).map((place) => place - 1);
+    const redactedRecord = redactFields(record, field, kept, [...(names[type.toUpperCase()] ?? []), ...conditional]);
+    const onSample = type === "O" ? profile.nameOnSample?.(read) : "";
     return without(redactedRecord, onSample, kept);
   });
   const redacted = withoutHidden(records, hidden);
@@ -124,8 +128,10 @@ function redactHl7(text: string, profile: Hl7Profile): string {
   const names = merged({ ...HL7_NAMES, ...own }, namePlacesOf(profile));
   let [field, kept] = ["|", "^~&"];
   let [PID, PV1] = [new Segment("PID", HL7_DELIMITERS), new Segment("PV1", HL7_DELIMITERS)];
-  // VT starts a message.
-  return text.replace(/[^\r\n\v]+/g, (segment) => {
+  const conditional = conditionalFields(text, profile.id);
+  let index = -1;
+  return text.replace(SEGMENT, (segment) => {
+    index += 1;
     const name = segment.slice(0, 3).toUpperCase();
     if (name === "MSH") [field, kept] = [segment.slice(3, 4), `${segment.slice(4, 6)}${segment.slice(7, 8)}`];
     const [component = "", repetition = ""] = kept;
@@ -136,7 +142,7 @@ function redactHl7(text: string, profile: Hl7Profile): string {
     const isNamed =
       name !== "PID" || read.field(5) === "" || ![2, 3, 4].some((place) => read.field(place) === read.field(5));
     const places = (names[name] ?? []).filter((place) => isNamed || place !== 5);
-    const redacted = redactFields(segment, field, kept, places);
+    const redacted = redactFields(segment, field, kept, [...places, ...(conditional.get(index) ?? [])]);
     // Staff type the name into a field that may also hold a number.
     const holdsName = name === "OBR" || (name === "PID" && isOwn(profile.id));
     if (!holdsName) return redacted;
@@ -151,8 +157,6 @@ function merged(places: NamePlaces, further: NamePlaces): NamePlaces {
   const names = [...new Set([...Object.keys(places), ...Object.keys(further)])];
   return Object.fromEntries(names.map((name) => [name, [...(places[name] ?? []), ...(further[name] ?? [])]]));
 }
-
-const PATIENT_SEGMENTS = ["PID", "PV1", "OBR"] as const;
 
 /** Returns the places of names in a segment: the standard's, unless the device uses them for other data, and its own. */
 function placesIn(segment: (typeof PATIENT_SEGMENTS)[number], { patient }: Hl7Profile): number[] {

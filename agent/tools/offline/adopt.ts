@@ -18,7 +18,13 @@ export interface Adoption {
   readonly to: string;
   /** Messages received since then, in milliseconds since 1970. */
   readonly since: number;
+  /** No person sees the patients of the messages first. */
+  readonly isUnseen?: true;
 }
+
+type PinnedConfig = Pick<Config, "data" | "matchPatientsByName"> & {
+  readonly devices: readonly Pick<Config["devices"][number], "id" | "profile">[];
+};
 
 /** The changes that an adoption would make. */
 export interface Difference {
@@ -33,13 +39,13 @@ export interface Difference {
 
 /** Reads the device's stored messages with another profile. Nothing is written. `analyzers` have the new profile. */
 export async function differenceOf(
-  config: Config,
+  config: Pick<Config, "data" | "matchPatientsByName">,
   analyzers: ReadonlyMap<string, FilingDevice>,
-  { device, since }: Pick<Adoption, "device" | "since">,
+  { device, since, isUnseen }: Pick<Adoption, "device" | "since" | "isUnseen">,
   progress: (done: number, of: number) => void = () => undefined,
 ): Promise<Difference> {
   const states = ["pending", "filed", "unmatched", "quarantined", "not-for-patients"] as const;
-  const wanted = { states, devices: [device], since, isOtherProfile: true } as const;
+  const wanted = { states, devices: [device], since, isOtherProfile: true, isUnseen: isUnseen === true } as const;
   const known = { analyzers, imaging: new Map<string, never>() };
   const done = await reassess(config.data, wanted, known, config.matchPatientsByName ?? false, progress);
   const differing = done.filter(({ diff }) => diff.length > 0);
@@ -56,7 +62,7 @@ function totalOf(changed: readonly ReassessedMessage[]): RowChanges {
 }
 
 /** Whether the studies of a message stay its studies. Else a second study of the same run would appear. */
-export function replacesItself(data: string, { message, settlement }: ReassessedMessage): boolean {
+export function replacesItself(data: string, { message, revisions }: ReassessedMessage): boolean {
   const keys = readSpool(data, (db) =>
     db
       .prepare(
@@ -66,8 +72,8 @@ export function replacesItself(data: string, { message, settlement }: Reassessed
       .pluck()
       .all(message.id),
   );
-  const next = settlement.studies.map(({ body }) => body.dedupe_key);
-  return keys.every((key) => next.includes(String(key))) && (keys.length === 0 || next.length === keys.length);
+  // A study that collects messages has the key of its first one.
+  return keys.every((key) => revisions.has(String(key))) && (keys.length === 0 || revisions.size === keys.length);
 }
 
 /**
@@ -92,13 +98,24 @@ export function adopt(
   return complete(data, difference.changed);
 }
 
+/** Reads and stores the messages of a device whose profile is pinned already. */
+export async function adoptPinned(
+  config: PinnedConfig,
+  analyzers: ReadonlyMap<string, FilingDevice>,
+  adoption: Adoption,
+): Promise<void> {
+  await finishAdoption(config, analyzers);
+  writeSpool(config.data, (operations) => operations.setMeta(ADOPTION_META, JSON.stringify(adoption)));
+  await finishAdoption(config, analyzers);
+}
+
 function complete(data: string, changed: readonly ReassessedMessage[]): Stored {
   return storeTogether(data, changed, (operations) => operations.setMeta(ADOPTION_META, ""));
 }
 
 /** Completes what a killed process left. @returns the adoption that was completed; null if there is none */
 export async function finishAdoption(
-  config: Config,
+  config: PinnedConfig,
   analyzers: ReadonlyMap<string, FilingDevice>,
 ): Promise<Adoption | null> {
   const stored = readSpool(config.data, (db) =>

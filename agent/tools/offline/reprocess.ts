@@ -32,6 +32,8 @@ export interface ReprocessFilter {
   readonly message?: string;
   /** The devices have another profile, which may read fewer rows. */
   readonly isOtherProfile?: true;
+  /** No person sees the patients before they are stored, so that an own profile has to be confirmed as for a new message. */
+  readonly isUnseen?: boolean;
 }
 
 /** Devices of the current configuration by id. */
@@ -81,9 +83,11 @@ export async function reassess(
       const done: ReassessedMessage[] = [];
       const resulted = new Map<string, readonly string[]>();
       const assessAlone = async (id: string) => {
-        const calls = callsOn(operations);
+        const message = messageOf(db, id);
+        // A filed study stays with its patient.
+        const calls = callsOn(operations, wanted.isUnseen !== true || message.state === "filed");
         resulted.set(id, calls.resulted);
-        return assessMessage(messageOf(db, id), devices, lookupOn(calls.spool));
+        return assessMessage(message, devices, lookupOn(calls.spool));
       };
       const studies = new WholeStudies(db, operations, assessAlone, wanted.isOtherProfile);
       for (const [index, { id, study }] of all.entries()) {
@@ -230,14 +234,17 @@ async function assessStudy(
 const refused = () => Promise.reject(new SendError("transient", "nothing is fetched while messages are reassessed"));
 const away: ServerClient = { get: refused, post: refused, putPng: refused, download: refused };
 
-/** Creates spool calls on operations of a read-only database; accessions to note are collected in `resulted`. */
-function callsOn(operations: Operations): { spool: SpoolCalls; resulted: string[] } {
+/**
+ * Creates spool calls on operations of a read-only database; accessions to note are collected in `resulted`. `isSeen`: a person decides
+ * about what is assessed again, and sees its patients first.
+ */
+function callsOn(operations: Operations, isSeen = true): { spool: SpoolCalls; resulted: string[] } {
   const resulted: string[] = [];
   const run = (name: keyof Operations, args: readonly unknown[]) =>
     (operations[name] as (...values: readonly unknown[]) => unknown)(...args);
   const spool = {
-    // A person decides about what is assessed again, and sees its patients first.
-    call: async (name: keyof Operations, ...args: unknown[]) => name === "isProfileConfirmed" || run(name, args),
+    call: async (name: keyof Operations, ...args: unknown[]) =>
+      (isSeen && name === "isProfileConfirmed") || run(name, args),
     callLater(name: "noteOrders" | "noteHeader", accessions: string[]) {
       if (name === "noteOrders") resulted.push(...accessions);
     },

@@ -13,6 +13,7 @@ export class WholeStudies {
   readonly #assess: (message: string) => Promise<Settlement | null>;
   readonly #messagesOf: Database.Statement;
   readonly #keysOf: Database.Statement;
+  readonly #isShort: Database.Statement;
   readonly #assessed = new Map<string, Promise<Settlement | null>>();
   readonly #mayLoseRows: boolean;
 
@@ -39,6 +40,13 @@ export class WholeStudies {
     this.#keysOf = db
       .prepare(
         `SELECT DISTINCT s.dedupe_key FROM message_study l JOIN study s ON s.fp = l.fp AND s.revision = l.revision WHERE l.message = ?`,
+      )
+      .pluck();
+    this.#isShort = db
+      .prepare(
+        `SELECT EXISTS (SELECT 1 FROM study s WHERE s.dedupe_key = ?
+           AND NOT EXISTS (SELECT 1 FROM message_study l WHERE l.fp = s.fp AND l.revision = s.revision
+             AND NOT EXISTS (SELECT 1 FROM folder_file f WHERE f.message = l.message AND f.bytes IS NOT NULL)))`,
       )
       .pluck();
   }
@@ -75,7 +83,9 @@ export class WholeStudies {
     // A filed study stays with its patient, even if another one has the identifier by now.
     const isFiled = !held.isUnmatched && !held.isRejected && held.body.patient_fp !== null;
     if (isFiled && held.body.patient_fp !== whole.body.patient_fp) return { ...own, ...unchanged(held) };
-    const lost = this.#mayLoseRows ? lostRows(held, whole) : [];
+    // The rows of a message that retention removed are in no message any more, whatever the profile.
+    const isShort = this.#isShort.get(key) === 1;
+    const lost = this.#mayLoseRows && !isShort ? lostRows(held, whole) : [];
     const withdrawn = [...(whole.withdrawn ?? []), ...movedAway(held, whole, drafts), ...lost];
     return { ...whole, withdrawn, flaggedAgain: true };
   }

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { useOwnProfiles } from "../../../agent/devices/index.ts";
 import { OwnProfiles } from "../../../agent/devices/own/own-profiles.ts";
 import { readProfileText } from "../../../agent/devices/table/load.ts";
-import { candidatesOf, misfit, tieOf } from "../../../agent/setup/candidates.ts";
+import { analyzerNames, candidatesOf, misfit, tieOf } from "../../../agent/setup/candidates.ts";
 import { recording, recordings } from "../../support/fixtures.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 import { bytes, sessionOf } from "../protocols/astm/wire.ts";
@@ -239,6 +239,7 @@ rows: [{ as: remark, when: { OBX-3: ^CREA } }] # one point less
   const candidates = ranked(sample);
   expect(candidates.slice(0, 2).map(({ shown }) => shown.profile)).toEqual(["own/our-bc@1", "mindray-bc"]);
   expect(tieOf(candidates)).toBeNull();
+  expect(analyzerNames()).toContainEqual({ profile: "own/our-bc@1", name: "Our BC" });
 });
 
 test.each([

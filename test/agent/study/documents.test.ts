@@ -2,7 +2,7 @@ import { zlibSync } from "fflate";
 import { beforeEach, expect, test } from "vitest";
 import { profileById } from "../../../agent/devices/index.ts";
 import { pdfText } from "../../../agent/protocols/file/pdf-text.ts";
-import { readSpool, searchSpool } from "../../../agent/spool/access.ts";
+import { readSpool, searchSpool, writeSpool } from "../../../agent/spool/access.ts";
 import { documentOf, listDocuments } from "../../../agent/spool/queries/studies/document-list.ts";
 import { messageDetail } from "../../../agent/tools/offline/message-detail.ts";
 import { latin1, pdfOf } from "../../support/pdf-file.ts";
@@ -110,4 +110,18 @@ test.each([
   const started = performance.now();
   expect(typeof pdfText(bytes)).toBe("string");
   expect(performance.now() - started).toBeLessThan(5_000);
+});
+
+test("a document is found by its study after its message was removed because of its age", async () => {
+  await clinic.receiveFile("chem-1", "run-1.csv", HEAD + RUN);
+  const document = await clinic.receiveFile("chem-1", "run-1.pdf", pdfOf("Zeytin"));
+  const { fp } = only(await clinic.push());
+  writeSpool(clinic.folder, (operations) => {
+    operations.prune(Date.now() + 1, 100);
+  });
+  expect(stateOf(document)).toBeUndefined();
+  expect(documents({ study: fp })).toMatchObject([{ id: document, study_fps: [fp] }]);
+  writeSpool(clinic.folder, (operations) => operations.prune(Date.now() + 400 * 86_400_000, 100));
+  expect(documents()).toEqual([]);
+  expect(readSpool(clinic.folder, (db) => db.prepare("SELECT COUNT(*) FROM message_study").pluck().get())).toBe(0);
 });

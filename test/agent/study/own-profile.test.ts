@@ -1,3 +1,5 @@
+import path from "node:path";
+import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { dog } from "../../support/fixtures.ts";
 import { type FilingClinic, useFilingClinic } from "../../support/filing-clinic.ts";
@@ -23,6 +25,13 @@ test("the first study of an own profile waits for a person, who places it, and t
   expect((await send("20260101100000")).body.patient_fp).toBeNull();
   await clinic.placed(first.fp);
   expect((await send("20260101110000")).body.patient_fp).toBe(dog.fp);
+  // A year of the other devices, and a row that a fault of the disk damaged.
+  const db = new Database(path.join(clinic.folder, "spool.db"));
+  db.exec(`WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 2000)
+    INSERT INTO study (fp, revision, dedupe_key, patient_fp, body, snapshot, state, created_at)
+    SELECT 'cds_' || n, 1, 'other ' || n, NULL, CASE n WHEN 7 THEN '{"profile":"own/' ELSE '{}' END, '{}', 'filed', 1 FROM n`);
+  db.close();
+  expect((await send("20260101113000")).body.patient_fp).toBe(dog.fp);
   clinic.devices.set("own-1", { profile: { ...profile, id: "own/acme-x1@4" }, timeZone: "UTC", model: null });
   expect((await send("20260101120000")).body.patient_fp).toBeNull();
 });

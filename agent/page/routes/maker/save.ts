@@ -9,8 +9,7 @@ import { readProfileText } from "../../../devices/table/load.ts";
 import type { ProfileForm } from "../../../devices/table/schema.ts";
 import type { Host } from "../../../host.ts";
 import { formOf } from "../../../maker/draft.ts";
-import { differenceOf } from "../../../tools/offline/adopt.ts";
-import { store } from "../../../tools/offline/reprocess.ts";
+import { adoptPinned } from "../../../tools/offline/adopt.ts";
 import { lineDiff } from "../../types/line-diff.ts";
 import type { LocalMakerSaved, MakerSave } from "../../types/maker.ts";
 import { PageError } from "../page-error.ts";
@@ -44,14 +43,15 @@ export async function saved(
     reference = new OwnProfiles(config.data).save(read.form);
   }
   if (device === null) return { outcome: "saved", reference, device, mark: markOf(host.text()) };
+  const from = config.devices.find(({ id }) => id === device)?.profile ?? "";
   const applied = await host.apply(withProfile(host.text() ?? "", device, reference), mark);
   if (applied.outcome !== "applied") {
     const problems = applied.outcome === "refused" ? applied.problems.map(({ message }) => message) : [applied.reason];
     return { outcome: "refused", reference, problems };
   }
   const now = runningAgent(host).config;
-  const { changed } = await differenceOf(now, analyzersOf(now), { device, since: Date.now() - DAY_MS });
-  store(now.data, changed);
+  const adoption = { device, from, to: reference, since: Date.now() - DAY_MS, isUnseen: true } as const;
+  await adoptPinned(now, analyzersOf(now), adoption);
   return { outcome: "saved", reference, device, mark: markOf(host.text()) };
 }
 

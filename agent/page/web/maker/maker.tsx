@@ -1,5 +1,4 @@
 import { type Signal, useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { LocalMakerOpened, LocalMakerStart, MakerClick, MakerNode, MessageView } from "../../types/maker.ts";
 import type { Role } from "../../types/maker-roles.ts";
@@ -10,7 +9,7 @@ import { Save } from "./save.tsx";
 import { Source } from "./source.tsx";
 import { baseWord, t } from "./texts.ts";
 import { Tree } from "./tree.tsx";
-import { type Chosen, type OpenDraft, useDraft } from "./use-draft.ts";
+import { type Asked, type Chosen, type OpenDraft, useDraft } from "./use-draft.ts";
 import "./maker.css";
 
 /** Makes a profile by clicks: the bytes, what they mean, what the clinic will see. */
@@ -20,14 +19,7 @@ export function Maker() {
 }
 
 function Steps({ start, reload }: { start: LocalMakerStart; reload: () => Promise<void> }) {
-  const { draft, error, retry, isRunning, ...does } = useDraft();
-  const { query } = useLocation();
-  useEffect(() => {
-    // From a message or a device that was not understood.
-    const { message, device } = query;
-    if (message !== undefined) void does.start({ messages: [message] }, device ?? null, null, start.own);
-    else if (device !== undefined) void does.start({ device }, device, null, start.own);
-  }, []);
+  const { draft, error, retry, isRunning, ...does } = useDraft(askedBy(useLocation().query), start.own);
   return (
     <>
       <div class="between page-head">
@@ -48,16 +40,13 @@ function Steps({ start, reload }: { start: LocalMakerStart; reload: () => Promis
       </div>
       {error !== undefined && <Problem error={error} retry={retry} />}
       {draft === null ? (
-        <Source
-          of={start}
-          isRunning={isRunning}
-          start={(source, device) => void does.start(source, device, null, start.own)}
-        />
+        <Source of={start} isRunning={isRunning} start={(source, device) => void does.start(source, device)} />
       ) : (
         <Draft
           {...{ start, draft, isRunning }}
           click={(clicks) => void does.click(clicks)}
           rebase={(base) => void does.rebase(base)}
+          settled={does.settled}
           done={(reference) => {
             does.stored(reference);
             void reload();
@@ -68,12 +57,19 @@ function Steps({ start, reload }: { start: LocalMakerStart; reload: () => Promis
   );
 }
 
+/** From a message or a device that was not understood. */
+function askedBy({ message, device }: Readonly<Record<string, string>>): Asked | null {
+  if (message !== undefined) return { source: { messages: [message] }, device: device ?? null };
+  return device === undefined ? null : { source: { device }, device };
+}
+
 function Draft({
   start,
   draft,
   isRunning,
   click,
   rebase,
+  settled,
   done,
 }: {
   start: LocalMakerStart;
@@ -81,6 +77,7 @@ function Draft({
   isRunning: boolean;
   click: (clicks: readonly MakerClick[]) => void;
   rebase: (base: string) => void;
+  settled: () => Promise<OpenDraft | null>;
   done: (reference: string) => void;
 }) {
   const shown = useSignal(0);
@@ -127,7 +124,7 @@ function Draft({
           )}
         </section>
       </div>
-      <Save {...{ draft, start, click, done }} />
+      <Save {...{ draft, start, click, settled, done }} />
     </>
   );
 }

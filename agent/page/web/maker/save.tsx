@@ -22,16 +22,18 @@ interface SaveProps {
   readonly draft: OpenDraft;
   readonly start: LocalMakerStart;
   readonly click: (clicks: readonly MakerClick[]) => void;
+  /** Returns the draft after the clicks that are on their way. */
+  readonly settled: () => Promise<OpenDraft | null>;
   /** Called after the profile was stored, or another one is used. */
   readonly done: (reference: string) => void;
 }
 
 /** The last step: the device's name, the check against its stored messages, saving, and running it. */
-export function Save({ draft, start, click, done }: SaveProps) {
+export function Save({ draft, start, click, settled, done }: SaveProps) {
   const isCode = draft.look.text === "";
   const name = useSignal(nameOf(draft.base) ?? slugOf(draft.look.views[0]?.sample?.device ?? ""));
   const device = useSignal(draft.device ?? "");
-  const { save, back, before, result, error, retry, isRunning } = useSave(draft, start, done);
+  const { save, back, before, result, error, retry, isRunning } = useSave(start, settled, done);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     save(isCode ? null : name.value.trim(), device.value);
@@ -90,7 +92,7 @@ export function Save({ draft, start, click, done }: SaveProps) {
 }
 
 /** Stores the draft, and returns a device to the profile that it had before. */
-function useSave({ base, patches, own }: OpenDraft, start: LocalMakerStart, done: SaveProps["done"]) {
+function useSave(start: LocalMakerStart, settled: SaveProps["settled"], done: SaveProps["done"]) {
   const saved = useSignal<LocalMakerSaved | null>(null);
   const before = useSignal<string | null>(null);
   const { run, error, retry, isRunning } = useAction();
@@ -103,6 +105,9 @@ function useSave({ base, patches, own }: OpenDraft, start: LocalMakerStart, done
     /** @param name null for a profile that is used as it is */
     save: (name: string | null, device: string) =>
       void run(async () => {
+        const draft = await settled();
+        if (draft === null) return;
+        const { base, patches, own } = draft;
         before.value = start.devices.find(({ id }) => id === device)?.profile ?? null;
         const isOwn = name !== null && (name !== "" || patches.length > 0);
         const seen = isOwn ? (own.find((each) => each.startsWith(`own/${name}@`)) ?? null) : null;

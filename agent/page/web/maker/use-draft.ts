@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type {
   LocalMakerLook,
   LocalMakerOpened,
@@ -38,9 +38,23 @@ export interface Chosen {
   readonly node: MakerNode;
 }
 
-export function useDraft() {
+/** What the page's address asks for: the bytes of a message or a device that was not understood. */
+export interface Asked {
+  readonly source: MakerSource;
+  readonly device: string | null;
+}
+
+/** @param asked null for the draft of the tab; its bytes are another draft's unless that draft was made of them */
+export function useDraft(asked: Asked | null, own: readonly string[]) {
   const draft = useSignal<OpenDraft | null>(null);
   const { run, error, retry, isRunning } = useAction();
+  // A click waits for the one before, and a save for the last one.
+  const last = useRef<Promise<unknown>>(Promise.resolve());
+  const next = (action: () => Promise<unknown>) => {
+    const ended = last.current.then(() => run(action));
+    last.current = ended.catch(() => undefined);
+    return ended;
+  };
 
   const show = async (kept: Kept, opened: LocalMakerOpened, clicks: readonly MakerClick[]) => {
     const { base, patches } = kept;
@@ -50,36 +64,44 @@ export function useDraft() {
     keep({ ...kept, patches: look.patches });
   };
 
+  /** Opens bytes with the best profile. */
+  const start = async (source: MakerSource, device: string | null) => {
+    const opened = await open(source);
+    const [first] = opened.bases;
+    const kept = { source, base: first ?? "", patches: [], device, own };
+    if (first !== undefined) return show(kept, opened, []);
+    draft.value = { ...kept, opened, look: NOTHING };
+  };
+
   useEffect(() => {
     const kept = keptDraft();
-    if (kept !== null) void run(async () => show(kept, await open(kept.source), []));
+    const isAsked = asked === null || JSON.stringify(asked.source) === JSON.stringify(kept?.source);
+    if (kept !== null && isAsked) void run(async () => show(kept, await open(kept.source), []));
+    else if (asked !== null) void run(() => start(asked.source, asked.device));
   }, []);
 
   return {
     draft: draft.value,
     ...{ error, retry, isRunning },
-    /** Opens bytes. `base`: null takes the best profile. */
-    start: (source: MakerSource, device: string | null, base: string | null, own: readonly string[]) =>
-      run(async () => {
-        const opened = await open(source);
-        const first = base ?? opened.bases[0];
-        const kept = { source, base: first ?? "", patches: [], device, own };
-        if (first !== undefined) return show(kept, opened, []);
-        draft.value = { ...kept, opened, look: NOTHING };
-      }),
+    start: (source: MakerSource, device: string | null) => run(() => start(source, device)),
     click: (clicks: readonly MakerClick[]) =>
-      run(async () => {
+      next(async () => {
         if (draft.value !== null) await show(draft.value, draft.value.opened, clicks);
       }),
     undo: () =>
-      run(async () => {
+      next(async () => {
         const { value } = draft;
         if (value !== null) await show({ ...value, patches: value.patches.slice(0, -1) }, value.opened, []);
       }),
     rebase: (base: string) =>
-      run(async () => {
+      next(async () => {
         if (draft.value !== null) await show({ ...draft.value, base, patches: [] }, draft.value.opened, []);
       }),
+    /** Returns the draft after the clicks that are on their way. */
+    settled: async () => {
+      await last.current;
+      return draft.value;
+    },
     /** Notes a stored revision, which the next save follows. */
     stored: (reference: string) => {
       if (draft.value === null || !reference.startsWith("own/")) return;

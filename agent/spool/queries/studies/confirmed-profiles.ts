@@ -2,15 +2,13 @@ import type Database from "better-sqlite3";
 
 // A clinic's own profile may name the wrong patient. A person confirms it once for each device, by placing its first study.
 
-/** Later studies of a confirmed profile are filed too, so that one is among the latest. */
-const LATEST_STUDIES = 1_000;
-
 export function confirmedProfilesOn(db: Database.Database) {
+  // Its index is study_own_profile. A profile that is confirmed stays so as long as one of its studies is kept.
   const isFiled = db
     .prepare(
-      `SELECT 1 FROM (SELECT state, body FROM study ORDER BY rowid DESC LIMIT ${LATEST_STUDIES})
-       WHERE state = 'filed' AND json_extract(body, '$.source.device_id') = @device
-         AND json_extract(body, '$.source.profile') = @profile LIMIT 1`,
+      `SELECT 1 FROM study WHERE state = 'filed' AND instr(body, '"profile":"own/') > 0
+         AND CASE WHEN json_valid(body) THEN json_extract(body, '$.source.device_id') END = @device
+         AND CASE WHEN json_valid(body) THEN json_extract(body, '$.source.profile') END = @profile LIMIT 1`,
     )
     .pluck();
   return {

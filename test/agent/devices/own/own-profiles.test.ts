@@ -41,6 +41,14 @@ describe("a clinic's own profiles", () => {
     expect(new OwnProfiles(data).list()).toEqual(["own/acme-x1@2", "own/acme-x1@1"]);
   });
 
+  test("a form that has no revision left is refused, not named as stored", () => {
+    const form = formOf(TEXT);
+    own.put({ ...form, revision: 1_000_000 });
+    expect(() => own.save({ ...form, device: { ...form.device, name: "Other" } })).toThrow(
+      "own/acme-x1 has revision 1000000, after which there is none",
+    );
+  });
+
   test("a stored revision is the whole with its base and has its reference as id", () => {
     own.put(formOf(TEXT));
     const stored = fs.readFileSync(fileOf(3), "utf8");

@@ -1,3 +1,4 @@
+import path from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import {
@@ -8,6 +9,8 @@ import {
   useBrowser,
 } from "../../../support/browser.ts";
 import { send, settled, takingServer } from "../../../support/local-page.ts";
+import { ownProfile } from "../../../../agent/devices/index.ts";
+import { readSpool } from "../../../../agent/spool/access.ts";
 import { freePort, until } from "../../../support/processes.ts";
 import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
 
@@ -148,6 +151,35 @@ describe.skipIf(browserProblem() !== null)("the maker of profiles", () => {
     await expect.poll(() => sees(page).textContent()).toContain("OwnerKaya");
     expect(Date.now() - start).toBeLessThan(5000);
     expect(new Set(asked)).toEqual(new Set(["127.0.0.1"]));
+    await page.close();
+  });
+
+  test("a message that is opened by its address takes the place of another draft, and a reload keeps its clicks", async () => {
+    const page = await opened();
+    await pasted(page, unknownDevice("3", "7777").replaceAll("\r", "\n"));
+    await page.getByText("7777").first().waitFor();
+    const ids = readSpool(path.join(agent.folder, "data"), (db) =>
+      db.prepare("SELECT id FROM message ORDER BY rowid").pluck().all(),
+    );
+    await page.goto(`${new URL(page.url()).origin}/maker?message=${String(ids[1])}&device=lab-1`);
+    await page.getByText("9002").first().waitFor();
+    expect(await page.getByText("7777").count()).toBe(0);
+    expect(await page.getByLabel("Use it for").inputValue()).toBe("lab-1");
+    await sees(page).getByRole("button", { name: "ALTX" }).click();
+    await sees(page).getByRole("button", { name: "Alanine aminotransferase" }).click();
+    await page.getByRole("button", { name: "Undo (1)" }).waitFor();
+    await page.reload();
+    await page.getByRole("button", { name: "Undo (1)" }).waitFor();
+    // The name of the device is on its way when the save begins.
+    await page.route("**/maker/look", async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      await route.continue();
+    });
+    await page.getByLabel("Name of the profile").fill("acme-v");
+    await page.getByLabel("Name of the device").fill("ACME five");
+    await page.getByRole("button", { name: "Use for lab-1" }).click();
+    await page.getByText("lab-1 is read by own/acme-v@1").waitFor();
+    expect(ownProfile("own/acme-v@1")).toMatchObject({ form: { device: { name: "ACME five" } } });
     await page.close();
   });
 

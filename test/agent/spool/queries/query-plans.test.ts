@@ -10,7 +10,6 @@ import { migrate } from "../../../../agent/spool/thread/schema.ts";
 const GROWING = ["session", "event", "message", "study", "message_study", "instance", "forward", "pending_match"];
 /** Statements that run rarely, or read the first row or a bounded number alone. */
 const SELDOM = [
-  "SELECT 1 FROM (SELECT state, body FROM study ORDER BY rowid DESC LIMIT 1000) WHERE state = 'filed' AND json_extract(body, '$.source.device_id') = @device AND json_extract(body, '$.source.profile') = @profile LIMIT 1",
   "SELECT DISTINCT device FROM message WHERE truncation_reason IS NOT NULL",
   "SELECT state, COUNT(*) AS count FROM message GROUP BY state",
   "SELECT id AS session, first_event AS event FROM session ORDER BY id LIMIT 1",

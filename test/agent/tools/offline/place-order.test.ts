@@ -1,6 +1,9 @@
 import fs from "node:fs";
 import { beforeEach, expect, test } from "vitest";
 import type { Config } from "../../../../agent/config/values/schema.ts";
+import { useOwnProfiles } from "../../../../agent/devices/index.ts";
+import { OwnProfiles } from "../../../../agent/devices/own/own-profiles.ts";
+import { shippedForm } from "../../../../agent/devices/table/load.ts";
 import { type OrderRequest, placeOrder } from "../../../../agent/tools/offline/place-order.ts";
 import { cat, dog } from "../../../support/fixtures.ts";
 import { temporaryFolder } from "../../../support/processes.ts";
@@ -113,6 +116,18 @@ test.each([
   expect(place(own)).toMatchObject({ device: "own", tests: own.split(",") });
   expect(() => place(ours)).toThrow(`--tests has ${ours}, which ${profile} does not know, expected ${example}`);
   expect(() => place(" , ")).toThrow(`--tests is empty, expected ${example}`);
+});
+
+test("an own profile takes an order only with orders: true of its device", () => {
+  const form = { ...shippedForm("generic-astm")!, profile: "own/acme-x1" };
+  const profile = new OwnProfiles(used.folder).save(form);
+  useOwnProfiles(used.folder);
+  const device = { id: "own", profile, connection: { listen: "127.0.0.1:0" } };
+  const place = (more: { orders?: boolean }) =>
+    placeOrder({ ...config(), devices: [{ ...device, ...more }] }, { ...wish, device: "own" });
+  const sentence = "--device is own, whose own profile sends no orders: set orders: true of the device";
+  for (const more of [{}, { orders: false }]) expect(() => place(more)).toThrow(sentence);
+  expect(place({ orders: true })).toMatchObject({ device: "own", tests: ["ALT", "CREA"] });
 });
 
 test("a data folder without a spool is refused with a sentence", () => {
