@@ -8,11 +8,11 @@ import { controlName, identifier as identifierOf } from "../field-text.ts";
 import { isRunRow } from "../remarks.ts";
 import { certainValue, type DecimalSigns, decimalSigns } from "./layouts/decimals.ts";
 import type { ResultFiles } from "./profile.ts";
-import type { FileRecord } from "./layouts/records.ts";
+import { columnAt, columnName, type FileRecord } from "./layouts/records.ts";
 
 // The samples of a file. A result is known by its sample, its test and its time, so that a file that grows brings each one once.
 
-interface FileSamples {
+export interface FileSamples {
   readonly samples: readonly Sample[];
   /** What is not a result of a patient, each with its reason. */
   readonly notes: readonly string[];
@@ -159,17 +159,15 @@ function resultsOf(record: FileRecord, { results, analytes = {} }: ResultFiles):
     return [{ ...named(names), value: value!, unit: unit!, range: range!, flag: flag!, notFinal: null }];
   }
   const { from, except, unitIsNext } = results;
-  const first = record.columns.findIndex(({ name }) => isColumn(name, from));
+  const columns = record.columns.map(({ name }) => columnName(name));
+  const first = columnAt(columns, from);
+  const others = new Set(except.map((place) => columnAt(columns, place)));
   return record.columns.flatMap(({ name, text }, index) => {
-    if (index < first || name === "" || text === "" || except.some((other) => isColumn(name, other))) return [];
+    if (index < first || name === "" || text === "" || others.has(index)) return [];
     const next = record.columns[index + 1];
     const unit = unitIsNext && next?.name === "" ? next.text : "";
     return [{ ...named([name]), value: text, unit, range: "", flag: "", notFinal: null }];
   });
-}
-
-function isColumn(name: string, other: string): boolean {
-  return foldName(name) === foldName(other);
 }
 
 function closed({ head, results, settings, notes, comments, urine }: OpenSample, { device_name }: ResultFiles): Sample {

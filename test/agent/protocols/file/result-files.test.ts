@@ -292,3 +292,38 @@ test("sniff names the profile that reads the files of a folder, and why others d
     expect.stringContaining("no header with Date, Patient no., Customer no."),
   ]);
 });
+
+const COLUMNS = ROWS.replace("per: row, names: [Test], value: Result, unit: Unit", "per: column, from: ALT")
+  .replace("Sample ID, Result", "Sample ID, ALT")
+  .replace("patient: { name: Animal }\n", "");
+
+test("a row with more cells than the header is not read: a comma within a number moves the cells after it", async () => {
+  const [head, row] = ["Sample ID,Date,ALT,CREA", "S-1,20/11/2026 09:30,41"];
+  expect(await rowsOf(`${head}\n${row},1\n`, COLUMNS)).toHaveLength(1);
+  expect(await rowsOf(`${head}\n${row},1,,\n`, COLUMNS)).toHaveLength(1);
+  expect(await reasonOf(`${head}\n${row},5,1,2\n`, COLUMNS)).toContain("line 2 has 6 cells, the header 4");
+  const moved = `${HEADER}${line("41")}${line("1,2", "CREA")}`.replaceAll(";", ",");
+  expect(await rowsOf(moved)).toEqual([["S-1", "ALT 41 U/L"]]);
+});
+
+test("the tests of a run begin at a column's number, and leave out others by theirs", async () => {
+  const profile = COLUMNS.replace("from: ALT", "from: col 3, except: [col 4]");
+  const table = "Sample ID;Date;ALT;Dose;BUN\nS-1;20/11/2026 09:30;41;3;22\n";
+  expect(await rowsOf(table, profile)).toEqual([["S-1", "ALT 41 null", "BUN 22 null"]]);
+});
+
+test("XML in which a path may mean one of two animals is not read", async () => {
+  const profile = `${HEAD}file: { kind: xml, records: test }
+sample: { time: { at: taken, format: 'dd/MM/yyyy HH:mm' } }
+patient: { identifier: 'animal/@id' }
+results: { per: row, names: ['@name'], value: value }
+`;
+  const result = (name: string) =>
+    `<test name="${name}"><value>5</value><taken>20/11/2026 09:30</taken><note/><note/></test>`;
+  const one = `<run><animal id="A-1"/>${result("ALT")}</run>`;
+  expect(await rowsOf(one, profile, "run.xml")).toEqual([["A-1", "ALT 5 null"]]);
+  const two = `<run><animal id="A-1"/>${result("ALT")}<animal id="A-2"/>${result("ALT")}</run>`;
+  expect(await reasonOf(two, profile, "run.xml")).toBe(
+    "quarantined: run.xml: run has 2 elements animal, and which is meant is unknown",
+  );
+});
