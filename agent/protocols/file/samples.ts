@@ -54,8 +54,8 @@ export function fileSamples(
       controls.push(`${record.where} is a control`);
     } else if (typeof head === "string") {
       notes.push(head);
-    } else if (controlName(head.patient, [head.number]) !== null) {
-      controls.push(`${record.where} is a control (${head.number || head.patient.join("")})`);
+    } else if (controlName(head.patient.slice(0, 1), [head.number]) !== null) {
+      controls.push(`${record.where} is a control (${head.number || head.patient[0]})`);
     } else {
       const key = JSON.stringify([head.patient, head.specimen, head.time]);
       const sample = found.get(key) ?? openSample(head);
@@ -79,14 +79,15 @@ function headOf(record: FileRecord, { sample, patient, results }: ResultFiles): 
   }
   const text = (field: keyof typeof patient) => patient[field]?.(record) ?? "";
   const number = sample.number(record);
-  const [identifier, name] = [identifierOf(text("identifier")), text("name")];
+  const [identifier, name, owner] = [identifierOf(text("identifier")), text("name"), text("owner")];
   const run = sample.run.map((part) => part(record)).filter((part) => part !== "");
   const isNamed = number !== "" || identifier !== "" || name !== "";
   return {
     number,
     time,
     identifier: hintText(identifier),
-    patient: [identifier === "" ? name : identifier],
+    // Two owners may each have a Pamuk on one day.
+    patient: identifier !== "" ? [identifier] : name === "" || owner === "" ? [name] : [name, owner],
     // Several runs of nobody within a minute stay apart, also if a later file has more of them.
     specimen: run.length > 0 ? run : [number, ...(isNamed || results.per === "row" ? [] : [digestOf(record)])],
     patient_hint: {
@@ -95,7 +96,7 @@ function headOf(record: FileRecord, { sample, patient, results }: ResultFiles): 
       species: hintText(text("species")),
       breed: hintText(text("breed")),
       sex: hintText(text("sex")),
-      owner: hintText(text("owner")),
+      owner: hintText(owner),
       date_of_birth: readDate(sample.readDate(text("born")) ?? sample.readTime(text("born")) ?? text("born")),
       weight_kg: null,
     },

@@ -327,3 +327,17 @@ results: { per: row, names: ['@name'], value: value }
     "quarantined: run.xml: run has 2 elements animal, and which is meant is unknown",
   );
 });
+
+test("two animals of one name on one day are two studies if their owners differ, and a control stays one", async () => {
+  const profile = ROWS.replace("number: Sample ID, ", "")
+    .replace("dd/MM/yyyy HH:mm", "dd/MM/yyyy")
+    .replace("name: Animal", "name: Animal, owner: Sample ID");
+  const day = (value: string, owner: string, name = "ALT") => line(value, name, owner, "20/11/2026");
+  expect(await rowsOf(HEADER + day("41", "Ada") + day("88", "Ece", "ALP") + day("30", "Ada", "AST"), profile)).toEqual([
+    ["Zeytin", "ALT 41 U/L", "AST 30 U/L"],
+    ["Zeytin", "ALP 88 U/L"],
+  ]);
+  expect(await reasonOf(HEADER + day("41", "Ada").replace("Zeytin", "QC"), profile)).toBe(
+    "not-for-patients: line 2 is a control (QC)",
+  );
+});
