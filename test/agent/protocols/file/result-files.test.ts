@@ -341,3 +341,13 @@ test("two animals of one name on one day are two studies if their owners differ,
     "not-for-patients: line 2 is a control (QC)",
   );
 });
+
+test("a block with two samples is not read, and a heading that is there again is no other sample", async () => {
+  const [one, other] = ["Sample: S-1 20.11.2026 09:30\n", "Sample: S-2 20.11.2026 09:40\n"];
+  expect(await rowsOf(`${one}ALT 41 U/L\n${one}ALP 88 U/L\n`, BLOCKS, "run.txt")).toEqual([
+    ["S-1", "ALT 41 U/L", "ALP 88 U/L"],
+  ]);
+  expect(await reasonOf(`${one}ALT 41 U/L\n${other}ALP 88 U/L\n`, BLOCKS, "run.txt")).toBe(
+    "quarantined: run.txt: line 3 begins another sample (number) without a line between",
+  );
+});
