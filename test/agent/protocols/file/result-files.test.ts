@@ -351,3 +351,17 @@ test("a block with two samples is not read, and a heading that is there again is
     "quarantined: run.txt: line 3 begins another sample (number) without a line between",
   );
 });
+
+test("a value of VetLab Station under an unknown mark is not an exact one", async () => {
+  const profile = fs.readFileSync(path.join("agent", "devices", "file", "idexx-interlink.yaml"), "utf8");
+  const run = fs.readFileSync(path.join(fixturesFolder, "idexx-interlink", "catalyst.xml"), "utf8");
+  const marked = (mark: string) => run.replace("<result_qualifier>&lt;<", `<result_qualifier>${mark}<`);
+  const rowOf = async (mark: string) => reportsOf(await readingOf(marked(mark), profile, "run.xml"))[0];
+  expect((await rowOf("="))?.rows.find(({ code }) => code === "TBIL")).toMatchObject({ value: 0.1, comparator: null });
+  expect((await rowOf("&lt;"))?.rows.find(({ code }) => code === "TBIL")).toMatchObject({ comparator: "<" });
+  for (const mark of ["&lt;=", "*"]) {
+    const report = await rowOf(mark);
+    expect(report?.rows.map(({ code }) => code)).toEqual(["GLU", "SDMA"]);
+    expect(report?.leftOut).toContain("TBIL has no final value: the device marks it in a way that is not known");
+  }
+});
