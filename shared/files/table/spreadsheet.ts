@@ -94,7 +94,7 @@ function cellsOf(bytes: Uint8Array): number {
 
 /** Returns the number of a column by its letters: Z is 26, AA is 27. */
 function columnNumber(letters: string): number {
-  return [...letters.toUpperCase()].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
+  return Array.from(letters.toUpperCase()).reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
 }
 
 /** A spreadsheet keeps a time as a part of a day, which is a little before or after the second. */
