@@ -38,7 +38,10 @@ export function claimOf(profile: Profile, messages: readonly HeardMessage[]): Cl
     texts.find(({ text }) => profile.names?.test(text)),
   );
   // An empty sender names no model, and the readers accept it, as they do one that the clinic typed.
-  const isRefused = accepts === false && !isNameless && !isModel(elsewhere);
+  const isRefused =
+    accepts === false &&
+    !isNameless &&
+    !otherTexts.some((found) => isModel(found) && profile.names?.test(found.text) === true);
   const has = (marks: Pattern | undefined) =>
     marks !== undefined &&
     messages
@@ -57,8 +60,8 @@ export function claimOf(profile: Profile, messages: readonly HeardMessage[]): Cl
 }
 
 /** The reader accepts any sender of a message that names the model in a field of these. */
-function isModel(found: MakerText | undefined): boolean {
-  return /^(?:OBR-4|SFT-[124]|EQU-[14]|OBX-18)\./.test(found?.place ?? "");
+function isModel({ place }: MakerText): boolean {
+  return /^(?:OBR-4|SFT-[124]|EQU-[14]|OBX-18)\./.test(place);
 }
 
 const RESULT = /[\r\n](?:OBX|R)\|/;

@@ -21,19 +21,26 @@ export const htiMicrocc20: TextProfile = {
 
 /** R, the sample's number, date, time, species, identifier, specimen, sex, age, its unit, and two empty fields. */
 const HEAD_FIELDS = 12;
+/** The beginning of a record R. Noise of the line may come before it, which its sum does not have. */
+const RECORD = /R,[^,\r\n]*,\d{4}-\d\d-\d\d,\d\d:\d\d:\d\d,/g;
 const NAME = /^[A-Z][A-Z#%-]*$/;
 
 function read(text: string): TextReading {
-  const fields = text.split(",").map((field) => field.replace(/^[\r\n]+/, ""));
-  if (fields[0] !== "R") return unreadable("the text does not begin with a record R");
+  const [start, ...others] = text.matchAll(RECORD);
+  if (start === undefined) return unreadable("the text has no record R with a date and time");
+  // The words at the end of an earlier run were lost.
+  if (others.length > 0) return unreadable("the text has several records R: send the runs again");
+  if (text.slice(0, start.index).includes(",")) return unreadable("the text does not begin with a record R");
+  const fields = text
+    .slice(start.index)
+    .split(",")
+    .map((field) => field.replace(/^[\r\n]+/, ""));
   const end = endOfRows(fields);
   const sum = fields[end] ?? "";
   const record = `${fields.slice(0, end).join(",")},`;
   if (!/^\d{1,5}$/.test(sum)) return unreadable("the record R has no sum after its results");
   if (Number(sum) !== sumOf(record)) return unreadable(`the sum of the record R is ${sumOf(record)}, not ${sum}`);
   const [, number = "", date = "", time = "", species = "", identifier = "", specimen = ""] = fields;
-  const [day, clock] = [/^(\d{4})-(\d\d)-(\d\d)$/.exec(date), /^(\d\d):(\d\d):(\d\d)$/.exec(time)];
-  if (day === null || clock === null) return unreadable("the record R has no date and time");
   const results = Array.from({ length: (end - HEAD_FIELDS) / 3 }, (_, index) =>
     resultAt(fields, HEAD_FIELDS + 3 * index),
   );
@@ -43,7 +50,7 @@ function read(text: string): TextReading {
     name: "",
     species: species.trim(),
     specimen: number.trim(),
-    measuredAt: [...day.slice(1), ...clock.slice(1)].join(""),
+    measuredAt: `${date}${time}`.replace(/\D/g, ""),
     results,
     comments: specimen.trim() === "" ? [] : [specimen.trim()],
   };

@@ -41,9 +41,15 @@ export function pdfObjects(
 function streamOf(raw: Uint8Array, dictionary: string, unpack: (packed: Uint8Array) => Uint8Array): Uint8Array | null {
   // Pictures and fonts are large, and have no text.
   if (/\/Subtype\s*\/Image\b|\/Length1\b|\/FontFile/.test(dictionary)) return null;
-  const filter = /\/Filter\s*(\[[^\]]*\]|\/\w+)/.exec(dictionary)?.[1] ?? "";
+  const filter = valueOf(dictionary, /\/Filter\s*(?=[[/])/, /^(?:\[[^\]]*\]|\/\w+)/);
   if (filter === "") return raw;
   return /^\[?\s*\/(?:FlateDecode|Fl)\s*\]?$/.test(filter) ? unpack(raw) : null;
+}
+
+/** Returns the text of `value` after the first `key`; "" without one. A search for both at once takes hours where many keys have no end. */
+export function valueOf(dictionary: string, key: RegExp, value: RegExp): string {
+  const at = key.exec(dictionary);
+  return at === null ? "" : (value.exec(dictionary.slice(at.index + at[0].length))?.[0] ?? "");
 }
 
 /** Adds the objects of an object stream: numbers and offsets, then the objects. */
@@ -53,7 +59,7 @@ function addPacked(objects: Map<number, PdfObject>, dictionary: string, stream: 
   const numbers = (text.slice(0, first).match(/\d+/g) ?? []).map(Number);
   for (let at = 0; at + 1 < numbers.length && objects.size < OBJECTS_MAX; at += 2) {
     const [id, offset] = [numbers[at]!, numbers[at + 1]!];
-    const end = numbers[at + 3] ?? text.length;
+    const end = Math.min(numbers[at + 3] ?? text.length, offset + DICTIONARY_MAX);
     objects.set(id, { dictionary: text.slice(first + offset, first + end), stream: null });
   }
 }

@@ -1,5 +1,5 @@
 import { Unzlib } from "fflate";
-import { pdfObjects, type PdfObject } from "./pdf-objects.ts";
+import { pdfObjects, type PdfObject, valueOf } from "./pdf-objects.ts";
 
 // The text of a PDF, for a search. It is never read for values: where a number stands on a page does not say what it is.
 
@@ -7,22 +7,26 @@ import { pdfObjects, type PdfObject } from "./pdf-objects.ts";
 const TEXT_MAX = 200_000;
 /** Max bytes of all streams of a document after unpacking, and of the contents that its pages show, some of them several times. */
 const [UNPACKED_MAX, CONTENT_MAX] = [32 * 1024 * 1024, 8 * 1024 * 1024];
+const [PAGES_MAX, FONTS_MAX] = [1000, 200];
+/** The number of an object to which a key refers. */
+const REFERENCE = /(\d{1,9})\s{1,9}\d{1,5}\s{1,9}R/g;
 
 /** Returns the text of the pages; "" for a scanned page, an encrypted document or other bytes. Never throws. */
 export function pdfText(bytes: Uint8Array): string {
   let left = UNPACKED_MAX;
   const unpack = (packed: Uint8Array): Uint8Array => {
-    const unpacked = inflated(packed, left);
-    left -= unpacked.length;
+    const { unpacked, length } = inflated(packed, left);
+    left -= length;
     return unpacked;
   };
   const objects = pdfObjects(bytes, unpack);
   if (objects === null) return "";
   const fonts = new Map<number, Font>();
-  let [text, read] = ["", 0];
+  let [text, read, pages] = ["", 0, 0];
   for (const page of objects.values()) {
     if (!/\/Type\s*\/Page\b/.test(page.dictionary)) continue;
-    if (text.length >= TEXT_MAX || read >= CONTENT_MAX) break;
+    pages += 1;
+    if (text.length >= TEXT_MAX || read >= CONTENT_MAX || pages > PAGES_MAX) break;
     const content = contentOf(page, objects);
     read += content.length;
     text += `${contentText(content, fontsOf(page, objects, fonts))}\n`;
@@ -30,8 +34,8 @@ export function pdfText(bytes: Uint8Array): string {
   return text.replace(/\s+/g, " ").trim().slice(0, TEXT_MAX);
 }
 
-/** Unpacks up to `max` bytes; what comes before damage counts. */
-function inflated(packed: Uint8Array, max: number): Uint8Array {
+/** Unpacks up to `max` bytes; what comes before damage counts. `length` also has the bytes that were too many. */
+function inflated(packed: Uint8Array, max: number): { readonly unpacked: Uint8Array; readonly length: number } {
   const parts: Uint8Array[] = [];
   let length = 0;
   try {
@@ -41,11 +45,11 @@ function inflated(packed: Uint8Array, max: number): Uint8Array {
       parts.push(part);
     });
     // In pieces, so that a small stream cannot unpack to gigabytes at one stroke.
-    for (let from = 0; from < packed.length; from += 4096) stream.push(packed.subarray(from, from + 4096));
+    for (let from = 0; from < packed.length && max > 0; from += 4096) stream.push(packed.subarray(from, from + 4096));
   } catch {
     // A damaged end loses the rest of this stream alone.
   }
-  return Buffer.concat(parts);
+  return { unpacked: Buffer.concat(parts), length };
 }
 
 type Objects = ReadonlyMap<number, PdfObject>;
@@ -60,9 +64,12 @@ function fontsOf(page: PdfObject, objects: Objects, known: Map<number, Font>): R
   const resources = dictionaryOf(page.dictionary, "Resources", objects) ?? inherited(page, objects);
   const fonts = new Map<string, Font>();
   const names = dictionaryOf(resources, "Font", objects) ?? "";
-  for (const [, name = "", written = ""] of names.matchAll(/\/([^\s/<>[\]()]+)\s+(\d+)\s+\d+\s+R/g)) {
+  for (const [, name = "", written = ""] of names.matchAll(
+    /\/([^\s/<>[\]()]{1,127})\s{1,9}(\d{1,9})\s{1,9}\d{1,5}\s{1,9}R/g,
+  )) {
     const id = Number(written);
-    const font = known.get(id) ?? fontOf(objects.get(id), objects);
+    const font = known.get(id) ?? (known.size < FONTS_MAX ? fontOf(objects.get(id), objects) : undefined);
+    if (font === undefined) continue;
     known.set(id, font);
     fonts.set(name, font);
   }
@@ -70,12 +77,13 @@ function fontsOf(page: PdfObject, objects: Objects, known: Map<number, Font>): R
 }
 
 function contentOf(page: PdfObject, objects: Objects): string {
-  const contents = /\/Contents\s*(\[[^\]]*\]|\d+\s+\d+\s+R)/.exec(page.dictionary)?.[1] ?? "";
-  const streams = Array.from(contents.matchAll(/(\d+)\s+\d+\s+R/g), ([, id = ""]) => objects.get(Number(id))?.stream);
-  return streams
-    .map((stream) => latin1(stream ?? new Uint8Array(0)))
-    .join("\n")
-    .slice(0, CONTENT_MAX);
+  const contents = valueOf(page.dictionary, /\/Contents\s*(?=[[\d])/, /^(?:\[[^\]]*\]|\d{1,9}\s{1,9}\d{1,5}\s{1,9}R)/);
+  let content = "";
+  for (const [, id = ""] of contents.matchAll(REFERENCE)) {
+    if (content.length >= CONTENT_MAX) break;
+    content += `${latin1(objects.get(Number(id))?.stream ?? new Uint8Array(0))}\n`;
+  }
+  return content.slice(0, CONTENT_MAX);
 }
 
 function latin1(bytes: Uint8Array): string {
@@ -113,7 +121,7 @@ function fontOf(font: PdfObject | undefined, objects: Objects): Font {
       characters.set(Number.parseInt(code, 16), utf16(to));
     }
   }
-  for (const rows of between(text, "bfrange")) addRanges(rows, characters);
+  addRanges(between(text, "bfrange").join("\n"), characters);
   return { characters, bytes: isWide ? 2 : 1 };
 }
 
@@ -129,13 +137,15 @@ function between(text: string, name: string): string[] {
 }
 
 function addRanges(rows: string, characters: Map<number, string>): void {
+  let left = CHARACTERS_MAX;
   for (const [, first = "", last = "", to, list] of rows.matchAll(
     /<([\da-f]+)>\s*<([\da-f]+)>\s*(?:<([\da-f]+)>|\[([^\]]*)\])/gi,
   )) {
     const [from, end] = [Number.parseInt(first, 16), Number.parseInt(last, 16)];
     const each = Array.from(list?.matchAll(/<([\da-f]+)>/gi) ?? [], ([, hex = ""]) => utf16(hex));
     const start = to === undefined ? null : Number.parseInt(to.slice(-4), 16);
-    for (let code = from; code <= end && characters.size < CHARACTERS_MAX; code += 1) {
+    for (let code = from; code <= end && left > 0; code += 1) {
+      left -= 1;
       const character = start === null ? each[code - from] : String.fromCharCode(start + code - from);
       if (character !== undefined) characters.set(code, character);
     }
@@ -143,7 +153,7 @@ function addRanges(rows: string, characters: Map<number, string>): void {
 }
 
 function utf16(hex: string): string {
-  return String.fromCharCode(...Array.from(hex.matchAll(/.{4}/g), ([unit]) => Number.parseInt(unit, 16)));
+  return Array.from(hex.matchAll(/.{4}/g), ([unit]) => String.fromCharCode(Number.parseInt(unit, 16))).join("");
 }
 
 /** The start of a string, strings in hex, names, numbers and operators of a page. */
@@ -154,7 +164,7 @@ const BLANK = -180;
 function contentText(content: string, fonts: ReadonlyMap<string, Font>): string {
   let [font, text, name]: [Font | undefined, string, string] = [undefined, "", ""];
   const tokens = new RegExp(TOKEN);
-  for (let found = tokens.exec(content); found !== null; found = tokens.exec(content)) {
+  for (let found = tokens.exec(content); found !== null && text.length < TEXT_MAX; found = tokens.exec(content)) {
     const [token] = found;
     if (token === "(") {
       const end = literalEnd(content, tokens.lastIndex);
@@ -188,7 +198,7 @@ function literalEnd(content: string, from: number): number {
 function shown(bytes: Uint8Array, font: Font | undefined): string {
   if (font === undefined || (font.characters.size === 0 && font.bytes === 1)) return windows1252.decode(bytes);
   let text = "";
-  for (let at = 0; at + font.bytes <= bytes.length; at += font.bytes) {
+  for (let at = 0; at + font.bytes <= bytes.length && text.length < TEXT_MAX; at += font.bytes) {
     const code = font.bytes === 2 ? bytes[at]! * 256 + bytes[at + 1]! : bytes[at]!;
     text += font.characters.get(code) ?? "";
   }

@@ -4,10 +4,10 @@ import { readFileMessage } from "./file-message.ts";
 import type { ResultFiles } from "./profile.ts";
 import type { FileRecords } from "./layouts/records.ts";
 import { isPdf } from "./spreadsheet-cells.ts";
-import { fileSamples } from "./samples.ts";
+import { type FileSamples, fileSamples } from "./samples.ts";
 import { tableRecords } from "./layouts/table-records.ts";
 import { blockRecords } from "./layouts/text-blocks.ts";
-import { xmlRecords } from "./layouts/xml-records.ts";
+import { AmbiguousPath, xmlRecords } from "./layouts/xml-records.ts";
 
 /** Reads a file of results. A spreadsheet is read from its cells; see cellsOf(). */
 export function readFile(message: Uint8Array, profile: ResultFiles, context: ReadContext): Reading {
@@ -16,12 +16,26 @@ export function readFile(message: Uint8Array, profile: ResultFiles, context: Rea
   if (isPdf(file.name)) return { is: "not-for-patients", reason: "a document for people: no value is read from it" };
   const found = recordsOf(file.bytes, profile);
   if ("problem" in found) return { is: "quarantined", reason: `${file.name}: ${found.problem}` };
-  const { samples, notes, controls } = fileSamples(found.records, profile, found.hasPointDecimals);
+  const read = samplesOf(found, profile);
+  if ("problem" in read) return { is: "quarantined", reason: `${file.name}: ${read.problem}` };
+  const { samples, notes, controls } = read;
   const all = [...found.notes, ...notes, ...controls];
   const reading = readSamples(samples, all, profile, context);
   if (reading !== null) return reading;
   if (controls.length > 0 && notes.length === 0) return { is: "not-for-patients", reason: controls.join("; ") };
   return { is: "quarantined", reason: `${file.name}: ${all.length === 0 ? "the file has no result" : all.join("; ")}` };
+}
+
+function samplesOf(
+  { records, hasPointDecimals }: Exclude<FileRecords, { readonly problem: string }>,
+  profile: ResultFiles,
+): FileSamples | { readonly problem: string } {
+  try {
+    return fileSamples(records, profile, hasPointDecimals);
+  } catch (error) {
+    if (error instanceof AmbiguousPath) return { problem: error.message };
+    throw error;
+  }
 }
 
 function recordsOf(bytes: Uint8Array, { layout, places }: ResultFiles): FileRecords {

@@ -8,11 +8,11 @@ import { controlName, identifier as identifierOf } from "../field-text.ts";
 import { isRunRow } from "../remarks.ts";
 import { certainValue, type DecimalSigns, decimalSigns } from "./layouts/decimals.ts";
 import type { ResultFiles } from "./profile.ts";
-import type { FileRecord } from "./layouts/records.ts";
+import { columnAt, columnName, type FileRecord } from "./layouts/records.ts";
 
 // The samples of a file. A result is known by its sample, its test and its time, so that a file that grows brings each one once.
 
-interface FileSamples {
+export interface FileSamples {
   readonly samples: readonly Sample[];
   /** Records without a patient's result, each with its reason. */
   readonly notes: readonly string[];
@@ -54,8 +54,8 @@ export function fileSamples(
       controls.push(`${record.where} is a control`);
     } else if (typeof head === "string") {
       notes.push(head);
-    } else if (controlName(head.patient, [head.number]) !== null) {
-      controls.push(`${record.where} is a control (${head.number || head.patient.join("")})`);
+    } else if (controlName(head.patient.slice(0, 1), [head.number]) !== null) {
+      controls.push(`${record.where} is a control (${head.number || head.patient[0]})`);
     } else {
       const key = JSON.stringify([head.patient, head.specimen, head.time]);
       const sample = found.get(key) ?? openSample(head);
@@ -79,14 +79,15 @@ function headOf(record: FileRecord, { sample, patient, results }: ResultFiles): 
   }
   const text = (field: keyof typeof patient) => patient[field]?.(record) ?? "";
   const number = sample.number(record);
-  const [identifier, name] = [identifierOf(text("identifier")), text("name")];
+  const [identifier, name, owner] = [identifierOf(text("identifier")), text("name"), text("owner")];
   const run = sample.run.map((part) => part(record)).filter((part) => part !== "");
   const isNamed = number !== "" || identifier !== "" || name !== "";
   return {
     number,
     time,
     identifier: hintText(identifier),
-    patient: [identifier === "" ? name : identifier],
+    // Two owners may each have a Pamuk on one day.
+    patient: identifier !== "" ? [identifier] : name === "" || owner === "" ? [name] : [name, owner],
     // Several runs of nobody within a minute stay apart, also if a later file has more of them.
     specimen: run.length > 0 ? run : [number, ...(isNamed || results.per === "row" ? [] : [digestOf(record)])],
     patient_hint: {
@@ -95,7 +96,7 @@ function headOf(record: FileRecord, { sample, patient, results }: ResultFiles): 
       species: hintText(text("species")),
       breed: hintText(text("breed")),
       sex: hintText(text("sex")),
-      owner: hintText(text("owner")),
+      owner: hintText(owner),
       date_of_birth: readDate(sample.readDate(text("born")) ?? sample.readTime(text("born")) ?? text("born")),
       weight_kg: null,
     },
@@ -159,17 +160,15 @@ function resultsOf(record: FileRecord, { results, analytes = {} }: ResultFiles):
     return [{ ...named(names), value: value!, unit: unit!, range: range!, flag: flag!, notFinal: null }];
   }
   const { from, except, unitIsNext } = results;
-  const first = record.columns.findIndex(({ name }) => isColumn(name, from));
+  const columns = record.columns.map(({ name }) => columnName(name));
+  const first = columnAt(columns, from);
+  const others = new Set(except.map((place) => columnAt(columns, place)));
   return record.columns.flatMap(({ name, text }, index) => {
-    if (index < first || name === "" || text === "" || except.some((other) => isColumn(name, other))) return [];
+    if (index < first || name === "" || text === "" || others.has(index)) return [];
     const next = record.columns[index + 1];
     const unit = unitIsNext && next?.name === "" ? next.text : "";
     return [{ ...named([name]), value: text, unit, range: "", flag: "", notFinal: null }];
   });
-}
-
-function isColumn(name: string, other: string): boolean {
-  return foldName(name) === foldName(other);
 }
 
 function closed({ head, results, settings, notes, comments, urine }: OpenSample, { device_name }: ResultFiles): Sample {

@@ -11,6 +11,7 @@ const PROBLEMS = {
   unpacks_too_large: `a spreadsheet that unpacks to more than ${UNPACKED_BYTES_MAX} bytes`,
   not_xlsx: "not a spreadsheet of Excel: export it as .xlsx",
   damaged_xlsx: "a damaged spreadsheet",
+  too_complex: "a spreadsheet with a cell far from the others, or with too much text: export it again",
   no_rows: "a spreadsheet without a row",
 } as const;
 

@@ -57,16 +57,20 @@ export function readHl7(bytes: Uint8Array, profile: Hl7Profile, context: ReadCon
 }
 
 /** The fields in which a device names itself whatever the clinic calls it: the service, the software, the instrument. */
-const MODEL_FIELDS: Readonly<Record<string, readonly number[]>> = { OBR: [4], SFT: [1, 2, 4], EQU: [1, 4], OBX: [18] };
+const MODEL_FIELDS: Readonly<Record<string, readonly number[]>> = { OBR: [4], SFT: [1, 2, 4], EQU: [1, 4] };
 
-/** Returns whether a segment names the profile's model. The sender is a setting of many devices. */
+/**
+ * Returns whether a segment names the profile's model, which the sender, a setting of many devices, does not. A gateway passes on the
+ * rows of several instruments: one that is another's makes the message foreign.
+ */
 function namesModel(segments: readonly Segment[], { names }: Hl7Profile): boolean {
   if (names === undefined) return false;
-  return segments.some((segment) =>
-    (MODEL_FIELDS[segment.name] ?? []).some((field) =>
-      segment.components(field).some((text) => names.test(text.trim())),
-    ),
-  );
+  const isNamed = (segment: Segment, field: number) =>
+    segment.components(field).some((text) => names.test(text.trim()));
+  const instruments = segments.filter((segment) => segment.name === "OBX" && given(segment.field(18)) !== "");
+  const own = instruments.filter((row) => isNamed(row, 18));
+  if (own.length > 0) return own.length === instruments.length;
+  return segments.some((segment) => (MODEL_FIELDS[segment.name] ?? []).some((field) => isNamed(segment, field)));
 }
 
 /** Shows what a message of practice software changes. The stages of results have none of it; see study/assess-registry.ts. */

@@ -89,6 +89,35 @@ test("processing a document again changes nothing", async () => {
   expect(clinic.listed().map(({ state }) => state)).toEqual(["filed", "filed"]);
 });
 
+const page = (entries: string) => `1 0 obj <</Type /Page ${entries}>> endobj\n`;
+const letter = (text: string) => `beginbfchar <41> <${text}> endbfchar`;
+const packed = (content: Uint8Array) =>
+  Buffer.concat([latin1(" /Filter /FlateDecode>> stream\n"), zlibSync(content), latin1("\nendstream endobj\n")]);
+
+/** A page with the font of a map, and an object in a packed stream. */
+function pageWith(object: string, content: string, map: string): Uint8Array {
+  return Buffer.concat([
+    latin1(
+      `%PDF-1.4\n${page("/Contents 2 0 R /Resources <</Font <</F1 3 0 R>>>>")}2 0 obj <<>> stream\n${content}\nendstream endobj\n`,
+    ),
+    latin1(`3 0 obj <</ToUnicode 4 0 R>> endobj\n4 0 obj <<`),
+    packed(latin1(map)),
+    latin1("5 0 obj <</Type /ObjStm /First 4"),
+    packed(latin1(`6 0 ${object}`)),
+  ]);
+}
+
+function manyTimes(): Uint8Array {
+  const contents = page(`/Contents[${"2 0 R ".repeat(3_000)}]`);
+  return Buffer.concat([latin1(`%PDF-1.4\n${contents}2 0 obj <<`), packed(Buffer.alloc(1_000_000, "q "))]);
+}
+
+function manyStreams(): Uint8Array {
+  const first = Buffer.concat([latin1("1 0 obj <<"), packed(new Uint8Array(33_550_000))]);
+  const other = Buffer.concat([latin1("2 0 obj <<"), packed(new Uint8Array(4_000_000))]);
+  return Buffer.concat([latin1("%PDF-1.4\n"), first, ...Array.from({ length: 2_000 }, () => other)]);
+}
+
 test.each([
   ["other bytes", latin1("no PDF")],
   ["an encrypted document", latin1("%PDF-1.4\n1 0 obj << /Type /Page >> endobj trailer << /Encrypt 5 0 R >>")],
@@ -106,6 +135,16 @@ test.each([
       `%PDF-1.4\n1 0 obj << >>\nstream\n${"(".repeat(100_000)}endstream\n2 0 obj << /Type /Page /Contents 1 0 R >> endobj`,
     ),
   ],
+  ["keys without an end in a packed object", pageWith(`<</Type/Page ${"/Contents[".repeat(1_000_000)}`, "", "")],
+  ["digits that are no reference", latin1(`%PDF-1.4\n${page(`/Contents[${"1".repeat(19_000)}]`).repeat(30)}`)],
+  ["a page that shows its contents many times", manyTimes()],
+  [
+    "a letter that is a long text",
+    pageWith("", `/F1 12 Tf (${"A".repeat(7_000_000)}) Tj`, letter("0041".repeat(125_000))),
+  ],
+  ["a range without letters", pageWith("", "", "beginbfrange <00> <ffffffffffff> [] endbfrange")],
+  ["the same range many times", pageWith("", "", "beginbfrange <0000> <ffff> <0000> endbfrange ".repeat(10_000))],
+  ["many streams that unpack to megabytes", manyStreams()],
 ])("a text is found in bounds: %s", (_name, bytes) => {
   const started = performance.now();
   expect(typeof pdfText(bytes)).toBe("string");

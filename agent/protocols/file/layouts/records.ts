@@ -21,6 +21,22 @@ export type FileRecords =
     }
   | { readonly problem: string };
 
+/** Returns the position of the column that a place names, by its number (`col 4` is 3) or its name; -1 without one. */
+export function columnAt(names: readonly string[], place: string): number {
+  const [, number] = /^col (\d{1,3})$/.exec(place) ?? [];
+  if (number === undefined) return names.indexOf(columnName(place));
+  return Number(number) <= names.length ? Number(number) - 1 : -1;
+}
+
+/** Folds the name of a column: case, blanks around and between, a byte order mark. */
+export function columnName(text: string): string {
+  return text
+    .replace(/\u{feff}/gu, "")
+    .replace(/[\s_]+/gu, " ")
+    .trim()
+    .toLowerCase();
+}
+
 export const FILE_CHARSETS = [
   ...["utf-8", "utf-16le", "utf-16be", "windows-1250", "windows-1251", "windows-1252", "windows-1254"],
   ...["iso-8859-1", "iso-8859-9"],

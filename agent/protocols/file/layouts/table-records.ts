@@ -1,6 +1,6 @@
 import { readCsv, type Separator, SEPARATORS } from "../../../../shared/files/table/csv-records.ts";
 import { decodeText } from "./file-text.ts";
-import { type FileRecord, type FileRecords, RECORDS_MAX, type TableLayout } from "./records.ts";
+import { columnAt, columnName, type FileRecord, type FileRecords, RECORDS_MAX, type TableLayout } from "./records.ts";
 
 // The rows of a table by the names of its header.
 
@@ -28,15 +28,8 @@ export function tableRecords(bytes: Uint8Array, layout: TableLayout, places: rea
     return { problem: `no header with ${find.join(", ")} in the first ${within} lines: ${headOf(rows)}` };
   }
   const names = header.cells.map(columnName);
-  const index = new Map(names.map((name, position) => [name, position] as const).toReversed());
-  const positionOf = (place: string) => {
-    const [, number] = /^col (\d{1,3})$/.exec(place) ?? [];
-    return number === undefined ? index.get(columnName(place)) : Number(number) - 1;
-  };
-  const missing = places.filter((place) => {
-    const position = positionOf(place);
-    return position === undefined || position >= names.length;
-  });
+  const positions = new Map(places.map((place) => [place, columnAt(names, place)]));
+  const missing = places.filter((place) => positions.get(place) === -1);
   if (missing.length > 0) {
     const has = header.cells.filter((cell) => cell !== "").join(", ");
     return { problem: `no column ${missing.join(", ")}: the header in line ${header.line} has ${has.slice(0, 300)}` };
@@ -46,14 +39,22 @@ export function tableRecords(bytes: Uint8Array, layout: TableLayout, places: rea
     return { problem: `two columns ${twice} in the header: name one by its number, as in col 4` };
   const body = rows.slice(at + 1);
   if (body.length > RECORDS_MAX) return { problem: `${body.length} lines, at most ${RECORDS_MAX}: begin a new file` };
-  const records = body.map(({ line, cells }): FileRecord => {
-    return {
-      where: `line ${line}`,
-      at: (place) => cells[positionOf(place) ?? -1]?.trim() ?? "",
-      columns: header.cells.map((name, position) => ({ name: name.trim(), text: cells[position]?.trim() ?? "" })),
-    };
+  // A separator within a text or a number moves the cells after it to other columns. A spreadsheet's cells do not move.
+  const isMoved = ({ cells }: TableRow) =>
+    layout.kind !== "xlsx" && cells.slice(names.length).some((cell) => cell.trim() !== "");
+  const moved = body.filter(isMoved).map(({ line, cells }) => {
+    return `line ${line} has ${cells.length} cells, the header ${names.length}: which is which is unknown`;
   });
-  return { records, notes, hasPointDecimals: separator !== ";" && separator !== "\t" };
+  const records = body
+    .filter((row) => !isMoved(row))
+    .map(({ line, cells }): FileRecord => {
+      return {
+        where: `line ${line}`,
+        at: (place) => cells[positions.get(place) ?? columnAt(names, place)]?.trim() ?? "",
+        columns: header.cells.map((name, position) => ({ name: name.trim(), text: cells[position]?.trim() ?? "" })),
+      };
+    });
+  return { records, notes: [...notes, ...moved], hasPointDecimals: separator !== ";" && separator !== "\t" };
 }
 
 /** Returns whether a table ends within a row: in a quote, or in a line without an end that lacks cells. */
@@ -63,15 +64,6 @@ export function isCutTable(bytes: Uint8Array, layout: TableLayout): boolean {
   if ("problem" in found) return found.isCut === true;
   const [header, last] = [found.rows[headerOf(found.rows, layout)], found.rows.at(-1)];
   return !/[\r\n]$/.test(text) && (last?.cells.length ?? 0) < (header?.cells.length ?? 0);
-}
-
-/** Folds the name of a column: case, blanks around and between, a byte order mark. */
-function columnName(text: string): string {
-  return text
-    .replace(/\u{feff}/gu, "")
-    .replace(/[\s_]+/gu, " ")
-    .trim()
-    .toLowerCase();
 }
 
 function headerOf(rows: readonly TableRow[], { header: { find, within } }: TableLayout): number {

@@ -39,7 +39,11 @@ function readBlock(block: readonly NumberedLine[], { lines }: BlockLayout): File
   for (const { number, text } of block) {
     const found = lines.map(({ as, read }) => ({ as, groups: read(text) })).find(({ groups }) => groups !== null);
     if (found?.groups == null) return `line ${number} is none that the layout has: ${text.trim().slice(0, 100)}`;
-    if (found.as === "sample") Object.assign(sample, found.groups);
+    if (found.as === "sample") {
+      const other = Object.entries(found.groups).find(([group, value]) => (sample[group] ?? value) !== value);
+      if (other !== undefined) return `line ${number} begins another sample (${other[0]}) without a line between`;
+      Object.assign(sample, found.groups);
+    }
     if (found.as === "result") results.push({ where: `line ${number}`, groups: found.groups });
   }
   return results.map(({ where, groups }) => ({

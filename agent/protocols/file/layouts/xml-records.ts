@@ -28,9 +28,12 @@ export function isWholeXml(bytes: Uint8Array): boolean {
   return !("problem" in parseTree(textOf(bytes), LIMITS));
 }
 
+/** A path means one of several elements, such as one of two animals, and nothing shows which. */
+export class AmbiguousPath extends Error {}
+
 /**
  * Reads a path such as `value`, `@code` or `patient/@id`. The first name is that of the record, of an element around it, or of a child
- * of one of these, the nearest first.
+ * of one of these, the nearest first. @throws AmbiguousPath for one of several children of an element around the record
  */
 function textAt(line: readonly Element[], place: string): string {
   const steps = place.split("/");
@@ -43,8 +46,14 @@ function textAt(line: readonly Element[], place: string): string {
 
 function elementAt(line: readonly Element[], [first = "", ...rest]: readonly string[]): Element | undefined {
   for (const element of line) {
-    const start = element.name === first ? element : element.children.find(({ name }) => name === first);
+    const children = element.children.filter(({ name }) => name === first);
+    const start = element.name === first ? element : children[0];
     if (start === undefined) continue;
+    if (start !== element && element !== line[0] && children.length > 1) {
+      throw new AmbiguousPath(
+        `${element.name} has ${children.length} elements ${first}, and which is meant is unknown`,
+      );
+    }
     return rest.reduce<Element | undefined>((found, name) => found?.children.find((each) => each.name === name), start);
   }
   return undefined;

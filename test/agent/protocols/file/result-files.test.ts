@@ -292,3 +292,76 @@ test("sniff names the profile that reads the files of a folder, and why others d
     expect.stringContaining("no header with Date, Patient no., Customer no."),
   ]);
 });
+
+const COLUMNS = ROWS.replace("per: row, names: [Test], value: Result, unit: Unit", "per: column, from: ALT")
+  .replace("Sample ID, Result", "Sample ID, ALT")
+  .replace("patient: { name: Animal }\n", "");
+
+test("a row with more cells than the header is not read: a comma within a number moves the cells after it", async () => {
+  const [head, row] = ["Sample ID,Date,ALT,CREA", "S-1,20/11/2026 09:30,41"];
+  expect(await rowsOf(`${head}\n${row},1\n`, COLUMNS)).toHaveLength(1);
+  expect(await rowsOf(`${head}\n${row},1,,\n`, COLUMNS)).toHaveLength(1);
+  expect(await reasonOf(`${head}\n${row},5,1,2\n`, COLUMNS)).toContain("line 2 has 6 cells, the header 4");
+  const moved = `${HEADER}${line("41")}${line("1,2", "CREA")}`.replaceAll(";", ",");
+  expect(await rowsOf(moved)).toEqual([["S-1", "ALT 41 U/L"]]);
+});
+
+test("the tests of a run begin at a column's number, and leave out others by theirs", async () => {
+  const profile = COLUMNS.replace("from: ALT", "from: col 3, except: [col 4]");
+  const table = "Sample ID;Date;ALT;Dose;BUN\nS-1;20/11/2026 09:30;41;3;22\n";
+  expect(await rowsOf(table, profile)).toEqual([["S-1", "ALT 41 null", "BUN 22 null"]]);
+});
+
+test("XML in which a path may mean one of two animals is not read", async () => {
+  const profile = `${HEAD}file: { kind: xml, records: test }
+sample: { time: { at: taken, format: 'dd/MM/yyyy HH:mm' } }
+patient: { identifier: 'animal/@id' }
+results: { per: row, names: ['@name'], value: value }
+`;
+  const result = (name: string) =>
+    `<test name="${name}"><value>5</value><taken>20/11/2026 09:30</taken><note/><note/></test>`;
+  const one = `<run><animal id="A-1"/>${result("ALT")}</run>`;
+  expect(await rowsOf(one, profile, "run.xml")).toEqual([["A-1", "ALT 5 null"]]);
+  const two = `<run><animal id="A-1"/>${result("ALT")}<animal id="A-2"/>${result("ALT")}</run>`;
+  expect(await reasonOf(two, profile, "run.xml")).toBe(
+    "quarantined: run.xml: run has 2 elements animal, and which is meant is unknown",
+  );
+});
+
+test("two animals of one name on one day are two studies if their owners differ, and a control stays one", async () => {
+  const profile = ROWS.replace("number: Sample ID, ", "")
+    .replace("dd/MM/yyyy HH:mm", "dd/MM/yyyy")
+    .replace("name: Animal", "name: Animal, owner: Sample ID");
+  const day = (value: string, owner: string, name = "ALT") => line(value, name, owner, "20/11/2026");
+  expect(await rowsOf(HEADER + day("41", "Ada") + day("88", "Ece", "ALP") + day("30", "Ada", "AST"), profile)).toEqual([
+    ["Zeytin", "ALT 41 U/L", "AST 30 U/L"],
+    ["Zeytin", "ALP 88 U/L"],
+  ]);
+  expect(await reasonOf(HEADER + day("41", "Ada").replace("Zeytin", "QC"), profile)).toBe(
+    "not-for-patients: line 2 is a control (QC)",
+  );
+});
+
+test("a block with two samples is not read, and a heading that is there again is no other sample", async () => {
+  const [one, other] = ["Sample: S-1 20.11.2026 09:30\n", "Sample: S-2 20.11.2026 09:40\n"];
+  expect(await rowsOf(`${one}ALT 41 U/L\n${one}ALP 88 U/L\n`, BLOCKS, "run.txt")).toEqual([
+    ["S-1", "ALT 41 U/L", "ALP 88 U/L"],
+  ]);
+  expect(await reasonOf(`${one}ALT 41 U/L\n${other}ALP 88 U/L\n`, BLOCKS, "run.txt")).toBe(
+    "quarantined: run.txt: line 3 begins another sample (number) without a line between",
+  );
+});
+
+test("a value of VetLab Station under an unknown mark is not an exact one", async () => {
+  const profile = fs.readFileSync(path.join("agent", "devices", "file", "idexx-interlink.yaml"), "utf8");
+  const run = fs.readFileSync(path.join(fixturesFolder, "idexx-interlink", "catalyst.xml"), "utf8");
+  const marked = (mark: string) => run.replace("<result_qualifier>&lt;<", `<result_qualifier>${mark}<`);
+  const rowOf = async (mark: string) => reportsOf(await readingOf(marked(mark), profile, "run.xml"))[0];
+  expect((await rowOf("="))?.rows.find(({ code }) => code === "TBIL")).toMatchObject({ value: 0.1, comparator: null });
+  expect((await rowOf("&lt;"))?.rows.find(({ code }) => code === "TBIL")).toMatchObject({ comparator: "<" });
+  for (const mark of ["&lt;=", "*"]) {
+    const report = await rowOf(mark);
+    expect(report?.rows.map(({ code }) => code)).toEqual(["GLU", "SDMA"]);
+    expect(report?.leftOut).toContain("TBIL has no final value: the device marks it in a way that is not known");
+  }
+});

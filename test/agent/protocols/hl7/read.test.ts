@@ -137,6 +137,10 @@ describe("results in every message structure", () => {
     expect(readWith(strict, msh(), PID, "OBR|1||5|Maker^X1", ALT)).toMatchObject({ is: "reports" });
     expect(readWith(strict, msh(), PID, "OBR|1||5|Maker^X9", ALT)).toMatchObject({ is: "quarantined" });
     expect(readWith(strict, msh(), "SFT|Maker|1.0|Program|X2", PID, OBR, ALT)).toMatchObject({ is: "reports" });
+    const of = (instrument: string) => `${ALT}${"|".repeat(18 - ALT.split("|").length + 1)}${instrument}`;
+    expect(readWith(strict, msh(), PID, OBR, of("X1"), of("X1^Maker"), ALT)).toMatchObject({ is: "reports" });
+    // A gateway passes on the rows of two instruments.
+    expect(readWith(strict, msh(), PID, OBR, of("X1"), of("Y7"))).toMatchObject({ is: "quarantined" });
     // A person types the names of patients.
     expect(readWith(strict, msh(), "PID|1||4711||X1", OBR, ALT)).toMatchObject({ is: "quarantined" });
   });

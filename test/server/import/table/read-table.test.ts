@@ -1,4 +1,4 @@
-import { zipSync } from "fflate";
+import { strFromU8, strToU8, unzipSync, zipSync } from "fflate";
 import iconv from "iconv-lite";
 import { describe, expect, test } from "vitest";
 import type { FileChoices } from "../../../../server/dashboard/types/file-import.ts";
@@ -376,6 +376,10 @@ const BROKEN: readonly (readonly [string, string | Uint8Array, readonly string[]
   ["half an Excel file", sheetFile([["Name"], ["x"]]).slice(0, 300), ["file damaged_xlsx"]],
   ["an Excel file without rows", sheetFile([]), ["file no_rows"]],
   ["an Excel file that unpacks to gigabytes", bomb(), ["file unpacks_too_large"]],
+  ["an Excel file with a cell in the last corner", withPart("worksheets/sheet1", farCell), ["file too_complex"]],
+  ["an Excel file with far too many rows", withPart("worksheets/sheet1", farRow), ["file too_complex"]],
+  ["an Excel file with a long text in many cells", longTexts(), ["file too_complex"]],
+  ["an Excel file with a damaged sheet", damagedSheet(), ["file damaged_xlsx"]],
   ["more than 50 MB", new Uint8Array(50 * 1024 * 1024 + 1), ["file too_large"]],
   ["more than 100000 lines", `${HEAD}${"1;a;cat;F;;;;Ada\n".repeat(100_001)}`, ["file too_many_rows"]],
   ["too many columns", `${"Name;".repeat(300)}x\n${"a;".repeat(300)}x`, ["file too_many_columns"]],
@@ -456,6 +460,48 @@ test("what owners told stays out of the faults", async () => {
 });
 
 /** An archive whose list promises more than it may unpack to. */
+function farCell(sheet: string): string {
+  return sheet.replace("</sheetData>", '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>');
+}
+
+function farRow(sheet: string): string {
+  return sheet.replace("</sheetData>", `<row r="99999999999"></row></sheetData>`);
+}
+
+/** Makes a file of which one part is changed. */
+function withPart(name: string, change: (part: string) => string): Uint8Array {
+  const parts = unzipSync(sheetFile([["Name"], ["x"]]));
+  const path = `xl/${name}.xml`;
+  return zipSync({ ...parts, [path]: strToU8(change(strFromU8(parts[path] ?? new Uint8Array(0)))) });
+}
+
+/** Two hundred cells with the same text of 2 MB, which the file has once. */
+function longTexts(): Uint8Array {
+  const relations = "xl/_rels/workbook.xml.rels";
+  const rows = Array.from(
+    { length: 200 },
+    (_, row) => `<row r="${row + 3}"><c r="A${row + 3}" t="s"><v>0</v></c></row>`,
+  );
+  const parts = unzipSync(
+    withPart("worksheets/sheet1", (sheet) => sheet.replace("</sheetData>", `${rows.join("")}</sheetData>`)),
+  );
+  const kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/sharedStrings";
+  const relation = `<Relationship Id="rId3" Type="${kind}" Target="sharedStrings.xml"/></Relationships>`;
+  const main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
+  return zipSync({
+    ...parts,
+    [relations]: strToU8(strFromU8(parts[relations] ?? new Uint8Array(0)).replace("</Relationships>", relation)),
+    "xl/sharedStrings.xml": strToU8(`<sst xmlns="${main}"><si><t>${"A".repeat(2_000_000)}</t></si></sst>`),
+  });
+}
+
+/** A part of it does not unpack. */
+function damagedSheet(): Uint8Array {
+  const bytes = sheetFile(Array.from({ length: 200 }, (_, row) => [`Name ${row * 7919}`]));
+  const name = Buffer.from(bytes).indexOf("xl/worksheets/sheet1.xml");
+  return bytes.fill(0xff, name + 60, name + 200);
+}
+
 function bomb(): Uint8Array {
   const bytes = sheetFile([["Name"], ["x"]]);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
