@@ -1,5 +1,3 @@
-import { animalWord } from "./passport/animal-words.ts";
-import { readSex } from "./sex.ts";
 import type { FilingCode } from "../api/filing-code.ts";
 import type { Reason } from "../api/reason.ts";
 import type { Language } from "../api/language.ts";
@@ -82,12 +80,12 @@ const turkish: Partial<Record<FilingCode, Words>> = {
   "MATCH.ACCESSION_OF_REMOVED": (accession) => `${accession} istem numarası artık klinikte olmayan bir hastanındı`,
   "MATCH.ACCESSION_OF_OTHER": (accession) =>
     `${accession} istem numarası, numaraların gösterdiğinden başka bir hastanındı`,
-  "MATCH.SPECIES": (stated, known) => `tür çelişkisi: cihaz ${animal(stated)} diyor, hasta ${animal(known)}`,
-  "MATCH.NAME_UNKNOWN": (species, name) => `klinikte "${name}" adlı bir hasta yok (${animal(species)})`,
+  "MATCH.SPECIES": (stated, known) => `tür çelişkisi: cihaz ${stated} diyor, hasta ${known}`,
+  "MATCH.NAME_UNKNOWN": (species, name) => `klinikte "${name}" adlı bir hasta yok (${species})`,
   "MATCH.NAME_SEVERAL": (count, name) => `${count} hastanın adı "${name}" ya da buna benziyor`,
   "MATCH.NAME_NO_EVENT": (name) => `"${name}" için örneğin gününde randevu yok`,
   "MATCH.NAME_OTHER_SEX": (name, stated, known) =>
-    `"${name}" başka bir hasta olabilir: cihaza göre ${sexWord(stated)}, hasta ${sexWord(known)}`,
+    `"${name}" başka bir hasta olabilir: cihaza göre ${stated}, hasta ${known}`,
   "MATCH.NAME_OTHER_BIRTH": (name, stated, known) =>
     `"${name}" başka bir hasta olabilir: cihaza göre doğumu ${stated}, hastanınki ${known}`,
   "MATCH.NAME_OTHER_WEIGHT": (name, stated, known) =>
@@ -98,8 +96,7 @@ const turkish: Partial<Record<FilingCode, Words>> = {
     `cihaz bilgisayarı ${fp} hastasını adından buldu, ama ${count === "" ? "hastanın o gün artık randevusu yok" : `bu ada ya da benzerine artık ${count} hasta sahip`}`,
   "MATCH.ORDER_MOVED": (fp, order, owner) =>
     `cihaz bilgisayarı ${fp} hastasını ${order} isteminden buldu, ama bu ${owner === "" ? "istem bu klinikte yok" : `istem ${owner} için`}`,
-  "MATCH.OTHER_SPECIES": (stated, known) =>
-    `tür çelişkisi: cihaz ${animal(stated)} diyor, hasta şimdi ${animal(known)}`,
+  "MATCH.OTHER_SPECIES": (stated, known) => `tür çelişkisi: cihaz ${stated} diyor, hasta şimdi ${known}`,
   "PATIENT.NONE": () => "gönderen hasta belirtmedi",
   "PATIENT.UNKNOWN": (fp) => `${fp} hastası yok`,
   "PATIENT.NOT_CONNECTED": (fp) => `${fp} hastasının bu klinikle etkin bağlantısı yok`,
@@ -113,15 +110,6 @@ const turkish: Partial<Record<FilingCode, Words>> = {
   "STUDY.OTHER_BODY": (revision) => `${revision}. sürüm başka bir içerikle kayıtlı`,
   "STUDY.OTHER_TWIN": (fp) => `aynı ölçüm ${fp} altında başka sonuçlarla kayıtlı`,
 };
-
-function animal(species = ""): string {
-  return animalWord(species, "tr");
-}
-
-function sexWord(sex = ""): string {
-  const known = readSex(sex);
-  return known === null ? sex : known === "M" ? "erkek" : "dişi";
-}
 
 function quoted(texts: readonly string[], or: string): string {
   return texts.map((text) => `"${text}"`).join(` ${or} `);
