@@ -134,7 +134,8 @@ function weigh(
 }
 
 /** Facts of an animal in which a device may contradict the patient. The species has a stricter rule of its own. */
-export type ContradictedFact = "sex" | "date_of_birth";
+export const CONTRADICTED_FACTS = ["sex", "date_of_birth"] as const;
+export type ContradictedFact = (typeof CONTRADICTED_FACTS)[number];
 
 /** Lists the facts in which the device contradicts the patient. An unknown fact contradicts nothing. */
 export function contradictedFacts(

@@ -6,6 +6,9 @@ import type { Language } from "../api/language.ts";
 
 type Words = (...values: readonly string[]) => string;
 
+/** Max values of a sentence with gaps. A study has at most 8 numbers. */
+const GAPS_MAX = 9;
+
 const english: Record<FilingCode, Words> = {
   "MATCH.NO_IDENTIFIER": () => "the device sent no patient identifier",
   "MATCH.NO_IDENTIFIER_OR_NAME": () => "the device sent no patient identifier, nor a name with a species",
@@ -123,12 +126,23 @@ export function filingWords({ code, values }: Reason, language: Language): strin
   return tables[language][code]?.(...values) ?? null;
 }
 
-/** The sentences of the reasons that have words in both languages, with gaps for their values: `{text1}`. */
-export const filingSentences: readonly (readonly [english: string, turkish: string])[] = Object.entries(turkish).map(
-  ([code, words]) => {
+/**
+ * The sentences of the reasons that have words in both languages, with gaps for their values: `{text1}`. The longest is first, since
+ * the gap of a shorter one would take the rest of its words.
+ */
+export const filingSentences: readonly (readonly [english: string, turkish: string])[] = Object.entries(turkish)
+  .flatMap(([code, words]) => {
     const inEnglish = english[code as FilingCode];
-    // A function with a rest parameter alone has at least one value.
-    const gaps = Array.from({ length: Math.max(inEnglish.length, 1) }, (_, index) => `{text${index + 1}}`);
-    return [inEnglish(...gaps), words(...gaps)];
-  },
-);
+    const sentences = new Map(valuesOf(inEnglish).map((values) => [inEnglish(...values), words(...values)] as const));
+    return [...sentences];
+  })
+  .toSorted(([one], [other]) => other.length - one.length);
+
+/** Returns gaps for the values of a reason: as many as it may list, and with each of them left out, which has words of its own. */
+function valuesOf(words: Words): string[][] {
+  const least = Math.max(words.length, 1);
+  return Array.from({ length: GAPS_MAX - least + 1 }, (_, more) => {
+    const gaps = Array.from({ length: least + more }, (__, index) => `{text${index + 1}}`);
+    return [gaps, ...gaps.map((_gap, index) => gaps.with(index, ""))];
+  }).flat();
+}

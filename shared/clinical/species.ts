@@ -61,6 +61,11 @@ export function hasBreeds(ofSpecies: string): boolean {
 const CROSS =
   / (x|mix|mixed|mixture|cross|crossed|crossbred|crossbreed|melez|melezi|kirma|kirmasi|mischling|mestizo|cruce|croise|croisee|meticcio|incrocio|krizenec) /;
 
+/** Words for a small greyhound, folded. An Italian one has so many names that no list has them all, and none of a greyhound's values. */
+const SMALL =
+  / (ital|itali\w+|italyan|ig|mini|miniature|minyatur|micro|toy|small|little|pocket|teacup|dwarf|kucuk|cuce|klein\w*|zwerg\w*|petite?|nain|nano|piccol[oa]|pequen[oa]|enan[oa]) /;
+const GREYHOUNDS: readonly (string | null)[] = ["greyhound", "galgo", "sighthound"];
+
 /**
  * Reads the species in a device's words, in any case and with or without accents. A ferret is "exotic". A single digit is not a
  * word, since only a profile knows such codes. @returns null if the words name no species or several
@@ -157,9 +162,9 @@ function ofApi(name: string | null): ApiSpecies | null {
  * @returns null for none, for several, and for a cross, whose values are not those of one breed
  */
 export function subgroupOf(ofSpecies: string, breed: string | null): string | null {
-  return breed === null || CROSS.test(fold(breed.replaceAll("×", " x ")))
-    ? null
-    : onlyOne(breedsNamed(ofSpecies, breed));
+  if (breed === null || CROSS.test(fold(breed.replaceAll("×", " x ")))) return null;
+  const only = onlyOne(breedsNamed(ofSpecies, breed));
+  return ofSpecies === "dog" && GREYHOUNDS.includes(only) && SMALL.test(fold(breed)) ? "italian_greyhound" : only;
 }
 
 /** Returns all subgroups of a species that a breed names, also those of a cross. */

@@ -1,26 +1,29 @@
 import { timestampProblem } from "../schema/timestamp.ts";
 import { shown } from "../schema/problems.ts";
-import type { Comparator, Flag, Result, Study } from "../api/study.ts";
+import type { Comparator, Flag, Result, RowSnapshot, Snapshot, Study } from "../api/study.ts";
 
 // Checks beyond the schema: an impossible time, and a range or a flag that contradicts the value.
 
 /** Earliest time of a study. An earlier one comes from a clock without a battery. */
 export const ACQUIRED_FROM = "1990-01-01T00:00:00.000Z";
 
+/** What is checked of a study. The snapshot names the critical limits that decided flags. */
+type CheckedStudy = Pick<Study, "acquired_at" | "results"> & { readonly snapshot?: Snapshot | null };
+
 /** Returns one sentence for each contradiction in a valid study. `now` is in milliseconds since 1970. */
-export function studyProblems({ acquired_at, results }: Pick<Study, "acquired_at" | "results">, now: number): string[] {
+export function studyProblems({ acquired_at, results, snapshot }: CheckedStudy, now: number): string[] {
   const time = timestampProblem(acquired_at, now, ACQUIRED_FROM);
   return [
     ...(time === null ? [] : [`acquired_at is ${acquired_at}, expected ${time}`]),
     ...results.flatMap((result, index) => {
-      const problem = resultProblem(result);
+      const problem = resultProblem(result, snapshot?.rows[index]);
       return problem === null ? [] : [`results/${index}/${problem}`];
     }),
   ];
 }
 
 /** Checks range and flag of a result against its value. @returns the problem, or null */
-function resultProblem(result: Result): string | null {
+function resultProblem(result: Result, row: RowSnapshot | undefined): string | null {
   const { reference_range, flag, value, value_text, comparator, code_source, abnormal } = result;
   if (value === null && value_text === undefined) return "value is null without a value_text, expected a number";
   if (value === null && comparator !== undefined) {
@@ -32,13 +35,15 @@ function resultProblem(result: Result): string | null {
   }
   const flagless = flaglessBecause(result);
   if (flagless !== null && flag !== null) return `flag is ${flag} for ${flagless}, expected null`;
+  // An accepted limit is beside the range, and needs none.
+  const isBeyondLimit = flag === "critical" && row?.analyte === result.analyte && row.limit_id !== undefined;
   if (reference_range === null)
-    return flag === null ? null : `flag is ${flag} without a reference_range, expected null`;
+    return flag === null || isBeyondLimit ? null : `flag is ${flag} without a reference_range, expected null`;
   const range = readBounds(reference_range);
   if (range === null) {
     return `reference_range is ${shown(reference_range)}, expected the lower and the upper bound such as 6.0-17.0`;
   }
-  if (flag === null || value === null) return null;
+  if (flag === null || value === null || isBeyondLimit) return null;
   const possible = possibleFlags(value, comparator, range);
   if (possible.has(flag)) return null;
   return `flag is ${flag} for ${comparator ?? ""}${value} of ${reference_range}, expected ${[...possible, "null"].join(" or ")}`;

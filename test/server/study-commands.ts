@@ -15,7 +15,7 @@ type Moved = To & { readonly reason: string };
 export async function assignStudy(session: Session, { fp, patientFp, typedSpecies = "", ...actor }: To) {
   const stored = await read(session, fp);
   const patient = await patientOf(session, stored.clinic_id, patientFp);
-  return commands.assignStudy(session, stored, { patient, typedSpecies }, actor);
+  return commands.assignStudy(session, stored, { patient, typedSpecies, checked: [] }, actor);
 }
 
 export async function rejectStudy(session: Session, { fp, reason, ...actor }: On & { readonly reason: string }) {

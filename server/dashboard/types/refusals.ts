@@ -81,6 +81,8 @@ const english = {
   "PATIENT.LEFT": () => "Its patient is not a patient of this clinic any more",
   "MATCH.OTHER_SPECIES": (stated, known) =>
     `The device says ${stated}, but the patient is a ${known}: type the patient's species, ${known}, to file it all the same`,
+  "MATCH.UNCHECKED_FACTS": (name) =>
+    `The device contradicts the sex or the date of birth of ${name}: tick that you have checked it, to file it all the same`,
   "CODE.MAPPED": (by, analyte) => `${by} mapped this code to ${analyte} meanwhile`,
   "STOCK.QUANTITY": (quantity, most) =>
     `Quantity is ${quantity}, expected a whole number${most === undefined ? ", at least 1" : ` from 1 to ${most}`}`,
@@ -231,6 +233,8 @@ const turkish: Record<RefusalCode, Words> = {
   "PATIENT.LEFT": () => "Hastası artık bu kliniğin hastası değil",
   "MATCH.OTHER_SPECIES": (stated, known) =>
     `Cihaz ${stated} diyor, ama hasta ${known}: yine de yerleştirmek için hastanın türünü yazın: ${known}`,
+  "MATCH.UNCHECKED_FACTS": (name) =>
+    `Cihaz ${name} adlı hastanın cinsiyeti veya doğum tarihiyle çelişiyor: yine de yerleştirmek için denetlediğinizi işaretleyin`,
   "CODE.MAPPED": (by, analyte) => `${by} bu kodu bu arada ${analyte} ile eşledi`,
   "STOCK.QUANTITY": (quantity, most) =>
     `Miktar ${quantity}, ${most === undefined ? "en az 1 olan" : `1 ile ${most} arasında`} bir tam sayı bekleniyordu`,

@@ -49,11 +49,9 @@ export async function importMovement(
   }
   const found = batch === null ? null : await findBatch(session, item.id, batch);
   if (found === undefined) return { problem: "batch is neither in the file nor in the database" };
-  const undone = undoes === null ? null : await session.first(nth, { itemId: item.id, now, offset: undoes - 1 });
-  if (undone === undefined || (undoes ?? 0) >= number) {
+  if ((undoes ?? 0) >= number) {
     return { problem: `undoes is ${undoes}, expected the number of an earlier movement` };
   }
-  const facts = { reason, patient_id, user_id: null, at, undoes_id: undone?.id ?? null };
   const part = { batchId: found?.id ?? null, quantity };
   const stored = before.isOther ? undefined : await session.first(next, { itemId: item.id, now, id: before.id });
   if (before.isOther || stored !== undefined) {
@@ -62,6 +60,8 @@ export async function importMovement(
     histories.set(itemFp, { number, id: stored?.id ?? before.id, isOther: !isSame });
     return "unchanged";
   }
+  const undone = undoes === null ? null : await session.first(nth, { itemId: item.id, now, offset: undoes - 1 });
+  const facts = { reason, patient_id, user_id: null, at, undoes_id: undone?.id ?? null };
   await insertPast(session, item.id, part, facts, now);
   const last = await session.first(next, { itemId: item.id, now, id: before.id });
   histories.set(itemFp, { number, id: last?.id ?? before.id, isOther: false });

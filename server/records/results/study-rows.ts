@@ -1,15 +1,8 @@
 import type { Result, RowSnapshot, Snapshot, Study } from "../../../shared/api/study.ts";
 import { analyteByCode } from "../../../shared/clinical/analytes/analytes.ts";
-import {
-  type ClinicRange,
-  type ClinicRanges,
-  clinicRangeById,
-  limitById,
-} from "../../../shared/clinical/clinic-ranges.ts";
+import { type ClinicRange, type ClinicRanges, clinicRangeById } from "../../../shared/clinical/clinic-ranges.ts";
 import { whyContext, whyInterval } from "../../../shared/clinical/passport/why-interval.ts";
 import { publishedRow } from "../../../shared/clinical/reference.ts";
-import { convert } from "../../../shared/clinical/analytes/units.ts";
-import { boundsOf } from "../../../shared/clinical/analytes/value.ts";
 import { isExpectedWord } from "../../../shared/clinical/result-words.ts";
 import {
   analyteOf,
@@ -20,9 +13,9 @@ import {
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import { unitText } from "../../../shared/clinical/units/unit-text.ts";
 import { sentValue } from "../../../shared/clinical/units/value-text.ts";
-import { sideOf } from "../../dashboard/types/results/result-value.ts";
+import { decidingLimit, sideIn } from "../comparison/result-side.ts";
 import { rowFor } from "../studies/stored-results.ts";
-import type { DecidingLimit, OutsideValue, Passport, Side, StudyRow } from "../../dashboard/types/results/results.ts";
+import type { OutsideValue, Passport, StudyRow } from "../../dashboard/types/results/results.ts";
 
 // The rows of a study as a person reads them.
 
@@ -50,7 +43,7 @@ export function outsideOf(
         analyte: result.analyte,
         text: `${value} ${unit ?? ""}`.trimEnd(),
         flag: result.flag,
-        side: sideOf({ ...result, ...boundsOf(result.reference_range) }),
+        side: sideIn(each),
       };
     }),
     outside_total: outside.length,
@@ -73,7 +66,7 @@ export function studyRows(
     const shown = shownResult({ modality, result, row, ranges }, units);
     const sent = sentValue(result);
     const printed = row === undefined || row.text === sent.value ? null : row.text;
-    const limit = row?.limit_id === undefined ? null : decidingLimit(row, result, ranges);
+    const limit = decidingLimit({ result, row, ranges });
     return {
       analyte: result.analyte,
       ...nameOf(result, row, modality),
@@ -83,7 +76,7 @@ export function studyRows(
       number: (result.value_text ?? result.comparator) === undefined ? shown.number : null,
       sent,
       flag: result.flag,
-      side: sideOf({ ...result, ...boundsOf(result.reference_range) }) ?? limit?.side ?? null,
+      side: sideIn({ result, row, ranges }),
       ...(result.abnormal === true ? { abnormal: true as const } : {}),
       ...(isExpectedWord(analyteOf({ modality, result, row }), result) ? { expected: true as const } : {}),
       ...(limit === null ? {} : { limit: limit.limit }),
@@ -99,22 +92,6 @@ export function studyRows(
       measured_at: row?.measured_at ?? null,
     };
   });
-}
-
-/** Returns the accepted limit that a snapshot names, and the side on which the value is beyond it. */
-function decidingLimit(
-  { limit_id = "", code }: RowSnapshot,
-  { value, unit }: Result,
-  ranges: ClinicRanges | undefined,
-): { limit: DecidingLimit; side: Side } | null {
-  const limit = ranges && limitById(ranges, limit_id);
-  const analyte = analyteByCode(code);
-  if (limit === undefined || analyte === undefined || value === null || unit === null) return null;
-  const low = limit.low === undefined ? null : convert(analyte, Number(limit.low), limit.unit, unit);
-  const side = low !== null && value <= low ? "low" : "high";
-  const { source, accepted_by: by, accepted_at: at } = limit;
-  const text = `${side === "low" ? `< ${limit.low}` : `> ${limit.high}`} ${unitText(limit.unit)}`;
-  return { limit: { text, source, by, at }, side };
 }
 
 function nameOf(

@@ -1,6 +1,7 @@
 import { reasonOf } from "../../../shared/api/reason.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
 import type { PatientHint, Snapshot } from "../../../shared/api/study.ts";
+import { type ContradictedFact, contradictedFacts } from "../../../shared/clinical/candidates.ts";
 import { namesSpecies, speciesContradiction } from "../filing/species-rule.ts";
 import { type AuditActor, auditCommand } from "../audit/audit.ts";
 import type { Session } from "../../database/query.ts";
@@ -31,12 +32,13 @@ export interface Target {
 
 /**
  * Files an unmatched study to a patient. Flags the results for the patient's species and the intervals of the day of the sample.
- * The history and the audit record it if the device stated another species.
+ * The history and the audit record it if the device stated another species. `checked` are the facts of the patient that the user has
+ * checked, although the device contradicts them.
  */
 export async function assignStudy(
   session: Session,
   stored: StoredStudy,
-  { patient, typedSpecies }: Target,
+  { patient, typedSpecies, checked }: Target & { readonly checked: readonly ContradictedFact[] },
   actor: AuditActor,
 ): Promise<Refusal | null> {
   if (stored.rejected_reason !== null) return refusal("STUDY.REJECTED");
@@ -44,6 +46,10 @@ export async function assignStudy(
   if (stored.patient_id !== null && stored.placed_by_user === 0) return refusal("STUDY.FILED_BY_AGENT");
   const placed = await placeAt(session, stored, { patient, typedSpecies });
   if ("code" in placed) return placed;
+  const hint = parseStored(stored.patient_hint) as PatientHint | null;
+  const contradicted = hint === null ? [] : contradictedFacts(hint, patient.patient);
+  if (contradicted.some((fact) => !checked.includes(fact)))
+    return refusal("MATCH.UNCHECKED_FACTS", patient.patient.name);
   const { isDespite, ...columns } = placed;
   await addRevision(session, stored, { ...columns, cause: isDespite ? "assigned despite species" : "assigned" }, actor);
   const command = isDespite ? "unmatched assign --despite species" : "unmatched assign";

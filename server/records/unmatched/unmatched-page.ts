@@ -2,14 +2,12 @@ import type { Reason } from "../../../shared/api/reason.ts";
 import { sql } from "kysely";
 import type { PatientHint, Result, Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
 import { contradictedFacts } from "../../../shared/clinical/candidates.ts";
-import { boundsOf } from "../../../shared/clinical/analytes/value.ts";
 import { isExpectedWord } from "../../../shared/clinical/result-words.ts";
 import { rangesOfStudies, rowFor, storedResults } from "../studies/stored-results.ts";
 import { analyteOf, shownResult } from "../../../shared/clinical/units/shown-result.ts";
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import { unitText } from "../../../shared/clinical/units/unit-text.ts";
 import { valueText } from "../../../shared/clinical/units/value-text.ts";
-import { sideOf } from "../../dashboard/types/results/result-value.ts";
 import {
   type DeviceRow,
   OUTDATED_MAX,
@@ -29,6 +27,7 @@ import { query, type Session } from "../../database/query.ts";
 import type { StudyColumns } from "../../database/schema.ts";
 import { findPatient } from "../patients/patients.ts";
 import { countUnknownCodes } from "../codes/unknown-codes.ts";
+import { sideIn } from "../comparison/result-side.ts";
 import { withBefore } from "../comparison/results-before.ts";
 import { candidatesFor } from "./candidates.ts";
 import { flagForPatient, preciseSpeciesOf } from "../studies/flags.ts";
@@ -136,7 +135,7 @@ export async function previewAssignment(
       flag: result.flag,
       ...(result.abnormal === true ? { abnormal: true as const } : {}),
       ...(isExpectedWord(analyteOf(each), result) ? { expected: true as const } : {}),
-      side: sideOf({ ...result, ...boundsOf(result.reference_range) }),
+      side: sideIn(each),
       reason: row?.reason ?? null,
     };
   });

@@ -129,6 +129,9 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByText("<b>new</b> kit").waitFor();
     await page.getByRole("button", { name: "New interval" }).click();
     const dialog = page.getByRole("dialog");
+    // A kind that nobody chose would have the interval of another animal.
+    await dialog.getByLabel("Species").selectOption("exotic");
+    expect(await dialog.getByLabel("Breed or kind").inputValue()).toBe("");
     await dialog.getByLabel("Species").selectOption("horse");
     await dialog.getByLabel("Breed or kind").selectOption("donkey");
     await dialog.getByLabel("Low", { exact: true }).fill("90");

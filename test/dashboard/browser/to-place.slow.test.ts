@@ -57,9 +57,14 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
 
   test("a cat's study goes to a dog only after the species is typed", async () => {
     const dashboard = await startDashboard(...clinicEntities);
-    const sent = waiting({ name: "Karabas", species: "Kedi" });
+    const unmatched = { code: "MATCH.SPECIES", values: ["cat", "dog"] };
+    const sent = waiting({ name: "Karabas", species: "Kedi" }, { unmatched });
     await pushTo(dashboard, ours, sent);
     const page = await dashboard.openAs(browser, "staff", ours, `/to-place/${sent.fp}`);
+    await heading(page, "Whose result is it?");
+    await chooseLanguage(page, "tr");
+    await page.getByText("tür çelişkisi: cihaz kedi diyor, hasta köpek").waitFor();
+    await chooseLanguage(page, "en");
     await heading(page, "Whose result is it?");
     await page.keyboard.press("1");
     await page.getByText("The device said Kedi, but Karabaş is a dog.").waitFor();

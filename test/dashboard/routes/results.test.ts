@@ -65,6 +65,7 @@ test("a positive word of an infection test is marked in the list, on the study, 
       { ...none, analyte: "FIV", value_text: "neg" },
       { ...none, analyte: "FELV", value_text: "neg", comment: "control line faint" },
       { ...none, analyte: "QX", value_text: "neg", code_source: "device" },
+      { ...none, analyte: "CCV", value_text: "neg", code_source: "device" },
     ],
   });
   await push(ours, filed, study({ patient_fp: dog.fp, results: [{ ...none, analyte: "HW", value_text: "Negatif" }] }));
@@ -72,12 +73,13 @@ test("a positive word of an infection test is marked in the list, on the study, 
   expect(items.map(({ fp, outside, outside_total }) => ({ fp, outside, outside_total }))).toEqual([
     { fp: filed.fp, outside: [{ analyte: "CPV", text: "POZİTİF", flag: null, side: null }], outside_total: 1 },
   ]);
-  // A doubted word, and one of a code that the catalogue lacks, are not judged.
+  // A doubted word, and one of a device's own code, also of one with the name of a test of the catalogue, are not judged.
   expect((await read(filed.fp)).rows.map(({ analyte, abnormal, expected }) => [analyte, abnormal, expected])).toEqual([
     ["CPV", true, undefined],
     ["FIV", undefined, true],
     ["FELV", undefined, undefined],
     ["QX", undefined, undefined],
+    ["CCV", undefined, undefined],
   ]);
   const csv = await user.call("GET", `/results/${filed.fp}/results.csv`);
   const [heads = [], ...lines] = csv.text.split("\r\n").map((line) => line.split(","));

@@ -9,7 +9,7 @@ import type { Result, Study } from "../../../shared/api/study.ts";
 import { keyPermissions, startServer, study } from "../../server/harness.ts";
 import type { AssignPreview } from "../../../server/dashboard/types/results/unmatched.ts";
 import { findClinic } from "../../../server/records/clinics/keys.ts";
-import { replaceRanges } from "../../../server/records/clinics/ranges.ts";
+import { currentRanges, replaceLimits, replaceRanges } from "../../../server/records/clinics/ranges.ts";
 import { makeUser } from "../harness.ts";
 import { chemistry, measured, resultsClinic } from "../results-clinic.ts";
 
@@ -170,4 +170,24 @@ test("the units are a setting of the clinic, which refuses a unit that is none o
   const { body } = await admin.call<TypedAnalyte[]>("GET", "/manual-study/analytes");
   const first = (code: string) => body.find((analyte) => analyte.code === code)?.units[0];
   expect([first("CREA"), first("GLU"), first("UPRO")]).toEqual(["mg/dL", "mmol/L", undefined]);
+});
+
+test("a value beyond an accepted limit has its side in the preview and the list as on its study, also without an interval", async () => {
+  const { admin, store, dog, ours, push, key } = await startUnits();
+  const own = { id: "crp", species: "dog", analyte: "CRP", unit: "mg/L", high: "100", source: "a book" } as const;
+  const ranges = await store.transaction(async (session) => {
+    const { id = 0 } = (await findClinic(session, ours)) ?? {};
+    await replaceLimits(session, id, [{ ...own, accepted_by: "Ada", accepted_at: "2026-01-01" }], 1);
+    return currentRanges(session, id);
+  });
+  const filed = chemistry(dog, [measured("CRP", 150, "mg/L")], {}, ranges);
+  const unflagged = filed.results.map((each) => ({ ...each, flag: null }));
+  const waiting = study({ modality: "BIOCHEMISTRY", results: unflagged });
+  await push(key, filed, waiting);
+  expect(filed.results[0]).toMatchObject({ reference_range: null, flag: "critical" });
+  const page = (await admin.call<StudyPage>("GET", `/results/${filed.fp}`)).body.rows[0];
+  const placed = (await admin.call<AssignPreview>("GET", `/unmatched/${waiting.fp}/preview/${dog.fp}`)).body.results[0];
+  const { items } = (await admin.call<ResultsPage>("GET", "/results?flag=critical")).body;
+  const listed = items.find(({ fp }) => fp === filed.fp)?.outside[0];
+  expect([page?.side, placed?.side, listed?.side]).toEqual(["high", "high", "high"]);
 });

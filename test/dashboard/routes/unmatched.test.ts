@@ -99,6 +99,22 @@ test("the preview has the patient's last value, and the facts in which the devic
   });
 });
 
+test("a study goes to an animal whose facts the device contradicts only if the user has checked each of them", async () => {
+  const { server, staff } = await startClinic();
+  const sent = waiting({ sex: dog.sex === "male" ? "F" : "M", date_of_birth: "1999-01-01" });
+  await pushTo(server, ours, sent);
+  const assign = async (checked: object) =>
+    staff.call<Refused>("POST", `/unmatched/${sent.fp}/assign`, { revision: 1, patient_fp: dog.fp, ...checked });
+  for (const checked of [{}, { checked: [] }, { checked: ["sex"] }, { checked: ["date_of_birth"] }]) {
+    const { status, body } = await assign(checked);
+    expect([status, body.error.details]).toEqual([409, { code: "MATCH.UNCHECKED_FACTS", values: [dog.name] }]);
+  }
+  expect((await assign({ checked: ["weight"] })).status).toBe(400);
+  expect(await readStudy(server, sent.fp)).toBeNull();
+  expect((await assign({ checked: ["sex", "date_of_birth"] })).status).toBe(200);
+  expect(await readStudy(server, sent.fp)).toMatchObject({ patient_fp: dog.fp });
+});
+
 test("a study of a cat goes to a dog only if the user types the dog's species", async () => {
   const { server, staff, studyOf } = await startClinic();
   const sent = waiting({ species: "Kedi" });

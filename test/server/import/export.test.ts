@@ -136,7 +136,7 @@ describe("an export", () => {
     });
     await importEntities(store, clinic(ours), vaccine, moved(1, 7), moved(2, -2, "used"));
     const before = await exported(store);
-    await importEntities(store, moved(1, 9), moved(2, -4, "used"), moved(3, 1));
+    await importEntities(store, moved(1, 9), moved(2, -4, "used"), moved(3, 1), { ...moved(4, -1), undoes: 3 });
     expect(await exported(store)).toEqual(before);
     for (const [line, problem] of [
       [moved(2, 1), "expected 1: movements of an item come in their order"],

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { filingReasonText } from "../../../shared/clinical/filing-reasons.ts";
+import { translator } from "../../../shared/clinical/device-words/translator.ts";
+import { filingReasonText, filingSentences } from "../../../shared/clinical/filing-reasons.ts";
 
 test("a reason of the agent has words in both languages", () => {
   const reason = { code: "MATCH.UNKNOWN_SAMPLE", values: ["4711", "S-7"] };
@@ -16,4 +17,21 @@ test("a moved number names the animals that have it now, or none", () => {
 test("a refusal without Turkish words is in English, and a code of another version is shown as it is", () => {
   expect(filingReasonText({ code: "CLINIC.FULL", values: [] }, "tr")).toMatch(/^the clinic stores as many/);
   expect(filingReasonText({ code: "NEW.CODE", values: ["a"] }, "tr")).toBe("NEW.CODE a");
+});
+
+test.each([
+  ["MATCH.UNKNOWN_SAMPLE", "4711"],
+  ["MATCH.UNKNOWN_SAMPLE", "4711", "S-7", "a b"],
+  ["MATCH.IDENTIFIER_MOVED", "fp-a", "fp-b", "4711"],
+  ["MATCH.IDENTIFIER_MOVED", "fp-a", "", "4711", "S-7"],
+  ["MATCH.NAME_MOVED", "fp-a", "2"],
+  ["MATCH.NAME_MOVED", "fp-a", ""],
+  ["MATCH.ORDER_MOVED", "fp-a", "ORD-1", ""],
+  ["MATCH.SPECIES", "cat", "dog"],
+  ["MATCH.OTHER_SPECIES", "cat", "dog"],
+  ["PERSON.TOOK_BACK", "fp-a", "the wrong tube"],
+])("the stored sentence of %s %s has the Turkish words of its code", (code, ...values) => {
+  const reason = { code, values };
+  const translate = translator(filingSentences);
+  expect(translate(filingReasonText(reason), "tr")).toBe(filingReasonText(reason, "tr"));
 });

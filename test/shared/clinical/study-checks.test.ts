@@ -16,6 +16,32 @@ import { soakCount } from "../../support/soak.ts";
 const now = Date.parse("2026-11-21T12:00:00.000Z");
 const acquired_at = "2026-11-20T10:00:00.000Z";
 
+test.each<[string, string | null, string | undefined, string, string[]]>([
+  ["without a range", null, "glu", "GLU", []],
+  ["within a range", "10-100", "glu", "GLU", []],
+  ["by no limit", null, undefined, "GLU", ["results/0/flag is critical without a reference_range, expected null"]],
+  [
+    "by the limit of another row",
+    "10-100",
+    "glu",
+    "ALT",
+    ["results/0/flag is critical for 50 of 10-100, expected normal or null"],
+  ],
+])(
+  "critical by an accepted limit %s is no contradiction, and nothing else is",
+  (_, reference_range, limit, of, found) => {
+    const result: Result = { analyte: "GLU", value: 50, unit: "mg/dL", reference_range, flag: "critical" };
+    const row = { code: of, analyte: of, interval_id: null, reason: null, text: "50", device_range: null };
+    const snapshot = {
+      ...{ catalogue: "1", ranges: "1", instrument: null, notes: [] },
+      rows: [{ ...row, device_species: null, device_flag: null, ...(limit && { limit_id: limit }) }],
+    };
+    expect(studyProblems({ acquired_at, results: [result], snapshot }, now)).toEqual(found);
+    const low: Result = { ...result, flag: "low" };
+    expect(studyProblems({ acquired_at, results: [low], snapshot }, now)).toHaveLength(1);
+  },
+);
+
 function problemsOf(result: Partial<Result>): string[] {
   const whole = { analyte: "ALT", value: 50, unit: "U/L", reference_range: null, flag: null, ...result };
   return studyProblems({ acquired_at, results: [whole] }, now);

@@ -22,6 +22,7 @@ import type { StoredStudy } from "../../../records/studies/studies.ts";
 import { clinicOf } from "../../auth/guard.ts";
 import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
+import { CONTRADICTED_FACTS } from "../../../../shared/clinical/candidates.ts";
 import { textForm } from "../../../../shared/schema/text-form.ts";
 import { type CommandScreen, found, ownPatient, studyCommand } from "./study-command.ts";
 import { type Refusal, refusal } from "../../types/refusals.ts";
@@ -42,6 +43,7 @@ const assignBody: (body: unknown) => AssignBody = bodyReader({
   revision: Revision,
   patient_fp: Type.String({ maxLength: 100 }),
   typed_species: Type.Optional(Type.String({ maxLength: 100 })),
+  checked: Type.Optional(Type.Array(Type.Enum([...CONTRADICTED_FACTS]), { maxItems: CONTRADICTED_FACTS.length })),
 });
 
 const rejectBody: (body: unknown) => RejectBody = bodyReader({
@@ -98,9 +100,9 @@ function commandRoutes(app: FastifyInstance, context: DashboardContext): void {
   studyCommand(app, context, screen, {
     name: "assign",
     body: assignBody,
-    run: async (session, stored, { patient_fp, typed_species: typedSpecies = "" }, actor) => {
+    run: async (session, stored, { patient_fp, typed_species: typedSpecies = "", checked = [] }, actor) => {
       const patient = await ownPatient(session, actor.clinicId, patient_fp);
-      return assignStudy(session, stored, { patient, typedSpecies }, actor);
+      return assignStudy(session, stored, { patient, typedSpecies, checked }, actor);
     },
   });
   studyCommand(app, context, screen, {

@@ -21,6 +21,7 @@ import { removeByHand, restoreAnimal, setDeceased } from "../../../records/regis
 import { animalFromHint } from "../../../records/registry/by-hand/animal-from-hint.ts";
 import { refusal } from "../../types/refusals.ts";
 import { assignStudy } from "../../../records/unmatched/commands.ts";
+import { CONTRADICTED_FACTS } from "../../../../shared/clinical/candidates.ts";
 import { parseStored } from "../../../records/studies/study-content.ts";
 import { findOwnStudy } from "../../../records/unmatched/unmatched-page.ts";
 import { instantOf, wallTime } from "../../types/wall-time.ts";
@@ -170,7 +171,7 @@ function foundOwner<Saved>(saved: Saved | undefined): Saved {
   return foundRecord("This owner", saved);
 }
 
-/** Files a waiting study to the new animal. A user who chose the species confirms a contradiction of the device by it. */
+/** Files a waiting study to the new animal. A user who typed its facts confirms a contradiction of the device by them. */
 async function fileTo(
   session: Session,
   actor: Hand,
@@ -178,10 +179,9 @@ async function fileTo(
 ): Promise<number> {
   const stored = foundRecord("This study", await findOwnStudy(session, actor.clinicId, waiting.fp));
   const patient = await ownPatient(session, actor.clinicId, fp);
+  const target = { patient, typedSpecies: patient.patient.species, checked: CONTRADICTED_FACTS };
   const refused =
-    stored.revision === waiting.revision
-      ? await assignStudy(session, stored, { patient, typedSpecies: patient.patient.species }, actor)
-      : refusal("STUDY.CHANGED");
+    stored.revision === waiting.revision ? await assignStudy(session, stored, target, actor) : refusal("STUDY.CHANGED");
   if (refused !== null) refuse(refused);
   return stored.revision + 1;
 }

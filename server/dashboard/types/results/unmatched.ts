@@ -148,6 +148,8 @@ export interface AssignBody {
   patient_fp: string;
   /** The species of the patient as the user typed it. Needed if the device stated another one. */
   typed_species?: string;
+  /** The facts of the patient that the user has checked. Needed for those that the device contradicts. */
+  checked?: ContradictedFact[];
 }
 
 export interface RejectBody {

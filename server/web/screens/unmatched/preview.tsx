@@ -29,7 +29,8 @@ export function Preview({ unmatched, preview }: { unmatched: Unmatched; preview:
         >
           {said !== null && <Contradiction preview={preview} said={said} />}
           {preview.contradicted.length > 0 && (
-            <label class="check unmatched-checked">
+            // The patient may change meanwhile: the tick is for the facts that were shown.
+            <label key={preview.contradicted.join()} class="check unmatched-checked">
               <input type="checkbox" required />
               <span>{t("checked", { count: preview.contradicted.length, name })}</span>
             </label>

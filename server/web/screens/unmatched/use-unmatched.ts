@@ -113,10 +113,10 @@ export function useUnmatched() {
       const next = studies[selected < 0 ? 0 : selected + step];
       if (next !== undefined) select(next.fp);
     },
-    /** Files the study with the previewed flags. */
-    assign: async ({ revision, patient }: AssignPreview, typed?: string) => {
+    /** Files the study with the previewed flags. The page has asked about the facts that it showed as contradicted. */
+    assign: async ({ revision, patient, contradicted: checked }: AssignPreview, typed?: string) => {
       if (fp === undefined) return false;
-      const body = { revision, patient_fp: patient.fp, ...(typed && { typed_species: typed }) };
+      const body = { revision, patient_fp: patient.fp, checked, ...(typed && { typed_species: typed }) };
       return send(fp, "assign", body, (placed) => goOn(fp, placed, patient.name));
     },
     /** Goes on after the study was filed to a new animal. */

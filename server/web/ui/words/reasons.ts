@@ -22,7 +22,16 @@ function animalWords(stored: string): string {
   return parts.map((part) => animalWord(part, language.value)).join(" ");
 }
 
-/** Translates the reason of an unmatched or contradicting study. */
-export function filingReason(reason: Reason): string {
-  return filingReasonText(reason, language.value);
+/** The values of a reason that are species. */
+const SPECIES_AT: Readonly<Record<string, readonly number[]>> = {
+  "MATCH.SPECIES": [0, 1],
+  "MATCH.OTHER_SPECIES": [0, 1],
+  "MATCH.NAME_UNKNOWN": [0],
+};
+
+/** Translates the reason of an unmatched or contradicting study, with the species that it names. */
+export function filingReason({ code, values }: Reason): string {
+  const places = SPECIES_AT[code] ?? [];
+  const named = values.map((value, place) => (places.includes(place) ? animalWord(value, language.value) : value));
+  return filingReasonText({ code, values: named }, language.value);
 }

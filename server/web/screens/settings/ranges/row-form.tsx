@@ -113,8 +113,8 @@ function RowFields({ row, animals, fault }: RowFieldsProps) {
         </select>
       </Field>
       <Field label={t("subgroup")}>
-        <select name="subgroup" key={species}>
-          {animal?.needs_subgroup === false && <option value="">{t("everySubgroup")}</option>}
+        <select name="subgroup" key={species} required={animal?.needs_subgroup === true}>
+          <option value="">{t(animal?.needs_subgroup === true ? "chooseSubgroup" : "everySubgroup")}</option>
           {animal?.subgroups.map((each) => (
             <option key={each} value={each} selected={row?.species === species && row.subgroup === each}>
               {animalWord(each, language.value)}

@@ -80,6 +80,7 @@ export const t = translations({
   species: ["Species", "Tür"],
   subgroup: ["Breed or kind", "Irk veya alt tür"],
   everySubgroup: ["All", "Tümü"],
+  chooseSubgroup: ["Choose…", "Seçin…"],
   sex: ["Sex", "Cinsiyet"],
   bothSexes: ["Both", "Her ikisi"],
   ageFrom: ["Age from, days", "Yaş alt sınırı, gün"],
