@@ -53,6 +53,7 @@ const pairs: readonly SentencePair[] = [
   ["the device has not set it (its interval is {text})", "cihaz bu değeri belirlemedi (aralığı {text})"],
   ["the device's check is {text}", "cihazın kontrol sonucu: {text}"],
   ["the device has suppressed it", "cihaz değeri gizlemiş"],
+  ["the device marks it in a way that is not known", "cihazın bu sonuca koyduğu işaret bilinmiyor"],
   ["the last line has no end yet, and waits", "son satır henüz bitmemiş, bekliyor"],
   ["{name}: no complete XML: {text}", "{name}: XML tamamlanmamış: {text}"],
   ["the device reports error {text}", "cihaz {text} hatasını bildiriyor"],

@@ -1,7 +1,6 @@
 import { ownProfile } from "../../devices/index.ts";
 import { isOwn } from "../../devices/own/reference.ts";
-import { conditionOf, type Records } from "../../devices/table/source.ts";
-import type { SourceForm } from "../../devices/table/schema.ts";
+import { conditionOf, type Records, type SourceForm } from "../../devices/table/source.ts";
 import { Segment, STANDARD_DELIMITERS } from "../../protocols/hl7/message/segment.ts";
 
 // The places of names that a clinic's own profile reads only under a condition, which may look at another segment of HL7.

@@ -17,10 +17,8 @@ function readingOf(text: string): unknown {
   return reportsOf(reading).map(({ sampleIds, rows }) => [...(sampleIds ?? []), ...rows.map(({ value }) => value)]);
 }
 
-test("noise of the line before a run does not lose it", () => {
-  for (const noise of ["", "\0", "\xff\x11", "R", "x R\r\n"]) {
-    expect(readingOf(`${noise}${record("12", "9.8")}${END}`), noise).toEqual([["12", 9.8]]);
-  }
+test.each(["", "\0", "\xff\x11", "R", "x R\r\n"])("noise of the line before a run does not lose it: %j", (noise) => {
+  expect(readingOf(`${noise}${record("12", "9.8")}${END}`)).toEqual([["12", 9.8]]);
 });
 
 test("two runs whose first lost its end are not read, since one of them would be lost", () => {

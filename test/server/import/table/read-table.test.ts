@@ -480,7 +480,7 @@ function longTexts(): Uint8Array {
   const relations = "xl/_rels/workbook.xml.rels";
   const rows = Array.from(
     { length: 200 },
-    (_, row) => `<row r="${row + 3}"><c r="A${row + 3}" t="s"><v>0</v></c></row>`,
+    (_, index) => `<row r="${index + 3}"><c r="A${index + 3}" t="s"><v>0</v></c></row>`,
   );
   const parts = unzipSync(
     withPart("worksheets/sheet1", (sheet) => sheet.replace("</sheetData>", `${rows.join("")}</sheetData>`)),
@@ -497,7 +497,7 @@ function longTexts(): Uint8Array {
 
 /** A part of it does not unpack. */
 function damagedSheet(): Uint8Array {
-  const bytes = sheetFile(Array.from({ length: 200 }, (_, row) => [`Name ${row * 7919}`]));
+  const bytes = sheetFile(Array.from({ length: 200 }, (_, index) => [`Name ${index * 7919}`]));
   const name = Buffer.from(bytes).indexOf("xl/worksheets/sheet1.xml");
   return bytes.fill(0xff, name + 60, name + 200);
 }
