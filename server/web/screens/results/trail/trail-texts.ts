@@ -13,7 +13,6 @@ export const t = translations({
   clockDevice: ["device", "cihaz"],
   clockAgent: ["agent", "ajan"],
   clockServer: ["server", "sunucu"],
-  digest: ["SHA-256", "SHA-256"],
   gaps: ["Not shown by anything", "Hiçbir şeyin göstermediği"],
   gapNoReceipt: [
     "Revision {revision}: the agent did not tell of the bytes",

@@ -8,6 +8,7 @@ import { studyWord } from "../../../ui/words/study-word.ts";
 import { eventText } from "../study-history.tsx";
 import { Gaps } from "./gaps.tsx";
 import { t } from "./trail-texts.ts";
+import "./trail.css";
 
 /** The proof of delivery of one study: each step with its clock and digest, and what nothing shows. It prints as a page. */
 export function Trail() {
@@ -35,15 +36,18 @@ function Steps({ study: { fp, modality, device_name, time_line, gaps } }: { stud
       </div>
       <p class="quiet">{t("proofWhy")}</p>
       <div class="card flush">
-        <DataTable label={t("proof")} columns={[t("time"), t("clock"), t("step"), t("digest")]}>
+        <DataTable label={t("proof")} columns={[t("time"), t("clock"), t("step")]}>
           {time_line.map((event, index) => (
             <tr key={index}>
               <td>
                 <time dateTime={event.at}>{dateTime(event.at)}</time>
+                <code class="proof">{event.at}</code>
               </td>
               <td>{t(CLOCKS[event.kind])}</td>
-              <td>{eventText(event)}</td>
-              <td>{"sha256" in event && <code class="digest">{event.sha256}</code>}</td>
+              <td>
+                {eventText(event)}
+                {"sha256" in event && <code class="proof">SHA-256 {event.sha256}</code>}
+              </td>
             </tr>
           ))}
         </DataTable>
