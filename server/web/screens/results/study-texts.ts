@@ -67,8 +67,8 @@ export const t = translations({
   eventMeasured: ["Measured on {device}", "{device} cihazında ölçüldü"],
   eventSample: ["Sample {samples} measured on {device}", "{samples} numunesi {device} cihazında ölçüldü"],
   eventReceived: [
-    "{device} sent {bytes} bytes, stored and acknowledged",
-    "{device} {bytes} bayt gönderdi, kaydedildi ve onaylandı",
+    "{device} sent a message ({bytes} B), stored and acknowledged",
+    "{device} bir ileti gönderdi ({bytes} B), kaydedildi ve onaylandı",
   ],
   eventOffered: [
     "Offered to {to}, attempt {attempt}: {outcome}",
