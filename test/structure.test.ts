@@ -188,10 +188,11 @@ server/records/manual: server/dashboard/types server/database server/records/aud
 server/records/orders: server/dashboard/types server/database server/records/audit server/records/clinics server/records/studies shared
 server/records/patients: server/dashboard/types server/database server/records/audit server/records/changes server/records/comparison server/records/studies shared
 server/records/registry: server/dashboard/types server/database server/records/audit server/records/calendar server/records/filing server/records/inventory server/records/orders server/records/patients server/records/studies server/records/unmatched shared
-server/records/results: server/dashboard/types server/database server/records/clinics server/records/comparison server/records/filing server/records/patients server/records/studies server/records/unmatched shared
+server/records/results: server/dashboard/types server/database server/records/clinics server/records/comparison server/records/patients server/records/studies server/records/trail server/records/unmatched shared
 server/records/sharing: server/dashboard/types server/database server/records/clinics server/records/orders server/records/patients server/records/studies shared
 server/records/soap: server/dashboard/types server/database server/records/patients shared
 server/records/studies: server/database server/records/changes server/records/clinics shared
+server/records/trail: server/dashboard/types server/database server/records/filing server/records/patients server/records/studies shared
 server/records/unmatched: server/dashboard/types server/database server/records/audit server/records/codes server/records/comparison server/records/filing server/records/patients server/records/studies shared
 server/records/users: server/dashboard/types server/database server/records/audit server/records/patients shared
 server/records/webhooks: server/dashboard/types server/database

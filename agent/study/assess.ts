@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { IDENTIFIER_CHARS_MAX, type MatchedBy, type PushedStudy, type StudySource } from "../../shared/api/study.ts";
 import { newFp } from "../../shared/api/fp.ts";
 import { foldName } from "../../shared/clinical/analytes/analytes.ts";
@@ -130,6 +131,7 @@ export async function assess(
       device_id: message.device,
       message_id: message.id,
       ...profileSource(device.profile),
+      receipt: receiptOf(message),
       ...(report.sampleIds === undefined ? {} : { sample_ids: [...report.sampleIds] }),
     };
     const draft = study(report, patient, source, device.model, await directory.ranges());
@@ -184,6 +186,12 @@ export function quarantined(
   code: MessageCode | null = null,
 ): Settlement {
   return { message: message.id, state: "quarantined", reason, code, studies: [], completes: [], at: Date.now() };
+}
+
+/** Returns what proves the reception. A link delivers a message after the commit of its bytes; see wire-session.ts. */
+function receiptOf({ receivedAt, bytes }: StoredMessage): NonNullable<StudySource["receipt"]> {
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  return { at: new Date(receivedAt).toISOString(), bytes: bytes.length, sha256 };
 }
 
 /** Joins the keys of several Reports. The lowest version counts, because each Report may have missed a later change. */

@@ -962,6 +962,11 @@ const soapContent = [
   "amends_fp",
 ];
 
+// A study's page lists who was told of it.
+const deliveriesOfStudies = () => `
+  create index webhook_delivery_of_study on webhook_delivery (fp) where substr(fp, 1, 4) = 'cds_';
+`;
+
 /**
  * The baseline, then what each later version changes. Released entries stay as they are, because databases of clinics have run
  * them.
@@ -984,6 +989,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   intervalProposals,
   units,
   ownProfiles,
+  deliveriesOfStudies,
 ];
 
 /** Version of the schema that this program knows. */

@@ -262,6 +262,14 @@ export const StudySource = ClosedObject({
   profile: Type.Optional(Type.String({ maxLength: 80 })),
   /** SHA-256 of the text of a clinic's own profile. */
   profile_hash: Type.Optional(Type.String({ maxLength: 64 })),
+  /** Of the message's bytes, which were on the agent's disk at that time, before they were acknowledged. Older agents omit it. */
+  receipt: Type.Optional(
+    ClosedObject({
+      at: Type.String({ pattern: TIMESTAMP_PATTERN }),
+      bytes: Type.Integer({ minimum: 0 }),
+      sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+    }),
+  ),
 });
 export type StudySource = Static<typeof StudySource>;
 

@@ -205,6 +205,75 @@ export interface StudyEnvelope {
   data: DiagnosticStudy;
 }
 
+/** One step of the way of a study. */
+export interface TrailStep {
+  /** `measured` by the device; `received`: the agent had the bytes on its disk and acknowledged them; `stored` here as a revision; `refused`: another body under a known revision; `changed` by a person's command; `offered` to a webhook; `opened`: the owner's report; `read` by a key or a user. */
+  hop: "measured" | "received" | "stored" | "refused" | "changed" | "offered" | "opened" | "read";
+  /** Time of the step by the clock of `clock`. */
+  at: string;
+  /** Whose clock the time is from. */
+  clock: "device" | "agent" | "server";
+  /** Revision of the study. */
+  revision?: number;
+  /** Who did it: a device's id, a user, the name of a key, the host of a webhook. */
+  by?: string;
+  /** Why the revision came: `pushed`, `assigned`, `moved`, `merged` and others. */
+  cause?: string;
+  /** How the agent found the animal: fp, identifier, accession or name. */
+  rule?: string;
+  /** The animal of the revision; null while it waits for one, and for an animal of other clinics. */
+  patient_fp?: string | null;
+  /** The agent's id of the message. */
+  message_id?: string;
+  /** Bytes of the message. */
+  bytes?: number;
+  /** `received`: of the exact bytes of the message. `stored`: of the revision's study as JSON without blanks. */
+  sha256?: string;
+  /** Number of the attempt, from 1. */
+  attempt?: number;
+  /** The event of a webhook, or the command of a person. */
+  event?: string;
+  /** HTTP status of the receiver; null without an answer. */
+  status?: number | null;
+  /** End of the attempt; null if nothing shows it. */
+  ended_at?: string | null;
+  /** How often it was read or opened. */
+  times?: number;
+  /** Time of the last of them. */
+  last_at?: string;
+  /** A code, or the words of the receiver's fault. */
+  reason?: string;
+}
+
+/** A part of the way that nothing shows. */
+export interface TrailGap {
+  /** `NO_RECEIPT`: the agent did not tell of the bytes. `REVISION_MISSING`: the revision is not stored. `CLOCKS_DISAGREE`: the agent's clock was ahead. `NO_END`: nothing shows how the attempt ended. */
+  code: "NO_RECEIPT" | "REVISION_MISSING" | "CLOCKS_DISAGREE" | "NO_END";
+  /** Revision of the study. */
+  revision?: number;
+  /** Number of the attempt. */
+  attempt?: number;
+}
+
+/** The way of a study from its device to its readers. */
+export interface Trail {
+  /** Fingerprint of the study. */
+  fp: string;
+  /** Revision that the clinic reads now. */
+  revision: number;
+  /** The earliest first. */
+  steps: TrailStep[];
+  /** Parts of the way that nothing shows. */
+  gaps: TrailGap[];
+}
+
+/** A success. */
+export interface TrailEnvelope {
+  /** True in every success, false in every error. */
+  success: true;
+  data: Trail;
+}
+
 /** An event of the clinic's calendar. Its times are UTC; it has no time zone of its own. */
 export interface CalendarEvent {
   /** Fingerprint of the event. */
@@ -414,6 +483,17 @@ export interface paths {
   /** Get a diagnostic study. */
   "/api/v1/lab/diagnostics/{fp}": Get<
     StudyEnvelope,
+    {
+      query?: never;
+      path: {
+        /** Fingerprint of the record, `cds_` and a ULID. */
+        fp: string;
+      };
+    }
+  >;
+  /** Get the way of a study. */
+  "/api/v1/lab/diagnostics/{fp}/trail": Get<
+    TrailEnvelope,
     {
       query?: never;
       path: {

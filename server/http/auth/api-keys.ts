@@ -14,6 +14,7 @@ export const permissions = [
   "clinic.inventory.view",
   "clinic.soap.view",
   "clinic.lab.view",
+  "clinic.audit.view",
   "clinic.lab.ingest",
   "clinic.sync.write",
 ] as const;

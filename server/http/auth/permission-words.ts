@@ -9,6 +9,7 @@ const areaWords: Readonly<Record<KeyArea, string>> = {
   records: "SOAP records",
   calendar: "appointments",
   stock: "items of the inventory",
+  trails: "the way of each result to its readers",
   sending:
     "sending results, and what an agent reads for it: numbers of patients, intervals, codes, its devices and releases",
   entering: "sending patients and their owners, orders and appointments from practice software",

@@ -43,6 +43,8 @@ export interface Operation {
   readonly headers?: readonly Header[];
   /** Whether the response depends on which of the permissions the key has. */
   readonly variesWithPermissions?: true;
+  /** Whether the response may change while the clinic's version stays. */
+  readonly uncached?: true;
   /** A made-up successful response. */
   readonly example: unknown;
   /** Errors of this route, in addition to those of every route. */

@@ -5,6 +5,7 @@ import type { RemovedRecord } from "../../../shared/api/removed-record.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
 import type { Soap } from "../../../shared/api/soap.ts";
 import type { ListedStudy, Study } from "../../../shared/api/study.ts";
+import type { Trail } from "../../../shared/api/trail.ts";
 import { ApiError, type ErrorCode, type ErrorEnvelope } from "../errors.ts";
 
 // Made-up records and errors for the API document.
@@ -94,7 +95,28 @@ const listedStudy: ListedStudy = { ...study, updated_at: "2026-11-20T10:05:00.00
 
 const removed: RemovedRecord = { fp: exampleFp("cds"), removed_at: "2026-11-20T10:15:00.000Z" };
 
-export const exampleOf = { patient, soap, study, listedStudy, event, item, removed };
+const trail: Trail = {
+  fp: study.fp,
+  revision: 1,
+  steps: [
+    { hop: "measured", at: study.acquired_at, clock: "device", by: study.device_name },
+    {
+      ...{ hop: "received", at: "2026-11-20T10:00:02.000Z", clock: "agent", revision: 1, by: "chem-1" },
+      ...{ message_id: exampleUlid, bytes: 412, sha256: "a1".repeat(32) },
+    },
+    {
+      ...{ hop: "stored", at: "2026-11-20T10:00:02.400Z", clock: "server", revision: 1, by: "chem-1", cause: "pushed" },
+      ...{ rule: "identifier", patient_fp: patient.fp, sha256: "b2".repeat(32) },
+    },
+    {
+      ...{ hop: "offered", at: "2026-11-20T10:00:03.000Z", clock: "server", by: "pims.example", event: "study.filed" },
+      ...{ attempt: 1, status: 200, ended_at: "2026-11-20T10:00:03.100Z" },
+    },
+  ],
+  gaps: [],
+};
+
+export const exampleOf = { patient, soap, study, listedStudy, event, item, removed, trail };
 
 const failedRequest = { details: { request_id: exampleUlid } };
 

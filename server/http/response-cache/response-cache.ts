@@ -40,7 +40,7 @@ export function cacheResponses(scope: FastifyInstance, limiter: RateLimiter, now
   const entries = new SecondChanceCache<CacheEntry>(CACHE_BYTES_MAX);
 
   scope.addHook("onRequest", (request, _reply, done) => {
-    if (isPermitted(request)) {
+    if (isPermitted(request) && request.context.route.uncached !== true) {
       const entry = entries.get(entryName(request));
       if (entry?.version === versionsOf(request).answers && entry.day === utcDay(now())) {
         request.context.cacheHit = hitFor(request, entry.response);
@@ -65,7 +65,8 @@ export function cacheResponses(scope: FastifyInstance, limiter: RateLimiter, now
     const response = toCachedResponse(request, reply, payload);
     const name = entryName(request);
     const entry = { response, version: versionsOf(request).answers, day: utcDay(now()) };
-    entries.set(name, entry, response.body.length + name.length + ENTRY_BYTES);
+    if (request.context.route.uncached !== true)
+      entries.set(name, entry, response.body.length + name.length + ENTRY_BYTES);
     use.bytes = entries.bytes;
     sendNew(request, reply, hitFor(request, response)).catch((error: Error) => void reply.send(error));
   });

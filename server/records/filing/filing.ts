@@ -26,7 +26,13 @@ import {
   type StudyWrite,
   updateStudy,
 } from "../studies/studies.ts";
-import { contentHash, describeStudy, parseStored, storedMeasurementKey } from "../studies/study-content.ts";
+import {
+  contentHash,
+  describeStudy,
+  parseStored,
+  storedMeasurementKey,
+  type StoredSource,
+} from "../studies/study-content.ts";
 import { recordCodes } from "../codes/unknown-codes.ts";
 
 // Files the studies that an agent pushed.
@@ -262,7 +268,7 @@ async function studyRow(
     revision: pushed.revision,
     dedupe_key: pushed.dedupe_key,
     content_hash: hashOf(pushed),
-    source: JSON.stringify(pushed.source),
+    source: JSON.stringify(sourceOf(pushed)),
     patient_hint: JSON.stringify(pushed.patient_hint),
     snapshot: pushed.snapshot === undefined ? null : JSON.stringify(pushed.snapshot),
     received_at: now,
@@ -274,6 +280,10 @@ async function studyRow(
     ...orderColumns(order, stored),
   };
   return filedTo === undefined ? row : { ...row, ...(await reflagged(session, row, pushed, filedTo.patient)) };
+}
+
+function sourceOf({ source, matched_by }: PushedStudy): StoredSource {
+  return matched_by === undefined ? source : { ...source, matched_by: matched_by.by };
 }
 
 /** The order of the push, else the one that the study had: a later message of an older agent names none. */

@@ -3,7 +3,7 @@ import type { PatientHint, Snapshot, Study, StudySource } from "../../../shared/
 import { query, type Session } from "../../database/query.ts";
 import type { StudyCause } from "../../database/schema.ts";
 import type { ReplacedStudy, StoredStudy } from "./studies.ts";
-import { inPublishedOrder, parseStored, sampleIds, timestampOf, toStudy } from "./study-content.ts";
+import { inPublishedOrder, parseStored, sampleIds, type StoredSource, timestampOf, toStudy } from "./study-content.ts";
 
 /** A stored study with its origin and state, whichever clinic may read it. */
 export interface StudyView {
@@ -48,6 +48,8 @@ export interface HistoryEntry {
   rejected_reason: string | null;
   /** Present if the device sent any. */
   sample_ids?: string[];
+  /** Null unless a device sent it. */
+  source: StoredSource | null;
   study: Study;
   snapshot: Snapshot | null;
 }
@@ -66,6 +68,7 @@ export async function historyOf(session: Session, stored: StoredStudy): Promise<
       cause_reason: study.cause_reason ?? null,
       rejected_reason: study.rejected_reason,
       ...sampleIds(study.source as StudySource | null),
+      source: study.source as StoredSource | null,
       study: inPublishedOrder(study),
       snapshot: study.snapshot as Snapshot | null,
     };
@@ -75,8 +78,8 @@ export async function historyOf(session: Session, stored: StoredStudy): Promise<
   const snapshot = parseStored(stored.snapshot) as Snapshot | null;
   const reasons = { unmatched_reason, cause_reason, rejected_reason };
   const current = { revision, cause, at: timestampOf(received_at), patient_fp, ...reasons };
-  const samples = sampleIds(parseStored(stored.source) as StudySource | null);
-  return [...earlier, { ...current, ...samples, study: inPublishedOrder(toStudy(stored)), snapshot }];
+  const source = parseStored(stored.source) as StoredSource | null;
+  return [...earlier, { ...current, ...sampleIds(source), source, study: inPublishedOrder(toStudy(stored)), snapshot }];
 }
 
 const clinicFp = query((db, p: { id: number }) => db.selectFrom("clinic").select("fp").where("id", "=", p.id));

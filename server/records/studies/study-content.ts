@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { Result, type Study, type StudySource } from "../../../shared/api/study.ts";
+import { type MatchedBy, Result, type Study, type StudySource } from "../../../shared/api/study.ts";
 import { withAbnormalWords } from "../../../shared/clinical/results.ts";
 import { measurementKey } from "../../../shared/clinical/measurement-key.ts";
 import type { StudyColumns, OptionalStudyColumns } from "../../database/schema.ts";
@@ -93,6 +93,9 @@ export function inPublishedOrder({
     ...(order === undefined ? {} : { order: { fp: order.fp, placer_number: order.placer_number } }),
   };
 }
+
+/** The origin of a stored study. `matched_by` is how its agent found the animal. */
+export type StoredSource = StudySource & { readonly matched_by?: MatchedBy["by"] };
 
 /** Parses a JSON column; null stays null. */
 export function parseStored(text: string | null): unknown {

@@ -6,6 +6,10 @@ export const screens = [
   { path: "/dashboard/results", Screen: lazy(async () => (await import("../screens/results/results.tsx")).Results) },
   { path: "/dashboard/results/:fp", Screen: lazy(async () => (await import("../screens/results/study.tsx")).Study) },
   {
+    path: "/dashboard/results/:fp/trail",
+    Screen: lazy(async () => (await import("../screens/results/trail/trail.tsx")).Trail),
+  },
+  {
     path: "/dashboard/patients",
     Screen: lazy(async () => (await import("../screens/patients/patients.tsx")).Patients),
   },

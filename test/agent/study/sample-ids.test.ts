@@ -1,8 +1,9 @@
+import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
 import { fujiDriChemNx } from "../../../agent/devices/text/fuji-dri-chem-nx.ts";
 import { genericPoct1a } from "../../../agent/devices/generic-poct1a.ts";
 import { readText } from "../../../agent/protocols/text/read.ts";
-import { searchSpool } from "../../../agent/spool/access.ts";
+import { readSpool, searchSpool } from "../../../agent/spool/access.ts";
 import { read } from "../../../agent/study/read.ts";
 import { explain } from "../../../agent/tools/offline/explain.ts";
 import type { Profile } from "../../../agent/devices/profile.ts";
@@ -75,6 +76,18 @@ async function match(device: string, sample: string, patient = "P|1"): Promise<s
   return revision?.body.patient_fp ?? clinic.listed().find((message) => message.id === id)?.reason ?? "";
 }
 
+const receipt = { at: expect.any(String), bytes: expect.any(Number), sha256: expect.stringMatching(/^[0-9a-f]{64}$/) };
+
+test("the receipt of a study has the digest of its message's exact bytes", async () => {
+  const id = await clinic.receive("plain-1", [HEADER, "P|1|4711", "O|1|S-77^1^2||^^^Panel", ALT, "L|1|N"]);
+  const { body } = only(await clinic.push());
+  const bytes = readSpool(clinic.folder, (db) => db.prepare("SELECT bytes FROM message WHERE id = ?").pluck().get(id));
+  const sha256 = createHash("sha256")
+    .update(bytes as Uint8Array)
+    .digest("hex");
+  expect(body.source.receipt).toEqual({ ...receipt, bytes: (bytes as Uint8Array).length, sha256 });
+});
+
 test("the numbers are in the source of the study, in the list of messages and in explain", async () => {
   await clinic.receive("plain-1", [HEADER, "P|1|4711", "O|1|S-77^1^2||^^^Panel", ALT, "L|1|N"]);
   const { fp, body } = only(await clinic.push());
@@ -82,6 +95,7 @@ test("the numbers are in the source of the study, in the list of messages and in
     device_id: "plain-1",
     message_id: "M0",
     profile: "generic-astm@1",
+    receipt,
     sample_ids: ["S-77"],
   });
   expect(clinic.listed()).toEqual([expect.objectContaining({ study_fps: [fp], sample_ids: ["S-77"] })]);
@@ -95,6 +109,7 @@ test("a study without a sample number has none in its source", async () => {
     device_id: "plain-1",
     message_id: "M0",
     profile: "generic-astm@1",
+    receipt,
   });
 });
 

@@ -404,6 +404,20 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await expectFitsPhone(page);
     await chooseLanguage(page, "tr");
     await page.getByRole("cell", { name: "310 U/L (10-100) yüksek" }).first().waitFor();
+
+    await page.getByRole("link", { name: "Teslim kanıtı" }).click();
+    await page.getByRole("heading", { name: "Hiçbir şeyin göstermediği" }).waitFor();
+    expect(await page.getByRole("listitem").filter({ hasText: "ajan baytları bildirmedi" }).count()).toBe(2);
+    const digests = page.locator("code.proof").filter({ hasText: /^SHA-256 [0-9a-f]{64}$/ });
+    expect(await digests.count()).toBe(2);
+    if (process.env["SHOTS"]) {
+      for (const width of [1440, 390, 320]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.screenshot({ path: `${process.env["SHOTS"]}/trail-${width}.png`, fullPage: true });
+      }
+    }
+    await expectAccessible(page);
+    await expectFitsPhone(page);
   });
 
   test("hostile texts of a patient, a sample and a device are shown as text everywhere", async () => {

@@ -23,7 +23,7 @@ import { startRequestContext } from "../../../server/http/request-context.ts";
 import { refuseUnknownRoutes } from "../../../server/http/unknown-routes.ts";
 import { cacheResponses } from "../../../server/http/response-cache/response-cache.ts";
 import { calendarRoutes } from "../../../server/api/calendar.ts";
-import { agentRoutes } from "../../../server/api/ingest.ts";
+import { agentRoutes } from "../../../server/api/agent/ingest.ts";
 import { patientRoutes } from "../../../server/api/patients.ts";
 import { openStore } from "../../../server/database/open.ts";
 import type { Store } from "../../../server/database/store.ts";

@@ -79,7 +79,8 @@ describe("the store", () => {
       "study order_number",
       "clinic_reference_interval_set limits",
     ];
-    for (const index of ["study_of_order", "study_abnormal"]) await other.run(`drop index ${index}`);
+    for (const index of ["study_of_order", "study_abnormal", "webhook_delivery_of_study"])
+      await other.run(`drop index ${index}`);
     for (const column of [...added, "patient_identifier type"]) {
       const [table, name] = column.split(" ");
       await other.run(`alter table ${table} drop column ${name}`);

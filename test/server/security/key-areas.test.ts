@@ -14,6 +14,7 @@ const ours = newFp("clinic");
 
 const areas: readonly (readonly [path: RegExp, area: KeyArea])[] = [
   [/^\/api\/v1\/patients/, "patients"],
+  [/\/trail$/, "trails"],
   [/^\/api\/v1\/(lab\/|changes$)/, "results"],
   [/^\/api\/v1\/soap\//, "records"],
   [/^\/api\/v1\/calendar\//, "calendar"],
@@ -53,6 +54,7 @@ test("the page, the command line and the document offer the same permissions, in
     "clinic.inventory.view: items of the inventory alone",
     "clinic.soap.view: SOAP records alone",
     "clinic.lab.view: results alone",
+    "clinic.audit.view: the way of each result to its readers alone",
     "clinic.lab.ingest: sending results, and what an agent reads for it: numbers of patients, intervals, codes, its devices and releases",
     "clinic.sync.write: sending patients and their owners, orders and appointments from practice software",
   ]);

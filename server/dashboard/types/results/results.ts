@@ -3,6 +3,7 @@ import type {
   CodeSource,
   Flag,
   FlaggedPatient,
+  MatchedBy,
   Modality,
   NotReported,
   PatientHint,
@@ -232,14 +233,49 @@ export interface StudyConflict {
   changes: RowChange[];
 }
 
+export type MatchRule = MatchedBy["by"];
+
 /** An event on the time line, the earliest first. */
 export type TimeLineEvent =
   | { at: string; kind: "sample"; device: string; samples: string[] }
-  | { at: string; kind: "revision"; revision: number; cause: RevisionCause; by: string | null; place: Place }
+  /** The agent had the bytes on its disk, and acknowledged them. */
+  | { at: string; kind: "received"; revision: number; device: string; message: string; bytes: number; sha256: string }
+  /** `rule`: how the agent found the animal; null for a person and a study without one. `sha256`: of the study as JSON. */
+  | {
+      at: string;
+      kind: "revision";
+      revision: number;
+      cause: RevisionCause;
+      by: string | null;
+      place: Place;
+      rule: MatchRule | null;
+      sha256: string;
+    }
   | { at: string; kind: "conflict"; revision: number; reason: Reason }
   | { at: string; kind: "command"; command: string; by: string }
+  /** An attempt to send an event of a webhook. Without an end it is under way, or the server stopped then. */
+  | {
+      at: string;
+      kind: "delivery";
+      to: string;
+      event: string;
+      attempt: number;
+      ended_at: string | null;
+      status: number | null;
+      reason: string | null;
+    }
+  /** A link to the owner's report was opened. `by` made it. */
+  | { at: string; kind: "opened"; by: string; times: number; last_at: string }
   /** Reads by one key or one user. `at` is the first of them. */
   | { at: string; kind: "read"; by: string; is_key: boolean; times: number; last_at: string };
+
+/**
+ * A part of the way that nothing shows: the agent did not tell of the bytes, a revision is not stored, the agent's clock was ahead,
+ * an attempt has no end.
+ */
+export type TrailGap =
+  | { code: "NO_RECEIPT" | "REVISION_MISSING" | "CLOCKS_DISAGREE"; revision: number }
+  | { code: "NO_END"; attempt: number };
 
 /** The response to `GET .../results/:fp`. */
 export interface StudyPage {
@@ -288,6 +324,7 @@ export interface StudyPage {
   revisions: Revision[];
   conflicts: StudyConflict[];
   time_line: TimeLineEvent[];
+  gaps: TrailGap[];
 }
 
 /** The body of `POST .../results/:fp/move`. `revision` is what the user saw; no patient makes it unmatched. */

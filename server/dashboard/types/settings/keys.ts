@@ -30,6 +30,7 @@ export const keyPermissions = [
   "clinic.soap.view",
   "clinic.calendar.view",
   "clinic.inventory.view",
+  "clinic.audit.view",
   "clinic.lab.ingest",
   "clinic.sync.write",
 ] as const;
@@ -40,7 +41,7 @@ export const agentPermissions = ["clinic.patient.view", "clinic.calendar.view", 
 export type KeyPermission = (typeof keyPermissions)[number];
 
 /** A part of a clinic's data that a key opens. `sending` is the work of an agent, `entering` that of practice software. */
-export type KeyArea = "patients" | "results" | "records" | "calendar" | "stock" | "sending" | "entering";
+export type KeyArea = "patients" | "results" | "records" | "calendar" | "stock" | "trails" | "sending" | "entering";
 
 /**
  * All that each permission opens. The published specification names no permission for results and records, so that
@@ -52,6 +53,7 @@ export const keyAreas: Readonly<Record<KeyPermission, readonly KeyArea[]>> = {
   "clinic.soap.view": ["records"],
   "clinic.calendar.view": ["calendar"],
   "clinic.inventory.view": ["stock"],
+  "clinic.audit.view": ["trails"],
   "clinic.lab.ingest": ["sending"],
   "clinic.sync.write": ["entering"],
 };

@@ -1,5 +1,6 @@
 import type {
   ChangedRow,
+  MatchRule,
   Place,
   Revision,
   RevisionCause,
@@ -104,33 +105,53 @@ function rowText({ text, flag, comment }: ChangedRow): string {
 }
 
 /** Lists the events of the study, the earliest first. */
-export function TimeLine({ study: { time_line } }: { study: StudyPage }) {
+export function TimeLine({ study: { fp, time_line } }: { study: StudyPage }) {
   return (
     <section class="card no-print" aria-labelledby="time-line">
       <h2 id="time-line">{t("timeLine")}</h2>
       <Timeline of={time_line.map((event) => ({ at: event.at, text: eventText(event) }))} />
+      <a href={`/dashboard/results/${fp}/trail`}>{t("proof")}</a>
     </section>
   );
 }
 
-function eventText(event: TimeLineEvent): string {
+export function eventText(event: TimeLineEvent): string {
   switch (event.kind) {
     case "sample":
       return event.samples.length === 0
         ? t("eventMeasured", { device: event.device })
         : t("eventSample", { device: event.device, samples: event.samples.join(", ") });
+    case "received":
+      return t("eventReceived", { device: event.device, bytes: event.bytes });
     case "revision":
-      return `${t("revisionNumber", { revision: event.revision })}: ${revisionText(event)}`;
+      return [
+        `${t("revisionNumber", { revision: event.revision })}: ${revisionText(event)}`,
+        ...(event.rule === null ? [] : [t(RULES[event.rule])]),
+      ].join(" · ");
     case "conflict":
       return t("eventConflict", { reason: filingReason(event.reason) });
     case "command":
       return t("eventCommand", { command: sharingCommand(event.command), by: event.by });
+    case "delivery": {
+      const { to, attempt, ended_at, status } = event;
+      const outcome = status === null ? t(ended_at === null ? "noEnd" : "noAnswer") : String(status);
+      return t("eventOffered", { to, attempt, outcome });
+    }
+    case "opened":
+      return t("eventOpenedLink", { by: event.by, times: event.times });
     case "read": {
       const read = t(event.is_key ? "eventReadByKey" : "eventReadByUser", { by: event.by, times: event.times });
       return event.times === 1 ? read : `${read}, ${t("lastRead", { at: dateTime(event.last_at) })}`;
     }
   }
 }
+
+const RULES = {
+  fp: "ruleFp",
+  identifier: "ruleIdentifier",
+  accession: "ruleAccession",
+  name: "ruleName",
+} as const satisfies Record<MatchRule, string>;
 
 function revisionText({
   cause,

@@ -46,13 +46,19 @@ const entities = [
   item(ours),
 ];
 
-const reads: Permission[] = ["clinic.patient.view", "clinic.calendar.view", "clinic.inventory.view"];
+const reads: Permission[] = [
+  "clinic.patient.view",
+  "clinic.calendar.view",
+  "clinic.inventory.view",
+  "clinic.audit.view",
+];
 const answering = [
   "/api/v1/patients",
   `/api/v1/patients/${one.fp}`,
   `/api/v1/soap/${record.fp}`,
   "/api/v1/lab/diagnostics",
   `/api/v1/lab/diagnostics/${seen.fp}`,
+  `/api/v1/lab/diagnostics/${seen.fp}/trail`,
   "/api/v1/calendar/events",
   "/api/v1/inventory",
   "/api/v1/changes",
@@ -152,12 +158,13 @@ describe("the API document", () => {
       await meet(server, `${url}?nothing=1`, holding(foreignKey));
       await meet(limited, url, holding(limitedKey));
       for (const app of apart) await meet({ app }, `${url}?nothing=1`, holding(key));
-      const folder = /^(.*\/)[a-z]+_\w+$/.exec(url)?.[1];
+      const [, folder, rest = ""] = /^(.*\/)[a-z]+_\w+(\/.+)?$/.exec(url) ?? [];
       if (folder === undefined) {
         await meet(server, `${url}?page=0&page_size=0&type=x&nothing=1`, holding(key));
         await meet(server, `${url}?page_size=1`, holding(key));
       } else {
-        for (const fp of ["%zz", "x?nothing=1", "x".repeat(5000)]) await meet(server, `${folder}${fp}`, holding(key));
+        for (const fp of ["%zz", "x".repeat(5000)]) await meet(server, `${folder}${fp}${rest}`, holding(key));
+        await meet(server, `${folder}x${rest}?nothing=1`, holding(key));
       }
     }
     expect(contract.missing).toEqual([]);

@@ -11,7 +11,7 @@ import {
   pageOfResults,
 } from "../../../../server/records/results/results.ts";
 import { type Query, sqlBuilder } from "../../../../server/database/query.ts";
-import { readsOfStudy } from "../../../../server/records/results/study-page.ts";
+import { attemptsOf, readsOfStudy } from "../../../../server/records/trail/receivers.ts";
 import type { StudyColumns } from "../../../../server/database/schema.ts";
 import { findClinic } from "../../../../server/records/clinics/keys.ts";
 import { findPatient } from "../../../../server/records/patients/patients.ts";
@@ -232,6 +232,7 @@ test.skipIf(onPostgres())(
   async () => {
     const { database } = await startServer();
     expect(planOf(database, readsOfStudy)[0]).toBe("SEARCH audit USING INDEX audit_of_study (fp=?)");
+    expect(planOf(database, attemptsOf)[0]).toBe("SEARCH delivery USING INDEX webhook_delivery_of_study (fp=?)");
   },
 );
 

@@ -135,6 +135,7 @@ function permissionName(permission: string): string {
     "soap.view",
     "calendar.view",
     "inventory.view",
+    "audit.view",
     "lab.ingest",
     "sync.write",
   ] as const;

@@ -30,6 +30,7 @@ export const t = translations({
   "soap.view": ["SOAP records alone", "Yalnızca SOAP kayıtları"],
   "calendar.view": ["Calendar", "Takvim"],
   "inventory.view": ["Stock", "Stok"],
+  "audit.view": ["The way of each result", "Her sonucun izlediği yol"],
   "lab.ingest": ["Send results", "Sonuç gönderme"],
   "sync.write": ["Send patients", "Hasta gönderme"],
   patients: [
@@ -40,6 +41,10 @@ export const t = translations({
   records: ["SOAP records of visits", "muayenelerin SOAP kayıtları"],
   calendar: ["appointments", "randevular"],
   stock: ["items and their quantities", "ürünler ve miktarları"],
+  trails: [
+    "the way of each result from the device to its readers, with the names of users and keys",
+    "her sonucun cihazdan okuyanlara kadar izlediği yol, kullanıcı ve anahtar adlarıyla",
+  ],
   sending: [
     "results of analyzers; the agent needs it, and reads numbers of patients, intervals, codes and its own settings with it",
     "cihaz sonuçları; ajan için gereklidir, ajan bununla hasta numaralarını, referans aralıklarını, kodları ve kendi ayarlarını da okur",
