@@ -231,6 +231,8 @@ test("a reader of other units sees candidates and proposals in them, and the sto
   expect(inUse.shown[inUse.rows[0]?.id ?? ""]).toMatchObject({ interval: written, unit: numbers.unit });
   expect(numbers.typed((number, unit) => `${number(interval.low.value)} ${unit}`)).toBe(`${low} mg/dL`);
   expect([numbers.value(0.6), numbers.change(0.6, 0.7), numbers.change(0.7, 0.6)]).toEqual(["53", "+8.9", "−8.9"]);
+  // A row in other units has more digits than the values: 45 µmol/L is 0.509 mg/dL.
+  expect([numbers.inForce(45 / 88.4), numbers.bound(45 / 88.4)]).toEqual(["45.0", "45.1"]);
 });
 
 test("too few animals, changed results and an analyte without numbers are refused", async () => {

@@ -65,7 +65,7 @@ function InForce({ now, numbers }: { now: IntervalNow; numbers: Numbers }) {
     `${written(now.low)}-${written(now.high)} ${unit}`;
   return (
     <>
-      <span title={numbers.typed(text)}>{text(numbers.bound, numbers.unit)}</span>,{" "}
+      <span title={numbers.typed(text)}>{text(numbers.inForce, numbers.unit)}</span>,{" "}
       {now.source === null ? t("nowOwn") : <span lang="en">{now.source}</span>}
     </>
   );

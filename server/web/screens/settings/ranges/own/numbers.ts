@@ -7,15 +7,17 @@ export interface Numbers {
   readonly unit: string;
   /** Writes a measured value. */
   readonly value: (value: number) => string;
-  /** Writes a limit. */
+  /** Writes a limit that was found. */
   readonly bound: (bound: number) => string;
-  /** Writes a change of a limit with its sign: +3, −0.2, or 0 without one. */
+  /** Writes a bound of the interval in force, which has digits of its own. */
+  readonly inForce: (bound: number) => string;
+  /** Writes the change from a bound in force to a found limit with its sign: +3, −0.2, or 0 without one. */
   readonly change: (from: number, to: number) => string;
   /** Returns a text with numbers in the unit of the results, for the pointer; undefined if the reader has that unit. */
   readonly typed: (write: (number: (value: number) => string, unit: string) => string) => string | undefined;
 }
 
-/** What is stored has the unit of the results and their digits, so that a number is rounded to these before it is converted. */
+/** An accepted limit has the unit of the results and their digits, so that it is rounded to these before it is converted. */
 export function numbersOf({
   unit,
   decimals,
@@ -32,16 +34,18 @@ export function numbersOf({
       unit: own,
       value: typed,
       bound: typed,
+      inForce: typed,
       change: (from, to) => signed(to - from, typed),
       typed: () => undefined,
     };
   }
-  const converted = (value: number) => Number(typed(value)) * shown.factor;
-  const bound = (value: number) => rounded(converted(value), boundDecimals(converted(value), shown.decimals));
+  const inForce = (value: number) => rounded(value * shown.factor, boundDecimals(value * shown.factor, shown.decimals));
+  const bound = (value: number) => inForce(Number(typed(value)));
   return {
-    ...{ unit: shown.unit, bound },
-    value: (value) => valueDigits(converted(value), shown.decimals),
-    change: (from, to) => signed(Number(bound(to)) - Number(bound(from)), (size) => size.toFixed(digitsOf(bound(to)))),
+    ...{ unit: shown.unit, bound, inForce },
+    value: (value) => valueDigits(Number(typed(value)) * shown.factor, shown.decimals),
+    change: (from, to) =>
+      signed(Number(bound(to)) - Number(inForce(from)), (size) => size.toFixed(digitsOf(bound(to)))),
     typed: (write) => write(typed, own),
   };
 }
