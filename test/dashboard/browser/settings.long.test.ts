@@ -170,7 +170,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     const shown = page.getByRole("region", { name: "Değişen satırlar" }).getByRole("row").last();
     await expect
       .poll(() => shown.getByRole("cell").allTextContents())
-      .toEqual([...["CREA · cat", "high", "203 µmol/L", "221 µmol/L"]]);
+      .toEqual([...["CREA · kedi", "high", "203 µmol/L", "221 µmol/L"]]);
     expect(await shown.getByRole("cell").last().getAttribute("title")).toBe("2.5");
     const limits = page.getByRole("region", { name: "Kritik sınırlar" }).first();
     await limits.getByTitle("> 10.0 mg/dL").getByText("> 884 µmol/L").first().waitFor();

@@ -1,4 +1,6 @@
 import type { ChangedRange, RangeChanges } from "../../../../dashboard/types/settings/ranges.ts";
+import { animalWord } from "../../../../../shared/clinical/passport/animal-words.ts";
+import { language } from "../../../text.ts";
 import { DataTable } from "../../../ui/list/data-table.tsx";
 import { RangeTable } from "./range-table.tsx";
 import { t } from "./texts.ts";
@@ -46,7 +48,7 @@ function ChangedTable({ rows }: { rows: readonly ChangedRange[] }) {
               <code>{row.id}</code>
             </th>
             <td>
-              {row.analyte} · {row.species}
+              {row.analyte} · {animalWord(row.species, language.value)}
             </td>
             <td>
               <code>{field}</code>
