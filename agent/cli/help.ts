@@ -104,6 +104,7 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
       "profile ship acme-x1@3.vetwire-profile",
     ],
   },
+  livd: { summary: "tests of all devices with LOINC codes", examples: ["livd"] },
   simulate: {
     summary: "play a device",
     examples: [

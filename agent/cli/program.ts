@@ -8,6 +8,7 @@ const commands = new Map<string, () => Promise<Command>>([
   ["run", async () => (await import("./run.ts")).runCommand],
   ["check", async () => (await import("./check.ts")).checkCommand],
   ["profile", async () => (await import("./profiles/profile.ts")).profileCommand],
+  ["livd", async () => (await import("./livd.ts")).livdCommand],
   ["simulate", async () => (await import("./captures/simulate.ts")).simulateCommand],
   ["ports", async () => (await import("./captures/ports.ts")).portsCommand],
   ["replay", async () => (await import("./captures/replay.ts")).replayCommand],

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { Command } from "commander";
 import { type ClinicRange, rangeCells, rangeText } from "../../shared/clinical/clinic-ranges.ts";
 import { plural, printError, printJson, printLine, printTable, type Table } from "../../shared/platform/cli/output.ts";
-import type { RangeChanges } from "../dashboard/types/settings/ranges.ts";
+import type { RangeDifference } from "../dashboard/types/settings/ranges.ts";
 import { readTextFile } from "../../shared/files/text-file.ts";
 import { rangeChanges } from "../records/clinics/range-changes.ts";
 import { printableLines } from "../../shared/runtime/printable.ts";
@@ -80,7 +80,7 @@ async function importRanges(path: string, options: ImportOptions): Promise<void>
 }
 
 /** Prints the rows that an import adds, changes and removes. */
-function changeLines({ added, changed, removed }: RangeChanges): string[] {
+function changeLines({ added, changed, removed }: RangeDifference): string[] {
   return [
     ...removed.map((row) => `- ${rangeText(row)}`),
     ...changed.flatMap(({ row, fields }) => [

@@ -1,8 +1,8 @@
 import type { ClinicRange } from "../../../shared/clinical/clinic-ranges.ts";
-import type { ChangedRange, RangeChanges } from "../../dashboard/types/settings/ranges.ts";
+import type { ChangedRange, RangeDifference } from "../../dashboard/types/settings/ranges.ts";
 
 /** Compares a clinic's intervals with their replacement, row by row of the same id. */
-export function rangeChanges(before: readonly ClinicRange[], after: readonly ClinicRange[]): RangeChanges {
+export function rangeChanges(before: readonly ClinicRange[], after: readonly ClinicRange[]): RangeDifference {
   const old = new Map(before.map((row) => [row.id, row]));
   const ids = new Set(after.map(({ id }) => id));
   const added = after.filter(({ id }) => !old.has(id));

@@ -1,6 +1,8 @@
 import { newUlid } from "../../../shared/api/fp.ts";
 import type { ListedProposal, ProposalContent, ProposalShown } from "../../dashboard/types/settings/own-intervals.ts";
+import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import { shownUnit } from "../clinics/shown-ranges.ts";
 import { timestampOf } from "../studies/study-content.ts";
 
 // Proposals of intervals from the clinic's own healthy animals. They stay readable after the decision.
@@ -18,16 +20,26 @@ export async function storeProposal(
   return id;
 }
 
-export async function listProposals(session: Session, clinicId: number): Promise<ListedProposal[]> {
-  return (await session.all(newest, { clinicId, limit: LISTED_MAX })).map((row) => listed(row));
+/** The clinic whose proposals are read, and the units of its reader. */
+interface Reading {
+  readonly clinicId: number;
+  readonly units: UnitChoice;
+}
+
+export async function listProposals(session: Session, { clinicId, units }: Reading): Promise<ListedProposal[]> {
+  return (await session.all(newest, { clinicId, limit: LISTED_MAX })).map((row) => listed(row, units));
 }
 
 /** @returns undefined for a missing one, or one of another clinic */
-export async function findProposal(session: Session, clinicId: number, id: string): Promise<ProposalShown | undefined> {
+export async function findProposal(
+  session: Session,
+  { clinicId, units }: Reading,
+  id: string,
+): Promise<ProposalShown | undefined> {
   const row = await session.first(byId, { clinicId, id });
   if (row === undefined) return undefined;
   const { values, left_out, now } = JSON.parse(row.content) as ProposalContent;
-  return { ...listed(row), values, left_out, now };
+  return { ...listed(row, units), values, left_out, now };
 }
 
 /** Writes the decision about an open proposal. `rowId` is the row that an accepted one became. */
@@ -38,11 +50,12 @@ export async function decide(
   await session.all(writeDecision, { ...decision, accepted: decision.rowId === null ? 0 : 1 });
 }
 
-function listed(row: NonNullable<typeof newest.row>): ListedProposal {
+function listed(row: NonNullable<typeof newest.row>, units: UnitChoice): ListedProposal {
   const { subject, unit, decimals, interval } = JSON.parse(row.content) as ProposalContent;
   const { accepted, decided_by: by, decided_at: at, row_id } = row;
   return {
     ...{ id: row.public_id, subject, unit, decimals, interval },
+    shown: shownUnit({ analyte: subject.analyte, unit }, units),
     ...{ made_by: row.made_by, made_at: timestampOf(row.made_at) },
     decision:
       accepted === null || by === null || at === null

@@ -4,6 +4,7 @@ import { convert } from "../analytes/units.ts";
 import { boundsOf } from "../analytes/value.ts";
 import { intervalText } from "../flag.ts";
 import type { Interval } from "../reference.ts";
+import { boundDecimals, rounded, valueDigits } from "./rounding.ts";
 import { decimalsIn } from "./unit-systems.ts";
 import { unitText } from "./unit-text.ts";
 import { valueText } from "./value-text.ts";
@@ -123,30 +124,8 @@ function isOn(side: ShownSide, { number, low, high }: ShownValue, comparator: Re
   return side === "high" ? isOver || high === null : !isUnder && !isOver;
 }
 
-/** Rounds a value. One that is not 0 keeps its first digit. */
-function valueDigits(value: number, decimals: number): string {
-  for (let more = 0; value !== 0 && more < 12; more += 1) {
-    const text = rounded(value, decimals + more);
-    if (Number(text) !== 0) return text;
-  }
-  return rounded(value, decimals);
-}
-
 function rangeText(low: number | null, high: number | null, decimals: number, more: number): string | null {
   const print = (bound: number) => rounded(bound, boundDecimals(bound, decimals) + more);
   if (low === null) return high === null ? null : `<${print(high)}`;
   return high === null ? `>${print(low)}` : `${print(low)}-${print(high)}`;
-}
-
-/** At least three significant digits. */
-function boundDecimals(bound: number, decimals: number): number {
-  return bound === 0 ? decimals : Math.max(decimals, 2 - Math.floor(Math.log10(Math.abs(bound))));
-}
-
-/** Rounds half away from zero, by the decimal digits: the sum 1.005 of binary parts would become 1.00. */
-function rounded(value: number, decimals: number): string {
-  const [digits, power = "0"] = String(Number(Math.abs(value).toPrecision(13))).split("e");
-  const whole = Math.round(Number(`${digits}e${Number(power) + decimals}`));
-  const text = (whole / 10 ** decimals).toFixed(decimals);
-  return value < 0 && whole !== 0 ? `-${text}` : text;
 }

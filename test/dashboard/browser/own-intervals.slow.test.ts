@@ -9,7 +9,7 @@ import {
   sharedBrowser,
 } from "../../support/browser.ts";
 import { clinic, connection, keyPermissions, patient, study } from "../../server/harness.ts";
-import { startDashboard } from "../harness.ts";
+import { makeUser, startDashboard } from "../harness.ts";
 
 /** The quantile of a nearly normal distribution around 55 with a standard deviation of 9, without digits. */
 const nearlyNormal = (p: number) => Math.round(55 + (9 * (p ** 0.135 - (1 - p) ** 0.135)) / 0.1975);
@@ -87,7 +87,22 @@ describe.skipIf(browserProblem() !== null)("an interval of the clinic's own anim
     await chooseLanguage(admin, "tr");
     await admin.getByRole("button", { name: /^Aç: ALT, köpek/ }).press("Enter");
     await admin.getByText("EP28-A3c dayanıklı yöntemi").last().waitFor();
+    await admin
+      .getByRole("dialog")
+      .getByText(/300 U\/L/)
+      .waitFor();
     await expectAccessible(admin);
     await expectFitsPhone(admin);
+
+    // A clinic that reads ALT in another unit sees the proposal in it, and what was measured on the pointer.
+    const units = { system: null, exceptions: { ALT: "ukat/L" } };
+    const { call } = await makeUser(server, "admin", ours);
+    await call("PUT", "/settings/clinic", { language: null, time_zone: null, units });
+    await admin.reload();
+    const inOther = admin.getByRole("cell", { name: /^0\.\d+-1\.\d+ µkat\/L$/ });
+    expect(await inOther.getAttribute("title")).toMatch(/^\d+-\d+ U\/L$/);
+    await admin.getByRole("button", { name: /^Aç: ALT, köpek/ }).press("Enter");
+    await admin.getByRole("dialog").getByTitle("300 U/L").getByText("5.00 µkat/L").waitFor();
+    await expectAccessible(admin);
   });
 });

@@ -12,7 +12,7 @@ import {
   sharedBrowser,
 } from "../../support/browser.ts";
 import { clinic } from "../../server/harness.ts";
-import { startDashboard } from "../harness.ts";
+import { makeUser, startDashboard } from "../harness.ts";
 
 describe.skipIf(browserProblem() !== null)("in a browser", () => {
   let browser: Browser;
@@ -95,12 +95,12 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
 
   test("a file of intervals shows its faults with lines, then what it changes, and is imported when confirmed", async () => {
     const fp = newFp("clinic");
-    const { openAs } = await startDashboard(clinic(fp));
-    const page = await openAs(browser, "admin", fp, "/settings/ranges");
+    const server = await startDashboard(clinic(fp));
+    const page = await server.openAs(browser, "admin", fp, "/settings/ranges");
     await page.getByText("The clinic has no intervals of its own").waitFor();
     await expectAccessible(page);
     const choose = async (...rows: object[]) =>
-      page.getByLabel("File", { exact: true }).setInputFiles({
+      page.getByLabel(/^(File|Dosya)$/).setInputFiles({
         name: "ranges.ndjson",
         mimeType: "application/x-ndjson",
         buffer: Buffer.from(rows.map((row) => JSON.stringify(row)).join("\n")),
@@ -156,6 +156,24 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await expect.poll(() => page.getByRole("region", { name: "Intervals in use" }).getByRole("row").count()).toBe(2);
     await chooseLanguage(page, "tr");
     await page.getByRole("heading", { name: "Referans aralıkları" }).waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+
+    // A clinic that reads SI units sees the preview and the critical limits in them, and what was typed on the pointer.
+    const { call } = await makeUser(server, "admin", fp);
+    const units = { system: "si", exceptions: {} };
+    await call("PUT", "/settings/clinic", { language: null, time_zone: null, units });
+    await page.reload();
+    await page.getByText("Dosya yükle", { exact: true }).click();
+    const wider = { ...creaCat, id: "crea-cat-2", note: "<b>new</b> kit", high: "2.5" };
+    await choose({ ...altDog, low: "15" }, wider);
+    const shown = page.getByRole("region", { name: "Değişen satırlar" }).getByRole("row").last();
+    await expect
+      .poll(() => shown.getByRole("cell").allTextContents())
+      .toEqual([...["CREA · kedi", "high", "203 µmol/L", "221 µmol/L"]]);
+    expect(await shown.getByRole("cell").last().getAttribute("title")).toBe("2.5");
+    const limits = page.getByRole("region", { name: "Kritik sınırlar" }).first();
+    await limits.getByTitle("> 10.0 mg/dL").getByText("> 884 µmol/L").first().waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
   });

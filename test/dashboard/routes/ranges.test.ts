@@ -47,6 +47,7 @@ test("an import shows what changes first, and takes effect as the command line's
         },
       ],
       unchanged: 0,
+      shown: {},
     },
   });
   // The preview changes nothing.
@@ -159,4 +160,57 @@ test("the rows in use are in the clinic's units, beside those of the file", asyn
   });
   expect(animals.find(({ species }) => species === "horse")).toMatchObject({ needs_subgroup: false });
   expect(animals.find(({ species }) => species === "exotic")?.needs_subgroup).toBe(true);
+});
+
+test("an import's preview and the critical limits are in the clinic's units, beside those of the file and the source", async () => {
+  const server = await startServer(clinic(ours));
+  const admin = await makeUser(server, "admin", ours);
+  const units = { system: "si", exceptions: {} };
+  await admin.call("PUT", "/settings/clinic", { language: null, time_zone: null, units });
+  const bun = { ...crea, id: "bun-cat", analyte: "BUN", low: "10", high: "30" };
+  const body = { text: fileOf(alt, crea, bun), low_quality: false, replaces: null };
+  const { version } = (await admin.call<RangesInUse>("PUT", "/ranges", body)).body;
+
+  const next = { ...crea, low: "71", high: "221", unit: "umol/L", critical_high: "500" };
+  const glu = { ...crea, id: "glu-cat", analyte: "GLU", low: "70", high: "150", critical_low: "40" };
+  const text = fileOf({ ...alt, low: "15" }, next, glu);
+  const preview = await admin.call<RangePreview>("POST", "/ranges/preview", { text });
+  expect(preview.body).toMatchObject({
+    changes: {
+      added: [glu],
+      removed: [bun],
+      changed: [
+        // Both systems have U/L.
+        { fields: [{ field: "low", from: "12", to: "15" }] },
+        {
+          fields: [
+            { field: "unit", from: "mg/dL", to: "umol/L" },
+            { field: "low", from: "0.8", to: "71", shown: { from: "70.7 µmol/L", to: "71 µmol/L" } },
+            { field: "high", from: "2.3", to: "221", shown: { from: "203 µmol/L", to: "221 µmol/L" } },
+            { field: "critical_high", from: null, to: "500", shown: { from: null, to: "500 µmol/L" } },
+          ],
+        },
+      ],
+      shown: {
+        "bun-cat": { interval: "3.57-10.7", critical_low: "", critical_high: "", unit: "mmol/L" },
+        "glu-cat": { interval: "3.89-8.33", critical_low: "<2.22", critical_high: "", unit: "mmol/L" },
+      },
+    },
+  });
+  expect(preview.body).not.toHaveProperty("changes.changed[0].fields[0].shown");
+  // What is stored is what was typed.
+  await admin.call("PUT", "/ranges", { ...body, text, replaces: version });
+  expect((await admin.call("GET", "/ranges/file")).text).toContain(JSON.stringify(glu));
+
+  const limits = async () => (await admin.call<LimitsInUse>("GET", "/ranges/limits")).body;
+  const shownOf = async (id: string) => (await limits()).limits.find((limit) => limit.id === id);
+  const offered = { unit: "mg/dL", high: "10.0", shown: { high: "884", unit: "µmol/L" }, accepted: null };
+  expect(await shownOf("dog-crea-iris")).toMatchObject(offered);
+  expect(await shownOf("cat-k-obstruction")).toMatchObject({ high: "8.0", shown: null });
+  await admin.call("PUT", "/ranges/limits", {
+    ids: ["dog-crea-iris"],
+    by: "Dr. Ada",
+    replaces: (await limits()).version,
+  });
+  expect(await shownOf("dog-crea-iris")).toMatchObject({ ...offered, accepted: { by: "Dr. Ada" } });
 });

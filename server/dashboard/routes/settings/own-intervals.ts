@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { type Analyte, analyteByCode } from "../../../../shared/clinical/analytes/analytes.ts";
 import { clinicRangeProblem } from "../../../../shared/clinical/clinic-ranges.ts";
@@ -7,9 +7,9 @@ import { DATE_PATTERN } from "../../../../shared/schema/schema.ts";
 import { isRealDate } from "../../../../shared/schema/timestamp.ts";
 import { textForm } from "../../../../shared/schema/text-form.ts";
 import {
+  type CandidatesShown,
   type DecisionBody,
   OWN_ANIMALS,
-  type OwnCandidates,
   type OwnSubject,
   type ProposalBody,
   type Proposals,
@@ -21,6 +21,7 @@ import type { Session } from "../../../database/query.ts";
 import { ANIMALS_MAX, findCandidates } from "../../../records/intervals/healthy-animals.ts";
 import { proposalOf, rowOf } from "../../../records/intervals/proposal.ts";
 import { decide, findProposal, listProposals, storeProposal } from "../../../records/intervals/proposals.ts";
+import { shownUnit } from "../../../records/clinics/shown-ranges.ts";
 import { currentRanges, replaceRanges } from "../../../records/clinics/ranges.ts";
 import { clinicOf, userOf } from "../../auth/guard.ts";
 import { bodyReader, Name } from "../../body.ts";
@@ -65,21 +66,28 @@ export function ownIntervalRoutes(app: FastifyInstance, context: DashboardContex
 }
 
 function proposeRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
-  app.get(`${URL}/candidates`, { config: { access: "staff", parameters } }, async (request): Promise<OwnCandidates> => {
-    const { animal, analyte: code, from, to, ...rest } = readParameters(request, parameters);
-    if (animal === null) throw invalid("animal", "", `one of ${OWN_ANIMALS.join(", ")}`);
-    const subject = { animal, analyte: code ?? "", from: from ?? "", to: to ?? "", ...rest };
-    const analyte = analyteOf(subject, invalid);
-    const clinicId = clinicOf(request).id;
-    return store.snapshot((session) => findCandidates(session, { clinicId, subject, analyte, now: now() }));
-  });
+  app.get(
+    `${URL}/candidates`,
+    { config: { access: "staff", parameters } },
+    async (request): Promise<CandidatesShown> => {
+      const { animal, analyte: code, from, to, ...rest } = readParameters(request, parameters);
+      if (animal === null) throw invalid("animal", "", `one of ${OWN_ANIMALS.join(", ")}`);
+      const subject = { animal, analyte: code ?? "", from: from ?? "", to: to ?? "", ...rest };
+      const analyte = analyteOf(subject, invalid);
+      const { id: clinicId, units } = clinicOf(request);
+      const found = await store.snapshot((session) =>
+        findCandidates(session, { clinicId, subject, analyte, now: now() }),
+      );
+      return { ...found, shown: shownUnit({ analyte: analyte.code, unit: found.unit }, units) };
+    },
+  );
   app.get(URL, { config: { access: "reader" } }, async (request): Promise<Proposals> => {
-    return { proposals: await listProposals(store, clinicOf(request).id) };
+    return { proposals: await listProposals(store, readingOf(request)) };
   });
   app.get<{ Params: { proposal: string } }>(
     `${URL}/:proposal`,
     { config: { access: "reader" } },
-    (request): Promise<ProposalShown> => proposal(store, clinicOf(request).id, request.params.proposal),
+    (request): Promise<ProposalShown> => proposal(store, readingOf(request), request.params.proposal),
   );
   app.post(URL, { config: { access: "staff" } }, async (request): Promise<ProposalShown> => {
     const body = proposalBody(request.body);
@@ -92,7 +100,7 @@ function proposeRoutes(app: FastifyInstance, { store, now }: DashboardContext): 
       const content = proposalOf(body, candidates, name);
       if ("code" in content) refuse(content);
       const id = await storeProposal(session, { clinicId, userId, content, now: now() });
-      return proposal(session, clinicId, id);
+      return proposal(session, readingOf(request), id);
     });
   });
 }
@@ -108,11 +116,11 @@ function decideRoute(app: FastifyInstance, { store, now }: DashboardContext): vo
       const { userId } = userOf(request);
       const at = now();
       return store.transaction(async (session) => {
-        const open = await proposal(session, clinicId, request.params.proposal);
+        const open = await proposal(session, readingOf(request), request.params.proposal);
         if (open.decision !== null) refuse(refusal("INTERVAL.DECIDED"));
         const rowId = accepted ? await writeRow(session, clinicId, open, { by, at, language }) : null;
         await decide(session, { id: open.id, by, userId, rowId, now: at });
-        return proposal(session, clinicId, open.id);
+        return proposal(session, readingOf(request), open.id);
       });
     },
   );
@@ -148,8 +156,13 @@ function bodyFault(name: string, value: string, rule: string): ApiError {
   return new ApiError("REQUEST.INVALID_BODY", `${name} is ${value}, expected ${rule}.`);
 }
 
-async function proposal(session: Session, clinicId: number, id: string): Promise<ProposalShown> {
-  const found = await findProposal(session, clinicId, id);
+function readingOf(request: FastifyRequest): Parameters<typeof listProposals>[1] {
+  const { id: clinicId, units } = clinicOf(request);
+  return { clinicId, units };
+}
+
+async function proposal(session: Session, of: Parameters<typeof findProposal>[1], id: string): Promise<ProposalShown> {
+  const found = await findProposal(session, of, id);
   if (found === undefined) throw new ApiError("RECORD.NOT_FOUND", "This proposal");
   return found;
 }

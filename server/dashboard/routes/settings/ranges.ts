@@ -6,7 +6,7 @@ import { ApiError } from "../../../http/errors.ts";
 import { readRanges } from "../../../import/clinic-ranges.ts";
 import type { Session } from "../../../database/query.ts";
 import type { UnitChoice } from "../../../../shared/clinical/units/unit-choice.ts";
-import { rangeAnimals, shownRanges } from "../../../records/clinics/shown-ranges.ts";
+import { rangeAnimals, shownChanges, shownRanges } from "../../../records/clinics/shown-ranges.ts";
 import { currentRanges, replaceRanges } from "../../../records/clinics/ranges.ts";
 import { clinicOf } from "../../auth/guard.ts";
 import { bodyReader } from "../../body.ts";
@@ -45,8 +45,9 @@ export function rangeRoutes(app: FastifyInstance, { store, now }: DashboardConte
         const { problems } = read;
         return { state: "faulty", problems: problems.slice(0, PROBLEMS_MAX), total: problems.length };
       }
-      const { rows } = await rangesInUse(store, clinicOf(request).id);
-      return { state: "valid", changes: rangeChanges(rows, read.rows) };
+      const { id, units } = clinicOf(request);
+      const { rows } = await rangesInUse(store, id);
+      return { state: "valid", changes: shownChanges(rangeChanges(rows, read.rows), rows, units) };
     },
   );
   app.put(URL, { config: { access: "admin" } }, async (request): Promise<RangesInUse> => {

@@ -10,6 +10,8 @@ export interface LimitShown extends Fields {
   /** Animals and samples in which it does not apply. */
   exceptions: LimitException["id"][];
   accepted: { by: string; at: string } | null;
+  /** The bounds in the reader's unit, as people write it; null if they are in it already. */
+  shown: { low?: string; high?: string; unit: string } | null;
 }
 
 /** The response to `GET .../ranges/limits`. */

@@ -48,6 +48,15 @@ export interface IntervalNow {
   source: string | null;
 }
 
+/** The reader's unit for values in another one. A value is first printed in its own unit, as an accepted interval stores it. */
+export interface ShownUnit {
+  /** As people write it. */
+  unit: string;
+  /** From the unit of the values to this one. */
+  factor: number;
+  decimals: number;
+}
+
 /** The response to `GET .../ranges/own/candidates`. */
 export interface OwnCandidates {
   /** Null without any candidate. */
@@ -66,6 +75,11 @@ export interface OwnCandidates {
   /** Time from which studies were searched, if there are too many for all; null if all were. */
   searched_from: string | null;
   now: IntervalNow | null;
+}
+
+/** The candidates with the reader's unit; null if they are in it already. */
+export interface CandidatesShown extends OwnCandidates {
+  shown: ShownUnit | null;
 }
 
 /** The body of `POST .../ranges/own`: the studies of the animals that a vet calls healthy. */
@@ -105,6 +119,8 @@ export interface ListedProposal {
   unit: string;
   decimals: number;
   interval: FoundInterval;
+  /** The reader's unit; null if the values are in it already. */
+  shown: ShownUnit | null;
   made_by: string;
   made_at: string;
   /** Null while nobody decided. */

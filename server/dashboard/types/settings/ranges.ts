@@ -28,15 +28,27 @@ export interface ChangedRange {
   /** The row as it would be. */
   row: ClinicRange;
   /** Its fields that would change; null for an absent one. */
-  fields: { field: keyof ClinicRange; from: string | null; to: string | null }[];
+  fields: {
+    field: keyof ClinicRange;
+    from: string | null;
+    to: string | null;
+    /** A bound with its unit, as the reader has it. */
+    shown?: { from: string | null; to: string | null };
+  }[];
 }
 
 /** The difference that an import makes, by the ids of the rows. */
-export interface RangeChanges {
+export interface RangeDifference {
   added: ClinicRange[];
   removed: ClinicRange[];
   changed: ChangedRange[];
   unchanged: number;
+}
+
+/** A difference as the settings show it. */
+export interface RangeChanges extends RangeDifference {
+  /** The added and the removed rows whose unit is not the reader's, by their ids, in the reader's. */
+  shown: Record<string, ShownRange>;
 }
 
 /** The body of `POST .../ranges/preview`. */

@@ -6,6 +6,7 @@ import type {
   Proposals,
   ProposalShown,
 } from "../../../../server/dashboard/types/settings/own-intervals.ts";
+import { numbersOf } from "../../../../server/web/screens/settings/ranges/own/numbers.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import type { PushedStudy, Result } from "../../../../shared/api/study.ts";
 import { clinic, connection, keyPermissions, onPostgres, patient, startServer, study } from "../../harness.ts";
@@ -199,6 +200,39 @@ test("a dismissed proposal stays readable, and changes no interval", async () =>
   const other = await makeUser(server, "admin", theirs);
   expect((await other.call("GET", path)).status).toBe(404);
   expect((await other.call<Proposals>("GET", "/ranges/own")).body).toEqual({ proposals: [] });
+});
+
+test("a reader of other units sees candidates and proposals in them, and the stored numbers stay as measured", async () => {
+  const dogs = animals(41);
+  const { push, search, staff, admin } = await startWith(...dogs);
+  const crea = { analyte: "CREA", unit: "mg/dL", reference_range: null, flag: null };
+  const studies = dogs.map(({ fp }, index) => sampled(fp, { ...crea, value: (60 + index * 2) / 100 }));
+  await push(...studies);
+  expect(await search({ analyte: "CREA" })).toMatchObject({ unit: "mg/dL", shown: null });
+  const units = { system: "si", exceptions: {} };
+  await admin.call("PUT", "/settings/clinic", { language: null, time_zone: null, units });
+  const shown = { unit: "µmol/L", factor: expect.closeTo(88.4, 1) as number, decimals: 0 };
+  expect(await search({ analyte: "CREA" })).toMatchObject({ unit: "mg/dL", shown });
+  const made = await staff.call<ProposalShown>("POST", "/ranges/own", {
+    ...{ ...window, analyte: "CREA", device: null, age_from: null, age_to: null },
+    ...{ studies: studies.map(({ fp }) => fp), left_out: [] },
+  });
+  expect(made.body).toMatchObject({ unit: "mg/dL", shown });
+  const { proposals } = (await staff.call<Proposals>("GET", "/ranges/own")).body;
+  expect(proposals).toMatchObject([{ unit: "mg/dL", shown }]);
+  const { interval, decimals } = made.body;
+  await admin.call("POST", `/ranges/own/${made.body.id}/decide`, { accepted: true, by: "Dr. Ada", language: "en" });
+  const inUse = (await admin.call<RangesInUse>("GET", "/ranges")).body;
+  const [low, high] = [interval.low, interval.high].map(({ value }) => value.toFixed(decimals));
+  expect(inUse.rows).toMatchObject([{ unit: "mg/dL", low, high }]);
+  // The proposal is written with the numbers of the row that it becomes.
+  const numbers = numbersOf(made.body);
+  const written = `${numbers.bound(interval.low.value)}-${numbers.bound(interval.high.value)}`;
+  expect(inUse.shown[inUse.rows[0]?.id ?? ""]).toMatchObject({ interval: written, unit: numbers.unit });
+  expect(numbers.typed((number, unit) => `${number(interval.low.value)} ${unit}`)).toBe(`${low} mg/dL`);
+  expect([numbers.value(0.6), numbers.change(0.6, 0.7), numbers.change(0.7, 0.6)]).toEqual(["53", "+8.9", "−8.9"]);
+  // A row in other units has more digits than the values: 45 µmol/L is 0.509 mg/dL.
+  expect([numbers.inForce(45 / 88.4), numbers.bound(45 / 88.4)]).toEqual(["45.0", "45.1"]);
 });
 
 test("too few animals, changed results and an analyte without numbers are refused", async () => {

@@ -112,7 +112,8 @@ interface RowProps {
 
 function LimitRow({ limit, isChosen, isFixed, toggle }: RowProps) {
   const { analyte, offer, source, exceptions, accepted } = limit;
-  const bound = boundText(limit);
+  const typed = boundText({ ...limit, unit: unitText(limit.unit) });
+  const bound = limit.shown === null ? typed : boundText(limit.shown);
   const animal = animalText(limit);
   return (
     <tr>
@@ -127,7 +128,9 @@ function LimitRow({ limit, isChosen, isFixed, toggle }: RowProps) {
       </td>
       <td>{animal}</td>
       <th scope="row">{analyte}</th>
-      <td class="number">{bound}</td>
+      <td class="number" title={limit.shown === null ? undefined : typed}>
+        {bound}
+      </td>
       <td>
         {offer === null ? (
           <>
@@ -153,9 +156,9 @@ function LimitRow({ limit, isChosen, isFixed, toggle }: RowProps) {
   );
 }
 
-function boundText({ low, high, unit }: LimitShown): string {
+function boundText({ low, high, unit }: NonNullable<LimitShown["shown"]>): string {
   const sides = [low === undefined ? "" : `< ${low}`, high === undefined ? "" : `> ${high}`];
-  return `${sides.filter(Boolean).join(", ")} ${unitText(unit)}`.trimEnd();
+  return `${sides.filter(Boolean).join(", ")} ${unit}`.trimEnd();
 }
 
 function animalText({ species, age_min_days: from, age_max_days: to }: LimitShown): string {

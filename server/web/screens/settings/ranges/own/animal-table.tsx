@@ -1,6 +1,11 @@
-import type { OwnCandidate, OwnCandidates } from "../../../../../dashboard/types/settings/own-intervals.ts";
+import type {
+  CandidatesShown,
+  OwnCandidate,
+  OwnCandidates,
+} from "../../../../../dashboard/types/settings/own-intervals.ts";
 import { date, dateTime } from "../../../../text.ts";
 import { DataTable } from "../../../../ui/list/data-table.tsx";
+import { type Numbers, numbersOf } from "./numbers.ts";
 import { t } from "./texts.ts";
 
 /** The animals of a search, each with a box for a healthy one. */
@@ -9,10 +14,11 @@ export function AnimalTable({
   healthy,
   toggle,
 }: {
-  readonly of: OwnCandidates;
+  readonly of: CandidatesShown;
   readonly healthy: ReadonlySet<string>;
   readonly toggle: (fp: string, isOn: boolean) => void;
 }) {
+  const numbers = numbersOf(of);
   return (
     <DataTable
       label={t("candidates")}
@@ -23,7 +29,7 @@ export function AnimalTable({
         <AnimalRow
           key={animal.study_fp}
           animal={animal}
-          written={writtenValue(animal, of)}
+          {...writtenValue(animal, numbers)}
           isHealthy={healthy.has(animal.study_fp)}
           toggle={(isOn) => toggle(animal.study_fp, isOn)}
         />
@@ -32,9 +38,15 @@ export function AnimalTable({
   );
 }
 
-/** Writes a value with the digits of all and the unit. */
-export function writtenValue({ value }: OwnCandidate, { decimals, unit }: OwnCandidates): string {
-  return `${value.toFixed(decimals)} ${unit ?? ""}`;
+/** Writes a value with its unit, and for the pointer as it was sent. */
+export function writtenValue(
+  { value }: OwnCandidate,
+  numbers: Numbers,
+): { readonly written: string; readonly typed: string | undefined } {
+  return {
+    written: `${numbers.value(value)} ${numbers.unit}`,
+    typed: numbers.typed((number, unit) => `${number(value)} ${unit}`),
+  };
 }
 
 /** Why animals are not in the list. */
@@ -52,11 +64,13 @@ export function Missing({ of: { left, searched_from: from } }: { of: OwnCandidat
 function AnimalRow({
   animal,
   written,
+  typed,
   isHealthy,
   toggle,
 }: {
   readonly animal: OwnCandidate;
   readonly written: string;
+  readonly typed: string | undefined;
   readonly isHealthy: boolean;
   readonly toggle: (isOn: boolean) => void;
 }) {
@@ -75,7 +89,9 @@ function AnimalRow({
       <th scope="row">
         {name} <span class="quiet">{[breed, years].filter(Boolean).join(", ")}</span>
       </th>
-      <td class="number">{written}</td>
+      <td class="number" title={typed}>
+        {written}
+      </td>
       <td>
         <a href={`/dashboard/results/${fp}`}>{date(at)}</a>
       </td>

@@ -1,8 +1,8 @@
 import { useMemo, useState } from "preact/hooks";
 import { ANIMALS_MIN, ownInterval } from "../../../../../../shared/clinical/compare/own-interval.ts";
 import type {
+  CandidatesShown,
   OwnCandidate,
-  OwnCandidates,
   OwnSubject,
   ProposalBody,
 } from "../../../../../dashboard/types/settings/own-intervals.ts";
@@ -13,11 +13,12 @@ import { date } from "../../../../text.ts";
 import { useAction } from "../../../../ui/form/use-action.ts";
 import { AnimalTable, Missing, writtenValue } from "./animal-table.tsx";
 import { FoundIntervalView } from "./found-interval.tsx";
+import { numbersOf } from "./numbers.ts";
 import { t } from "./texts.ts";
 
 interface ChoiceProps {
   readonly subject: OwnSubject;
-  readonly found: OwnCandidates;
+  readonly found: CandidatesShown;
   readonly done: () => Promise<void>;
 }
 
@@ -100,7 +101,7 @@ function Computed({ subject, found, chosen, leftOut, leave, done }: ComputedProp
       {result.state === "too equal" && <p role="alert">{t("tooEqual")}</p>}
       {result.state === "interval" && (
         <FoundIntervalView
-          {...{ interval: result, unit: found.unit ?? "", decimals: found.decimals, now: found.now }}
+          {...{ interval: result, numbers: numbersOf(found), now: found.now }}
           values={taken.map(({ value }) => value)}
           leftOut={out.map(({ value }) => value)}
         />
@@ -153,17 +154,17 @@ function ValueLine({
   leave,
 }: {
   readonly animal: OwnCandidate;
-  readonly found: OwnCandidates;
+  readonly found: CandidatesShown;
   readonly why: string | null;
   readonly action: "leaveOut" | "takeBack";
   readonly leave: ComputedProps["leave"];
 }) {
   const { name, acquired_at: at, study_fp: fp } = animal;
-  const value = writtenValue(animal, found);
+  const { written: value, typed } = writtenValue(animal, numbersOf(found));
   return (
     <li class="between">
       <span>
-        <strong>{value}</strong> {name}, <a href={`/dashboard/results/${fp}`}>{date(at)}</a>
+        <strong title={typed}>{value}</strong> {name}, <a href={`/dashboard/results/${fp}`}>{date(at)}</a>
         {why !== null && <span class="quiet"> {why}</span>}
       </span>
       <button

@@ -6,7 +6,8 @@ interface DotPlotProps {
   readonly leftOut: readonly number[];
   readonly interval: FoundInterval;
   readonly now: IntervalNow | null;
-  readonly decimals: number;
+  /** Writes a value in the reader's unit. */
+  readonly written: (value: number) => string;
 }
 
 const [WIDTH, HEIGHT, MARGIN, BASE] = [320, 110, 8, 92] as const;
@@ -15,7 +16,7 @@ const COLUMNS = 60;
 type Mark = "value" | "suspected" | "left";
 
 /** Draws each value as a dot over its place, equal ones above each other, with the limits and the interval in force. */
-export function DotPlot({ values, leftOut, interval, now, decimals }: DotPlotProps) {
+export function DotPlot({ values, leftOut, interval, now, written }: DotPlotProps) {
   const { low, high, outliers } = interval;
   const suspected = new Set(outliers.map(({ index }) => index));
   const marked = [
@@ -28,7 +29,6 @@ export function DotPlot({ values, leftOut, interval, now, decimals }: DotPlotPro
   const dots = stacked(marked.map(({ value, mark }) => ({ at: x(value), mark })));
   const step = Math.min(5, (BASE - 12) / Math.max(...dots.map(({ level }) => level + 1)));
   const [first, last] = extent(marked.map(({ value }) => value));
-  const written = (value: number) => value.toFixed(decimals);
   const label = t("plot", {
     ...{ count: values.length, least: written(first), most: written(last) },
     ...{ low: written(low.value), high: written(high.value), suspected: suspected.size, left: leftOut.length },

@@ -1,6 +1,7 @@
 import type { FoundInterval, IntervalNow } from "../../../../../dashboard/types/settings/own-intervals.ts";
 import { Facts } from "../../../../ui/status/facts.tsx";
 import { DotPlot } from "./dot-plot.tsx";
+import type { Numbers } from "./numbers.ts";
 import { t } from "./texts.ts";
 
 /** Shows an interval: its plot, its limits with their confidence, what to doubt, and how it differs from the one in force. */
@@ -9,26 +10,26 @@ export function FoundIntervalView({
   leftOut,
   interval,
   now,
-  unit,
-  decimals,
+  numbers,
   isDecided = false,
 }: {
   readonly values: readonly number[];
   readonly leftOut: readonly number[];
   readonly interval: FoundInterval;
   readonly now: IntervalNow | null;
-  readonly unit: string;
-  readonly decimals: number;
+  readonly numbers: Numbers;
   /** Whether `now` applied before a decision. */
   readonly isDecided?: boolean;
 }) {
   const { low, high, isSkewed, method } = interval;
-  const written = (value: number) => value.toFixed(decimals);
-  const limit = ({ value, from, to }: FoundInterval["low"]) =>
-    t("limit", { value: `${written(value)} ${unit}`, from: written(from), to: written(to) });
+  const limit = ({ value, from, to }: FoundInterval["low"]) => {
+    const text = (written: (number: number) => string, unit: string) =>
+      t("limit", { value: `${written(value)} ${unit}`, from: written(from), to: written(to) });
+    return <span title={numbers.typed(text)}>{text(numbers.bound, numbers.unit)}</span>;
+  };
   return (
     <>
-      <DotPlot values={values} leftOut={leftOut} interval={interval} now={now} decimals={decimals} />
+      <DotPlot values={values} leftOut={leftOut} interval={interval} now={now} written={numbers.value} />
       {(low.isWide || high.isWide) && <p class="note">{t("wide")}</p>}
       {isSkewed && method === "robust" && <p class="note">{t("skewed")}</p>}
       <Facts
@@ -40,14 +41,14 @@ export function FoundIntervalView({
           [t("count"), String(interval.n)],
           [
             t(isDecided ? "before" : "now"),
-            now === null ? t("nowNone") : <InForce key="now" now={now} unit={unit} written={written} />,
+            now === null ? t("nowNone") : <InForce key="now" now={now} numbers={numbers} />,
           ],
           [
             t("difference"),
             now &&
               t("differences", {
-                low: signed(low.value - now.low, decimals),
-                high: signed(high.value - now.high, decimals),
+                low: numbers.change(now.low, low.value),
+                high: numbers.change(now.high, high.value),
               }),
           ],
         ]}
@@ -59,10 +60,12 @@ export function FoundIntervalView({
   );
 }
 
-function InForce({ now, unit, written }: { now: IntervalNow; unit: string; written: (value: number) => string }) {
+function InForce({ now, numbers }: { now: IntervalNow; numbers: Numbers }) {
+  const text = (written: (number: number) => string, unit: string) =>
+    `${written(now.low)}-${written(now.high)} ${unit}`;
   return (
     <>
-      {written(now.low)}-{written(now.high)} {unit},{" "}
+      <span title={numbers.typed(text)}>{text(numbers.inForce, numbers.unit)}</span>,{" "}
       {now.source === null ? t("nowOwn") : <span lang="en">{now.source}</span>}
     </>
   );
@@ -70,10 +73,4 @@ function InForce({ now, unit, written }: { now: IntervalNow; unit: string; writt
 
 export function methodText({ method, scale }: FoundInterval): string {
   return t(method === "nonparametric" ? "nonparametric" : scale === "log" ? "robustLog" : "robust");
-}
-
-/** Writes a change with its sign: +3, −0.2, or 0 without one. */
-function signed(change: number, decimals: number): string {
-  const written = Math.abs(change).toFixed(decimals);
-  return Number(written) === 0 ? written : `${change < 0 ? "−" : "+"}${written}`;
 }

@@ -3,7 +3,7 @@ import type { TypedAnalyte } from "../../../../../dashboard/types/results/manual
 import {
   OWN_ANIMALS,
   type OwnAnimal,
-  type OwnCandidates,
+  type CandidatesShown,
   type OwnSubject,
   type Proposals,
 } from "../../../../../dashboard/types/settings/own-intervals.ts";
@@ -70,7 +70,7 @@ function newSearch(): Asked {
 /** The form that searches the animals, and the animals of the last search. */
 function Search({ stored }: { stored: () => Promise<void> }) {
   const [asked, setAsked] = useState<Asked>(newSearch);
-  const [found, setFound] = useState<{ subject: OwnSubject; animals: OwnCandidates; key: number } | null>(null);
+  const [found, setFound] = useState<{ subject: OwnSubject; animals: CandidatesShown; key: number } | null>(null);
   const { run, error, isRunning } = useAction();
   const search = (device: string | null) => {
     const { ageFrom, ageTo, ...rest } = asked;
@@ -78,7 +78,7 @@ function Search({ stored }: { stored: () => Promise<void> }) {
     const given = Object.entries(subject).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]]));
     const query = new URLSearchParams(given).toString();
     void run(async () => {
-      const animals = await call<OwnCandidates>("GET", `${clinicPath()}/ranges/own/candidates?${query}`);
+      const animals = await call<CandidatesShown>("GET", `${clinicPath()}/ranges/own/candidates?${query}`);
       setFound({ subject, animals, key: (found?.key ?? 0) + 1 });
     });
   };

@@ -17,6 +17,7 @@ import { Badge } from "../../../../ui/status/badge.tsx";
 import { studyWord } from "../../../../ui/words/study-word.ts";
 import { plainDate } from "../../../../ui/words/words.ts";
 import { FoundIntervalView, methodText } from "./found-interval.tsx";
+import { numbersOf } from "./numbers.ts";
 import { t } from "./texts.ts";
 
 /** The proposals, also decided ones, and a dialog with all that one is made of. */
@@ -36,7 +37,9 @@ export function ProposalList({ proposals, done }: { proposals: readonly ListedPr
           <tr key={proposal.id}>
             <th scope="row">{proposal.subject.analyte}</th>
             <td>{subjectText(proposal.subject)}</td>
-            <td class="number">{intervalText(proposal)}</td>
+            <td class="number" title={numbersOf(proposal).typed(writerOf(proposal))}>
+              {intervalText(proposal)}
+            </td>
             <td>
               {proposal.interval.n}, {methodText(proposal.interval)}
             </td>
@@ -148,16 +151,18 @@ function VetName({ value, set }: { value: string; set: (name: string) => void })
   );
 }
 
-function Details({
-  of: { values, left_out: leftOut, interval, now, unit, decimals, decision },
-}: {
-  of: ProposalShown;
-}) {
-  const written = (value: number) => `${value.toFixed(decimals)} ${unit}`;
+function Details({ of }: { of: ProposalShown }) {
+  const { values, left_out: leftOut, interval, now, decision } = of;
+  const numbers = numbersOf(of);
+  const written = (value: number) => (
+    <span title={numbers.typed((number, unit) => `${number(value)} ${unit}`)}>
+      {numbers.value(value)} {numbers.unit}
+    </span>
+  );
   return (
     <>
       <FoundIntervalView
-        {...{ interval, now, unit, decimals }}
+        {...{ interval, now, numbers }}
         isDecided={decision !== null}
         values={values.map(({ value }) => value)}
         leftOut={leftOut.map(({ value }) => value)}
@@ -191,8 +196,14 @@ function Details({
   );
 }
 
-function intervalText({ interval: { low, high }, unit, decimals }: ListedProposal): string {
-  return `${low.value.toFixed(decimals)}-${high.value.toFixed(decimals)} ${unit}`;
+/** Writes the interval in the reader's unit. */
+function intervalText(proposal: ListedProposal): string {
+  const { bound, unit } = numbersOf(proposal);
+  return writerOf(proposal)(bound, unit);
+}
+
+function writerOf({ interval: { low, high } }: ListedProposal) {
+  return (written: (value: number) => string, unit: string) => `${written(low.value)}-${written(high.value)} ${unit}`;
 }
 
 function subjectText({ animal, device, age_from: from, age_to: to, from: first, to: last }: OwnSubject): string {
