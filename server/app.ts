@@ -30,6 +30,7 @@ import { refuseUnknownRoutes } from "./http/unknown-routes.ts";
 import type { Metrics } from "./operations/metrics.ts";
 import { calendarRoutes } from "./api/calendar.ts";
 import { changeRoutes } from "./api/changes.ts";
+import { eventRoutes } from "./api/events/events.ts";
 import { diagnosticRoutes } from "./api/diagnostics.ts";
 import { docsRoutes } from "./api/docs.ts";
 import { agentRoutes } from "./api/ingest.ts";
@@ -177,6 +178,7 @@ async function readApi(api: FastifyInstance, { trail, keys, limiter, cache, now 
   calendarRoutes(api, context);
   inventoryRoutes(api, context);
   changeRoutes(api, context);
+  eventRoutes(api, context);
 }
 
 async function agentApi(agent: FastifyInstance, { trail, keys, limiter, now }: Guards, context: RouteContext) {
