@@ -29,7 +29,7 @@ import { type CacheUse, cacheResponses } from "./http/response-cache/response-ca
 import { refuseUnknownRoutes } from "./http/unknown-routes.ts";
 import type { Metrics } from "./operations/metrics.ts";
 import { calendarRoutes } from "./api/calendar.ts";
-import { changeRoutes } from "./api/changes.ts";
+import { changeRoutes } from "./api/events/changes.ts";
 import { eventRoutes } from "./api/events/events.ts";
 import { diagnosticRoutes } from "./api/diagnostics.ts";
 import { docsRoutes } from "./api/docs.ts";

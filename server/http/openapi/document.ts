@@ -18,6 +18,7 @@ import {
 } from "./headers.ts";
 import { introduce, introduceSync, syncTags, tags, WHERE_KEYS_COME_FROM } from "./introduction.ts";
 import type { Parameters } from "../query-parameters.ts";
+import { describeWebhooks } from "./webhooks.ts";
 import { RATE_CODES } from "../rate-limit/rate-limit.ts";
 import type { Limits } from "../rate-limit/rate-limiter.ts";
 
@@ -123,6 +124,7 @@ export function describeApi(part: ApiPart, routes: readonly PublicRoute[], limit
     paths: Object.fromEntries(
       routes.map((route) => [pathOf(route), { [part.method]: published(describeOperation(part, route)) }]),
     ),
+    ...(part.method === "get" && { webhooks: published(describeWebhooks()) }),
     components: {
       responses: published(describeErrors(part, routes)),
       parameters: published(part.method === "get" ? { IfNoneMatch: ifNoneMatch } : { IdempotencyKey: idempotencyKey }),

@@ -125,4 +125,5 @@ export const tags = [
   { name: "changes", description: "What the key's clinic no longer reads." },
   { name: "events", description: "What happened in the key's clinic." },
   { name: "inventory", description: "The inventory of the key's clinic." },
+  { name: "webhooks", description: "Messages that the server sends to other programs." },
 ];
