@@ -6,7 +6,7 @@ import { TIMESTAMP_PATTERN } from "../schema/schema.ts";
 export const eventKinds = ["patient", "study", "soap", "calendar_event", "inventory_item", "order"] as const;
 export type EventKind = (typeof eventKinds)[number];
 
-export const eventChanges = ["created", "changed", "removed", "merged", "signed", "amended", "low"] as const;
+const eventChanges = ["created", "changed", "removed", "merged", "signed", "amended", "low"] as const;
 export type EventChange = (typeof eventChanges)[number];
 
 /** What happened to a record, as GET /api/v1/events returns it. */
