@@ -1,5 +1,5 @@
 import { startScript } from "./build.ts";
-import type { Figure } from "./figure.ts";
+import { type Figure, whole } from "./figure.ts";
 import { EVENTS, fpOf } from "./api/data.ts";
 import { compare, type Load } from "./api/load.ts";
 import { type Clinic, listens, startClinic } from "./api/server.ts";
@@ -52,7 +52,7 @@ async function* responses(clinic: Clinic, quick: boolean): AsyncGenerator<Figure
       paths: many.map((number) => `/api/v1/events?page_size=${PAGE}${from}&nth=${number}`),
     });
     const last = eventPages(`&after=${cursorOf(EVENTS - PAGE)}`);
-    yield await compare(`GET the last ${PAGE} of ${EVENTS} events, not cached`, last, eventPages(""), feed);
+    yield await compare(`GET the last ${PAGE} of ${whole(EVENTS)} events, not cached`, last, eventPages(""), feed);
   } finally {
     await running.end("SIGKILL");
   }
