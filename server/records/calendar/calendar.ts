@@ -4,6 +4,7 @@ import { type TimeRange, eventStatusProblem } from "./calendar-events.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { EventColumns } from "../../database/schema.ts";
 import { type Refusal, refusal, refusalWords } from "../../dashboard/types/refusals.ts";
+import { eventOfAppointment } from "../webhooks/events.ts";
 
 // Calendar events. An event belongs to one clinic, even if other clinics share its patient.
 
@@ -49,7 +50,17 @@ export async function importEvent(
 
 async function insertEvent(session: Session, row: EventColumns): Promise<"new"> {
   await session.all(insert, row);
+  await session.all(eventOfAppointment, { fp: row.fp, clinicId: row.clinic_id, change: "created" });
   return "new";
+}
+
+async function updateEvent(
+  session: Session,
+  { id, clinic_id: previousClinicId }: Pick<EventColumns, "clinic_id"> & { id: number },
+  row: EventColumns,
+): Promise<void> {
+  await session.all(update, { ...row, id, previousClinicId });
+  await session.all(eventOfAppointment, { fp: row.fp, clinicId: row.clinic_id, change: "changed" });
 }
 
 async function importOver(
@@ -72,7 +83,7 @@ async function importOver(
 /** Stores an event of practice software under its fp. Run it in a transaction. */
 export async function saveEvent(session: Session, row: EventColumns): Promise<void> {
   const stored = await session.first(storedByFp, { fp: row.fp });
-  if (stored === undefined) await session.all(insert, row);
+  if (stored === undefined) await insertEvent(session, row);
   else await replaceEvent(session, stored, row);
 }
 
@@ -82,7 +93,7 @@ async function replaceEvent(
   stored: Pick<EventColumns, "status" | "clinic_id"> & { id: number },
   row: EventColumns,
 ): Promise<void> {
-  await session.all(update, { ...row, id: stored.id, previousClinicId: stored.clinic_id });
+  await updateEvent(session, stored, row);
   if (row.status === "CANCELLED" && stored.status !== "CANCELLED") {
     await session.all(noteCancelled, { id: stored.id, from: stored.status });
   }
@@ -90,13 +101,14 @@ async function replaceEvent(
 
 /** Removes an event as if it had never been. */
 export async function deleteEvent(session: Session, { fp, clinic_id }: Pick<EventColumns, "fp" | "clinic_id">) {
+  await session.all(eventOfAppointment, { fp, clinicId: clinic_id, change: "removed" });
   await session.all(remove, { fp, clinicId: clinic_id });
 }
 
 /** Stores a new event of a clinic. Run it in a transaction. @returns its fp */
 export async function addEvent(session: Session, event: Omit<EventColumns, "fp" | "status">): Promise<string> {
   const fp = newFp("calevt");
-  await session.all(insert, { ...event, fp, status: "SCHEDULED" });
+  await insertEvent(session, { ...event, fp, status: "SCHEDULED" });
   return fp;
 }
 
@@ -109,7 +121,7 @@ export async function moveEvent(
   if (stored?.clinic_id !== clinicId) return refusal("EVENT.NOT_OWN", fp);
   const problem = eventStatusProblem(stored.status, to);
   if (problem !== null) return problem;
-  await session.all(update, { ...stored, status: to, previousClinicId: stored.clinic_id });
+  await updateEvent(session, stored, { ...stored, status: to });
   if (to === "CANCELLED") await session.all(noteCancelled, { id: stored.id, from: stored.status });
   return null;
 }
@@ -122,7 +134,7 @@ export async function changeEvent(
 ): Promise<void> {
   const stored = await session.first(storedByFp, { fp });
   if (stored === undefined) throw new Error("the event is missing");
-  await session.all(update, { ...stored, ...changes, previousClinicId: stored.clinic_id });
+  await updateEvent(session, stored, { ...stored, ...changes });
 }
 
 type EventRow = Omit<EventColumns, "clinic_id" | "patient_id" | "assigned_user_id"> & {

@@ -1,5 +1,6 @@
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
-import type { MovementColumns } from "../../database/schema.ts";
+import type { ItemColumns, MovementColumns } from "../../database/schema.ts";
+import { eventOfItem } from "../webhooks/events.ts";
 
 // The only place where quantities of stock change: with a movement for each batch. So the sum of the movements is the quantity.
 
@@ -27,7 +28,27 @@ export async function moveStock(
     await session.all(insertMovement, movementOf(item.id, { batchId, quantity }, facts));
   }
   const quantity = parts.reduce((sum, part) => sum + part.quantity, 0);
+  const before = await session.first(stockOf, item);
   await session.all(addToItem, { id: item.id, quantity, clinicId: item.clinic_id });
+  if (before === undefined || quantity === 0) return;
+  const after = { ...before, quantity_on_hand: before.quantity_on_hand + quantity };
+  await noteItemChange(session, before, { ...after, clinic_id: item.clinic_id });
+}
+
+type Stocked = Pick<ItemColumns, "quantity_on_hand" | "low_stock_threshold">;
+
+/** Adds the event of an item that changed: `low` if its stock is below the threshold since then. */
+export async function noteItemChange(
+  session: Session,
+  before: Stocked,
+  after: Stocked & Pick<ItemColumns, "fp" | "clinic_id">,
+): Promise<void> {
+  const change = isLow(after) && !isLow(before) ? "low" : "changed";
+  await session.all(eventOfItem, { fp: after.fp, clinicId: after.clinic_id, change });
+}
+
+function isLow({ quantity_on_hand, low_stock_threshold }: Stocked): boolean {
+  return quantity_on_hand < low_stock_threshold;
 }
 
 /**
@@ -105,6 +126,10 @@ const addToItem = query(
       .set((set) => ({ quantity_on_hand: set("quantity_on_hand", "+", p.quantity) }))
       .where("id", "=", p.id),
   ({ clinicId }) => ({ clinics: [clinicId] }),
+);
+
+const stockOf = query((db, p: { id: number }) =>
+  db.selectFrom("inventory_item").select(["fp", "quantity_on_hand", "low_stock_threshold"]).where("id", "=", p.id),
 );
 
 /** The movement that the import of a time noted, unless the item moved since. */

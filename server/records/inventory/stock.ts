@@ -2,12 +2,13 @@ import type { Kysely } from "kysely";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { InventoryItem } from "../../../shared/api/inventory.ts";
 import { type Batch, consume, type Consumption, receive, type Taking } from "./inventory-stock.ts";
-import { type MovedPart, type MoveFacts, moveStock, noteImport, removeMovements } from "./movements.ts";
+import { type MovedPart, type MoveFacts, moveStock, noteImport, noteItemChange, removeMovements } from "./movements.ts";
 import type { WalkedPage } from "../patients/patients.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { BatchColumns, ItemColumns, Tables } from "../../database/schema.ts";
 import { refusal } from "../../dashboard/types/refusals.ts";
 import type { TakeReason } from "../../dashboard/types/stock.ts";
+import { eventOfItem } from "../webhooks/events.ts";
 
 // Inventory items of a clinic and their batches. The API does not show batches.
 
@@ -101,6 +102,7 @@ export async function addItem(session: Session, clinicId: number, item: NewItem)
   const currency = (await session.first(lastCurrency, { clinicId }))?.currency ?? "TRY";
   const free = { quantity_on_hand: 0, unit_price_cents: 0, currency };
   await session.all(insertItem, { fp, clinic_id: clinicId, ...free, ...item, is_virtual: item.is_virtual ? 1 : 0 });
+  await session.all(eventOfItem, { fp, clinicId, change: "created" });
   return fp;
 }
 
@@ -124,13 +126,16 @@ export type ItemFacts = Pick<ItemColumns, "name" | "category" | "sku" | "unit" |
 export async function changeItem(session: Session, fp: string, facts: ItemFacts): Promise<void> {
   const item = await session.first(itemByFp, { fp });
   if (item === undefined) return;
-  await session.all(updateItem, { ...item, ...facts, previousClinicId: item.clinic_id });
+  const changed = { ...item, ...facts };
+  await session.all(updateItem, { ...changed, previousClinicId: item.clinic_id });
+  await noteItemChange(session, item, changed);
 }
 
 /** Removes an item with its batches and movements. Run it in a transaction. */
 export async function removeItem(session: Session, fp: string): Promise<void> {
   const item = await session.first(itemByFp, { fp });
   if (item === undefined) return;
+  await session.all(eventOfItem, { fp, clinicId: item.clinic_id, change: "removed" });
   await removeMovements(session, item.id);
   await session.all(deleteBatches, { itemId: item.id });
   await session.all(deleteItem, { id: item.id, clinicId: item.clinic_id });
@@ -171,6 +176,7 @@ export async function importItem(
   if (stored === undefined) {
     const added = await session.first(insertItem, row);
     if (added === undefined) throw new Error("an insert returned no row");
+    await session.all(eventOfItem, { fp: row.fp, clinicId, change: "created" });
     await noteImport(session, added.id, { batchId: null, quantity: row.quantity_on_hand }, at);
     return "new";
   }
@@ -179,6 +185,7 @@ export async function importItem(
   const same = (Object.keys(row) as (keyof ItemColumns)[]).every((column) => stored[column] === row[column]);
   if (same) return "unchanged";
   await session.all(updateItem, { ...row, id: stored.id, previousClinicId: stored.clinic_id });
+  await noteItemChange(session, stored, row);
   const quantity = row.quantity_on_hand - stored.quantity_on_hand;
   await noteImport(session, stored.id, { batchId: null, quantity }, at);
   return "changed";

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { Soap, SoapStatus } from "../../../shared/api/soap.ts";
-import { amendmentProblem, soapChangeProblem, soapStatusProblem } from "./soap-rules.ts";
+import { amendmentProblem, isSigned, soapChangeProblem, soapStatusProblem } from "./soap-rules.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { SoapColumns } from "../../database/schema.ts";
 import { type Refusal, refusal, refusalWords } from "../../dashboard/types/refusals.ts";
+import { addEventsOfSoap } from "../webhooks/events.ts";
 
 // SOAP records. Triggers of the table protect signed records. The checks here report the reason first.
 
@@ -47,7 +48,7 @@ export async function importSoap(
   };
   const stored = await session.first(storedByFp, { fp: soap.fp });
   if (stored === undefined) {
-    await session.all(insert, row);
+    await addRecord(session, row);
     return "new";
   }
   const differing = (Object.keys(row) as (keyof SoapColumns)[])
@@ -61,11 +62,7 @@ export async function importSoap(
     };
   }
   if (differing.length === 0 && stored.status === row.status) return "unchanged";
-  await session.all(update, {
-    ...row,
-    id: stored.id,
-    previousPatientId: stored.patient_id,
-  });
+  await replaceRecord(session, stored, row);
   return "changed";
 }
 
@@ -121,7 +118,7 @@ export async function writeSoap(
   const fp = newFp("soap");
   const isNew = { status: "DRAFT" as const, signed_at: null, created_at: now, amends_fp: null };
   const row = { ...content, ...isNew, fp, clinic_id: clinicId, patient_id: patientId };
-  await session.all(insert, row);
+  await addRecord(session, row);
   return fp;
 }
 
@@ -135,9 +132,7 @@ export async function editSoap(
   const differing = (Object.keys(changes) as (keyof SoapContent)[]).filter((name) => changes[name] !== stored[name]);
   const problem = soapChangeProblem(stored.status, stored.status, differing);
   if (problem !== null) return problem;
-  if (differing.length > 0) {
-    await session.all(update, { ...stored, ...changes, previousPatientId: stored.patient_id });
-  }
+  if (differing.length > 0) await replaceRecord(session, stored, { ...stored, ...changes });
   return null;
 }
 
@@ -151,7 +146,7 @@ export async function moveSoap(
   const problem = soapStatusProblem(stored.status, to);
   if (problem !== null) return problem;
   const signed_at = to === "SIGNED" ? now : stored.signed_at;
-  await session.all(update, { ...stored, status: to, signed_at, previousPatientId: stored.patient_id });
+  await replaceRecord(session, stored, { ...stored, status: to, signed_at });
   return null;
 }
 
@@ -166,8 +161,24 @@ export async function amendSoap(
   const patientId = original.patient_id;
   const problem = amendmentProblem({ fp: amendment.fp, patientId }, { ...original, patientId });
   if (problem !== null) return { problem };
-  await session.all(insert, { ...amendment, amends_fp: fp });
+  await addRecord(session, { ...amendment, amends_fp: fp });
   return { fp: amendment.fp };
+}
+
+async function addRecord(session: Session, row: SoapColumns): Promise<void> {
+  await session.all(insert, row);
+  const change = isSigned(row.status) ? "signed" : "created";
+  await addEventsOfSoap(session, { fp: row.fp, patientId: row.patient_id, previousPatientId: null, change });
+}
+
+async function replaceRecord(
+  session: Session,
+  { id, status, patient_id: previousPatientId }: SoapColumns & { id: number },
+  row: SoapColumns,
+): Promise<void> {
+  await session.all(update, { ...row, id, previousPatientId });
+  const change = isSigned(row.status) && !isSigned(status) ? "signed" : "changed";
+  await addEventsOfSoap(session, { fp: row.fp, patientId: row.patient_id, previousPatientId, change });
 }
 
 // The reason must not reveal whether another clinic owns the record.

@@ -49,6 +49,14 @@ const table: Readonly<Record<string, Demand>> = {
   "GET /api/v1/calendar/events": ["x-api-key", "clinic.calendar.view"],
   "GET /api/v1/inventory": ["x-api-key", "clinic.inventory.view"],
   "GET /api/v1/changes": ["x-api-key", "clinic.patient.view", "clinic.lab.view"],
+  "GET /api/v1/events": [
+    "x-api-key",
+    "clinic.patient.view",
+    "clinic.lab.view",
+    "clinic.soap.view",
+    "clinic.calendar.view",
+    "clinic.inventory.view",
+  ],
 
   "POST /sync/v1/patients": ["x-api-key", "clinic.sync.write"],
   "POST /sync/v1/owners": ["x-api-key", "clinic.sync.write"],

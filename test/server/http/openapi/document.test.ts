@@ -62,7 +62,11 @@ const answering = [
   "/api/v1/calendar/events",
   "/api/v1/inventory",
   "/api/v1/changes",
+  "/api/v1/events",
 ];
+
+/** A position of an event that is not kept. */
+const expired = Buffer.from(JSON.stringify(["events", 1, 1, 1])).toString("base64url");
 
 const CONTRACT = new URL("../../contract.json", import.meta.url);
 
@@ -167,6 +171,7 @@ describe("the API document", () => {
         await meet(server, `${folder}x${rest}?nothing=1`, holding(key));
       }
     }
+    await meet(server, `/api/v1/events?after=${expired}&nothing=1`, holding(key));
     expect(contract.missing).toEqual([]);
     expect(contract.missingHeaders).toEqual([]);
   });
@@ -288,6 +293,7 @@ describe("the API document", () => {
       [suspended.app, "GET", "/api/v1/patients", holding(await suspended.makeKey(ours, reads))],
       [server.app, "GET", "/api/v1/patients?page_size=500", holding(key)],
       [server.app, "GET", "/api/v1/calendar/events?start_date=2026-01-01&end_date=2026-12-31", holding(key)],
+      [server.app, "GET", `/api/v1/events?after=${expired}`, holding(key)],
       [server.app, "GET", "/api/v1/patients/%zz", holding(key)],
       [server.app, "GET", `/api/v1/patients/${"x".repeat(5000)}`, holding(key)],
       [server.app, "GET", "/api/v1/example", holding(key)],
