@@ -146,6 +146,7 @@ const table: Readonly<Record<string, Demand>> = {
     ...["POST rollout", "POST rollout/stop", "POST rollout/skip", "POST rollout/close"],
     ...["GET webhooks", "POST webhooks", "GET webhooks/:id/deliveries", "POST webhooks/:id/pause"],
     ...["POST webhooks/:id/delete", "POST webhooks/:id/test", "POST webhooks/:id/resend"],
+    ...["POST webhooks/:id/rotate", "POST webhooks/:id/resend-all"],
     ...["GET notifications", "PUT notifications/quiet-hours", "POST notifications/channels"],
     ...["DELETE notifications/channels/:id", "POST notifications/channels/:id/test"],
     ...["GET network", "PUT network", "POST today/skipped-steps", "PUT ranges/limits"],
