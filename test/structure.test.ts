@@ -152,7 +152,7 @@ agent/study: agent/devices agent/page/types agent/protocols agent/push agent/rep
 agent/tools: agent/config agent/connection agent/devices agent/imaging agent/page/types agent/protocols agent/push agent/report agent/runtime agent/spool agent/study agent/transport shared
 agent/transport: agent/runtime agent/states
 server: server/api server/cli server/dashboard server/database server/http server/import server/network server/operations server/records shared
-server/api: server/dashboard/types server/database server/http server/import server/operations server/records shared
+server/api: server/dashboard server/dashboard/report server/dashboard/types server/database server/http server/import server/operations server/records shared
 server/cli: server server/dashboard server/database server/http server/import server/network server/operations server/records shared
 server/dashboard: server/dashboard/types server/database server/http server/operations/alerts server/operations/mail server/records/changes server/records/clinics shared
 server/dashboard/auth: server/dashboard server/database server/http server/records/audit server/records/users shared

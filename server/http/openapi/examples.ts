@@ -117,6 +117,12 @@ const errors: readonly (readonly [when: string, error: ApiError])[] = [
     new ApiError("PATIENT.ACCESS_DENIED", `patient ${patient.fp}`),
   ],
   [
+    "The clinic may not share the study; `details.code` names the reason.",
+    new ApiError("RECORD.REFUSED", "This study has no patient yet, so it is not shared. Place it first.", {
+      details: { code: "SHARE.UNMATCHED", values: [] },
+    }),
+  ],
+  [
     "The range is too long, or its end is before its start.",
     new ApiError("CALENDAR.INVALID_RANGE", "Date range must not exceed 90 days.", { details: { max_days: 90 } }),
   ],
@@ -157,7 +163,7 @@ const badSource = 'source is "a b", expected 1 to 64 letters, digits, dots, - or
 
 /** The errors that practice software meets at /sync/v1. */
 export const syncErrorExamples: ErrorExamples = examplesOf([
-  ...errors.filter(([, { code }]) => !/^(PATIENT|CALENDAR)\.|URL_TOO_LONG|^AUTH.RATE/.test(code)),
+  ...errors.filter(([, { code }]) => !/^(PATIENT|CALENDAR|RECORD\.REFUSED)|URL_TOO_LONG|^AUTH.RATE/.test(code)),
   [
     "A part of the body around the items is invalid.",
     new ApiError("SYNC.INVALID_BODY", badSource, {

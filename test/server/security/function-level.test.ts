@@ -45,6 +45,7 @@ const table: Readonly<Record<string, Demand>> = {
   "GET /api/v1/soap/:fp": soap,
   "GET /api/v1/lab/diagnostics": lab,
   "GET /api/v1/lab/diagnostics/:fp": lab,
+  "GET /api/v1/lab/diagnostics/:fp/report.pdf": lab,
   "GET /api/v1/calendar/events": ["x-api-key", "clinic.calendar.view"],
   "GET /api/v1/inventory": ["x-api-key", "clinic.inventory.view"],
   "GET /api/v1/changes": ["x-api-key", "clinic.patient.view", "clinic.lab.view"],

@@ -53,6 +53,7 @@ const answering = [
   `/api/v1/soap/${record.fp}`,
   "/api/v1/lab/diagnostics",
   `/api/v1/lab/diagnostics/${seen.fp}`,
+  `/api/v1/lab/diagnostics/${seen.fp}/report.pdf`,
   "/api/v1/calendar/events",
   "/api/v1/inventory",
   "/api/v1/changes",
@@ -152,13 +153,21 @@ describe("the API document", () => {
       await meet(server, `${url}?nothing=1`, holding(foreignKey));
       await meet(limited, url, holding(limitedKey));
       for (const app of apart) await meet({ app }, `${url}?nothing=1`, holding(key));
-      const folder = /^(.*\/)[a-z]+_\w+$/.exec(url)?.[1];
+      const [, folder, file = ""] = /^(.*\/)[a-z]+_\w+(\/report\.pdf)?$/.exec(url) ?? [];
       if (folder === undefined) {
         await meet(server, `${url}?page=0&page_size=0&type=x&nothing=1`, holding(key));
         await meet(server, `${url}?page_size=1`, holding(key));
       } else {
-        for (const fp of ["%zz", "x?nothing=1", "x".repeat(5000)]) await meet(server, `${folder}${fp}`, holding(key));
+        for (const fp of ["%zz", "x", "x".repeat(5000)]) {
+          await meet(server, `${folder}${fp}${file}?nothing=1`, holding(key));
+        }
       }
+    }
+    const waiting = study();
+    await server.push(agentKey, waiting);
+    for (const fp of [waiting.fp, seen.fp]) {
+      await meet(server, `/api/v1/lab/diagnostics/${fp}/report.pdf?language=xx&nothing=1`, holding(key));
+      await meet(server, `/api/v1/lab/diagnostics/${fp}/report.pdf?nothing=1`, holding(key));
     }
     expect(contract.missing).toEqual([]);
     expect(contract.missingHeaders).toEqual([]);
@@ -267,6 +276,9 @@ describe("the API document", () => {
     await limited.get(limitedKey, "/api/v1/patients");
     limited.clock.now = noon + 3_588_000;
 
+    const waiting = study();
+    await server.push(await server.makeKey(ours, ["clinic.lab.ingest"]), waiting);
+
     const returned = [
       fromClientError({ code: "ERR_HTTP_REQUEST_TIMEOUT" }),
       fromClientError({ code: "HPE_HEADER_OVERFLOW" }),
@@ -281,6 +293,7 @@ describe("the API document", () => {
       [suspended.app, "GET", "/api/v1/patients", holding(await suspended.makeKey(ours, reads))],
       [server.app, "GET", "/api/v1/patients?page_size=500", holding(key)],
       [server.app, "GET", "/api/v1/calendar/events?start_date=2026-01-01&end_date=2026-12-31", holding(key)],
+      [server.app, "GET", `/api/v1/lab/diagnostics/${waiting.fp}/report.pdf`, holding(key)],
       [server.app, "GET", "/api/v1/patients/%zz", holding(key)],
       [server.app, "GET", `/api/v1/patients/${"x".repeat(5000)}`, holding(key)],
       [server.app, "GET", "/api/v1/example", holding(key)],

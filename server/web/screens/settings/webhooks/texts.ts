@@ -113,7 +113,7 @@ export const t = translations({
   delivered: ["Delivered", "İletildi"],
   "given-up": ["Not delivered", "İletilemedi"],
   resend: ["Send again", "Yeniden gönder"],
-  resendWhich: ["Messages", "Mesajlar"],
+  resendWhich: ["Which messages", "Hangi mesajlar"],
   resendGivenUp: ["not delivered ({count})", "iletilemeyenler ({count})"],
   resend1: ["of the last hour", "son 1 saat"],
   resend6: ["of the last 6 hours", "son 6 saat"],

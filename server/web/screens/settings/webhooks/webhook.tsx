@@ -39,7 +39,7 @@ function WebhookOfClinic() {
   const [page, setPage] = useState(1);
   const log = useResource<DeliveryPage>(`/webhooks/${id}/deliveries?page=${page}&page_size=${PAGE_SIZE}`);
   const reload = () => void log.reload();
-  const isMoving = log.data?.deliveries.some(({ state }) => state === "new" || state === "sending") === true;
+  const isMoving = log.data?.deliveries.some(isUnderWay) === true;
   useEffect(() => {
     if (!isMoving) return undefined;
     const timer = setInterval(reload, LOOK_AGAIN_MS);
@@ -76,13 +76,20 @@ function WebhookOfClinic() {
   );
 }
 
+/** Whether the outcome of an attempt comes soon. */
+function isUnderWay({ state, next_at }: DeliveryRow): boolean {
+  if (state === "new" || state === "sending") return true;
+  return state === "retrying" && next_at !== null && Date.parse(next_at) <= Date.now();
+}
+
 /** Why it is paused, since when it fails, and until when its old secret signs. */
 function StateWords({ of: { paused, pause_code, paused_at, failing_since, old_secret_ends_at } }: { of: WebhookRow }) {
-  const at = { time: dateTime(paused_at ?? "") };
   return (
     <>
       {paused && pause_code === null && <p class="quiet">{t("pausedNext")}</p>}
-      {pause_code !== null && <p class="warning">{t(`paused ${pause_code}`, at)}</p>}
+      {pause_code !== null && paused_at !== null && (
+        <p class="warning">{t(`paused ${pause_code}`, { time: dateTime(paused_at) })}</p>
+      )}
       {!paused && failing_since !== null && <p class="warning">{t("failing", { time: dateTime(failing_since) })}</p>}
       {old_secret_ends_at !== null && <p class="quiet">{t("oldSecret", { time: dateTime(old_secret_ends_at) })}</p>}
     </>
