@@ -152,7 +152,7 @@ agent/study: agent/devices agent/page/types agent/protocols agent/push agent/rep
 agent/tools: agent/config agent/connection agent/devices agent/imaging agent/page/types agent/protocols agent/push agent/report agent/runtime agent/spool agent/study agent/transport shared
 agent/transport: agent/runtime agent/states
 server: server/api server/cli server/dashboard server/database server/http server/import server/network server/operations server/records shared
-server/api: server/dashboard server/dashboard/report server/dashboard/types server/database server/http server/import server/operations server/records shared
+server/api: server/dashboard/types server/database server/http server/import server/operations server/records shared
 server/cli: server server/dashboard server/database server/http server/import server/network server/operations server/records shared
 server/dashboard: server/dashboard/types server/database server/http server/operations/alerts server/operations/mail server/records/changes server/records/clinics shared
 server/dashboard/auth: server/dashboard server/database server/http server/records/audit server/records/users shared
@@ -163,7 +163,7 @@ server/database: server/dashboard/types shared
 server/demo: server/import shared
 server/http: server/dashboard/types server/database server/records/audit server/records/clinics shared
 server/http/auth: server/dashboard/types server/database server/http server/records shared
-server/http/openapi: server/http shared
+server/http/openapi: server/dashboard/types server/http shared
 server/http/rate-limit: server/dashboard/types server/http server/records/clinics shared
 server/http/response-cache: server/http
 server/import: server/dashboard/types server/database server/records shared

@@ -5,6 +5,7 @@ import type { RemovedRecord } from "../../../shared/api/removed-record.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
 import type { Soap } from "../../../shared/api/soap.ts";
 import type { ListedStudy, Study } from "../../../shared/api/study.ts";
+import { refusal, refusalText } from "../../dashboard/types/refusals.ts";
 import { ApiError, type ErrorCode, type ErrorEnvelope } from "../errors.ts";
 
 // Made-up records and errors for the API document.
@@ -96,6 +97,8 @@ const removed: RemovedRecord = { fp: exampleFp("cds"), removed_at: "2026-11-20T1
 
 export const exampleOf = { patient, soap, study, listedStudy, event, item, removed };
 
+const unmatched = refusal("SHARE.UNMATCHED");
+
 const failedRequest = { details: { request_id: exampleUlid } };
 
 /** The errors of the read API, each with the case in which it is returned. */
@@ -118,9 +121,7 @@ const errors: readonly (readonly [when: string, error: ApiError])[] = [
   ],
   [
     "The clinic may not share the study; `details.code` names the reason.",
-    new ApiError("RECORD.REFUSED", "This study has no patient yet, so it is not shared. Place it first.", {
-      details: { code: "SHARE.UNMATCHED", values: [] },
-    }),
+    new ApiError("RECORD.REFUSED", refusalText(unmatched), { details: { ...unmatched } }),
   ],
   [
     "The range is too long, or its end is before its start.",

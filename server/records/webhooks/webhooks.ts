@@ -48,9 +48,12 @@ export async function pauseWebhook(session: Session, of: OfClinic, now: number):
   return (await session.all(pause, { ...of, now })).length > 0;
 }
 
-/** Resumes a webhook, and counts its failures from now on. @returns false if it is missing */
-export async function resumeWebhook(session: Session, of: OfClinic): Promise<boolean> {
-  return (await session.all(resume, of)).length > 0;
+/** Resumes a webhook, sends what waits now, and counts its failures from now on. @returns false if it is missing */
+export async function resumeWebhook(session: Session, of: OfClinic, now: number): Promise<boolean> {
+  const [resumed] = await session.all(resume, of);
+  if (resumed === undefined) return false;
+  await session.all(retryNow, { ...resumed, now });
+  return true;
 }
 
 /**
@@ -262,6 +265,15 @@ const resume = uncachedWrite((db, p: OfClinic) =>
     .where("clinic_id", "=", p.clinicId)
     .where("public_id", "=", p.id)
     .returning("id"),
+);
+
+const retryNow = uncachedWrite((db, p: { id: number; now: number }) =>
+  db
+    .updateTable("webhook_delivery")
+    .set({ next_at: p.now })
+    .where("webhook_id", "=", p.id)
+    .where("state", "=", "retrying")
+    .where("next_at", ">", p.now),
 );
 
 const rotate = uncachedWrite((db, p: OfClinic & { secret: string; oldEndsAt: number }) =>

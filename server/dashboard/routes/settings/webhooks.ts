@@ -140,7 +140,7 @@ export function webhookRoutes(app: FastifyInstance, { store, now, allowPrivateWe
   command("pause", "webhooks pause", (request) => {
     const { paused } = pauseBody(request.body);
     const of = webhookOf(request);
-    return async (session) => (paused ? pauseWebhook(session, of, now()) : resumeWebhook(session, of));
+    return async (session) => (paused ? pauseWebhook(session, of, now()) : resumeWebhook(session, of, now()));
   });
   command("delete", "webhooks delete", (request) => async (session) => deleteWebhook(session, webhookOf(request)));
   command("test", "webhooks test", (request) => async (session) => addTestEvent(session, webhookOf(request), now()));

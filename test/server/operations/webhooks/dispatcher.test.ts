@@ -181,7 +181,7 @@ test("a paused webhook sends nothing, and when it is resumed one message for eac
   }
   await drain();
   expect(receiver.got).toEqual([]);
-  await store.transaction((session) => resumeWebhook(session, webhook));
+  await store.transaction((session) => resumeWebhook(session, webhook, noon));
   await drain();
   expect(receiver.got.map(({ type, fp }) => [type, fp])).toEqual([
     ["study.filed", changing.fp],

@@ -60,7 +60,7 @@ test("both secrets sign until the end of the old one, and then the new one alone
 });
 
 test("a receiver that responds 410 gets nothing more until a person resumes its webhook, and then everything", async () => {
-  const { receiver, webhook, store, push, drain, row, pass } = await steadyWorld();
+  const { receiver, webhook, store, push, drain, row, pass, clock } = await steadyWorld();
   receiver.answer = gone;
   const fps = await push(9);
   await drain();
@@ -69,12 +69,13 @@ test("a receiver that responds 410 gets nothing more until a person resumes its 
   expect(asked).toBeLessThanOrEqual(4);
   expect(await row()).toMatchObject({ paused: true, pause_code: "gone", paused_at: "2026-11-21T12:00:00.000Z" });
   expect(await webhooksPausedByThemselves(store, webhook.clinicId)).toMatchObject([{ public_id: webhook.id }]);
-  pass(100 * HOUR_MS);
+  // Before the first retry is due.
+  pass(4000);
   await drain();
   expect(receiver.got.length).toBe(asked);
   receiver.answer = ok;
   receiver.got = [];
-  await store.transaction((session) => resumeWebhook(session, webhook));
+  await store.transaction((session) => resumeWebhook(session, webhook, clock.now));
   await drain();
   expect(receiver.got.map(({ fp }) => fp).toSorted()).toEqual(fps.toSorted());
   expect(await row()).toMatchObject({ paused: false, pause_code: null, paused_at: null, failing_since: null });
@@ -82,7 +83,7 @@ test("a receiver that responds 410 gets nothing more until a person resumes its 
 });
 
 test("after three days without a success a webhook pauses itself, and one success in between starts the days again", async () => {
-  const { receiver, webhook, store, push, drain, row, pass } = await steadyWorld();
+  const { receiver, webhook, store, push, drain, row, pass, clock } = await steadyWorld();
   receiver.answer = failing;
   await push(1);
   await drain();
@@ -108,7 +109,7 @@ test("after three days without a success a webhook pauses itself, and one succes
   pass(24 * HOUR_MS);
   await drain();
   expect(receiver.got).toEqual([]);
-  await store.transaction((session) => resumeWebhook(session, webhook));
+  await store.transaction((session) => resumeWebhook(session, webhook, clock.now));
   await drain();
   expect(receiver.got.map(({ fp }) => fp).toSorted()).toEqual(fps.toSorted());
 });

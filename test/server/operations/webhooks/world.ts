@@ -71,8 +71,8 @@ export async function world(allowPrivate = true, options: Partial<DispatcherOpti
     await server.push(key, ...studies);
     return studies.map(({ fp }) => fp);
   };
-  const log = async () =>
-    (await listDeliveries(store, { ...webhook, page: 1, pageSize: 1000 })).deliveries.toReversed();
+  const log = async (of = webhook) =>
+    (await listDeliveries(store, { ...of, page: 1, pageSize: 1000 })).deliveries.toReversed();
   return { server, store, receiver, webhook, key, clock, drain, push, log };
 }
 

@@ -1,23 +1,23 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { isFp } from "../../shared/api/fp.ts";
-import { VERSION } from "../../shared/files/program-files.ts";
-import { attachment, reportFileName } from "../dashboard/report/file-name.ts";
-import { PdfThread } from "../dashboard/report/pdf-thread.ts";
-import { refuse } from "../dashboard/refuse.ts";
-import type { StudyPage } from "../dashboard/types/results/results.ts";
-import { ApiError } from "../http/errors.ts";
-import type { Operation } from "../http/openapi/document.ts";
-import { choice, notFound, readParameters } from "../http/query-parameters.ts";
-import { keyOf } from "../http/request-context.ts";
-import { isUnchanged, weakEtag } from "../http/response-cache/response-cache.ts";
-import { watchedClinic } from "../records/alerts/alerts.ts";
-import { readUnits } from "../records/clinics/unit-choice.ts";
-import { loadReportContext } from "../records/results/report-context.ts";
-import { readStudyPage } from "../records/results/study-page.ts";
-import { refusalOfSharing } from "../records/sharing/share-refusal.ts";
-import { findStudy } from "../records/studies/studies.ts";
-import type { RouteContext } from "./context.ts";
+import { isFp } from "../../../../shared/api/fp.ts";
+import { VERSION } from "../../../../shared/files/program-files.ts";
+import { attachment, reportFileName } from "../../report/file-name.ts";
+import { PdfThread } from "../../report/pdf-thread.ts";
+import type { Store } from "../../../database/store.ts";
+import { refuse } from "../../refuse.ts";
+import type { StudyPage } from "../../types/results/results.ts";
+import { ApiError } from "../../../http/errors.ts";
+import type { Operation } from "../../../http/openapi/document.ts";
+import { choice, notFound, readParameters } from "../../../http/query-parameters.ts";
+import { keyOf } from "../../../http/request-context.ts";
+import { isUnchanged, weakEtag } from "../../../http/response-cache/response-cache.ts";
+import { watchedClinic } from "../../../records/alerts/alerts.ts";
+import { readUnits } from "../../../records/clinics/unit-choice.ts";
+import { loadReportContext } from "../../../records/results/report-context.ts";
+import { readStudyPage } from "../../../records/results/study-page.ts";
+import { refusalOfSharing } from "../../../records/sharing/share-refusal.ts";
+import { findStudy } from "../../../records/studies/studies.ts";
 
 // GET /api/v1/lab/diagnostics/{fp}/report.pdf: the owner's report of the dashboard, without the owner.
 
@@ -43,9 +43,15 @@ const report = {
   errors: ["PATIENT.NOT_FOUND", "PATIENT.ACCESS_DENIED", "RECORD.REFUSED"],
 } satisfies Operation;
 
+interface Context {
+  readonly store: Store;
+  readonly now: () => number;
+  readonly concealUnconnected: boolean;
+}
+
 const Pdf = Type.String({ contentMediaType: "application/pdf", description: "The file." });
 
-export function reportRoutes(app: FastifyInstance, { store, now, concealUnconnected }: RouteContext): void {
+export function reportByKey(app: FastifyInstance, { store, now, concealUnconnected }: Context): void {
   // Its own thread: what programs request keeps no user of a clinic waiting.
   const pdfs = new PdfThread();
 

@@ -5,8 +5,8 @@ import { describe, expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import { ownerId, storeOwnerFacts } from "../../../server/records/registry/owners.ts";
 import { setClinicSettings } from "../../../server/records/clinics/clinics.ts";
-import { makeUser } from "../../dashboard/harness.ts";
-import { chemistry, resultsClinic } from "../../dashboard/results-clinic.ts";
+import { makeUser } from "../harness.ts";
+import { chemistry, resultsClinic } from "../results-clinic.ts";
 import {
   connection,
   importEntities,
@@ -15,7 +15,7 @@ import {
   startServer,
   study,
   temporaryFolder,
-} from "../harness.ts";
+} from "../../server/harness.ts";
 
 // The PDF of a study by key, beside the dashboard's own.
 
