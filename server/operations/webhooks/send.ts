@@ -1,12 +1,16 @@
 import type { LookupAddress } from "node:dns";
-import { lookup as dnsLookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { currentProxy, sendRequest } from "../../../shared/network/client.ts";
 import { ProxyError } from "../../../shared/network/proxy.ts";
 import { isNoWay } from "../../../shared/network/connection-fault.ts";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
+import { LookUps } from "./look-up.ts";
 import { checkAddresses, hostOf, readReceiverUrl } from "./receiver.ts";
 import { signedHeaders, type WebhookMessage } from "./sign.ts";
+
+/** One for the process, as its threads are. */
+const lookUps = new LookUps();
+const lookUp = async (host: string) => lookUps.of(host);
 
 /** The receiver of a message, and the secrets that sign it. */
 export interface WebhookReceiver {
@@ -38,7 +42,7 @@ export interface WebhookOptions {
 export async function sendWebhook(
   { url: text, secret, oldSecret = null }: WebhookReceiver,
   message: WebhookMessage,
-  { allowPrivate, deadlineMs = 15_000, now = Date.now, lookup = lookupAll }: WebhookOptions,
+  { allowPrivate, deadlineMs = 15_000, now = Date.now, lookup = lookUp }: WebhookOptions,
 ): Promise<WebhookOutcome> {
   const url = readReceiverUrl(text, allowPrivate);
   if (!url.ok) return failed(url.reason);
@@ -119,10 +123,6 @@ async function before<T>(deadline: AbortSignal, work: Promise<T>): Promise<T> {
     deadline.addEventListener("abort", () => reject(new Error("deadline")), { once: true });
   });
   return Promise.race([work, ended]);
-}
-
-async function lookupAll(host: string): Promise<readonly LookupAddress[]> {
-  return dnsLookup(host, { all: true });
 }
 
 const FAULTS: Readonly<Record<string, string>> = {
