@@ -60,7 +60,7 @@ export function cacheResponses(scope: FastifyInstance, limiter: RateLimiter, now
   scope.addHook("onSend", (request, reply, payload, done) => {
     // The route compared the state of a file that it need not make.
     if (reply.statusCode === 304) {
-      sendUnchanged(request, reply).catch((error: Error) => done(error));
+      sendUnchanged(request, reply).catch((error: Error) => void reply.send(error));
       return;
     }
     if (reply.statusCode !== 200 || typeof payload !== "string") {

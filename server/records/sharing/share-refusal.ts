@@ -1,6 +1,6 @@
 import { type Refusal, refusal } from "../../dashboard/types/refusals.ts";
 import type { Session } from "../../database/query.ts";
-import { pendingTests } from "./pending-tests.ts";
+import { pendingTests as findPendingTests } from "./pending-tests.ts";
 import type { RevisionCause, StudyPage } from "../../dashboard/types/results/results.ts";
 
 // Whether a report may leave the clinic.
@@ -18,7 +18,7 @@ export async function refusalOfSharing(
   { clinicId, study, now }: { clinicId: number; study: StudyPage; now: number },
 ): Promise<Refusal | null> {
   const orderFp = study.order?.fp ?? null;
-  const pending = orderFp === null ? [] : await pendingTests(session, { clinicId, orderFp, now });
+  const pending = orderFp === null ? [] : await findPendingTests(session, { clinicId, orderFp, now });
   return shareRefusal({ study, pendingTests: pending });
 }
 

@@ -157,9 +157,10 @@ const due = query((db, p: Span & { now: number }) =>
     .selectFrom("webhook")
     .select("webhook.id")
     .where("webhook.paused", "=", 0)
-    .where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom("webhook_delivery as delivery")
+    .where((where) =>
+      where.exists(
+        where
+          .selectFrom("webhook_delivery as delivery")
           .select("delivery.id")
           .whereRef("delivery.webhook_id", "=", "webhook.id")
           .where(isDue(p)),

@@ -117,7 +117,7 @@ test("a study that the clinic may not share is refused with the dashboard's code
   expect(await codeOf(waiting.fp)).toEqual([409, "RECORD.REFUSED", "SHARE.REJECTED"]);
   const wanted = { patient_fp: dog.fp, device: null, panel: null, tests: ["ALT", "CHOL"] };
   const { body: order } = await staff.call<{ fp: string }>("POST", "/orders", wanted);
-  const tied = { patient_fp: dog.fp, ...chemistry(dog), fp: newFp("cds") };
+  const tied = { ...chemistry(dog), fp: newFp("cds") };
   await server.push(key, tied);
   await staff.call("POST", `/orders/${order.fp}/attach`, { study_fp: tied.fp });
   expect(await codeOf(tied.fp)).toEqual([409, "RECORD.REFUSED", "SHARE.PENDING"]);

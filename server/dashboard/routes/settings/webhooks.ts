@@ -60,7 +60,9 @@ const URL = "/clinic/v1/clinics/:clinic/webhooks";
 const access = "admin";
 const HOUR_MS = 3_600_000;
 
-export function webhookRoutes(app: FastifyInstance, { store, now, allowPrivateWebhooks }: DashboardContext): void {
+export function webhookRoutes(app: FastifyInstance, context: DashboardContext): void {
+  const { store, now, allowPrivateWebhooks } = context;
+  answeringRoutes(app, context);
   app.get(
     URL,
     { config: { access } },
@@ -97,29 +99,6 @@ export function webhookRoutes(app: FastifyInstance, { store, now, allowPrivateWe
       return { webhook, deliveries: deliveries.map((delivery) => rowOf(webhook.id, delivery)), total };
     },
   );
-  app.post(`${URL}/:id/rotate`, { config: { access } }, async (request): Promise<RotatedSecret> => {
-    const { grace_hours: hours } = rotateBody(request.body);
-    const actor = actorOf(request, now());
-    const of = webhookOf(request);
-    const made = { secret: newWebhookSecret(), oldEndsAt: hours === 0 ? null : actor.now + hours * HOUR_MS };
-    await store.transaction(async (session) => {
-      if (!(await rotateSecret(session, { ...of, ...made }))) throw missing();
-      await auditCommand(session, "webhooks rotate", [of.id], actor);
-    });
-    return { secret: made.secret, old_secret_ends_at: made.oldEndsAt === null ? null : timestamp(made.oldEndsAt) };
-  });
-  app.post(`${URL}/:id/resend-all`, { config: { access } }, async (request): Promise<ResentMessages> => {
-    const { hours } = resendAllBody(request.body);
-    const actor = actorOf(request, now());
-    const of = webhookOf(request);
-    const since = hours === null ? null : actor.now - hours * HOUR_MS;
-    return store.transaction(async (session) => {
-      const resent = await resendDeliveries(session, { ...of, since, now: actor.now, limit: RESEND_MAX });
-      if (resent === undefined) throw missing();
-      await auditCommand(session, "webhooks resend-all", [of.id], actor);
-      return resent;
-    });
-  });
   /** Adds a route that changes a webhook, and writes the audit with it. */
   function command(
     path: string,
@@ -149,6 +128,33 @@ export function webhookRoutes(app: FastifyInstance, { store, now, allowPrivateWe
     const deliveryId = Number(resendBody(request.body).id.slice(messageId(of.id, 0).length - 1));
     if (!Number.isSafeInteger(deliveryId)) throw missing();
     return async (session) => resendDelivery(session, { ...of, deliveryId, now: now() });
+  });
+}
+
+/** Routes whose response is more than a success. */
+function answeringRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
+  app.post(`${URL}/:id/rotate`, { config: { access } }, async (request): Promise<RotatedSecret> => {
+    const { grace_hours: hours } = rotateBody(request.body);
+    const actor = actorOf(request, now());
+    const of = webhookOf(request);
+    const made = { secret: newWebhookSecret(), oldEndsAt: hours === 0 ? null : actor.now + hours * HOUR_MS };
+    await store.transaction(async (session) => {
+      if (!(await rotateSecret(session, { ...of, ...made }))) throw missing();
+      await auditCommand(session, "webhooks rotate", [of.id], actor);
+    });
+    return { secret: made.secret, old_secret_ends_at: made.oldEndsAt === null ? null : timestamp(made.oldEndsAt) };
+  });
+  app.post(`${URL}/:id/resend-all`, { config: { access } }, async (request): Promise<ResentMessages> => {
+    const { hours } = resendAllBody(request.body);
+    const actor = actorOf(request, now());
+    const of = webhookOf(request);
+    const since = hours === null ? null : actor.now - hours * HOUR_MS;
+    return store.transaction(async (session) => {
+      const resent = await resendDeliveries(session, { ...of, since, now: actor.now, limit: RESEND_MAX });
+      if (resent === undefined) throw missing();
+      await auditCommand(session, "webhooks resend-all", [of.id], actor);
+      return resent;
+    });
   });
 }
 

@@ -1,4 +1,4 @@
-import http from "node:http";
+import type http from "node:http";
 import { pino } from "pino";
 import { Webhook } from "standardwebhooks";
 import { expect, onTestFinished, test } from "vitest";
