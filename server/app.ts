@@ -40,6 +40,7 @@ import { inventoryRoutes } from "./api/inventory.ts";
 import { patientRoutes } from "./api/patients.ts";
 import type { RouteContext } from "./api/context.ts";
 import { syncRoutes } from "./api/sync/sync.ts";
+import { reportByKey } from "./dashboard/routes/sharing/report-by-key.ts";
 import { soapRoutes } from "./api/soap.ts";
 import { type SharedCounters, storeCounters } from "./records/clinics/rate-limit-counters.ts";
 import { SyncPoints } from "./records/changes/sync-point.ts";
@@ -177,6 +178,7 @@ async function readApi(api: FastifyInstance, { trail, keys, limiter, cache, now 
   soapRoutes(api, context);
   diagnosticRoutes(api, context);
   trailRoutes(api, context);
+  reportByKey(api, context);
   calendarRoutes(api, context);
   inventoryRoutes(api, context);
   changeRoutes(api, context);

@@ -970,6 +970,20 @@ const clinicEvents = ({ id, orderedText }: Engine) => `
   );
 `;
 
+// A webhook's second secret, the pause that it makes itself, and the order of the deliveries of one record.
+const webhookPauses = () => `
+  alter table webhook add column old_secret text;
+  alter table webhook add column old_secret_ends_at bigint;
+  alter table webhook add column failing_since bigint;
+  alter table webhook add column pause_code text;
+  alter table webhook add column paused_at bigint;
+  drop index webhook_delivery_due;
+  create index webhook_delivery_due on webhook_delivery (webhook_id, next_at, id)
+    where state in ('new', 'sending', 'retrying');
+  create index webhook_delivery_of_record on webhook_delivery (webhook_id, fp, id)
+    where state in ('new', 'sending', 'retrying');
+`;
+
 const soapContent = [
   "id",
   "fp",
@@ -1014,6 +1028,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   ownProfiles,
   deliveriesOfStudies,
   clinicEvents,
+  webhookPauses,
 ];
 
 /** Version of the schema that this program knows. */

@@ -8,7 +8,7 @@ import type { ImportPhase } from "../dashboard/types/file-import.ts";
 import type { Role } from "../dashboard/types/settings/session.ts";
 import type { HostState, RequestState } from "../dashboard/types/connections.ts";
 import type { MovementReason } from "../dashboard/types/stock.ts";
-import type { DeliveryState, WebhookEventType } from "../dashboard/types/settings/webhooks.ts";
+import type { DeliveryState, PauseCode, WebhookEventType } from "../dashboard/types/settings/webhooks.ts";
 
 // The tables. Ids are integers of the database; fps are the ids of the API. Times are milliseconds since 1970, UTC.
 // Columns have types that SQLite and PostgreSQL share: text, bigint, integer 0/1 for booleans, JSON as text.
@@ -495,9 +495,17 @@ export interface Tables {
     url: string;
     /** Signs each message, so that it is stored as it is. */
     secret: string;
+    /** The secret before the last rotation, which signs too until its end. */
+    old_secret: string | null;
+    old_secret_ends_at: number | null;
     /** The chosen event types, separated by spaces. */
     types: string;
     paused: number;
+    /** Set if the webhook paused itself. */
+    pause_code: PauseCode | null;
+    paused_at: number | null;
+    /** Time of the first failure since the last success; null after a success. */
+    failing_since: number | null;
     created_at: number;
   };
   /** Events that a webhook sends. The transaction of the change writes them. */

@@ -72,6 +72,14 @@ const MergeFault = Type.Object(
   { ...closed, description: "Why the patients are not merged." },
 );
 
+const RefusedReason = Type.Object(
+  {
+    code: Type.String({ description: "Name of the reason, for programs." }),
+    values: Type.Optional(Type.Array(Type.String(), { description: "The facts of its sentence." })),
+  },
+  { ...closed, description: "Why it is refused." },
+);
+
 const RangeFault = Type.Object(
   { max_days: Type.Integer({ description: "Greatest number of days in a range." }) },
   { ...closed, description: "The limit of a range." },
@@ -121,7 +129,7 @@ const errorDefinitions = {
   ),
   "PAIRING.TOO_MANY_ATTEMPTS": error(429, () => "Too many codes were tried. Wait 15 minutes, then use a new code."),
   "RECORD.NOT_FOUND": error(404, (what) => `${what} does not exist.`),
-  "RECORD.REFUSED": error(409, (problem) => problem),
+  "RECORD.REFUSED": error(409, (problem) => problem, RefusedReason),
   "RECORD.DAMAGED": error(
     500,
     (what) => `The stored ${what} is damaged. It is not shown until it is restored.`,

@@ -98,7 +98,11 @@ export async function sendRequest(url: URL, options: HttpRequest = {}): Promise<
     };
     const abort = () => end(signal?.reason as Error);
     signal?.addEventListener("abort", abort);
-    request.on("close", () => signal?.removeEventListener("abort", abort));
+    request.on("close", () => {
+      signal?.removeEventListener("abort", abort);
+      // Node reports no error for a target that switches to another protocol unasked (101): without this the promise never ends.
+      reject(Object.assign(new Error("the connection closed without a response"), { code: "ECONNRESET" }));
+    });
     // The agent's own limit, for unused connections, makes the same event.
     if (idleMs !== undefined) {
       request.on("timeout", () => end(new DOMException(`no transfer within ${idleMs / 1000} s`, "TimeoutError")));

@@ -141,7 +141,12 @@ export class Contract {
     if (response.content === undefined || method === "HEAD") {
       if (text !== "") yield "expected no body";
     } else {
-      yield* this.#faultsOfBody(`${pointer}/content/application~1json/schema`, headers, text);
+      const [type = ""] = Object.keys(response.content);
+      if (type === "application/json") {
+        yield* this.#faultsOfBody(`${pointer}/content/application~1json/schema`, headers, text);
+      } else if (headers.get("content-type") !== type) {
+        yield `expected content type ${type}, got ${String(headers.get("content-type"))}`;
+      }
     }
   }
 

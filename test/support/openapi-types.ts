@@ -68,8 +68,9 @@ function records({ components: { schemas } }: Schemas): string[] {
   ];
 }
 
-/** @returns a TypeScript module of the read API, not formatted */
+/** @returns a TypeScript module of the read API without its files, not formatted */
 export function typesOf({ paths, ...document }: TypedDocument): string {
+  const operations = Object.entries(paths).filter(([, { get }]) => !isFile(get));
   return [
     "// Types of the read API, made from its OpenAPI document: npm run contract.",
     ...records(document),
@@ -82,7 +83,7 @@ export function typesOf({ paths, ...document }: TypedDocument): string {
       };
     }`,
     'interface Answer<Body> { headers: Record<string, unknown>; content: { "application/json": Body } }',
-    `/** The operations by their paths. */\nexport interface paths { ${Object.entries(paths)
+    `/** The operations by their paths. */\nexport interface paths { ${operations
       .map(([path, { get }]) => `${comment({ description: `${get.summary}.` })}${literal(path)}: ${operation(get)};`)
       .join("\n")} }`,
   ].join("\n\n");
@@ -90,6 +91,10 @@ export function typesOf({ paths, ...document }: TypedDocument): string {
 
 function declaration(name: string, schema: Schema): string {
   return schema.properties === undefined ? `type ${name} = ${typeOf(schema)};` : `interface ${name} ${typeOf(schema)}`;
+}
+
+function isFile({ responses }: Operation): boolean {
+  return !("application/json" in (responses["200"]?.content ?? {}));
 }
 
 function answerOf({ responses }: Operation): string {

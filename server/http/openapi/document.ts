@@ -49,6 +49,8 @@ export interface Operation {
   readonly uncached?: true;
   /** A made-up successful response. */
   readonly example: unknown;
+  /** The media type of a file. By default the response is JSON. */
+  readonly contentType?: string;
   /** Errors of this route, in addition to those of every route. */
   readonly errors?: readonly ErrorCode[];
 }
@@ -275,7 +277,10 @@ function describeResponses({ method }: ApiPart, operation: Operation, schema: Ty
   const successes =
     method === "get"
       ? [
-          [200, describeResponse("Success.", ["ETag", ...own, ...handlerHeaders], content)] as const,
+          [
+            200,
+            describeResponse("Success.", ["ETag", ...own, ...handlerHeaders], content, operation.contentType),
+          ] as const,
           [304, describeResponse(unchanged, ["ETag", ...budgetHeaders])] as const,
         ]
       : [[200, describeResponse("Success.", [...own, ...handlerHeaders], content)] as const];
@@ -320,12 +325,17 @@ function errorContent(codes: readonly ErrorCode[], schema: Type.TSchema) {
   return { schema, examples };
 }
 
-function describeResponse(description: string, names: readonly Header[], content?: object) {
+function describeResponse(
+  description: string,
+  names: readonly Header[],
+  content?: object,
+  contentType = "application/json",
+) {
   const all: Header[] = ["X-Request-Id", ...names];
   return {
     description,
     headers: Object.fromEntries(all.map((name) => [sentAs[name] ?? name, { $ref: `#/components/headers/${name}` }])),
-    ...(content && { content: { "application/json": content } }),
+    ...(content && { content: { [contentType]: content } }),
   };
 }
 

@@ -7,6 +7,7 @@ import type { Patient } from "../../../shared/api/patient.ts";
 import type { Soap } from "../../../shared/api/soap.ts";
 import type { ListedStudy, Study } from "../../../shared/api/study.ts";
 import type { Trail } from "../../../shared/api/trail.ts";
+import { refusal, refusalText } from "../../dashboard/types/refusals.ts";
 import { ApiError, type ErrorCode, type ErrorEnvelope } from "../errors.ts";
 
 // Made-up records and errors for the API document.
@@ -131,6 +132,8 @@ const events: ClinicEvent[] = [
 
 export const exampleOf = { patient, soap, study, listedStudy, event, item, removed, trail, events };
 
+const unmatched = refusal("SHARE.UNMATCHED");
+
 const failedRequest = { details: { request_id: exampleUlid } };
 
 /** The errors of the read API, each with the case in which it is returned. */
@@ -152,6 +155,10 @@ const errors: readonly (readonly [when: string, error: ApiError])[] = [
     new ApiError("PATIENT.ACCESS_DENIED", `patient ${patient.fp}`),
   ],
   ["Events after the position are no longer kept.", new ApiError("EVENTS.EXPIRED")],
+  [
+    "The clinic may not share the study; `details.code` names the reason.",
+    new ApiError("RECORD.REFUSED", refusalText(unmatched), { details: { ...unmatched } }),
+  ],
   [
     "The range is too long, or its end is before its start.",
     new ApiError("CALENDAR.INVALID_RANGE", "Date range must not exceed 90 days.", { details: { max_days: 90 } }),
@@ -193,7 +200,7 @@ const badSource = 'source is "a b", expected 1 to 64 letters, digits, dots, - or
 
 /** The errors that practice software meets at /sync/v1. */
 export const syncErrorExamples: ErrorExamples = examplesOf([
-  ...errors.filter(([, { code }]) => !/^(PATIENT|CALENDAR|EVENTS)\.|URL_TOO_LONG|^AUTH.RATE/.test(code)),
+  ...errors.filter(([, { code }]) => !/^(PATIENT|CALENDAR|EVENTS|RECORD\.REFUSED)|URL_TOO_LONG|^AUTH.RATE/.test(code)),
   [
     "A part of the body around the items is invalid.",
     new ApiError("SYNC.INVALID_BODY", badSource, {

@@ -43,14 +43,19 @@ export const headers = {
   },
   ETag: {
     required: true,
-    description: "Names this state of the response, for `If-None-Match`.",
-    schema: Type.String({ pattern: '^"[!-~]+"$' }),
+    description: "Names this state of the response, for `If-None-Match`. That of a file is weak (`W/`).",
+    schema: Type.String({ pattern: '^(W/)?"[!-~]+"$' }),
     example: exampleETag,
   },
   Link: {
     description: 'The next page, by the position of the last record (`rel="next"`, RFC 8288). Absent on the last page.',
     schema: Type.String(),
     example: '</api/v1/patients?page_size=100&after=WyJtYWRlLXVwIl0>; rel="next"',
+  },
+  "Content-Disposition": {
+    description: "The name of the file (RFC 6266).",
+    schema: Type.String(),
+    example: `attachment; filename="Karabas 2026-11-20 Biochemistry.pdf"`,
   },
   "Sync-Cursor": {
     description:
@@ -94,7 +99,14 @@ export const headers = {
   },
 } as const;
 
-const { ETag: _etag, Link: _link, "Sync-Cursor": _cursor, "Feed-Cursor": _feed, ...others } = headers;
+const {
+  ETag: _etag,
+  Link: _link,
+  "Sync-Cursor": _cursor,
+  "Feed-Cursor": _feed,
+  "Content-Disposition": _name,
+  ...others
+} = headers;
 
 /** The headers of responses to writes. */
 export const writeHeaders = others;
@@ -129,6 +141,7 @@ export const headersOfErrors: Readonly<Partial<Record<ErrorCode, readonly Header
   "PATIENT.NOT_FOUND": handlerHeaders,
   "PATIENT.ACCESS_DENIED": handlerHeaders,
   "EVENTS.EXPIRED": handlerHeaders,
+  "RECORD.REFUSED": handlerHeaders,
   "CALENDAR.INVALID_RANGE": handlerHeaders,
   "REQUEST.INVALID_PARAMETER": handlerHeaders,
   "REQUEST.INVALID_BODY": budgetHeaders,

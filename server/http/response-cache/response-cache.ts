@@ -58,6 +58,11 @@ export function cacheResponses(scope: FastifyInstance, limiter: RateLimiter, now
 
   // Sends the response itself and skips further hooks: Fastify cannot end a HEAD request with 304.
   scope.addHook("onSend", (request, reply, payload, done) => {
+    // The route compared the state of a file that it need not make.
+    if (reply.statusCode === 304) {
+      sendUnchanged(request, reply).catch((error: Error) => void reply.send(error));
+      return;
+    }
     if (reply.statusCode !== 200 || typeof payload !== "string") {
       done(null, payload);
       return;
@@ -73,11 +78,21 @@ export function cacheResponses(scope: FastifyInstance, limiter: RateLimiter, now
 
   /** Sends a response that the handler made. The rate limit has charged it as a 200. */
   async function sendNew(request: FastifyRequest, reply: FastifyReply, hit: CacheHit): Promise<void> {
-    if (hit.status === 304) {
-      const { headers } = await limiter.takeUnchanged(keyOf(request), now(), 1);
-      request.context.limitHeaders = headers;
-    }
+    if (hit.status === 304) await refund(request);
     send(request, reply, hit);
+  }
+
+  async function sendUnchanged(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    await refund(request);
+    reply.hijack();
+    const own = [...request.context.limitHeaders, "etag", String(reply.getHeader("etag"))];
+    reply.raw.writeHead(304, [...commonHeaders(request), ...own]).end();
+  }
+
+  /** A 304 costs less than the 200 that the rate limit has charged. */
+  async function refund(request: FastifyRequest): Promise<void> {
+    const { headers } = await limiter.takeUnchanged(keyOf(request), now(), 1);
+    request.context.limitHeaders = headers;
   }
 }
 
@@ -105,14 +120,28 @@ function utcDay(now: number): number {
 }
 
 function hitFor(request: FastifyRequest, response: CachedResponse): CacheHit {
-  return { response, status: matches(response.etag, request.headers["if-none-match"]) ? 304 : 200 };
+  return { response, status: isUnchanged(request, response.etag) ? 304 : 200 };
+}
+
+/** Whether the client has the state with this ETag. */
+export function isUnchanged(request: FastifyRequest, etag: string): boolean {
+  return matches(etag.replace(/^W\//, ""), request.headers["if-none-match"]);
+}
+
+/** @returns an ETag of the facts that a file is made of, for a file whose bytes differ each time (RFC 9110 §8.8.1) */
+export function weakEtag(facts: string): string {
+  return `W/${etagOf(facts)}`;
+}
+
+function etagOf(payload: string): string {
+  return `"${crypto.hash("sha256", payload, "base64url").slice(0, ETAG_CHARS)}"`;
 }
 
 function toCachedResponse(request: FastifyRequest, reply: FastifyReply, payload: string): CachedResponse {
   const { subject } = request.context;
   if (subject === null) throw new Error("expected the subject of a response, got none");
   const body = Buffer.from(payload).toString("latin1");
-  const etag = `"${crypto.hash("sha256", payload, "base64url").slice(0, ETAG_CHARS)}"`;
+  const etag = etagOf(payload);
   const headers = ["content-type", "application/json; charset=utf-8", "content-length", String(body.length)];
   for (const name of ["x-ignored-parameters", "link", "sync-cursor"]) {
     const value = reply.getHeader(name);

@@ -34,6 +34,8 @@ export const kinds = {
   "backup-failed": { lastsMs: 0, goneMs: 0 },
   /** The new version did not work on a PC, and the one before runs. */
   "update-failed": { lastsMs: 0, goneMs: 0 },
+  /** A webhook paused itself. Only a person resumes it. */
+  "webhook-paused": { lastsMs: 0, goneMs: 0 },
 } as const satisfies Record<string, KindLimits>;
 
 export type AlertKind = keyof typeof kinds;

@@ -43,6 +43,7 @@ const paths: Record<AlertKind, string> = {
   "password-known": "/settings/users",
   "backup-failed": "",
   "update-failed": "/devices",
+  "webhook-paused": "/settings/webhooks",
 };
 
 const english: Record<AlertKind, KindText> = {
@@ -98,6 +99,10 @@ const english: Record<AlertKind, KindText> = {
   "update-failed": {
     title: "The update of the clinic PC {subject} did not work",
     advice: "It works on with the version before. Open Devices: it says why and what to do.",
+  },
+  "webhook-paused": {
+    title: "The webhook to {subject} paused itself",
+    advice: "Its messages wait. Open Settings, Webhooks: it says why. Resume it there once the program works.",
   },
 };
 
@@ -155,5 +160,9 @@ const turkish: Record<AlertKind, KindText> = {
   "update-failed": {
     title: "{subject} adlı klinik bilgisayarı güncellenemedi",
     advice: "Bilgisayar önceki sürümle çalışmaya devam ediyor. Cihazlar sayfasını açın: nedeni ve çözümü orada yazar.",
+  },
+  "webhook-paused": {
+    title: "{subject} adresine giden webhook kendini duraklattı",
+    advice: "Mesajları bekliyor. Ayarlar, Webhook'lar sayfasında nedeni yazar; program çalışınca oradan sürdürün.",
   },
 };

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { messageId } from "../../dashboard/types/settings/webhooks.ts";
-import { sendWebhook, type WebhookOutcome } from "./send.ts";
+import { GONE, sendWebhook, type WebhookOutcome } from "./send.ts";
 import {
   type ClaimedAttempt,
   claimDeliveries,
@@ -25,6 +25,9 @@ const LEASE_MS = 60_000;
 /** Time for which ended deliveries stay in the log, and events in the feed. */
 const KEPT_MS = 30 * 86_400_000;
 const PRUNE_MS = 3_600_000;
+
+/** Time without a success after which a webhook pauses itself. */
+const FAILING_MS = 3 * 86_400_000;
 
 export interface DispatcherOptions {
   readonly logger: Logger;
@@ -80,7 +83,7 @@ export class WebhookDispatcher {
     const steady = this.#options.steady.now();
     if (steady !== null && Math.abs(steady - this.#prunedAt) >= PRUNE_MS) {
       this.#prunedAt = steady;
-      await pruneDeliveries(this.#store, steady - KEPT_MS);
+      await pruneDeliveries(this.#store, { before: steady - KEPT_MS, now: steady });
       await pruneFeeds(this.#store, { before: steady - KEPT_MS, now: steady });
     }
     for (const webhookId of await dueWebhooks(this.#store, now)) {
@@ -101,12 +104,17 @@ export class WebhookDispatcher {
   }
 
   async #attempt(attempt: ClaimedAttempt): Promise<void> {
-    const { now, random, send, allowPrivate, logger } = this.#options;
-    const { deliveryId, number } = attempt;
+    const { now, random, send, allowPrivate, logger, steady } = this.#options;
+    const { deliveryId, number, webhookPublicId: webhook } = attempt;
     try {
       const outcome = await send(attempt, messageOf(attempt), { allowPrivate, now });
-      const ended = { deliveryId, number, now: now(), status: outcome.status, reason: reasonOf(outcome) };
-      await endAttempt(this.#store, { ...ended, ...nextStep(outcome.delivered, number, ended.now, random()) });
+      const { status } = outcome;
+      const ended = { deliveryId, number, now: now(), status, reason: reasonOf(outcome), isGone: status === GONE };
+      const trusted = steady.now();
+      const failingBefore = trusted === null ? null : trusted - FAILING_MS;
+      const step = nextStep(outcome.delivered, number, ended.now, random());
+      const code = await endAttempt(this.#store, { ...ended, ...step, failingBefore });
+      if (code !== null) logger.warn({ webhook, code }, "a webhook paused itself: a person must resume it");
     } catch (error) {
       // The lease ends, and the message is repeated.
       logger.warn({ err: error, delivery: deliveryId }, "the end of a webhook's attempt could not be stored");

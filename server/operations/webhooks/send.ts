@@ -1,17 +1,23 @@
 import type { LookupAddress } from "node:dns";
-import { lookup as dnsLookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { currentProxy, sendRequest } from "../../../shared/network/client.ts";
 import { ProxyError } from "../../../shared/network/proxy.ts";
 import { isNoWay } from "../../../shared/network/connection-fault.ts";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
+import { LookUps } from "./look-up.ts";
 import { checkAddresses, hostOf, readReceiverUrl } from "./receiver.ts";
 import { signedHeaders, type WebhookMessage } from "./sign.ts";
 
-/** The receiver of a message, and the secret that signs it. */
+/** One for the process, as its threads are. */
+const lookUps = new LookUps();
+const lookUp = async (host: string) => lookUps.of(host);
+
+/** The receiver of a message, and the secrets that sign it. */
 export interface WebhookReceiver {
   readonly url: string;
   readonly secret: string;
+  /** Signs too while the receiver changes to the new secret. */
+  readonly oldSecret?: string | null;
 }
 
 /** Outcome of one attempt. `status` is null without a response; `reason` is the problem with its remedy. */
@@ -34,9 +40,9 @@ export interface WebhookOptions {
  * read. It connects to the very address that it checked. Never rejects.
  */
 export async function sendWebhook(
-  { url: text, secret }: WebhookReceiver,
+  { url: text, secret, oldSecret = null }: WebhookReceiver,
   message: WebhookMessage,
-  { allowPrivate, deadlineMs = 15_000, now = Date.now, lookup = lookupAll }: WebhookOptions,
+  { allowPrivate, deadlineMs = 15_000, now = Date.now, lookup = lookUp }: WebhookOptions,
 ): Promise<WebhookOutcome> {
   const url = readReceiverUrl(text, allowPrivate);
   if (!url.ok) return failed(url.reason);
@@ -47,7 +53,7 @@ export async function sendWebhook(
     if (addresses?.ok === false) return failed(addresses.reason);
     const body = Buffer.from(message.body);
     const headers = {
-      ...signedHeaders(message, secret, now()),
+      ...signedHeaders(message, oldSecret === null ? [secret] : [secret, oldSecret], now()),
       "content-type": "application/json",
       "content-length": body.length,
       "user-agent": "Vetwire-Webhooks/1",
@@ -66,10 +72,17 @@ export async function sendWebhook(
   }
 }
 
+/** The status by which a receiver asks for no more messages (Standard Webhooks). */
+export const GONE = 410;
+
 function outcomeOf(status: number): WebhookOutcome {
   if (status >= 200 && status < 300) return { delivered: true, status };
   if (status >= 300 && status < 400) {
     const reason = `The receiver redirects (${status}), which is not followed: enter the URL that it redirects to.`;
+    return { delivered: false, status, reason };
+  }
+  if (status === GONE) {
+    const reason = "The receiver responded 410, it takes no more messages: enter its new URL, or delete the webhook.";
     return { delivered: false, status, reason };
   }
   return { delivered: false, status, reason: `The receiver responded ${status}, expected 2xx: look into its log.` };
@@ -110,10 +123,6 @@ async function before<T>(deadline: AbortSignal, work: Promise<T>): Promise<T> {
     deadline.addEventListener("abort", () => reject(new Error("deadline")), { once: true });
   });
   return Promise.race([work, ended]);
-}
-
-async function lookupAll(host: string): Promise<readonly LookupAddress[]> {
-  return dnsLookup(host, { all: true });
 }
 
 const FAULTS: Readonly<Record<string, string>> = {

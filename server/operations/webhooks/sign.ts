@@ -16,14 +16,19 @@ export function newWebhookSecret(): string {
   return PREFIX + randomBytes(32).toString("base64");
 }
 
-/** @returns the headers that name and sign a message; `atMs` is the moment of this attempt */
+/**
+ * @returns the headers that name and sign a message, with one signature for each secret: a receiver accepts any of them. `atMs` is the
+ * moment of this attempt
+ */
 export function signedHeaders(
   { id, body }: WebhookMessage,
-  secret: string,
+  secrets: readonly string[],
   atMs: number,
 ): Readonly<Record<string, string>> {
   const seconds = Math.floor(atMs / 1000);
-  const key = Buffer.from(secret.slice(PREFIX.length), "base64");
-  const signature = createHmac("sha256", key).update(`${id}.${seconds}.${body}`).digest("base64");
-  return { "webhook-id": id, "webhook-timestamp": String(seconds), "webhook-signature": `v1,${signature}` };
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.slice(PREFIX.length), "base64");
+    return `v1,${createHmac("sha256", key).update(`${id}.${seconds}.${body}`).digest("base64")}`;
+  });
+  return { "webhook-id": id, "webhook-timestamp": String(seconds), "webhook-signature": signatures.join(" ") };
 }

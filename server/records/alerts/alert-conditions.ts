@@ -4,6 +4,7 @@ import type { Heartbeat } from "../../../shared/api/study.ts";
 import { type Span, workingMs } from "../agents/device-state.ts";
 import type { RolloutPc } from "../agents/rollout.ts";
 import { endingKeys, type HeardAgent, type KeyEnd, silentAgents } from "../agents/attention.ts";
+import type { PausedWebhook } from "../webhooks/webhooks.ts";
 import { heardReason } from "../../dashboard/types/heard-reason.ts";
 
 // Finds what is wrong for a clinic, as the conditions of its alerts. The limits of all kinds are in server/operations/alerts/kinds.ts.
@@ -28,6 +29,7 @@ export interface ClinicFacts {
   readonly failedUpdates: readonly Pick<RolloutPc, "agent" | "name" | "at" | "reason">[];
   /** Users whose password somebody else knows. */
   readonly knownPasswords: readonly { readonly public_id: string; readonly name: string; readonly since: number }[];
+  readonly pausedWebhooks: readonly PausedWebhook[];
   /** Studies with critical values that nobody saw. */
   readonly critical: readonly { readonly fp: string; readonly device_name: string; readonly received_at: number }[];
 }
@@ -46,6 +48,7 @@ export function clinicConditions(facts: ClinicFacts, now: number): Condition[] {
         ...{ key: `password-known ${public_id}`, kind: "password-known", subject: name, since },
       }),
     ),
+    ...facts.pausedWebhooks.map(pausedWebhook),
   ];
 }
 
@@ -173,6 +176,13 @@ function endingKey({ public_id, name, expires_at }: KeyEnd & { expires_at: numbe
 function failedUpdate({ agent, name, at, reason }: ClinicFacts["failedUpdates"][number]): Condition {
   const why = reason === null ? {} : { reason };
   return { key: `update-failed ${agent}`, kind: "update-failed", subject: name, since: at, ...why };
+}
+
+/** The subject is the host alone, because the path of an address may hold a password. */
+function pausedWebhook({ public_id, url, paused_at }: PausedWebhook): Condition {
+  const subject = new URL(url).host;
+  const path = `/settings/webhooks/${public_id}`;
+  return { key: `webhook-paused ${public_id}`, kind: "webhook-paused", subject, since: paused_at, path };
 }
 
 const MACHINE_KEYS = ["disk", "backup-failed"];

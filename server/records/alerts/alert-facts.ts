@@ -5,6 +5,7 @@ import type { Session } from "../../database/query.ts";
 import { knownPasswords } from "../users/members.ts";
 import { readRollout } from "../agents/rollouts.ts";
 import { readHeardAgents } from "../agents/devices.ts";
+import { webhooksPausedByThemselves } from "../webhooks/webhooks.ts";
 import { critical, criticalByFp, keysInUse, unmatched } from "./today.ts";
 
 const HOUR_MS = 3_600_000;
@@ -31,6 +32,7 @@ export async function readAlertFacts(
     failedUpdates: stored === undefined ? [] : failedPcs(stored.rollout, agents),
     keys: await session.all(keysInUse, { clinicId }),
     knownPasswords: await session.all(knownPasswords, { clinicId }),
+    pausedWebhooks: await webhooksPausedByThemselves(session, clinicId),
     unmatched: { count: waiting?.count ?? 0, oldest: waiting?.oldest ?? null },
     critical: await unseenCritical(session, { clinicId, now, openCritical }),
   };

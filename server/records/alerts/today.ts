@@ -48,7 +48,7 @@ const LISTED_MAX = 100;
 const OUTSIDE_MAX = 3;
 
 /** Alerts for admins alone. */
-const ofAdmins: readonly AlertKind[] = ["key-ends", "password-known"];
+const ofAdmins: readonly AlertKind[] = ["key-ends", "password-known", "webhook-paused"];
 
 /** Reads what needs a person. Only admins get the keys that end. */
 export async function readToday(

@@ -1,4 +1,6 @@
 import { type Refusal, refusal } from "../../dashboard/types/refusals.ts";
+import type { Session } from "../../database/query.ts";
+import { pendingTests as findPendingTests } from "./pending-tests.ts";
 import type { RevisionCause, StudyPage } from "../../dashboard/types/results/results.ts";
 
 // Whether a report may leave the clinic.
@@ -8,6 +10,16 @@ export interface ShareFacts {
   readonly study: Pick<StudyPage, "place" | "conflicts" | "revisions">;
   /** Tests of its order that still run, by their names. */
   readonly pendingTests: readonly string[];
+}
+
+/** @returns why the clinic may not share a study now; null if it may */
+export async function refusalOfSharing(
+  session: Session,
+  { clinicId, study, now }: { clinicId: number; study: StudyPage; now: number },
+): Promise<Refusal | null> {
+  const orderFp = study.order?.fp ?? null;
+  const pending = orderFp === null ? [] : await findPendingTests(session, { clinicId, orderFp, now });
+  return shareRefusal({ study, pendingTests: pending });
 }
 
 /** Causes of a revision that has content of its own. The others move or flag what is there. */

@@ -1,5 +1,11 @@
-import { sql } from "kysely";
-import type { DeliveryState, WebhookRow, WebhookType } from "../../dashboard/types/settings/webhooks.ts";
+import { type RawBuilder, sql } from "kysely";
+import type {
+  DeliveryState,
+  PauseCode,
+  ResentMessages,
+  WebhookRow,
+  WebhookType,
+} from "../../dashboard/types/settings/webhooks.ts";
 import { testEvent } from "./events.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
@@ -37,9 +43,44 @@ export async function findWebhook(session: Session, of: OfClinic): Promise<Webho
   return row && toRow(row);
 }
 
-/** Pauses a webhook or resumes it. Its events wait meanwhile. @returns false if it is missing */
-export async function pauseWebhook(session: Session, of: OfClinic, paused: boolean): Promise<boolean> {
-  return (await session.all(pause, { ...of, paused: paused ? 1 : 0 })).length > 0;
+/** Pauses a webhook. Its events wait meanwhile. @returns false if it is missing */
+export async function pauseWebhook(session: Session, of: OfClinic, now: number): Promise<boolean> {
+  return (await session.all(pause, { ...of, now })).length > 0;
+}
+
+/** Resumes a webhook, sends what waits now, and counts its failures from now on. @returns false if it is missing */
+export async function resumeWebhook(session: Session, of: OfClinic, now: number): Promise<boolean> {
+  const [resumed] = await session.all(resume, of);
+  if (resumed === undefined) return false;
+  await session.all(retryNow, { ...resumed, now });
+  return true;
+}
+
+/**
+ * Gives a webhook a new secret. The one before signs too until `oldEndsAt`, null for not at all; an older one ends now.
+ * @returns false if it is missing
+ */
+export async function rotateSecret(
+  session: Session,
+  { oldEndsAt, ...replaced }: OfClinic & { secret: string; oldEndsAt: number | null },
+): Promise<boolean> {
+  const changed =
+    oldEndsAt === null
+      ? await session.all(replaceSecret, replaced)
+      : await session.all(rotate, { ...replaced, oldEndsAt });
+  return changed.length > 0;
+}
+
+/** A webhook of the clinic that paused itself. */
+export interface PausedWebhook {
+  readonly public_id: string;
+  readonly url: string;
+  readonly paused_at: number;
+}
+
+/** Lists the webhooks that paused themselves, since no person decided that. */
+export async function webhooksPausedByThemselves(session: Session, clinicId: number): Promise<PausedWebhook[]> {
+  return (await session.all(pausedThemselves, { clinicId })).map((row) => ({ ...row, paused_at: row.paused_at ?? 0 }));
 }
 
 /** Deletes a webhook with its deliveries. @returns false if it is missing */
@@ -68,6 +109,22 @@ export async function resendDelivery(
   const found = await session.first(idOf, of);
   if (found === undefined) return false;
   return (await session.all(resend, { webhookId: found.id, deliveryId, now })).length > 0;
+}
+
+/**
+ * Sends ended or waiting deliveries once more, the oldest first, at most `limit` of them: those of changes since a time, or those that
+ * were given up for null. @returns undefined if the webhook is missing
+ */
+export async function resendDeliveries(
+  session: Session,
+  { since, now, limit, ...of }: OfClinic & { since: number | null; now: number; limit: number },
+): Promise<ResentMessages | undefined> {
+  const found = await session.first(idOf, of);
+  if (found === undefined) return undefined;
+  const chosen = { webhookId: found.id, since: since ?? 0, now, limit };
+  const { resendChosen, left } = since === null ? givenUp : recent;
+  const resent = await session.all(resendChosen, chosen);
+  return { count: resent.length, left: (await session.first(left, chosen))?.total ?? 0 };
 }
 
 export interface StoredDelivery {
@@ -100,39 +157,43 @@ interface RowOfWebhook {
   url: string;
   types: string;
   paused: number;
+  pause_code: PauseCode | null;
+  paused_at: number | null;
+  failing_since: number | null;
+  old_secret_ends_at: number | null;
   created_at: number;
   waiting: number | null;
   given_up: number | null;
   delivered_at: number | null;
 }
 
-function toRow({
-  public_id,
-  url,
-  types,
-  paused,
-  created_at,
-  waiting,
-  given_up,
-  delivered_at,
-}: RowOfWebhook): WebhookRow {
+function toRow({ public_id, types, paused, waiting, given_up, ...row }: RowOfWebhook): WebhookRow {
   return {
     id: public_id,
-    url,
+    url: row.url,
     types: types.split(" ") as WebhookType[],
     paused: paused === 1,
-    created_at: new Date(created_at).toISOString(),
+    pause_code: row.pause_code,
+    paused_at: timestampOrNull(row.paused_at),
+    failing_since: timestampOrNull(row.failing_since),
+    old_secret_ends_at: timestampOrNull(row.old_secret_ends_at),
+    created_at: new Date(row.created_at).toISOString(),
     waiting: waiting ?? 0,
     given_up: given_up ?? 0,
-    delivered_at: delivered_at === null ? null : new Date(delivered_at).toISOString(),
+    delivered_at: timestampOrNull(row.delivered_at),
   };
+}
+
+function timestampOrNull(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : new Date(milliseconds).toISOString();
 }
 
 // An empty id means all webhooks of the clinic.
 const ofClinic = query((db, p: OfClinic) =>
   db
     .selectFrom("webhook")
-    .select(["public_id", "url", "types", "paused", "created_at"])
+    .select(["public_id", "url", "types", "paused", "pause_code", "paused_at", "failing_since"])
+    .select(["old_secret_ends_at", "created_at"])
     .select((select) => [
       select
         .selectFrom("webhook_delivery as delivery")
@@ -183,13 +244,63 @@ const insert = uncachedWrite((db, p: Omit<WebhookToStore, "types"> & { types: st
   }),
 );
 
-const pause = uncachedWrite((db, p: OfClinic & { paused: number }) =>
+/** A webhook that is paused already keeps its time, but a person has decided it now. */
+const pause = uncachedWrite((db, p: OfClinic & { now: number }) =>
   db
     .updateTable("webhook")
-    .set({ paused: p.paused })
+    .set((set) => ({
+      paused: 1,
+      pause_code: null,
+      paused_at: set.fn.coalesce("paused_at", sql<number>`cast(${p.now} as bigint)`),
+    }))
     .where("clinic_id", "=", p.clinicId)
     .where("public_id", "=", p.id)
     .returning("id"),
+);
+
+const resume = uncachedWrite((db, p: OfClinic) =>
+  db
+    .updateTable("webhook")
+    .set({ paused: 0, pause_code: null, paused_at: null, failing_since: null })
+    .where("clinic_id", "=", p.clinicId)
+    .where("public_id", "=", p.id)
+    .returning("id"),
+);
+
+const retryNow = uncachedWrite((db, p: { id: number; now: number }) =>
+  db
+    .updateTable("webhook_delivery")
+    .set({ next_at: p.now })
+    .where("webhook_id", "=", p.id)
+    .where("state", "=", "retrying")
+    .where("next_at", ">", p.now),
+);
+
+const rotate = uncachedWrite((db, p: OfClinic & { secret: string; oldEndsAt: number }) =>
+  db
+    .updateTable("webhook")
+    .set((set) => ({ old_secret: set.ref("secret"), old_secret_ends_at: p.oldEndsAt, secret: p.secret }))
+    .where("clinic_id", "=", p.clinicId)
+    .where("public_id", "=", p.id)
+    .returning("id"),
+);
+
+const replaceSecret = uncachedWrite((db, p: OfClinic & { secret: string }) =>
+  db
+    .updateTable("webhook")
+    .set({ old_secret: null, old_secret_ends_at: null, secret: p.secret })
+    .where("clinic_id", "=", p.clinicId)
+    .where("public_id", "=", p.id)
+    .returning("id"),
+);
+
+const pausedThemselves = query((db, p: { clinicId: number }) =>
+  db
+    .selectFrom("webhook")
+    .select(["public_id", "url", "paused_at"])
+    .where("clinic_id", "=", p.clinicId)
+    .where("pause_code", "is not", null)
+    .orderBy("id"),
 );
 
 const deleteAttempts = uncachedWrite((db, p: { id: number }) =>
@@ -215,6 +326,48 @@ const resend = uncachedWrite((db, p: { webhookId: number; deliveryId: number; no
     .where("state", "in", ["retrying", "delivered", "given-up"])
     .returning("id"),
 );
+
+interface ChosenDeliveries {
+  webhookId: number;
+  since: number;
+  now: number;
+  limit: number;
+}
+
+const givenUp = bulk(() => sql<boolean>`state = 'given-up'`);
+/** Not those that are due now anyway: the call before may have chosen them. */
+const recent = bulk(
+  ({ since, now }) => sql<boolean>`changed_at >= ${since}
+    and (state in ('delivered', 'given-up') or state = 'retrying' and next_at > ${now})`,
+);
+
+/** Makes the queries that send chosen deliveries again, and count those that are left. */
+function bulk(chosen: (p: ChosenDeliveries) => RawBuilder<boolean>) {
+  return {
+    resendChosen: uncachedWrite((db, p: ChosenDeliveries) =>
+      db
+        .updateTable("webhook_delivery")
+        .set({ state: "retrying", next_at: p.now })
+        .where("id", "in", (delivery) =>
+          delivery
+            .selectFrom("webhook_delivery")
+            .select("id")
+            .where("webhook_id", "=", p.webhookId)
+            .where(chosen(p))
+            .orderBy("id")
+            .limit(p.limit),
+        )
+        .returning("id"),
+    ),
+    left: query((db, p: ChosenDeliveries) =>
+      db
+        .selectFrom("webhook_delivery")
+        .select((select) => select.fn.countAll<number>().as("total"))
+        .where("webhook_id", "=", p.webhookId)
+        .where(chosen(p)),
+    ),
+  };
+}
 
 interface PageOfDeliveries extends OfClinic {
   limit: number;

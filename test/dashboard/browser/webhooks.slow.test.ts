@@ -26,12 +26,14 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
   test("a webhook is made, tested against a receiver that fails and then works, sent again, paused and deleted", async () => {
     let status = 500;
     const verified: unknown[] = [];
+    const signatures: number[] = [];
     let secret = "";
     const receiver = http.createServer((request, response) => {
       let body = "";
       request.on("data", (chunk: Buffer) => (body += chunk.toString()));
       request.on("end", () => {
         verified.push(new Webhook(secret).verify(body, request.headers as Record<string, string>));
+        signatures.push(String(request.headers["webhook-signature"]).split(" ").length);
         response.writeHead(status).end();
       });
     });
@@ -83,6 +85,23 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByText("Delivered", { exact: true }).waitFor();
     await page.getByText("answered 204").waitFor();
     expect(verified[1]).toEqual(verified[0]);
+
+    await page.getByRole("button", { name: "New secret" }).click();
+    await expectAccessible(page);
+    await page.getByRole("dialog").getByRole("button", { name: "New secret" }).click();
+    secret = await page.getByLabel("The secret that signs the messages").inputValue();
+    await page.getByRole("button", { name: "Done" }).click();
+    await page.getByText("The old secret signs too until").waitFor();
+    status = 410;
+    await page.getByLabel("Which messages").selectOption("of the last hour");
+    await page.getByRole("button", { name: "Send all again" }).click();
+    await page.getByText("Messages sent again: 1.").waitFor();
+    await expect.poll(() => signatures).toEqual([1, 1, 2]);
+    await page.getByText("It paused itself on").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByRole("button", { name: "Resume" }).click();
+    await page.getByText("Active", { exact: true }).waitFor();
 
     await page.getByRole("button", { name: "Pause" }).click();
     await page.getByText("Its messages wait until you resume it.").waitFor();

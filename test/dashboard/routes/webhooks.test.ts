@@ -1,6 +1,12 @@
 import { expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
-import type { DeliveryPage, NewWebhook, WebhookList } from "../../../server/dashboard/types/settings/webhooks.ts";
+import type {
+  DeliveryPage,
+  NewWebhook,
+  ResentMessages,
+  RotatedSecret,
+  WebhookList,
+} from "../../../server/dashboard/types/settings/webhooks.ts";
 import { clinic, startServer } from "../../server/harness.ts";
 import { makeUser } from "../harness.ts";
 
@@ -29,6 +35,10 @@ test("the secret of a webhook is shown once, and neither a list nor the log cont
         url,
         types: ["study.filed"],
         paused: false,
+        pause_code: null,
+        paused_at: null,
+        failing_since: null,
+        old_secret_ends_at: null,
         created_at: "2026-11-21T12:00:00.000Z",
         waiting: 0,
         given_up: 0,
@@ -82,4 +92,37 @@ test("a test message waits in the log, a pause is kept, and deleting removes the
   expect((await admin.call("POST", `/webhooks/${id}/delete`, {})).status).toBe(200);
   expect((await admin.call("GET", `/webhooks/${id}/deliveries`)).status).toBe(404);
   expect((await admin.call<WebhookList>("GET", "/webhooks")).body.webhooks).toEqual([]);
+});
+
+test("a rotated secret is shown once, and the list names the time until which the old one signs too", async () => {
+  const { server, admin, stranger, make } = await world();
+  const { id, secret } = (await make()).body;
+  const rotated = await admin.call<RotatedSecret>("POST", `/webhooks/${id}/rotate`, { grace_hours: 24 });
+  const end = new Date(server.clock.now + 24 * 3_600_000).toISOString();
+  expect(rotated.body).toEqual({ secret: expect.stringMatching(/^whsec_/) as string, old_secret_ends_at: end });
+  expect(rotated.body.secret).not.toBe(secret);
+  const list = await admin.call<WebhookList>("GET", "/webhooks");
+  expect(list.body.webhooks).toMatchObject([{ id, old_secret_ends_at: end }]);
+  const audit = await admin.call("GET", "/audit");
+  expect(audit.text).toContain("webhooks rotate");
+  for (const text of [list.text, audit.text, server.log.join()]) {
+    for (const each of [secret, rotated.body.secret]) expect(text).not.toContain(each);
+  }
+  await admin.call("POST", `/webhooks/${id}/rotate`, { grace_hours: 0 });
+  expect((await admin.call<WebhookList>("GET", "/webhooks")).body.webhooks[0]?.old_secret_ends_at).toBe(null);
+  for (const grace_hours of [-1, 721, 1.5, "1"]) {
+    expect((await admin.call("POST", `/webhooks/${id}/rotate`, { grace_hours })).status).toBe(400);
+  }
+  expect((await stranger.call("POST", `/webhooks/${id}/rotate`, { grace_hours: 1 })).status).toBe(404);
+});
+
+test("one call sends the messages again that were not delivered, or those of the last hours", async () => {
+  const { admin, stranger, make } = await world();
+  const { id } = (await make()).body;
+  const resend = async (hours: unknown) => admin.call<ResentMessages>("POST", `/webhooks/${id}/resend-all`, { hours });
+  expect((await resend(null)).body).toEqual({ count: 0, left: 0 });
+  expect((await resend(24)).body).toEqual({ count: 0, left: 0 });
+  for (const hours of [0, 721, "1"]) expect((await resend(hours)).status).toBe(400);
+  expect((await stranger.call("POST", `/webhooks/${id}/resend-all`, { hours: null })).status).toBe(404);
+  expect((await admin.call("GET", "/audit")).text).toContain("webhooks resend-all");
 });

@@ -78,8 +78,10 @@ describe("the store", () => {
       "study order_fp",
       "study order_number",
       "clinic_reference_interval_set limits",
+      ...["webhook old_secret", "webhook old_secret_ends_at", "webhook failing_since"],
+      ...["webhook pause_code", "webhook paused_at"],
     ];
-    for (const index of ["study_of_order", "study_abnormal", "webhook_delivery_of_study"])
+    for (const index of ["study_of_order", "study_abnormal", "webhook_delivery_of_study", "webhook_delivery_of_record"])
       await other.run(`drop index ${index}`);
     for (const column of [...added, "patient_identifier type"]) {
       const [table, name] = column.split(" ");

@@ -114,6 +114,8 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
       "POST webhooks": { url: `https://${marker}.example/new`, types: ["study.filed"] },
       "POST webhooks/:id/pause": { paused: true },
       "POST webhooks/:id/resend": { id: named.message },
+      "POST webhooks/:id/rotate": { grace_hours: 1 },
+      "POST webhooks/:id/resend-all": { hours: null },
       "PUT notifications/quiet-hours": { quiet: null },
       "POST notifications/channels": { type: "email", target: `${marker}2@clinic.example` },
     }),

@@ -4,8 +4,13 @@ import { newUlid } from "../../../../shared/api/fp.ts";
 import {
   type DeliveryPage,
   type DeliveryRow,
+  GRACE_HOURS_MAX,
   messageId,
   type NewWebhook,
+  RESEND_HOURS_MAX,
+  RESEND_MAX,
+  type ResentMessages,
+  type RotatedSecret,
   type WebhookList,
   WEBHOOKS_MAX,
   webhookTypes,
@@ -24,7 +29,10 @@ import {
   listDeliveries,
   listWebhooks,
   pauseWebhook,
+  resendDeliveries,
   resendDelivery,
+  resumeWebhook,
+  rotateSecret,
   type StoredDelivery,
 } from "../../../records/webhooks/webhooks.ts";
 import { clinicOf } from "../../auth/guard.ts";
@@ -42,12 +50,19 @@ const newBody = bodyReader({
 });
 
 const pauseBody = bodyReader({ paused: Type.Boolean() });
+const rotateBody = bodyReader({ grace_hours: Type.Integer({ minimum: 0, maximum: GRACE_HOURS_MAX }) });
+const resendAllBody = bodyReader({
+  hours: Type.Union([Type.Integer({ minimum: 1, maximum: RESEND_HOURS_MAX }), Type.Null()]),
+});
 const resendBody = bodyReader({ id: Type.String({ maxLength: 200 }) });
 
 const URL = "/clinic/v1/clinics/:clinic/webhooks";
 const access = "admin";
+const HOUR_MS = 3_600_000;
 
-export function webhookRoutes(app: FastifyInstance, { store, now, allowPrivateWebhooks }: DashboardContext): void {
+export function webhookRoutes(app: FastifyInstance, context: DashboardContext): void {
+  const { store, now, allowPrivateWebhooks } = context;
+  answeringRoutes(app, context);
   app.get(
     URL,
     { config: { access } },
@@ -103,7 +118,8 @@ export function webhookRoutes(app: FastifyInstance, { store, now, allowPrivateWe
   }
   command("pause", "webhooks pause", (request) => {
     const { paused } = pauseBody(request.body);
-    return async (session) => pauseWebhook(session, webhookOf(request), paused);
+    const of = webhookOf(request);
+    return async (session) => (paused ? pauseWebhook(session, of, now()) : resumeWebhook(session, of, now()));
   });
   command("delete", "webhooks delete", (request) => async (session) => deleteWebhook(session, webhookOf(request)));
   command("test", "webhooks test", (request) => async (session) => addTestEvent(session, webhookOf(request), now()));
@@ -112,6 +128,33 @@ export function webhookRoutes(app: FastifyInstance, { store, now, allowPrivateWe
     const deliveryId = Number(resendBody(request.body).id.slice(messageId(of.id, 0).length - 1));
     if (!Number.isSafeInteger(deliveryId)) throw missing();
     return async (session) => resendDelivery(session, { ...of, deliveryId, now: now() });
+  });
+}
+
+/** Routes whose response is more than a success. */
+function answeringRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
+  app.post(`${URL}/:id/rotate`, { config: { access } }, async (request): Promise<RotatedSecret> => {
+    const { grace_hours: hours } = rotateBody(request.body);
+    const actor = actorOf(request, now());
+    const of = webhookOf(request);
+    const made = { secret: newWebhookSecret(), oldEndsAt: hours === 0 ? null : actor.now + hours * HOUR_MS };
+    await store.transaction(async (session) => {
+      if (!(await rotateSecret(session, { ...of, ...made }))) throw missing();
+      await auditCommand(session, "webhooks rotate", [of.id], actor);
+    });
+    return { secret: made.secret, old_secret_ends_at: made.oldEndsAt === null ? null : timestamp(made.oldEndsAt) };
+  });
+  app.post(`${URL}/:id/resend-all`, { config: { access } }, async (request): Promise<ResentMessages> => {
+    const { hours } = resendAllBody(request.body);
+    const actor = actorOf(request, now());
+    const of = webhookOf(request);
+    const since = hours === null ? null : actor.now - hours * HOUR_MS;
+    return store.transaction(async (session) => {
+      const resent = await resendDeliveries(session, { ...of, since, now: actor.now, limit: RESEND_MAX });
+      if (resent === undefined) throw missing();
+      await auditCommand(session, "webhooks resend-all", [of.id], actor);
+      return resent;
+    });
   });
 }
 

@@ -10,9 +10,8 @@ import type { Session } from "../../../database/query.ts";
 import { auditCommand } from "../../../records/audit/audit.ts";
 import { describeOwner } from "../../../records/registry/by-hand/edited-animal.ts";
 import { readStudyPage } from "../../../records/results/study-page.ts";
-import { pendingTests } from "../../../records/sharing/pending-tests.ts";
 import { listLinks, makeLink, revokeLink } from "../../../records/sharing/report-links.ts";
-import { shareRefusal } from "../../../records/sharing/share-refusal.ts";
+import { refusalOfSharing } from "../../../records/sharing/share-refusal.ts";
 import { findClinicName } from "../../../records/clinics/clinics.ts";
 import { readUnits } from "../../../records/clinics/unit-choice.ts";
 import { clinicOf } from "../../auth/guard.ts";
@@ -20,7 +19,7 @@ import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
 import { refuse } from "../../refuse.ts";
 import { PdfThread } from "../../report/pdf-thread.ts";
-import { type Refusal, refusal } from "../../types/refusals.ts";
+import { refusal } from "../../types/refusals.ts";
 import type { StudyPage } from "../../types/results/results.ts";
 import {
   LINK_DAYS,
@@ -64,7 +63,7 @@ function linkRoutes(app: FastifyInstance, { store, now, network, mail }: Dashboa
     const fp = study.patient?.fp ?? null;
     const found = fp === null ? undefined : await describeOwner(store, { clinicId, fp });
     return {
-      refusal: await refusalOf(store, { clinicId, study, now: now() }),
+      refusal: await refusalOfSharing(store, { clinicId, study, now: now() }),
       links: await listLinks(store, { clinicId, studyFp: study.fp, patientFp: fp, now: now() }),
       ...linkAddress(request, network),
       owner: found ? { name: found.owner.name, email: found.owner.email, language: found.owner.language } : null,
@@ -154,17 +153,8 @@ async function readShared(
     throw new ApiError("REQUEST.INVALID_BODY", "zone is invalid, expected a time zone such as Europe/Istanbul.");
   }
   const page = await readStudy(session, request);
-  const refused = await refusalOf(session, { clinicId: clinicOf(request).id, study: page, now });
+  const refused = await refusalOfSharing(session, { clinicId: clinicOf(request).id, study: page, now });
   if (refused !== null) refuse(refused);
   if (page.revision !== revision) refuse(refusal("STUDY.CHANGED"));
   return { fp: page.fp, patientFp: page.patient?.fp ?? "", page };
-}
-
-async function refusalOf(
-  session: Session,
-  { clinicId, study, now }: { clinicId: number; study: StudyPage; now: number },
-): Promise<Refusal | null> {
-  const orderFp = study.order?.fp ?? null;
-  const pending = orderFp === null ? [] : await pendingTests(session, { clinicId, orderFp, now });
-  return shareRefusal({ study, pendingTests: pending });
 }

@@ -24,14 +24,34 @@ export type WebhookEventType = WebhookType | "webhook.test";
  */
 export type DeliveryState = "new" | "sending" | "retrying" | "delivered" | "given-up";
 
+/** Why a webhook paused itself: its receiver responded 410, or accepted no message for three days. */
+export type PauseCode = "gone" | "no-success";
+
 /** Most webhooks of a clinic. */
 export const WEBHOOKS_MAX = 10;
+
+/** Longest time in hours for which the old secret of a webhook signs too. */
+export const GRACE_HOURS_MAX = 720;
+
+/** Most hours whose messages one call sends again: the log keeps 30 days. */
+export const RESEND_HOURS_MAX = 720;
+
+/** Most messages that one call sends again. */
+export const RESEND_MAX = 1000;
 
 export interface WebhookRow {
   id: string;
   url: string;
   types: WebhookType[];
   paused: boolean;
+  /** Null if a person paused it. */
+  pause_code: PauseCode | null;
+  /** Time at which it was paused; null if it is not, or was before times were kept. */
+  paused_at: string | null;
+  /** Time of the first failure since the last success; null without one. */
+  failing_since: string | null;
+  /** Time until which the old secret signs too; null without an old one. */
+  old_secret_ends_at: string | null;
   created_at: string;
   /** Number of deliveries that wait, and that ten attempts have not delivered. */
   waiting: number;
@@ -50,6 +70,28 @@ export interface WebhookList {
 export interface NewWebhook {
   id: string;
   secret: string;
+}
+
+/** Rotates the secret. With 0 hours the old one ends immediately. */
+export interface RotateBody {
+  grace_hours: number;
+}
+
+/** The response to a rotation. The secret is shown this once. */
+export interface RotatedSecret {
+  secret: string;
+  old_secret_ends_at: string | null;
+}
+
+/** Chooses the messages of the last hours; null chooses those that were not delivered. */
+export interface ResendAllBody {
+  hours: number | null;
+}
+
+export interface ResentMessages {
+  count: number;
+  /** Number of chosen messages beyond the bound of one call. */
+  left: number;
 }
 
 export interface AttemptRow {

@@ -59,6 +59,7 @@ const answering = [
   "/api/v1/lab/diagnostics",
   `/api/v1/lab/diagnostics/${seen.fp}`,
   `/api/v1/lab/diagnostics/${seen.fp}/trail`,
+  `/api/v1/lab/diagnostics/${seen.fp}/report.pdf`,
   "/api/v1/calendar/events",
   "/api/v1/inventory",
   "/api/v1/changes",
@@ -172,6 +173,12 @@ describe("the API document", () => {
       }
     }
     await meet(server, `/api/v1/events?after=${expired}&nothing=1`, holding(key));
+    const waiting = study();
+    await server.push(agentKey, waiting);
+    for (const fp of [waiting.fp, seen.fp]) {
+      await meet(server, `/api/v1/lab/diagnostics/${fp}/report.pdf?language=xx&nothing=1`, holding(key));
+      await meet(server, `/api/v1/lab/diagnostics/${fp}/report.pdf?nothing=1`, holding(key));
+    }
     expect(contract.missing).toEqual([]);
     expect(contract.missingHeaders).toEqual([]);
   });
@@ -279,6 +286,9 @@ describe("the API document", () => {
     await limited.get(limitedKey, "/api/v1/patients");
     limited.clock.now = noon + 3_588_000;
 
+    const waiting = study();
+    await server.push(await server.makeKey(ours, ["clinic.lab.ingest"]), waiting);
+
     const returned = [
       fromClientError({ code: "ERR_HTTP_REQUEST_TIMEOUT" }),
       fromClientError({ code: "HPE_HEADER_OVERFLOW" }),
@@ -294,6 +304,7 @@ describe("the API document", () => {
       [server.app, "GET", "/api/v1/patients?page_size=500", holding(key)],
       [server.app, "GET", "/api/v1/calendar/events?start_date=2026-01-01&end_date=2026-12-31", holding(key)],
       [server.app, "GET", `/api/v1/events?after=${expired}`, holding(key)],
+      [server.app, "GET", `/api/v1/lab/diagnostics/${waiting.fp}/report.pdf`, holding(key)],
       [server.app, "GET", "/api/v1/patients/%zz", holding(key)],
       [server.app, "GET", `/api/v1/patients/${"x".repeat(5000)}`, holding(key)],
       [server.app, "GET", "/api/v1/example", holding(key)],

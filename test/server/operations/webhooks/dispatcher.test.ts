@@ -1,93 +1,18 @@
-import http from "node:http";
-import type { AddressInfo } from "node:net";
+import type http from "node:http";
 import { pino } from "pino";
 import { Webhook } from "standardwebhooks";
 import { expect, onTestFinished, test } from "vitest";
-import { dueWebhooks } from "../../../../server/records/webhooks/deliveries.ts";
 import { STEADY_MS, SteadyTime } from "../../../../server/database/steady-time.ts";
 import { openStore } from "../../../../server/database/open.ts";
 import type { Store } from "../../../../server/database/store.ts";
-import { listDeliveries, pauseWebhook, resendDelivery } from "../../../../server/records/webhooks/webhooks.ts";
-import { type DispatcherOptions, WebhookDispatcher } from "../../../../server/operations/webhooks/dispatcher.ts";
-import { newFp } from "../../../../shared/api/fp.ts";
+import { pauseWebhook, resendDelivery, resumeWebhook } from "../../../../server/records/webhooks/webhooks.ts";
+import { WebhookDispatcher } from "../../../../server/operations/webhooks/dispatcher.ts";
 import { messageId } from "../../../../server/dashboard/types/settings/webhooks.ts";
 import { sendWebhook } from "../../../../server/operations/webhooks/send.ts";
 import { diceOf, pick } from "../../../support/dice.ts";
-import { clinic, connection, keyPermissions, noon, onPostgres, patient, startServer, study } from "../../harness.ts";
+import { noon, onPostgres, study } from "../../harness.ts";
 import { addWebhook } from "../../webhooks.ts";
-
-// Method: a clinic's agent pushes studies, a dispatcher whose clock the test moves sends their events to a real receiver.
-
-const own = newFp("clinic");
-const dog = patient();
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-
-type Answer = (request: http.IncomingMessage, response: http.ServerResponse) => void;
-const ok: Answer = (_request, response) => void response.writeHead(204).end();
-
-interface Message {
-  id: string;
-  fp: string;
-  type: string;
-}
-
-/** A receiver whose responses the test changes. It keeps each message that it read. */
-async function startReceiver() {
-  const receiver = { url: "", answer: ok, got: [] as Message[], bodies: [] as [string, http.IncomingHttpHeaders][] };
-  const server = http.createServer((request, response) => {
-    let body = "";
-    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
-    request.on("end", () => {
-      const { type, data } = JSON.parse(body) as { type: string; data: { fp: string } };
-      receiver.got.push({ id: String(request.headers["webhook-id"]), fp: data.fp, type });
-      receiver.bodies.push([body, request.headers]);
-      receiver.answer(request, response);
-    });
-  });
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  return receiver;
-}
-
-async function world(allowPrivate = true) {
-  const server = await startServer(clinic(own), dog, connection(dog.fp, own));
-  const { store } = server;
-  const receiver = await startReceiver();
-  const webhook = await addWebhook(store, own, { url: receiver.url });
-  const key = await server.makeKey(own, keyPermissions);
-  const clock = { now: noon };
-  /** Sends all that is due now, by one server on each of the stores. */
-  const drain = async (...stores: Store[]) => {
-    do {
-      const dispatchers = [store, ...stores].map((on) => dispatcherOn(on, { allowPrivate, now: () => clock.now }));
-      await Promise.all(dispatchers.map(async (dispatcher) => dispatcher.check()));
-      await Promise.all(dispatchers.map(async (dispatcher) => dispatcher.stop()));
-    } while ((await dueWebhooks(store, clock.now)).length > 0);
-  };
-  const push = async (count: number) => {
-    const studies = Array.from({ length: count }, () => study({ patient_fp: dog.fp }));
-    await server.push(key, ...studies);
-    return studies.map(({ fp }) => fp);
-  };
-  const log = async () =>
-    (await listDeliveries(store, { ...webhook, page: 1, pageSize: 1000 })).deliveries.toReversed();
-  return { server, store, receiver, webhook, key, clock, drain, push, log };
-}
-
-function dispatcherOn(store: Store, options: Partial<DispatcherOptions>) {
-  return new WebhookDispatcher(store, {
-    logger: pino({ enabled: false }),
-    allowPrivate: true,
-    random: () => 0,
-    send: async (to, message, more) => sendWebhook(to, message, { ...more, deadlineMs: 300 }),
-    ...options,
-  });
-}
+import { type Answer, dispatcherOn, dog, HOUR_MS, MINUTE_MS, ok, own, startReceiver, world } from "./world.ts";
 
 test("a study's event arrives signed and thin, with the fp alone", async () => {
   const { receiver, webhook, push, drain } = await world();
@@ -249,14 +174,14 @@ async function addWebhookTo(store: Store, url: string) {
 
 test("a paused webhook sends nothing, and when it is resumed one message for each changed record", async () => {
   const { receiver, webhook, server, key, store, drain } = await world();
-  await store.transaction((session) => pauseWebhook(session, webhook, true));
+  await store.transaction((session) => pauseWebhook(session, webhook, noon));
   const changing = study({ patient_fp: dog.fp });
   for (const revision of [1, 2, 3]) {
     await server.push(key, { ...changing, revision, device_name: `Device ${revision}` });
   }
   await drain();
   expect(receiver.got).toEqual([]);
-  await store.transaction((session) => pauseWebhook(session, webhook, false));
+  await store.transaction((session) => resumeWebhook(session, webhook, noon));
   await drain();
   expect(receiver.got.map(({ type, fp }) => [type, fp])).toEqual([
     ["study.filed", changing.fp],

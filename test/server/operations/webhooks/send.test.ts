@@ -96,6 +96,18 @@ test("a receiver that never responds ends at the deadline, and so does a look-up
   expect(await send("https://slow.example/", hanging)).toEqual(late);
 });
 
+test("a receiver that switches to another protocol unasked is a failure, and not a request without an end", async () => {
+  const switching = net.createServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.write("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n");
+  });
+  expect(await send(await listen(switching))).toEqual({
+    delivered: false,
+    status: null,
+    reason: "The receiver closed the connection without a response: look into its log.",
+  });
+});
+
 test("an endless body and endless headers cost no memory", async () => {
   const endless = http.createServer((_request, response) => {
     const more = () => {

@@ -5,7 +5,7 @@ import type {
   WebhookRow,
 } from "../../../../dashboard/types/settings/webhooks.ts";
 import { useEffect, useState } from "preact/hooks";
-import { useLocation, useRoute } from "preact-iso";
+import { useRoute } from "preact-iso";
 import { call } from "../../../api.ts";
 import { Empty, Loaded, Problem, useResource } from "../../../resource.tsx";
 import { clinicPath } from "../../../session.ts";
@@ -15,7 +15,7 @@ import { DataTable } from "../../../ui/list/data-table.tsx";
 import { Pager } from "../../../ui/list/pager.tsx";
 import { useAction } from "../../../ui/form/use-action.ts";
 import { SettingsFrame } from "../frame.tsx";
-import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
+import { ResendAll, WebhookCommands } from "./commands.tsx";
 import { t } from "./texts.ts";
 import { WebhookState } from "./webhooks.tsx";
 import "./webhooks.css";
@@ -39,7 +39,7 @@ function WebhookOfClinic() {
   const [page, setPage] = useState(1);
   const log = useResource<DeliveryPage>(`/webhooks/${id}/deliveries?page=${page}&page_size=${PAGE_SIZE}`);
   const reload = () => void log.reload();
-  const isMoving = log.data?.deliveries.some(({ state }) => state === "new" || state === "sending") === true;
+  const isMoving = log.data?.deliveries.some(isUnderWay) === true;
   useEffect(() => {
     if (!isMoving) return undefined;
     const timer = setInterval(reload, LOOK_AGAIN_MS);
@@ -58,10 +58,11 @@ function WebhookOfClinic() {
             </p>
             <p>
               <WebhookState of={webhook} />
-              {webhook.paused && <span class="quiet"> {t("pausedNext")}</span>}
             </p>
-            <Commands of={webhook} reload={reload} />
+            <StateWords of={webhook} />
+            <WebhookCommands of={webhook} reload={reload} />
             <h2>{t("log")}</h2>
+            {deliveries.length > 0 && <ResendAll of={webhook} reload={reload} />}
             {deliveries.length === 0 ? (
               <Empty title={t("noMessages")}>{t("noMessagesNext")}</Empty>
             ) : (
@@ -75,56 +76,22 @@ function WebhookOfClinic() {
   );
 }
 
-function Commands({ of: { id, url, paused }, reload }: { of: WebhookRow; reload: () => void }) {
-  const { run, retry, error, isRunning } = useAction();
-  const { route } = useLocation();
-  const [isTested, setTested] = useState(false);
-  const [isDeleting, setDeleting] = useState(false);
-  const send = async (command: string, body: object) =>
-    run(async () => call("POST", `${clinicPath()}/webhooks/${id}/${command}`, body));
-  const test = async () => {
-    setTested(await send("test", {}));
-    reload();
-  };
-  const pause = async () => {
-    await send("pause", { paused: !paused });
-    reload();
-  };
-  const remove = async () => {
-    await call("POST", `${clinicPath()}/webhooks/${id}/delete`, {});
-    route("/dashboard/settings/webhooks");
-  };
+/** Whether the outcome of an attempt comes soon. */
+function isUnderWay({ state, next_at }: DeliveryRow): boolean {
+  if (state === "new" || state === "sending") return true;
+  return state === "retrying" && next_at !== null && Date.parse(next_at) <= Date.now();
+}
+
+/** Why it is paused, since when it fails, and until when its old secret signs. */
+function StateWords({ of: { paused, pause_code, paused_at, failing_since, old_secret_ends_at } }: { of: WebhookRow }) {
   return (
     <>
-      <p class="actions">
-        <button type="button" class="primary" disabled={isRunning} onClick={() => void test()}>
-          {t("sendTest")}
-        </button>
-        <button type="button" disabled={isRunning} onClick={() => void pause()}>
-          {t(paused ? "resume" : "pause")}
-        </button>
-        <button type="button" class="danger" disabled={isRunning} onClick={() => setDeleting(true)}>
-          {t("delete")}
-        </button>
-      </p>
-      <p role="status" class="quiet">
-        {isTested && t("testSent")}
-      </p>
-      {error !== undefined && <Problem error={error} retry={retry} />}
-      {isDeleting && (
-        <FormDialog
-          title={t("deleteTitle")}
-          button={t("delete")}
-          isDangerous
-          act={remove}
-          close={() => setDeleting(false)}
-        >
-          <p class="webhook-url">
-            <code>{url}</code>
-          </p>
-          <p>{t("deleteWhy")}</p>
-        </FormDialog>
+      {paused && pause_code === null && <p class="quiet">{t("pausedNext")}</p>}
+      {pause_code !== null && paused_at !== null && (
+        <p class="warning">{t(`paused ${pause_code}`, { time: dateTime(paused_at) })}</p>
       )}
+      {!paused && failing_since !== null && <p class="warning">{t("failing", { time: dateTime(failing_since) })}</p>}
+      {old_secret_ends_at !== null && <p class="quiet">{t("oldSecret", { time: dateTime(old_secret_ends_at) })}</p>}
     </>
   );
 }
