@@ -35,7 +35,14 @@ test("the trail has each step from the bytes of the device to the receiver and t
   });
   const [webhookId = 0] = await dueWebhooks(store, noon);
   const [attempt] = await claimDeliveries(store, { webhookId, now: noon, leaseMs: 1000, limit: 1 });
-  const ended = { deliveryId: attempt?.deliveryId ?? 0, number: 1, status: 204, reason: null };
+  const ended = {
+    deliveryId: attempt?.deliveryId ?? 0,
+    number: 1,
+    status: 204,
+    reason: null,
+    isGone: false,
+    failingBefore: 0,
+  };
   await endAttempt(store, { ...ended, now: noon + 50, state: "delivered", nextAt: noon });
   await server.get(agent, `/api/v1/lab/diagnostics/${pushed.fp}`);
 
