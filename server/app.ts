@@ -30,7 +30,8 @@ import { refuseUnknownRoutes } from "./http/unknown-routes.ts";
 import type { Metrics } from "./operations/metrics.ts";
 import { calendarRoutes } from "./api/calendar.ts";
 import { changeRoutes } from "./api/changes.ts";
-import { diagnosticRoutes } from "./api/diagnostics.ts";
+import { analyteRoutes } from "./api/lab/analytes.ts";
+import { diagnosticRoutes } from "./api/lab/diagnostics.ts";
 import { docsRoutes } from "./api/docs.ts";
 import { agentRoutes } from "./api/ingest.ts";
 import { pairingRoutes } from "./api/pairing.ts";
@@ -173,6 +174,7 @@ async function readApi(api: FastifyInstance, { trail, keys, limiter, cache, now 
   authorizeRequests(api); // 401, 403
   patientRoutes(api, context);
   soapRoutes(api, context);
+  analyteRoutes(api);
   diagnosticRoutes(api, context);
   calendarRoutes(api, context);
   inventoryRoutes(api, context);

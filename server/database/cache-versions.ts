@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { type Query, query, type Session, uncachedWrite } from "./query.ts";
+import { type Query, query, type Session, type StampedRows, uncachedWrite } from "./query.ts";
 import { type LockedClinic, stampChanges } from "./stamps.ts";
 
 // Cache invalidation by version: each clinic has two version numbers. The transaction that changes its data bumps them.
@@ -42,12 +42,14 @@ function watched(session: Session): Session & { bumpVersions: (step: number) => 
   const patients = new Map<number, boolean>();
   let changedAt: number | undefined;
   let changesLists = false;
+  const stampedRows = new Set<StampedRows>();
 
   function watch<P, R>(asked: Query<P, R>, parameters: P): void {
     const changed = asked.changes?.(parameters);
     if (changed === undefined) return;
     const lists = changed.lists === true;
     changesLists ||= lists;
+    if (changed.stamps !== undefined) stampedRows.add(changed.stamps);
     if (changed.changedAt !== undefined) changedAt = Math.max(changed.changedAt, changedAt ?? changed.changedAt);
     for (const id of changed.clinics ?? []) note(clinics, id, lists);
     for (const id of changed.patients ?? []) if (patients.size <= PATIENTS_MAX) note(patients, id, lists);
@@ -83,7 +85,7 @@ function watched(session: Session): Session & { bumpVersions: (step: number) => 
     async bumpVersions(step) {
       const locked = await lockClinics(step);
       if (changedAt === undefined || locked.length === 0) return null;
-      const stamp = await stampChanges(session, locked, { changedAt, lists: changesLists });
+      const stamp = await stampChanges(session, locked, { changedAt, lists: changesLists, rows: stampedRows });
       return { clinicIds: locked.map(({ id }) => id), stamp };
     },
   };

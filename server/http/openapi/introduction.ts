@@ -32,7 +32,7 @@ Both windows begin with their first request. A network address may send ${limits
 
 ## Synchronisation
 
-\`updated_since=T\` returns every patient or study whose last change became visible at or after T, even if its \`updated_at\` is a little older, and \`updated_at\` never falls from one change of a clinic to the next. So a client that sends the \`Sync-Cursor\` of its last request, the time at which it sent that request, or the newest \`updated_at\` that it got loses nothing.
+\`updated_since=T\` returns every patient, study, SOAP record, calendar event or item whose last change became visible at or after T, even if its \`updated_at\` is a little older, and \`updated_at\` never falls from one change of a clinic to the next. So a client that sends the \`Sync-Cursor\` of its last request, the time at which it sent that request, or the newest \`updated_at\` that it got loses nothing.
 
 The first import of a clinic keeps the times of its file. The \`Link\` header of a page names the next one by the position of its last record, so that no record is lost or repeated when others leave the list; after the last page it names the changes since the walk began, if there are any. \`/api/v1/changes\` lists what left.
 

@@ -1,5 +1,6 @@
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { MovementColumns } from "../../database/schema.ts";
+import { UNSTAMPED } from "../../database/stamps.ts";
 
 // The only place where quantities of stock change: with a movement for each batch. So the sum of the movements is the quantity.
 
@@ -27,7 +28,7 @@ export async function moveStock(
     await session.all(insertMovement, movementOf(item.id, { batchId, quantity }, facts));
   }
   const quantity = parts.reduce((sum, part) => sum + part.quantity, 0);
-  await session.all(addToItem, { id: item.id, quantity, clinicId: item.clinic_id });
+  await session.all(addToItem, { id: item.id, quantity, clinicId: item.clinic_id, at: facts.at });
 }
 
 /**
@@ -99,12 +100,15 @@ const addToBatch = uncachedWrite((db, p: { id: number; quantity: number }) =>
 );
 
 const addToItem = query(
-  (db, p: { id: number; quantity: number; clinicId: number }) =>
+  (db, p: { id: number; quantity: number; clinicId: number; at: number }) =>
     db
       .updateTable("inventory_item")
-      .set((set) => ({ quantity_on_hand: set("quantity_on_hand", "+", p.quantity) }))
+      .set((set) => ({
+        quantity_on_hand: set("quantity_on_hand", "+", p.quantity),
+        changed_at: set.lit(UNSTAMPED),
+      }))
       .where("id", "=", p.id),
-  ({ clinicId }) => ({ clinics: [clinicId] }),
+  ({ clinicId, at }) => ({ clinics: [clinicId], changedAt: at, stamps: "items" }),
 );
 
 /** The movement that the import of a time noted, unless the item moved since. */

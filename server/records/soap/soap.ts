@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { Soap, SoapStatus } from "../../../shared/api/soap.ts";
+import { announceSoap } from "../changes/clinic-soap.ts";
 import { amendmentProblem, soapChangeProblem, soapStatusProblem } from "./soap-rules.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { SoapColumns } from "../../database/schema.ts";
@@ -30,6 +31,7 @@ export async function importSoap(
   session: Session,
   soap: Soap & { amends_fp: string | null },
   ids: { patientId: number; clinicId: number; recordOwnerId: number | null },
+  now: number,
 ): Promise<"new" | "changed" | "unchanged" | { problem: string }> {
   const row: SoapColumns = {
     fp: soap.fp,
@@ -47,7 +49,7 @@ export async function importSoap(
   };
   const stored = await session.first(storedByFp, { fp: soap.fp });
   if (stored === undefined) {
-    await session.all(insert, row);
+    await insertSoap(session, row, now);
     return "new";
   }
   const differing = (Object.keys(row) as (keyof SoapColumns)[])
@@ -61,11 +63,7 @@ export async function importSoap(
     };
   }
   if (differing.length === 0 && stored.status === row.status) return "unchanged";
-  await session.all(update, {
-    ...row,
-    id: stored.id,
-    previousPatientId: stored.patient_id,
-  });
+  await updateSoap(session, stored, row, now);
   return "changed";
 }
 
@@ -121,23 +119,21 @@ export async function writeSoap(
   const fp = newFp("soap");
   const isNew = { status: "DRAFT" as const, signed_at: null, created_at: now, amends_fp: null };
   const row = { ...content, ...isNew, fp, clinic_id: clinicId, patient_id: patientId };
-  await session.all(insert, row);
+  await insertSoap(session, row, now);
   return fp;
 }
 
 /** Changes the content of an unsigned record for its owner. Run it in a transaction. @returns the reason if it is illegal, else null */
 export async function editSoap(
   session: Session,
-  { clinicId, fp, changes }: { clinicId: number; fp: string; changes: Partial<SoapContent> },
+  { clinicId, fp, changes, now }: { clinicId: number; fp: string; changes: Partial<SoapContent>; now: number },
 ): Promise<Refusal | null> {
   const stored = await session.first(storedByFp, { fp });
   if (stored?.clinic_id !== clinicId) return notOwned(fp);
   const differing = (Object.keys(changes) as (keyof SoapContent)[]).filter((name) => changes[name] !== stored[name]);
   const problem = soapChangeProblem(stored.status, stored.status, differing);
   if (problem !== null) return problem;
-  if (differing.length > 0) {
-    await session.all(update, { ...stored, ...changes, previousPatientId: stored.patient_id });
-  }
+  if (differing.length > 0) await updateSoap(session, stored, { ...stored, ...changes }, now);
   return null;
 }
 
@@ -151,7 +147,7 @@ export async function moveSoap(
   const problem = soapStatusProblem(stored.status, to);
   if (problem !== null) return problem;
   const signed_at = to === "SIGNED" ? now : stored.signed_at;
-  await session.all(update, { ...stored, status: to, signed_at, previousPatientId: stored.patient_id });
+  await updateSoap(session, stored, { ...stored, status: to, signed_at }, now);
   return null;
 }
 
@@ -166,8 +162,23 @@ export async function amendSoap(
   const patientId = original.patient_id;
   const problem = amendmentProblem({ fp: amendment.fp, patientId }, { ...original, patientId });
   if (problem !== null) return { problem };
-  await session.all(insert, { ...amendment, amends_fp: fp });
+  await insertSoap(session, { ...amendment, amends_fp: fp }, now);
   return { fp: amendment.fp };
+}
+
+async function insertSoap(session: Session, row: SoapColumns, now: number): Promise<void> {
+  await session.all(insert, row);
+  await announceSoap(session, { fp: row.fp, patientId: row.patient_id, previousPatientId: null, now });
+}
+
+async function updateSoap(
+  session: Session,
+  { id, patient_id: previousPatientId }: { readonly id: number; readonly patient_id: number },
+  row: SoapColumns,
+  now: number,
+): Promise<void> {
+  await session.all(update, { ...row, id, previousPatientId });
+  await announceSoap(session, { fp: row.fp, patientId: row.patient_id, previousPatientId, now });
 }
 
 // The reason must not reveal whether another clinic owns the record.

@@ -1,24 +1,31 @@
 import type { FastifyInstance } from "fastify";
-import { isFp } from "../../shared/api/fp.ts";
-import { ListedStudy, Study } from "../../shared/api/study.ts";
-import { ApiError } from "../http/errors.ts";
-import { exampleOf } from "../http/openapi/examples.ts";
-import type { Operation } from "../http/openapi/document.ts";
-import { syncHeaders } from "../http/openapi/headers.ts";
-import { keyOf, versionsOf } from "../http/request-context.ts";
-import { type Walk, walkOf } from "../http/walk.ts";
-import { findStudy } from "../records/studies/studies.ts";
-import { VersionedCache } from "../records/patients/versioned-cache.ts";
-import { listStudies, PAGE_STARTS_MAX, type PageStart } from "../records/results/study-list.ts";
-import { EnvelopeOf, PageOf, pageOf, type RouteContext } from "./context.ts";
-import { syncedPage } from "./walked-page.ts";
-import { fingerprint, instant, notFound, pageParameters, readParameters } from "../http/query-parameters.ts";
+import { isFp } from "../../../shared/api/fp.ts";
+import { ListedStudy, Study } from "../../../shared/api/study.ts";
+import { ApiError } from "../../http/errors.ts";
+import { exampleOf } from "../../http/openapi/examples.ts";
+import type { Operation } from "../../http/openapi/document.ts";
+import { syncHeaders } from "../../http/openapi/headers.ts";
+import { keyOf, versionsOf } from "../../http/request-context.ts";
+import { type Walk, walkOf } from "../../http/walk.ts";
+import { findStudy } from "../../records/studies/studies.ts";
+import { VersionedCache } from "../../records/patients/versioned-cache.ts";
+import { listStudies, PAGE_STARTS_MAX, type PageStart } from "../../records/results/study-list.ts";
+import { EnvelopeOf, LongPageOf, pageOf, type RouteContext } from "../context.ts";
+import { syncedPage } from "../walked-page.ts";
+import {
+  fingerprint,
+  instant,
+  longPageSize,
+  notFound,
+  pageParameters,
+  readParameters,
+} from "../../http/query-parameters.ts";
 
 // GET /api/v1/lab/diagnostics and GET /api/v1/lab/diagnostics/{fp}.
 
 const StudyEnvelope = EnvelopeOf(Study, "StudyEnvelope");
 
-const StudyPageEnvelope = EnvelopeOf(PageOf(ListedStudy, "StudyPage"), "StudyPageEnvelope");
+const StudyPageEnvelope = EnvelopeOf(LongPageOf(ListedStudy, "StudyPage"), "StudyPageEnvelope");
 
 const list = {
   operationId: "listDiagnosticStudies",
@@ -35,6 +42,7 @@ const list = {
   permissions: ["clinic.patient.view", "clinic.lab.view"],
   parameters: {
     ...pageParameters,
+    page_size: longPageSize,
     patient_fp: fingerprint(
       "patient",
       "Only studies of this patient. One without an active connection to the clinic has none.",
