@@ -46,7 +46,15 @@ Every error is an \`Error\`. So is the response to a request that reaches no end
 
 ## Versions
 
-Within /api/v1, fields, parameters and endpoints are added, never changed or removed. A client ignores those that it does not know.`;
+Within /api/v1, fields, parameters and endpoints are added, never changed or removed. A client ignores those that it does not know.
+
+| Added | What |
+|---|---|
+| 2026-11 | \`GET /api/v1/soap\`, \`GET /api/v1/lab/analytes\` |
+| 2026-11 | \`updated_since\` of \`/api/v1/calendar/events\` and \`/api/v1/inventory\`; SOAP records, events and items in \`/api/v1/changes\` |
+| 2026-11 | \`accession\`, \`study_instance_uid\`, \`revision\` and \`corrected_at\` of studies; \`include=codes\` for \`loinc\` and \`ucum\` of results |
+| 2026-11 | \`page_size\` up to 500 of lists that the published specification does not have |
+| 2026-11 | \`GET /api/v1/lab/diagnostics\`, \`GET /api/v1/changes\`, \`after\`, \`Link\` and \`Sync-Cursor\`; \`comments\` and \`order\` of studies |`;
 
 export const introduceSync = (
   limits: Limits,

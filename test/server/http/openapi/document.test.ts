@@ -50,7 +50,9 @@ const reads: Permission[] = ["clinic.patient.view", "clinic.calendar.view", "cli
 const answering = [
   "/api/v1/patients",
   `/api/v1/patients/${one.fp}`,
+  "/api/v1/soap",
   `/api/v1/soap/${record.fp}`,
+  "/api/v1/lab/analytes",
   "/api/v1/lab/diagnostics",
   `/api/v1/lab/diagnostics/${seen.fp}`,
   "/api/v1/calendar/events",
