@@ -29,7 +29,8 @@ import { type CacheUse, cacheResponses } from "./http/response-cache/response-ca
 import { refuseUnknownRoutes } from "./http/unknown-routes.ts";
 import type { Metrics } from "./operations/metrics.ts";
 import { calendarRoutes } from "./api/calendar.ts";
-import { changeRoutes } from "./api/changes.ts";
+import { changeRoutes } from "./api/events/changes.ts";
+import { eventRoutes } from "./api/events/events.ts";
 import { analyteRoutes } from "./api/lab/analytes.ts";
 import { diagnosticRoutes } from "./api/lab/diagnostics.ts";
 import { docsRoutes } from "./api/docs.ts";
@@ -179,6 +180,7 @@ async function readApi(api: FastifyInstance, { trail, keys, limiter, cache, now 
   calendarRoutes(api, context);
   inventoryRoutes(api, context);
   changeRoutes(api, context);
+  eventRoutes(api, context);
 }
 
 async function agentApi(agent: FastifyInstance, { trail, keys, limiter, now }: Guards, context: RouteContext) {

@@ -163,7 +163,7 @@ server/database: server/dashboard/types shared
 server/demo: server/import shared
 server/http: server/dashboard/types server/database server/records/audit server/records/clinics shared
 server/http/auth: server/dashboard/types server/database server/http server/records shared
-server/http/openapi: server/http shared
+server/http/openapi: server/dashboard/types server/http shared
 server/http/rate-limit: server/dashboard/types server/http server/records/clinics shared
 server/http/response-cache: server/http
 server/import: server/dashboard/types server/database server/records shared
@@ -175,7 +175,7 @@ server/operations/webhooks: server/dashboard/types server/database server/record
 server/records/agents: server/dashboard/types server/database server/records/audit shared
 server/records/alerts: server/dashboard/types server/database server/operations/alerts server/records/agents server/records/codes server/records/follow-up server/records/orders server/records/patients server/records/results server/records/studies server/records/users shared
 server/records/audit: server/database shared
-server/records/calendar: server/dashboard/types server/database shared
+server/records/calendar: server/dashboard/types server/database server/records/changes server/records/webhooks shared
 server/records/changes: server/database server/records/webhooks
 server/records/clinics: server/dashboard/types server/database shared
 server/records/codes: server/dashboard/types server/database server/records/audit server/records/studies shared
@@ -183,18 +183,18 @@ server/records/comparison: server/dashboard/types server/database server/records
 server/records/filing: server/dashboard/types server/database server/records/changes server/records/codes server/records/orders server/records/patients server/records/studies shared
 server/records/follow-up: server/dashboard/types server/database server/records/results server/records/studies shared
 server/records/intervals: server/dashboard/types server/database server/records/clinics server/records/studies shared
-server/records/inventory: server/dashboard/types server/database server/records/patients shared
+server/records/inventory: server/dashboard/types server/database server/records/changes server/records/patients server/records/webhooks shared
 server/records/manual: server/dashboard/types server/database server/records/audit server/records/clinics server/records/patients server/records/studies shared
-server/records/orders: server/dashboard/types server/database server/records/audit server/records/clinics server/records/studies shared
+server/records/orders: server/dashboard/types server/database server/records/audit server/records/clinics server/records/studies server/records/webhooks shared
 server/records/patients: server/dashboard/types server/database server/records/audit server/records/changes server/records/comparison server/records/studies shared
-server/records/registry: server/dashboard/types server/database server/records/audit server/records/calendar server/records/filing server/records/inventory server/records/orders server/records/patients server/records/studies server/records/unmatched shared
+server/records/registry: server/dashboard/types server/database server/records/audit server/records/calendar server/records/changes server/records/filing server/records/inventory server/records/orders server/records/patients server/records/studies server/records/unmatched server/records/webhooks shared
 server/records/results: server/dashboard/types server/database server/records/clinics server/records/comparison server/records/filing server/records/patients server/records/studies server/records/unmatched shared
 server/records/sharing: server/dashboard/types server/database server/records/clinics server/records/orders server/records/patients server/records/studies shared
-server/records/soap: server/dashboard/types server/database server/records/patients shared
-server/records/studies: server/database server/records/changes server/records/clinics shared
+server/records/soap: server/dashboard/types server/database server/records/changes server/records/patients server/records/webhooks shared
+server/records/studies: server/database server/records/changes server/records/clinics server/records/webhooks shared
 server/records/unmatched: server/dashboard/types server/database server/records/audit server/records/codes server/records/comparison server/records/filing server/records/patients server/records/studies shared
 server/records/users: server/dashboard/types server/database server/records/audit server/records/patients shared
-server/records/webhooks: server/dashboard/types server/database
+server/records/webhooks: server/dashboard/types server/database shared
 server/web: server/dashboard/types server/operations/alerts shared
 shared: agent agent/cli server shared/files shared/platform/cli
 shared/api: shared/schema

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { type Query, query, type Session, type StampedRows, uncachedWrite } from "./query.ts";
+import { type AtEnd, type Query, query, type Session, type StampedRows, uncachedWrite } from "./query.ts";
 import { type LockedClinic, stampChanges } from "./stamps.ts";
 
 // Cache invalidation by version: each clinic has two version numbers. The transaction that changes its data bumps them.
@@ -22,27 +22,30 @@ export interface Stamped {
 }
 
 /**
- * Runs the work of a transaction. Then bumps the versions of the clinics whose responses its writes change by `step`, and
- * stamps the rows that it changed. Nothing but the commit may follow.
+ * Runs the work of a transaction. Then bumps the versions of the clinics whose responses its writes change by `step`, runs what
+ * its writes want at the end, and stamps the rows that it changed. Nothing but the commit may follow.
  * @returns the result, and what it stamped; null for nothing
  */
 export async function runAndBumpVersions<T>(
   session: Session,
   work: (session: Session) => Promise<T>,
-  step = 1,
+  { clock, step = 1 }: { clock: () => number; step?: number },
 ): Promise<{ result: T; stamped: Stamped | null }> {
   const { bumpVersions, ...watchedSession } = watched(session);
   const result = await work(watchedSession);
-  return { result, stamped: await bumpVersions(step) };
+  return { result, stamped: await bumpVersions(step, clock) };
 }
 
-function watched(session: Session): Session & { bumpVersions: (step: number) => Promise<Stamped | null> } {
+function watched(
+  session: Session,
+): Session & { bumpVersions: (step: number, clock: () => number) => Promise<Stamped | null> } {
   // Ids of changed clinics and patients. The value is true if the patient lists change too.
   const clinics = new Map<number, boolean>();
   const patients = new Map<number, boolean>();
   let changedAt: number | undefined;
   let changesLists = false;
   const stampedRows = new Set<StampedRows>();
+  const ends = new Set<AtEnd>();
 
   function watch<P, R>(asked: Query<P, R>, parameters: P): void {
     const changed = asked.changes?.(parameters);
@@ -50,6 +53,7 @@ function watched(session: Session): Session & { bumpVersions: (step: number) => 
     const lists = changed.lists === true;
     changesLists ||= lists;
     if (changed.stamps !== undefined) stampedRows.add(changed.stamps);
+    if (changed.atEnd !== undefined) ends.add(changed.atEnd);
     if (changed.changedAt !== undefined) changedAt = Math.max(changed.changedAt, changedAt ?? changed.changedAt);
     for (const id of changed.clinics ?? []) note(clinics, id, lists);
     for (const id of changed.patients ?? []) if (patients.size <= PATIENTS_MAX) note(patients, id, lists);
@@ -82,8 +86,11 @@ function watched(session: Session): Session & { bumpVersions: (step: number) => 
       for (const parameters of list) watch(asked, parameters);
       return session.each(asked, list);
     },
-    async bumpVersions(step) {
+    async bumpVersions(step, clock) {
       const locked = await lockClinics(step);
+      for (const end of ends) {
+        for (const { id, version, stamp } of locked) await end(session, { id, version, now: Math.max(clock(), stamp) });
+      }
       if (changedAt === undefined || locked.length === 0) return null;
       const stamp = await stampChanges(session, locked, { changedAt, lists: changesLists, rows: stampedRows });
       return { clinicIds: locked.map(({ id }) => id), stamp };

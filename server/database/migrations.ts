@@ -947,6 +947,29 @@ const ownProfiles = ({ id, orderedText }: Engine) => `
   );
 `;
 
+// What happened to the records of each clinic. `version` is that of the clinic, or UNSTAMPED while the transaction runs, in which a
+// record has one event. What is at the floor of a clinic or before it is removed.
+const clinicEvents = ({ id, orderedText }: Engine) => `
+  create table clinic_event (
+    id ${id},
+    clinic_id bigint not null references clinic (id),
+    version bigint not null,
+    kind ${orderedText} not null,
+    fp ${orderedText} not null,
+    change text not null,
+    at bigint not null,
+    revision bigint,
+    successor_fp text
+  );
+  create unique index clinic_event_new on clinic_event (clinic_id, kind, fp) where version = 8640000000000000;
+  create index clinic_event_by_kind on clinic_event (clinic_id, kind, version, id);
+  create table clinic_event_floor (
+    clinic_id bigint primary key references clinic (id),
+    version bigint not null,
+    event_id bigint not null
+  );
+`;
+
 // What the lists of changes of SOAP records, events and items read. Records of before have the time at which they were made, or 0.
 const listedChanges = () => `
   create table clinic_soap (
@@ -1005,6 +1028,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   intervalProposals,
   units,
   ownProfiles,
+  clinicEvents,
   listedChanges,
 ];
 

@@ -83,7 +83,7 @@ export async function openPostgres(url: string, writeWaitMs = 5000, clock?: () =
     damaged,
     async transaction(work, { repeatable = false } = {}) {
       const result = connected(
-        () => transact(writers, { asSession, end: repeatable ? commitLogged : commit, noteCommit }, work),
+        () => transact(writers, { asSession, end: repeatable ? commitLogged : commit, noteCommit, clock: now }, work),
         (error) => repeatable || !(error instanceof UnknownCommit),
       );
       const ended = result.catch(() => undefined).finally(() => transactions.delete(ended));
@@ -195,7 +195,13 @@ async function transact<T>(
     asSession,
     end,
     noteCommit,
-  }: { asSession: AsSession; end: (client: ClientBase) => Promise<void>; noteCommit: NoteCommit },
+    clock,
+  }: {
+    asSession: AsSession;
+    end: (client: ClientBase) => Promise<void>;
+    noteCommit: NoteCommit;
+    clock: () => number;
+  },
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
@@ -207,7 +213,7 @@ async function transact<T>(
         if (stamped !== null) await noteCommit(client, stamped);
       };
       const done = await inTransaction(writers, asSession, { begin, end: endAndNote }, async (own) =>
-        runAndBumpVersions(own, work, randomInt(1, STEP_MAX)),
+        runAndBumpVersions(own, work, { clock, step: randomInt(1, STEP_MAX) }),
       );
       return done.result;
     } catch (error) {

@@ -31,6 +31,18 @@ export interface CacheInvalidation {
   readonly changedAt?: number;
   /** Rows that the write leaves unstamped, in addition to those of patients and studies and to removals. */
   readonly stamps?: StampedRows;
+  /** Runs for each changed clinic at the end of the transaction, once the clinic is locked. A function runs once. */
+  readonly atEnd?: AtEnd;
+}
+
+export type AtEnd = (session: Session, clinic: ChangedClinic) => Promise<void>;
+
+/** A clinic whose version a transaction has raised. Its versions rise in commit order. */
+export interface ChangedClinic {
+  readonly id: number;
+  readonly version: number;
+  /** Time of the transaction, ms since 1970, and not less than the last stamp of the clinic. */
+  readonly now: number;
 }
 
 /** Runs queries, each on its own or inside one transaction. */

@@ -1,5 +1,6 @@
 import type { Generated } from "kysely";
 import type { EventStatus, EventType } from "../../shared/api/calendar.ts";
+import type { EventChange, EventKind } from "../../shared/api/clinic-event.ts";
 import type { Currency } from "../../shared/api/inventory.ts";
 import type { SoapStatus } from "../../shared/api/soap.ts";
 import type { Language } from "../../shared/api/language.ts";
@@ -495,6 +496,10 @@ export interface Tables {
   };
   /** Records that left the lists of a clinic and did not return. */
   clinic_removal: { clinic_id: number; fp: string; removed_at: number };
+  /** What happened to the records of each clinic; see webhooks/events.ts. */
+  clinic_event: ClinicEventColumns & { id: Generated<number> };
+  /** The last event of a clinic that is removed. */
+  clinic_event_floor: { clinic_id: number; version: number; event_id: number };
   /** Receivers of a clinic's events. */
   webhook: {
     id: Generated<number>;
@@ -773,6 +778,21 @@ export interface ConflictColumns {
   /** The pushed study as JSON. */
   body: string;
   received_at: number;
+}
+
+export interface ClinicEventColumns {
+  clinic_id: number;
+  /** The version that the transaction gave the clinic. UNSTAMPED until its end. */
+  version: number;
+  kind: EventKind;
+  fp: string;
+  /** `left`: a study or SOAP record that the clinic lost with its patient. */
+  change: EventChange | "left";
+  at: number;
+  /** Of a study. */
+  revision: number | null;
+  /** The patient that has the records of a merged one, or the record that amends this one. */
+  successor_fp: string | null;
 }
 
 export interface DeliveryColumns {

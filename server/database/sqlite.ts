@@ -122,7 +122,7 @@ function writeQueue(
   async function commit<T>(work: (session: Session) => Promise<T>, deadline: number): Promise<T> {
     await retryWhileBusy(path, deadline - performance.now(), () => writer.exec("begin immediate"));
     try {
-      const { result, stamped } = await runAndBumpVersions(writes, work);
+      const { result, stamped } = await runAndBumpVersions(writes, work, { clock });
       guarded(path, () => writer.exec("commit"));
       if (stamped !== null) await noteCommit(stamped);
       idle.refresh();

@@ -85,6 +85,10 @@ const errorDefinitions = {
   "API_KEY.RATE_LIMIT_EXCEEDED": error(429, (wait) => `Rate limit exceeded. Retry after ${wait}.`),
   "PATIENT.NOT_FOUND": error(404, (what) => `${what} does not exist.`, ParameterFault),
   "PATIENT.ACCESS_DENIED": error(403, (what) => `This clinic has no active connection to ${what}.`),
+  "EVENTS.EXPIRED": error(
+    410,
+    () => "Events after this position are no longer kept. Read the lists again, and the events from after=latest on.",
+  ),
   "CALENDAR.INVALID_RANGE": error(400, (problem) => problem, RangeFault),
   "SESSION.REQUIRED": error(401, () => "Sign in first."),
   "SESSION.SIGN_IN_FAILED": error(401, () => "The name or the password is wrong."),

@@ -84,7 +84,8 @@ export function linkChanges(request: FastifyRequest, reply: FastifyReply, since:
   link(request, reply, { updated_since: new Date(since).toISOString() });
 }
 
-function link(request: FastifyRequest, reply: FastifyReply, changed: Readonly<Record<string, string>>): void {
+/** Names the page with changed parameters as the next one. */
+export function link(request: FastifyRequest, reply: FastifyReply, changed: Readonly<Record<string, string>>): void {
   const { pathname, searchParams } = new URL(request.url, "http://localhost");
   searchParams.delete("page");
   searchParams.delete("after");

@@ -426,6 +426,41 @@ export interface RemovedPageEnvelope {
   data: RemovedPage;
 }
 
+/** Something that happened to a record of the clinic. The record itself has its own endpoint. */
+export interface ClinicEvent {
+  /** Kind of the record. */
+  kind: "patient" | "study" | "soap" | "calendar_event" | "inventory_item" | "order";
+  /** What happened. `created`: the clinic reads the record since then. `changed`. `removed`: the clinic no longer reads it; of an order, that it was cancelled. `merged`: a patient went into the one that `merged_into` names. `signed`: a SOAP record was signed. `amended`: a signed one was amended by the signed record that `amended_by` names. `low`: the stock of an item fell below its threshold. */
+  change: "created" | "changed" | "removed" | "merged" | "signed" | "amended" | "low";
+  /** Fingerprint of the record. */
+  fp: string;
+  /** Time of the change. */
+  at: string;
+  /** Of a study: its revision after the change. Newer ones may exist. */
+  revision?: number;
+  /** Of a merged patient: fingerprint of the patient that got its records. */
+  merged_into?: string;
+  /** Of an amended record: fingerprint of its amendment. */
+  amended_by?: string;
+}
+
+/** One page of the feed. */
+export interface EventPage {
+  /** The events of this page, the first one first. */
+  items: ClinicEvent[];
+  /** Greatest number of events on a page. */
+  page_size: number;
+  /** True if more events follow. */
+  has_more: boolean;
+}
+
+/** A success. */
+export interface EventPageEnvelope {
+  /** True in every success, false in every error. */
+  success: true;
+  data: EventPage;
+}
+
 /** Codes of the errors. A later server may have more. */
 export type ErrorCode =
   | "REQUEST.MALFORMED"
@@ -442,6 +477,7 @@ export type ErrorCode =
   | "REQUEST.URL_TOO_LONG"
   | "AUTH.RATE_LIMITED"
   | "CALENDAR.INVALID_RANGE"
+  | "EVENTS.EXPIRED"
   | "REQUEST.TIMEOUT"
   | "REQUEST.HEADERS_TOO_LARGE"
   | "ROUTE.NOT_FOUND"
@@ -528,7 +564,18 @@ export interface paths {
     }
   >;
   /** List analytes. */
-  "/api/v1/lab/analytes": Get<AnalytePageEnvelope, { query?: {}; path?: never }>;
+  "/api/v1/lab/analytes": Get<
+    AnalytePageEnvelope,
+    {
+      query?: {
+        /** Page number; the first page is 1. */
+        page?: number;
+        /** Greatest number of analytes on a page. */
+        page_size?: number;
+      };
+      path?: never;
+    }
+  >;
   /** List diagnostic studies. */
   "/api/v1/lab/diagnostics": Get<
     StudyPageEnvelope,
@@ -613,6 +660,19 @@ export interface paths {
         /** Greatest number of records on a page. */
         page_size?: number;
         /** What left after it: the `Sync-Cursor` of the last request or of another list, a time, or the value in the `Link` header of the page before. By default everything. */
+        after?: string;
+      };
+      path?: never;
+    }
+  >;
+  /** List what happened. */
+  "/api/v1/events": Get<
+    EventPageEnvelope,
+    {
+      query?: {
+        /** Greatest number of events on a page. */
+        page_size?: number;
+        /** Only events after this position: the `Sync-Cursor` of an earlier page, or the value in its `Link` header. `latest` is the end of the feed. By default all kept events. */
         after?: string;
       };
       path?: never;

@@ -1,4 +1,15 @@
-import type { ErrorCode, ErrorEnvelope, ListedStudy, Patient, paths, RemovedRecord } from "./api.ts";
+import type {
+  CalendarEvent,
+  ClinicEvent,
+  ErrorCode,
+  ErrorEnvelope,
+  InventoryItem,
+  ListedSoapRecord,
+  ListedStudy,
+  Patient,
+  paths,
+  RemovedRecord,
+} from "./api.ts";
 
 // A client of the read API for integrations. Copy this folder: it needs fetch (Node 18 or newer) and nothing else.
 
@@ -18,8 +29,27 @@ type Path = keyof paths;
 type Parameters<P extends Path> = Omit<paths[P]["get"]["parameters"], "header">;
 type Answer<P extends Path> = paths[P]["get"]["responses"][200]["content"]["application/json"];
 
-/** The lists whose changes can be requested. */
-type ListPath = "/api/v1/patients" | "/api/v1/lab/diagnostics" | "/api/v1/changes";
+/** The lists whose changes can be requested, with their greatest pages. */
+const PAGE_SIZES = {
+  "/api/v1/patients": 100,
+  "/api/v1/lab/diagnostics": 500,
+  "/api/v1/soap": 500,
+  "/api/v1/calendar/events": 500,
+  "/api/v1/inventory": 100,
+  "/api/v1/changes": 500,
+  "/api/v1/events": 500,
+} as const;
+type ListPath = keyof typeof PAGE_SIZES;
+
+/** The parameter that takes the cursor of a list. */
+const sinceName = (path: ListPath) =>
+  path === "/api/v1/changes" || path === "/api/v1/events" ? "after" : "updated_since";
+
+type Records<Body> = Body extends readonly unknown[]
+  ? Body
+  : Body extends { data: { items: infer List } }
+    ? List
+    : never;
 
 type Fields = Readonly<Record<string, string | number | boolean>>;
 
@@ -49,6 +79,22 @@ export interface StudyPage extends Walked {
 
 export interface PatientPage extends Walked {
   readonly patients: readonly Patient[];
+}
+
+export interface SoapPage extends Walked {
+  readonly records: readonly ListedSoapRecord[];
+}
+
+export interface AppointmentPage extends Walked {
+  readonly appointments: readonly CalendarEvent[];
+}
+
+export interface ItemPage extends Walked {
+  readonly items: readonly InventoryItem[];
+}
+
+export interface EventPage extends Walked {
+  readonly events: readonly ClinicEvent[];
 }
 
 export interface RemovedPage extends Walked {
@@ -99,55 +145,81 @@ export function createClient({
     }
   }
 
-  /** Follows the Link headers of a list. `sinceName` is the parameter that takes a Sync-Cursor. */
+  /** Follows the Link headers of a list. */
   async function* walk<P extends ListPath>(
     path: P,
-    sinceName: "updated_since" | "after",
     cursor: string | null,
-  ): AsyncGenerator<{ items: Answer<P>["data"]["items"]; cursor: string }> {
-    let address: URL | null = firstPage(new URL(path, url), sinceName, cursor);
+  ): AsyncGenerator<{ items: Records<Answer<P>>; cursor: string }> {
+    let address: URL | null = firstPage(new URL(path, url), path, cursor);
     while (address !== null) {
       const response = await requestPatiently(address);
-      const { data } = (await response.json()) as Answer<P>;
+      const body = (await response.json()) as unknown[] | { data: { items: unknown[]; has_more: boolean } };
+      const { items, has_more } = Array.isArray(body) ? { items: body, has_more: false } : body.data;
       const link = nextOf(response.headers.get("link"));
-      if (link === null && data.has_more) throw new Error(`expected a Link header on a page of ${path}, got none`);
+      if (link === null && has_more) throw new Error(`expected a Link header on a page of ${path}, got none`);
       const next = link ?? response.headers.get("sync-cursor");
       if (next === null) throw new Error(`expected a Sync-Cursor header on the last page of ${path}, got none`);
-      yield { items: data.items, cursor: next };
+      yield { items: items as Records<Answer<P>>, cursor: next };
       address = link === null ? null : new URL(link, url);
     }
   }
 
   /** Yields the studies that changed since a cursor, all of them with null. The last change of a study comes last. */
   async function* changedStudies(cursor: string | null): AsyncGenerator<StudyPage> {
-    for await (const page of walk("/api/v1/lab/diagnostics", "updated_since", cursor))
+    for await (const page of walk("/api/v1/lab/diagnostics", cursor))
       yield { studies: page.items, cursor: page.cursor };
   }
 
   /** Yields the patients that changed since a cursor, all of them with null. */
   async function* changedPatients(cursor: string | null): AsyncGenerator<PatientPage> {
-    for await (const page of walk("/api/v1/patients", "updated_since", cursor))
-      yield { patients: page.items, cursor: page.cursor };
+    for await (const page of walk("/api/v1/patients", cursor)) yield { patients: page.items, cursor: page.cursor };
   }
 
-  /** Yields the patients and studies that left the lists since a cursor, and did not return. */
+  /** Yields the SOAP records that changed since a cursor, all of them with null. */
+  async function* changedSoapRecords(cursor: string | null): AsyncGenerator<SoapPage> {
+    for await (const page of walk("/api/v1/soap", cursor)) yield { records: page.items, cursor: page.cursor };
+  }
+
+  /** Yields the events of the calendar that changed since a cursor, all of them with null. */
+  async function* changedAppointments(cursor: string | null): AsyncGenerator<AppointmentPage> {
+    for await (const page of walk("/api/v1/calendar/events", cursor ?? EVER))
+      yield { appointments: page.items, cursor: page.cursor };
+  }
+
+  /** Yields the items of the inventory that changed since a cursor, all of them with null. */
+  async function* changedItems(cursor: string | null): AsyncGenerator<ItemPage> {
+    for await (const page of walk("/api/v1/inventory", cursor ?? EVER)) yield page;
+  }
+
+  /**
+   * Yields what happened to the records of the clinic after a cursor, all kept events with null. Begin with the cursor of
+   * `events("latest")`, then read the lists. @throws ApiFailure EVENTS.EXPIRED if the next events are no longer kept
+   */
+  async function* events(cursor: string | null): AsyncGenerator<EventPage> {
+    for await (const page of walk("/api/v1/events", cursor)) yield { events: page.items, cursor: page.cursor };
+  }
+
+  /** Yields the records that left the lists since a cursor, and did not return. */
   async function* removedRecords(cursor: string | null): AsyncGenerator<RemovedPage> {
-    for await (const page of walk("/api/v1/changes", "after", cursor))
-      yield { removed: page.items, cursor: page.cursor };
+    for await (const page of walk("/api/v1/changes", cursor)) yield { removed: page.items, cursor: page.cursor };
   }
 
-  return { get, changedStudies, changedPatients, removedRecords };
+  const lists = { changedPatients, changedStudies, changedSoapRecords, changedAppointments, changedItems };
+  return { get, ...lists, removedRecords, events };
 }
+
+/** A cursor before all changes, for lists that are other ones without a cursor. */
+const EVER = "1970-01-01T00:00:00Z";
 
 function isTemporary({ status }: ApiFailure): boolean {
   return status === 429 || status === 503;
 }
 
 /** A cursor is the address of a page, or a Sync-Cursor. */
-function firstPage(list: URL, sinceName: string, cursor: string | null): URL {
+function firstPage(list: URL, path: ListPath, cursor: string | null): URL {
   if (cursor?.startsWith("/")) return new URL(cursor, list);
-  list.searchParams.set("page_size", "100");
-  if (cursor !== null) list.searchParams.set(sinceName, cursor);
+  list.searchParams.set("page_size", String(PAGE_SIZES[path]));
+  if (cursor !== null) list.searchParams.set(sinceName(path), cursor);
   return list;
 }
 

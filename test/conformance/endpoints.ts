@@ -21,4 +21,5 @@ export const endpoints: readonly Endpoint[] = [
   { path: "/api/v1/calendar/events", header: "x-api-key", openedBy: ["calendar"] },
   { path: "/api/v1/inventory", header: "x-api-key", openedBy: ["inventory"] },
   { path: "/api/v1/changes", header: "x-api-key", openedBy: ["patient", "lab", "soap", "calendar", "inventory"] },
+  { path: "/api/v1/events", header: "x-api-key", openedBy: ["patient", "lab", "soap", "calendar", "inventory"] },
 ];

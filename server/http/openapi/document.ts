@@ -13,10 +13,12 @@ import {
   headersOfErrors,
   idempotencyKey,
   ifNoneMatch,
+  sentAs,
   writeHeaders,
 } from "./headers.ts";
 import { introduce, introduceSync, syncTags, tags, WHERE_KEYS_COME_FROM } from "./introduction.ts";
 import type { Parameters } from "../query-parameters.ts";
+import { describeWebhooks } from "./webhooks.ts";
 import { RATE_CODES } from "../rate-limit/rate-limit.ts";
 import type { Limits } from "../rate-limit/rate-limiter.ts";
 
@@ -122,6 +124,7 @@ export function describeApi(part: ApiPart, routes: readonly PublicRoute[], limit
     paths: Object.fromEntries(
       routes.map((route) => [pathOf(route), { [part.method]: published(describeOperation(part, route)) }]),
     ),
+    ...(part.method === "get" && { webhooks: published(describeWebhooks()) }),
     components: {
       responses: published(describeErrors(part, routes)),
       parameters: published(part.method === "get" ? { IfNoneMatch: ifNoneMatch } : { IdempotencyKey: idempotencyKey }),
@@ -212,6 +215,7 @@ const statuses: Readonly<Record<number, string>> = {
   401: "The key is missing, unknown, expired or revoked.",
   403: "The key may not read this.",
   404: "The record does not exist.",
+  410: "What the request continues is no longer kept.",
   409: "The state is another one than the request expects.",
   413: "The body is too large.",
   422: "The request cannot be done as it is.",
@@ -318,7 +322,7 @@ function describeResponse(description: string, names: readonly Header[], content
   const all: Header[] = ["X-Request-Id", ...names];
   return {
     description,
-    headers: Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+    headers: Object.fromEntries(all.map((name) => [sentAs[name] ?? name, { $ref: `#/components/headers/${name}` }])),
     ...(content && { content: { "application/json": content } }),
   };
 }

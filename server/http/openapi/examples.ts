@@ -1,4 +1,5 @@
 import type { CalendarEvent } from "../../../shared/api/calendar.ts";
+import type { ClinicEvent } from "../../../shared/api/clinic-event.ts";
 import type { FpKind } from "../../../shared/api/fp.ts";
 import type { InventoryItem } from "../../../shared/api/inventory.ts";
 import type { RemovedRecord } from "../../../shared/api/removed-record.ts";
@@ -103,7 +104,19 @@ const listedSoap: ListedSoap = { ...soap, updated_at: "2026-11-20T09:40:00.000Z"
 
 const removed: RemovedRecord = { fp: exampleFp("cds"), removed_at: "2026-11-20T10:15:00.000Z" };
 
-export const exampleOf = { patient, soap, listedSoap, study: readStudy, listedStudy, event, item, removed };
+const events: ClinicEvent[] = [
+  { kind: "study", change: "created", fp: study.fp, at: "2026-11-20T10:05:00.000Z", revision: 1 },
+  { kind: "soap", change: "signed", fp: soap.fp, at: "2026-11-20T10:10:00.000Z" },
+  {
+    kind: "patient",
+    change: "merged",
+    fp: "patient_01EXAMP1E00000000000000001",
+    at: "2026-11-20T10:20:00.000Z",
+    merged_into: patient.fp,
+  },
+];
+
+export const exampleOf = { patient, soap, listedSoap, study: readStudy, listedStudy, event, item, removed, events };
 
 const failedRequest = { details: { request_id: exampleUlid } };
 
@@ -125,6 +138,7 @@ const errors: readonly (readonly [when: string, error: ApiError])[] = [
     "The key's clinic has no active connection to the patient.",
     new ApiError("PATIENT.ACCESS_DENIED", `patient ${patient.fp}`),
   ],
+  ["Events after the position are no longer kept.", new ApiError("EVENTS.EXPIRED")],
   [
     "The range is too long, or its end is before its start.",
     new ApiError("CALENDAR.INVALID_RANGE", "Date range must not exceed 90 days.", { details: { max_days: 90 } }),
@@ -166,7 +180,7 @@ const badSource = 'source is "a b", expected 1 to 64 letters, digits, dots, - or
 
 /** The errors that practice software meets at /sync/v1. */
 export const syncErrorExamples: ErrorExamples = examplesOf([
-  ...errors.filter(([, { code }]) => !/^(PATIENT|CALENDAR)\.|URL_TOO_LONG|^AUTH.RATE/.test(code)),
+  ...errors.filter(([, { code }]) => !/^(PATIENT|CALENDAR|EVENTS)\.|URL_TOO_LONG|^AUTH.RATE/.test(code)),
   [
     "A part of the body around the items is invalid.",
     new ApiError("SYNC.INVALID_BODY", badSource, {

@@ -59,6 +59,14 @@ export const headers = {
     schema: Type.String({ format: "date-time" }),
     example: "2026-11-21T09:30:00.000Z",
   },
+  "Feed-Cursor": {
+    required: true,
+    description:
+      "The position after this page, which the next request for events sends in `after`. Opaque. On the last page it is after " +
+      "the last event of the clinic, also one that the key does not see.",
+    schema: Type.String(),
+    example: "WyJldmVudHMiLDgxMiwyMDQ4LDE3OTU3NzcyMDAwMDBd",
+  },
   "WWW-Authenticate": {
     required: true,
     description: "The header in which this endpoint takes its key.",
@@ -86,12 +94,15 @@ export const headers = {
   },
 } as const;
 
-const { ETag: _etag, Link: _link, "Sync-Cursor": _cursor, ...others } = headers;
+const { ETag: _etag, Link: _link, "Sync-Cursor": _cursor, "Feed-Cursor": _feed, ...others } = headers;
 
 /** The headers of responses to writes. */
 export const writeHeaders = others;
 
 export type Header = keyof typeof headers;
+
+/** Headers that are sent under the name of another one, whose value has another form there. */
+export const sentAs: Readonly<Partial<Record<Header, string>>> = { "Feed-Cursor": "Sync-Cursor" };
 
 export const budgetHeaders: readonly Header[] = [
   "X-RateLimit-Limit",
@@ -105,6 +116,7 @@ export const handlerHeaders: readonly Header[] = ["X-Ignored-Parameters", ...bud
 
 /** Headers of a list with changes. */
 export const syncHeaders = ["Link", "Sync-Cursor"] as const satisfies readonly Header[];
+export const feedHeaders = ["Link", "Feed-Cursor"] as const satisfies readonly Header[];
 
 /** Headers of each error in addition to X-Request-Id. Errors before the rate limit report no budget. */
 export const headersOfErrors: Readonly<Partial<Record<ErrorCode, readonly Header[]>>> = {
@@ -115,6 +127,7 @@ export const headersOfErrors: Readonly<Partial<Record<ErrorCode, readonly Header
   "API_KEY.RATE_LIMIT_EXCEEDED": ["Retry-After", ...budgetHeaders],
   "PATIENT.NOT_FOUND": handlerHeaders,
   "PATIENT.ACCESS_DENIED": handlerHeaders,
+  "EVENTS.EXPIRED": handlerHeaders,
   "CALENDAR.INVALID_RANGE": handlerHeaders,
   "REQUEST.INVALID_PARAMETER": handlerHeaders,
   "REQUEST.INVALID_BODY": budgetHeaders,

@@ -34,7 +34,7 @@ Both windows begin with their first request. A network address may send ${limits
 
 \`updated_since=T\` returns every patient, study, SOAP record, calendar event or item whose last change became visible at or after T, even if its \`updated_at\` is a little older, and \`updated_at\` never falls from one change of a clinic to the next. So a client that sends the \`Sync-Cursor\` of its last request, the time at which it sent that request, or the newest \`updated_at\` that it got loses nothing.
 
-The first import of a clinic keeps the times of its file. The \`Link\` header of a page names the next one by the position of its last record, so that no record is lost or repeated when others leave the list; after the last page it names the changes since the walk began, if there are any. \`/api/v1/changes\` lists what left.
+The first import of a clinic keeps the times of its file. The \`Link\` header of a page names the next one by the position of its last record, so that no record is lost or repeated when others leave the list; after the last page it names the changes since the walk began, if there are any. \`/api/v1/changes\` lists what left. \`/api/v1/events\` lists what happened to all records, for 30 days.
 
 ## Conditional requests
 
@@ -131,5 +131,7 @@ export const tags = [
   { name: "lab", description: "Lab and imaging studies of these patients." },
   { name: "calendar", description: "The calendar of the key's clinic." },
   { name: "changes", description: "What the key's clinic no longer reads." },
+  { name: "events", description: "What happened in the key's clinic." },
   { name: "inventory", description: "The inventory of the key's clinic." },
+  { name: "webhooks", description: "Messages that the server sends to other programs." },
 ];

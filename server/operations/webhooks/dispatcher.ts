@@ -8,6 +8,7 @@ import {
   endAttempt,
   pruneDeliveries,
 } from "../../records/webhooks/deliveries.ts";
+import { pruneFeeds } from "../../records/webhooks/feed-pruning.ts";
 import { SteadyTime } from "../../database/steady-time.ts";
 import type { Store } from "../../database/store.ts";
 import { nextStep } from "./schedule.ts";
@@ -21,7 +22,7 @@ const LANES = 4;
 /** Time after which another server repeats an attempt without an end. Longer than any request. */
 const LEASE_MS = 60_000;
 
-/** Time for which ended deliveries stay in the log. */
+/** Time for which ended deliveries stay in the log, and events in the feed. */
 const KEPT_MS = 30 * 86_400_000;
 const PRUNE_MS = 3_600_000;
 
@@ -80,6 +81,7 @@ export class WebhookDispatcher {
     if (steady !== null && Math.abs(steady - this.#prunedAt) >= PRUNE_MS) {
       this.#prunedAt = steady;
       await pruneDeliveries(this.#store, steady - KEPT_MS);
+      await pruneFeeds(this.#store, { before: steady - KEPT_MS, now: steady });
     }
     for (const webhookId of await dueWebhooks(this.#store, now)) {
       const requests = this.#sending.get(webhookId) ?? new Set();

@@ -6,6 +6,7 @@ import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { EventColumns } from "../../database/schema.ts";
 import { UNSTAMPED } from "../../database/stamps.ts";
 import { type Refusal, refusal, refusalWords } from "../../dashboard/types/refusals.ts";
+import { eventOfAppointment } from "../webhooks/events.ts";
 
 // Calendar events. An event belongs to one clinic, even if other clinics share its patient.
 
@@ -54,7 +55,18 @@ export async function importEvent(
 async function insertEvent(session: Session, row: EventColumns, now: number): Promise<"new"> {
   await forgetRemoval(session, { clinicId: row.clinic_id, fp: row.fp });
   await session.all(insert, { ...row, now });
+  await session.all(eventOfAppointment, { fp: row.fp, clinicId: row.clinic_id, change: "created" });
   return "new";
+}
+
+async function updateEvent(
+  session: Session,
+  { id, clinic_id: previousClinicId }: Pick<EventColumns, "clinic_id"> & { id: number },
+  row: EventColumns,
+  now: number,
+): Promise<void> {
+  await session.all(update, { ...row, id, previousClinicId, now });
+  await session.all(eventOfAppointment, { fp: row.fp, clinicId: row.clinic_id, change: "changed" });
 }
 
 async function importOver(
@@ -91,7 +103,7 @@ async function replaceEvent(
   row: EventColumns,
   now: number,
 ): Promise<void> {
-  await session.all(update, { ...row, id: stored.id, previousClinicId: stored.clinic_id, now });
+  await updateEvent(session, stored, row, now);
   if (row.status === "CANCELLED" && stored.status !== "CANCELLED") {
     await session.all(noteCancelled, { id: stored.id, from: stored.status });
   }
@@ -103,6 +115,7 @@ export async function deleteEvent(
   { fp, clinic_id: clinicId }: Pick<EventColumns, "fp" | "clinic_id">,
   now: number,
 ): Promise<void> {
+  await session.all(eventOfAppointment, { fp, clinicId, change: "removed" });
   await session.all(remove, { fp, clinicId });
   await noteRemoval(session, { fp, clinicId, now });
 }
@@ -114,7 +127,7 @@ export async function addEvent(
   now: number,
 ): Promise<string> {
   const fp = newFp("calevt");
-  await session.all(insert, { ...event, fp, status: "SCHEDULED", now });
+  await insertEvent(session, { ...event, fp, status: "SCHEDULED" }, now);
   return fp;
 }
 
@@ -127,7 +140,7 @@ export async function moveEvent(
   if (stored?.clinic_id !== clinicId) return refusal("EVENT.NOT_OWN", fp);
   const problem = eventStatusProblem(stored.status, to);
   if (problem !== null) return problem;
-  await session.all(update, { ...stored, status: to, previousClinicId: stored.clinic_id, now });
+  await updateEvent(session, stored, { ...stored, status: to }, now);
   if (to === "CANCELLED") await session.all(noteCancelled, { id: stored.id, from: stored.status });
   return null;
 }
@@ -141,7 +154,7 @@ export async function changeEvent(
 ): Promise<void> {
   const stored = await session.first(storedByFp, { fp });
   if (stored === undefined) throw new Error("the event is missing");
-  await session.all(update, { ...stored, ...changes, previousClinicId: stored.clinic_id, now });
+  await updateEvent(session, stored, { ...stored, ...changes }, now);
 }
 
 type EventRow = Omit<EventColumns, "clinic_id" | "patient_id" | "assigned_user_id"> & {

@@ -3,10 +3,17 @@ import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
 import { UNSTAMPED } from "../../database/stamps.ts";
 import { listing, removals } from "./clinic-removals.ts";
-import { eventsOfLostStudies, eventsOfNewStudies, eventsOfPatient, eventsOfStudy } from "../webhooks/events.ts";
+import {
+  eventsOfLeftStudies,
+  eventsOfLostStudies,
+  eventsOfMovedSoap,
+  eventsOfNewStudies,
+  eventsOfPatient,
+  eventsOfStudy,
+} from "../webhooks/events.ts";
 
 // `clinic_study` has a row for each filed study that a clinic reads. Every write of a study, a patient or a connection brings
-// it up to date in its own transaction, and writes the events of the webhooks with it. The end of the transaction stamps the
+// it up to date in its own transaction, and adds the events of the clinic with it. The end of the transaction stamps the
 // rows; see database/stamps.ts.
 
 /**
@@ -19,7 +26,7 @@ export async function announceStudy(
 ): Promise<void> {
   const { patientId, previousPatientId } = change;
   if (previousPatientId !== null && previousPatientId !== patientId) {
-    await session.all(eventsOfLostStudies, change);
+    await session.all(eventsOfLostStudies, { ...change, previousPatientId });
     await session.all(noteLostStudy, change);
     await session.all(dropStudy, change);
   }
@@ -30,17 +37,17 @@ export async function announceStudy(
   await session.all(stampStudy, { ...change, patientId });
 }
 
-/** Writes the events of changed patients. Call it before the lists of their clinics change, so that a lost clinic is notified. */
-export async function announcePatients(session: Session, patientIds: readonly number[], now: number): Promise<void> {
-  await session.each(
-    eventsOfPatient,
-    patientIds.map((patientId) => ({ patientId, now })),
-  );
+/** Adds the events of changed patients. Call it before the lists of their clinics change, so that a lost clinic is notified. */
+export async function announcePatients(session: Session, patientIds: readonly number[]): Promise<void> {
+  const patients = patientIds.map((patientId) => ({ patientId }));
+  await session.each(eventsOfPatient, patients);
+  await session.each(eventsOfMovedSoap, patients);
 }
 
 /** Adds the studies of patients to the clinics that list them now, and removes them from the others. */
 export async function reconcileStudies(session: Session, patientIds: readonly number[], now: number): Promise<void> {
   const patients = patientIds.map((patientId) => ({ patientId, now }));
+  await session.each(eventsOfLeftStudies, patients);
   await session.each(noteLostStudies, patients);
   await session.each(dropStudiesOfPatient, patients);
   await session.each(eventsOfNewStudies, patients);

@@ -1,6 +1,7 @@
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
-import type { MovementColumns } from "../../database/schema.ts";
+import type { ItemColumns, MovementColumns } from "../../database/schema.ts";
 import { UNSTAMPED } from "../../database/stamps.ts";
+import { eventOfItem } from "../webhooks/events.ts";
 
 // The only place where quantities of stock change: with a movement for each batch. So the sum of the movements is the quantity.
 
@@ -28,7 +29,27 @@ export async function moveStock(
     await session.all(insertMovement, movementOf(item.id, { batchId, quantity }, facts));
   }
   const quantity = parts.reduce((sum, part) => sum + part.quantity, 0);
+  const before = await session.first(stockOf, item);
   await session.all(addToItem, { id: item.id, quantity, clinicId: item.clinic_id, at: facts.at });
+  if (before === undefined || quantity === 0) return;
+  const after = { ...before, quantity_on_hand: before.quantity_on_hand + quantity };
+  await noteItemChange(session, before, { ...after, clinic_id: item.clinic_id });
+}
+
+type Stocked = Pick<ItemColumns, "quantity_on_hand" | "low_stock_threshold">;
+
+/** Adds the event of an item that changed: `low` if its stock is below the threshold since then. */
+export async function noteItemChange(
+  session: Session,
+  before: Stocked,
+  after: Stocked & Pick<ItemColumns, "fp" | "clinic_id">,
+): Promise<void> {
+  const change = isLow(after) && !isLow(before) ? "low" : "changed";
+  await session.all(eventOfItem, { fp: after.fp, clinicId: after.clinic_id, change });
+}
+
+function isLow({ quantity_on_hand, low_stock_threshold }: Stocked): boolean {
+  return quantity_on_hand < low_stock_threshold;
 }
 
 /**
@@ -109,6 +130,10 @@ const addToItem = query(
       }))
       .where("id", "=", p.id),
   ({ clinicId, at }) => ({ clinics: [clinicId], changedAt: at, stamps: "items" }),
+);
+
+const stockOf = query((db, p: { id: number }) =>
+  db.selectFrom("inventory_item").select(["fp", "quantity_on_hand", "low_stock_threshold"]).where("id", "=", p.id),
 );
 
 /** The movement that the import of a time noted, unless the item moved since. */

@@ -3,13 +3,14 @@ import { newFp } from "../../../shared/api/fp.ts";
 import type { InventoryItem } from "../../../shared/api/inventory.ts";
 import { forgetRemoval, noteRemoval } from "../changes/clinic-removals.ts";
 import { type Batch, consume, type Consumption, receive, type Taking } from "./inventory-stock.ts";
-import { type MovedPart, type MoveFacts, moveStock, noteImport, removeMovements } from "./movements.ts";
+import { type MovedPart, type MoveFacts, moveStock, noteImport, noteItemChange, removeMovements } from "./movements.ts";
 import type { WalkedPage } from "../patients/patients.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { BatchColumns, ItemColumns, Tables } from "../../database/schema.ts";
 import { UNSTAMPED } from "../../database/stamps.ts";
 import { refusal } from "../../dashboard/types/refusals.ts";
 import type { TakeReason } from "../../dashboard/types/stock.ts";
+import { eventOfItem } from "../webhooks/events.ts";
 
 // Inventory items of a clinic and their batches. The API does not show batches.
 
@@ -110,6 +111,7 @@ export async function addItem(session: Session, clinicId: number, item: NewItem,
     is_virtual: item.is_virtual ? 1 : 0,
     now,
   });
+  await session.all(eventOfItem, { fp, clinicId, change: "created" });
   return fp;
 }
 
@@ -133,13 +135,16 @@ export type ItemFacts = Pick<ItemColumns, "name" | "category" | "sku" | "unit" |
 export async function changeItem(session: Session, fp: string, facts: ItemFacts, now: number): Promise<void> {
   const item = await session.first(itemByFp, { fp });
   if (item === undefined) return;
-  await session.all(updateItem, { ...item, ...facts, previousClinicId: item.clinic_id, now });
+  const changed = { ...item, ...facts };
+  await session.all(updateItem, { ...changed, previousClinicId: item.clinic_id, now });
+  await noteItemChange(session, item, changed);
 }
 
 /** Removes an item with its batches and movements. Run it in a transaction. */
 export async function removeItem(session: Session, fp: string, now: number): Promise<void> {
   const item = await session.first(itemByFp, { fp });
   if (item === undefined) return;
+  await session.all(eventOfItem, { fp, clinicId: item.clinic_id, change: "removed" });
   await removeMovements(session, item.id);
   await session.all(deleteBatches, { itemId: item.id });
   await session.all(deleteItem, { id: item.id, clinicId: item.clinic_id });
@@ -182,6 +187,7 @@ export async function importItem(
     await forgetRemoval(session, { clinicId, fp: item.fp });
     const added = await session.first(insertItem, { ...row, now: at });
     if (added === undefined) throw new Error("an insert returned no row");
+    await session.all(eventOfItem, { fp: row.fp, clinicId, change: "created" });
     await noteImport(session, added.id, { batchId: null, quantity: row.quantity_on_hand }, at);
     return "new";
   }
@@ -190,6 +196,7 @@ export async function importItem(
   const same = (Object.keys(row) as (keyof ItemColumns)[]).every((column) => stored[column] === row[column]);
   if (same) return "unchanged";
   await session.all(updateItem, { ...row, id: stored.id, previousClinicId: stored.clinic_id, now: at });
+  await noteItemChange(session, stored, row);
   const quantity = row.quantity_on_hand - stored.quantity_on_hand;
   await noteImport(session, stored.id, { batchId: null, quantity }, at);
   return "changed";

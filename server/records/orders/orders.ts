@@ -4,6 +4,7 @@ import type { Result } from "../../../shared/api/study.ts";
 import { newAccession } from "../../../shared/runtime/accession.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { OrderColumns } from "../../database/schema.ts";
+import { eventOfOrder } from "../webhooks/events.ts";
 import { awaitsResults, type OrderFacts, type Run } from "./order-state.ts";
 
 // Orders of tests. An order never changes but for its cancellation: its label may be on a tube.
@@ -38,6 +39,7 @@ export async function placeOrder(
     ...{ ordered_at: orderedAt, user_id, api_key_id, changed_at: now },
     ...{ offered_at: null, cancelled_at: null, cancelled_user_id: null, cancelled_key_id: null },
   });
+  await session.all(eventOfOrder, { fp, clinicId, change: "created" });
   return { fp, accession };
 }
 
@@ -73,6 +75,7 @@ export async function cancelOrder(
   if ((await session.first(runOf, { fp })) !== undefined) return "has results";
   const { user_id, api_key_id } = actorColumns(by);
   await session.all(cancel, { fp, clinic_id, now, user_id, api_key_id });
+  await session.all(eventOfOrder, { fp, clinicId: clinic_id, change: "removed" });
   return "cancelled";
 }
 
@@ -84,7 +87,8 @@ export async function noteOffered(
   now: number,
 ): Promise<void> {
   for (const { fp, at } of offered) {
-    await session.all(offer, { clinicId, fp, at: Math.min(Date.parse(at), now) });
+    const noted = await session.all(offer, { clinicId, fp, at: Math.min(Date.parse(at), now) });
+    if (noted.length > 0) await session.all(eventOfOrder, { fp, clinicId, change: "changed" });
   }
 }
 
@@ -268,6 +272,7 @@ const offer = query(
       .set({ offered_at: p.at })
       .where("fp", "=", p.fp)
       .where("clinic_id", "=", p.clinicId)
-      .where("offered_at", "is", null),
+      .where("offered_at", "is", null)
+      .returning("fp"),
   ({ clinicId }) => ({ clinics: [clinicId] }),
 );

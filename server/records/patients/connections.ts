@@ -27,7 +27,7 @@ export async function setConnection(
  * so no clinic lost the patient or got it back.
  */
 export async function relist(session: Session, patientId: number, now: number, isNew = false): Promise<void> {
-  await announcePatients(session, [patientId], now);
+  await announcePatients(session, [patientId]);
   if (!isNew) await notePatientRemovals(session, [patientId], now);
   await session.all(relistPatient, { patientId, now });
   await reconcileStudies(session, [patientId], now);

@@ -7,6 +7,7 @@ import { moveRemarks } from "../studies/study-remark.ts";
 import { findIntactStudy, reviseStudy } from "../studies/studies.ts";
 import { type AnimalImage, animals, patientByFp, removeAnimal, storeAnimal } from "./animals.ts";
 import { record, type RecordedKind, type StoreContext, subjectOf } from "./batches.ts";
+import { addEventsOfSoap, eventOfAppointment, eventOfOrder } from "../webhooks/events.ts";
 import { listNames, namePatient } from "./sources.ts";
 
 // Merges an animal into another one, the survivor. Its studies, SOAP records, events, numbers and names go to the survivor, and it
@@ -204,7 +205,7 @@ export const studies = movedKind({
     const stored = await findIntactStudy(session, fp);
     if (stored === undefined) return;
     // The undo moves studies before orders.
-    if (stored.order_fp !== null) await session.all(moveOrder, { fp: stored.order_fp, to: to.id, now });
+    if (stored.order_fp !== null) await moveOrderTo(session, stored.order_fp, to.id, now);
     await reviseStudy(session, stored, { patient_id: to.id, cause }, now);
     if (stored.patient_fp !== null) await moveRemarks(session, { fp, from: stored.patient_fp, to: to.fp });
     await markOutdatedFlags(session, to.id, toPatient(to), now, fp);
@@ -219,9 +220,14 @@ export const orders = movedKind({
   async move(session, fp, to, cause, now) {
     if (cause === "undone" && (await session.first(studyOfOtherPatient, { fp, patientId: to.id })) !== undefined)
       return;
-    await session.all(moveOrder, { fp, to: to.id, now });
+    await moveOrderTo(session, fp, to.id, now);
   },
 });
+
+async function moveOrderTo(session: Session, fp: string, to: number, now: number): Promise<void> {
+  for (const { clinic_id: clinicId } of await session.all(moveOrder, { fp, to, now }))
+    await session.all(eventOfOrder, { fp, clinicId, change: "changed" });
+}
 
 export const soapRecords = movedKind({
   name: "soap",
@@ -231,6 +237,7 @@ export const soapRecords = movedKind({
     if (from === undefined) return;
     await session.all(moveSoap, { fp, from: from.id, to: to.id });
     await announceSoap(session, { fp, patientId: to.id, previousPatientId: from.id, now });
+    await addEventsOfSoap(session, { fp, patientId: to.id, previousPatientId: from.id, change: "changed" });
   },
 });
 
@@ -239,7 +246,9 @@ export const events = movedKind({
   read: async (session, fp) => (await session.first(patientOfEvent, { fp })) ?? null,
   async move(session, fp, to, _cause, now) {
     const event = await session.first(clinicOfEvent, { fp });
-    if (event !== undefined) await session.all(moveEvent, { fp, to: to.id, clinicId: event.id, now });
+    if (event === undefined) return;
+    await session.all(moveEvent, { fp, to: to.id, clinicId: event.id, now });
+    await session.all(eventOfAppointment, { fp, clinicId: event.id, change: "changed" });
   },
 });
 
@@ -307,7 +316,11 @@ const studyOfOtherPatient = query((db, p: { fp: string; patientId: number }) =>
 
 // Agents pull what changed. No response of /api/v1 has an order but in its study.
 const moveOrder = uncachedWrite((db, p: { fp: string; to: number; now: number }) =>
-  db.updateTable("lab_order").set({ patient_id: p.to, changed_at: p.now }).where("fp", "=", p.fp),
+  db
+    .updateTable("lab_order")
+    .set({ patient_id: p.to, changed_at: p.now })
+    .where("fp", "=", p.fp)
+    .returning("clinic_id"),
 );
 
 const soapOf = query((db, p: { id: number }) =>

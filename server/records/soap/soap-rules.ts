@@ -23,7 +23,7 @@ export function soapStatusProblem(from: SoapStatus, to: SoapStatus): Refusal | n
 }
 
 /** Whether the content of a record is final. Corrections are amendments. */
-function isSigned(status: SoapStatus): boolean {
+export function isSigned(status: SoapStatus): boolean {
   return status === "SIGNED" || status === "LOCKED";
 }
 

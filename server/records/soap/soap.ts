@@ -2,10 +2,11 @@ import { createHash } from "node:crypto";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { Soap, SoapStatus } from "../../../shared/api/soap.ts";
 import { announceSoap } from "../changes/clinic-soap.ts";
-import { amendmentProblem, soapChangeProblem, soapStatusProblem } from "./soap-rules.ts";
+import { amendmentProblem, isSigned, soapChangeProblem, soapStatusProblem } from "./soap-rules.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { SoapColumns } from "../../database/schema.ts";
 import { type Refusal, refusal, refusalWords } from "../../dashboard/types/refusals.ts";
+import { addEventsOfSoap } from "../webhooks/events.ts";
 
 // SOAP records. Triggers of the table protect signed records. The checks here report the reason first.
 
@@ -49,7 +50,7 @@ export async function importSoap(
   };
   const stored = await session.first(storedByFp, { fp: soap.fp });
   if (stored === undefined) {
-    await insertSoap(session, row, now);
+    await addRecord(session, row, now);
     return "new";
   }
   const differing = (Object.keys(row) as (keyof SoapColumns)[])
@@ -63,7 +64,7 @@ export async function importSoap(
     };
   }
   if (differing.length === 0 && stored.status === row.status) return "unchanged";
-  await updateSoap(session, stored, row, now);
+  await replaceRecord(session, stored, row, now);
   return "changed";
 }
 
@@ -119,7 +120,7 @@ export async function writeSoap(
   const fp = newFp("soap");
   const isNew = { status: "DRAFT" as const, signed_at: null, created_at: now, amends_fp: null };
   const row = { ...content, ...isNew, fp, clinic_id: clinicId, patient_id: patientId };
-  await insertSoap(session, row, now);
+  await addRecord(session, row, now);
   return fp;
 }
 
@@ -133,7 +134,7 @@ export async function editSoap(
   const differing = (Object.keys(changes) as (keyof SoapContent)[]).filter((name) => changes[name] !== stored[name]);
   const problem = soapChangeProblem(stored.status, stored.status, differing);
   if (problem !== null) return problem;
-  if (differing.length > 0) await updateSoap(session, stored, { ...stored, ...changes }, now);
+  if (differing.length > 0) await replaceRecord(session, stored, { ...stored, ...changes }, now);
   return null;
 }
 
@@ -147,7 +148,7 @@ export async function moveSoap(
   const problem = soapStatusProblem(stored.status, to);
   if (problem !== null) return problem;
   const signed_at = to === "SIGNED" ? now : stored.signed_at;
-  await updateSoap(session, stored, { ...stored, status: to, signed_at }, now);
+  await replaceRecord(session, stored, { ...stored, status: to, signed_at }, now);
   return null;
 }
 
@@ -162,22 +163,26 @@ export async function amendSoap(
   const patientId = original.patient_id;
   const problem = amendmentProblem({ fp: amendment.fp, patientId }, { ...original, patientId });
   if (problem !== null) return { problem };
-  await insertSoap(session, { ...amendment, amends_fp: fp }, now);
+  await addRecord(session, { ...amendment, amends_fp: fp }, now);
   return { fp: amendment.fp };
 }
 
-async function insertSoap(session: Session, row: SoapColumns, now: number): Promise<void> {
+async function addRecord(session: Session, row: SoapColumns, now: number): Promise<void> {
   await session.all(insert, row);
+  const change = isSigned(row.status) ? "signed" : "created";
+  await addEventsOfSoap(session, { fp: row.fp, patientId: row.patient_id, previousPatientId: null, change });
   await announceSoap(session, { fp: row.fp, patientId: row.patient_id, previousPatientId: null, now });
 }
 
-async function updateSoap(
+async function replaceRecord(
   session: Session,
-  { id, patient_id: previousPatientId }: { readonly id: number; readonly patient_id: number },
+  { id, status, patient_id: previousPatientId }: SoapColumns & { id: number },
   row: SoapColumns,
   now: number,
 ): Promise<void> {
   await session.all(update, { ...row, id, previousPatientId });
+  const change = isSigned(row.status) && !isSigned(status) ? "signed" : "changed";
+  await addEventsOfSoap(session, { fp: row.fp, patientId: row.patient_id, previousPatientId, change });
   await announceSoap(session, { fp: row.fp, patientId: row.patient_id, previousPatientId, now });
 }
 

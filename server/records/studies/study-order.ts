@@ -1,5 +1,6 @@
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { OptionalStudyColumns, StudyColumns } from "../../database/schema.ts";
+import { eventOfOrder } from "../webhooks/events.ts";
 
 // The order that a study answers.
 
@@ -22,7 +23,10 @@ export async function withOwnOrder<Row extends OrderOfStudy & Pick<StudyColumns,
 /** Notes the change of results at their orders, by which agents learn whether an order still waits. */
 export async function noteRuns(session: Session, studies: readonly OrderOfStudy[], now: number): Promise<void> {
   const fps = new Set(studies.flatMap(({ order_fp: fp }) => fp ?? []));
-  for (const fp of fps) await session.all(noteRun, { fp, now });
+  for (const fp of fps) {
+    for (const { clinic_id: clinicId } of await session.all(noteRun, { fp, now }))
+      await session.all(eventOfOrder, { fp, clinicId, change: "changed" });
+  }
 }
 
 const orderByFp = query((db, p: { fp: string }) =>
@@ -30,5 +34,5 @@ const orderByFp = query((db, p: { fp: string }) =>
 );
 
 const noteRun = uncachedWrite((db, p: { fp: string; now: number }) =>
-  db.updateTable("lab_order").set({ changed_at: p.now }).where("fp", "=", p.fp),
+  db.updateTable("lab_order").set({ changed_at: p.now }).where("fp", "=", p.fp).returning("clinic_id"),
 );

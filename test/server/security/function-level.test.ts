@@ -53,6 +53,14 @@ const table: Readonly<Record<string, Demand>> = {
     ...(["x-api-key", "clinic.patient.view", "clinic.lab.view", "clinic.soap.view"] as const),
     ...(["clinic.calendar.view", "clinic.inventory.view"] as const),
   ],
+  "GET /api/v1/events": [
+    "x-api-key",
+    "clinic.patient.view",
+    "clinic.lab.view",
+    "clinic.soap.view",
+    "clinic.calendar.view",
+    "clinic.inventory.view",
+  ],
 
   "POST /sync/v1/patients": ["x-api-key", "clinic.sync.write"],
   "POST /sync/v1/owners": ["x-api-key", "clinic.sync.write"],

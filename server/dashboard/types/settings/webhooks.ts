@@ -1,7 +1,17 @@
 // Webhooks of a clinic: receivers of changes of its records.
 
 /** The events that a webhook may choose. */
-export const webhookTypes = ["study.filed", "study.revised", "patient.changed"] as const;
+export const webhookTypes = [
+  "study.filed",
+  "study.revised",
+  "patient.changed",
+  "soap.signed",
+  "soap.amended",
+  "appointment.changed",
+  "stock.low",
+  "order.placed",
+  "order.changed",
+] as const;
 
 export type WebhookType = (typeof webhookTypes)[number];
 

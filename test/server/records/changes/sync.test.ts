@@ -215,7 +215,7 @@ test.each([1, 2])(
       }
     }
     async function keepRecords(store: Store, skewMs: number): Promise<void> {
-      for (let count = 0; count < 8; count += 1) {
+      for (let count = 0; count < 5; count += 1) {
         const some = <T>(all: readonly T[]) => all.filter(() => dice(4) === 0);
         const drafts = some(notes).map((each) => ({ ...each, plan: `Plan ${count}`, patient_fp: any().fp }));
         const moved = some(events).map((each) => ({ ...each, title: `Title ${count}` }));

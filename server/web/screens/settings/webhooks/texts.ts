@@ -2,8 +2,8 @@ import { translations } from "../../../text.ts";
 
 export const t = translations({
   intro: [
-    "A webhook notifies another program immediately when a result or a patient changes. The program then asks for the record with its API key.",
-    "Webhook, bir sonucun veya hastanın değiştiğini başka bir programa hemen bildirir. Program kaydı ardından kendi API anahtarıyla ister.",
+    "A webhook notifies another program immediately when a result, a patient or another record changes. The program then asks for the record with its API key.",
+    "Webhook, bir sonucun, hastanın veya başka bir kaydın değiştiğini başka bir programa hemen bildirir. Program kaydı ardından kendi API anahtarıyla ister.",
   ],
   help: ["How webhooks work", "Webhook nasıl çalışır"],
   newWebhook: ["New webhook", "Yeni webhook"],
@@ -37,6 +37,30 @@ export const t = translations({
   "patient.changed words": [
     "a patient is new, changed, connected or removed",
     "bir hasta eklendiğinde, değiştiğinde, bağlandığında veya çıkarıldığında",
+  ],
+  "soap.signed": ["Signed records", "İmzalanan kayıtlar"],
+  "soap.signed words": ["a SOAP record of a patient is signed", "bir hastanın SOAP kaydı imzalandığında"],
+  "soap.amended": ["Amended records", "Düzeltilen kayıtlar"],
+  "soap.amended words": [
+    "a signed SOAP record is amended by another one",
+    "imzalı bir SOAP kaydı başka bir kayıtla düzeltildiğinde",
+  ],
+  "appointment.changed": ["Appointments", "Randevular"],
+  "appointment.changed words": [
+    "an appointment is new, changed, cancelled or removed",
+    "bir randevu eklendiğinde, değiştiğinde, iptal edildiğinde veya silindiğinde",
+  ],
+  "stock.low": ["Low stock", "Azalan stok"],
+  "stock.low words": [
+    "the stock of an item falls below its threshold",
+    "bir ürünün stoğu alt sınırının altına düştüğünde",
+  ],
+  "order.placed": ["New orders", "Yeni istemler"],
+  "order.placed words": ["tests are ordered", "bir test istendiğinde"],
+  "order.changed": ["Changed orders", "Değişen istemler"],
+  "order.changed words": [
+    "a device gets an order, it has results, or it is cancelled",
+    "istem cihaza ulaştığında, sonuçlandığında veya iptal edildiğinde",
   ],
   "webhook.test": ["Test message", "Deneme mesajı"],
   create: ["Create webhook", "Webhook oluştur"],

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from "fastify";
-import { RemovedRecord } from "../../shared/api/removed-record.ts";
-import { exampleOf } from "../http/openapi/examples.ts";
-import type { Operation } from "../http/openapi/document.ts";
-import { syncHeaders } from "../http/openapi/headers.ts";
-import { longPageSize, readParameters } from "../http/query-parameters.ts";
-import { keyOf, versionsOf } from "../http/request-context.ts";
-import { linkNext, setSyncCursor, walkOrTime } from "../http/walk.ts";
-import { listRemovals } from "../records/patients/removals.ts";
-import { EnvelopeOf, LongPageOf, pageOf, type RouteContext } from "./context.ts";
+import { RemovedRecord } from "../../../shared/api/removed-record.ts";
+import { exampleOf } from "../../http/openapi/examples.ts";
+import type { Operation } from "../../http/openapi/document.ts";
+import { syncHeaders } from "../../http/openapi/headers.ts";
+import { longPageSize, readParameters } from "../../http/query-parameters.ts";
+import { keyOf, versionsOf } from "../../http/request-context.ts";
+import { linkNext, setSyncCursor, walkOrTime } from "../../http/walk.ts";
+import { listRemovals } from "../../records/patients/removals.ts";
+import { EnvelopeOf, LongPageOf, pageOf, type RouteContext } from "../context.ts";
 
 // GET /api/v1/changes.
 
