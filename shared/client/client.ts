@@ -101,14 +101,25 @@ export interface RemovedPage extends Walked {
   readonly removed: readonly RemovedRecord[];
 }
 
-export function createClient({
-  url,
-  key,
-  timeoutMs = 30_000,
-  fetch: send = fetch,
-  wait = (ms) => new Promise((resolve) => void setTimeout(resolve, ms)),
-}: ClientOptions) {
-  async function request(address: URL): Promise<Response> {
+export function createClient(options: ClientOptions) {
+  const request = requester(options);
+
+  /** Requests one record or one page. @throws ApiFailure, or the error of fetch without a response */
+  async function get<P extends Path>(path: P, parameters: Parameters<P>): Promise<Answer<P>> {
+    const { path: inPath = {}, query = {} } = parameters as { path?: Fields; query?: Fields };
+    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(inPath[name] ?? "")));
+    const address = new URL(filled, options.url);
+    for (const [name, value] of Object.entries(query)) address.searchParams.set(name, String(value));
+    return (await (await request(address)).json()) as Answer<P>;
+  }
+
+  return { get, ...listsOf(walker(options, request)) };
+}
+
+type Request = (address: URL) => Promise<Response>;
+
+function requester({ key, timeoutMs = 30_000, fetch: send = fetch }: ClientOptions): Request {
+  return async (address) => {
     const response = await send(address, {
       // Patients, calendar and inventory read the first header, records and studies the second.
       headers: { "x-api-key": key, authorization: `Bearer ${key}` },
@@ -121,17 +132,18 @@ export function createClient({
     if (typeof body?.error?.code !== "string")
       throw new Error(`expected a response of the server, got status ${status}`);
     throw new ApiFailure(status, body, headers.get("retry-after"));
-  }
+  };
+}
 
-  /** Requests one record or one page. @throws ApiFailure, or the error of fetch without a response */
-  async function get<P extends Path>(path: P, parameters: Parameters<P>): Promise<Answer<P>> {
-    const { path: inPath = {}, query = {} } = parameters as { path?: Fields; query?: Fields };
-    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(inPath[name] ?? "")));
-    const address = new URL(filled, url);
-    for (const [name, value] of Object.entries(query)) address.searchParams.set(name, String(value));
-    return (await (await request(address)).json()) as Answer<P>;
-  }
+type Walk = <P extends ListPath>(
+  path: P,
+  cursor: string | null,
+) => AsyncGenerator<{ items: Records<Answer<P>>; cursor: string }>;
 
+function walker(
+  { url, wait = (ms) => new Promise((resolve) => void setTimeout(resolve, ms)) }: ClientOptions,
+  request: Request,
+): Walk {
   /** Repeats the request after Retry-After, as long as the server wishes: a key has a budget of requests. */
   async function requestPatiently(address: URL): Promise<Response> {
     for (;;) {
@@ -146,10 +158,7 @@ export function createClient({
   }
 
   /** Follows the Link headers of a list. */
-  async function* walk<P extends ListPath>(
-    path: P,
-    cursor: string | null,
-  ): AsyncGenerator<{ items: Records<Answer<P>>; cursor: string }> {
+  return async function* walk(path, cursor) {
     let address: URL | null = firstPage(new URL(path, url), path, cursor);
     while (address !== null) {
       const response = await requestPatiently(address);
@@ -159,11 +168,13 @@ export function createClient({
       if (link === null && has_more) throw new Error(`expected a Link header on a page of ${path}, got none`);
       const next = link ?? response.headers.get("sync-cursor");
       if (next === null) throw new Error(`expected a Sync-Cursor header on the last page of ${path}, got none`);
-      yield { items: items as Records<Answer<P>>, cursor: next };
+      yield { items: items as Records<Answer<typeof path>>, cursor: next };
       address = link === null ? null : new URL(link, url);
     }
-  }
+  };
+}
 
+function listsOf(walk: Walk) {
   /** Yields the studies that changed since a cursor, all of them with null. The last change of a study comes last. */
   async function* changedStudies(cursor: string | null): AsyncGenerator<StudyPage> {
     for await (const page of walk("/api/v1/lab/diagnostics", cursor))
@@ -204,8 +215,8 @@ export function createClient({
     for await (const page of walk("/api/v1/changes", cursor)) yield { removed: page.items, cursor: page.cursor };
   }
 
-  const lists = { changedPatients, changedStudies, changedSoapRecords, changedAppointments, changedItems };
-  return { get, ...lists, removedRecords, events };
+  const changes = { changedPatients, changedStudies, changedSoapRecords, changedAppointments, changedItems };
+  return { ...changes, removedRecords, events };
 }
 
 /** A cursor before all changes, for lists that are other ones without a cursor. */

@@ -595,8 +595,8 @@ describe("GET /api/v1/changes", () => {
       expect(rows.map(({ fp }) => fp).toSorted()).toEqual(all.toSorted());
     }
     for (const permission of ["clinic.soap.view", "clinic.calendar.view", "clinic.inventory.view"] as const) {
-      const other = await server.makeKey(own, [permission]);
-      expect((await walk(server.app, other, "/api/v1/changes")).rows).toEqual([]);
+      const reader = await server.makeKey(own, [permission]);
+      expect((await walk(server.app, reader, "/api/v1/changes")).rows).toEqual([]);
     }
     const agent = await server.makeKey(own, ["clinic.lab.ingest"]);
     expect((await server.get(agent, "/api/v1/changes")).status).toBe(403);
