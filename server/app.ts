@@ -31,8 +31,9 @@ import type { Metrics } from "./operations/metrics.ts";
 import { calendarRoutes } from "./api/calendar.ts";
 import { changeRoutes } from "./api/events/changes.ts";
 import { eventRoutes } from "./api/events/events.ts";
-import { diagnosticRoutes } from "./api/diagnostics.ts";
-import { trailRoutes } from "./api/trail.ts";
+import { trailRoutes } from "./api/lab/trail.ts";
+import { analyteRoutes } from "./api/lab/analytes.ts";
+import { diagnosticRoutes } from "./api/lab/diagnostics.ts";
 import { docsRoutes } from "./api/docs.ts";
 import { agentRoutes } from "./api/agent/ingest.ts";
 import { pairingRoutes } from "./api/agent/pairing.ts";
@@ -176,6 +177,7 @@ async function readApi(api: FastifyInstance, { trail, keys, limiter, cache, now 
   authorizeRequests(api); // 401, 403
   patientRoutes(api, context);
   soapRoutes(api, context);
+  analyteRoutes(api);
   diagnosticRoutes(api, context);
   trailRoutes(api, context);
   reportByKey(api, context);

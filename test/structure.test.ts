@@ -175,7 +175,7 @@ server/operations/webhooks: server/dashboard/types server/database server/record
 server/records/agents: server/dashboard/types server/database server/records/audit shared
 server/records/alerts: server/dashboard/types server/database server/operations/alerts server/records/agents server/records/codes server/records/follow-up server/records/orders server/records/patients server/records/results server/records/studies server/records/users server/records/webhooks shared
 server/records/audit: server/database shared
-server/records/calendar: server/dashboard/types server/database server/records/webhooks shared
+server/records/calendar: server/dashboard/types server/database server/records/changes server/records/webhooks shared
 server/records/changes: server/database server/records/webhooks
 server/records/clinics: server/dashboard/types server/database shared
 server/records/codes: server/dashboard/types server/database server/records/audit server/records/studies shared
@@ -183,14 +183,14 @@ server/records/comparison: server/dashboard/types server/database server/records
 server/records/filing: server/dashboard/types server/database server/records/changes server/records/codes server/records/orders server/records/patients server/records/studies shared
 server/records/follow-up: server/dashboard/types server/database server/records/results server/records/studies shared
 server/records/intervals: server/dashboard/types server/database server/records/clinics server/records/studies shared
-server/records/inventory: server/dashboard/types server/database server/records/patients server/records/webhooks shared
+server/records/inventory: server/dashboard/types server/database server/records/changes server/records/patients server/records/webhooks shared
 server/records/manual: server/dashboard/types server/database server/records/audit server/records/clinics server/records/patients server/records/studies shared
 server/records/orders: server/dashboard/types server/database server/records/audit server/records/clinics server/records/studies server/records/webhooks shared
 server/records/patients: server/dashboard/types server/database server/records/audit server/records/changes server/records/comparison server/records/studies shared
-server/records/registry: server/dashboard/types server/database server/records/audit server/records/calendar server/records/filing server/records/inventory server/records/orders server/records/patients server/records/studies server/records/unmatched server/records/webhooks shared
+server/records/registry: server/dashboard/types server/database server/records/audit server/records/calendar server/records/changes server/records/filing server/records/inventory server/records/orders server/records/patients server/records/studies server/records/unmatched server/records/webhooks shared
 server/records/results: server/dashboard/types server/database server/records/clinics server/records/comparison server/records/patients server/records/studies server/records/trail server/records/unmatched shared
 server/records/sharing: server/dashboard/types server/database server/records/clinics server/records/orders server/records/patients server/records/studies shared
-server/records/soap: server/dashboard/types server/database server/records/patients server/records/webhooks shared
+server/records/soap: server/dashboard/types server/database server/records/changes server/records/patients server/records/webhooks shared
 server/records/studies: server/database server/records/changes server/records/clinics server/records/webhooks shared
 server/records/trail: server/dashboard/types server/database server/records/filing server/records/patients server/records/studies shared
 server/records/unmatched: server/dashboard/types server/database server/records/audit server/records/codes server/records/comparison server/records/filing server/records/patients server/records/studies shared

@@ -3,7 +3,7 @@ import type { Page } from "../records/patients/patients.ts";
 import type { SyncPoints } from "../records/changes/sync-point.ts";
 import type { Quota } from "../records/filing/quota.ts";
 import type { Store } from "../database/store.ts";
-import { PAGE_SIZE_MAX } from "../http/query-parameters.ts";
+import { LONG_PAGE_MAX, PAGE_SIZE_MAX } from "../http/query-parameters.ts";
 
 /** Dependencies of the routes. */
 export interface RouteContext {
@@ -16,8 +16,13 @@ export interface RouteContext {
   readonly releaseFolder: string | null;
 }
 
+/** The page object of a list that the published specification does not have. */
+export function LongPageOf<T extends Type.TSchema>(item: T, title: string) {
+  return PageOf(item, title, LONG_PAGE_MAX);
+}
+
 /** The page object of the lists. */
-export function PageOf<T extends Type.TSchema>(item: T, title: string) {
+export function PageOf<T extends Type.TSchema>(item: T, title: string, maximum = PAGE_SIZE_MAX) {
   return Type.Object(
     {
       items: Type.Array(item, { description: "The records of this page." }),
@@ -25,7 +30,7 @@ export function PageOf<T extends Type.TSchema>(item: T, title: string) {
       page: Type.Integer({ minimum: 1, description: "Number of this page." }),
       page_size: Type.Integer({
         minimum: 1,
-        maximum: PAGE_SIZE_MAX,
+        maximum,
         description: "Greatest number of records on a page.",
       }),
       has_more: Type.Boolean({ description: "True if more pages follow." }),

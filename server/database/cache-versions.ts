@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { type AtEnd, type Query, query, type Session, uncachedWrite } from "./query.ts";
+import { type AtEnd, type Query, query, type Session, type StampedRows, uncachedWrite } from "./query.ts";
 import { type LockedClinic, stampChanges } from "./stamps.ts";
 
 // Cache invalidation by version: each clinic has two version numbers. The transaction that changes its data bumps them.
@@ -44,6 +44,7 @@ function watched(
   const patients = new Map<number, boolean>();
   let changedAt: number | undefined;
   let changesLists = false;
+  const stampedRows = new Set<StampedRows>();
   const ends = new Set<AtEnd>();
 
   function watch<P, R>(asked: Query<P, R>, parameters: P): void {
@@ -51,6 +52,7 @@ function watched(
     if (changed === undefined) return;
     const lists = changed.lists === true;
     changesLists ||= lists;
+    if (changed.stamps !== undefined) stampedRows.add(changed.stamps);
     if (changed.atEnd !== undefined) ends.add(changed.atEnd);
     if (changed.changedAt !== undefined) changedAt = Math.max(changed.changedAt, changedAt ?? changed.changedAt);
     for (const id of changed.clinics ?? []) note(clinics, id, lists);
@@ -90,7 +92,7 @@ function watched(
         for (const { id, version, stamp } of locked) await end(session, { id, version, now: Math.max(clock(), stamp) });
       }
       if (changedAt === undefined || locked.length === 0) return null;
-      const stamp = await stampChanges(session, locked, { changedAt, lists: changesLists });
+      const stamp = await stampChanges(session, locked, { changedAt, lists: changesLists, rows: stampedRows });
       return { clinicIds: locked.map(({ id }) => id), stamp };
     },
   };

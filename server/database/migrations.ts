@@ -984,6 +984,27 @@ const webhookPauses = () => `
     where state in ('new', 'sending', 'retrying');
 `;
 
+// What the lists of changes of SOAP records, events and items read. Records of before have the time at which they were made, or 0.
+const listedChanges = () => `
+  create table clinic_soap (
+    clinic_id bigint not null references clinic (id),
+    soap_id bigint not null references soap (id),
+    changed_at bigint not null,
+    primary key (clinic_id, soap_id)
+  );
+  insert into clinic_soap (clinic_id, soap_id, changed_at)
+    select clinic.id, soap.id, case when coalesce(soap.signed_at, soap.created_at) < clinic.stamp
+      then coalesce(soap.signed_at, soap.created_at) else clinic.stamp end
+    from soap join clinic_patient as reader on reader.patient_id = soap.patient_id and reader.listed = 1
+      join clinic on clinic.id = reader.clinic_id;
+  create index clinic_soap_by_change on clinic_soap (clinic_id, changed_at, soap_id);
+  create index clinic_soap_of_record on clinic_soap (soap_id);
+  alter table calendar_event add column changed_at bigint not null default 0;
+  create index calendar_event_by_change on calendar_event (clinic_id, changed_at, fp);
+  alter table inventory_item add column changed_at bigint not null default 0;
+  create index inventory_item_by_change on inventory_item (clinic_id, changed_at, fp);
+`;
+
 const soapContent = [
   "id",
   "fp",
@@ -1029,6 +1050,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   deliveriesOfStudies,
   clinicEvents,
   webhookPauses,
+  listedChanges,
 ];
 
 /** Version of the schema that this program knows. */

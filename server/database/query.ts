@@ -17,6 +17,9 @@ export interface Query<Parameters, Row> {
   readonly row?: Row;
 }
 
+/** Rows that only some transactions stamp. */
+export type StampedRows = "soap" | "events" | "items";
+
 /** The cached responses that a write invalidates. A null id means no clinic or patient. */
 export interface CacheInvalidation {
   readonly clinics?: readonly (number | null)[];
@@ -26,6 +29,8 @@ export interface CacheInvalidation {
   readonly lists?: true;
   /** Set if the write changes which patients or studies a clinic lists, or their content: its time, ms since 1970. */
   readonly changedAt?: number;
+  /** Rows that the write leaves unstamped, in addition to those of patients and studies and to removals. */
+  readonly stamps?: StampedRows;
   /** Runs for each changed clinic at the end of the transaction, once the clinic is locked. A function runs once. */
   readonly atEnd?: AtEnd;
 }

@@ -265,8 +265,14 @@ export interface Tables {
     id: Generated<number>;
     /** The status in which a user cancelled it; null for another event. */
     cancelled_from: Generated<EventStatus | null>;
+    /** Time of its last change. It never falls from one commit of the clinic to the next; 0 for one of before. */
+    changed_at: Generated<number>;
   };
-  inventory_item: ItemColumns & { id: Generated<number> };
+  inventory_item: ItemColumns & {
+    id: Generated<number>;
+    /** Time of its last change, also of its stock. It never falls from one commit of the clinic to the next; 0 for one of before. */
+    changed_at: Generated<number>;
+  };
   inventory_batch: BatchColumns & { id: Generated<number> };
   /** Each change of a quantity of stock, with its reason. */
   stock_movement: MovementColumns & { id: Generated<number> };
@@ -470,7 +476,14 @@ export interface Tables {
     /** Time at which the clinic's view of it changed last. It never falls from one commit of the clinic to the next. */
     changed_at: number;
   };
-  /** A transaction that changed the patients or studies of a clinic; see stamps.ts. */
+  /** The SOAP records that each clinic reads: those of its listed patients. See changes/clinic-soap.ts. */
+  clinic_soap: {
+    clinic_id: number;
+    soap_id: number;
+    /** Time at which the clinic's view of it changed last. It never falls from one commit of the clinic to the next. */
+    changed_at: number;
+  };
+  /** A transaction that changed what a clinic lists; see stamps.ts. */
   clinic_commit: {
     clinic_id: number;
     /** The version that it gave the clinic. */
@@ -481,7 +494,7 @@ export interface Tables {
     /** Time from which every read has its rows. UNSTAMPED until somebody has seen it committed. */
     visible_at: number;
   };
-  /** Patients and studies that left the lists of a clinic and did not return. */
+  /** Records that left the lists of a clinic and did not return. */
   clinic_removal: { clinic_id: number; fp: string; removed_at: number };
   /** What happened to the records of each clinic; see webhooks/events.ts. */
   clinic_event: ClinicEventColumns & { id: Generated<number> };

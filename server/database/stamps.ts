@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import { query, type Session, uncachedWrite } from "./query.ts";
+import { type Query, query, type Session, type StampedRows, uncachedWrite } from "./query.ts";
 
-// The stamps by which clients synchronise: `updated_at` of a patient, `changed_at` of a study, `removed_at` of a removal.
+// The stamps by which clients synchronise: `updated_at` of a patient, `removed_at` of a removal, `changed_at` of the others.
 //
 // A transaction writes UNSTAMPED into the rows that it changes. Its last statements before the commit lock the clinics and give
 // all of these rows one stamp: the time of the change, but never less than the last stamp of one of these clinics. So the
@@ -43,7 +43,7 @@ interface Commit {
 export async function stampChanges(
   session: Session,
   clinics: readonly LockedClinic[],
-  { changedAt, lists }: { changedAt: number; lists: boolean },
+  { changedAt, lists, rows }: { changedAt: number; lists: boolean; rows: ReadonlySet<StampedRows> },
 ): Promise<number> {
   const stamp = clinics.reduce((latest, clinic) => Math.max(latest, clinic.stamp), changedAt);
   const ids = clinics.map(({ id: clinicId, version }): Commit => ({ clinicId, version, stamp }));
@@ -54,6 +54,7 @@ export async function stampChanges(
     if (clinic.version % JOINED_EVERY === 0) await joinOldCommits(session, clinic.clinicId, stamp - KEPT_MS);
     await untilNoneIsLeft(async () => session.all(stampStudies, clinic));
     await untilNoneIsLeft(async () => session.all(stampRemovals, clinic));
+    for (const each of rows) await untilNoneIsLeft(async () => session.all(stampRows[each], clinic));
     if (!lists) continue;
     await untilNoneIsLeft(async () => {
       // The patient first: its copies in the connections name it.
@@ -229,6 +230,46 @@ const stampRemovals = uncachedWrite((db, p: { clinicId: number; stamp: number })
     )
     .returning("fp"),
 );
+
+const stampRows: Readonly<Record<StampedRows, Query<Commit, unknown>>> = {
+  soap: uncachedWrite((db, p) =>
+    db
+      .updateTable("clinic_soap")
+      .set({ changed_at: p.stamp })
+      .where("clinic_id", "=", p.clinicId)
+      .where("soap_id", "in", (unstamped) =>
+        unstamped
+          .selectFrom("clinic_soap")
+          .select("soap_id")
+          .where("clinic_id", "=", p.clinicId)
+          .where("changed_at", "=", sql.lit(UNSTAMPED))
+          .orderBy("soap_id")
+          .limit(ROWS_AT_ONCE),
+      )
+      .returning("soap_id"),
+  ),
+  events: stampOwned("calendar_event"),
+  items: stampOwned("inventory_item"),
+};
+
+/** Stamps rows that belong to one clinic. */
+function stampOwned(table: "calendar_event" | "inventory_item"): Query<Commit, unknown> {
+  return uncachedWrite((db, p) =>
+    db
+      .updateTable(table)
+      .set({ changed_at: p.stamp })
+      .where("fp", "in", (unstamped) =>
+        unstamped
+          .selectFrom(table)
+          .select("fp")
+          .where("clinic_id", "=", p.clinicId)
+          .where("changed_at", "=", sql.lit(UNSTAMPED))
+          .orderBy("fp")
+          .limit(ROWS_AT_ONCE),
+      )
+      .returning("fp"),
+  );
+}
 
 const stampPatients = uncachedWrite((db, p: { clinicId: number; stamp: number }) =>
   db

@@ -11,6 +11,8 @@ export interface Parameter<Value> {
   readonly schema: Type.TSchema;
   /** `given` is null if the request lacks the parameter. */
   readonly read: (given: string | null, name: string) => Value;
+  /** The parameter without which this one is ignored. */
+  readonly only?: string;
 }
 
 /** The query parameters of a route by their names. */
@@ -22,8 +24,8 @@ type Values<P extends Parameters> = { [Name in keyof P]: P[Name] extends Paramet
 export function readParameters<P extends Parameters>(request: FastifyRequest, parameters: P): Values<P> {
   const query = request.query as Record<string, string | string[] | undefined>;
   refuseLists(query, parameters);
-  const values = Object.entries(parameters).map(([name, { read }]) => {
-    const given = query[name] ?? null;
+  const values = Object.entries(parameters).map(([name, { read, only }]) => {
+    const given = (only === undefined || query[only] !== undefined ? query[name] : null) ?? null;
     if (Array.isArray(given)) throw invalid(name, given, "given once");
     return [name, read(given, name)];
   });
@@ -47,6 +49,9 @@ export const PAGE_SIZE_MAX = 100;
 const PAGE_SIZE_DEFAULT = 20;
 const PAGE_MAX = 999_999_999;
 
+/** Max records on a page of a list that the published specification does not have. */
+export const LONG_PAGE_MAX = 500;
+
 export const pageParameters = {
   page: positiveInteger({ otherwise: 1, max: PAGE_MAX, description: "Page number; the first page is 1." }),
   page_size: positiveInteger({
@@ -55,6 +60,11 @@ export const pageParameters = {
     description: "Greatest number of records on a page.",
   }),
 };
+
+const longPage = { otherwise: PAGE_SIZE_DEFAULT, max: LONG_PAGE_MAX };
+
+/** `page_size` of a list that the published specification does not have. */
+export const longPageSize = positiveInteger({ ...longPage, description: "Greatest number of records on a page." });
 
 /** Max length of a text. It exceeds any name, and bounds the work of a search. */
 const TEXT_CHARS_MAX = 200;
@@ -183,7 +193,11 @@ const IGNORED_NAME_CHARS_MAX = 64;
 export function reportIgnoredParameters(app: FastifyInstance): void {
   app.addHook("preHandler", (request, reply, done) => {
     const { parameters = {} } = request.context.route;
-    const ignored = Object.keys(request.query as object).filter((name) => !Object.hasOwn(parameters, name));
+    const given = request.query as object;
+    const isRead = ({ only }: Parameter<unknown>) => only === undefined || Object.hasOwn(given, only);
+    const ignored = Object.keys(given).filter(
+      (name) => !Object.hasOwn(parameters, name) || !isRead(parameters[name] as Parameter<unknown>),
+    );
     if (ignored.length > 0) {
       const names = ignored.slice(0, IGNORED_NAMES_MAX);
       const shown = names.map((name) => encodeURIComponent(name).slice(0, IGNORED_NAME_CHARS_MAX));

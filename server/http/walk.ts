@@ -7,7 +7,7 @@ import { invalid, type Parameter, readInstantParameter } from "./query-parameter
 
 /** A position in a list, and the walk that reached it. */
 export interface Walk {
-  /** The sort key of the last row: a time or a name, and an fp. */
+  /** The sort key of the last row: a time, or a name in the list of items; and an fp. */
   readonly key: readonly [number | string, string];
   /** Number of the page after it. */
   readonly page: number;
@@ -15,22 +15,26 @@ export interface Walk {
   readonly next: number | null;
 }
 
-type ListName = "patients" | "studies" | "items" | "removals";
+const KEY_TYPES = {
+  ...({ patients: "number", studies: "number", soap: "number", removals: "number" } as const),
+  // The items by name, and those that changed.
+  ...({ items: "string", stock: "number", calendar: "number" } as const),
+};
 
-const KEY_TYPES = { patients: "number", studies: "number", items: "string", removals: "number" } as const;
+export type ListName = keyof typeof KEY_TYPES;
 
 const DESCRIPTION =
   "Continues a walk: the value that the `Link` header of the page before has. Other parameters stay as they were, and " +
   "`page` is left out. No record that stays on the list is missing or comes twice, whatever leaves it meanwhile.";
 
-/** `after` of a list. Null if it is absent. */
-export function walkOf(list: ListName): Parameter<Walk | null> {
+/** `after` of a list that may have several orders. Null if it is absent. */
+export function walkOf(...lists: readonly ListName[]): Parameter<Walk | null> {
   return {
     schema: Type.String({ description: DESCRIPTION }),
     read(given, name) {
       if (given === null) return null;
-      const walk = parseWalk(list, given);
-      if (walk === null) throw invalid(name, given, "the value in the Link header of a page of this list");
+      const walk = lists.map((list) => parseWalk(list, given)).find((found) => found !== null);
+      if (walk === undefined) throw invalid(name, given, "the value in the Link header of a page of this list");
       return walk;
     },
   };

@@ -52,7 +52,7 @@ export async function storeEntity(
     case "soap":
       return storeSoap(session, entity, context);
     case "calendar_event":
-      return storeEvent(session, entity);
+      return storeEvent(session, entity, context);
     case "inventory_item":
       return storeItem(session, entity, context);
     case "inventory_batch":
@@ -91,18 +91,20 @@ async function storeStudy(
 async function storeSoap(
   session: Session,
   { type: _type, amends_fp = null, ...soap }: SoapLine,
-  { recordOwnerId }: ImportContext,
+  { recordOwnerId, now }: ImportContext,
 ): Promise<Change | { problem: string }> {
   const patient = await session.first(patientByFp, { fp: soap.patient_fp });
   if (patient === undefined) return missing("patient_fp", soap.patient_fp);
   const clinic = await session.first(clinicByFp, { fp: soap.performed_by_clinic_fp });
   if (clinic === undefined) return missing("performed_by_clinic_fp", soap.performed_by_clinic_fp);
-  return importSoap(session, { ...soap, amends_fp }, { patientId: patient.id, clinicId: clinic.id, recordOwnerId });
+  const ids = { patientId: patient.id, clinicId: clinic.id, recordOwnerId };
+  return importSoap(session, { ...soap, amends_fp }, ids, now);
 }
 
 async function storeEvent(
   session: Session,
   { event_type, clinic_fp, ...line }: CalendarEventLine,
+  { now }: ImportContext,
 ): Promise<Change | { problem: string }> {
   const { patient_fp, assigned_user_fp } = line;
   const clinic = await session.first(clinicByFp, { fp: clinic_fp });
@@ -112,7 +114,7 @@ async function storeEvent(
   const user = assigned_user_fp === null ? null : await session.first(userByFp, { fp: assigned_user_fp });
   if (user === undefined) return missing("assigned_user_fp", assigned_user_fp);
   const ids = { clinicId: clinic.id, patientId: patient?.id ?? null, userId: user?.id ?? null };
-  return importEvent(session, { ...line, type: event_type }, ids);
+  return importEvent(session, { ...line, type: event_type }, ids, now);
 }
 
 /** Stores the name of an appointment in practice software. */

@@ -6,8 +6,8 @@ import { TIMESTAMP_PATTERN } from "../schema/schema.ts";
 export const RemovedRecord = Type.Object(
   {
     fp: Type.String({
-      pattern: `^(patient|cds)_${ULID}$`,
-      description: "Fingerprint of the patient or of the diagnostic study.",
+      pattern: `^(patient|cds|soap|calevt|invitem)_${ULID}$`,
+      description: "Fingerprint of the patient, diagnostic study, SOAP record, calendar event or inventory item.",
     }),
     removed_at: Type.String({
       pattern: TIMESTAMP_PATTERN,
@@ -22,7 +22,7 @@ export const RemovedRecord = Type.Object(
   },
   {
     title: "RemovedRecord",
-    description: "A patient or a study that the clinic no longer reads.",
+    description: "A record that the clinic no longer reads.",
     additionalProperties: false,
   },
 );

@@ -39,3 +39,17 @@ export const Soap = Type.Object(
   { title: "SoapRecord", description: "A SOAP examination record.", additionalProperties: false },
 );
 export type Soap = Static<typeof Soap>;
+
+/** A record as GET /api/v1/soap lists it. */
+export const ListedSoap = Type.Object(
+  {
+    ...Soap.properties,
+    updated_at: Type.String({
+      pattern: TIMESTAMP_PATTERN,
+      description:
+        "Time of the last change that the clinic sees, which is the connection to its patient if that is later.",
+    }),
+  },
+  { title: "ListedSoapRecord", description: "A SOAP record in a list.", additionalProperties: false },
+);
+export type ListedSoap = Static<typeof ListedSoap>;

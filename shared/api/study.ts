@@ -106,7 +106,7 @@ export const StudyOrder = Type.Object(
 );
 export type StudyOrder = Static<typeof StudyOrder>;
 
-/** A study as the read API returns it. */
+/** A study as agents send it and as it is stored. */
 export const Study = Type.Object(
   {
     fp: Type.String({ pattern: fpPattern("cds"), description: "Fingerprint of the study." }),
@@ -137,16 +137,73 @@ export const Study = Type.Object(
     ),
     order: Type.Optional({ ...StudyOrder, description: "The order that the study answers. Absent without one." }),
   },
-  { title: "DiagnosticStudy", description: "A lab or imaging study.", additionalProperties: false },
+  { additionalProperties: false },
 );
 export type Study = Static<typeof Study>;
 
 const { flagged_species: _mark, order: _order, ...sentProperties } = Study.properties;
 
+/** Codes of a result, which GET adds with `include=codes`. */
+const ResultCodes = {
+  loinc: Type.Optional(
+    Nullable(
+      Type.String({
+        description:
+          "Only with `include=codes`: the LOINC code of the analyte in its unit; null if the catalogue has none.",
+      }),
+    ),
+  ),
+  ucum: Type.Optional(
+    Nullable(Type.String({ description: "Only with `include=codes`: `unit` in UCUM; null without a known one." })),
+  ),
+};
+
+/** A result as the read API returns it. */
+const ReadResult = Type.Object(
+  { ...Result.properties, ...ResultCodes },
+  { title: "AnalyteResult", description: "One analyte of a study.", additionalProperties: false },
+);
+export type ReadResult = Static<typeof ReadResult>;
+
+const readProperties = {
+  ...Study.properties,
+  results: Type.Array(ReadResult, {
+    maxItems: RESULTS_MAX,
+    description: "Empty for an imaging study without measurements.",
+  }),
+  accession: Type.Optional(
+    Type.String({
+      description:
+        "Number of the sample: that of its order, else, for the clinic whose device sent the study, the first one that the " +
+        "device sent. Absent without one.",
+    }),
+  ),
+  study_instance_uid: Type.Optional(
+    Type.String({ description: "DICOM Study Instance UID (0020,000D) of the images. Absent without one." }),
+  ),
+  revision: Type.Optional(
+    Type.Integer({ minimum: 2, description: "Number of this revision. Absent for the first one." }),
+  ),
+  corrected_at: Type.Optional(
+    Type.String({
+      pattern: TIMESTAMP_PATTERN,
+      description: "Time at which this revision replaced one that clinics could read. Absent if none could.",
+    }),
+  ),
+};
+
+/** A study as the read API returns it, with facts that only the server knows. */
+export const ReadStudy = Type.Object(readProperties, {
+  title: "DiagnosticStudy",
+  description: "A lab or imaging study.",
+  additionalProperties: false,
+});
+export type ReadStudy = Static<typeof ReadStudy>;
+
 /** A study in a list. `updated_at` is the clinic's own: two clinics may read the same study since different times. */
 export const ListedStudy = Type.Object(
   {
-    ...Study.properties,
+    ...readProperties,
     updated_at: Type.String({
       pattern: TIMESTAMP_PATTERN,
       description:

@@ -58,6 +58,57 @@ export interface PatientEnvelope {
   message: string;
 }
 
+/** A SOAP record in a list. */
+export interface ListedSoapRecord {
+  /** Fingerprint of the record. */
+  fp: string;
+  /** Fingerprint of the patient. */
+  patient_fp: string;
+  /** Type of the record in upper case, such as `EXAMINATION`. */
+  soap_type: string;
+  /** Stage of the record, in this order. A `SIGNED` or `LOCKED` record is immutable. */
+  status: "DRAFT" | "IN_PROGRESS" | "SIGNED" | "LOCKED";
+  /** The owner's report, as free text; null if not recorded. */
+  subjective: string | null;
+  /** Findings of the examination, as free text; null if not recorded. */
+  objective: string | null;
+  /** Assessment of the findings, as free text; null if not recorded. */
+  assessment: string | null;
+  /** Summary of the plan, as free text, without the structured plan items; null if not recorded. */
+  plan: string | null;
+  /** Fingerprint of the clinic that owns the record. */
+  performed_by_clinic_fp: string;
+  /** Time of the signature; null until `SIGNED`. */
+  signed_at: string | null;
+  /** Time at which the record was created. */
+  created_at: string;
+  /** Time of the last change that the clinic sees, which is the connection to its patient if that is later. */
+  updated_at: string;
+}
+
+/** One page of a list. */
+export interface SoapPage {
+  /** The records of this page. */
+  items: ListedSoapRecord[];
+  /** Number of all matches, not only of those on this page. */
+  total: number;
+  /** Number of this page. */
+  page: number;
+  /** Greatest number of records on a page. */
+  page_size: number;
+  /** True if more pages follow. */
+  has_more: boolean;
+  /** An addition to the published specification. Number of records of this page that are damaged in the database, and therefore not in `items`. Absent if there are none. */
+  left_out?: number;
+}
+
+/** A success. */
+export interface SoapPageEnvelope {
+  /** True in every success, false in every error. */
+  success: true;
+  data: SoapPage;
+}
+
 /** A SOAP examination record. */
 export interface SoapRecord {
   /** Fingerprint of the record. */
@@ -91,6 +142,53 @@ export interface SoapEnvelope {
   data: SoapRecord;
 }
 
+/** An analyte of the catalogue. */
+export interface Analyte {
+  /** Code that results have as `analyte`. With `modality` it names one analyte: `GLU` is one of blood and one of urine. */
+  code: string;
+  /** Kind of the study: the first three are lab studies, the others imaging studies. */
+  modality: "HEMATOLOGY" | "BIOCHEMISTRY" | "URINALYSIS" | "RADIOLOGY" | "ULTRASOUND" | "ENDOSCOPY";
+  /** What is measured, such as `blood`, `urine` or `feces`. */
+  specimen: string;
+  /** Name in English. */
+  name: string;
+  /** Name in Turkish. */
+  name_tr: string;
+  /** `ordinal`: the rank of a step such as `2+`. `word`: the value is in words, so that `value` is null. */
+  value_type: "numeric" | "ordinal" | "word";
+  /** Unit of the reference data; null for ranks and words. Results keep the unit of their device. */
+  unit: string | null;
+  /** That unit in UCUM; null without one. */
+  ucum: string | null;
+  /** LOINC codes of this finding. Several differ by what the unit measures; empty if none is known. */
+  loinc: string[];
+  /** The word of a normal result, such as `Negative`; null for a number, and for words without one. */
+  expected_word: string | null;
+}
+
+/** One page of a list. */
+export interface AnalytePage {
+  /** The records of this page. */
+  items: Analyte[];
+  /** Number of all matches, not only of those on this page. */
+  total: number;
+  /** Number of this page. */
+  page: number;
+  /** Greatest number of records on a page. */
+  page_size: number;
+  /** True if more pages follow. */
+  has_more: boolean;
+  /** An addition to the published specification. Number of records of this page that are damaged in the database, and therefore not in `items`. Absent if there are none. */
+  left_out?: number;
+}
+
+/** A success. */
+export interface AnalytePageEnvelope {
+  /** True in every success, false in every error. */
+  success: true;
+  data: AnalytePage;
+}
+
 /** One analyte of a study. */
 export interface AnalyteResult {
   /** Short code of the analyte, such as `GLU`; the device's own code if `code_source` is `device`. */
@@ -113,6 +211,10 @@ export interface AnalyteResult {
   abnormal?: true;
   /** Present if the device doubts the value: its reason, in words. `flag` is then null. */
   comment?: string;
+  /** Only with `include=codes`: the LOINC code of the analyte in its unit; null if the catalogue has none. */
+  loinc?: string | null;
+  /** Only with `include=codes`: `unit` in UCUM; null without a known one. */
+  ucum?: string | null;
 }
 
 /** A lab or imaging study in a list. */
@@ -142,6 +244,14 @@ export interface ListedStudy {
     /** Number of the order in the software that sent it; null for an order of the dashboard. */
     placer_number: string | null;
   };
+  /** Number of the sample: that of its order, else, for the clinic whose device sent the study, the first one that the device sent. Absent without one. */
+  accession?: string;
+  /** DICOM Study Instance UID (0020,000D) of the images. Absent without one. */
+  study_instance_uid?: string;
+  /** Number of this revision. Absent for the first one. */
+  revision?: number;
+  /** Time at which this revision replaced one that clinics could read. Absent if none could. */
+  corrected_at?: string;
   /** Time since which the clinic reads this revision: of the filing, of a correction, or of the connection to the patient. `updated_since` compares it. */
   updated_at: string;
 }
@@ -196,6 +306,14 @@ export interface DiagnosticStudy {
     /** Number of the order in the software that sent it; null for an order of the dashboard. */
     placer_number: string | null;
   };
+  /** Number of the sample: that of its order, else, for the clinic whose device sent the study, the first one that the device sent. Absent without one. */
+  accession?: string;
+  /** DICOM Study Instance UID (0020,000D) of the images. Absent without one. */
+  study_instance_uid?: string;
+  /** Number of this revision. Absent for the first one. */
+  revision?: number;
+  /** Time at which this revision replaced one that clinics could read. Absent if none could. */
+  corrected_at?: string;
 }
 
 /** A success. */
@@ -344,9 +462,9 @@ export interface InventoryItemPageEnvelope {
   data: InventoryItemPage;
 }
 
-/** A patient or a study that the clinic no longer reads. */
+/** A record that the clinic no longer reads. */
 export interface RemovedRecord {
-  /** Fingerprint of the patient or of the diagnostic study. */
+  /** Fingerprint of the patient, diagnostic study, SOAP record, calendar event or inventory item. */
   fp: string;
   /** Time at which it left. It never falls from one change of the clinic to the next. */
   removed_at: string;
@@ -487,6 +605,23 @@ export interface paths {
       };
     }
   >;
+  /** List SOAP records. */
+  "/api/v1/soap": Get<
+    SoapPageEnvelope,
+    {
+      query?: {
+        /** Greatest number of records on a page. */
+        page_size?: number;
+        /** Only records of this patient. One without an active connection to the clinic has none. */
+        patient_fp?: string;
+        /** Only records whose last change became visible at or after this time. A date alone is its first instant, a time without a zone is UTC. */
+        updated_since?: string;
+        /** Continues a walk: the value that the `Link` header of the page before has. Other parameters stay as they were, and `page` is left out. No record that stays on the list is missing or comes twice, whatever leaves it meanwhile. */
+        after?: string;
+      };
+      path?: never;
+    }
+  >;
   /** Get a SOAP record. */
   "/api/v1/soap/{fp}": Get<
     SoapEnvelope,
@@ -496,6 +631,19 @@ export interface paths {
         /** Fingerprint of the record, `soap_` and a ULID. */
         fp: string;
       };
+    }
+  >;
+  /** List analytes. */
+  "/api/v1/lab/analytes": Get<
+    AnalytePageEnvelope,
+    {
+      query?: {
+        /** Page number; the first page is 1. */
+        page?: number;
+        /** Greatest number of analytes on a page. */
+        page_size?: number;
+      };
+      path?: never;
     }
   >;
   /** List diagnostic studies. */
@@ -511,6 +659,8 @@ export interface paths {
         patient_fp?: string;
         /** Only studies whose last change became visible at or after this time. A date alone is its first instant, a time without a zone is UTC. */
         updated_since?: string;
+        /** An addition to the published specification. `codes` adds `loinc` and `ucum` to each result. */
+        include?: "codes";
         /** Continues a walk: the value that the `Link` header of the page before has. Other parameters stay as they were, and `page` is left out. No record that stays on the list is missing or comes twice, whatever leaves it meanwhile. */
         after?: string;
       };
@@ -552,6 +702,12 @@ export interface paths {
         type?: "APPOINTMENT" | "SURGERY" | "VACCINATION" | "CHECKUP" | "EMERGENCY" | "SALE";
         /** Only events in this status. */
         status?: "SCHEDULED" | "CHECKED_IN" | "IN_PROGRESS" | "PENDING_CHECKOUT" | "CLOSED" | "CANCELLED";
+        /** An addition to the published specification. Only events whose last change became visible at or after this time. A date alone is its first instant, a time without a zone is UTC. */
+        updated_since?: string;
+        /** Greatest number of records on a page. */
+        page_size?: number;
+        /** Continues a walk: the value that the `Link` header of the page before has. Other parameters stay as they were, and `page` is left out. No record that stays on the list is missing or comes twice, whatever leaves it meanwhile. */
+        after?: string;
       };
       path?: never;
     }
@@ -569,6 +725,8 @@ export interface paths {
         category?: string;
         /** If true, only items below their `low_stock_threshold`. */
         low_stock_only?: boolean;
+        /** An addition to the published specification. Only items whose last change became visible at or after this time. A date alone is its first instant, a time without a zone is UTC. */
+        updated_since?: string;
         /** Continues a walk: the value that the `Link` header of the page before has. Other parameters stay as they were, and `page` is left out. No record that stays on the list is missing or comes twice, whatever leaves it meanwhile. */
         after?: string;
       };

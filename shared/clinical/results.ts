@@ -160,6 +160,7 @@ export function withAbnormalWords({ modality, results }: Pick<Study, "modality" 
   });
 }
 
-function analyteOf(apiCode: string, modality: string): Analyte | undefined {
+/** Finds the analyte that a result of the API names. */
+export function analyteOf(apiCode: string, modality: string): Analyte | undefined {
   return analytes.find((analyte) => analyte.api_code === apiCode && analyte.modality === modality);
 }

@@ -145,7 +145,7 @@ export class Api {
 /** Returns the header that carries the key to a path. */
 export function authorization(path: string, key: string | null): Record<string, string> {
   if (key === null) return {};
-  return /^\/api\/v1\/(soap|lab)\//.test(path) ? { authorization: `Bearer ${key}` } : { "x-api-key": key };
+  return /^\/api\/v1\/(soap|lab)\b/.test(path) ? { authorization: `Bearer ${key}` } : { "x-api-key": key };
 }
 
 function parsed(text: string): unknown {

@@ -75,8 +75,8 @@ export const syncChecks: readonly ApiCheck[] = [
           }
         }
         const [ours, theirs] = [first.get("ours"), first.get("theirs")];
-        // A shared record reads the same for both. What left is empty for both.
-        const isShared = path.includes(patients.shared.fp) || /soap|diagnostics\/|changes/.test(path);
+        // A shared record and the catalogue read the same for both. What left is empty for both.
+        const isShared = path.includes(patients.shared.fp) || /soap|diagnostics\/|changes|analytes/.test(path);
         if (!isShared) assert.notEqual(ours?.text, theirs?.text, path);
         const etag = String(ours?.headers.get("etag"));
         if (ours?.status === 200 && theirs?.text !== ours.text)

@@ -3,30 +3,37 @@ import { RemovedRecord } from "../../../shared/api/removed-record.ts";
 import { exampleOf } from "../../http/openapi/examples.ts";
 import type { Operation } from "../../http/openapi/document.ts";
 import { syncHeaders } from "../../http/openapi/headers.ts";
-import { pageParameters, readParameters } from "../../http/query-parameters.ts";
+import { longPageSize, readParameters } from "../../http/query-parameters.ts";
 import { keyOf, versionsOf } from "../../http/request-context.ts";
 import { linkNext, setSyncCursor, walkOrTime } from "../../http/walk.ts";
 import { listRemovals } from "../../records/patients/removals.ts";
-import { EnvelopeOf, PageOf, pageOf, type RouteContext } from "../context.ts";
+import { EnvelopeOf, LongPageOf, pageOf, type RouteContext } from "../context.ts";
 
 // GET /api/v1/changes.
 
-const RemovedPageEnvelope = EnvelopeOf(PageOf(RemovedRecord, "RemovedPage"), "RemovedPageEnvelope");
+const RemovedPageEnvelope = EnvelopeOf(LongPageOf(RemovedRecord, "RemovedPage"), "RemovedPageEnvelope");
 
 const list = {
   operationId: "listRemovedRecords",
   summary: "List what left the lists",
   description:
-    "An addition to the published specification. The patients and studies that left the lists of the key's clinic and did " +
-    "not return: deleted patients, patients whose connection was closed, their studies, and studies that were taken back " +
-    "or moved to a patient of other clinics; the first one first. A study that moved to another patient of the clinic is " +
-    "still listed, as a changed one, and so are those of a patient that was merged into another one, which `merged_into` names. A copy of the lists removes these records; in which order it reads this list and the " +
-    "others does not matter. A key with `clinic.lab.view` alone gets the studies.",
+    "An addition to the published specification. The records that left the lists of the key's clinic and did not return: " +
+    "deleted patients, patients whose connection was closed, their studies and SOAP records, studies that were taken back or " +
+    "moved to a patient of other clinics, deleted events and items; the first one first. A study that moved to another patient " +
+    "of the clinic is still listed, as a changed one, and so are those of a patient that was merged into another one, which " +
+    "`merged_into` names. A copy of the lists removes these records; in which order it reads this list and the others does not " +
+    "matter. A key gets the kinds of records that it may read.",
   header: "x-api-key",
-  permissions: ["clinic.patient.view", "clinic.lab.view"],
+  permissions: [
+    "clinic.patient.view",
+    "clinic.lab.view",
+    "clinic.soap.view",
+    "clinic.calendar.view",
+    "clinic.inventory.view",
+  ],
   variesWithPermissions: true,
   parameters: {
-    page_size: pageParameters.page_size,
+    page_size: longPageSize,
     after: walkOrTime(
       "removals",
       "What left after it: the `Sync-Cursor` of the last request or of another list, a time, or the value in the `Link` " +
@@ -36,6 +43,18 @@ const list = {
   headers: syncHeaders,
   example: { success: true, data: pageOf({ items: [exampleOf.removed], total: 1 }, 1, 20) },
 } satisfies Operation;
+
+/** Returns the kinds of records that a key may read. */
+function readableKinds(permissions: readonly string[]) {
+  const patients = permissions.includes("clinic.patient.view");
+  return {
+    patients,
+    studies: patients || permissions.includes("clinic.lab.view"),
+    soap: patients || permissions.includes("clinic.soap.view"),
+    events: permissions.includes("clinic.calendar.view"),
+    items: permissions.includes("clinic.inventory.view"),
+  };
+}
 
 export function changeRoutes(app: FastifyInstance, { store, syncPoints }: RouteContext): void {
   app.get(
@@ -53,7 +72,7 @@ export function changeRoutes(app: FastifyInstance, { store, syncPoints }: RouteC
       const cursor = walk?.next ?? next;
       const found = await listRemovals(store, {
         clinicId,
-        studiesOnly: !permissions.includes("clinic.patient.view"),
+        ...readableKinds(permissions),
         from,
         pageSize: page_size,
         after: walk && { removedAt: Number(walk.key[0]), fp: walk.key[1] },

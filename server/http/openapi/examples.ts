@@ -4,8 +4,8 @@ import type { FpKind } from "../../../shared/api/fp.ts";
 import type { InventoryItem } from "../../../shared/api/inventory.ts";
 import type { RemovedRecord } from "../../../shared/api/removed-record.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
-import type { Soap } from "../../../shared/api/soap.ts";
-import type { ListedStudy, Study } from "../../../shared/api/study.ts";
+import type { ListedSoap, Soap } from "../../../shared/api/soap.ts";
+import type { ListedStudy, ReadStudy, Study } from "../../../shared/api/study.ts";
 import type { Trail } from "../../../shared/api/trail.ts";
 import { refusal, refusalText } from "../../dashboard/types/refusals.ts";
 import { ApiError, type ErrorCode, type ErrorEnvelope } from "../errors.ts";
@@ -93,7 +93,16 @@ const item: InventoryItem = {
   is_virtual: false,
 };
 
-const listedStudy: ListedStudy = { ...study, updated_at: "2026-11-20T10:05:00.000Z" };
+const readStudy: ReadStudy = {
+  ...study,
+  accession: "T000123",
+  revision: 2,
+  corrected_at: "2026-11-20T10:05:00.000Z",
+};
+
+const listedStudy: ListedStudy = { ...readStudy, updated_at: "2026-11-20T10:05:00.000Z" };
+
+const listedSoap: ListedSoap = { ...soap, updated_at: "2026-11-20T09:40:00.000Z" };
 
 const removed: RemovedRecord = { fp: exampleFp("cds"), removed_at: "2026-11-20T10:15:00.000Z" };
 
@@ -130,7 +139,9 @@ const events: ClinicEvent[] = [
   },
 ];
 
-export const exampleOf = { patient, soap, study, listedStudy, event, item, removed, trail, events };
+export const exampleOf = {
+  ...{ patient, soap, listedSoap, study: readStudy, listedStudy, event, item, removed, trail, events },
+};
 
 const unmatched = refusal("SHARE.UNMATCHED");
 

@@ -126,8 +126,7 @@ export const budgetHeaders: readonly Header[] = [
 
 export const handlerHeaders: readonly Header[] = ["X-Ignored-Parameters", ...budgetHeaders];
 
-/** Headers of a walked list, and of a list with changes. */
-export const walkHeaders = ["Link"] as const satisfies readonly Header[];
+/** Headers of a list with changes. */
 export const syncHeaders = ["Link", "Sync-Cursor"] as const satisfies readonly Header[];
 export const feedHeaders = ["Link", "Feed-Cursor"] as const satisfies readonly Header[];
 

@@ -32,7 +32,7 @@ Both windows begin with their first request. A network address may send ${limits
 
 ## Synchronisation
 
-\`updated_since=T\` returns every patient or study whose last change became visible at or after T, even if its \`updated_at\` is a little older, and \`updated_at\` never falls from one change of a clinic to the next. So a client that sends the \`Sync-Cursor\` of its last request, the time at which it sent that request, or the newest \`updated_at\` that it got loses nothing.
+\`updated_since=T\` returns every patient, study, SOAP record, calendar event or item whose last change became visible at or after T, even if its \`updated_at\` is a little older, and \`updated_at\` never falls from one change of a clinic to the next. So a client that sends the \`Sync-Cursor\` of its last request, the time at which it sent that request, or the newest \`updated_at\` that it got loses nothing.
 
 The first import of a clinic keeps the times of its file. The \`Link\` header of a page names the next one by the position of its last record, so that no record is lost or repeated when others leave the list; after the last page it names the changes since the walk began, if there are any. \`/api/v1/changes\` lists what left. \`/api/v1/events\` lists what happened to all records, for 30 days.
 
@@ -46,7 +46,15 @@ Every error is an \`Error\`. So is the response to a request that reaches no end
 
 ## Versions
 
-Within /api/v1, fields, parameters and endpoints are added, never changed or removed. A client ignores those that it does not know.`;
+Within /api/v1, fields, parameters and endpoints are added, never changed or removed. A client ignores those that it does not know.
+
+| Added | What |
+|---|---|
+| 2026-11 | \`GET /api/v1/soap\`, \`GET /api/v1/lab/analytes\` |
+| 2026-11 | \`updated_since\` of \`/api/v1/calendar/events\` and \`/api/v1/inventory\`; SOAP records, events and items in \`/api/v1/changes\` |
+| 2026-11 | \`accession\`, \`study_instance_uid\`, \`revision\` and \`corrected_at\` of studies; \`include=codes\` for \`loinc\` and \`ucum\` of results |
+| 2026-11 | \`page_size\` up to 500 of lists that the published specification does not have |
+| 2026-11 | \`GET /api/v1/lab/diagnostics\`, \`GET /api/v1/changes\`, \`after\`, \`Link\` and \`Sync-Cursor\`; \`comments\` and \`order\` of studies |`;
 
 export const introduceSync = (
   limits: Limits,

@@ -87,7 +87,7 @@ async function changeLine(
   if (changed.includes("name") && (await findItem(session, request.clinicId, { sku: null, name: line.name }))) {
     return refused({ field: "item", code: "name_taken", value: line.name });
   }
-  await changeItem(session, found.fp, after);
+  await changeItem(session, found.fp, after, request.now);
   await record(session, request.batch, { kind: stockItems, subject: found.fp, before, after });
   await auditItem(session, "stock item change", found.fp, request);
   return outcomeOf(

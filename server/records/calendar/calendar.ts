@@ -1,8 +1,10 @@
 import type { CalendarEvent, EventStatus, EventType } from "../../../shared/api/calendar.ts";
 import { newFp } from "../../../shared/api/fp.ts";
+import { forgetRemoval, noteRemoval } from "../changes/clinic-removals.ts";
 import { type TimeRange, eventStatusProblem } from "./calendar-events.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { EventColumns } from "../../database/schema.ts";
+import { UNSTAMPED } from "../../database/stamps.ts";
 import { type Refusal, refusal, refusalWords } from "../../dashboard/types/refusals.ts";
 import { eventOfAppointment } from "../webhooks/events.ts";
 
@@ -26,6 +28,7 @@ export async function importEvent(
   session: Session,
   event: CalendarEvent & { cancelled_from?: EventStatus },
   ids: { clinicId: number; patientId: number | null; userId: number | null },
+  now: number,
 ): Promise<"new" | "changed" | "unchanged" | { problem: string }> {
   const row: EventColumns = {
     fp: event.fp,
@@ -39,17 +42,19 @@ export async function importEvent(
     assigned_user_id: ids.userId,
   };
   const stored = await session.first(storedByFp, { fp: event.fp });
-  const change = stored === undefined ? await insertEvent(session, row) : await importOver(session, stored, row);
+  const change =
+    stored === undefined ? await insertEvent(session, row, now) : await importOver(session, stored, row, now);
   if (event.cancelled_from === undefined || typeof change === "object") return change;
   const from = event.cancelled_from;
-  const now = await session.first(storedByFp, { fp: event.fp });
-  if (now === undefined || now.cancelled_from === from) return change;
-  await session.all(noteCancelled, { id: now.id, from });
+  const current = await session.first(storedByFp, { fp: event.fp });
+  if (current === undefined || current.cancelled_from === from) return change;
+  await session.all(noteCancelled, { id: current.id, from });
   return change === "unchanged" ? "changed" : change;
 }
 
-async function insertEvent(session: Session, row: EventColumns): Promise<"new"> {
-  await session.all(insert, row);
+async function insertEvent(session: Session, row: EventColumns, now: number): Promise<"new"> {
+  await forgetRemoval(session, { clinicId: row.clinic_id, fp: row.fp });
+  await session.all(insert, { ...row, now });
   await session.all(eventOfAppointment, { fp: row.fp, clinicId: row.clinic_id, change: "created" });
   return "new";
 }
@@ -58,8 +63,9 @@ async function updateEvent(
   session: Session,
   { id, clinic_id: previousClinicId }: Pick<EventColumns, "clinic_id"> & { id: number },
   row: EventColumns,
+  now: number,
 ): Promise<void> {
-  await session.all(update, { ...row, id, previousClinicId });
+  await session.all(update, { ...row, id, previousClinicId, now });
   await session.all(eventOfAppointment, { fp: row.fp, clinicId: row.clinic_id, change: "changed" });
 }
 
@@ -67,24 +73,27 @@ async function importOver(
   session: Session,
   stored: EventColumns & { id: number },
   row: EventColumns,
+  now: number,
 ): Promise<"changed" | "unchanged" | { problem: string }> {
-  if ((Object.keys(row) as (keyof EventColumns)[]).every((column) => stored[column] === row[column])) {
-    return "unchanged";
-  }
+  if (isSame(stored, row)) return "unchanged";
   if (stored.clinic_id !== row.clinic_id) {
     return { problem: `${row.fp} is an event of another clinic, expected its own clinic_fp` };
   }
   const problem = stored.status === row.status ? null : eventStatusProblem(stored.status, row.status);
   if (problem !== null) return { problem: refusalWords(problem) };
-  await replaceEvent(session, stored, row);
+  await replaceEvent(session, stored, row, now);
   return "changed";
 }
 
 /** Stores an event of practice software under its fp. Run it in a transaction. */
-export async function saveEvent(session: Session, row: EventColumns): Promise<void> {
+export async function saveEvent(session: Session, row: EventColumns, now: number): Promise<void> {
   const stored = await session.first(storedByFp, { fp: row.fp });
-  if (stored === undefined) await insertEvent(session, row);
-  else await replaceEvent(session, stored, row);
+  if (stored === undefined) await insertEvent(session, row, now);
+  else if (!isSame(stored, row)) await replaceEvent(session, stored, row, now);
+}
+
+function isSame(stored: EventColumns, row: EventColumns): boolean {
+  return (Object.keys(row) as (keyof EventColumns)[]).every((column) => stored[column] === row[column]);
 }
 
 /** Overwrites an event. One that becomes cancelled keeps the status that an undo brings back. */
@@ -92,36 +101,46 @@ async function replaceEvent(
   session: Session,
   stored: Pick<EventColumns, "status" | "clinic_id"> & { id: number },
   row: EventColumns,
+  now: number,
 ): Promise<void> {
-  await updateEvent(session, stored, row);
+  await updateEvent(session, stored, row, now);
   if (row.status === "CANCELLED" && stored.status !== "CANCELLED") {
     await session.all(noteCancelled, { id: stored.id, from: stored.status });
   }
 }
 
 /** Removes an event as if it had never been. */
-export async function deleteEvent(session: Session, { fp, clinic_id }: Pick<EventColumns, "fp" | "clinic_id">) {
-  await session.all(eventOfAppointment, { fp, clinicId: clinic_id, change: "removed" });
-  await session.all(remove, { fp, clinicId: clinic_id });
+export async function deleteEvent(
+  session: Session,
+  { fp, clinic_id: clinicId }: Pick<EventColumns, "fp" | "clinic_id">,
+  now: number,
+): Promise<void> {
+  await session.all(eventOfAppointment, { fp, clinicId, change: "removed" });
+  await session.all(remove, { fp, clinicId });
+  await noteRemoval(session, { fp, clinicId, now });
 }
 
 /** Stores a new event of a clinic. Run it in a transaction. @returns its fp */
-export async function addEvent(session: Session, event: Omit<EventColumns, "fp" | "status">): Promise<string> {
+export async function addEvent(
+  session: Session,
+  event: Omit<EventColumns, "fp" | "status">,
+  now: number,
+): Promise<string> {
   const fp = newFp("calevt");
-  await insertEvent(session, { ...event, fp, status: "SCHEDULED" });
+  await insertEvent(session, { ...event, fp, status: "SCHEDULED" }, now);
   return fp;
 }
 
 /** Changes the status of an event. Run it in a transaction. @returns the reason if the change is illegal, else null */
 export async function moveEvent(
   session: Session,
-  { clinicId, fp, to }: { clinicId: number; fp: string; to: EventStatus },
+  { clinicId, fp, to, now }: { clinicId: number; fp: string; to: EventStatus; now: number },
 ): Promise<Refusal | null> {
   const stored = await session.first(storedByFp, { fp });
   if (stored?.clinic_id !== clinicId) return refusal("EVENT.NOT_OWN", fp);
   const problem = eventStatusProblem(stored.status, to);
   if (problem !== null) return problem;
-  await updateEvent(session, stored, { ...stored, status: to });
+  await updateEvent(session, stored, { ...stored, status: to }, now);
   if (to === "CANCELLED") await session.all(noteCancelled, { id: stored.id, from: stored.status });
   return null;
 }
@@ -131,10 +150,11 @@ export async function changeEvent(
   session: Session,
   fp: string,
   changes: Partial<Omit<EventColumns, "fp" | "clinic_id">>,
+  now: number,
 ): Promise<void> {
   const stored = await session.first(storedByFp, { fp });
   if (stored === undefined) throw new Error("the event is missing");
-  await updateEvent(session, stored, { ...stored, ...changes });
+  await updateEvent(session, stored, { ...stored, ...changes }, now);
 }
 
 type EventRow = Omit<EventColumns, "clinic_id" | "patient_id" | "assigned_user_id"> & {
@@ -189,15 +209,23 @@ const remove = query(
 );
 
 const insert = query(
-  (db, p: EventColumns) => db.insertInto("calendar_event").values(eventValues(p)),
-  ({ clinic_id }) => ({ clinics: [clinic_id] }),
+  (db, p: EventColumns & { now: number }) =>
+    db.insertInto("calendar_event").values((column) => ({ ...eventValues(p), changed_at: column.lit(UNSTAMPED) })),
+  ({ clinic_id, now }) => ({ clinics: [clinic_id], changedAt: now, stamps: "events" }),
 );
 
 // The previous clinic loses the event if it moves to another clinic.
 const update = query(
-  (db, p: EventColumns & { id: number; previousClinicId: number }) =>
-    db.updateTable("calendar_event").set(eventValues(p)).where("id", "=", p.id),
-  ({ clinic_id, previousClinicId }) => ({ clinics: [clinic_id, previousClinicId] }),
+  (db, p: EventColumns & { id: number; previousClinicId: number; now: number }) =>
+    db
+      .updateTable("calendar_event")
+      .set((column) => ({ ...eventValues(p), changed_at: column.lit(UNSTAMPED) }))
+      .where("id", "=", p.id),
+  ({ clinic_id, previousClinicId, now }) => ({
+    clinics: [clinic_id, previousClinicId],
+    changedAt: now,
+    stamps: "events",
+  }),
 );
 
 // Responses of /api/v1 do not have it.

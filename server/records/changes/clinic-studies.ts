@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
 import { UNSTAMPED } from "../../database/stamps.ts";
+import { listing, removals } from "./clinic-removals.ts";
 import {
   eventsOfLeftStudies,
   eventsOfLostStudies,
@@ -13,7 +14,7 @@ import {
 
 // `clinic_study` has a row for each filed study that a clinic reads. Every write of a study, a patient or a connection brings
 // it up to date in its own transaction, and adds the events of the clinic with it. The end of the transaction stamps the
-// rows; see database/stamps.ts. `clinic_removal` has what left a clinic's lists, until it returns.
+// rows; see database/stamps.ts.
 
 /**
  * Updates the clinics' rows of a study, also if it moved to another patient or was taken back. Call it after the write.
@@ -125,16 +126,6 @@ function lostStudies(db: Kysely<Tables>, patientId: number | null) {
     .where("clinic_study.clinic_id", "not in", listing(db, patientId));
 }
 
-/** An insert of removals. A repeated one is the newer one. */
-function removals(db: Kysely<Tables>) {
-  return db
-    .insertInto("clinic_removal")
-    .columns(["clinic_id", "fp", "removed_at"])
-    .onConflict((conflict) =>
-      conflict.columns(["clinic_id", "fp"]).doUpdateSet((set) => ({ removed_at: set.ref("excluded.removed_at") })),
-    );
-}
-
 const forgetLostStudy = uncachedWrite((db, p: { fp: string; patientId: number }) =>
   db.deleteFrom("clinic_removal").where("fp", "=", p.fp).where("clinic_id", "in", listing(db, p.patientId)),
 );
@@ -160,15 +151,6 @@ const forgetLostPatient = uncachedWrite((db, p: { patientId: number }) =>
         .where("patient.deleted_at", "is", null),
     ),
 );
-
-/** The clinics that list a patient. */
-function listing(db: Kysely<Tables>, patientId: number | null) {
-  return db
-    .selectFrom("clinic_patient")
-    .select("clinic_patient.clinic_id")
-    .where("clinic_patient.patient_id", "=", patientId)
-    .where("clinic_patient.listed", "=", 1);
-}
 
 const dropStudy = uncachedWrite((db, p: { fp: string; patientId: number | null }) =>
   db

@@ -1,5 +1,6 @@
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { ItemColumns, MovementColumns } from "../../database/schema.ts";
+import { UNSTAMPED } from "../../database/stamps.ts";
 import { eventOfItem } from "../webhooks/events.ts";
 
 // The only place where quantities of stock change: with a movement for each batch. So the sum of the movements is the quantity.
@@ -29,7 +30,7 @@ export async function moveStock(
   }
   const quantity = parts.reduce((sum, part) => sum + part.quantity, 0);
   const before = await session.first(stockOf, item);
-  await session.all(addToItem, { id: item.id, quantity, clinicId: item.clinic_id });
+  await session.all(addToItem, { id: item.id, quantity, clinicId: item.clinic_id, at: facts.at });
   if (before === undefined || quantity === 0) return;
   const after = { ...before, quantity_on_hand: before.quantity_on_hand + quantity };
   await noteItemChange(session, before, { ...after, clinic_id: item.clinic_id });
@@ -120,12 +121,15 @@ const addToBatch = uncachedWrite((db, p: { id: number; quantity: number }) =>
 );
 
 const addToItem = query(
-  (db, p: { id: number; quantity: number; clinicId: number }) =>
+  (db, p: { id: number; quantity: number; clinicId: number; at: number }) =>
     db
       .updateTable("inventory_item")
-      .set((set) => ({ quantity_on_hand: set("quantity_on_hand", "+", p.quantity) }))
+      .set((set) => ({
+        quantity_on_hand: set("quantity_on_hand", "+", p.quantity),
+        changed_at: set.lit(UNSTAMPED),
+      }))
       .where("id", "=", p.id),
-  ({ clinicId }) => ({ clinics: [clinicId] }),
+  ({ clinicId, at }) => ({ clinics: [clinicId], changedAt: at, stamps: "items" }),
 );
 
 const stockOf = query((db, p: { id: number }) =>

@@ -49,7 +49,7 @@ export async function storeNewItem(
   { now, userId }: { readonly now: number; readonly userId: number | null },
 ): Promise<string | null> {
   const is_virtual = item.category === "SERVICE";
-  const fp = await addItem(session, clinicId, { ...item, name: name.trim(), unit: unit.trim(), is_virtual });
+  const fp = await addItem(session, clinicId, { ...item, name: name.trim(), unit: unit.trim(), is_virtual }, now);
   if (fp === null) return null;
   for (const { quantity, lot, expiry_date } of deliveries) {
     const delivery = { quantity, lot: lot?.trim() || null, expiry_date, received_at: now };

@@ -1,11 +1,13 @@
 import type { Kysely } from "kysely";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { InventoryItem } from "../../../shared/api/inventory.ts";
+import { forgetRemoval, noteRemoval } from "../changes/clinic-removals.ts";
 import { type Batch, consume, type Consumption, receive, type Taking } from "./inventory-stock.ts";
 import { type MovedPart, type MoveFacts, moveStock, noteImport, noteItemChange, removeMovements } from "./movements.ts";
 import type { WalkedPage } from "../patients/patients.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { BatchColumns, ItemColumns, Tables } from "../../database/schema.ts";
+import { UNSTAMPED } from "../../database/stamps.ts";
 import { refusal } from "../../dashboard/types/refusals.ts";
 import type { TakeReason } from "../../dashboard/types/stock.ts";
 import { eventOfItem } from "../webhooks/events.ts";
@@ -95,13 +97,20 @@ interface Received {
 }
 
 /** Adds an item without stock to a clinic. Run it in a transaction. @returns its fp; null if the clinic has an item of this name */
-export async function addItem(session: Session, clinicId: number, item: NewItem): Promise<string | null> {
+export async function addItem(session: Session, clinicId: number, item: NewItem, now: number): Promise<string | null> {
   if ((await session.first(itemByName, { clinicId, name: item.name })) !== undefined) return null;
   const fp = newFp("invitem");
   // The dashboard shows no prices; programs of the clinic read them.
   const currency = (await session.first(lastCurrency, { clinicId }))?.currency ?? "TRY";
   const free = { quantity_on_hand: 0, unit_price_cents: 0, currency };
-  await session.all(insertItem, { fp, clinic_id: clinicId, ...free, ...item, is_virtual: item.is_virtual ? 1 : 0 });
+  await session.all(insertItem, {
+    fp,
+    clinic_id: clinicId,
+    ...free,
+    ...item,
+    is_virtual: item.is_virtual ? 1 : 0,
+    now,
+  });
   await session.all(eventOfItem, { fp, clinicId, change: "created" });
   return fp;
 }
@@ -123,22 +132,23 @@ export async function findItem(
 export type ItemFacts = Pick<ItemColumns, "name" | "category" | "sku" | "unit" | "low_stock_threshold">;
 
 /** Changes what an item is; its stock stays. Run it in a transaction. */
-export async function changeItem(session: Session, fp: string, facts: ItemFacts): Promise<void> {
+export async function changeItem(session: Session, fp: string, facts: ItemFacts, now: number): Promise<void> {
   const item = await session.first(itemByFp, { fp });
   if (item === undefined) return;
   const changed = { ...item, ...facts };
-  await session.all(updateItem, { ...changed, previousClinicId: item.clinic_id });
+  await session.all(updateItem, { ...changed, previousClinicId: item.clinic_id, now });
   await noteItemChange(session, item, changed);
 }
 
 /** Removes an item with its batches and movements. Run it in a transaction. */
-export async function removeItem(session: Session, fp: string): Promise<void> {
+export async function removeItem(session: Session, fp: string, now: number): Promise<void> {
   const item = await session.first(itemByFp, { fp });
   if (item === undefined) return;
   await session.all(eventOfItem, { fp, clinicId: item.clinic_id, change: "removed" });
   await removeMovements(session, item.id);
   await session.all(deleteBatches, { itemId: item.id });
   await session.all(deleteItem, { id: item.id, clinicId: item.clinic_id });
+  await noteRemoval(session, { clinicId: item.clinic_id, fp, now });
 }
 
 /** Finds an item of a clinic and its batches, empty ones included. */
@@ -174,7 +184,8 @@ export async function importItem(
   };
   const stored = await session.first(itemByFp, { fp: item.fp });
   if (stored === undefined) {
-    const added = await session.first(insertItem, row);
+    await forgetRemoval(session, { clinicId, fp: item.fp });
+    const added = await session.first(insertItem, { ...row, now: at });
     if (added === undefined) throw new Error("an insert returned no row");
     await session.all(eventOfItem, { fp: row.fp, clinicId, change: "created" });
     await noteImport(session, added.id, { batchId: null, quantity: row.quantity_on_hand }, at);
@@ -184,7 +195,7 @@ export async function importItem(
     return { problem: `${item.fp} is an item of another clinic, expected its own clinic_fp` };
   const same = (Object.keys(row) as (keyof ItemColumns)[]).every((column) => stored[column] === row[column]);
   if (same) return "unchanged";
-  await session.all(updateItem, { ...row, id: stored.id, previousClinicId: stored.clinic_id });
+  await session.all(updateItem, { ...row, id: stored.id, previousClinicId: stored.clinic_id, now: at });
   await noteItemChange(session, stored, row);
   const quantity = row.quantity_on_hand - stored.quantity_on_hand;
   await noteImport(session, stored.id, { batchId: null, quantity }, at);
@@ -300,15 +311,26 @@ const lastCurrency = query((db, p: { clinicId: number }) =>
 );
 
 const insertItem = query(
-  (db, p: ItemColumns) => db.insertInto("inventory_item").values(itemValues(p)).returning("id"),
-  ({ clinic_id }) => ({ clinics: [clinic_id] }),
+  (db, p: ItemColumns & { now: number }) =>
+    db
+      .insertInto("inventory_item")
+      .values((column) => ({ ...itemValues(p), changed_at: column.lit(UNSTAMPED) }))
+      .returning("id"),
+  ({ clinic_id, now }) => ({ clinics: [clinic_id], changedAt: now, stamps: "items" }),
 );
 
 // The previous clinic loses the item if it moves to another clinic.
 const updateItem = query(
-  (db, p: ItemColumns & { id: number; previousClinicId: number }) =>
-    db.updateTable("inventory_item").set(itemValues(p)).where("id", "=", p.id),
-  ({ clinic_id, previousClinicId }) => ({ clinics: [clinic_id, previousClinicId] }),
+  (db, p: ItemColumns & { id: number; previousClinicId: number; now: number }) =>
+    db
+      .updateTable("inventory_item")
+      .set((column) => ({ ...itemValues(p), changed_at: column.lit(UNSTAMPED) }))
+      .where("id", "=", p.id),
+  ({ clinic_id, previousClinicId, now }) => ({
+    clinics: [clinic_id, previousClinicId],
+    changedAt: now,
+    stamps: "items",
+  }),
 );
 
 function itemValues(p: ItemColumns): ItemColumns {

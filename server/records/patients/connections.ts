@@ -1,3 +1,4 @@
+import { reconcileSoap } from "../changes/clinic-soap.ts";
 import { announcePatients, notePatientRemovals, reconcileStudies } from "../changes/clinic-studies.ts";
 import { query, type Session } from "../../database/query.ts";
 import { UNSTAMPED } from "../../database/stamps.ts";
@@ -30,6 +31,7 @@ export async function relist(session: Session, patientId: number, now: number, i
   if (!isNew) await notePatientRemovals(session, [patientId], now);
   await session.all(relistPatient, { patientId, now });
   await reconcileStudies(session, [patientId], now);
+  await reconcileSoap(session, patientId, now);
 }
 
 /** Gives the patient the stamp of this transaction, so that the next sync of its clinics finds it, and relists it. */

@@ -4,19 +4,29 @@ import { query, type Session } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
 import { type Page, survivorOf, type WalkedPage } from "./patients.ts";
 
-// What left the lists of a clinic and did not return: deleted patients, patients whose connection was closed, the studies of
-// both, and studies that were taken back or moved to a patient of other clinics. See changes/clinic-studies.ts.
+// What left the lists of a clinic and did not return: deleted patients, patients whose connection was closed, the studies and SOAP
+// records of both, studies that were taken back or moved to a patient of other clinics, deleted events and items. See
+// changes/clinic-removals.ts.
 
-export interface RemovalFilter {
+export interface RemovalFilter extends Record<RemovedKind, boolean> {
   clinicId: number;
-  /** Leaves the patients out. */
-  studiesOnly: boolean;
   /** Lowest stamp, ms since 1970; null for all. */
   from: number | null;
   pageSize: number;
   /** The last removal before the page; null for the first page. */
   after: RemovalPosition | null;
 }
+
+/** The kinds of records, and how their fps begin. */
+const PREFIXES = {
+  patients: "patient_",
+  studies: "cds_",
+  soap: "soap_",
+  events: "calevt_",
+  items: "invitem_",
+} as const;
+type RemovedKind = keyof typeof PREFIXES;
+const kinds = Object.keys(PREFIXES) as RemovedKind[];
 
 /** A position in the list. The record may have returned. */
 export interface RemovalPosition {
@@ -27,11 +37,13 @@ export interface RemovalPosition {
 /** Lists one page of what left the clinic's lists, the first removal first. `total` counts those after the position. */
 export async function listRemovals(
   session: Session,
-  { clinicId, studiesOnly, from, pageSize, after }: RemovalFilter,
+  { clinicId, from, pageSize, after, ...wanted }: RemovalFilter,
 ): Promise<WalkedPage<RemovedRecord, RemovalPosition>> {
-  const { count, rows } = studiesOnly ? ofStudies : ofAll;
+  const { count, rows } = kinds.every((kind) => wanted[kind]) ? ofAll : ofSome;
+  const flags = Object.fromEntries(kinds.map((kind) => [kind, wanted[kind] ? 1 : 0]));
   const parameters = {
     clinicId,
+    ...(flags as Record<RemovedKind, number>),
     from: from ?? 0,
     ...(after ?? { removedAt: 0, fp: "" }),
     // One more removal, which shows whether another page follows.
@@ -132,23 +144,29 @@ const listedPatient = query((db, p: { clinicId: number; fp: string }) =>
     .where("clinic_patient.listed", "=", 1),
 );
 
-interface ListParameters extends RemovalPosition {
+interface ListParameters extends RemovalPosition, Record<RemovedKind, number> {
   clinicId: number;
   from: number;
   limit: number;
 }
 
-const ofAll = listQueries(false);
-const ofStudies = listQueries(true);
+const ofAll = listQueries(true);
+const ofSome = listQueries(false);
 
-function listQueries(studiesOnly: boolean) {
+/** The parameter is compared as a number, because PostgreSQL takes it for text otherwise. */
+function isWanted(kind: RemovedKind, flag: number) {
+  const prefix = PREFIXES[kind];
+  return sql<boolean>`(substr(fp, 1, ${sql.lit(prefix.length)}) = ${sql.lit(prefix)} and cast(${flag} as integer) = 1)`;
+}
+
+function listQueries(every: boolean) {
   function matches(db: Kysely<Tables>, p: ListParameters) {
     return db
       .selectFrom("clinic_removal")
       .where("clinic_id", "=", p.clinicId)
       .where("removed_at", ">=", p.from)
       .where((where) => where(where.refTuple("removed_at", "fp"), ">", where.tuple(p.removedAt, p.fp)))
-      .$if(studiesOnly, (removals) => removals.where(sql`substr(fp, 1, 4)`, "=", "cds_"));
+      .$if(!every, (removals) => removals.where((where) => where.or(kinds.map((kind) => isWanted(kind, p[kind])))));
   }
   return {
     count: query((db, p: ListParameters) => matches(db, p).select(({ fn }) => fn.countAll<number>().as("total"))),

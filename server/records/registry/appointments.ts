@@ -64,10 +64,10 @@ export async function nameAppointment(
 export async function storeAppointment(
   session: Session,
   event: EventColumns,
-  { batch }: Pick<StoreContext, "batch">,
+  { batch, now }: Pick<StoreContext, "batch" | "now">,
 ): Promise<Change> {
   const before = await appointments.read(session, event.fp);
-  await saveEvent(session, event);
+  await saveEvent(session, event, now);
   const after = (await appointments.read(session, event.fp)) ?? {};
   await record(session, batch, { kind: appointments, subject: event.fp, before, after });
   return changeOf(before, after);
@@ -106,17 +106,17 @@ type AppointmentImage = Pick<EventColumns, "title" | "type" | "status" | "start_
 export const appointments: RecordedKind = {
   name: "appointment",
   read: async (session, fp) => (await session.first(imageByFp, { fp })) ?? null,
-  async restore(session, fp, image) {
+  async restore(session, fp, image, { now }) {
     if (image !== null) {
       const { patient_fp, assigned_user_fp, ...event } = image as unknown as AppointmentImage;
       const patient = patient_fp === null ? null : await session.first(patientByFp, { fp: patient_fp });
       const member = assigned_user_fp === null ? null : await session.first(memberByFp, { fp: assigned_user_fp });
       const ids = { patient_id: patient?.id ?? null, assigned_user_id: member?.id ?? null };
-      await saveEvent(session, { fp, ...event, ...ids });
+      await saveEvent(session, { fp, ...event, ...ids }, now);
       return;
     }
     const stored = await session.first(storedByFp, { fp });
-    if (stored !== undefined) await deleteEvent(session, stored);
+    if (stored !== undefined) await deleteEvent(session, stored, now);
   },
 };
 

@@ -1,4 +1,6 @@
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import { UNSTAMPED } from "../../database/stamps.ts";
+import { announceSoap } from "../changes/clinic-soap.ts";
 import { markOutdatedFlags } from "../filing/outdated-flags.ts";
 import { survivorOf, toPatient } from "../patients/patients.ts";
 import { moveRemarks } from "../studies/study-remark.ts";
@@ -230,10 +232,11 @@ async function moveOrderTo(session: Session, fp: string, to: number, now: number
 export const soapRecords = movedKind({
   name: "soap",
   read: async (session, fp) => (await session.first(patientOfSoap, { fp })) ?? null,
-  async move(session, fp, to) {
+  async move(session, fp, to, _cause, now) {
     const from = await session.first(patientIdOfSoap, { fp });
     if (from === undefined) return;
     await session.all(moveSoap, { fp, from: from.id, to: to.id });
+    await announceSoap(session, { fp, patientId: to.id, previousPatientId: from.id, now });
     await addEventsOfSoap(session, { fp, patientId: to.id, previousPatientId: from.id, change: "changed" });
   },
 });
@@ -241,10 +244,10 @@ export const soapRecords = movedKind({
 export const events = movedKind({
   name: "event",
   read: async (session, fp) => (await session.first(patientOfEvent, { fp })) ?? null,
-  async move(session, fp, to) {
+  async move(session, fp, to, _cause, now) {
     const event = await session.first(clinicOfEvent, { fp });
     if (event === undefined) return;
-    await session.all(moveEvent, { fp, to: to.id, clinicId: event.id });
+    await session.all(moveEvent, { fp, to: to.id, clinicId: event.id, now });
     await session.all(eventOfAppointment, { fp, clinicId: event.id, change: "changed" });
   },
 });
@@ -359,9 +362,12 @@ const clinicOfEvent = query((db, p: { fp: string }) =>
 );
 
 const moveEvent = query(
-  (db, p: { fp: string; to: number; clinicId: number }) =>
-    db.updateTable("calendar_event").set({ patient_id: p.to }).where("fp", "=", p.fp),
-  ({ clinicId }) => ({ clinics: [clinicId] }),
+  (db, p: { fp: string; to: number; clinicId: number; now: number }) =>
+    db
+      .updateTable("calendar_event")
+      .set((column) => ({ patient_id: p.to, changed_at: column.lit(UNSTAMPED) }))
+      .where("fp", "=", p.fp),
+  ({ clinicId, now }) => ({ clinics: [clinicId], changedAt: now, stamps: "events" }),
 );
 
 const movementsFor = query((db, p: { id: number }) =>

@@ -8,14 +8,15 @@ export const stockItems: RecordedKind = {
   async read(session, fp) {
     const item = await session.first(itemByFp, { fp });
     if (item === undefined) return null;
-    const { id, ...row } = item;
+    // Without the stamp, which the end of the transaction sets.
+    const { id, changed_at: _stamp, ...row } = item;
     // Movements that cancel out change no quantity, yet an undo of the import would remove what happened.
     const movements = (await session.first(countMovements, { id }))?.movements ?? 0;
     return { ...row, movements, batches: await session.all(batchesOf, { id }) };
   },
-  async restore(session, fp, image) {
-    if (image === null) await removeItem(session, fp);
-    else await changeItem(session, fp, image as unknown as ItemFacts);
+  async restore(session, fp, image, { now }) {
+    if (image === null) await removeItem(session, fp, now);
+    else await changeItem(session, fp, image as unknown as ItemFacts, now);
   },
 };
 

@@ -6,7 +6,8 @@ import type { Tables } from "../../database/schema.ts";
 import type { WalkedPage } from "../patients/patients.ts";
 import type { VersionedCache } from "../patients/versioned-cache.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
-import { timestampOf, toStudy } from "../studies/study-content.ts";
+import { readFacts } from "../studies/read-facts.ts";
+import { timestampOf, toReadStudy } from "../studies/study-content.ts";
 
 // The studies that a clinic reads, the last changed first; see changes/clinic-studies.ts for the order.
 
@@ -68,7 +69,7 @@ export async function listStudies(
     starts.set(nameOf(page + 1), version, Promise.resolve(next));
   }
   const items = rows.flatMap(({ total: _total, changed_at, study_id: _id, checksum: _checksum, ...row }) =>
-    isStudy(row) && changed_at !== null ? [{ ...toStudy(row), updated_at: timestampOf(changed_at) }] : [],
+    isStudy(row) && changed_at !== null ? [{ ...toReadStudy(row), updated_at: timestampOf(changed_at) }] : [],
   );
   const mayHaveMore = Boolean(after) || rows.length === 0 || page * pageSize < total;
   const edge = mayHaveMore ? await lastOf(session, queries.edge, parameters) : null;
@@ -101,14 +102,17 @@ export const BEGINNING: PageStart = {
 };
 
 /** Whether the row has a study. The one row of an empty page has the total alone. */
-function isStudy<Row extends { [Name in OptionalColumn]: string | null }>(row: Row): row is FoundRow<Row> {
+function isStudy<Row extends { [Name in OptionalColumn]: string | number | null }>(row: Row): row is FoundRow<Row> {
   return Object.entries(row).every(
     ([name, value]) => value !== null || optionalColumns.includes(name as OptionalColumn),
   );
 }
 
 /** Columns that a study may lack. */
-const optionalColumns = ["flagged_species", "comments", "order_fp", "order_number"] as const;
+const optionalColumns = [
+  ...(["flagged_species", "comments", "order_fp", "order_number"] as const),
+  ...(["source", "accession", "corrected_at"] as const),
+] as const;
 type OptionalColumn = (typeof optionalColumns)[number];
 
 type FoundRow<Row> = { [Name in keyof Row]: Name extends OptionalColumn ? Row[Name] : NonNullable<Row[Name]> };
@@ -142,6 +146,7 @@ function listQuery(byPatient: boolean) {
         )
         .select(["all.total", "page.changed_at", "page.study_id", "clinic_patient.patient_fp"])
         .select(STUDY_CONTENT)
+        .select(readFacts(p))
         .orderBy("page.changed_at", "desc")
         .orderBy("page.study_id", "desc"),
     ),

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { Soap, SoapStatus } from "../../../shared/api/soap.ts";
+import { announceSoap } from "../changes/clinic-soap.ts";
 import { amendmentProblem, isSigned, soapChangeProblem, soapStatusProblem } from "./soap-rules.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { SoapColumns } from "../../database/schema.ts";
@@ -31,6 +32,7 @@ export async function importSoap(
   session: Session,
   soap: Soap & { amends_fp: string | null },
   ids: { patientId: number; clinicId: number; recordOwnerId: number | null },
+  now: number,
 ): Promise<"new" | "changed" | "unchanged" | { problem: string }> {
   const row: SoapColumns = {
     fp: soap.fp,
@@ -48,7 +50,7 @@ export async function importSoap(
   };
   const stored = await session.first(storedByFp, { fp: soap.fp });
   if (stored === undefined) {
-    await addRecord(session, row);
+    await addRecord(session, row, now);
     return "new";
   }
   const differing = (Object.keys(row) as (keyof SoapColumns)[])
@@ -62,7 +64,7 @@ export async function importSoap(
     };
   }
   if (differing.length === 0 && stored.status === row.status) return "unchanged";
-  await replaceRecord(session, stored, row);
+  await replaceRecord(session, stored, row, now);
   return "changed";
 }
 
@@ -118,21 +120,21 @@ export async function writeSoap(
   const fp = newFp("soap");
   const isNew = { status: "DRAFT" as const, signed_at: null, created_at: now, amends_fp: null };
   const row = { ...content, ...isNew, fp, clinic_id: clinicId, patient_id: patientId };
-  await addRecord(session, row);
+  await addRecord(session, row, now);
   return fp;
 }
 
 /** Changes the content of an unsigned record for its owner. Run it in a transaction. @returns the reason if it is illegal, else null */
 export async function editSoap(
   session: Session,
-  { clinicId, fp, changes }: { clinicId: number; fp: string; changes: Partial<SoapContent> },
+  { clinicId, fp, changes, now }: { clinicId: number; fp: string; changes: Partial<SoapContent>; now: number },
 ): Promise<Refusal | null> {
   const stored = await session.first(storedByFp, { fp });
   if (stored?.clinic_id !== clinicId) return notOwned(fp);
   const differing = (Object.keys(changes) as (keyof SoapContent)[]).filter((name) => changes[name] !== stored[name]);
   const problem = soapChangeProblem(stored.status, stored.status, differing);
   if (problem !== null) return problem;
-  if (differing.length > 0) await replaceRecord(session, stored, { ...stored, ...changes });
+  if (differing.length > 0) await replaceRecord(session, stored, { ...stored, ...changes }, now);
   return null;
 }
 
@@ -146,7 +148,7 @@ export async function moveSoap(
   const problem = soapStatusProblem(stored.status, to);
   if (problem !== null) return problem;
   const signed_at = to === "SIGNED" ? now : stored.signed_at;
-  await replaceRecord(session, stored, { ...stored, status: to, signed_at });
+  await replaceRecord(session, stored, { ...stored, status: to, signed_at }, now);
   return null;
 }
 
@@ -161,24 +163,27 @@ export async function amendSoap(
   const patientId = original.patient_id;
   const problem = amendmentProblem({ fp: amendment.fp, patientId }, { ...original, patientId });
   if (problem !== null) return { problem };
-  await addRecord(session, { ...amendment, amends_fp: fp });
+  await addRecord(session, { ...amendment, amends_fp: fp }, now);
   return { fp: amendment.fp };
 }
 
-async function addRecord(session: Session, row: SoapColumns): Promise<void> {
+async function addRecord(session: Session, row: SoapColumns, now: number): Promise<void> {
   await session.all(insert, row);
   const change = isSigned(row.status) ? "signed" : "created";
   await addEventsOfSoap(session, { fp: row.fp, patientId: row.patient_id, previousPatientId: null, change });
+  await announceSoap(session, { fp: row.fp, patientId: row.patient_id, previousPatientId: null, now });
 }
 
 async function replaceRecord(
   session: Session,
   { id, status, patient_id: previousPatientId }: SoapColumns & { id: number },
   row: SoapColumns,
+  now: number,
 ): Promise<void> {
   await session.all(update, { ...row, id, previousPatientId });
   const change = isSigned(row.status) && !isSigned(status) ? "signed" : "changed";
   await addEventsOfSoap(session, { fp: row.fp, patientId: row.patient_id, previousPatientId, change });
+  await announceSoap(session, { fp: row.fp, patientId: row.patient_id, previousPatientId, now });
 }
 
 // The reason must not reveal whether another clinic owns the record.

@@ -1,5 +1,5 @@
 import type { Insertable } from "kysely";
-import type { PatientHint, Result, Study, StudySource } from "../../../shared/api/study.ts";
+import type { PatientHint, ReadStudy, Result, Study, StudySource } from "../../../shared/api/study.ts";
 import { searchWords, severityOf } from "./study-search.ts";
 import { announceStudy } from "../changes/clinic-studies.ts";
 import { DamagedRecord } from "../../database/damaged-records.ts";
@@ -12,7 +12,8 @@ import type {
   Tables,
 } from "../../database/schema.ts";
 import { checked, STUDY_CONTENT, studyChecksum } from "./study-checksum.ts";
-import { parseStored, toStudy } from "./study-content.ts";
+import { parseStored, toReadStudy, toStudy } from "./study-content.ts";
+import { readFacts } from "./read-facts.ts";
 import { noteAtFollowUps } from "./follow-up-notes.ts";
 import { noteRuns, withOwnOrder } from "./study-order.ts";
 
@@ -26,10 +27,10 @@ export async function findStudy(
   session: Session,
   clinicId: number,
   fp: string,
-): Promise<{ connected: boolean; study: Study } | undefined> {
+): Promise<{ connected: boolean; study: ReadStudy } | undefined> {
   const row = await session.first(filedByFp, { clinicId, fp });
   if (row === undefined) return undefined;
-  return { connected: row.active === 1, study: toStudy(row) };
+  return { connected: row.active === 1, study: toReadStudy(row) };
 }
 
 export type StoredStudy = StudyColumns &
@@ -147,6 +148,7 @@ const filedByFp = checked(
         join.onRef("clinic_patient.patient_id", "=", "patient.id").on("clinic_patient.clinic_id", "=", p.clinicId),
       )
       .select(STUDY_CONTENT)
+      .select(readFacts(p))
       .select(["patient.fp as patient_fp", "clinic_patient.active"])
       .where("study.fp", "=", p.fp)
       .where("patient.deleted_at", "is", null),

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type MatchedBy, Result, type Study, type StudySource } from "../../../shared/api/study.ts";
+import { type MatchedBy, type ReadStudy, Result, type Study, type StudySource } from "../../../shared/api/study.ts";
 import { withAbnormalWords } from "../../../shared/clinical/results.ts";
 import { measurementKey } from "../../../shared/clinical/measurement-key.ts";
 import type { StudyColumns, OptionalStudyColumns } from "../../database/schema.ts";
@@ -64,6 +64,34 @@ export function toStudy(
     ...(row.order_fp === null ? {} : { order: { fp: row.order_fp, placer_number: row.order_number } }),
   };
 }
+
+/** Columns of a study that GET reads in addition to its content. */
+export interface ReadFacts {
+  readonly revision: number;
+  /** Time at which a revision that clinics could read was replaced last; null if none was. */
+  readonly corrected_at: number | null;
+  readonly source: string | null;
+  /** Whether the clinic that reads sent it. */
+  readonly is_own: number;
+  /** That of the order; null without one. */
+  readonly accession: string | null;
+}
+
+/** Converts a row to the study that a clinic reads. */
+export function toReadStudy({ revision, corrected_at, source, is_own, accession, ...row }: ReadRow): ReadStudy {
+  const sent = parseStored(source) as StudySource | null;
+  // What a person typed at the device is for the clinic that sent it alone.
+  const sample = accession ?? (is_own === 1 ? sent?.sample_ids?.[0] : undefined);
+  return {
+    ...toStudy(row),
+    ...(sample === undefined ? {} : { accession: sample }),
+    ...(sent?.study_instance_uid === undefined ? {} : { study_instance_uid: sent.study_instance_uid }),
+    ...(revision === 1 ? {} : { revision }),
+    ...(corrected_at === null ? {} : { corrected_at: timestampOf(corrected_at) }),
+  };
+}
+
+type ReadRow = Parameters<typeof toStudy>[0] & ReadFacts;
 
 const resultKeys = Object.keys(Result.properties) as (keyof Result)[];
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { listEvents, moveEvent } from "../../../server/records/calendar/calendar.ts";
 import { type CalendarEvent } from "../../../shared/api/calendar.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { clinic, importEntities, startServer, type TestServer } from "../harness.ts";
+import { clinic, importEntities, noon, startServer, type TestServer } from "../harness.ts";
 import { event } from "../records.ts";
 
 const ours = newFp("clinic");
@@ -55,7 +55,7 @@ describe("a calendar event", () => {
     const one = event(ours);
     const server = await startServer(clinic(ours), clinic(theirs), one);
     const move = async (clinicId: number, to: "CHECKED_IN" | "CLOSED" | "CANCELLED") =>
-      server.store.transaction((session) => moveEvent(session, { clinicId, fp: one.fp, to }));
+      server.store.transaction((session) => moveEvent(session, { clinicId, fp: one.fp, to, now: noon }));
     const statuses = async () =>
       (await listEvents(server.store, { clinicId: 1, start: 0, end: 1e13, type: null, status: null })).map(
         ({ status }) => status,

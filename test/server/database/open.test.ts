@@ -52,6 +52,7 @@ describe("the store", () => {
         "sync_answer",
         "registry_answer",
         "clinic_report",
+        "clinic_soap",
         "study_remark",
         "lab_order",
       ],
@@ -59,7 +60,8 @@ describe("the store", () => {
     for (const table of tables) await other.run(`drop table ${table}`);
     const trigger = "soap_signed_keeps_patient";
     await other.run(onPostgres() ? `drop function ${trigger} cascade` : `drop trigger ${trigger}`);
-    for (const index of ["patient_merged", "patient_of_owner"]) await other.run(`drop index ${index}`);
+    const byChange = ["calendar_event_by_change", "inventory_item_by_change"];
+    for (const index of ["patient_merged", "patient_of_owner", ...byChange]) await other.run(`drop index ${index}`);
     const added = [
       "clinic suspended_at",
       "clinic_settings skipped_steps",
@@ -74,7 +76,7 @@ describe("the store", () => {
       "patient precise_species",
       "patient deceased_at",
       "patient merged_into_id",
-      "calendar_event cancelled_from",
+      ...["calendar_event cancelled_from", "calendar_event changed_at", "inventory_item changed_at"],
       "study order_fp",
       "study order_number",
       "clinic_reference_interval_set limits",

@@ -42,14 +42,19 @@ const table: Readonly<Record<string, Demand>> = {
 
   "GET /api/v1/patients": patients,
   "GET /api/v1/patients/:fp": patients,
+  "GET /api/v1/soap": soap,
   "GET /api/v1/soap/:fp": soap,
+  "GET /api/v1/lab/analytes": lab,
   "GET /api/v1/lab/diagnostics": lab,
   "GET /api/v1/lab/diagnostics/:fp": lab,
   "GET /api/v1/lab/diagnostics/:fp/trail": ["x-api-key", "clinic.audit.view"],
   "GET /api/v1/lab/diagnostics/:fp/report.pdf": lab,
   "GET /api/v1/calendar/events": ["x-api-key", "clinic.calendar.view"],
   "GET /api/v1/inventory": ["x-api-key", "clinic.inventory.view"],
-  "GET /api/v1/changes": ["x-api-key", "clinic.patient.view", "clinic.lab.view"],
+  "GET /api/v1/changes": [
+    ...(["x-api-key", "clinic.patient.view", "clinic.lab.view", "clinic.soap.view"] as const),
+    ...(["clinic.calendar.view", "clinic.inventory.view"] as const),
+  ],
   "GET /api/v1/events": [
     "x-api-key",
     "clinic.patient.view",

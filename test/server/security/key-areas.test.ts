@@ -8,19 +8,19 @@ import { clinic, startServer } from "../harness.ts";
 import { asKey, rowOf, routesOf, send } from "./two-clinics.ts";
 
 // A box with which a person grants a permission names what it opens. Method: each route that takes a key belongs to one area, by
-// its path, but for the feed of events, which has the kinds of the areas that the key may read; what the box names is compared with the permissions that the routes of the areas take.
+// its path, but for the feed of events and what left, which have the kinds of the areas that the key may read; what the box names is compared with the permissions that the routes of the areas take.
 
 const ours = newFp("clinic");
 
 const areas: readonly (readonly [path: RegExp, area: KeyArea])[] = [
   [/^\/api\/v1\/patients/, "patients"],
   [/\/trail$/, "trails"],
-  [/^\/api\/v1\/(lab\/|changes$)/, "results"],
-  [/^\/api\/v1\/soap\//, "records"],
+  [/^\/api\/v1\/lab\//, "results"],
+  [/^\/api\/v1\/soap/, "records"],
   [/^\/api\/v1\/calendar\//, "calendar"],
   [/^\/api\/v1\/inventory/, "stock"],
   ...(["patients", "results", "records", "calendar", "stock"] as const).map(
-    (area) => [/^\/api\/v1\/events$/, area] as const,
+    (area) => [/^\/api\/v1\/(events|changes)$/, area] as const,
   ),
   [/^\/agent\/v1\//, "sending"],
   [/^\/sync\/v1\//, "entering"],

@@ -99,7 +99,7 @@ function planRoutes(app: FastifyInstance, { store, now }: DashboardContext): voi
       const patient_id = await patientId(session, clinic_id, patient_fp);
       const assigned_user_id = await staffId(session, clinic_id, { fp: assigned_user_fp, member: assigned_member });
       const event = { clinic_id, title: title.trim(), type, ...span, patient_id, assigned_user_id };
-      const fp = await addEvent(session, event);
+      const fp = await addEvent(session, event, now());
       await auditCommand(session, "event add", [fp, patient_fp], actorOf(request, now()));
       return { fp };
     });
@@ -127,7 +127,7 @@ function planRoutes(app: FastifyInstance, { store, now }: DashboardContext): voi
       // A patient that the clinic does not see any more stays, unless the user chooses another one.
       const patient =
         patient_fp === seen.patient_fp ? {} : { patient_id: await patientId(session, clinicId, patient_fp) };
-      await changeEvent(session, fp, { title: title.trim(), type, ...span, assigned_user_id, ...patient });
+      await changeEvent(session, fp, { title: title.trim(), type, ...span, assigned_user_id, ...patient }, now());
       const patients = new Set([seen.patient_fp, patient_fp]);
       await auditCommand(session, "event edit", [fp, ...patients], actorOf(request, now()));
       return { fp };
@@ -145,7 +145,7 @@ function statusRoutes(app: FastifyInstance, { store, now }: DashboardContext): v
       const { id: clinicId } = clinicOf(request);
       return store.transaction(async (session) => {
         await ownEvent(session, clinicId, fp);
-        const problem = await moveEvent(session, { clinicId, fp, to });
+        const problem = await moveEvent(session, { clinicId, fp, to, now: now() });
         if (problem !== null) refuse(problem);
         await auditCommand(session, `event move ${to}`, [fp], actorOf(request, now()));
         return { status: to };
@@ -163,7 +163,7 @@ function statusRoutes(app: FastifyInstance, { store, now }: DashboardContext): v
         const problem = undoProblem(stored, from);
         if (problem !== null) refuse(problem);
         const status = stored.previous_status ?? from;
-        await changeEvent(session, fp, { status });
+        await changeEvent(session, fp, { status }, now());
         await auditCommand(session, `event undo ${from}`, [fp], actorOf(request, now()));
         return { status };
       });

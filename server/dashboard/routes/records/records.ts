@@ -72,7 +72,7 @@ function writeRoutes(app: FastifyInstance, { store, now }: DashboardContext): vo
     const { id: clinicId } = clinicOf(request);
     return store.transaction(async (session) => {
       const { fp } = await ownRecord(session, request, version);
-      const problem = await editSoap(session, { clinicId, fp, changes: withoutBlanks(changes) });
+      const problem = await editSoap(session, { clinicId, fp, changes: withoutBlanks(changes), now: now() });
       if (problem !== null) refuse(problem);
       await auditCommand(session, "soap edit", [fp], actorOf(request, now()));
       return storedRecord(session, clinicId, fp);

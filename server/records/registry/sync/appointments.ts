@@ -31,7 +31,7 @@ import {
 
 // Stores the appointments of practice software as events of the clinic's calendar. The software decides all but the status.
 
-type Context = Pick<StoreContext, "batch">;
+type Context = Pick<StoreContext, "batch" | "now">;
 
 /** Stores the items. Run it in a transaction. */
 export async function syncAppointments(
@@ -39,9 +39,10 @@ export async function syncAppointments(
   request: SyncRequest<ReadAppointment | RefusedItem>,
 ): Promise<SyncResult> {
   return withBatch(session, request, async (batch) => {
-    const stored = await storeEach(request.items, async (item) => storeItem(session, item, request, { batch }));
+    const context = { batch, now: request.now };
+    const stored = await storeEach(request.items, async (item) => storeItem(session, item, request, context));
     const { full } = request;
-    return full === null ? stored : { ...stored, absence: await cancelAbsent(session, full, request, { batch }) };
+    return full === null ? stored : { ...stored, absence: await cancelAbsent(session, full, request, context) };
   });
 }
 

@@ -4,6 +4,8 @@ import { buildApp } from "../../../../server/app.ts";
 import { defaultLimits } from "../../../../server/http/rate-limit/rate-limiter.ts";
 import { findClinic } from "../../../../server/records/clinics/keys.ts";
 import { askConnection, closeConnection } from "../../../../server/records/patients/patient-connections.ts";
+import { deleteEvent } from "../../../../server/records/calendar/calendar.ts";
+import { removeItem } from "../../../../server/records/inventory/stock.ts";
 import { query } from "../../../../server/database/query.ts";
 import { runningClock } from "../../../../server/database/running-clock.ts";
 import { joinOldCommits } from "../../../../server/database/stamps.ts";
@@ -28,7 +30,7 @@ import {
   study,
   type TestServer,
 } from "../../harness.ts";
-import { item } from "../../records.ts";
+import { event, item, soap } from "../../records.ts";
 import { addUser } from "../../webhooks.ts";
 import { assignStudy, moveStudy, reopenStudy } from "../../study-commands.ts";
 
@@ -51,14 +53,20 @@ interface Answer {
   cursor: string;
 }
 
-const LISTS = ["/api/v1/patients", "/api/v1/lab/diagnostics"] as const;
+const LISTS = [
+  "/api/v1/patients",
+  "/api/v1/lab/diagnostics",
+  "/api/v1/soap",
+  "/api/v1/calendar/events?updated_since=1970-01-01",
+  "/api/v1/inventory?updated_since=1970-01-01",
+] as const;
 
 async function ask(app: FastifyInstance, key: string, url: string): Promise<Answer> {
   const response = await app.inject({ url, headers: { "x-api-key": key, authorization: `Bearer ${key}` } });
   if (response.statusCode !== 200) throw new Error(`${url} got ${response.statusCode}: ${response.body}`);
   const next = /<([^>]+)>; rel="next"/.exec(String(response.headers["link"] ?? ""))?.[1] ?? null;
-  const { data } = response.json<{ data: { items: Row[] } }>();
-  return { items: data.items, next, cursor: String(response.headers["sync-cursor"]) };
+  const body = response.json<{ data: { items: Row[] } } | Row[]>();
+  return { items: Array.isArray(body) ? body : body.data.items, next, cursor: String(response.headers["sync-cursor"]) };
 }
 
 /** Reads a list by its Link headers. @returns its rows, and the cursor of the first page and of the last one */
@@ -103,14 +111,16 @@ class Copy {
   async #read(list: string, sinceName: string, pageSize: number) {
     const asked = new Date().toISOString();
     const since = this.#cursors.get(list);
-    const search = since === undefined ? "" : `&${sinceName}=${since}`;
-    const found = await walk(this.#app, this.#key, `${list}?page_size=${pageSize}${search}`);
+    const url = new URL(list, "http://localhost");
+    url.searchParams.set("page_size", String(pageSize));
+    if (since !== undefined) url.searchParams.set(sinceName, since);
+    const found = await walk(this.#app, this.#key, url.pathname + url.search);
     const newest = found.rows
       .map(({ updated_at }) => updated_at)
       .toSorted()
       .at(-1);
-    // What left has no stamp of the lists: the Sync-Cursor serves.
-    const stamp = list === "/api/v1/changes" ? found.last : (newest ?? since);
+    // What left, an event and an item have no stamp of the lists: the Sync-Cursor serves.
+    const stamp = found.rows.some((row) => row.updated_at === undefined) ? found.last : (newest ?? since);
     const cursor = { "poll time": asked, "newest stamp": stamp, "Sync-Cursor": found.last }[this.#kind];
     if (cursor !== undefined) this.#cursors.set(list, cursor);
     return found;
@@ -127,7 +137,7 @@ async function twoServers(...entities: object[]) {
     await Promise.all(stores.map(async (store) => store.close()));
   });
   await importLines(stores[0], clinic(own), clinic(other), ...entities);
-  const key = await makeKey(own, keyPermissions);
+  const key = await makeKey(own, [...keyPermissions, "clinic.calendar.view", "clinic.inventory.view"]);
   const [first, second] = apps as [FastifyInstance, FastifyInstance];
   return { stores, first, second, key };
 }
@@ -137,6 +147,13 @@ const plenty = { ...defaultLimits, integration: many, device: many, partner: man
 
 async function importLines(store: Store, ...entities: object[]) {
   return importText(store, entities.map((entity) => JSON.stringify(entity)).join("\n"), Date.now());
+}
+
+/** The SOAP records that the key reads one by one. */
+async function readable(app: FastifyInstance, key: string, fps: readonly string[]): Promise<string[]> {
+  const headers = { authorization: `Bearer ${key}` };
+  const answers = await Promise.all(fps.map(async (fp) => app.inject({ url: `/api/v1/soap/${fp}`, headers })));
+  return fps.filter((_, index) => answers[index]?.statusCode === 200).toSorted();
 }
 
 async function pause(ms: number): Promise<void> {
@@ -151,6 +168,9 @@ test.each([1, 2])(
     const shared = animals.flatMap(({ fp }) => [connection(fp, own), connection(fp, other)]);
     const { stores, first, second, key } = await twoServers(...animals, ...shared);
     const clinicId = (await findClinic(stores[0], own))?.id ?? 0;
+    const notes = animals.map(({ fp }) => soap(fp, own, { status: "DRAFT", signed_at: null }));
+    const events = animals.map(() => event(own));
+    const items = animals.map(() => item(own));
     const userId = await addUser(stores[0]);
     await needNoConfirmation(stores[0]);
     const copies = [
@@ -194,6 +214,22 @@ test.each([1, 2])(
         await pause(dice(8));
       }
     }
+    async function keepRecords(store: Store, skewMs: number): Promise<void> {
+      for (let count = 0; count < 5; count += 1) {
+        const some = <T>(all: readonly T[]) => all.filter(() => dice(4) === 0);
+        const drafts = some(notes).map((each) => ({ ...each, plan: `Plan ${count}`, patient_fp: any().fp }));
+        const moved = some(events).map((each) => ({ ...each, title: `Title ${count}` }));
+        const counted = some(items).map((each) => ({ ...each, quantity_on_hand: count }));
+        const lines = [...drafts, ...moved, ...counted].map((line) => JSON.stringify(line)).join("\n");
+        await importText(store, lines, Date.now() + skewMs);
+        const [gone, used] = [some(events)[0], some(items)[0]];
+        await store.transaction(async (session) => {
+          if (gone) await deleteEvent(session, { fp: gone.fp, clinic_id: clinicId }, Date.now() + skewMs);
+          if (used) await removeItem(session, used.fp, Date.now() + skewMs);
+          await pause(dice(8));
+        });
+      }
+    }
     let isWriting = true;
     const reading = copies.map(async (copy) => {
       while (isWriting) {
@@ -209,15 +245,26 @@ test.each([1, 2])(
       importSome(one),
       importSome(two),
       connect(two),
+      keepRecords(one, 0),
+      keepRecords(two, -MINUTE_MS),
     ]);
     isWriting = false;
     await Promise.all(reading);
 
     const truth = new Map<string, string>();
-    for (const list of LISTS) {
-      const { rows } = await walk(first, key, `${list}?page_size=100`);
+    const range = "start_date=2026-10-15&end_date=2027-01-10";
+    const published = [`/api/v1/calendar/events?${range}`, "/api/v1/inventory?page_size=100"];
+    for (const list of [...LISTS.slice(0, 3).map((each) => `${each}?page_size=100`), ...published]) {
+      const { rows } = await walk(first, key, list);
       for (const row of rows) truth.set(row.fp, JSON.stringify(row));
     }
+    expect([...truth.keys()].filter((fp) => fp.startsWith("soap_")).toSorted()).toEqual(
+      await readable(
+        first,
+        key,
+        notes.map(({ fp }) => fp),
+      ),
+    );
     for (const copy of copies) {
       await copy.sync();
       expect(copy.rows).toEqual(truth);
@@ -547,8 +594,12 @@ describe("GET /api/v1/changes", () => {
       const all = key === lab ? [pushed.fp] : [one.fp, pushed.fp];
       expect(rows.map(({ fp }) => fp).toSorted()).toEqual(all.toSorted());
     }
-    const calendar = await server.makeKey(own, ["clinic.calendar.view"]);
-    expect((await server.get(calendar, "/api/v1/changes")).status).toBe(403);
+    for (const permission of ["clinic.soap.view", "clinic.calendar.view", "clinic.inventory.view"] as const) {
+      const reader = await server.makeKey(own, [permission]);
+      expect((await walk(server.app, reader, "/api/v1/changes")).rows).toEqual([]);
+    }
+    const agent = await server.makeKey(own, ["clinic.lab.ingest"]);
+    expect((await server.get(agent, "/api/v1/changes")).status).toBe(403);
   });
 });
 

@@ -115,7 +115,7 @@ test("a draft is edited by its clinic until it is signed, and then amended", asy
   const patientId = (await store.first(patientIdOf, { fp: dog.fp }))?.id ?? 0;
   const fp = await store.transaction((session) => writeSoap(session, { clinicId, patientId, content, now: noon }));
   const edit = async (clinicOfUser: number, plan: string) =>
-    store.transaction((session) => editSoap(session, { clinicId: clinicOfUser, fp, changes: { plan } }));
+    store.transaction((session) => editSoap(session, { clinicId: clinicOfUser, fp, changes: { plan }, now: noon }));
   expect(await edit(otherId, "Ours")).toEqual(refusal("SOAP.NOT_OWN", fp));
   expect(await edit(clinicId, "Rest for a week.")).toBe(null);
   const draft = await findRecord(store, clinicId, fp);
@@ -144,9 +144,11 @@ test("lists show the records and events of the clinic alone, in their order", as
   expect([items.map(({ fp }) => fp), total]).toEqual([[draft.fp, foreign.fp], 2]);
   const times = { start_at: noon, end_at: noon + 1 };
   const added = await store.transaction((session) =>
-    addEvent(session, {
-      ...{ clinic_id: clinicId, title: "x", type: "SALE", ...times, patient_id: null, assigned_user_id: null },
-    }),
+    addEvent(
+      session,
+      { clinic_id: clinicId, title: "x", type: "SALE", ...times, patient_id: null, assigned_user_id: null },
+      noon,
+    ),
   );
   const events = await listNamedEvents(store, { clinicId, start: noon, end: noon + 30 * 86_400_000 });
   expect(events.map(({ fp, patient: shown }) => [fp, shown?.name])).toEqual([

@@ -147,7 +147,9 @@ describe("what happens to a record is an event of the clinics that read it", () 
     const patientId = (await store.first(idOfPatient, { fp: shared.fp }))?.id ?? 0;
     const fp = await store.transaction((session) => writeSoap(session, { clinicId: OWN, patientId, content, now }));
     expect([await news(), await news(foreignKey)]).toEqual([[`soap created ${fp}`], [`soap created ${fp}`]]);
-    await store.transaction((session) => editSoap(session, { clinicId: OWN, fp, changes: { plan: "Rest" } }));
+    await store.transaction((session) =>
+      editSoap(session, { clinicId: OWN, fp, changes: { plan: "Rest" }, now: noon }),
+    );
     const move = async (one: string, to: "IN_PROGRESS" | "SIGNED" | "LOCKED") =>
       store.transaction((session) => moveSoap(session, { clinicId: OWN, fp: one, to, now }));
     await move(fp, "IN_PROGRESS");
@@ -171,12 +173,12 @@ describe("what happens to a record is an event of the clinics that read it", () 
 
   test("an appointment: added, moved on, changed and removed, for its own clinic alone", async () => {
     const { store, news, foreignKey } = await world();
-    const fp = await store.transaction((session) => addEvent(session, checkUp));
+    const fp = await store.transaction((session) => addEvent(session, checkUp, noon));
     expect(await news()).toEqual([`calendar_event created ${fp}`]);
-    await store.transaction((session) => moveEvent(session, { clinicId: OWN, fp, to: "CHECKED_IN" }));
-    await store.transaction((session) => changeEvent(session, fp, { title: "Dental" }));
+    await store.transaction((session) => moveEvent(session, { clinicId: OWN, fp, to: "CHECKED_IN", now: noon }));
+    await store.transaction((session) => changeEvent(session, fp, { title: "Dental" }, noon));
     expect(await news()).toEqual([`calendar_event changed ${fp}`, `calendar_event changed ${fp}`]);
-    await store.transaction((session) => deleteEvent(session, { fp, clinic_id: OWN }));
+    await store.transaction((session) => deleteEvent(session, { fp, clinic_id: OWN }, noon));
     expect(await news()).toEqual([`calendar_event removed ${fp}`]);
     expect(await news(foreignKey)).toEqual([]);
   });
@@ -184,7 +186,8 @@ describe("what happens to a record is an event of the clinics that read it", () 
   test("an item: added, received, low once, changed and removed", async () => {
     const { store, news, userId } = await world();
     const facts = { name: "Gloves", category: "CONSUMABLE", sku: null, unit: "box", low_stock_threshold: 10 };
-    const fp = (await store.transaction((session) => addItem(session, OWN, { ...facts, is_virtual: false }))) ?? "";
+    const fp =
+      (await store.transaction((session) => addItem(session, OWN, { ...facts, is_virtual: false }, noon))) ?? "";
     const delivery = { lot: null, quantity: 12, received_at: noon, expiry_date: null };
     await store.transaction((session) => receiveStock(session, { clinicId: OWN, fp, userId, ...delivery }));
     expect(await news()).toEqual([`inventory_item created ${fp}`, `inventory_item changed ${fp}`]);
@@ -199,7 +202,7 @@ describe("what happens to a record is an event of the clinics that read it", () 
       `inventory_item low ${fp}`,
       `inventory_item changed ${fp}`,
     ]);
-    await store.transaction((session) => removeItem(session, fp));
+    await store.transaction((session) => removeItem(session, fp, noon));
     expect(await news()).toEqual([`inventory_item removed ${fp}`]);
     const imported = item(own, { quantity_on_hand: 12, low_stock_threshold: 10 });
     await importEntities(store, imported);
@@ -236,13 +239,13 @@ const checkUp = {
 test("the writes of one transaction to a record are one event, and those of a failed one are none", async () => {
   const { store, news } = await world();
   const fp = await store.transaction(async (session) => {
-    const added = await addEvent(session, checkUp);
-    await moveEvent(session, { clinicId: OWN, fp: added, to: "CHECKED_IN" });
+    const added = await addEvent(session, checkUp, noon);
+    await moveEvent(session, { clinicId: OWN, fp: added, to: "CHECKED_IN", now: noon });
     return added;
   });
   expect(await news()).toEqual([`calendar_event created ${fp}`]);
   const failing = store.transaction(async (session) => {
-    await changeEvent(session, fp, { title: "Dental" });
+    await changeEvent(session, fp, { title: "Dental" }, noon);
     throw new Error("the disk is full");
   });
   await expect(failing).rejects.toThrow("the disk is full");
@@ -341,8 +344,8 @@ describe("the pages of the feed", () => {
     const written = await Promise.all(
       Array.from({ length: 24 }, async (_, number) =>
         stores[number % stores.length]!.transaction(async (session) => {
-          const first = await addEvent(session, checkUp);
-          return [first, await addEvent(session, checkUp)];
+          const first = await addEvent(session, checkUp, noon);
+          return [first, await addEvent(session, checkUp, noon)];
         }),
       ),
     );
@@ -361,7 +364,7 @@ describe("the pages of the feed", () => {
     );
     await hand.close();
     expect((await read(key, "?after=latest")).data.items).toEqual([]);
-    await store.transaction((session) => addEvent(session, checkUp));
+    await store.transaction((session) => addEvent(session, checkUp, noon));
     expect(await store.all(versionsOfMany, {})).toEqual([{ events: 11_001, at: noon }]);
   });
 });
@@ -387,7 +390,7 @@ describe("old events", () => {
     const fps: string[] = [];
     for (const day of [0, 10, 20]) {
       clock.now = noon + day * DAY_MS;
-      fps.push(await store.transaction((session) => addEvent(session, checkUp)));
+      fps.push(await store.transaction((session) => addEvent(session, checkUp, noon)));
     }
     const { data } = await read(key, `?page_size=1&after=${start}`);
     expect(data.items.map(({ fp }) => fp)).toEqual([fps[0]]);
@@ -439,9 +442,9 @@ describe("old events", () => {
   test("of a clock that was ahead keep nothing, and are removed with the events before them", async () => {
     const { store, clock, fps } = await aged();
     clock.now = noon + 20 * 365 * DAY_MS;
-    await store.transaction((session) => addEvent(session, checkUp));
+    await store.transaction((session) => addEvent(session, checkUp, noon));
     clock.now = noon + 21 * DAY_MS;
-    const last = await store.transaction((session) => addEvent(session, checkUp));
+    const last = await store.transaction((session) => addEvent(session, checkUp, noon));
     await pruneFeeds(store, prune(noon + 45 * DAY_MS));
     expect((await store.all(kept, {})).map(({ fp }) => fp)).toEqual([fps[2], expect.any(String), last]);
     await pruneFeeds(store, prune(noon + 50.5 * DAY_MS));
@@ -460,7 +463,7 @@ describe("old events", () => {
     const position = (...parts: (number | undefined)[]) =>
       Buffer.from(JSON.stringify(["events", ...parts])).toString("base64url");
     clock.now += 1;
-    await store.transaction((session) => addEvent(session, checkUp));
+    await store.transaction((session) => addEvent(session, checkUp, noon));
     expect((await read(key, `?after=${position(version, id, at)}`)).status).toBe(200);
     for (const lost of [position(version, id, at! + 1), position(version! + 1, id, at), position(version, id! + 9, at)])
       expect((await read(key, `?after=${lost}`)).status).toBe(410);

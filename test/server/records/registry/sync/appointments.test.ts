@@ -39,7 +39,7 @@ async function calendarServer() {
   };
   const move = async (fp: string, ...statuses: EventStatus[]) => {
     for (const to of statuses) {
-      const moved = { clinicId: clinicOf(ours), fp, to };
+      const moved = { clinicId: clinicOf(ours), fp, to, now: server.clock.now };
       expect(await server.store.transaction((session) => moveEvent(session, moved))).toBeNull();
     }
   };

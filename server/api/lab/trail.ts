@@ -1,16 +1,16 @@
 import type { FastifyInstance } from "fastify";
-import { isFp } from "../../shared/api/fp.ts";
-import { Trail, type TrailStep } from "../../shared/api/trail.ts";
-import type { Place, TimeLineEvent } from "../dashboard/types/results/results.ts";
-import { ApiError } from "../http/errors.ts";
-import { exampleOf } from "../http/openapi/examples.ts";
-import type { Operation } from "../http/openapi/document.ts";
-import { notFound } from "../http/query-parameters.ts";
-import { keyOf } from "../http/request-context.ts";
-import { gapsIn } from "../records/trail/gaps.ts";
-import { studyEvents } from "../records/trail/study-events.ts";
-import { findStoredStudy, findStudy } from "../records/studies/studies.ts";
-import { EnvelopeOf, type RouteContext } from "./context.ts";
+import { isFp } from "../../../shared/api/fp.ts";
+import { Trail, type TrailStep } from "../../../shared/api/trail.ts";
+import type { Place, TimeLineEvent } from "../../dashboard/types/results/results.ts";
+import { ApiError } from "../../http/errors.ts";
+import { exampleOf } from "../../http/openapi/examples.ts";
+import type { Operation } from "../../http/openapi/document.ts";
+import { notFound } from "../../http/query-parameters.ts";
+import { keyOf } from "../../http/request-context.ts";
+import { gapsIn } from "../../records/trail/gaps.ts";
+import { studyEvents } from "../../records/trail/study-events.ts";
+import { findStoredStudy, findStudy } from "../../records/studies/studies.ts";
+import { EnvelopeOf, type RouteContext } from "../context.ts";
 
 // GET /api/v1/lab/diagnostics/{fp}/trail.
 

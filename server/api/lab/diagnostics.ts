@@ -1,24 +1,38 @@
 import type { FastifyInstance } from "fastify";
-import { isFp } from "../../shared/api/fp.ts";
-import { ListedStudy, Study } from "../../shared/api/study.ts";
-import { ApiError } from "../http/errors.ts";
-import { exampleOf } from "../http/openapi/examples.ts";
-import type { Operation } from "../http/openapi/document.ts";
-import { syncHeaders } from "../http/openapi/headers.ts";
-import { keyOf, versionsOf } from "../http/request-context.ts";
-import { type Walk, walkOf } from "../http/walk.ts";
-import { findStudy } from "../records/studies/studies.ts";
-import { VersionedCache } from "../records/patients/versioned-cache.ts";
-import { listStudies, PAGE_STARTS_MAX, type PageStart } from "../records/results/study-list.ts";
-import { EnvelopeOf, PageOf, pageOf, type RouteContext } from "./context.ts";
-import { syncedPage } from "./walked-page.ts";
-import { fingerprint, instant, notFound, pageParameters, readParameters } from "../http/query-parameters.ts";
+import { isFp } from "../../../shared/api/fp.ts";
+import { ListedStudy, ReadStudy } from "../../../shared/api/study.ts";
+import { ApiError } from "../../http/errors.ts";
+import { exampleOf } from "../../http/openapi/examples.ts";
+import type { Operation } from "../../http/openapi/document.ts";
+import { syncHeaders } from "../../http/openapi/headers.ts";
+import { keyOf, versionsOf } from "../../http/request-context.ts";
+import { type Walk, walkOf } from "../../http/walk.ts";
+import { findStudy } from "../../records/studies/studies.ts";
+import { VersionedCache } from "../../records/patients/versioned-cache.ts";
+import { listStudies, PAGE_STARTS_MAX, type PageStart } from "../../records/results/study-list.ts";
+import { EnvelopeOf, LongPageOf, pageOf, type RouteContext } from "../context.ts";
+import { withCodes } from "./result-codes.ts";
+import { syncedPage } from "../walked-page.ts";
+import {
+  choice,
+  fingerprint,
+  instant,
+  longPageSize,
+  notFound,
+  pageParameters,
+  readParameters,
+} from "../../http/query-parameters.ts";
 
 // GET /api/v1/lab/diagnostics and GET /api/v1/lab/diagnostics/{fp}.
 
-const StudyEnvelope = EnvelopeOf(Study, "StudyEnvelope");
+const StudyEnvelope = EnvelopeOf(ReadStudy, "StudyEnvelope");
 
-const StudyPageEnvelope = EnvelopeOf(PageOf(ListedStudy, "StudyPage"), "StudyPageEnvelope");
+const StudyPageEnvelope = EnvelopeOf(LongPageOf(ListedStudy, "StudyPage"), "StudyPageEnvelope");
+
+const include = choice(
+  ["codes"],
+  "An addition to the published specification. `codes` adds `loinc` and `ucum` to each result.",
+);
 
 const list = {
   operationId: "listDiagnosticStudies",
@@ -35,11 +49,13 @@ const list = {
   permissions: ["clinic.patient.view", "clinic.lab.view"],
   parameters: {
     ...pageParameters,
+    page_size: longPageSize,
     patient_fp: fingerprint(
       "patient",
       "Only studies of this patient. One without an active connection to the clinic has none.",
     ),
     updated_since: instant("Only studies whose last change became visible at or after this time."),
+    include,
     after: walkOf("studies"),
   },
   headers: syncHeaders,
@@ -56,6 +72,7 @@ const get = {
   // The published permissions lack clinic.lab.view, so clinic.patient.view opens the endpoint too.
   permissions: ["clinic.patient.view", "clinic.lab.view"],
   fp: "cds",
+  parameters: { include },
   example: { success: true, data: exampleOf.study },
   errors: ["PATIENT.NOT_FOUND", "PATIENT.ACCESS_DENIED"],
 } satisfies Operation;
@@ -67,7 +84,7 @@ export function diagnosticRoutes(app: FastifyInstance, { store, syncPoints, conc
     { schema: { response: { 200: StudyPageEnvelope } }, config: list },
     async (request, reply) => {
       const parameters = readParameters(request, list.parameters);
-      const { page, page_size: pageSize, patient_fp, updated_since, after: walk } = parameters;
+      const { page, page_size: pageSize, patient_fp, updated_since, include: added, after: walk } = parameters;
       const clinicId = keyOf(request).clinic_id;
       const point = await syncPoints.find(clinicId, updated_since, versionsOf(request).answers);
       const filter = {
@@ -90,7 +107,7 @@ export function diagnosticRoutes(app: FastifyInstance, { store, syncPoints, conc
         pageSize,
         point,
       });
-      return { success: true, data };
+      return { success: true, data: added === null ? data : { ...data, items: data.items.map(withCodes) } };
     },
   );
 
@@ -99,13 +116,14 @@ export function diagnosticRoutes(app: FastifyInstance, { store, syncPoints, conc
     { schema: { response: { 200: StudyEnvelope } }, config: get },
     async (request) => {
       const { fp } = request.params;
+      const { include: added } = readParameters(request, get.parameters);
       const found = isFp("cds", fp) ? await findStudy(store, keyOf(request).clinic_id, fp) : undefined;
       if (found === undefined || (concealUnconnected && !found.connected)) {
         throw notFound("cds", "Diagnostic study", fp);
       }
       // The message leaves out the patient's fp, which is part of the study.
       if (!found.connected) throw new ApiError("PATIENT.ACCESS_DENIED", `the patient of ${fp}`);
-      return { success: true, data: found.study };
+      return { success: true, data: added === null ? found.study : withCodes(found.study) };
     },
   );
 }
