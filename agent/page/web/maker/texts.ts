@@ -1,4 +1,4 @@
-import type { ChangeKind, ProposalReason } from "../../types/maker.ts";
+import type { ChangeKind, OpenPoint, ProposalReason } from "../../types/maker.ts";
 import { translations } from "../../../../server/web/text.ts";
 
 export const t = translations({
@@ -54,6 +54,16 @@ export const t = translations({
     "Open a line, choose a field, say what it means. Arrow keys move, digits choose.",
     "Bir satır açın, alan seçin, anlamını belirtin. Ok tuşları gezdirir, rakamlar seçer.",
   ],
+  fixed: [
+    "The program reads this device by code, so its places are fixed: look, but no click changes them.",
+    "Program bu cihazı kodla okur, yerleri sabittir: bakabilirsiniz, ancak tıklamayla değişmez.",
+  ],
+  stillOpen: ["Still to say:", "Belirtilmesi gerekenler:"],
+  blank: ["A profile of its own, from the start", "Baştan, kendine ait bir profil"],
+  table: ["The table", "Tablo"],
+  row: ["Row", "Satır"],
+  noTime: ["“{text}” is no time that can be read.", "“{text}” okunabilir bir zaman değil."],
+  whichFormat: ["How is {text} written (d day, M month)?", "{text} hangi biçimde (d gün, M ay)?"],
   message: ["Message {number}", "İleti {number}"],
   line: ["Line {number}", "Satır {number}"],
   lineOf: ["line {number}", "satır {number}"],
@@ -149,8 +159,41 @@ const roles = translations({
   "species-row": ["The row is the species", "Satır türü veriyor"],
   "no-value": ["No result if it is this", "Böyleyse sonuç yok"],
   sender: ["Only this device", "Yalnızca bu cihaz"],
+  tests: ["Tests begin here, one a column", "Testler buradan başlar, sütun başına bir"],
+  control: ["A control if it is this", "Böyleyse kontrol"],
+  header: ["This line names the columns", "Sütun adları bu satırda"],
+  records: ["Each of these is a result", "Bunların her biri bir sonuç"],
+  "line-result": ["A line of a result", "Sonuç satırı"],
+  "line-sample": ["A line about the sample", "Numune satırı"],
+  "line-filler": ["A line without meaning", "Anlamı olmayan satır"],
   nothing: ["Nothing", "Hiçbiri"],
 });
+
+const openPoints = translations({
+  header: ["the line with the names of the columns", "sütun adlarının satırı"],
+  records: ["which element is a result", "hangi öğe bir sonuç"],
+  lines: ["which lines are results", "hangi satırlar sonuç"],
+  sample: ["the sample’s or the animal’s number", "numune veya hayvan numarası"],
+  time: ["the time", "zaman"],
+  code: ["the code of the test", "test kodu"],
+  value: ["the value", "değer"],
+});
+
+export function openWord(point: OpenPoint): string {
+  return openPoints(point);
+}
+
+const files = translations({
+  csv: ["a table (CSV)", "tablo (CSV)"],
+  tsv: ["a table (TSV)", "tablo (TSV)"],
+  xlsx: ["a spreadsheet (XLSX)", "hesap tablosu (XLSX)"],
+  txt: ["a report in lines (TXT)", "satırlı rapor (TXT)"],
+  xml: ["XML", "XML"],
+});
+
+export function fileWord(kind: string): string {
+  return files(kind as Parameters<typeof files>[0]);
+}
 
 export function roleWord(role: string): string {
   return roles(role as Parameters<typeof roles>[0]);
