@@ -257,7 +257,7 @@ describe.skipIf(browserProblem() !== null)("the maker of profiles", () => {
     await page.getByText("The program reads this device by code").waitFor();
     const came = page.getByRole("region", { name: "1 What came" });
     await came.getByRole("button", { name: /<OBS.R01>/ }).click();
-    await came.getByRole("button", { name: "@V Zeytin" }).first().waitFor({ state: "attached" });
+    await came.getByRole("button", { name: "@V 4711" }).first().waitFor({ state: "attached" });
     expect(await came.locator(".maker-roles").count()).toBe(0);
     await expectAccessible(page);
     await page.close();
