@@ -18,7 +18,7 @@ import { logRoutes } from "./routes/log.ts";
 import { makerRoutes } from "./routes/maker/routes.ts";
 import { setupRoutes } from "./routes/setup.ts";
 import { messageRoutes } from "./routes/messages.ts";
-import { ownProfileRoutes } from "./routes/own-profiles.ts";
+import { ownProfileRoutes } from "./routes/maker/own-profiles.ts";
 import { outboxRoutes } from "./routes/outbox.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { Sessions } from "./routes/sessions.ts";

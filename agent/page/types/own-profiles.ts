@@ -22,6 +22,13 @@ export interface LocalAdoption {
   readonly mark: string;
 }
 
+/** The server's answer to an own profile that a person sent: `/local/v1/profiles/sent`. */
+export interface LocalSentProfile {
+  readonly outcome: "stored" | "known" | "refused";
+  /** Why it is refused; null unless it is. */
+  readonly code: "PROFILE.HASH" | "PROFILE.NAMELESS" | "PROFILE.STORED" | "PROFILE.TOO_MANY" | null;
+}
+
 export type LocalAdopted =
   | { readonly outcome: "adopted"; readonly to: string; readonly changed: number }
   | { readonly outcome: "refused"; readonly problems: readonly string[] };

@@ -1,3 +1,4 @@
+import type { LocalSentProfile } from "../../types/own-profiles.ts";
 import type { ChangeKind, OpenPoint, ProposalReason } from "../../types/maker.ts";
 import { translations } from "../../../../server/web/text.ts";
 
@@ -130,6 +131,12 @@ export const t = translations({
   difference: ["Difference", "Fark"],
   notSaved: ["Not saved", "Kaydedilmedi"],
   notRun: ["{profile} is saved, but the device does not use it", "{profile} kaydedildi, ancak cihaz kullanmıyor"],
+  ownProfiles: ["The clinic’s profiles on this PC", "Bu bilgisayardaki klinik profilleri"],
+  sendWhy: [
+    "The dashboard keeps a profile that you send, and an admin can use it on another PC of the clinic.",
+    "Gönderdiğiniz profil panoda saklanır ve bir yönetici onu kliniğin başka bir bilgisayarında kullanabilir.",
+  ],
+  send: ["Send {profile} to the dashboard", "{profile} profilini panoya gönder"],
   asText: ["As text", "Metin olarak"],
 });
 
@@ -168,6 +175,22 @@ const roles = translations({
   "line-filler": ["A line without meaning", "Anlamı olmayan satır"],
   nothing: ["Nothing", "Hiçbiri"],
 });
+
+const sent = translations({
+  stored: ["The dashboard has it now.", "Pano artık profili biliyor."],
+  known: ["The dashboard has it already.", "Pano profili zaten biliyor."],
+  "PROFILE.STORED": [
+    "The dashboard has another content under this revision: save yours as a new revision, and send that.",
+    "Panoda bu revizyon başka bir içerikle kayıtlı: sizinkini yeni revizyon olarak kaydedip onu gönderin.",
+  ],
+  "PROFILE.TOO_MANY": ["The clinic has too many profiles at the dashboard.", "Kliniğin panoda çok fazla profili var."],
+  "PROFILE.NAMELESS": ["The file does not name this profile.", "Dosya bu profilin adını taşımıyor."],
+  "PROFILE.HASH": ["It arrived damaged. Send it again.", "Profil bozuk ulaştı. Yeniden gönderin."],
+});
+
+export function sentWord({ outcome, code }: LocalSentProfile): string {
+  return sent(outcome === "refused" ? (code ?? "PROFILE.HASH") : outcome);
+}
 
 const openPoints = translations({
   header: ["the line with the names of the columns", "sütun adlarının satırı"],

@@ -2,19 +2,24 @@ import { createHash } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { analyzersOf } from "../../analyzers.ts";
-import { checkConfig } from "../../config/check.ts";
-import { folderOf, markOf } from "../../config/config-file.ts";
-import { withProfile } from "../../config/edit.ts";
-import type { Config } from "../../config/values/schema.ts";
-import { newerRevision } from "../../devices/index.ts";
-import type { Host } from "../../host.ts";
-import { type Adoption, type Difference, differenceOf, intendAdoption } from "../../tools/offline/adopt.ts";
-import type { LocalAdopted, LocalAdoption } from "../types/own-profiles.ts";
-import { PageError } from "./page-error.ts";
-import { runningAgent } from "./running-agent.ts";
+import { ProfileOutcome } from "../../../../shared/api/configuration.ts";
+import { errorMessage } from "../../../../shared/runtime/error-message.ts";
+import { analyzersOf } from "../../../analyzers.ts";
+import { checkConfig } from "../../../config/check.ts";
+import { folderOf, markOf } from "../../../config/config-file.ts";
+import { withProfile } from "../../../config/edit.ts";
+import type { Config } from "../../../config/values/schema.ts";
+import { OwnProfiles } from "../../../devices/own/own-profiles.ts";
+import { newerRevision } from "../../../devices/index.ts";
+import type { Host } from "../../../host.ts";
+import { type Adoption, type Difference, differenceOf, intendAdoption } from "../../../tools/offline/adopt.ts";
+import type { LocalAdopted, LocalAdoption, LocalSentProfile } from "../../types/own-profiles.ts";
+import { PageError } from "../page-error.ts";
+import { runningAgent } from "../running-agent.ts";
 
 const text = Type.String({ maxLength: 200 });
+const sentBody = Compile(Type.Object({ profile: text }, { additionalProperties: false }));
+const outcome = Compile(ProfileOutcome);
 const body = Compile(Type.Object({ to: text, seen: text, mark: text }, { additionalProperties: false }));
 
 interface Named {
@@ -44,6 +49,24 @@ export function ownProfileRoutes(app: FastifyInstance, host: Host): void {
     intendAdoption(data, null);
     const problems = applied.outcome === "refused" ? applied.problems.map(({ message }) => message) : [applied.reason];
     return { outcome: "refused", problems };
+  });
+  sendRoute(app, host);
+}
+
+/** Sends an own profile to the server, which keeps it for the clinic's other PCs. One way, and only by a person's click. */
+function sendRoute(app: FastifyInstance, host: Host): void {
+  app.post("/local/v1/profiles/sent", async ({ body: sent }): Promise<LocalSentProfile> => {
+    if (!sentBody.Check(sent)) throw new PageError(400, "the request is not complete: load the page again");
+    const { config, server } = runningAgent(host);
+    const found = new OwnProfiles(config.data).textOf(sent.profile);
+    if (found === null) throw new PageError(409, `${sent.profile} is missing or was changed: load the page again`);
+    const answer = await server
+      .post("/agent/v1/profiles", { profile: sent.profile, ...found })
+      .catch((error: unknown) => {
+        throw new PageError(502, errorMessage(error));
+      });
+    if (!outcome.Check(answer)) throw new PageError(502, "the server does not take profiles: update it");
+    return answer;
   });
 }
 
