@@ -170,7 +170,7 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
 async function completeAdoption(config: Config, log: Logger): Promise<void> {
   const adopted = await finishAdoption(config, analyzersOf(config));
   if (adopted === null) return;
-  log.warn({ stage: "read", ...adopted }, "the adoption of a profile, which was interrupted, is complete");
+  log.info({ stage: "read", ...adopted }, "the adoption of a profile is complete: its messages were read again");
 }
 
 /** Closes the data folder to other users, and warns of files and ports that stay open to others. */

@@ -5,7 +5,7 @@ import { htiMicrocc20 } from "./text/hti-microcc-20.ts";
 import { mindrayBc2800Vet, mindrayBc2800VetOneWay } from "./text/mindray-bc2800vet.ts";
 import { mythic } from "./text/mythic.ts";
 import { type OwnFault, type OwnProfile, OwnProfiles } from "./own/own-profiles.ts";
-import { isOwn } from "./own/reference.ts";
+import { isOwn, parseReference } from "./own/reference.ts";
 import { practiceFiles } from "./practice-files.ts";
 import { practiceSystem } from "./practice-system.ts";
 import type { Profile } from "./profile.ts";
@@ -98,6 +98,16 @@ export function allProfiles(): readonly Profile[] {
 
 function isSameName(one: string, other: string): boolean {
   return one.split("@")[0] === other.split("@")[0];
+}
+
+/** @returns the newest revision of an own profile that can be used; null if it is this one, and for a shipped profile */
+export function newerRevision(reference: string): string | null {
+  if (!isOwn(reference)) return null;
+  const same = ownReferences().filter((other) => isSameName(reference, other));
+  const newest = same.find((other) => usable(ownProfile(other)) !== undefined) ?? null;
+  const isNewer =
+    newest !== null && (parseReference(newest)?.revision ?? 0) > (parseReference(reference)?.revision ?? 0);
+  return isNewer ? newest : null;
 }
 
 /** @param id a shipped profile's, or the reference of an own one that can be used: `own/acme-x1@3` */

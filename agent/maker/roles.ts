@@ -51,6 +51,7 @@ export function patchOf(form: ProfileForm, { role, place, record, species, words
     case "value":
     case "unit":
     case "range":
+    case "flag":
       return { results: { [role]: place } };
     case "high":
     case "low":
@@ -72,6 +73,8 @@ export function patchOf(form: ProfileForm, { role, place, record, species, words
       return text === "" ? null : { recognize: { sender: senderPattern(form.protocol, place, text) } };
     case "nothing":
       return clearing(form, place, codeOf(form.protocol, record));
+    default:
+      return null;
   }
 }
 
@@ -95,6 +98,7 @@ function namesWith(form: ProfileForm, place: string): NameSource[] {
 
 /** The places where the reader looks for names without a statement of the profile. */
 function standardNames(protocol: Protocol): NameSource[] {
+  if (protocol === "text") return ["name"];
   return protocol === "hl7" ? ["OBX-3.2", "OBX-3.1"] : ["R-3.1", "R-3.2", "R-3.5", "R-3.4"];
 }
 

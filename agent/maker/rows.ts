@@ -68,7 +68,8 @@ function sampleOf({ patient_hint: hint, ...report }: Report): MakerSample {
   };
 }
 
-function measured(reading: Reading): readonly Measurement[] {
+/** Returns the rows of a reading. */
+export function measured(reading: Reading): readonly Measurement[] {
   return reading.is === "reports" ? reading.reports.flatMap(({ rows }) => rows) : [];
 }
 

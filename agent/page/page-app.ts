@@ -18,6 +18,7 @@ import { logRoutes } from "./routes/log.ts";
 import { makerRoutes } from "./routes/maker/routes.ts";
 import { setupRoutes } from "./routes/setup.ts";
 import { messageRoutes } from "./routes/messages.ts";
+import { ownProfileRoutes } from "./routes/maker/own-profiles.ts";
 import { outboxRoutes } from "./routes/outbox.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { Sessions } from "./routes/sessions.ts";
@@ -67,7 +68,7 @@ export async function createPageApp(host: Host): Promise<FastifyInstance> {
     logRoutes,
     doctorRoutes,
   ];
-  for (const routes of [...views, configurationRoutes, setupRoutes, makerRoutes]) routes(app, host);
+  for (const routes of [...views, configurationRoutes, setupRoutes, makerRoutes, ownProfileRoutes]) routes(app, host);
   const folder = builtPages();
   refuse(app, "/local/*", "there is no such data");
   if (folder === undefined) refuse(app, "/*", "the page is not built: run npm run build");

@@ -6,6 +6,7 @@ import { folderOf, markOf } from "../config/config-file.ts";
 import type { ApplyOutcome, Host } from "../host.ts";
 import { parseAddress } from "../transport/address.ts";
 import { type HeardBytes, Listening, LISTENING_TIMES, type ListeningTimes, type ListenTo } from "./listening.ts";
+import { lookAtFolder } from "./folder.ts";
 import { reprocessFirst } from "./change-profile.ts";
 import { type At, type Facts, type KnownServer, next, startState, type State, type Work } from "./steps.ts";
 import { describeStep } from "./view.ts";
@@ -115,6 +116,8 @@ export class Setup {
     switch (work.do) {
       case "pair":
         return { at: "place", server: await this.#pair(work) };
+      case "look at folder":
+        return { at: "folder", line: work.line, ...(await lookAtFolder(work.line, this.#facts().config)) };
       case "apply":
         await this.#apply(work.text);
         return work.enter;
@@ -148,6 +151,7 @@ function faultOf(outcome: ApplyOutcome): string | null {
 /** A device may call any address of this PC. */
 function placeOfLine(line: SetupLine): ListenTo {
   if (line.kind === "serial") return line;
+  if (line.kind === "folder") throw new Error("a folder is not listened to: expected a line");
   if (line.kind !== "dial") return { kind: "listen", address: { host: "0.0.0.0", port: line.port } };
   const address = parseAddress(line.address);
   if (address === null) throw new Error("a line without an address: expected a checked answer");

@@ -6,6 +6,7 @@ import { profileById } from "../devices/index.ts";
 import { parseAddress } from "../transport/address.ts";
 import { isLoopback } from "../../shared/network/network-address.ts";
 import { type Candidate, candidatesOf, misfit } from "./candidates.ts";
+import type { FolderLine, WatchedFolder } from "./folder.ts";
 import type { HeardBytes } from "./listening.ts";
 
 // The steps of the set-up as data: `next` maps a state and an answer to the next step. It does no I/O; setup.ts carries the work
@@ -17,7 +18,13 @@ export type State =
   | { readonly at: "line" }
   | { readonly at: "listening"; readonly line: SetupLine }
   | Heard
-  | { readonly at: "device"; readonly before: Heard; readonly profile: string; readonly candidate: Candidate | null }
+  | Folder
+  | {
+      readonly at: "device";
+      readonly before: Heard | Folder;
+      readonly profile: string;
+      readonly candidate: Candidate | null;
+    }
   /** The agent serves the new device; its first message is awaited. */
   | { readonly at: "first"; readonly device: string; readonly since: number };
 
@@ -27,6 +34,12 @@ interface Heard {
   readonly heard: readonly HeardBytes[];
   /** Why the line could not be opened. */
   readonly problem: string | null;
+}
+
+/** A folder in place of a line: nothing is listened for. */
+interface Folder extends WatchedFolder {
+  readonly at: "folder";
+  readonly line: FolderLine;
 }
 
 export interface KnownServer {
@@ -41,6 +54,7 @@ export interface KnownServer {
 export type Work =
   | { readonly do: "pair"; readonly url: string; readonly code: string; readonly name: string }
   | { readonly do: "apply"; readonly text: string; readonly enter: State }
+  | { readonly do: "look at folder"; readonly line: FolderLine }
   /** Applies the text, and reads the device's first messages again. */
   | { readonly do: "change profile"; readonly text: string; readonly device: string; readonly since: number };
 
@@ -73,6 +87,7 @@ export function next(state: State, answer: SetupAnswer, facts: Facts): Next {
   // The end of the listening leads on.
   if (answer.to === "listening" && state.at === "listening") return { to: state };
   if (answer.to === "heard" && state.at === "heard") return heardNext(state, answer);
+  if (answer.to === "folder" && state.at === "folder") return folderNext(state, answer);
   if (answer.to === "device" && state.at === "device") return deviceNext(state, answer, facts);
   if (answer.to === "first" && state.at === "first") return firstNext(state, answer, facts);
   return { fault: "the set-up went on meanwhile: look at the step that it shows now" };
@@ -86,6 +101,7 @@ function back(state: State, facts: Facts): Next {
     case "place":
       return { to: { at: "server" } };
     case "heard":
+    case "folder":
     case "listening":
       return { to: { at: "line" } };
     case "device":
@@ -119,6 +135,7 @@ function placeNext({ url, keyFile, pin }: KnownServer, answer: Answer<"place">, 
 }
 
 function lineNext(line: SetupLine, { config }: Facts): Next {
+  if (line.kind === "folder") return { work: { do: "look at folder", line: { ...line, path: line.path.trim() } } };
   const taken = config?.devices.find((device) => usesLine(device, line));
   if (taken !== undefined) {
     return { fault: `${placeOf(line)} belongs to the device ${taken.id}: choose another one for a new device` };
@@ -131,10 +148,11 @@ function lineNext(line: SetupLine, { config }: Facts): Next {
 
 export function usesLine({ connection: { serial, listen } }: DeviceConfig, line: SetupLine): boolean {
   if (line.kind === "serial") return serial?.path === line.path;
-  return line.kind !== "dial" && listen !== undefined && parseAddress(listen)?.port === line.port;
+  if (line.kind === "folder" || line.kind === "dial") return false;
+  return listen !== undefined && parseAddress(listen)?.port === line.port;
 }
 
-function placeOf(line: SetupLine): string {
+function placeOf(line: Exclude<SetupLine, FolderLine>): string {
   return line.kind === "serial" ? line.path : line.kind === "dial" ? line.address : `port ${line.port}`;
 }
 
@@ -150,6 +168,14 @@ function heardNext(state: Heard, answer: Answer<"heard">): Next {
   // The serial settings and the caller hold for any profile that the user insists on.
   const candidate = candidates[answer.candidate] ?? candidates.find(({ shown }) => shown.profile === profile);
   return { to: { at: "device", before: state, profile, candidate: candidate ?? candidates[0] ?? null } };
+}
+
+function folderNext(state: Folder, { profile }: Answer<"folder">): Next {
+  const known = profileById(profile);
+  if (known?.protocol !== "file" || state.problem !== null) {
+    return { fault: `${profile} reads no files of this folder: choose one of the list` };
+  }
+  return { to: { at: "device", before: state, profile, candidate: null } };
 }
 
 function deviceNext(state: At<"device">, answer: Answer<"device">, { text, now, check, config }: Facts): Next {
@@ -181,6 +207,9 @@ export function deviceOf(state: At<"device">, id: string, allow: readonly string
     return { id, profile, connection: { serial: { path: line.path, ...candidate?.serial } } };
   }
   if (line.kind === "dial") return { id, profile, connection: { dial: line.address } };
+  if (line.kind === "folder") {
+    return { id, profile, connection: { folder: line.path, ...(line.leave ? { leave: true } : {}) } };
+  }
   // If all callers are programs of this PC, the listener is not opened to the network.
   const host = allow.length > 0 && allow.every(isLoopback) ? "127.0.0.1" : "0.0.0.0";
   const device = { id, profile, connection: { listen: `${host}:${line.port}` }, allow: [...allow] };

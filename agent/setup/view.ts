@@ -1,6 +1,6 @@
 import os from "node:os";
 import net from "node:net";
-import type { SetupLine, SetupPort, SetupStep } from "../page/types/setup.ts";
+import type { ProfileName, SetupLine, SetupPort, SetupStep } from "../page/types/setup.ts";
 import { folderRisk } from "../../shared/files/folder-place.ts";
 import { type Config, DICOM } from "../config/values/schema.ts";
 import { lineText } from "../devices/detection/detect.ts";
@@ -8,8 +8,10 @@ import type { Host } from "../host.ts";
 import { readSpool } from "../spool/access.ts";
 import { readStatus } from "../spool/queries/status.ts";
 import { listPorts } from "../transport/serial-ports.ts";
+import { allProfiles } from "../devices/index.ts";
 import { adviceFor } from "./advice.ts";
 import { analyzerNames, candidatesOf, nameOf, shownBytes, tieOf } from "./candidates.ts";
+import { likelyFolders } from "./folder.ts";
 import type { Listening } from "./listening.ts";
 import { firstMessage, studiesIn } from "./preview.ts";
 import { type At, deviceOf, freeId, type State, usesLine } from "./steps.ts";
@@ -47,6 +49,8 @@ export async function describeStep(state: State, around: Surroundings): Promise<
       const profiles = takesImages ? [...analyzerNames(), nameOf(DICOM)] : analyzerNames();
       return { at: "heard", line, ...shownBytes(heard), candidates, tie: tieOf(found), profiles, problem, advice };
     }
+    case "folder":
+      return describeFolder(state);
     case "device":
       return describeDevice(state, around.config);
     case "first":
@@ -71,7 +75,17 @@ async function describeLine(config: Config | null): Promise<At<"line"> & SetupSt
   });
   const [freePort, imagingPort] = [await freeFrom(PORT_MIN), await freeFrom(IMAGING_PORT_MIN)];
   const folder = config === null ? null : folderRisk(config.data);
-  return { at: "line", folder, ports: shown, addresses: ownAddresses(), freePort, imagingPort };
+  const addresses = ownAddresses();
+  return { at: "line", folder, ports: shown, addresses, freePort, imagingPort, folders: likelyFolders() };
+}
+
+function describeFolder({ line, problem, device, found }: At<"folder">): SetupStep {
+  const candidates = found
+    .filter(({ read }) => read > 0)
+    .map(({ profile, files, read, results }) => {
+      return { ...nameOf(profile), files, read, results };
+    });
+  return { at: "folder", path: line.path, problem, device, candidates, profiles: fileProfiles() };
 }
 
 /** Returns the first port that no program listens on. */
@@ -136,12 +150,22 @@ async function describeFirst({ device, since }: At<"first">, { config, host }: S
   const configured = config?.devices.find(({ id }) => id === device);
   if (config === null || configured === undefined) {
     const problem = `the device ${device} is gone from agent.yaml: add it again`;
-    return { at: "first", device, profile: nameOf(""), place: "", problem, message: null, profiles: [] };
+    return {
+      at: "first",
+      device,
+      profile: nameOf(""),
+      place: "",
+      isFolder: false,
+      problem,
+      message: null,
+      profiles: [],
+    };
   }
-  const { listen, dial, serial } = configured.connection;
+  const { listen, dial, serial, folder } = configured.connection;
   const port = listen?.slice(listen.lastIndexOf(":")) ?? "";
   const addresses = listen?.startsWith("127.") ? ["127.0.0.1"] : ownAddresses();
-  const place = listen === undefined ? (serial?.path ?? dial ?? "") : addresses.map((own) => own + port).join(", ");
+  const place =
+    listen === undefined ? (serial?.path ?? dial ?? folder ?? "") : addresses.map((own) => own + port).join(", ");
   const message = await firstMessage(configured, since, config);
   const status =
     host.agent === null
@@ -157,8 +181,14 @@ async function describeFirst({ device, since }: At<"first">, { config, host }: S
     device,
     profile: nameOf(configured.profile),
     place,
+    isFolder: folder !== undefined,
     problem: status?.reason ?? foreign,
     message,
-    profiles: configured.profile === DICOM ? [] : analyzerNames(),
+    profiles: folder !== undefined ? fileProfiles() : configured.profile === DICOM ? [] : analyzerNames(),
   };
+}
+
+function fileProfiles(): ProfileName[] {
+  const found = allProfiles().filter((each) => each.protocol === "file" && each.content === "results");
+  return found.map(({ id }) => nameOf(id));
 }

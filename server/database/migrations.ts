@@ -1005,6 +1005,25 @@ const listedChanges = () => `
   create index inventory_item_by_change on inventory_item (clinic_id, changed_at, fp);
 `;
 
+/** Profiles that an agent's key sent in place of a user: the table is made again, because SQLite changes no column. */
+const sentProfiles = ({ id, orderedText }: Engine) => `
+  alter table own_profile rename to own_profile_before;
+  create table own_profile (
+    id ${id},
+    clinic_id bigint not null references clinic (id),
+    profile ${orderedText} not null,
+    text text not null,
+    sha256 text not null,
+    saved_at bigint not null,
+    user_id bigint references dashboard_user (id),
+    api_key_id bigint references api_key (id),
+    unique (clinic_id, profile)
+  );
+  insert into own_profile (clinic_id, profile, text, sha256, saved_at, user_id)
+    select clinic_id, profile, text, sha256, saved_at, user_id from own_profile_before order by id;
+  drop table own_profile_before;
+`;
+
 const soapContent = [
   "id",
   "fp",
@@ -1051,6 +1070,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   clinicEvents,
   webhookPauses,
   listedChanges,
+  sentProfiles,
 ];
 
 /** Version of the schema that this program knows. */

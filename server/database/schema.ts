@@ -561,7 +561,10 @@ export interface Tables {
     /** SHA-256 of the text in hexadecimal digits. */
     sha256: string;
     saved_at: number;
-    user_id: number;
+    /** Null for one that an agent sent. */
+    user_id: number | null;
+    /** The key of the agent that sent it; null for one of a user. */
+    api_key_id: Generated<number | null>;
   };
   agent_configuration: {
     agent_id: number;

@@ -56,6 +56,18 @@ export const WantedProfile = Type.Object({
 });
 export type WantedProfile = Static<typeof WantedProfile>;
 
+/** The response to `POST /agent/v1/profiles`, with which an agent sends an own profile for the other PCs of its clinic. */
+export const ProfileOutcome = Type.Object({
+  /** `known`: the same text came before. */
+  outcome: Type.Enum(["stored", "known", "refused"]),
+  /** Why it is refused; null unless it is. */
+  code: Type.Union([
+    Type.Enum(["PROFILE.HASH", "PROFILE.NAMELESS", "PROFILE.STORED", "PROFILE.TOO_MANY"]),
+    Type.Null(),
+  ]),
+});
+export type ProfileOutcome = Static<typeof ProfileOutcome>;
+
 /** The response to `GET /agent/v1/configuration`. */
 export const WantedDevices = Type.Object({
   version: Type.Integer({ minimum: 1 }),

@@ -69,6 +69,13 @@ export class OwnProfiles {
     }
   }
 
+  /** Returns the text of a revision with its SHA-256. @returns null for one that is missing, or was edited */
+  textOf(reference: string): { readonly text: string; readonly sha256: string } | null {
+    const file = this.fileOf(reference);
+    const stored = file === null ? null : readStored(file);
+    return stored === null || stored.isChanged ? null : { text: stored.text, sha256: stored.hash };
+  }
+
   /** Returns the file of a revision that is stored; null for another profile. */
   fileOf(reference: string): string | null {
     const parsed = parseReference(reference);

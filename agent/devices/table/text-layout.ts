@@ -61,6 +61,32 @@ export function layoutOf(form: TextLayout): Layout {
   };
 }
 
+/** A line of a text as its layout cuts it. `groups`: null for a line that no rule of the layout takes. */
+export interface ShownLine {
+  readonly text: string;
+  readonly groups: Groups | null;
+  readonly isResult: boolean;
+}
+
+/** Returns the lines of a text, also of one that the layout does not read. @returns null for the text of another layout */
+export function shownLines(form: TextLayout, text: string): ShownLine[] | null {
+  if (form.begins !== undefined && !readPattern(form.begins).test(text)) return null;
+  const rules = form.lines.map(ruleOf);
+  const parts = partsOf(form, text.slice(0, CHARS_MAX)).slice(0, LINES_MAX);
+  const lineOf = (piece: string): ShownLine => {
+    const rule = rules.find(({ match }) => match(piece) !== null);
+    return { text: piece, groups: rule?.match(piece)?.groups ?? null, isResult: rule?.as === "result" };
+  };
+  return parts.flatMap((part, index) => {
+    const fixed = index === 0 ? form.first : index === parts.length - 1 ? form.last : undefined;
+    const found = fixed === undefined ? null : readPattern(fixed.pattern).named(part);
+    if (found === null) return piecesOf(form, rules, part).map(lineOf);
+    const rest = form.cut === "match" ? part.slice(found.whole.length) : "";
+    const head = { text: rest === "" ? part : found.whole, groups: found.groups, isResult: false };
+    return [head, ...(rest === "" ? [] : piecesOf(form, rules, rest).map(lineOf))];
+  });
+}
+
 function ruleOf(form: TextLayout["lines"][number]): Rule {
   const pattern = readPattern(form.pattern);
   const holds = conditionOf(form.when, form.unless, [TEXT]);

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { compareVersions } from "../../../shared/api/upgrade.ts";
 import type { LocalDevice, LocalOverview, LocalRunning } from "../types/overview.ts";
 import { type DeviceConfig, DICOM } from "../../config/values/schema.ts";
-import { profileById } from "../../devices/index.ts";
+import { newerRevision, profileById } from "../../devices/index.ts";
 import type { Host } from "../../host.ts";
 import { dayOf } from "../../report/device-time.ts";
 import { readSpool } from "../../spool/access.ts";
@@ -71,6 +71,7 @@ function describeDevice(
   return {
     id,
     profile,
+    newer_profile: newerRevision(profile),
     protocol: profileById(profile)?.protocol ?? DICOM,
     line: serial?.path ?? listen ?? dial ?? folder ?? "",
     way: serial !== undefined ? "serial" : listen !== undefined ? "listen" : dial !== undefined ? "dial" : "folder",

@@ -24,6 +24,19 @@ export const ROLES = [
   /** The row has no value where the place has this text. */
   "no-value",
   "sender",
+  /** The mark of a result, high or low. */
+  "flag",
+  /** The first column of which each one is a test. */
+  "tests",
+  /** The row is of a control where the place has this text. */
+  "control",
+  /** The line that names the columns. */
+  "header",
+  /** Each element of this name is a result. */
+  "records",
+  "line-result",
+  "line-sample",
+  "line-filler",
   "nothing",
 ] as const;
 export type Role = (typeof ROLES)[number];
@@ -33,11 +46,36 @@ export function rolesAt(
   protocol: string,
   { place, kind }: { readonly place: string; readonly kind: string },
 ): readonly Role[] {
+  if (protocol === "file") return fileRoles(place, kind);
   if (place === "" || kind === "message") return [];
+  if (protocol === "text")
+    return kind === "record" ? [] : [...PATIENT_ROLES, "sample", ...ROW_ROLES, "no-value", "nothing"];
+  if (protocol !== "hl7" && protocol !== "astm") return [];
   const [record = "", number = ""] = place.split(/[-.]/);
   if (kind === "record") return recordRoles(protocol, record);
   return protocol === "hl7" ? hl7Roles(record, Number(number), place) : astmRoles(record, Number(number));
 }
+
+const ROW_ROLES = ["code", "value", "unit", "range", "flag"] as const;
+
+const LINE_ROLES: Readonly<Record<string, readonly Role[]>> = {
+  row: ["remark"],
+  result: ["remark"],
+  line: ["header"],
+  unread: ["line-result", "line-sample", "line-filler"],
+};
+
+/** The place of a record is its kind: it names no column. */
+function fileRoles(place: string, kind: string): readonly Role[] {
+  if (kind === "record") return LINE_ROLES[place] ?? [];
+  if (kind === "column") return COLUMN_ROLES;
+  const own = place === "" ? [] : COLUMN_ROLES.filter((role) => role !== "tests");
+  const ofText = place === "" ? [] : (["doubt", "control", "no-value"] as const);
+  return [...own, ...ofText, ...(kind === "element" ? (["records"] as const) : [])];
+}
+
+/** The roles of a column of a table. */
+const COLUMN_ROLES: readonly Role[] = [...PATIENT_ROLES, "sample", "time", ...ROW_ROLES, "tests", "nothing"];
 
 function recordRoles(protocol: string, record: string): readonly Role[] {
   if (protocol === "hl7") return record === "OBX" ? ["remark", "species-row", "nothing"] : [];

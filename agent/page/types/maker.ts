@@ -6,9 +6,16 @@ import { type Role, ROLES } from "./maker-roles.ts";
 
 /** A part of a message with the range of its bytes; `to` is exclusive. Parts without text are left out of the JSON. */
 export interface MakerNode {
-  /** `OBX`, `OBX-3`, `OBX-3.1`. A component of a repeat after the first has none: no profile names it. */
+  /**
+   * `OBX`, `OBX-3`, `OBX-3.1`; in a file a column, a named group or a path of XML. A component of a repeat after the first has none: no
+   * profile names it.
+   */
   readonly place: string;
-  readonly kind: "message" | "record" | "field" | "repeat" | "component";
+  readonly kind: "message" | "record" | "field" | "repeat" | "component" | "element" | "column";
+  /** Its name where the place is not. */
+  readonly label?: string;
+  /** The formats in which its text can be a time; several where day and month may be either. */
+  readonly formats?: readonly string[];
   readonly from: number;
   readonly to: number;
   readonly text: string;
@@ -30,7 +37,7 @@ export interface MakerRow {
   readonly record: number | null;
   /** Index of the rule in `rows` that its record meets; null without one. */
   readonly rule: number | null;
-  /** The code as sent, of a record; "" for other rows. */
+  /** The code as sent; "" where a row needs several records. */
   readonly code: string;
   /** Null for a record without a result. */
   readonly result: MakerResult | null;
@@ -158,8 +165,10 @@ export const MakerSource = Type.Union([
 export type MakerSource = Static<typeof MakerSource>;
 
 export interface LocalMakerOpened {
-  /** `astm` and `hl7` have trees. Null if nothing was recognised. */
+  /** `astm` and `hl7` have their trees here, `file` with a look. Null for other protocols, and if nothing was recognised. */
   readonly protocol: string | null;
+  /** The kind of a file, such as `csv`, and the patch with which a profile without a base begins. Null for what is no file. */
+  readonly file: { readonly kind: string; readonly begin: Readonly<Record<string, unknown>> } | null;
   readonly found: { readonly name: string; readonly reasons: readonly string[] } | null;
   /** The profiles to begin with, the best first. */
   readonly bases: readonly string[];
@@ -174,15 +183,18 @@ const Draft = {
 const MakerClick = Type.Union([
   Type.Object(
     {
-      ...{ role: Type.Enum([...ROLES]), place: text(20) },
+      ...{ role: Type.Enum([...ROLES]), place: text(100), format: Type.Optional(text(40)) },
       ...{ message: Type.Integer({ minimum: 0, maximum: 4 }), record: Type.Integer({ minimum: 0 }) },
       ...{ text: Type.Optional(text(500)), species: Type.Optional(text(40)), words: Type.Optional(text(200)) },
     },
     closed,
   ),
-  /** The code of a row means an analyte. */
+  /** The code of a row means an analyte. `code`: of a row of a file. */
   Type.Object(
-    { analyte: text(40), message: Type.Integer({ minimum: 0, maximum: 4 }), record: Type.Integer({ minimum: 0 }) },
+    {
+      ...{ analyte: text(40), code: Type.Optional(text(200)) },
+      ...{ message: Type.Integer({ minimum: 0, maximum: 4 }), record: Type.Integer({ minimum: 0 }) },
+    },
     closed,
   ),
   Type.Object(
@@ -213,7 +225,15 @@ export interface LocalMakerLook {
   readonly device: { readonly name: string | null; readonly modality: string | null };
   readonly views: readonly MessageView[];
   readonly proposals: readonly Proposal[];
+  /** Trees that depend on the draft, of files and texts; null where the messages came with theirs. */
+  readonly trees: readonly (MakerNode | null)[] | null;
+  /** What a profile of files has to state before it reads anything. */
+  readonly open: readonly OpenPoint[];
+  /** The base is code: its places are fixed. */
+  readonly isFixed: boolean;
 }
+
+export type OpenPoint = "header" | "records" | "lines" | "sample" | "time" | "code" | "value";
 
 export const MakerCheck = Type.Object({ ...Draft, device: text(100) }, closed);
 export type MakerCheck = Static<typeof MakerCheck>;

@@ -47,6 +47,8 @@ interface LocalFinding {
 export interface LocalDevice {
   readonly id: string;
   readonly profile: string;
+  /** A newer revision of its own profile, which is not adopted; null without one. */
+  readonly newer_profile: string | null;
   /** The protocol of the profile. A `dicom` device sends files. */
   readonly protocol: string;
   /** The port or address of the device. */

@@ -16,6 +16,8 @@ const SetupLine = Type.Union([
   Type.Object({ kind: Type.Literal("dial"), address: text(300) }, closed),
   /** An imaging device, which calls this PC. */
   Type.Object({ kind: Type.Literal("imaging"), port: Type.Integer({ minimum: 1, maximum: 65_535 }) }, closed),
+  /** A folder into which a program exports files. `leave`: they stay there, else they move to `done` beside them. */
+  Type.Object({ kind: Type.Literal("folder"), path: text(1000), leave: Type.Boolean() }, closed),
 ]);
 export type SetupLine = Static<typeof SetupLine>;
 
@@ -33,6 +35,7 @@ export const SetupAnswer = Type.Union([
     closed,
   ),
   Type.Object({ to: Type.Literal("heard"), again: Type.Literal(true) }, closed),
+  Type.Object({ to: Type.Literal("folder"), profile: text(100) }, closed),
   Type.Object({ to: Type.Literal("device"), id: text(100), allow: Type.Array(text(100), { maxItems: 20 }) }, closed),
   Type.Object({ to: Type.Literal("first"), profile: text(100) }, closed),
   Type.Object({ to: Type.Literal("first"), next: Type.Enum(["finish", "another"]) }, closed),
@@ -40,7 +43,15 @@ export const SetupAnswer = Type.Union([
 ]);
 export type SetupAnswer = Static<typeof SetupAnswer>;
 
-export type SetupStep = ServerStep | PlaceStep | LineStep | ListeningStep | HeardStep | DeviceStep | FirstStep;
+export type SetupStep =
+  | ServerStep
+  | PlaceStep
+  | LineStep
+  | ListeningStep
+  | HeardStep
+  | FolderStep
+  | DeviceStep
+  | FirstStep;
 
 export interface ServerStep {
   readonly at: "server";
@@ -66,6 +77,8 @@ export interface LineStep {
   readonly addresses: readonly string[];
   readonly freePort: number;
   readonly imagingPort: number;
+  /** Folders of this PC in which programs usually export. */
+  readonly folders: readonly string[];
 }
 
 export interface SetupPort {
@@ -107,6 +120,27 @@ export interface HeardStep {
   readonly problem: string | null;
   /** The points to check without a candidate. */
   readonly advice: readonly SetupAdvice[];
+}
+
+export interface FolderStep {
+  readonly at: "folder";
+  readonly path: string;
+  /** Why the folder cannot be watched; null if it can. */
+  readonly problem: FolderProblem | null;
+  /** The device that watches it already. */
+  readonly device: string | null;
+  /** The profiles of files that are there, the best first. */
+  readonly candidates: readonly FolderCandidate[];
+  readonly profiles: readonly ProfileName[];
+}
+
+export type FolderProblem = "relative" | "missing" | "noFolder" | "unreadable" | "readOnly" | "data" | "taken";
+
+export interface FolderCandidate extends ProfileName {
+  /** Files of the profile's kinds, those that it reads, and the results with a name of the catalogue in them. */
+  readonly files: number;
+  readonly read: number;
+  readonly results: number;
 }
 
 export interface SetupCandidate {
@@ -172,6 +206,8 @@ export interface FirstStep {
   readonly profile: ProfileName;
   /** The place that the device has to send to: `192.168.1.20:5600`, or a path. */
   readonly place: string;
+  /** The place is a folder, and the files that it has are read by themselves. */
+  readonly isFolder: boolean;
   /** The problem of the line, and what to do about it. */
   readonly problem: string | null;
   /** The newest message since the device was saved. */

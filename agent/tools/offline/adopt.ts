@@ -93,7 +93,7 @@ export function adopt(
     pin();
     return { stored: 0, overtaken: 0 };
   }
-  writeSpool(data, (operations) => operations.setMeta(ADOPTION_META, JSON.stringify(adoption)));
+  intendAdoption(data, adoption);
   pin();
   return complete(data, difference.changed);
 }
@@ -105,8 +105,14 @@ export async function adoptPinned(
   adoption: Adoption,
 ): Promise<void> {
   await finishAdoption(config, analyzers);
-  writeSpool(config.data, (operations) => operations.setMeta(ADOPTION_META, JSON.stringify(adoption)));
+  intendAdoption(config.data, adoption);
   await finishAdoption(config, analyzers);
+}
+
+/** Notes an adoption, which the next start completes if agent.yaml pins the profile then. @param adoption null for none any more */
+export function intendAdoption(data: string, adoption: Adoption | null): void {
+  const text = adoption === null ? "" : JSON.stringify(adoption);
+  writeSpool(data, (operations) => operations.setMeta(ADOPTION_META, text));
 }
 
 function complete(data: string, changed: readonly ReassessedMessage[]): Stored {

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import type { Suggestion } from "../../devices/detection/detect.ts";
-import { profiles } from "../../devices/index.ts";
+import { allProfiles } from "../../devices/index.ts";
 import type { ResultFiles } from "../../protocols/file/profile.ts";
 import { isPdf } from "../../protocols/file/spreadsheet-cells.ts";
 import { replay, wireOf } from "./replay.ts";
@@ -11,16 +11,48 @@ import { replay, wireOf } from "./replay.ts";
 /** The newest files that are read, and max bytes of one. */
 const [FILES_MAX, BYTES_MAX] = [20, 4 * 1024 * 1024];
 
+/** What a profile reads of the files of a folder. */
+export interface FolderReading {
+  readonly profile: string;
+  /** Files of its kinds, and those that it reads. */
+  readonly files: number;
+  readonly read: number;
+  /** Results with a name of the catalogue. */
+  readonly results: number;
+  /** The problem of the first file that it does not read. */
+  readonly problem: string | null;
+}
+
 /** Returns the profiles of files, the one that reads most results first, each with what it reads or its first problem. */
 export async function sniffFolder(folder: string): Promise<Suggestion[]> {
+  return (await readFolder(folder)).map((reading) => {
+    const { profile, files, read, results, problem } = reading;
+    const reasons = [`reads ${read} of ${files} files, with ${results} results of the catalogue`];
+    const score = scoreOf(reading);
+    return {
+      line: null,
+      protocol: "files",
+      profiles: [profile],
+      score,
+      reasons: [...reasons, ...(problem === null ? [] : [problem])],
+    };
+  });
+}
+
+/** Reads the newest files of a folder with each profile of files; the best first. */
+export async function readFolder(folder: string): Promise<FolderReading[]> {
   const files = newestFiles(folder);
-  const found: Suggestion[] = [];
-  for (const profile of profiles) {
+  const found: FolderReading[] = [];
+  for (const profile of allProfiles()) {
     if (profile.protocol !== "file" || profile.content !== "results") continue;
     const own = files.filter(({ name }) => profile.link.extensions.includes(extensionOf(name)));
-    if (own.length > 0) found.push(await suggestionOf(profile, own));
+    if (own.length > 0) found.push(await readingBy(profile, own));
   }
-  return found.toSorted((one, other) => other.score - one.score);
+  return found.toSorted((one, other) => scoreOf(other) - scoreOf(one));
+}
+
+function scoreOf({ files, read, results }: FolderReading): number {
+  return read === 0 ? 0 : Math.min(100, Math.round((60 * read) / files) + results);
 }
 
 interface FoundFile {
@@ -42,7 +74,7 @@ function extensionOf(name: string): string {
   return path.extname(name).slice(1).toLowerCase();
 }
 
-async function suggestionOf(profile: ResultFiles, files: readonly FoundFile[]): Promise<Suggestion> {
+async function readingBy(profile: ResultFiles, files: readonly FoundFile[]): Promise<FolderReading> {
   let [read, results] = [0, 0];
   const problems: string[] = [];
   const context = { device: "sniff", timeZone: "UTC", receivedAt: Date.now() };
@@ -55,13 +87,5 @@ async function suggestionOf(profile: ResultFiles, files: readonly FoundFile[]): 
       results += rows.filter(({ codeSource }) => codeSource !== "device").length;
     }
   }
-  const reasons = [`reads ${read} of ${files.length} files, with ${results} results of the catalogue`];
-  const score = read === 0 ? 0 : Math.min(100, Math.round((60 * read) / files.length) + results);
-  return {
-    line: null,
-    protocol: "files",
-    profiles: [profile.id],
-    score,
-    reasons: [...reasons, ...problems.slice(0, 1)],
-  };
+  return { profile: profile.id, files: files.length, read, results, problem: problems[0] ?? null };
 }

@@ -1,7 +1,8 @@
+import { createHash } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
-import type { HeartbeatAnswer } from "../../../shared/api/configuration.ts";
+import { type HeartbeatAnswer, ProfileOutcome, WantedProfile } from "../../../shared/api/configuration.ts";
 import { knownPart, overlongList } from "../../../shared/schema/known.ts";
 import { problems } from "../../../shared/schema/problems.ts";
 import { Heartbeat, Outcome } from "../../../shared/api/study.ts";
@@ -11,7 +12,14 @@ import { parseJsonBodies } from "../../http/json-body.ts";
 import { keyOf, versionsOf } from "../../http/request-context.ts";
 import type { Session } from "../../database/query.ts";
 import { wantedDevices } from "../../records/agents/configuration.ts";
-import { profilesNamed } from "../../records/agents/own-profiles.ts";
+import { auditCommand } from "../../records/audit/audit.ts";
+import {
+  listOwnProfiles,
+  OWN_PROFILES_MAX,
+  profilesNamed,
+  referenceIn,
+  saveOwnProfile,
+} from "../../records/agents/own-profiles.ts";
 import { stepWithHeartbeat, storeHeartbeat } from "../../records/agents/heartbeats.ts";
 import { PAGE_INDEXES_MAX, type PageIndex } from "../../records/patients/page-index.ts";
 import { listIdentifiers, type Page, type PatientFilter } from "../../records/patients/patients.ts";
@@ -34,6 +42,7 @@ import { instant, invalid, pageParameters, type Parameter, readParameters } from
 // The endpoints of the agent. They are not public.
 
 const heartbeat = Compile(Heartbeat);
+const wantedProfile = Compile(WantedProfile);
 const directoryParameters = { ...pageParameters, updated_since: instant("only patients updated at or after it") };
 const Outcomes = Type.Object({ outcomes: Type.Array(Outcome) });
 
@@ -52,6 +61,7 @@ export function agentRoutes(app: FastifyInstance, context: RouteContext): void {
   ordersRoute(app, context);
   configurationRoute(app, context);
   registryRoute(app, context);
+  sentProfilesRoute(app, context);
   releaseRoutes(app, context);
   app.register(async (pictures) => previewRoutes(pictures, context));
   app.register(async (files) => registryFileRoute(files, context));
@@ -153,6 +163,39 @@ function configurationRoute(app: FastifyInstance, { store }: RouteContext): void
     const profiles = await profilesNamed(store, wanted.devices, clinicId);
     return { success: true, data: { ...wanted, ...(profiles.length > 0 && { profiles }) } };
   });
+}
+
+/** Adds `POST /agent/v1/profiles`. A revision never changes: the same text again is known, another one refused. */
+function sentProfilesRoute(app: FastifyInstance, { store, now }: RouteContext): void {
+  const url = "/agent/v1/profiles";
+  app.post(url, { config: ingest, schema: { response: { 200: ProfileOutcome } } }, async (request) => {
+    if (!wantedProfile.Check(request.body)) {
+      throw new ApiError("REQUEST.INVALID_BODY", `${faultList(problems(wantedProfile, request.body, FAULTS_MAX))}.`);
+    }
+    const sent = request.body;
+    if (createHash("sha256").update(sent.text).digest("hex") !== sent.sha256) return refused("PROFILE.HASH");
+    if (referenceIn(sent.text) !== sent.profile) return refused("PROFILE.NAMELESS");
+    const { id: keyId, clinic_id: clinicId } = keyOf(request);
+    const actor = { by: request.ip, now: now(), clinicId };
+    const take = async (session: Session): Promise<ProfileOutcome> => {
+      const stored = await listOwnProfiles(session, clinicId);
+      const before = stored.find(({ profile }) => profile === sent.profile);
+      if (before !== undefined) {
+        return before.sha256 === sent.sha256 ? { outcome: "known", code: null } : refused("PROFILE.STORED");
+      }
+      if (stored.length >= OWN_PROFILES_MAX) return refused("PROFILE.TOO_MANY");
+      const { profile, text } = sent;
+      const isSaved = await saveOwnProfile(session, { profile, text, by: { keyId }, now: actor.now, clinicId });
+      if (!isSaved) return refused("PROFILE.STORED");
+      await auditCommand(session, "profiles add", [profile], actor);
+      return { outcome: "stored", code: null };
+    };
+    return store.transaction(take, { repeatable: true });
+  });
+}
+
+function refused(code: NonNullable<ProfileOutcome["code"]>): ProfileOutcome {
+  return { outcome: "refused", code };
 }
 
 /** Lists for the agent's patient directory, with the pages of GET /api/v1/patients. */

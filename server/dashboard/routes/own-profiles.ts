@@ -32,7 +32,7 @@ export function ownProfileRoutes(app: FastifyInstance, { store, now }: Dashboard
     await store.transaction(async (session) => {
       const stored = await listOwnProfiles(session, clinicId);
       if (stored.length >= OWN_PROFILES_MAX) refuse(refusal("PROFILE.TOO_MANY", String(OWN_PROFILES_MAX)));
-      const isSaved = await saveOwnProfile(session, { profile, text, userId, now: actor.now, clinicId });
+      const isSaved = await saveOwnProfile(session, { profile, text, by: { userId }, now: actor.now, clinicId });
       if (!isSaved) refuse(refusal("PROFILE.STORED", profile));
       await auditCommand(session, "profiles add", [profile], actor);
     });

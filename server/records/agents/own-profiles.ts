@@ -24,10 +24,13 @@ export async function listOwnProfiles(session: Session, clinicId: number): Promi
   return session.all(byClinic, { clinicId });
 }
 
+/** The user who added a revision, or the key of the agent that sent it. */
+export type SavedBy = { readonly userId: number } | { readonly keyId: number };
+
 /** Stores a revision. The same text again changes nothing. @returns false if the revision is stored with another text */
 export async function saveOwnProfile(
   session: Session,
-  { clinicId, ...profile }: { profile: string; text: string; userId: number; now: number; clinicId: number },
+  { clinicId, ...profile }: { profile: string; text: string; by: SavedBy; now: number; clinicId: number },
 ): Promise<boolean> {
   const sha256 = createHash("sha256").update(profile.text).digest("hex");
   await session.all(insert, { ...profile, clinicId, sha256 });
@@ -63,12 +66,13 @@ const byReference = query((db, p: { clinicId: number; profile: string }) =>
 );
 
 const insert = query(
-  (db, p: { profile: string; text: string; sha256: string; userId: number; now: number; clinicId: number }) =>
+  (db, p: { profile: string; text: string; sha256: string; by: SavedBy; now: number; clinicId: number }) =>
     db
       .insertInto("own_profile")
       .values({
         ...{ profile: p.profile, text: p.text, sha256: p.sha256 },
-        ...{ clinic_id: p.clinicId, saved_at: p.now, user_id: p.userId },
+        ...{ clinic_id: p.clinicId, saved_at: p.now },
+        ...("userId" in p.by ? { user_id: p.by.userId, api_key_id: null } : { user_id: null, api_key_id: p.by.keyId }),
       })
       .onConflict((conflict) => conflict.columns(["clinic_id", "profile"]).doNothing()),
   ({ clinicId }) => ({ clinics: [clinicId] }),

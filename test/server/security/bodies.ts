@@ -1,9 +1,15 @@
+import { createHash } from "node:crypto";
 import { study } from "../harness.ts";
 import type { MarkedClinic } from "./two-clinics.ts";
 
 // A body for each route that takes one. Its own ids are those of a clinic, so that a test can put another clinic's in their place.
 
 type Named = Pick<MarkedClinic, "marker" | "named">;
+
+function sentProfile(marker: string) {
+  const text = `schema: 1\nprofile: own/acme-x1\nrevision: 1\n# ${marker}\n`;
+  return { profile: "own/acme-x1@1", sha256: createHash("sha256").update(text).digest("hex"), text };
+}
 
 /** @returns bodies by method and route, of which the own clinic gets 2xx with fitting ids in the path */
 export function bodiesOf({ marker, named }: Named): Readonly<Record<string, object>> {
@@ -31,6 +37,7 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
   return {
     "POST /agent/v1/studies": { studies: [study({ patient_fp: animal, device_name: marker })] },
     "POST /agent/v1/registry": { source: "PIMS", changes: [] },
+    "POST /agent/v1/profiles": sentProfile(marker),
     "POST /agent/v1/heartbeat": { version: "0.1.0" },
     "POST /clinic/v1/account/password": { old_password: "wrong words", new_password: "other words" },
     ...ofClinic({

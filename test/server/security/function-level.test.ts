@@ -73,6 +73,7 @@ const table: Readonly<Record<string, Demand>> = {
   "POST /agent/v1/pair": "code",
   "POST /agent/v1/studies": agent,
   "POST /agent/v1/registry": agent,
+  "POST /agent/v1/profiles": agent,
   "POST /agent/v1/registry/file": agent,
   "POST /agent/v1/heartbeat": agent,
   "GET /agent/v1/identifiers": agent,

@@ -1,12 +1,12 @@
 import { setImmediate } from "node:timers/promises";
 import type Database from "better-sqlite3";
 import type { Profile } from "../../../devices/profile.ts";
-import { changesBetween, unreadIn } from "../../../maker/changes.ts";
+import { changesBetween, unreadIn } from "../../../maker/look/changes.ts";
 import { CHANGE_KINDS, type ChangeKind, type LocalMakerCheck } from "../../types/maker.ts";
 import { searchSpool } from "../../../spool/access.ts";
 import { listClinicCodes } from "../../../spool/queries/clinic-codes.ts";
 import { type FilingDevice, readContext } from "../../../study/assess.ts";
-import { read } from "../../../study/read.ts";
+import { read, readable } from "../../../study/read.ts";
 import { messageOf } from "../../../tools/offline/reprocess.ts";
 
 // Reads the stored messages of a device with a draft, and counts what changes. Nothing is written.
@@ -34,8 +34,9 @@ export async function checkDraft(
       const message = messageOf(db, each);
       if (message.incomplete !== null || message.damage !== undefined) continue;
       const context = readContext(device, message, codes);
-      const after = read(message.bytes, draft, context);
-      const kinds = changesBetween(read(message.bytes, device.profile, context), after);
+      const after = read(await readable(message.bytes, draft), draft, context);
+      const before = read(await readable(message.bytes, device.profile), device.profile, context);
+      const kinds = changesBetween(before, after);
       messages += 1;
       unread += unreadIn(after);
       if (kinds.length === 0) same += 1;

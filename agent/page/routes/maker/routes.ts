@@ -4,22 +4,22 @@ import { Compile } from "typebox/compile";
 import { analyzersOf } from "../../../analyzers.ts";
 import { markOf } from "../../../config/config-file.ts";
 import { ownReferences, profileById, profiles } from "../../../devices/index.ts";
-import { shippedForm } from "../../../devices/table/load.ts";
+import type { AnyProfileForm } from "../../../devices/table/file.ts";
 import type { Host } from "../../../host.ts";
 import { formOf } from "../../../maker/draft.ts";
-import { compiled, look, type ShownMessage } from "../../../maker/look.ts";
-import { openBytes } from "../../../maker/open.ts";
+import { compiled, look, type ShownMessage } from "../../../maker/look/look.ts";
+import { codeTree } from "../../../maker/files/tree.ts";
 import { plainView } from "../../../maker/rows.ts";
-import { messageTree } from "../../../maker/tree.ts";
 import type { RunningAgent } from "../../../agent.ts";
 import { nameOf } from "../../../setup/candidates.ts";
 import { readSpool } from "../../../spool/access.ts";
 import { operationsOn } from "../../../spool/queries/operations.ts";
 import { formOfBase } from "./base.ts";
 import { checkDraft } from "./check.ts";
+import { opened, openedFiles, withText } from "./open.ts";
 import { saved } from "./save.ts";
-import { makerDevices, sourceBytes } from "./sources.ts";
-import { rankSuggested } from "../../../tools/offline/rank-profiles.ts";
+import { makerDevices, sourceBytes, sourceFiles } from "./sources.ts";
+import { read } from "../../../study/read.ts";
 import { replay } from "../../../tools/offline/replay.ts";
 import {
   type LocalMakerCheck,
@@ -28,7 +28,6 @@ import {
   type LocalMakerStart,
   MakerCheck,
   MakerLook,
-  type MakerNode,
   MakerSave,
   MakerSource,
 } from "../../types/maker.ts";
@@ -39,7 +38,8 @@ import { runningAgent } from "../running-agent.ts";
 export function makerRoutes(app: FastifyInstance, host: Host): void {
   app.get("/local/v1/maker", (): LocalMakerStart => {
     const { config } = runningAgent(host);
-    const bases = [...profiles.filter(({ protocol }) => protocol !== "file").map(({ id }) => id), ...ownReferences()];
+    const readers = profiles.filter((profile) => profile.protocol !== "file" || profile.content === "results");
+    const bases = [...readers.map(({ id }) => id), ...ownReferences()];
     return {
       devices: makerDevices(config),
       bases: bases.map((id) => ({ ...nameOf(id), protocol: profileById(id)?.protocol ?? "" })),
@@ -48,8 +48,11 @@ export function makerRoutes(app: FastifyInstance, host: Host): void {
     };
   });
 
-  app.post("/local/v1/maker/open", ({ body }): LocalMakerOpened => {
-    return opened(sourceBytes(runningAgent(host).config, checked(MakerSource, body)));
+  app.post("/local/v1/maker/open", ({ body }): Promise<LocalMakerOpened> => {
+    const source = checked(MakerSource, body);
+    const { config } = runningAgent(host);
+    const files = sourceFiles(config, source);
+    return files === null ? opened(sourceBytes(config, source)) : openedFiles(files);
   });
 
   app.post("/local/v1/maker/look", ({ body }): LocalMakerLook => {
@@ -64,12 +67,14 @@ export function makerRoutes(app: FastifyInstance, host: Host): void {
         const { patients } = operations.resolveReferences({ accessions: [], fps: [], identifiers: [text] });
         return patients.length > 0 ? ("identifier" as const) : null;
       };
-      return look({ base: form, patches }, shown, clicks, { known });
+      return look<AnyProfileForm>({ base: form, patches }, shown, clicks, { known });
     });
     const { device } = formOf(draft);
     return {
       ...found,
       patches: [...draft.patches],
+      isFixed: false,
+      trees: found.trees?.map(withText) ?? null,
       device: { name: device.name ?? null, modality: device.modality ?? null },
     };
   });
@@ -101,45 +106,18 @@ function contextOf({ config }: RunningAgent) {
   return { device: "maker", timeZone: config.timeZone, receivedAt: Date.now() };
 }
 
-function opened(bytes: Uint8Array): LocalMakerOpened {
-  const { protocol, found: heard, messages } = openBytes(bytes, (of) => profileById(`generic-${of}`));
-  const found = heard && { name: heard.suggestion.protocol, reasons: heard.suggestion.reasons };
-  const named = heard === null ? [] : rankSuggested(heard.suggestion, heard.bytes).map(({ profile }) => profile);
-  if (protocol === null) {
-    const bases = named.filter((id) => profileById(id) !== undefined);
-    return { protocol, found, bases, messages: [{ base64: base64Of(bytes), tree: null }] };
-  }
-  const likely = named.filter((id) => profileById(id)?.protocol === protocol && shippedForm(id) !== null);
-  const bases = [...new Set([...likely, `generic-${protocol}`])];
-  const shown = messages.map((each) => ({ base64: base64Of(each), tree: withText(messageTree(each, protocol)) }));
-  return { protocol, found, bases, messages: shown };
-}
-
-function base64Of(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString("base64");
-}
-
-/** Leaves out the parts without text, which are most of a message. */
-function withText(node: MakerNode | null): MakerNode | null {
-  if (node === null) return null;
-  const children = node.children.filter(({ text }) => text !== "").map((child) => withText(child)!);
-  return { ...node, children };
-}
-
-/** A profile that is code reads the bytes as they came over the line. */
+/** A profile that is code reads the bytes as they came over the line. What was stored has no frame, and is the message. */
 function lookAtCode(base: string, messages: readonly ShownMessage[]): LocalMakerLook {
   const profile = profileById(base)!;
   const views = messages.flatMap(({ bytes, context }) => {
-    return replay([bytes], profile, context, null).messages.map(({ reading }) => plainView(reading));
+    const found = replay([bytes], profile, context, null).messages.map(({ reading }) => reading);
+    return (found.length > 0 ? found : [read(bytes, profile, context)]).map((reading) => plainView(reading));
   });
+  const trees = messages.map(({ bytes }) => withText(codeTree(bytes, profile)));
   const { name } = nameOf(base);
   return {
-    patches: [],
-    refused: 0,
-    text: "",
-    problems: [],
+    ...{ patches: [], refused: 0, text: "", problems: [], proposals: [], open: [] },
+    ...{ views, isFixed: true, trees: trees.some((tree) => tree !== null) ? trees : null },
     device: { name, modality: profile.modality },
-    views,
-    proposals: [],
   };
 }

@@ -6,7 +6,7 @@ import { OwnProfiles } from "../../../devices/own/own-profiles.ts";
 import { OWN_PREFIX } from "../../../devices/own/reference.ts";
 import { printProfile } from "../../../devices/table/document.ts";
 import { readProfileText } from "../../../devices/table/load.ts";
-import type { ProfileForm } from "../../../devices/table/schema.ts";
+import type { AnyProfileForm } from "../../../devices/table/file.ts";
 import type { Host } from "../../../host.ts";
 import { formOf } from "../../../maker/draft.ts";
 import { adoptPinned } from "../../../tools/offline/adopt.ts";
@@ -32,7 +32,7 @@ export async function saved(
   let reference = base;
   if (name !== null) {
     if (form === null) throw new PageError(422, `${base} is code: use it as it is`);
-    const own = { ...formOf({ base: form, patches }), profile: `${OWN_PREFIX}${name}`, revision: 1 };
+    const own: AnyProfileForm = { ...formOf({ base: form, patches }), profile: `${OWN_PREFIX}${name}`, revision: 1 };
     const read = readProfileText(printProfile(own), own.profile);
     if ("problems" in read) {
       return { outcome: "refused", reference: null, problems: read.problems.map(({ message }) => message) };
@@ -55,7 +55,7 @@ export async function saved(
   return { outcome: "saved", reference, device, mark: markOf(host.text()) };
 }
 
-function differenceTo(latest: string | undefined, draft: ProfileForm): string[] {
+function differenceTo(latest: string | undefined, draft: AnyProfileForm): string[] {
   const stored = latest === undefined ? null : ownProfile(latest);
   const before = stored !== null && "form" in stored ? printProfile({ ...stored.form, revision: 1 }) : "";
   return lineDiff(before, printProfile(draft));

@@ -1,4 +1,5 @@
 import { type Config, DICOM } from "../../../config/values/schema.ts";
+import { isStoredFile } from "../../../maker/files/open-file.ts";
 import { MAKER_BYTES_MAX } from "../../../maker/tree.ts";
 import type { MakerDevice, MakerSource } from "../../types/maker.ts";
 import { readSpool } from "../../../spool/access.ts";
@@ -25,6 +26,13 @@ export function makerDevices({ data, devices }: Config): MakerDevice[] {
         return { id, profile, noise, messages: [...bad!, ...good!] };
       }),
   );
+}
+
+/** Returns the stored files of a source, each of which is one message; null for other bytes. */
+export function sourceFiles({ data }: Config, source: MakerSource): Uint8Array[] | null {
+  if (!("messages" in source)) return null;
+  const files = readSpool(data, (db) => source.messages.map((id) => messageOf(db, id).bytes));
+  return files.every(isStoredFile) ? files : null;
 }
 
 /** Returns the bytes of a source. @throws Error with what to do */

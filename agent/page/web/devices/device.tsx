@@ -5,6 +5,7 @@ import { ago } from "../../../../server/web/text.ts";
 import { Facts } from "../../../../server/web/ui/status/facts.tsx";
 import { StatusCard } from "../../../../server/web/ui/status/status-card.tsx";
 import { ReasonText } from "../messages/reason.tsx";
+import { Adopt } from "./adopt.tsx";
 import { deviceWords } from "./device-words.ts";
 import { LiveBytes } from "./live-bytes.tsx";
 import { t } from "./texts.ts";
@@ -13,10 +14,11 @@ import { t } from "./texts.ts";
 const HEARING_MS = 5_000;
 
 /** A device: its state in words with what to do, its last message, its day, and its bytes while they arrive. */
-export function Device({ device }: { device: LocalDevice }) {
+export function Device({ device, adopted }: { device: LocalDevice; adopted: () => Promise<void> }) {
   const { id, profile, line, last_bytes_at, last_message_at, last_warning, noise, refused, gave_way } = device;
   const { tone, state, next, isEnglish } = deviceWords(device);
   const isLive = useSignal(false);
+  const isAdopting = useSignal(false);
   const isHearing = useIsRecent(last_bytes_at);
   return (
     <StatusCard
@@ -33,6 +35,15 @@ export function Device({ device }: { device: LocalDevice }) {
       isBusy={isHearing}
     >
       {next !== null && <p lang={isEnglish ? "en" : undefined}>{next}</p>}
+      {device.newer_profile !== null && (
+        <p class="between">
+          {t("newer", { profile: device.newer_profile })}{" "}
+          <button type="button" onClick={() => (isAdopting.value = true)}>
+            {t("seeChanges")}
+          </button>
+        </p>
+      )}
+      {isAdopting.value && <Adopt device={id} close={() => (isAdopting.value = false)} adopted={adopted} />}
       {noise !== null && (
         <p>
           <a href={`/maker?device=${encodeURIComponent(id)}`}>{t("maker")}</a>

@@ -28,7 +28,7 @@ export function Devices() {
     <Loaded of={overview}>
       {(shown) =>
         shown.state === "running" ? (
-          <Running agent={shown} />
+          <Running agent={shown} reload={overview.reload} />
         ) : (
           <>
             <h1>{t("devices")}</h1>
@@ -46,7 +46,7 @@ export function Devices() {
   );
 }
 
-function Running({ agent }: { agent: LocalRunning }) {
+function Running({ agent, reload }: { agent: LocalRunning; reload: () => Promise<void> }) {
   const { devices } = agent;
   const faulty = faultyDevices(devices);
   return (
@@ -71,7 +71,7 @@ function Running({ agent }: { agent: LocalRunning }) {
           {devices.length === 0 && <Empty title={t("none")}>{t("noneNext")}</Empty>}
           <div class="tiles">
             {byNeed(devices).map((device) => (
-              <Device key={device.id} device={device} />
+              <Device key={device.id} device={device} adopted={reload} />
             ))}
           </div>
         </div>

@@ -2,6 +2,34 @@ import { translations } from "../../../../server/web/text.ts";
 
 export const t = translations({
   maker: ["Make a profile of this", "Bundan profil yap"],
+  newer: ["{profile} is stored and not used yet.", "{profile} kayıtlı, ancak henüz kullanılmıyor."],
+  seeChanges: ["See what it changes", "Neyi değiştireceğini göster"],
+  adoptTitle: ["A newer profile for {device}", "{device} için daha yeni profil"],
+  adoptWhy: [
+    "All stored messages were read with {to} in place of {from}. Nothing is stored yet.",
+    "Kayıtlı tüm iletiler {from} yerine {to} ile okundu. Henüz hiçbir şey kaydedilmedi.",
+  ],
+  adoptCounts: [
+    "{changed} of {messages} {messages|message|messages} would change.",
+    "{messages} iletiden {changed} tanesi değişir.",
+  ],
+  adoptRows: [
+    "Rows: {added} new, {changed} changed, {lost} lost.",
+    "Satırlar: {added} yeni, {changed} değişen, {lost} kaybolan.",
+  ],
+  adoptSplit: [
+    "{count} {count|message|messages} would become another study, and {count|stays|stay} as filed.",
+    "{count} ileti başka bir çalışmaya dönüşeceği için olduğu gibi kalır.",
+  ],
+  adoptMessages: ["{count} {count|message|messages}:", "{count} ileti:"],
+  adoptOf: ["Difference of message {message}", "{message} iletisinin farkı"],
+  adoptMore: ["{count} more {count|message|messages}.", "{count} ileti daha."],
+  adopt: ["Use {profile} and store this", "{profile} profilini kullan ve kaydet"],
+  adopted: [
+    "{profile} is used from now on. {count} {count|message was|messages were} read again.",
+    "Artık {profile} kullanılıyor. {count} ileti yeniden okundu.",
+  ],
+  notAdopted: ["It is not adopted; nothing changed.", "Profil kullanıma alınmadı; hiçbir şey değişmedi."],
   devices: ["Devices", "Cihazlar"],
   notSetUp: ["This agent is not set up", "Bu aracı henüz kurulmadı"],
   setUp: ["Set this agent up", "Bu aracıyı kur"],

@@ -7,9 +7,9 @@ import { Proposals } from "./proposals.tsx";
 import { Rows } from "./rows.tsx";
 import { Save } from "./save.tsx";
 import { Source } from "./source.tsx";
-import { baseWord, t } from "./texts.ts";
+import { baseWord, fileWord, openWord, t } from "./texts.ts";
 import { Tree } from "./tree.tsx";
-import { type Asked, type Chosen, type OpenDraft, useDraft } from "./use-draft.ts";
+import { type Asked, begun, type Chosen, type OpenDraft, useDraft } from "./use-draft.ts";
 import "./maker.css";
 
 /** Makes a profile by clicks: the bytes, what they mean, what the clinic will see. */
@@ -29,8 +29,12 @@ function Steps({ start, reload }: { start: LocalMakerStart; reload: () => Promis
         </div>
         {draft !== null && (
           <p class="actions">
-            <button type="button" disabled={isRunning || draft.patches.length === 0} onClick={() => void does.undo()}>
-              {t("undo", { count: draft.patches.length })}
+            <button
+              type="button"
+              disabled={isRunning || draft.patches.length <= begun(draft)}
+              onClick={() => void does.undo()}
+            >
+              {t("undo", { count: draft.patches.length - begun(draft) })}
             </button>
             <button type="button" onClick={does.end}>
               {t("otherBytes")}
@@ -84,7 +88,7 @@ function Draft({
   const chosen = useSignal<Chosen | null>(null);
   const { opened, look } = draft;
   const message = Math.min(shown.value, opened.messages.length - 1);
-  const tree = opened.messages[message]?.tree ?? null;
+  const tree = look.trees?.[message] ?? opened.messages[message]?.tree ?? null;
   const view = look.views[message];
   const give = (role: Role, { record, node }: Chosen, more: object) =>
     click([{ role, place: node.place, message, record, text: node.text.slice(0, 500), ...more }]);
@@ -104,6 +108,11 @@ function Draft({
           ))}
         </div>
       )}
+      {look.open.length > 0 && (
+        <p class="maker-open" role="status">
+          {t("stillOpen")} {look.open.map(openWord).join(", ")}
+        </p>
+      )}
       {look.refused > 0 && <p role="alert">{t("refused")}</p>}
       <Proposals of={look.proposals} isRunning={isRunning} take={click} />
       <div class={tree === null ? undefined : "maker"}>
@@ -112,14 +121,14 @@ function Draft({
         )}
         <section class="card" aria-labelledby="maker-rows">
           <h2 id="maker-rows">{t("sees")}</h2>
-          {view === undefined ? (
+          {view === undefined || look.open.length > 0 ? (
             <p>{t("noResults")}</p>
           ) : (
             <Rows
               view={view}
               record={chosen.value?.message === message ? chosen.value.record : null}
               choose={light}
-              map={(record, analyte) => click([{ analyte, message, record }])}
+              map={(record, analyte, code) => click([{ analyte, message, record, code: code.slice(0, 200) }])}
             />
           )}
         </section>
@@ -131,7 +140,7 @@ function Draft({
 
 /** The bytes of one message as a tree, and the other messages. */
 function Came({
-  draft: { opened },
+  draft: { opened, look },
   message,
   tree,
   view,
@@ -167,10 +176,10 @@ function Came({
           </p>
         )}
       </div>
-      <p class="quiet">{t("cameHint")}</p>
+      <p class="quiet">{t(look.isFixed ? "fixed" : "cameHint")}</p>
       <Tree
         {...{ message, tree, view, give }}
-        protocol={opened.protocol ?? ""}
+        protocol={look.isFixed ? "" : (opened.protocol ?? "text")}
         chosen={chosen.value}
         choose={(next) => (chosen.value = next)}
       />
@@ -178,7 +187,8 @@ function Came({
   );
 }
 
-function foundWord({ protocol, found }: LocalMakerOpened): string {
+function foundWord({ protocol, found, file }: LocalMakerOpened): string {
+  if (file !== null) return t("found", { name: fileWord(file.kind) });
   const name = protocol === null ? found?.name : protocol.toUpperCase();
   return name === undefined ? t("nothingFound") : t("found", { name });
 }
@@ -190,7 +200,9 @@ function Found({ draft, start, rebase }: { draft: OpenDraft; start: LocalMakerSt
   const protocol = opened.protocol ?? of?.protocol;
   const same = start.bases.filter((each) => protocol === undefined || each.protocol === protocol);
   const others = same.filter(({ profile }) => !opened.bases.includes(profile));
-  const best = opened.bases.flatMap((id) => start.bases.find(({ profile }) => profile === id) ?? []);
+  const blank = { profile: opened.bases.at(-1) ?? "", name: t("blank") };
+  const known = opened.bases.flatMap((id) => start.bases.find(({ profile }) => profile === id) ?? []);
+  const best = opened.file === null ? known : [...known, blank];
   return (
     <section class="card" aria-labelledby="maker-found">
       <h2 id="maker-found">{foundWord(opened)}</h2>
@@ -212,7 +224,7 @@ function Found({ draft, start, rebase }: { draft: OpenDraft; start: LocalMakerSt
             </option>
           ))}
         </select>
-        <p class="hint">{draft.patches.length > 0 ? t("baseLoses") : t("baseHint")}</p>
+        <p class="hint">{draft.patches.length > begun(draft) ? t("baseLoses") : t("baseHint")}</p>
       </div>
     </section>
   );

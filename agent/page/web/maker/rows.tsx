@@ -7,6 +7,9 @@ import { Facts } from "../../../../server/web/ui/status/facts.tsx";
 import { studyWord } from "../../../../server/web/ui/words/study-word.ts";
 import { roleWord, t } from "./texts.ts";
 
+/** A row of a table's columns has no record, and is named by its code. */
+type Map = (record: number, analyte: string, code: string) => void;
+
 /** Shows the reading of the draft: the sample and its patient, then the rows. A row lights its record. */
 export function Rows({
   view,
@@ -18,7 +21,7 @@ export function Rows({
   /** The chosen record of this message; null for none. */
   record: number | null;
   choose: (record: number) => void;
-  map: (record: number, analyte: string) => void;
+  map: Map;
 }) {
   const { sample, reason, rows, unread, notes } = view;
   const unknown = rows.filter(({ result }) => result !== null && result.analyte === null).length;
@@ -100,7 +103,7 @@ interface RowProps {
   readonly isLit: boolean;
   readonly lang: string;
   readonly choose: (record: number) => void;
-  readonly map: (record: number, analyte: string) => void;
+  readonly map: Map;
 }
 
 function Row(props: RowProps) {
@@ -133,7 +136,11 @@ function DrawnRow({ row: { record, code, result, reason, rule, suggestions = [] 
         <>
           <td>
             {(result.analyte && nameIn(result.analyte)) ??
-              (record === null ? t("notNamed") : <MapCode {...{ record, suggestions, map }} code={result.code} />)}
+              (record === null && code === "" ? (
+                t("notNamed")
+              ) : (
+                <MapCode {...{ suggestions }} map={(to) => map(record ?? 0, to, code)} code={result.code} />
+              ))}
           </td>
           <td class="number">
             {result.text} <span class="quiet">{result.unit}</span>
@@ -169,20 +176,18 @@ function nameIn({ en, tr }: AnalyteName): string {
 
 function MapCode({
   code,
-  record,
   suggestions,
   map,
 }: {
   code: string;
-  record: number;
   suggestions: NonNullable<MakerRow["suggestions"]>;
-  map: RowProps["map"];
+  map: (analyte: string) => void;
 }) {
   const typed = useSignal("");
   return (
     <span class="maker-map">
       {suggestions.map((analyte) => (
-        <button key={analyte.code} type="button" class="chip" onClick={() => map(record, analyte.code)}>
+        <button key={analyte.code} type="button" class="chip" onClick={() => map(analyte.code)}>
           {nameIn(analyte.name)}
         </button>
       ))}
@@ -193,7 +198,7 @@ function MapCode({
         maxLength={40}
         onInput={({ currentTarget }) => (typed.value = currentTarget.value)}
         onKeyDown={({ key }) => {
-          if (key === "Enter" && typed.value.trim() !== "") map(record, typed.value.trim().toUpperCase());
+          if (key === "Enter" && typed.value.trim() !== "") map(typed.value.trim().toUpperCase());
         }}
       />
     </span>

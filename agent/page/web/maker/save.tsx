@@ -13,6 +13,7 @@ import { Field } from "../../../../server/web/ui/form/field.tsx";
 import { useAction } from "../../../../server/web/ui/form/use-action.ts";
 import { DiffLines } from "../../../../server/web/ui/list/diff-lines.tsx";
 import { studyWord } from "../../../../server/web/ui/words/study-word.ts";
+import { SendProfile } from "./send-profile.tsx";
 import { changeWords, t } from "./texts.ts";
 import type { OpenDraft } from "./use-draft.ts";
 
@@ -68,6 +69,11 @@ export function Save({ draft, start, click, settled, done }: SaveProps) {
         {device.value !== "" && <Check draft={draft} device={device.value} />}
         {error !== undefined && <Problem error={error} retry={retry} />}
         {result !== null && <Outcome of={result} />}
+        {result?.outcome === "saved" && nameOf(result.reference) !== null && (
+          <p>
+            <SendProfile key={result.reference} profile={result.reference} />
+          </p>
+        )}
         <p class="actions">
           <button type="submit" class="primary" disabled={isRunning || draft.look.problems.length > 0}>
             {device.value === "" ? t("saveOnly") : t("saveAndRun", { device: device.value })}

@@ -3,6 +3,7 @@ import type { LocalMakerStart, MakerDevice, MakerSource } from "../../types/make
 import { dateTime } from "../../../../server/web/text.ts";
 import { Field } from "../../../../server/web/ui/form/field.tsx";
 import { stateWord } from "../messages/texts.ts";
+import { OwnProfiles } from "./send-profile.tsx";
 import { t } from "./texts.ts";
 
 /** Messages of a device that a draft shows beside each other. */
@@ -25,6 +26,7 @@ export function Source({ of, isRunning, start }: { of: LocalMakerStart; isRunnin
         </section>
       )}
       <Paste isRunning={isRunning} start={start} />
+      <OwnProfiles own={of.own} />
     </>
   );
 }

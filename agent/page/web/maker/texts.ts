@@ -1,4 +1,5 @@
-import type { ChangeKind, ProposalReason } from "../../types/maker.ts";
+import type { LocalSentProfile } from "../../types/own-profiles.ts";
+import type { ChangeKind, OpenPoint, ProposalReason } from "../../types/maker.ts";
 import { translations } from "../../../../server/web/text.ts";
 
 export const t = translations({
@@ -54,6 +55,16 @@ export const t = translations({
     "Open a line, choose a field, say what it means. Arrow keys move, digits choose.",
     "Bir satır açın, alan seçin, anlamını belirtin. Ok tuşları gezdirir, rakamlar seçer.",
   ],
+  fixed: [
+    "The program reads this device by code, so its places are fixed: look, but no click changes them.",
+    "Program bu cihazı kodla okur, yerleri sabittir: bakabilirsiniz, ancak tıklamayla değişmez.",
+  ],
+  stillOpen: ["Still to say:", "Belirtilmesi gerekenler:"],
+  blank: ["A profile of its own, from the start", "Baştan, kendine ait bir profil"],
+  table: ["The table", "Tablo"],
+  row: ["Row", "Satır"],
+  noTime: ["“{text}” is no time that can be read.", "“{text}” okunabilir bir zaman değil."],
+  whichFormat: ["How is {text} written (d day, M month)?", "{text} hangi biçimde (d gün, M ay)?"],
   message: ["Message {number}", "İleti {number}"],
   line: ["Line {number}", "Satır {number}"],
   lineOf: ["line {number}", "satır {number}"],
@@ -120,6 +131,12 @@ export const t = translations({
   difference: ["Difference", "Fark"],
   notSaved: ["Not saved", "Kaydedilmedi"],
   notRun: ["{profile} is saved, but the device does not use it", "{profile} kaydedildi, ancak cihaz kullanmıyor"],
+  ownProfiles: ["The clinic’s profiles on this PC", "Bu bilgisayardaki klinik profilleri"],
+  sendWhy: [
+    "The dashboard keeps a profile that you send, and an admin can use it on another PC of the clinic.",
+    "Gönderdiğiniz profil panoda saklanır ve bir yönetici onu kliniğin başka bir bilgisayarında kullanabilir.",
+  ],
+  send: ["Send {profile} to the dashboard", "{profile} profilini panoya gönder"],
   asText: ["As text", "Metin olarak"],
 });
 
@@ -149,8 +166,57 @@ const roles = translations({
   "species-row": ["The row is the species", "Satır türü veriyor"],
   "no-value": ["No result if it is this", "Böyleyse sonuç yok"],
   sender: ["Only this device", "Yalnızca bu cihaz"],
+  tests: ["Tests begin here, one a column", "Testler buradan başlar, sütun başına bir"],
+  control: ["A control if it is this", "Böyleyse kontrol"],
+  header: ["This line names the columns", "Sütun adları bu satırda"],
+  records: ["Each of these is a result", "Bunların her biri bir sonuç"],
+  "line-result": ["A line of a result", "Sonuç satırı"],
+  "line-sample": ["A line about the sample", "Numune satırı"],
+  "line-filler": ["A line without meaning", "Anlamı olmayan satır"],
   nothing: ["Nothing", "Hiçbiri"],
 });
+
+const sent = translations({
+  stored: ["The dashboard has it now.", "Pano artık profili biliyor."],
+  known: ["The dashboard has it already.", "Pano profili zaten biliyor."],
+  "PROFILE.STORED": [
+    "The dashboard has another content under this revision: save yours as a new revision, and send that.",
+    "Panoda bu revizyon başka bir içerikle kayıtlı: sizinkini yeni revizyon olarak kaydedip onu gönderin.",
+  ],
+  "PROFILE.TOO_MANY": ["The clinic has too many profiles at the dashboard.", "Kliniğin panoda çok fazla profili var."],
+  "PROFILE.NAMELESS": ["The file does not name this profile.", "Dosya bu profilin adını taşımıyor."],
+  "PROFILE.HASH": ["It arrived damaged. Send it again.", "Profil bozuk ulaştı. Yeniden gönderin."],
+});
+
+export function sentWord({ outcome, code }: LocalSentProfile): string {
+  return sent(outcome === "refused" ? (code ?? "PROFILE.HASH") : outcome);
+}
+
+const openPoints = translations({
+  header: ["the line with the names of the columns", "sütun adlarının satırı"],
+  records: ["which element is a result", "hangi öğe bir sonuç"],
+  lines: ["which lines are results", "hangi satırlar sonuç"],
+  sample: ["the sample’s or the animal’s number", "numune veya hayvan numarası"],
+  time: ["the time", "zaman"],
+  code: ["the code of the test", "test kodu"],
+  value: ["the value", "değer"],
+});
+
+export function openWord(point: OpenPoint): string {
+  return openPoints(point);
+}
+
+const files = translations({
+  csv: ["a table (CSV)", "tablo (CSV)"],
+  tsv: ["a table (TSV)", "tablo (TSV)"],
+  xlsx: ["a spreadsheet (XLSX)", "hesap tablosu (XLSX)"],
+  txt: ["a report in lines (TXT)", "satırlı rapor (TXT)"],
+  xml: ["XML", "XML"],
+});
+
+export function fileWord(kind: string): string {
+  return files(kind as Parameters<typeof files>[0]);
+}
 
 export function roleWord(role: string): string {
   return roles(role as Parameters<typeof roles>[0]);

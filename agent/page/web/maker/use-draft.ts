@@ -68,7 +68,7 @@ export function useDraft(asked: Asked | null, own: readonly string[]) {
   const start = async (source: MakerSource, device: string | null) => {
     const opened = await open(source);
     const [first] = opened.bases;
-    const kept = { source, base: first ?? "", patches: [], device, own };
+    const kept = { source, base: first ?? "", patches: beginOf(first, opened), device, own };
     if (first !== undefined) return show(kept, opened, []);
     draft.value = { ...kept, opened, look: NOTHING };
   };
@@ -95,7 +95,8 @@ export function useDraft(asked: Asked | null, own: readonly string[]) {
       }),
     rebase: (base: string) =>
       next(async () => {
-        if (draft.value !== null) await show({ ...draft.value, base, patches: [] }, draft.value.opened, []);
+        const { value } = draft;
+        if (value !== null) await show({ ...value, base, patches: beginOf(base, value.opened) }, value.opened, []);
       }),
     /** Returns the draft after the clicks that are on their way. */
     settled: async () => {
@@ -115,6 +116,16 @@ export function useDraft(asked: Asked | null, own: readonly string[]) {
   };
 }
 
+/** A profile of a file without a base begins with what the file shows: where its header is. */
+function beginOf(base: string | undefined, { file }: LocalMakerOpened): MakerLook["patches"] {
+  return file !== null && base === `new-file/${file.kind}` ? [file.begin] : [];
+}
+
+/** Returns the number of patches that no click made. */
+export function begun({ base, opened }: OpenDraft): number {
+  return beginOf(base, opened).length;
+}
+
 const NOTHING: LocalMakerLook = {
   ...{
     patches: [],
@@ -124,6 +135,9 @@ const NOTHING: LocalMakerLook = {
     device: { name: null, modality: null },
     views: [],
     proposals: [],
+    trees: null,
+    open: [],
+    isFixed: false,
   },
 };
 

@@ -6,15 +6,17 @@ import type { Say } from "./say.ts";
 import { t } from "./texts.ts";
 
 type Kind = SetupLine["kind"];
-const KINDS: readonly Kind[] = ["serial", "listen", "dial", "imaging"];
+const KINDS: readonly Kind[] = ["serial", "listen", "dial", "folder", "imaging"];
 
 /** Prompts for the connection of the new device. */
 export function ChooseLine({ step, say }: { step: LineStep; say: Say }) {
   const free = step.ports.filter(({ device }) => device === null);
   const [kind, setKind] = useState<Kind>(free.length > 0 ? "serial" : "listen");
   const submit = (event: SubmitEvent) => {
-    const { path = "", port = "", address = "" } = formValues(event);
-    void say({ to: "line", line: lineOf(kind, path, Number(port), address) });
+    const { path = "", port = "", address = "", leave } = formValues(event);
+    const line =
+      kind === "folder" ? { kind, path, leave: leave !== undefined } : lineOf(kind, path, Number(port), address);
+    void say({ to: "line", line });
   };
   return (
     <form onSubmit={submit}>
@@ -34,13 +36,13 @@ export function ChooseLine({ step, say }: { step: LineStep; say: Say }) {
       </fieldset>
       <Details kind={kind} step={step} key={kind} />
       <button type="submit" class="primary">
-        {t("listenNow")}
+        {t(kind === "folder" ? "lookIn" : "listenNow")}
       </button>
     </form>
   );
 }
 
-function Details({ kind, step: { ports, addresses, freePort, imagingPort } }: { kind: Kind; step: LineStep }) {
+function Details({ kind, step: { ports, addresses, freePort, imagingPort, folders } }: { kind: Kind; step: LineStep }) {
   switch (kind) {
     case "serial":
       return <SerialPorts ports={ports} />;
@@ -50,6 +52,8 @@ function Details({ kind, step: { ports, addresses, freePort, imagingPort } }: { 
           <input name="address" placeholder="192.168.1.50:5500" spellcheck={false} required />
         </Field>
       );
+    case "folder":
+      return <Folder folders={folders} />;
     case "listen":
     case "imaging":
       return (
@@ -107,7 +111,28 @@ function SerialPorts({ ports }: Pick<LineStep, "ports">) {
   );
 }
 
-function lineOf(kind: Kind, path: string, port: number, address: string): SetupLine {
+/** Any folder can be typed; those where programs usually export are offered. */
+function Folder({ folders }: Pick<LineStep, "folders">) {
+  return (
+    <>
+      <Field label={t("folderPath")} hint={t("folderPathHint")}>
+        <input name="path" list="folders" spellcheck={false} maxLength={1000} required />
+      </Field>
+      <datalist id="folders">
+        {folders.map((folder) => (
+          <option key={folder} value={folder} />
+        ))}
+      </datalist>
+      <label class="check">
+        <input type="checkbox" name="leave" />
+        {t("leave")}
+      </label>
+      <p class="hint">{t("leaveHint")}</p>
+    </>
+  );
+}
+
+function lineOf(kind: Exclude<Kind, "folder">, path: string, port: number, address: string): SetupLine {
   switch (kind) {
     case "serial":
       return { kind, path };

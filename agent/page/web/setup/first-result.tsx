@@ -8,15 +8,15 @@ import { t } from "./texts.ts";
 
 /** Shows the first message that the agent received from the new device. */
 export function FirstResult({ step, say }: { step: FirstStep; say: Say }) {
-  const { device, profile, place, problem, message } = step;
+  const { device, profile, place, isFolder, problem, message } = step;
   return (
     <>
       <p role="status">{t("saved", { device })}</p>
       {message === null ? (
         <>
-          <p class="instruction">{t("sendOnce")}</p>
+          <p class="instruction">{t(isFolder ? "exportOnce" : "sendOnce")}</p>
           <p>
-            {t("sendTo")} <strong>{place}</strong>
+            {t(isFolder ? "exportTo" : "sendTo")} <strong>{place}</strong>
           </p>
           {problem !== null && <p class="note">{problem}</p>}
         </>

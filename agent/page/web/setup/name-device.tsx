@@ -26,7 +26,7 @@ export function NameDevice({ step, say }: { step: DeviceStep; say: Say }) {
           <Studies studies={studies} />
         </>
       ) : (
-        <p class="quiet">{t("shownLater")}</p>
+        <p class="quiet">{t(step.line.kind === "folder" ? "filesRead" : "shownLater")}</p>
       )}
       <form onSubmit={submit}>
         <Field label={t("deviceName")} hint={t("deviceNameHint")}>

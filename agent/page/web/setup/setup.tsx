@@ -6,6 +6,7 @@ import { Loaded, Problem, useLocal } from "../../../../server/web/resource.tsx";
 import { useAction } from "../../../../server/web/ui/form/use-action.ts";
 import { ChooseLine } from "./choose-line.tsx";
 import { FirstResult } from "./first-result.tsx";
+import { FolderFiles } from "./folder-files.tsx";
 import { Heard } from "./heard.tsx";
 import { Listening } from "./listening.tsx";
 import { NameDevice } from "./name-device.tsx";
@@ -67,7 +68,7 @@ export function SetUp() {
 const PARTS = [
   { name: "partServer", steps: ["server", "place"] },
   { name: "partListen", steps: ["line", "listening"] },
-  { name: "partDevice", steps: ["heard", "device"] },
+  { name: "partDevice", steps: ["heard", "folder", "device"] },
   { name: "partResult", steps: ["first"] },
 ] as const satisfies readonly { readonly steps: readonly SetupStep["at"][]; readonly name: string }[];
 
@@ -83,7 +84,7 @@ function Progress({ at }: { at: SetupStep["at"] }) {
   );
 }
 
-const CAN_GO_BACK: readonly SetupStep["at"][] = ["place", "heard", "device"];
+const CAN_GO_BACK: readonly SetupStep["at"][] = ["place", "heard", "folder", "device"];
 
 function Step({ step, say }: { step: SetupStep; say: Say }) {
   const heading = useRef<HTMLHeadingElement>(null);
@@ -92,7 +93,7 @@ function Step({ step, say }: { step: SetupStep; say: Say }) {
   return (
     <>
       <h2 ref={heading} tabIndex={-1}>
-        {t(step.at)}
+        {t(step.at === "folder" ? "heard" : step.at)}
       </h2>
       <StepBody step={step} say={say} />
     </>
@@ -111,6 +112,8 @@ function StepBody({ step, say }: { step: SetupStep; say: Say }) {
       return <Listening step={step} say={say} />;
     case "heard":
       return <Heard step={step} say={say} />;
+    case "folder":
+      return <FolderFiles step={step} say={say} />;
     case "device":
       return <NameDevice step={step} say={say} />;
     case "first":

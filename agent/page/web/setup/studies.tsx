@@ -6,10 +6,12 @@ import { t } from "./texts.ts";
 
 /** Studies as they would be filed: the patient, the values with their units, and the flags for the animal. */
 export function Studies({ studies }: { studies: readonly SetupStudy[] }) {
+  // A file may have several studies.
+  const nameOf = (name: string, index: number) => (studies.length === 1 ? name : `${name} ${index + 1}`);
   return (
     <>
       {studies.map((study, index) => (
-        <section key={index} class="card" aria-label={study.device_name}>
+        <section key={index} class="card" aria-label={nameOf(study.device_name, index)}>
           <p>
             <strong>{study.device_name}</strong>, {dateTime(study.acquired_at)}
           </p>
@@ -25,7 +27,7 @@ export function Studies({ studies }: { studies: readonly SetupStudy[] }) {
               `${t("patient")} ${study.patient}`
             )}
           </p>
-          <LocalResults label={t("results")} results={study.results} />
+          <LocalResults label={nameOf(t("results"), index)} results={study.results} />
         </section>
       ))}
     </>

@@ -135,6 +135,72 @@ export const t = translations({
   dial: ["Network: this PC calls the device", "Ağ: bu bilgisayar cihazı arar"],
   dialWhat: ["the device waits with an address of its own", "cihaz kendi adresinde bekler"],
   imaging: ["Imaging device (DICOM)", "Görüntüleme cihazı (DICOM)"],
+  folder: ["Folder: a program exports files", "Klasör: bir program dosya kaydeder"],
+  folderWhat: [
+    "the device’s program on this PC saves its results there",
+    "cihazın bu bilgisayardaki programı sonuçları oraya yazar",
+  ],
+  folderPath: ["Folder", "Klasör"],
+  folderPathHint: [
+    "The complete path, as the program’s export settings show it. Click into the field to choose a usual one.",
+    "Programın dışa aktarma ayarındaki tam yol. Alışılmış bir klasör seçmek için alana tıklayın.",
+  ],
+  leave: ["Leave the files in the folder", "Dosyaları klasörde bırak"],
+  leaveHint: [
+    "Without this, each file moves to the folder “done” beside it after it was read.",
+    "İşaretlenmezse her dosya okunduktan sonra yanındaki “done” klasörüne taşınır.",
+  ],
+  lookIn: ["Look into the folder", "Klasöre bak"],
+  filesKnown: [
+    "These profiles read the files of {path}, the best first. Compare with the name of the device.",
+    "{path} klasöründeki dosyaları şu profiller okuyor, en iyisi başta. Cihazın adıyla karşılaştırın.",
+  ],
+  filesUnknown: [
+    "No profile reads a file of {path} yet. Choose the device, or make a profile from one of its files.",
+    "{path} klasöründeki dosyaları henüz hiçbir profil okumuyor. Cihazı seçin veya bir dosyadan profil hazırlayın.",
+  ],
+  readsFiles: [
+    "reads {read} of {of} {of|file|files}, {results} {results|result|results} with a known name",
+    "okunan dosya: {read}/{of}, adı bilinen sonuç: {results}",
+  ],
+  makeFileProfile: ["Make a profile from a file", "Bir dosyadan profil hazırla"],
+  filesRead: [
+    "The files of the folder are read as soon as the device is saved.",
+    "Cihaz kaydedilince klasördeki dosyalar okunur.",
+  ],
+  exportOnce: [
+    "Files that are there are read by themselves. If there are none, export a result.",
+    "Klasördeki dosyalar kendiliğinden okunur. Dosya yoksa bir sonucu dışa aktarın.",
+  ],
+  exportTo: ["The program must save to:", "Program şuraya kaydetmeli:"],
+  "folder.relative": [
+    "“{path}” is not a complete path. Go back and type it from the beginning, with the drive.",
+    "“{path}” tam bir yol değil. Geri dönün ve sürücüsüyle birlikte baştan yazın.",
+  ],
+  "folder.missing": [
+    "This PC has no folder {path}. Go back, and copy the path from the program’s settings.",
+    "Bu bilgisayarda {path} klasörü yok. Geri dönün ve yolu programın ayarlarından kopyalayın.",
+  ],
+  "folder.noFolder": [
+    "{path} is a file. Go back and type its folder.",
+    "{path} bir dosya. Geri dönün ve klasörünü yazın.",
+  ],
+  "folder.unreadable": [
+    "Vetwire may not read {path}. Allow it for the account that Vetwire runs under, then go back.",
+    "Vetwire {path} klasörünü okuyamıyor. Vetwire'ın çalıştığı hesaba izin verin, sonra geri dönün.",
+  ],
+  "folder.readOnly": [
+    "Vetwire may read {path}, but not move its files. Allow that, or go back and leave the files there.",
+    "Vetwire {path} klasörünü okuyabiliyor ama dosyaları taşıyamıyor. İzin verin veya geri dönüp dosyaları orada bırakın.",
+  ],
+  "folder.data": [
+    "{path} has the agent’s own data. Go back and choose the folder of the device’s program.",
+    "{path} ajanın kendi verilerini içeriyor. Geri dönün ve cihaz programının klasörünü seçin.",
+  ],
+  "folder.taken": [
+    "The device {device} watches {path} already. Go back and choose another folder.",
+    "{path} klasörünü {device} cihazı zaten izliyor. Geri dönün ve başka bir klasör seçin.",
+  ],
   imagingWhat: ["X-ray, ultrasound, endoscope", "röntgen, ultrason, endoskop"],
   serialPort: ["Port", "Bağlantı noktası"],
   serialPortHint: [

@@ -18,7 +18,7 @@ interface Unreadable {
 }
 
 export function tableRecords(bytes: Uint8Array, layout: TableLayout, places: readonly string[]): FileRecords {
-  const found = layout.kind === "xlsx" ? sheetRows(bytes) : textRows(bytes, layout);
+  const found = tableRows(bytes, layout);
   if ("problem" in found) return found;
   const { rows, notes, separator } = found;
   const at = headerOf(rows, layout);
@@ -57,6 +57,11 @@ export function tableRecords(bytes: Uint8Array, layout: TableLayout, places: rea
   return { records, notes: [...notes, ...moved], hasPointDecimals: separator !== ";" && separator !== "\t" };
 }
 
+/** Returns the rows of a table, its header among them. */
+export function tableRows(bytes: Uint8Array, layout: TableLayout): Rows | Unreadable {
+  return layout.kind === "xlsx" ? sheetRows(bytes) : textRows(bytes, layout);
+}
+
 /** Returns whether a table ends within a row: in a quote, or in a line without an end that lacks cells. */
 export function isCutTable(bytes: Uint8Array, layout: TableLayout): boolean {
   const text = decodeText(bytes, layout.charset);
@@ -66,7 +71,8 @@ export function isCutTable(bytes: Uint8Array, layout: TableLayout): boolean {
   return !/[\r\n]$/.test(text) && (last?.cells.length ?? 0) < (header?.cells.length ?? 0);
 }
 
-function headerOf(rows: readonly TableRow[], { header: { find, within } }: TableLayout): number {
+/** Returns the position of the header; -1 without one. */
+export function headerOf(rows: readonly TableRow[], { header: { find, within } }: TableLayout): number {
   return rows.findIndex(({ line, cells }) => {
     const names = new Set(cells.map(columnName));
     return line <= within && find.every((name) => names.has(columnName(name)));

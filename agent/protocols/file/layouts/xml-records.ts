@@ -5,10 +5,10 @@ import { declaredEncoding, type Element, parseTree } from "./xml-tree.ts";
 
 // The records of an XML file: the elements of one name, each read with the elements around it.
 
-const LIMITS = { depth: 32, elements: 200_000, attributes: 600_000, ignoresDoctype: true } as const;
+export const XML_LIMITS = { depth: 32, elements: 200_000, attributes: 600_000, ignoresDoctype: true } as const;
 
 export function xmlRecords(bytes: Uint8Array, { records: wanted }: XmlLayout): FileRecords {
-  const tree = parseTree(textOf(bytes), LIMITS);
+  const tree = parseTree(xmlText(bytes), XML_LIMITS);
   if ("problem" in tree) return { problem: `no complete XML: ${tree.problem}` };
   const records: FileRecord[] = [];
   const visit = (element: Element, above: readonly Element[]) => {
@@ -25,7 +25,7 @@ export function xmlRecords(bytes: Uint8Array, { records: wanted }: XmlLayout): F
 }
 
 export function isWholeXml(bytes: Uint8Array): boolean {
-  return !("problem" in parseTree(textOf(bytes), LIMITS));
+  return !("problem" in parseTree(xmlText(bytes), XML_LIMITS));
 }
 
 /** A path means one of several elements, such as one of two animals, and nothing shows which. */
@@ -35,7 +35,7 @@ export class AmbiguousPath extends Error {}
  * Reads a path such as `value`, `@code` or `patient/@id`. The first name is that of the record, of an element around it, or of a child
  * of one of these, the nearest first. @throws AmbiguousPath for one of several children of an element around the record
  */
-function textAt(line: readonly Element[], place: string): string {
+export function textAt(line: readonly Element[], place: string): string {
   const steps = place.split("/");
   const last = steps.at(-1) ?? "";
   const names = last.startsWith("@") ? steps.slice(0, -1) : steps;
@@ -60,7 +60,7 @@ function elementAt(line: readonly Element[], [first = "", ...rest]: readonly str
 }
 
 /** Decodes by the byte order mark or the declaration, in any charset that is one of a file: a Taiwanese station writes Big5. */
-function textOf(bytes: Uint8Array): string {
+export function xmlText(bytes: Uint8Array): string {
   const unicode = encodingOf(bytes);
   const declared = declaredEncoding(bytes) ?? "utf-8";
   const encoding =

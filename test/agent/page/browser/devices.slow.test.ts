@@ -1,3 +1,4 @@
+import path from "node:path";
 import type { Browser } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import {
@@ -7,6 +8,9 @@ import {
   expectFitsPhone,
   useBrowser,
 } from "../../../support/browser.ts";
+import { OwnProfiles } from "../../../../agent/devices/own/own-profiles.ts";
+import { readProfileText } from "../../../../agent/devices/table/load.ts";
+import { readSpool } from "../../../../agent/spool/access.ts";
 import { hl7Result, send, settled, takingServer } from "../../../support/local-page.ts";
 import { freePort } from "../../../support/processes.ts";
 import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
@@ -133,6 +137,52 @@ describe.skipIf(browserProblem() !== null)("the agent's page in a browser", () =
     socket.destroy();
     await page.getByText("The device connects when it has a result.").waitFor();
     await expect.poll(() => page.getByText("1 received").count()).toBe(1);
+    await page.close();
+  });
+
+  test("a newer revision of an own profile shows what it changes, is adopted by a click, and the messages are read again", async () => {
+    const own = new OwnProfiles(path.join(agent.folder, "data"));
+    const formOf = (more: string) => {
+      const read = readProfileText(
+        `schema: 1\nprofile: own/acme-x1\nrevision: 1\nextends: generic-hl7@1\ndevice: { name: Acme }\n${more}`,
+        "x.yaml",
+      );
+      if ("problems" in read) throw new Error(JSON.stringify(read.problems));
+      return read.form;
+    };
+    own.save(formOf(""));
+    const { page, port } = await withDevice({ profile: "own/acme-x1@1" });
+    await send(
+      port,
+      hl7Result("Zeytin", [
+        ["WBC", "9.81", "10*9/L"],
+        ["PLT", "210", "10*9/L"],
+      ]),
+    );
+    await settled(agent, 1);
+    own.save(formOf("rows: [{ as: remark, when: { OBX-3: '^PLT' } }]\n"));
+    await page.reload();
+    await page.getByText("own/acme-x1@2 is stored and not used yet.").waitFor();
+    await page.getByRole("button", { name: "See what it changes" }).click();
+    await page.getByText("1 of 1 message would change.").waitFor();
+    await page.getByText("Rows: 0 new, 0 changed, 1 lost.").waitFor();
+    await page.getByText(/^-\s+PLT/).waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    expect(agent.host.text()).toContain("own/acme-x1@1");
+    await page.getByRole("button", { name: "Use own/acme-x1@2 and store this" }).click();
+    await page.getByText("own/acme-x1@2 is used from now on. 1 message was read again.").waitFor();
+    expect(agent.host.text()).toContain("own/acme-x1@2");
+    const bodies = readSpool(path.join(agent.folder, "data"), (db) =>
+      db.prepare("SELECT body FROM study ORDER BY revision DESC").pluck().all(),
+    ) as string[];
+    const latest = JSON.parse(bodies[0] ?? "") as { source: { profile: string }; results: { analyte: string }[] };
+    expect([latest.source.profile, latest.results.map(({ analyte }) => analyte)]).toEqual(["own/acme-x1@2", ["WBC"]]);
+    // The difference that was seen is gone: the same click a second time is refused.
+    const again = await page.request.post(`http://127.0.0.1:${agent.host.port}/local/v1/devices/hema-1/adoption`, {
+      data: { to: "own/acme-x1@2", seen: "", mark: "" },
+    });
+    expect(again.status()).toBe(409);
     await page.close();
   });
 });

@@ -10,6 +10,7 @@ import {
 } from "../../../support/browser.ts";
 import { send, settled, takingServer } from "../../../support/local-page.ts";
 import { ownProfile } from "../../../../agent/devices/index.ts";
+import { hashOf } from "../../../../agent/devices/own/stored-file.ts";
 import { readSpool } from "../../../../agent/spool/access.ts";
 import { freePort, until } from "../../../support/processes.ts";
 import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
@@ -40,12 +41,9 @@ describe.skipIf(browserProblem() !== null)("the maker of profiles", () => {
     agent = made;
   });
 
-  async function opened(): Promise<Page> {
+  async function opened(server = takingServer): Promise<Page> {
     const port = await freePort();
-    await agent.run(
-      [{ id: "lab-1", profile: "generic-hl7", connection: { listen: `127.0.0.1:${port}` } }],
-      takingServer,
-    );
+    await agent.run([{ id: "lab-1", profile: "generic-hl7", connection: { listen: `127.0.0.1:${port}` } }], server);
     await until("the clinic's patients", () => agent.status().directory.fetched_at);
     await send(port, `\x0b${unknownDevice("1", "4711")}\x1c\r\x0b${unknownDevice("2", "9002")}\x1c\r`);
     await settled(agent, 2);
@@ -206,5 +204,78 @@ describe.skipIf(browserProblem() !== null)("the maker of profiles", () => {
     await expectAccessible(other);
     await page.close();
     await other.close();
+  });
+
+  test("the table of a folder gets its columns' meanings; a device that code reads only shows its elements", async () => {
+    const sent: unknown[] = [];
+    const page = await opened((request) => {
+      if (request.url !== "/agent/v1/profiles") return takingServer(request);
+      sent.push(request.body);
+      return {
+        status: 200,
+        body: { outcome: sent.length === 1 ? "stored" : "refused", code: sent.length === 1 ? null : "PROFILE.STORED" },
+      };
+    });
+    const rows = [
+      "Sample;Pet;Kind;Taken;Test;Result;Unit",
+      "S-1;Zeytin;Canine;03.04.2026 10:05;ALB;31;g/L",
+      "S-1;Zeytin;Canine;03.04.2026 10:05;ALTX;61;U/L",
+    ];
+    await pasted(page, rows.join("\n"));
+    await page.getByRole("heading", { name: "Looks like a table (CSV)" }).waitFor();
+    await page.getByText(/^Still to say: the sample/).waitFor();
+    const table = page.getByRole("region", { name: "The table" });
+    const give = async (column: string, role: string) => {
+      await table.getByRole("button", { name: column }).click();
+      const means = page.getByRole("group", { name: `${column} means` });
+      await means.getByRole("button", { name: role }).click();
+      await table.getByRole("button", { name: new RegExp(`^${column}\\s*${role.replace(/^\d+ /, "")}`) }).waitFor();
+    };
+    await give("Sample", "Sample number");
+    await give("Pet", "Name of the animal");
+    await give("Kind", "Species");
+    // Either order of day and month fits, so a person chooses.
+    await table.getByRole("button", { name: "Taken" }).click();
+    await page.getByRole("button", { name: "Time" }).click();
+    await page.getByRole("button", { name: "d.M.yyyy H:mm" }).click();
+    await table.getByRole("button", { name: /^Taken\s*Time/ }).waitFor();
+    await give("Test", "Code");
+    await give("Result", "Value");
+    await expectAccessible(page);
+    await give("Unit", "Unit");
+    await expect.poll(() => sees(page).textContent()).toMatch(/Zeytin.*Canine.*S-1/);
+    await sees(page).getByRole("button", { name: "Alanine aminotransferase" }).click();
+    await sees(page).getByRole("cell", { name: "Alanine aminotransferase" }).waitFor();
+    await expectFitsPhone(page);
+    await page.reload();
+    await sees(page).getByRole("cell", { name: "Alanine aminotransferase" }).waitFor();
+    await page.getByLabel("Name of the profile").fill("acme-table");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("Saved as own/acme-table@1.").waitFor();
+    const stored = ownProfile("own/acme-table@1");
+    expect(stored !== null && "form" in stored ? stored.form.sample : null).toMatchObject({
+      number: "Sample",
+      time: { at: "Taken", format: "d.M.yyyy H:mm" },
+    });
+
+    // One click sends it to the dashboard, with the hash of its text.
+    await page.getByRole("button", { name: "Send own/acme-table@1 to the dashboard" }).click();
+    await page.getByText("The dashboard has it now.").waitFor();
+    const [own] = sent as { profile: string; sha256: string; text: string }[];
+    expect(own).toMatchObject({ profile: "own/acme-table@1", sha256: hashOf(own?.text ?? "") });
+    expect(own?.text).toContain("profile: own/acme-table");
+
+    await page.getByRole("button", { name: "Other bytes" }).click();
+    await page.getByRole("button", { name: "Send own/acme-table@1 to the dashboard" }).click();
+    await page.getByText("The dashboard has another content under this revision").waitFor();
+    await expectAccessible(page);
+    await page.getByLabel("A recording or a file").setInputFiles("fixtures/generic-poct1a/dog.poct1");
+    await page.getByText("The program reads this device by code").waitFor();
+    const came = page.getByRole("region", { name: "1 What came" });
+    await came.getByRole("button", { name: /<OBS.R01>/ }).click();
+    await came.getByRole("button", { name: "@V 4711" }).first().waitFor({ state: "attached" });
+    expect(await came.locator(".maker-roles").count()).toBe(0);
+    await expectAccessible(page);
+    await page.close();
   });
 });

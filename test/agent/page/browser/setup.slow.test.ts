@@ -167,4 +167,35 @@ describe.skipIf(browserProblem() !== null)("the set-up in a browser", () => {
     await page.getByRole("button", { name: "Bitti" }).click();
     await page.getByRole("heading", { name: "vetscan" }).waitFor();
   });
+
+  test("a folder of files is added: its profile is found, the agent's own data is refused, and the files are read", async () => {
+    await agent.run([]);
+    const page = await opened(agent.host.port);
+    const folder = temporaryFolder();
+    fs.copyFileSync(path.join(fixturesFolder, "wondfo-finecare-csv/history.csv"), path.join(folder, "history.csv"));
+    await page.getByRole("link", { name: "Add a device" }).click();
+    const choose = async (typed: string) => {
+      await page.getByLabel("Folder: a program exports files").check();
+      await page.getByLabel("Folder", { exact: true }).fill(typed);
+      await page.getByLabel("Leave the files in the folder").check();
+      await page.getByRole("button", { name: "Look into the folder" }).click();
+    };
+    await choose(agent.folder);
+    await page.getByText("has the agent’s own data").waitFor();
+    await checked(page);
+    await page.getByRole("button", { name: "Back" }).click();
+    await choose(folder);
+    await page.getByLabel("Wondfo Finecare").waitFor();
+    await page.getByText(/^reads 1 of 1 file, \d+ results? with a known name/).waitFor();
+    await checked(page);
+    await chooseLanguage(page, "tr");
+    await page.getByText(/^okunan dosya: 1\/1/).waitFor();
+    await page.getByRole("button", { name: "Bu cihazı kullan" }).click();
+    await page.getByLabel("Ad", { exact: true }).fill("finecare");
+    await page.getByRole("button", { name: "Kaydet" }).click();
+    await page.getByText("İlk sonuç geldi:").waitFor();
+    await checked(page);
+    expect(agent.host.agent?.config.devices[0]?.connection).toEqual({ folder, leave: true });
+    expect(fs.existsSync(path.join(folder, "history.csv"))).toBe(true);
+  });
 });

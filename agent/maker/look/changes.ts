@@ -1,5 +1,5 @@
-import type { ChangeKind } from "../page/types/maker.ts";
-import type { Reading, Report } from "../report/report.ts";
+import type { ChangeKind } from "../../page/types/maker.ts";
+import type { Reading, Report } from "../../report/report.ts";
 
 // A draft changes a stored message: the kinds of difference between the present reading and the draft's.
 

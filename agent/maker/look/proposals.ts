@@ -1,13 +1,13 @@
-import type { MakerNode, MessageView, Proposal, ProposalReason } from "../page/types/maker.ts";
-import { type Role, rolesAt } from "../page/types/maker-roles.ts";
-import { isAnalyteName } from "../../shared/clinical/analytes/analytes.ts";
-import { isKnownUnit } from "../../shared/clinical/analytes/unit-spellings.ts";
-import { readRange, readValue } from "../../shared/clinical/analytes/value.ts";
-import { readSpecies } from "../../shared/clinical/species.ts";
-import { isImpossible, readDate, readTime } from "../report/device-time.ts";
-import { patchOf } from "./roles.ts";
-import type { Reader } from "./rows.ts";
-import { nodeAt, nodesOf } from "./tree.ts";
+import type { MakerNode, MessageView, Proposal, ProposalReason } from "../../page/types/maker.ts";
+import { type Role, rolesAt } from "../../page/types/maker-roles.ts";
+import { isAnalyteName } from "../../../shared/clinical/analytes/analytes.ts";
+import { isKnownUnit } from "../../../shared/clinical/analytes/unit-spellings.ts";
+import { readRange, readValue } from "../../../shared/clinical/analytes/value.ts";
+import { readSpecies } from "../../../shared/clinical/species.ts";
+import { isImpossible, readDate, readTime } from "../../report/device-time.ts";
+import { patchOf } from "../roles.ts";
+import type { Reader } from "../rows.ts";
+import { nodeAt, nodesOf } from "../tree.ts";
 
 // Proposes roles for places by what their texts look like in several messages. A person decides.
 

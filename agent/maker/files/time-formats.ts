@@ -1,0 +1,35 @@
+import { timeReader } from "../../protocols/file/layouts/time-format.ts";
+
+// The formats in which a column's texts can be times. Day and month are never guessed: where two orders fit, a person chooses.
+
+const DATES = [
+  ...["yyyy-M-d", "yyyy/M/d", "yyyy.M.d", "yyyyMMdd"],
+  ...["d/M/yyyy", "M/d/yyyy", "d.M.yyyy", "M.d.yyyy", "d-M-yyyy", "M-d-yyyy", "d/M/yy", "M/d/yy", "d.M.yy"],
+];
+const CLOCKS = ["", " H:mm:ss", " H:mm", " h:mm:ss a", " h:mm a", "TH:mm:ss", "TH:mm"];
+
+const READERS = DATES.flatMap((date) =>
+  CLOCKS.map((clock) => ({ format: `${date}${clock}`, read: timeReader(`${date}${clock}`) })),
+);
+
+/** Max texts of a column that are looked at. */
+const TEXTS_MAX = 500;
+
+/** Returns the formats that read each text as a possible time; of those that read all alike, the first. */
+export function timeFormats(texts: readonly string[]): string[] {
+  const filled = texts.filter((text) => text.trim() !== "").slice(0, TEXTS_MAX);
+  if (filled.length === 0) return [];
+  const found = new Map<string, string>();
+  for (const { format, read } of READERS) {
+    const times = filled.map((text) => read(text));
+    if (times.every((time) => time !== null && isPossible(time)) && !found.has(times.join())) {
+      found.set(times.join(), format);
+    }
+  }
+  return [...found.values()];
+}
+
+function isPossible(time: string): boolean {
+  const [, month, day] = /^\d{4}(\d\d)(\d\d)/.exec(time) ?? [];
+  return Number(month) >= 1 && Number(month) <= 12 && Number(day) >= 1 && Number(day) <= 31;
+}

@@ -1,0 +1,39 @@
+import fs from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import type { Config } from "../../../agent/config/values/schema.ts";
+import { lookAtFolder } from "../../../agent/setup/folder.ts";
+import { temporaryFolder } from "../../support/processes.ts";
+
+/** The configuration of an agent whose data and whose one watched folder these are. */
+function configuration(data: string, watched: string): Config {
+  return {
+    data,
+    devices: [{ id: "lab-1", profile: "idexx-interlink", connection: { folder: watched } }],
+  } as unknown as Config;
+}
+
+test("a folder that cannot be watched is refused with its code, and no file of it is read", async () => {
+  const root = temporaryFolder();
+  const inside = (name: string) => path.join(root, name);
+  for (const name of ["data", "data/inner", "watched", "free"]) fs.mkdirSync(inside(name));
+  fs.writeFileSync(inside("a.csv"), "Test Name;Result\n");
+  fs.symlinkSync(inside("data"), inside("link"));
+  const config = configuration(inside("data"), inside("watched"));
+  const look = async (folder: string) =>
+    (await lookAtFolder({ kind: "folder", path: folder, leave: true }, config)).problem;
+  expect(await look("free")).toBe("relative");
+  expect(await look(inside("none"))).toBe("missing");
+  expect(await look(inside("a.csv"))).toBe("noFolder");
+  for (const own of ["data", "data/inner", "link", ""]) expect([own, await look(inside(own))]).toEqual([own, "data"]);
+  expect(await look(inside("watched"))).toBe("taken");
+  expect(await look(inside("free"))).toBeNull();
+});
+
+test("the profile that reads the files is first", async () => {
+  const folder = temporaryFolder();
+  fs.copyFileSync("fixtures/wondfo-finecare-csv/history.csv", path.join(folder, "history.csv"));
+  const { found } = await lookAtFolder({ kind: "folder", path: folder, leave: false }, null);
+  expect(found[0]).toMatchObject({ profile: "wondfo-finecare-csv", files: 1, read: 1, problem: null });
+  expect(found.filter(({ read }) => read > 0)).toHaveLength(1);
+});
