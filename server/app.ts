@@ -32,14 +32,16 @@ import { calendarRoutes } from "./api/calendar.ts";
 import { changeRoutes } from "./api/changes.ts";
 import { diagnosticRoutes } from "./api/diagnostics.ts";
 import { docsRoutes } from "./api/docs.ts";
-import { agentRoutes } from "./api/ingest.ts";
-import { pairingRoutes } from "./api/pairing.ts";
+import { agentRoutes } from "./api/agent/ingest.ts";
+import { pairingRoutes } from "./api/agent/pairing.ts";
 import { inventoryRoutes } from "./api/inventory.ts";
 import { patientRoutes } from "./api/patients.ts";
 import type { RouteContext } from "./api/context.ts";
 import { syncRoutes } from "./api/sync/sync.ts";
 import { soapRoutes } from "./api/soap.ts";
 import { type SharedCounters, storeCounters } from "./records/clinics/rate-limit-counters.ts";
+import { renderHl7 } from "./records/destinations/hl7/render.ts";
+import { studyReports } from "./dashboard/report/study-reports.ts";
 import { SyncPoints } from "./records/changes/sync-point.ts";
 import { SteadyTime } from "./database/steady-time.ts";
 import type { Network } from "./network/network.ts";
@@ -117,7 +119,8 @@ export function buildApp(
   const keys = { findKey: createKeyLookup(store, pepper), noteUse: createKeyUse(store, logger), now };
   const quota = { studiesMax: clinicStudiesMax, deferred: 0 };
   const syncPoints = new SyncPoints(store);
-  const context = { store, now, concealUnconnected, quota, syncPoints, releaseFolder };
+  const render = renderHl7(store, now, studyReports(store, now));
+  const context = { store, now, concealUnconnected, quota, syncPoints, releaseFolder, render };
 
   // The hooks of a request run in the order of registration: first those of the app, then those of the route's scope.
   startRequestContext(app, drain);

@@ -156,7 +156,7 @@ server/api: server/dashboard/types server/database server/http server/import ser
 server/cli: server server/dashboard server/database server/http server/import server/network server/operations server/records shared
 server/dashboard: server/dashboard/types server/database server/http server/operations/alerts server/operations/mail server/records/changes server/records/clinics shared
 server/dashboard/auth: server/dashboard server/database server/http server/records/audit server/records/users shared
-server/dashboard/report: server/dashboard server/http shared
+server/dashboard/report: server/dashboard server/database server/http server/records/clinics server/records/results shared
 server/dashboard/routes: server/dashboard server/database server/http server/import server/operations server/records shared
 server/dashboard/types: server/operations/alerts shared
 server/database: server/dashboard/types shared
@@ -176,10 +176,12 @@ server/records/agents: server/dashboard/types server/database server/records/aud
 server/records/alerts: server/dashboard/types server/database server/operations/alerts server/records/agents server/records/codes server/records/follow-up server/records/orders server/records/patients server/records/results server/records/studies server/records/users shared
 server/records/audit: server/database shared
 server/records/calendar: server/dashboard/types server/database shared
-server/records/changes: server/database server/records/webhooks
+server/records/changes: server/database server/records/destinations server/records/webhooks
 server/records/clinics: server/dashboard/types server/database shared
 server/records/codes: server/dashboard/types server/database server/records/audit server/records/studies shared
 server/records/comparison: server/dashboard/types server/database server/records/studies shared
+server/records/destinations: server/dashboard/types server/database shared
+server/records/destinations/hl7: server/database server/records/destinations server/records/studies shared
 server/records/filing: server/dashboard/types server/database server/records/changes server/records/codes server/records/orders server/records/patients server/records/studies shared
 server/records/follow-up: server/dashboard/types server/database server/records/results server/records/studies shared
 server/records/intervals: server/dashboard/types server/database server/records/clinics server/records/studies shared

@@ -23,7 +23,7 @@ import { startRequestContext } from "../../../server/http/request-context.ts";
 import { refuseUnknownRoutes } from "../../../server/http/unknown-routes.ts";
 import { cacheResponses } from "../../../server/http/response-cache/response-cache.ts";
 import { calendarRoutes } from "../../../server/api/calendar.ts";
-import { agentRoutes } from "../../../server/api/ingest.ts";
+import { agentRoutes } from "../../../server/api/agent/ingest.ts";
 import { patientRoutes } from "../../../server/api/patients.ts";
 import { openStore } from "../../../server/database/open.ts";
 import type { Store } from "../../../server/database/store.ts";
@@ -121,7 +121,16 @@ function buildApp(store: Store, pepper: Buffer, now: () => number): FastifyInsta
   const keys = { findKey: createKeyLookup(store, pepper), noteUse: createKeyUse(store, logger), now };
   const quota = { studiesMax: null, deferred: 0 };
   const syncPoints = new SyncPoints(store);
-  const context = { store, now, concealUnconnected: false, quota, syncPoints, releaseFolder: null, pictures: null };
+  const context = {
+    store,
+    now,
+    concealUnconnected: false,
+    quota,
+    syncPoints,
+    releaseFolder: null,
+    render: async () => null,
+    pictures: null,
+  };
   app.setSerializerCompiler(() => JSON.stringify);
   startRequestContext(app, new Drain());
   refuseUnknownRoutes(app);

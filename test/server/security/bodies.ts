@@ -31,6 +31,11 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
   return {
     "POST /agent/v1/studies": { studies: [study({ patient_fp: animal, device_name: marker })] },
     "POST /agent/v1/registry": { source: "PIMS", changes: [] },
+    "PUT /agent/v1/destinations": { destinations: [{ id: "pims", kind: "hl7", options: {} }] },
+    "POST /agent/v1/destinations/:id/outcomes": {
+      ...{ delivery_id: 1, attempt: 1, at: "2026-11-21T09:00:00.000Z" },
+      ...{ outcome: "failed", code: "timeout", text: null },
+    },
     "POST /agent/v1/heartbeat": { version: "0.1.0" },
     "POST /clinic/v1/account/password": { old_password: "wrong words", new_password: "other words" },
     ...ofClinic({

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
-import { ApiError } from "../http/errors.ts";
-import { openReleaseFile } from "../operations/release-folder.ts";
-import type { RouteContext } from "./context.ts";
+import { ApiError } from "../../http/errors.ts";
+import { openReleaseFile } from "../../operations/release-folder.ts";
+import type { RouteContext } from "../context.ts";
 
 /** GET /agent/v1/releases/{file}: an archive of the agent or its signature, by which the agent knows whether to trust it. */
 export function releaseRoutes(app: FastifyInstance, { releaseFolder }: RouteContext): void {

@@ -1,18 +1,18 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { reasonOf } from "../../shared/api/reason.ts";
-import { Paired, PairBody, readCode } from "../../shared/api/pairing.ts";
-import { textProblems, problems } from "../../shared/schema/problems.ts";
-import { isWellFormedKey } from "../../shared/runtime/api-key.ts";
-import { ACTIVE_KEYS_MAX, KeyRefused } from "../http/auth/api-keys.ts";
-import { unauthorized } from "../http/auth/authorization.ts";
-import { pairAgent, type ShownCode } from "../http/auth/pairing.ts";
-import type { PairingLimit } from "../http/auth/pairing-limit.ts";
-import { ApiError } from "../http/errors.ts";
-import { parseJsonBodies } from "../http/json-body.ts";
+import { reasonOf } from "../../../shared/api/reason.ts";
+import { Paired, PairBody, readCode } from "../../../shared/api/pairing.ts";
+import { textProblems, problems } from "../../../shared/schema/problems.ts";
+import { isWellFormedKey } from "../../../shared/runtime/api-key.ts";
+import { ACTIVE_KEYS_MAX, KeyRefused } from "../../http/auth/api-keys.ts";
+import { unauthorized } from "../../http/auth/authorization.ts";
+import { pairAgent, type ShownCode } from "../../http/auth/pairing.ts";
+import type { PairingLimit } from "../../http/auth/pairing-limit.ts";
+import { ApiError } from "../../http/errors.ts";
+import { parseJsonBodies } from "../../http/json-body.ts";
 import { FAULTS_MAX, faultList } from "./pushed-study.ts";
-import type { RouteContext } from "./context.ts";
+import type { RouteContext } from "../context.ts";
 
 // POST /agent/v1/pair: the one route of agents that takes a code in place of a known key.
 

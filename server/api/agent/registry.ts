@@ -6,17 +6,17 @@ import {
   REGISTRY_FILE_BYTES_MAX,
   RegistryKey,
   RegistryOutcome,
-} from "../../shared/api/agent/registry.ts";
-import { problems } from "../../shared/schema/problems.ts";
-import { textForm } from "../../shared/schema/text-form.ts";
-import { faultWords, fieldWord } from "../dashboard/types/file-faults.ts";
-import type { FileQuestion } from "../dashboard/types/file-import.ts";
-import { ApiError } from "../http/errors.ts";
-import { readParameters, text } from "../http/query-parameters.ts";
-import { keyOf } from "../http/request-context.ts";
-import { takeFolderFile, type TakenFile } from "../import/jobs/folder-file.ts";
-import { storeChanges } from "../records/registry/sync/changes.ts";
-import type { RouteContext } from "./context.ts";
+} from "../../../shared/api/agent/registry.ts";
+import { problems } from "../../../shared/schema/problems.ts";
+import { textForm } from "../../../shared/schema/text-form.ts";
+import { faultWords, fieldWord } from "../../dashboard/types/file-faults.ts";
+import type { FileQuestion } from "../../dashboard/types/file-import.ts";
+import { ApiError } from "../../http/errors.ts";
+import { readParameters, text } from "../../http/query-parameters.ts";
+import { keyOf } from "../../http/request-context.ts";
+import { takeFolderFile, type TakenFile } from "../../import/jobs/folder-file.ts";
+import { storeChanges } from "../../records/registry/sync/changes.ts";
+import type { RouteContext } from "../context.ts";
 import { FAULTS_MAX, faultList } from "./pushed-study.ts";
 
 // Animals, owners, merges and orders of practice software, which agents bring: POST /agent/v1/registry, and /agent/v1/registry/file for

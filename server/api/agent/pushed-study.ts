@@ -1,12 +1,12 @@
 import { Compile } from "typebox/compile";
-import { knownPart, overlongList } from "../../shared/schema/known.ts";
-import { textProblems, problems, shown } from "../../shared/schema/problems.ts";
-import { type Outcome, PatientHint, PushedStudy, STUDIES_PER_PUSH_MAX } from "../../shared/api/study.ts";
-import type { OutcomeCode } from "../../shared/api/filing-code.ts";
-import { isAfterClock } from "../../shared/schema/timestamp.ts";
-import { wellFormed } from "../../shared/runtime/stored-text.ts";
-import { studyProblems } from "../../shared/clinical/study-checks.ts";
-import { ApiError } from "../http/errors.ts";
+import { knownPart, overlongList } from "../../../shared/schema/known.ts";
+import { textProblems, problems, shown } from "../../../shared/schema/problems.ts";
+import { type Outcome, PatientHint, PushedStudy, STUDIES_PER_PUSH_MAX } from "../../../shared/api/study.ts";
+import type { OutcomeCode } from "../../../shared/api/filing-code.ts";
+import { isAfterClock } from "../../../shared/schema/timestamp.ts";
+import { wellFormed } from "../../../shared/runtime/stored-text.ts";
+import { studyProblems } from "../../../shared/clinical/study-checks.ts";
+import { ApiError } from "../../http/errors.ts";
 
 // Reads the body of a push.
 

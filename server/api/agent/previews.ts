@@ -1,12 +1,12 @@
 import type { FastifyInstance } from "fastify";
-import { isFp } from "../../shared/api/fp.ts";
-import { PREVIEW_BYTES_MAX, type PreviewOutcome, PREVIEWS_MAX } from "../../shared/api/agent/preview.ts";
-import { readPngSize } from "../records/results/png-size.ts";
-import { splitPng } from "../records/results/png-frames.ts";
-import { ApiError } from "../http/errors.ts";
-import { keyOf } from "../http/request-context.ts";
-import { storePreview } from "../records/results/previews.ts";
-import type { RouteContext } from "./context.ts";
+import { isFp } from "../../../shared/api/fp.ts";
+import { PREVIEW_BYTES_MAX, type PreviewOutcome, PREVIEWS_MAX } from "../../../shared/api/agent/preview.ts";
+import { readPngSize } from "../../records/results/png-size.ts";
+import { splitPng } from "../../records/results/png-frames.ts";
+import { ApiError } from "../../http/errors.ts";
+import { keyOf } from "../../http/request-context.ts";
+import { storePreview } from "../../records/results/previews.ts";
+import type { RouteContext } from "../context.ts";
 
 // PUT /agent/v1/previews/{fp}/{position}: the agent's small pictures of the images that it filed.
 
