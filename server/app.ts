@@ -40,6 +40,7 @@ import type { RouteContext } from "./api/context.ts";
 import { syncRoutes } from "./api/sync/sync.ts";
 import { soapRoutes } from "./api/soap.ts";
 import { type SharedCounters, storeCounters } from "./records/clinics/rate-limit-counters.ts";
+import type { Render } from "./records/destinations/queue.ts";
 import { renderHl7 } from "./records/destinations/hl7/render.ts";
 import { studyReports } from "./dashboard/report/study-reports.ts";
 import { SyncPoints } from "./records/changes/sync-point.ts";
@@ -119,7 +120,7 @@ export function buildApp(
   const keys = { findKey: createKeyLookup(store, pepper), noteUse: createKeyUse(store, logger), now };
   const quota = { studiesMax: clinicStudiesMax, deferred: 0 };
   const syncPoints = new SyncPoints(store);
-  const render = renderHl7(store, now, studyReports(store, now));
+  const render = renderDeliveries(store, now);
   const context = { store, now, concealUnconnected, quota, syncPoints, releaseFolder, render };
 
   // The hooks of a request run in the order of registration: first those of the app, then those of the route's scope.
@@ -149,6 +150,11 @@ export function buildApp(
   app.register((docs) => docsRoutes(docs, SYNC_API, syncOperations, limits));
   healthRoutes(app, store, drain);
   return app;
+}
+
+/** Makes the bytes for destinations. */
+export function renderDeliveries(store: Store, now: () => number): Render {
+  return renderHl7(store, now, studyReports(store, now));
 }
 
 /** Runs imports of files while the app is open: those that wait, also of a server that was killed. */

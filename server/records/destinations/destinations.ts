@@ -37,7 +37,7 @@ export async function registerDestinations(
 }
 
 /** @returns the public id of the new destination */
-async function insertDestination(
+export async function insertDestination(
   session: Session,
   given: {
     readonly clinicId: number;
@@ -66,6 +66,26 @@ export async function findOfAgent(
 export function optionsOf({ options }: Pick<DestinationColumns, "options">): DestinationOptions {
   return { ...DEFAULT_OPTIONS, ...(JSON.parse(options) as Partial<DestinationOptions>) };
 }
+
+/** The destinations of all clinics that the server reaches itself and that have something to send. */
+export const ofServer = query((db) =>
+  db
+    .selectFrom("destination")
+    .selectAll()
+    .where("agent_id", "is", null)
+    .where("removed_at", "is", null)
+    .where("paused", "=", 0)
+    .where((where) =>
+      where.exists(
+        where
+          .selectFrom("destination_delivery")
+          .select("destination_delivery.id")
+          .whereRef("destination_delivery.destination_id", "=", "destination.id")
+          .where(sql<boolean>`state in ('new', 'retrying', 'sending')`),
+      ),
+    )
+    .orderBy("id"),
+);
 
 const ofAgent = query((db, p: { agentId: number }) =>
   db.selectFrom("destination").select(["id", "slug", "paused"]).where("agent_id", "=", p.agentId),
