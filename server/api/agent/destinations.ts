@@ -2,7 +2,9 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Compile } from "typebox/compile";
 import {
   AgentDestinations,
+  DeliveriesAgain,
   DeliveryReport,
+  type DestinationQueues,
   type NextDelivery as NextAnswer,
 } from "../../../shared/api/agent/destinations.ts";
 import { wellFormed } from "../../../shared/runtime/stored-text.ts";
@@ -12,7 +14,9 @@ import { ApiError } from "../../http/errors.ts";
 import { keyOf } from "../../http/request-context.ts";
 import { agentOfKey, insertAgent } from "../../records/agents/agents.ts";
 import { findOfAgent, registerDestinations, type StoredDestination } from "../../records/destinations/destinations.ts";
+import { queuesOfAgent, sendAgain } from "../../records/destinations/parked.ts";
 import { endAttempt, nextDelivery } from "../../records/destinations/queue.ts";
+import { timestampOf } from "../../records/studies/study-content.ts";
 import type { RouteContext } from "../context.ts";
 import { FAULTS_MAX, faultList } from "./pushed-study.ts";
 
@@ -23,6 +27,7 @@ const access = { header: "x-api-key", permissions: ["clinic.lab.ingest"], budget
 
 const named = Compile(AgentDestinations);
 const report = Compile(DeliveryReport);
+const again = Compile(DeliveriesAgain);
 
 /** Time after which a delivery without an outcome is due again. The agent itself gets it again whenever it asks. */
 const LEASE_MS = 120_000;
@@ -45,6 +50,23 @@ export function destinationRoutes(
       { repeatable: true },
     );
     return {};
+  });
+  app.get("/agent/v1/destinations", { config: access }, async (request): Promise<DestinationQueues> => {
+    const agent = await agentOfKey(store, keyOf(request).id);
+    const queues = agent === undefined ? [] : await queuesOfAgent(store, agent.id);
+    return {
+      destinations: queues.map(({ slug: id, waiting, parked }) => ({
+        ...{ id, waiting },
+        parked: parked.map(({ id: delivery_id, at, ...one }) => ({ delivery_id, at: timestampOf(at), ...one })),
+      })),
+    };
+  });
+  app.post("/agent/v1/destinations/:id/again", { config: access }, async (request) => {
+    const body = wellFormed(request.body);
+    if (!again.Check(body)) throw invalid(problems(again, body, FAULTS_MAX));
+    const destination = await destinationOf(store, request);
+    const resent = { destinationId: destination.id, ids: body.delivery_ids, now: now() };
+    return { queued: await store.transaction((session) => sendAgain(session, resent)) };
   });
   app.get("/agent/v1/destinations/:id/next", { config: access }, async (request): Promise<NextAnswer> => {
     const destination = await destinationOf(store, request);

@@ -9,7 +9,7 @@ import { Nullable, TIMESTAMP_PATTERN } from "../../schema/schema.ts";
 const DESTINATIONS_MAX = 20;
 
 /** Max characters of the words of a receiver. */
-const RECEIVER_TEXT_CHARS_MAX = 500;
+export const RECEIVER_TEXT_CHARS_MAX = 500;
 
 /** What the site of a destination expects; an absent field has the server's default. */
 const AgentDestinationOptions = Type.Object({
@@ -67,3 +67,34 @@ export const DeliveryReport = Type.Object({
   text: Nullable(Type.String({ maxLength: RECEIVER_TEXT_CHARS_MAX })),
 });
 export type DeliveryReport = Static<typeof DeliveryReport>;
+
+/** Max refused deliveries of one destination in a list. */
+export const PARKED_MAX = 100;
+
+/** The answer of GET /agent/v1/destinations: the queues of the agent's destinations. */
+export const DestinationQueues = Type.Object({
+  destinations: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      waiting: Type.Integer(),
+      /** Refused ones, which wait for a person; the newest first. */
+      parked: Type.Array(
+        Type.Object({
+          delivery_id: Type.Integer(),
+          study_fp: Type.String(),
+          at: Type.String(),
+          code: Nullable(Type.String()),
+          text: Nullable(Type.String()),
+        }),
+        { maxItems: PARKED_MAX },
+      ),
+    }),
+  ),
+});
+export type DestinationQueues = Static<typeof DestinationQueues>;
+
+/** The body of POST /agent/v1/destinations/{id}/again: refused deliveries that a person sends again. */
+export const DeliveriesAgain = Type.Object({
+  delivery_ids: Type.Array(Type.Integer({ minimum: 1 }), { minItems: 1, maxItems: PARKED_MAX }),
+});
+export type DeliveriesAgain = Static<typeof DeliveriesAgain>;

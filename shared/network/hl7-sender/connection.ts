@@ -99,7 +99,11 @@ export class Hl7Connection {
   }
 
   #dial(): Promise<Fault | null> {
-    const { promise, resolve } = Promise.withResolvers<Fault | null>();
+    return new Promise((resolve) => this.#dialled(resolve));
+  }
+
+  /** Dials, and calls `resolve` once the connection is open or has failed. */
+  #dialled(resolve: (fault: Fault | null) => void): void {
     this.#stateChanged({ is: "connecting" });
     let isReached = false;
     let error: Error | null = null;
@@ -127,7 +131,6 @@ export class Hl7Connection {
       this.#stateChanged(this.#isClosed ? { is: "closed" } : { is: "failed", ...fault });
       resolve(fault);
     });
-    return promise;
   }
 
   #closed(line: Line): void {

@@ -26,9 +26,15 @@ export type Received = { readonly is: "frame"; readonly bytes: Uint8Array } | { 
  * outside of frames are skipped, and a VT within a frame starts a new one, because the earlier one lost its end.
  */
 export class FrameReader {
+  readonly #bytesMax: number;
   /** Bytes of the current frame; null between frames. */
   #frame: number[] | null = null;
   #outside: number[] = [];
+
+  /** `bytesMax`: bound of a frame. */
+  constructor(bytesMax = FRAME_BYTES_MAX) {
+    this.#bytesMax = bytesMax;
+  }
 
   /** The first bytes outside of frames since forgetOutside(). */
   get outside(): readonly number[] {
@@ -47,7 +53,7 @@ export class FrameReader {
       else if (byte === FS) {
         found.push({ is: "frame", bytes: Uint8Array.from(this.#frame) });
         this.#frame = null;
-      } else if (this.#frame.push(byte) > FRAME_BYTES_MAX) {
+      } else if (this.#frame.push(byte) > this.#bytesMax) {
         found.push({ is: "too long" });
         this.#frame = null;
       }

@@ -1,12 +1,27 @@
 import type { Language } from "../../api/language.ts";
 import { type Advised, advisedText } from "../../runtime/advised.ts";
-import type { Hl7Code } from "./sender.ts";
+import type { Hl7Code, Hl7Outcome } from "./sender.ts";
 
-// The words of the outcome of a message, for both pages, `agent status` and the doctor. The outcome itself has the code.
+// The words of the outcome of a delivery, for both pages, `agent status` and the doctor. The outcome itself has the code.
+
+/** Codes of a file that is written into a folder. */
+export type FileCode =
+  | "FILE.WRITTEN"
+  /** Many files of that name have other content. */
+  | "FILE.EXISTS"
+  | "FILE.NAME"
+  | "FILE.DISK_FULL"
+  | "FILE.NO_FOLDER"
+  | "FILE.FORBIDDEN"
+  | "FILE.TIMED_OUT"
+  | "FILE.FAULT";
+
+/** The outcome of a message or of a file. */
+export type Outcome = Omit<Hl7Outcome, "code"> & { readonly code: Hl7Code | FileCode };
 
 type Words = readonly [fault: string, remedy: string | null];
 
-const english: Readonly<Record<Hl7Code, Words>> = {
+const english: Readonly<Record<Outcome["code"], Words>> = {
   AA: ["the receiver stored it (AA)", null],
   CA: ["the receiver accepted it (CA)", null],
   AE: ["the receiver cannot store it now (AE)", "the message is sent again"],
@@ -20,7 +35,10 @@ const english: Readonly<Record<Hl7Code, Words>> = {
     "compare the type and version of the message, and MSH-3 to MSH-6, with the receiver's settings",
   ],
   "ACK.TIMED_OUT": ["no acknowledgement in time", "look at the log of the receiver"],
-  "ACK.CLOSED": ["the receiver closed the connection before it acknowledged", "look at the log of the receiver"],
+  "ACK.CLOSED": [
+    "the receiver closed the connection before it acknowledged",
+    "look at the log of the receiver; if it expects TLS, set tls of the destination",
+  ],
   "ACK.FOREIGN": [
     "the receiver acknowledged another message",
     "its MSA-2 must be the MSH-10 of the message: ask its maker",
@@ -48,9 +66,17 @@ const english: Readonly<Record<Hl7Code, Words>> = {
     "compare it at the receiver: another machine may answer in its place",
   ],
   "TLS.FAULT": ["TLS with the receiver failed", null],
+  "FILE.WRITTEN": ["the file is in the folder", null],
+  "FILE.EXISTS": ["too many files in the folder have that name", "take the old files out of the folder"],
+  "FILE.NAME": ["the name of the file is not valid", null],
+  "FILE.DISK_FULL": ["the disk of the folder is full", "make room there"],
+  "FILE.NO_FOLDER": ["the folder is missing", "create it, or connect the share"],
+  "FILE.FORBIDDEN": ["no permission to write into the folder", "let the account of the agent write there"],
+  "FILE.TIMED_OUT": ["the folder does not answer", "look at the machine that shares it, and at the network"],
+  "FILE.FAULT": ["the file cannot be written", null],
 };
 
-const turkish: Readonly<Record<Hl7Code, Words>> = {
+const turkish: Readonly<Record<Outcome["code"], Words>> = {
   AA: ["alıcı kaydetti (AA)", null],
   CA: ["alıcı kabul etti (CA)", null],
   AE: ["alıcı şu anda kaydedemiyor (AE)", "ileti yeniden gönderilir"],
@@ -64,7 +90,10 @@ const turkish: Readonly<Record<Hl7Code, Words>> = {
     "iletinin türünü ve sürümünü, MSH-3 ile MSH-6 alanlarını alıcının ayarlarıyla karşılaştırın",
   ],
   "ACK.TIMED_OUT": ["süresinde onay gelmedi", "alıcının günlüğüne bakın"],
-  "ACK.CLOSED": ["alıcı onaylamadan bağlantıyı kapattı", "alıcının günlüğüne bakın"],
+  "ACK.CLOSED": [
+    "alıcı onaylamadan bağlantıyı kapattı",
+    "alıcının günlüğüne bakın; TLS bekliyorsa hedefin tls ayarını yapın",
+  ],
   "ACK.FOREIGN": ["alıcı başka bir iletiyi onayladı", "MSA-2, iletinin MSH-10 değeri olmalı: üreticisine sorun"],
   "ACK.UNREADABLE": ["yanıt MLLP ile gelen bir onay değil", "portun HL7 (MLLP) portu olduğunu denetleyin"],
   "ACK.UNKNOWN_CODE": ["onayın kodu bilinmiyor", "alıcının üreticisine MSA-1 değerini sorun"],
@@ -86,6 +115,14 @@ const turkish: Readonly<Record<Hl7Code, Words>> = {
     "alıcıda karşılaştırın: yerine başka bir makine yanıt veriyor olabilir",
   ],
   "TLS.FAULT": ["alıcıyla TLS kurulamadı", null],
+  "FILE.WRITTEN": ["dosya klasörde", null],
+  "FILE.EXISTS": ["klasörde bu adda çok fazla dosya var", "eski dosyaları klasörden çıkarın"],
+  "FILE.NAME": ["dosyanın adı geçersiz", null],
+  "FILE.DISK_FULL": ["klasörün diski dolu", "orada yer açın"],
+  "FILE.NO_FOLDER": ["klasör yok", "oluşturun ya da paylaşıma bağlanın"],
+  "FILE.FORBIDDEN": ["klasöre yazma izni yok", "aracının hesabına orada yazma izni verin"],
+  "FILE.TIMED_OUT": ["klasör yanıt vermiyor", "onu paylaşan makineye ve ağa bakın"],
+  "FILE.FAULT": ["dosya yazılamıyor", null],
 };
 
 const TABLES: Readonly<Record<Language, Readonly<Partial<Record<string, Words>>>>> = { en: english, tr: turkish };

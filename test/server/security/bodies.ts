@@ -32,6 +32,7 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
     "POST /agent/v1/studies": { studies: [study({ patient_fp: animal, device_name: marker })] },
     "POST /agent/v1/registry": { source: "PIMS", changes: [] },
     "PUT /agent/v1/destinations": { destinations: [{ id: "pims", kind: "hl7", options: {} }] },
+    "POST /agent/v1/destinations/:id/again": { delivery_ids: [1] },
     "POST /agent/v1/destinations/:id/outcomes": {
       ...{ delivery_id: 1, attempt: 1, at: "2026-11-21T09:00:00.000Z" },
       ...{ outcome: "failed", code: "timeout", text: null },

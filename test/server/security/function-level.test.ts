@@ -60,6 +60,8 @@ const table: Readonly<Record<string, Demand>> = {
   "POST /agent/v1/registry": agent,
   "POST /agent/v1/registry/file": agent,
   "PUT /agent/v1/destinations": agent,
+  "GET /agent/v1/destinations": agent,
+  "POST /agent/v1/destinations/:id/again": agent,
   "GET /agent/v1/destinations/:id/next": agent,
   "POST /agent/v1/destinations/:id/outcomes": agent,
   "POST /agent/v1/heartbeat": agent,
