@@ -13,6 +13,8 @@ import { Relay } from "./relay.ts";
 /** Interval between two looks at the queues of the server, and between two attempts to register. */
 const QUEUES_EVERY_MS = 60_000;
 const REGISTER_RETRY_MS = 15_000;
+/** Time for which the queues are shown without another request. The page asks after each event. */
+const QUEUES_FRESH_MS = 3_000;
 
 const Queues = Compile(DestinationQueues);
 
@@ -21,8 +23,8 @@ export interface Relays {
   wake(): void;
   /** Looks for deliveries now, since the server has responded to another request. */
   serverResponded(): void;
-  /** Shows the queues of the server, after a user has changed them. */
-  readQueues(): Promise<void>;
+  /** Fetches the queues of the server, and shows their lengths. @returns null if the server has none yet @throws SendError */
+  readQueues(): Promise<DestinationQueues | null>;
   stop(): Promise<void>;
 }
 
@@ -60,12 +62,16 @@ export async function startRelays(
       },
     );
   });
+  let read: { readonly queues: DestinationQueues; readonly until: number } | null = null;
   const readQueues = async () => {
+    if (read !== null && performance.now() < read.until) return read.queues;
     const found = await server.get("/agent/v1/destinations");
-    if (!Queues.Check(found)) return;
+    if (!Queues.Check(found)) return null;
+    read = { queues: found, until: performance.now() + QUEUES_FRESH_MS };
     for (const { id, waiting, parked } of found.destinations) {
       relays.find((relay) => relay.id === id)?.setCounts({ waiting, parked: parked.length });
     }
+    return found;
   };
   const register = async () => {
     if (!isRegistered) {
@@ -84,7 +90,10 @@ export async function startRelays(
     if (isRegistered) for (const relay of relays) act(relay);
   };
   return {
-    wake: ifRegistered((relay) => relay.wake()),
+    wake: ifRegistered((relay) => {
+      read = null;
+      relay.wake();
+    }),
     serverResponded: ifRegistered((relay) => relay.serverResponded()),
     readQueues,
     async stop() {
@@ -99,7 +108,7 @@ const OLD_SERVER = "the server knows no destinations yet: upgrade it";
 const NONE: Relays = {
   wake: () => undefined,
   serverResponded: () => undefined,
-  readQueues: () => Promise.resolve(),
+  readQueues: () => Promise.resolve(null),
   stop: () => Promise.resolve(),
 };
 
