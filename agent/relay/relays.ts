@@ -6,7 +6,7 @@ import type { ServerClient } from "../push/server-client.ts";
 import { runPeriodically } from "../runtime/periodic.ts";
 import { realTimer } from "../runtime/timer.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
-import { Relay } from "./relay.ts";
+import { Relay, type RelayEvents } from "./relay.ts";
 
 // The destinations of agent.yaml: registers them at the server, and runs a relay for each.
 
@@ -47,21 +47,9 @@ export async function startRelays(
   if (!(await spool.call("configureResultDestinations", ids))) return NONE;
   const timing = { setTimer: realTimer, random: Math.random, now };
   let isRegistered = false;
-  const relays = destinations.map((destination) => {
-    const about = { stage: "relay", destination: destination.id };
-    return new Relay(
-      destination,
-      { spool, server, timing },
-      {
-        ended: ({ outcome, code }) => {
-          if (outcome === "acknowledged") log.info({ ...about, code }, "the destination took a result");
-          else log.warn({ ...about, code }, `the destination did not take a result: ${outcome}`);
-        },
-        failed: (kind, reason) => log.error({ ...about, kind, reason }, "results for a destination cannot be fetched"),
-        recovered: () => log.info(about, "results for a destination are fetched again"),
-      },
-    );
-  });
+  const relays = destinations.map(
+    (destination) => new Relay(destination, { spool, server, timing }, eventsOf(destination, log)),
+  );
   let read: { readonly queues: DestinationQueues; readonly until: number } | null = null;
   const readQueues = async () => {
     if (read !== null && performance.now() < read.until) return read.queues;
@@ -111,6 +99,19 @@ const NONE: Relays = {
   readQueues: () => Promise.resolve(null),
   stop: () => Promise.resolve(),
 };
+
+/** Logs codes alone, since the words of a receiver may name an animal. */
+function eventsOf({ id }: ResultDestination, log: Logger): RelayEvents {
+  const about = { stage: "relay", destination: id };
+  return {
+    ended({ outcome, code }) {
+      if (outcome === "acknowledged") log.info({ ...about, code }, "the destination took a result");
+      else log.warn({ ...about, code, outcome }, "the destination did not take a result");
+    },
+    failed: (kind, reason) => log.error({ ...about, kind, reason }, "results for a destination cannot be fetched"),
+    recovered: () => log.info(about, "results for a destination are fetched again"),
+  };
+}
 
 function registrationOf(destinations: readonly ResultDestination[]): AgentDestinations {
   return {

@@ -36,7 +36,8 @@ function destinationRoutes(app: FastifyInstance, host: Host): void {
     // The server may be away: the state says so.
     const queues = await relays.readQueues().catch(() => null);
     return {
-      destinations: found.map(({ last: _, waiting, ...destination }) => {
+      destinations: found.map((status) => {
+        const { last: _, waiting, ...destination } = status;
         const queue = queues?.destinations.find(({ id }) => id === destination.id);
         return { ...destination, waiting: queue?.waiting ?? waiting, parked: queue?.parked ?? null };
       }),

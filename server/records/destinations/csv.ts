@@ -60,8 +60,11 @@ export function csvOfStudy(study: CsvStudy, header: CsvHeader): Buffer {
 
 /** The name of the file: of the destination, the study and its revision, and of no text that a person or a device wrote. */
 export function csvFileName(slug: string, fp: string, revision: number, isWithdrawn: boolean): string {
-  const safe = (text: string) => text.replaceAll(/[^A-Za-z0-9-]/g, "_");
   return `${safe(slug)}_${safe(fp)}_r${revision}${isWithdrawn ? "_withdrawn" : ""}.csv`;
+}
+
+function safe(text: string): string {
+  return text.replaceAll(/[^A-Za-z0-9-]/g, "_");
 }
 
 function commonCells(study: CsvStudy, { at, zone, isWithdrawn }: CsvHeader): Row {
