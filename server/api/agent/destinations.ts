@@ -74,10 +74,7 @@ export function destinationRoutes(
     if ("waitMs" in next) return { delivery: null, wait_s: Math.ceil(next.waitMs / 1000) };
     const { deliveryId: id, number: attempt, controlId, fileName, payload, sha256 } = next;
     const content = { payload: payload.toString("base64"), sha256 };
-    return {
-      delivery: { id, control_id: controlId, attempt, file_name: fileName, ...content, wait_s: 0 },
-      wait_s: 0,
-    };
+    return { delivery: { id, control_id: controlId, attempt, file_name: fileName, ...content }, wait_s: 0 };
   });
   app.post("/agent/v1/destinations/:id/outcomes", { config: access }, async (request) => {
     const body = wellFormed(request.body);

@@ -43,6 +43,8 @@ const paths: Record<AlertKind, string> = {
   "password-known": "/settings/users",
   "backup-failed": "",
   "update-failed": "/devices",
+  "results-refused": "/settings/destinations",
+  "results-wait": "/settings/destinations",
 };
 
 const english: Record<AlertKind, KindText> = {
@@ -98,6 +100,14 @@ const english: Record<AlertKind, KindText> = {
   "update-failed": {
     title: "The update of the clinic PC {subject} did not work",
     advice: "It works on with the version before. Open Devices: it says why and what to do.",
+  },
+  "results-refused": {
+    title: "{subject} refused results: {count}",
+    advice: "Open Settings, Practice software: it says why. Repair the cause, and send them again.",
+  },
+  "results-wait": {
+    title: "Results wait for {subject}: {count}",
+    advice: "Check that the program runs and its machine is on. Settings, Practice software says what it answered.",
   },
 };
 
@@ -155,5 +165,14 @@ const turkish: Record<AlertKind, KindText> = {
   "update-failed": {
     title: "{subject} adlı klinik bilgisayarı güncellenemedi",
     advice: "Bilgisayar önceki sürümle çalışmaya devam ediyor. Cihazlar sayfasını açın: nedeni ve çözümü orada yazar.",
+  },
+  "results-refused": {
+    title: "{subject} sonuçları reddetti: {count}",
+    advice: "Ayarlar, Klinik yazılımı sayfasını açın: nedeni orada yazar. Nedeni giderin ve sonuçları yeniden gönderin.",
+  },
+  "results-wait": {
+    title: "{subject} için bekleyen sonuç: {count}",
+    advice:
+      "Programın çalıştığını ve makinesinin açık olduğunu kontrol edin. Ne yanıt verdiği Ayarlar, Klinik yazılımı sayfasında yazar.",
   },
 };

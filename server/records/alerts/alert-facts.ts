@@ -5,6 +5,7 @@ import type { Session } from "../../database/query.ts";
 import { knownPasswords } from "../users/members.ts";
 import { readRollout } from "../agents/rollouts.ts";
 import { readHeardAgents } from "../agents/devices.ts";
+import { readQueueFacts } from "../destinations/overview.ts";
 import { critical, criticalByFp, keysInUse, unmatched } from "./today.ts";
 
 const HOUR_MS = 3_600_000;
@@ -29,6 +30,7 @@ export async function readAlertFacts(
   return {
     ...heard,
     failedUpdates: stored === undefined ? [] : failedPcs(stored.rollout, agents),
+    destinations: await readQueueFacts(session, clinicId),
     keys: await session.all(keysInUse, { clinicId }),
     knownPasswords: await session.all(knownPasswords, { clinicId }),
     unmatched: { count: waiting?.count ?? 0, oldest: waiting?.oldest ?? null },

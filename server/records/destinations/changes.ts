@@ -34,7 +34,7 @@ export const queueAt = uncachedWrite(
 
 /** The end of the queue, also after the clock was set back. */
 function placeAfter(at: ReturnType<typeof sql>): ReturnType<typeof sql> {
-  return sql`(select case when coalesce(max(last.place), 0) > ${at} then max(last.place) else ${at} end
+  return sql`(select case when coalesce(max(last.place), 0) >= ${at} then max(last.place) + 1 else ${at} end
     from destination_delivery as last where last.destination_id = destination.id)`;
 }
 

@@ -131,7 +131,7 @@ export async function pruneDestinations(session: Session, now: number): Promise<
 
 type Row = Pick<
   Tables["destination_delivery"],
-  "destination_id" | "study_fp" | "place" | "state" | "changes" | "attempts" | "next_at"
+  "destination_id" | "study_fp" | "place" | "state" | "changes" | "attempts" | "next_at" | "held"
 > & { readonly id: number };
 
 async function oldest(
@@ -142,8 +142,10 @@ async function oldest(
   for (;;) {
     const row = paused === 1 ? undefined : await session.first(head, { destinationId });
     if (row === undefined) return { waitMs: IDLE_MS };
-    const newer = row.state === "new" ? row : await session.first(newOf, { destinationId, fp: row.study_fp });
     if (row.state === "new") return { toRender: row };
+    // A withdrawal stays due, and the report that follows it waits behind it.
+    const isWithdrawal = row.held === null;
+    const newer = isWithdrawal ? undefined : await session.first(newOf, { destinationId, fp: row.study_fp });
     // A time far ahead comes from a clock that was set back.
     const waitMs = row.next_at - now > WAIT_MS_MAX ? 0 : row.next_at - now;
     if (row.state === "sending" && waitMs > 0 && !repeats) return { waitMs };
@@ -198,7 +200,7 @@ async function keepRendered(
   if (kept.length > 0 && continues) await session.all(queueAt, { destinationId, fp, place, now });
 }
 
-const COLUMNS = ["id", "destination_id", "study_fp", "place", "state", "changes", "attempts", "next_at"] as const;
+const COLUMNS = ["id", "destination_id", "study_fp", "place", "state", "changes", "attempts", "next_at", "held"] as const;
 
 /** Literal, because an index holds these rows alone. */
 const isOpen = sql<boolean>`state in ('new', 'retrying', 'sending')`;

@@ -47,7 +47,6 @@ export const NextDelivery = Type.Object({
       payload: Type.String(),
       /** Of the bytes, in hexadecimal digits. */
       sha256: Type.String(),
-      wait_s: Type.Integer(),
     }),
   ),
   wait_s: Type.Integer(),

@@ -31,3 +31,60 @@ export const DEFAULT_OPTIONS: DestinationOptions = {
   application: "",
   facility: "",
 };
+
+/** Most destinations of a clinic that the server reaches itself. */
+export const DESTINATIONS_MAX = 10;
+
+export interface DestinationRow {
+  id: string;
+  /** As a user named it, or its id in agent.yaml. */
+  name: string;
+  kind: DestinationKind;
+  /** Null for a destination of an agent. */
+  address: string | null;
+  /** The clinic PC that delivers; null for the server. */
+  agent: string | null;
+  paused: boolean;
+  options: DestinationOptions;
+  waiting: number;
+  parked: number;
+  /** Since when the oldest waits. */
+  oldest_at: string | null;
+  acknowledged_at: string | null;
+}
+
+export interface DestinationList {
+  destinations: DestinationRow[];
+  /** Whether the operator allows addresses in the local network. */
+  private_allowed: boolean;
+}
+
+export interface DestinationAttempt {
+  number: number;
+  at: string;
+  outcome: DeliveryOutcome | null;
+  code: string | null;
+  text: string | null;
+}
+
+export interface DestinationDelivery {
+  id: number;
+  study_fp: string;
+  state: DestinationState;
+  changed_at: string;
+  next_at: string | null;
+  /** The last ones, the newest first. */
+  attempts: DestinationAttempt[];
+}
+
+export interface DestinationPage {
+  destination: DestinationRow;
+  waiting: DestinationDelivery[];
+  parked: DestinationDelivery[];
+}
+
+/** The outcome of a test connection; `code` is null if it opened. */
+export interface DestinationTest {
+  code: string | null;
+  text: string | null;
+}

@@ -56,7 +56,10 @@ async function describe(
     fp: stored.fp,
     patient,
     placer: placerOf(order),
-    panel: ordered === undefined ? { code: stored.modality, name } : { code: ordered, name: ordered },
+    panel:
+      ordered === undefined
+        ? { code: stored.modality, name, system: "99VW" }
+        : { code: ordered, name: ordered, system: order?.source == null ? "99VW" : `99${order.source}` },
     acquiredAt: stored.acquired_at,
     comments: study.comments ?? [],
     results: observationsOfStudy({ ...measured, device: source?.device_id ?? null }),

@@ -53,7 +53,8 @@ export interface OruStudy {
   readonly patient: OruPatient;
   /** The order's number in the software that sent it, in its components. Empty without an order. */
   readonly placer: readonly string[];
-  readonly panel: { readonly code: string; readonly name: string };
+  /** The ordered code, or the kind of the study. */
+  readonly panel: { readonly code: string; readonly name: string; readonly system: string };
   readonly acquiredAt: number;
   readonly comments: readonly string[];
   readonly results: readonly OruResult[];
@@ -168,7 +169,7 @@ function pidOf(patient: OruPatient, { animalFirst }: OruHeader): string {
   return segment("PID", {
     1: "1",
     3: components(number, null, null, authority, "PI"),
-    5: components(first, second, null, null, null, "L"),
+    5: components(first, second, null, null, null, null, "L"),
     7: (born ?? "").replaceAll("-", ""),
     8: components(sex, ...alteration),
     35: coded(species),
@@ -184,7 +185,7 @@ function obrOf({ fp, placer, panel, acquiredAt }: OruStudy, { zone }: OruHeader)
     1: "1",
     2: components(...placer),
     3: components(fp, OWN),
-    4: components(panel.code, panel.name, LOCAL),
+    4: components(panel.code, panel.name, panel.system),
     7: hl7Time(acquiredAt, zone),
   };
 }
