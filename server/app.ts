@@ -42,7 +42,7 @@ import { soapRoutes } from "./api/soap.ts";
 import { type SharedCounters, storeCounters } from "./records/clinics/rate-limit-counters.ts";
 import type { Render } from "./records/destinations/queue.ts";
 import { renderHl7 } from "./records/destinations/hl7/render.ts";
-import { renderCsv } from "./records/destinations/render-csv.ts";
+import { renderCsv } from "./records/destinations/csv/render.ts";
 import { studyReports } from "./dashboard/report/study-reports.ts";
 import { SyncPoints } from "./records/changes/sync-point.ts";
 import { SteadyTime } from "./database/steady-time.ts";

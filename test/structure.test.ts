@@ -182,6 +182,7 @@ server/records/clinics: server/dashboard/types server/database shared
 server/records/codes: server/dashboard/types server/database server/records/audit server/records/studies shared
 server/records/comparison: server/dashboard/types server/database server/records/studies shared
 server/records/destinations: server/dashboard/types server/database shared
+server/records/destinations/csv: server/database server/records/destinations
 server/records/destinations/hl7: server/database server/records/destinations server/records/studies shared
 server/records/filing: server/dashboard/types server/database server/records/changes server/records/codes server/records/orders server/records/patients server/records/studies shared
 server/records/follow-up: server/dashboard/types server/database server/records/results server/records/studies shared

@@ -200,7 +200,17 @@ async function keepRendered(
   if (kept.length > 0 && continues) await session.all(queueAt, { destinationId, fp, place, now });
 }
 
-const COLUMNS = ["id", "destination_id", "study_fp", "place", "state", "changes", "attempts", "next_at", "held"] as const;
+const COLUMNS = [
+  "id",
+  "destination_id",
+  "study_fp",
+  "place",
+  "state",
+  "changes",
+  "attempts",
+  "next_at",
+  "held",
+] as const;
 
 /** Literal, because an index holds these rows alone. */
 const isOpen = sql<boolean>`state in ('new', 'retrying', 'sending')`;

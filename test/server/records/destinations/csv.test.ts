@@ -1,7 +1,7 @@
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
 import type { OruResult } from "../../../../server/records/destinations/hl7/oru.ts";
-import { csvFileName, csvOfStudy, type CsvStudy } from "../../../../server/records/destinations/csv.ts";
+import { csvFileName, csvOfStudy, type CsvStudy } from "../../../../server/records/destinations/csv/study-file.ts";
 import { startDestination } from "../../destinations.ts";
 import { noon, study } from "../../harness.ts";
 import { moveStudy } from "../../study-commands.ts";

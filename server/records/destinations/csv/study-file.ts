@@ -1,6 +1,6 @@
 import { stringify } from "csv-stringify/sync";
-import type { OruResult, OruStudy } from "./hl7/oru.ts";
-import { hl7Time } from "./hl7/segments.ts";
+import type { OruResult, OruStudy } from "../hl7/oru.ts";
+import { type Cell, cellText, isoTime } from "./cells.ts";
 
 // CSV of one study (RFC 4180): one result a row, UTF-8 with BOM. Pure: the bytes depend on the arguments alone.
 
@@ -46,7 +46,6 @@ const COLUMNS = [
   "comment",
 ] as const;
 
-type Cell = { readonly text: string } | { readonly number: string } | { readonly id: string };
 type Row = Readonly<Partial<Record<(typeof COLUMNS)[number], Cell>>>;
 
 /** Makes the file of a study. A study without results has one row, so that its file says so. */
@@ -126,24 +125,4 @@ function boundsIn(range: string | null): { readonly low: string; readonly high: 
     /^([<>]?)(-?\d+(?:\.\d+)?)(?:-(-?\d+(?:\.\d+)?))?$/.exec(range ?? "") ?? [];
   if (sign === "<") return { low: "", high: first };
   return { low: first, high: second };
-}
-
-/** `2026-11-21T10:00:30+03:00` */
-function isoTime(instant: number, zone: string): string {
-  return hl7Time(instant, zone).replace(
-    /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)([+-]\d\d)(\d\d)$/,
-    "$1-$2-$3T$4:$5:$6$7:$8",
-  );
-}
-
-/**
- * Starts of a formula: of a text, and after a mark at which a spreadsheet of some language splits cells, such as `;` in Turkish Excel
- * (OWASP ASVS 1.2.10). Quotes do not help.
- */
-const FORMULA = /^(?=[=+\-@\t\r\0])|(?<=;\s*)(?=[=+\-@])/g;
-
-function cellText(cell: Cell | undefined): string {
-  if (cell === undefined) return "";
-  if ("text" in cell) return cell.text.replaceAll(FORMULA, "'");
-  return "number" in cell ? cell.number : cell.id;
 }

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { query, type Session } from "../../database/query.ts";
-import { csvFileName, csvOfStudy, type CsvStudy } from "./csv.ts";
-import { loadForDestination } from "./hl7/content.ts";
-import type { Render, Rendered } from "./queue.ts";
+import { query, type Session } from "../../../database/query.ts";
+import { csvFileName, csvOfStudy, type CsvStudy } from "./study-file.ts";
+import { loadForDestination } from "../hl7/content.ts";
+import type { Render, Rendered } from "../queue.ts";
 
 /** What a folder holds of a study. */
 interface HeldFile {
