@@ -131,22 +131,9 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
   await openDevices(devices);
   const backups = startDailyBackup(config, metrics, log);
   const stopTasks = startPeriodicTasks({
-    config,
-    version,
-    spool,
-    server,
-    directory,
-    time,
-    push,
-    registry,
-    relays,
-    groups,
-    imaging,
-    devices,
+    ...{ config, version, spool, server, directory, time, log },
+    ...{ push, registry, relays, groups, imaging, devices, remote, upgrade },
     backupState: () => backups.state(),
-    remote,
-    upgrade,
-    log,
   });
   log.info({ devices: config.devices.length, version }, "the agent is running");
 

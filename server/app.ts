@@ -42,6 +42,7 @@ import { soapRoutes } from "./api/soap.ts";
 import { type SharedCounters, storeCounters } from "./records/clinics/rate-limit-counters.ts";
 import type { Render } from "./records/destinations/queue.ts";
 import { renderHl7 } from "./records/destinations/hl7/render.ts";
+import { renderCsv } from "./records/destinations/csv/render.ts";
 import { studyReports } from "./dashboard/report/study-reports.ts";
 import { SyncPoints } from "./records/changes/sync-point.ts";
 import { SteadyTime } from "./database/steady-time.ts";
@@ -154,7 +155,9 @@ export function buildApp(
 
 /** Makes the bytes for destinations. */
 export function renderDeliveries(store: Store, now: () => number): Render {
-  return renderHl7(store, now, studyReports(store, now));
+  const messages = renderHl7(store, now, studyReports(store, now));
+  const files = renderCsv(store, now);
+  return (asked) => (asked.destination.kind === "csv" ? files : messages)(asked);
 }
 
 /** Runs imports of files while the app is open: those that wait, also of a server that was killed. */

@@ -10,7 +10,7 @@ import { DEFAULT_LOG } from "../../shared/log/log-file.ts";
 import { parseAddress } from "../transport/address.ts";
 import type { Destination } from "./values/destination.ts";
 import type { ImageLimits } from "./values/image-limits.ts";
-import { asResultDestination } from "./values/result-destination.ts";
+import { asResultDestination } from "./values/read-result-destination.ts";
 import { furtherProblems } from "./further-problems.ts";
 import { lineAt } from "../runtime/yaml-lines.ts";
 import { type LocatedProblem, locate } from "./line-numbers.ts";

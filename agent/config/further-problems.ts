@@ -10,7 +10,7 @@ import { dotted } from "../runtime/yaml-lines.ts";
 import type { LocatedProblem } from "./line-numbers.ts";
 import { networkProblems } from "./network.ts";
 import { asArray, asObject, contentProblem, type ReportProblem, reportZone } from "./values/problem-report.ts";
-import { RESULT_KEYS, resultDestinationProblems } from "./values/result-destination.ts";
+import { RESULT_KEYS, resultDestinationProblems } from "./values/read-result-destination.ts";
 import { readSecret } from "./values/secret-file.ts";
 import { sentFileProblem } from "./values/sent-file.ts";
 import { tlsProblem } from "./values/tls-files.ts";

@@ -3,7 +3,6 @@ import path from "node:path";
 import { syncFolder } from "../../shared/files/private-folder.ts";
 import type { FileCode, Outcome } from "../../shared/network/hl7-sender/outcome-words.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
-import type { Carrier } from "./carrier.ts";
 
 // Writes files into a folder that another program reads. A file has its name only once all its bytes are on the disk, and no file of
 // that name is replaced.
@@ -15,7 +14,7 @@ const COPIES_MAX = 50;
 /** A network share may not answer for minutes. */
 const ANSWER_MS = 60_000;
 
-export class CsvDrop implements Carrier {
+export class CsvDrop {
   readonly to: string;
   readonly #answerMs: number;
   /** The write that has not come back, so that another one does not take one more thread. */

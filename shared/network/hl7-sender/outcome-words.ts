@@ -125,6 +125,11 @@ const turkish: Readonly<Record<Outcome["code"], Words>> = {
   "FILE.FAULT": ["dosya yazılamıyor", null],
 };
 
+/** The words of each outcome in both languages, for sentences that contain them. */
+export const OUTCOME_WORDS: readonly (readonly [english: Words, turkish: Words])[] = Object.entries(english).map(
+  ([code, words]) => [words, turkish[code as Outcome["code"]]],
+);
+
 const TABLES: Readonly<Record<Language, Readonly<Partial<Record<string, Words>>>>> = { en: english, tr: turkish };
 
 /**

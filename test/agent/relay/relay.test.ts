@@ -122,6 +122,7 @@ test("a delivery that a server restored from a backup does not know blocks no ot
   );
   relayTo(url).wake();
   await until("both outcomes", () => reports.length === 2);
+  expect(got).toEqual(["W1 aa", "W2 aa"]);
 });
 
 test("a server without destinations, or with damaged bytes, is shown as the fault, and tried again", async () => {

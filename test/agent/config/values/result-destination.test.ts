@@ -86,7 +86,7 @@ test.each<[string, object, readonly string[]]>([
     { kind: "hl7", dial: "1.2.3.4:5", tls: { ca: "none.pem", pin: PIN } },
     [
       "destinations[0].tls has ca and pin, expected one",
-      expect.stringMatching(/^destinations\[0\]\.tls\.ca cannot be used/) as unknown as string,
+      expect.stringMatching(/^destinations\[0\]\.tls\.ca cannot be used/),
     ],
   ],
   [
