@@ -19,6 +19,7 @@ import { AgreedTime } from "./push/agreed-time.ts";
 import { clockSentence, ClockWatch } from "./push/clock-watch.ts";
 import { Push } from "./push/push.ts";
 import { RegistryPush } from "./push/registry-push.ts";
+import { type Relays, startRelays } from "./relay/relays.ts";
 import { createServerClient, type ServerClient } from "./push/server-client.ts";
 import { watchServer } from "./push/server-watch.ts";
 import { realTimer } from "./runtime/timer.ts";
@@ -44,6 +45,7 @@ export interface RunningAgent {
   readonly metrics: Metrics;
   readonly server: ServerClient;
   readonly devices: readonly RunningDevice[];
+  readonly relays: Relays;
   serverState(): ServerState;
   ready(): Readiness;
   stop(): Promise<void>;
@@ -100,9 +102,13 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
     imaging.clockIsAhead(time.aheadMs),
   );
   const directory = new Directory(spool, server);
-  const push = createPush({ spool, server, time, metrics, log }, () => imaging.acknowledged());
+  const push = createPush({ spool, server, time, metrics, log }, () => {
+    imaging.acknowledged();
+    relays.wake();
+  });
   const changeSync = new ChangeSync(directory);
   const registry = createRegistryPush({ spool, server, time, log }, () => changeSync.syncSoon());
+  const relays = await startRelays(config.resultDestinations, { spool, server, log, now: () => time.best() });
   const context = {
     ...{ config, spool, directory, metrics, log },
     now: () => time.best(),
@@ -125,21 +131,9 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
   await openDevices(devices);
   const backups = startDailyBackup(config, metrics, log);
   const stopTasks = startPeriodicTasks({
-    config,
-    version,
-    spool,
-    server,
-    directory,
-    time,
-    push,
-    registry,
-    groups,
-    imaging,
-    devices,
+    ...{ config, version, spool, server, directory, time, log },
+    ...{ push, registry, relays, groups, imaging, devices, remote, upgrade },
     backupState: () => backups.state(),
-    remote,
-    upgrade,
-    log,
   });
   log.info({ devices: config.devices.length, version }, "the agent is running");
 
@@ -150,6 +144,7 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
     metrics,
     server,
     devices,
+    relays,
     serverState,
     ready,
     async stop() {
@@ -159,6 +154,7 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
       for (const group of groups) await group.stop();
       await push.stop();
       await registry.stop();
+      await relays.stop();
       await changeSync.stop();
       await spool.close();
       log.info("the agent has stopped");

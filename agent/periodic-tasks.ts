@@ -9,6 +9,7 @@ import { type ConfigurationLink, heartbeatTask, type UpgradeLink } from "./push/
 import type { AgreedTime } from "./push/agreed-time.ts";
 import type { Push } from "./push/push.ts";
 import type { RegistryPush } from "./push/registry-push.ts";
+import type { Relays } from "./relay/relays.ts";
 import type { ServerClient } from "./push/server-client.ts";
 import { runPeriodically } from "./runtime/periodic.ts";
 import { sleep } from "./runtime/timer.ts";
@@ -57,6 +58,7 @@ export interface AgentTasks {
   readonly time: AgreedTime;
   readonly push: Push;
   readonly registry: RegistryPush;
+  readonly relays: Relays;
   readonly groups: readonly DeviceGroup[];
   readonly imaging: ImagingDevices;
   readonly devices: readonly RunningDevice[];
@@ -133,7 +135,7 @@ export function startPeriodicTasks(agent: AgentTasks): () => void {
   };
 }
 
-async function syncDirectory({ groups, directory, time, push, registry, log }: AgentTasks): Promise<void> {
+async function syncDirectory({ groups, directory, time, push, registry, relays, log }: AgentTasks): Promise<void> {
   for (const group of groups) group.wake?.();
   const { whole, changed } = await directory.sync();
   if (whole || changed > 0) {
@@ -143,6 +145,7 @@ async function syncDirectory({ groups, directory, time, push, registry, log }: A
   if (agreed !== null) await push.retryRefusedTimes(agreed);
   push.serverResponded();
   registry.serverResponded();
+  relays.serverResponded();
 }
 
 /**

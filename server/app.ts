@@ -44,6 +44,10 @@ import { syncRoutes } from "./api/sync/sync.ts";
 import { reportByKey } from "./dashboard/routes/sharing/report-by-key.ts";
 import { soapRoutes } from "./api/soap.ts";
 import { type SharedCounters, storeCounters } from "./records/clinics/rate-limit-counters.ts";
+import type { Render } from "./records/destinations/queue.ts";
+import { renderHl7 } from "./records/destinations/hl7/render.ts";
+import { renderCsv } from "./records/destinations/csv/render.ts";
+import { studyReports } from "./dashboard/report/study-reports.ts";
 import { SyncPoints } from "./records/changes/sync-point.ts";
 import { SteadyTime } from "./database/steady-time.ts";
 import type { Network } from "./network/network.ts";
@@ -121,7 +125,8 @@ export function buildApp(
   const keys = { findKey: createKeyLookup(store, pepper), noteUse: createKeyUse(store, logger), now };
   const quota = { studiesMax: clinicStudiesMax, deferred: 0 };
   const syncPoints = new SyncPoints(store);
-  const context = { store, now, concealUnconnected, quota, syncPoints, releaseFolder };
+  const render = renderDeliveries(store, now);
+  const context = { store, now, concealUnconnected, quota, syncPoints, releaseFolder, render };
 
   // The hooks of a request run in the order of registration: first those of the app, then those of the route's scope.
   startRequestContext(app, drain);
@@ -150,6 +155,13 @@ export function buildApp(
   app.register((docs) => docsRoutes(docs, SYNC_API, syncOperations, limits));
   healthRoutes(app, store, drain);
   return app;
+}
+
+/** Makes the bytes for destinations. */
+export function renderDeliveries(store: Store, now: () => number): Render {
+  const messages = renderHl7(store, now, studyReports(store, now));
+  const files = renderCsv(store, now);
+  return (asked) => (asked.destination.kind === "csv" ? files : messages)(asked);
 }
 
 /** Runs imports of files while the app is open: those that wait, also of a server that was killed. */

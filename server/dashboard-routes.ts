@@ -12,6 +12,7 @@ import { calendarRoutes } from "./dashboard/routes/records/calendar.ts";
 import { clinicSettingsRoutes } from "./dashboard/routes/settings/clinic-settings.ts";
 import { codeRoutes } from "./dashboard/routes/records/codes.ts";
 import { connectionRoutes } from "./dashboard/routes/records/connections.ts";
+import { destinationRoutes } from "./dashboard/routes/destinations.ts";
 import { deviceRoutes } from "./dashboard/routes/devices.ts";
 import { eventRoutes } from "./dashboard/routes/events.ts";
 import { fileImportRoutes } from "./dashboard/routes/records/file-import.ts";
@@ -95,6 +96,7 @@ export async function dashboardRoutes(
   manualStudyRoutes(scope, context);
   previewRoutes(scope, context);
   webhookRoutes(scope, context);
+  destinationRoutes(scope, context);
   notificationRoutes(scope, context);
   networkRoutes(scope, context);
   mailServerRoutes(scope, context);

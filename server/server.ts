@@ -20,7 +20,7 @@ import { settleRestore } from "../shared/platform/care/restore-steps.ts";
 import type { ScheduledBackups } from "../shared/platform/care/scheduled-backup.ts";
 import { stopOrder } from "../shared/platform/upgrade/parent.ts";
 import { errorMessage } from "../shared/runtime/error-message.ts";
-import { buildApp } from "./app.ts";
+import { buildApp, renderDeliveries } from "./app.ts";
 import { createSetupCode } from "./dashboard/auth/setup-code.ts";
 import { isPostgresUrl } from "./database/open.ts";
 import { hasDataChecksums } from "./database/postgres.ts";
@@ -39,6 +39,7 @@ import { Metrics } from "./operations/metrics.ts";
 import { RELEASES } from "./operations/release-folder.ts";
 import { serveUpgrades } from "./operations/serve-upgrades.ts";
 import { openServedStore } from "./operations/served-store.ts";
+import { DestinationDispatcher } from "./operations/destinations/dispatcher.ts";
 import { WebhookDispatcher } from "./operations/webhooks/dispatcher.ts";
 import type { Machine } from "./records/alerts/alert-conditions.ts";
 import { countKeys } from "./records/clinics/keys.ts";
@@ -104,6 +105,7 @@ export async function runServer(settings: ServerSettings): Promise<void> {
   const metricsServer = await listen(parts, settings, store, logger);
   logProxy(logger);
   parts.webhooks.start();
+  parts.destinations.start();
   parts.alerts.start();
 
   const upgrades = serveUpgrades(parts.app, data, location, logger);
@@ -170,6 +172,7 @@ interface Parts {
   readonly network: Network;
   readonly alerts: AlertWatch;
   readonly webhooks: WebhookDispatcher;
+  readonly destinations: DestinationDispatcher;
   readonly metrics: Metrics | undefined;
   readonly drain: Drain;
   readonly setupCode: Awaited<ReturnType<typeof createSetupCode>>;
@@ -212,7 +215,9 @@ async function compose(
     });
   }
   const webhooks = new WebhookDispatcher(store, { logger, allowPrivate: allowPrivateWebhooks });
-  return { app, network, alerts, webhooks, metrics, drain, setupCode };
+  const render = renderDeliveries(store, Date.now);
+  const destinations = new DestinationDispatcher(store, { logger, render, allowPrivate: allowPrivateWebhooks });
+  return { app, network, alerts, webhooks, destinations, metrics, drain, setupCode };
 }
 
 /** Opens the ports, those of the metrics first. @returns the server of the metrics @throws Error with the remedy */
@@ -259,10 +264,10 @@ async function listen(
 }
 
 /** Ends the requests under way, then what sends. */
-async function close({ app, network, webhooks, alerts }: Parts): Promise<void> {
+async function close({ app, network, webhooks, destinations, alerts }: Parts): Promise<void> {
   setTimeout(() => app.server.closeAllConnections(), CLOSE_WAIT_MS).unref();
   await Promise.all([app.close(), network.stop()]);
-  await Promise.all([webhooks.stop(), alerts.stop()]);
+  await Promise.all([webhooks.stop(), destinations.stop(), alerts.stop()]);
 }
 
 /** Reads the facts of this machine for its alerts. */

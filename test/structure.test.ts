@@ -114,7 +114,7 @@ test("the check reports an export without an importer, for every form of import 
  * files directly in these folders, and `shared` is all of shared. A new arrow is a new word here.
  */
 const ROOMS = `
-agent: agent/cli agent/config agent/connection agent/devices agent/imaging agent/protocols agent/push agent/runtime agent/spool agent/states agent/status agent/study agent/tools agent/transport shared
+agent: agent/cli agent/config agent/connection agent/devices agent/imaging agent/protocols agent/push agent/relay agent/runtime agent/spool agent/states agent/status agent/study agent/tools agent/transport shared
 agent/cli: agent agent/config agent/connection agent/devices agent/doctor agent/imaging agent/page agent/protocols agent/push agent/remote agent/report agent/runtime agent/spool agent/states agent/tools agent/transport shared
 agent/config: agent/devices agent/imaging/archive agent/protocols agent/runtime agent/transport shared
 agent/connection: agent/config agent/devices agent/protocols agent/report agent/runtime agent/spool agent/states agent/status agent/study agent/transport shared
@@ -139,6 +139,7 @@ agent/protocols/hl7: agent/protocols agent/report shared
 agent/protocols/poct1: agent/protocols agent/report shared
 agent/protocols/text: agent/protocols agent/report
 agent/push: agent/config agent/devices agent/report agent/runtime agent/spool agent/states shared
+agent/relay: agent/config agent/push agent/runtime agent/spool agent/states shared
 agent/remote: agent agent/config agent/devices agent/push agent/runtime agent/spool shared
 agent/report: shared
 agent/runtime: shared
@@ -156,7 +157,7 @@ server/api: server/dashboard/types server/database server/http server/import ser
 server/cli: server server/dashboard server/database server/http server/import server/network server/operations server/records shared
 server/dashboard: server/dashboard/types server/database server/http server/operations/alerts server/operations/mail server/records/changes server/records/clinics shared
 server/dashboard/auth: server/dashboard server/database server/http server/records/audit server/records/users shared
-server/dashboard/report: server/dashboard server/http shared
+server/dashboard/report: server/dashboard server/database server/http server/records/clinics server/records/results shared
 server/dashboard/routes: server/dashboard server/database server/http server/import server/operations server/records shared
 server/dashboard/types: server/operations/alerts shared
 server/database: server/dashboard/types shared
@@ -170,16 +171,20 @@ server/import: server/dashboard/types server/database server/records shared
 server/network: server/dashboard/types server/http shared
 server/operations: server/database server/http server/operations/alerts server/records shared
 server/operations/alerts: server/dashboard/types server/operations/mail server/operations/webhooks shared
+server/operations/destinations: server/dashboard/types server/database server/operations/webhooks server/records/destinations shared
 server/operations/mail: server/dashboard/types server/database server/records/audit shared
 server/operations/webhooks: server/dashboard/types server/database server/records/webhooks shared
 server/records/agents: server/dashboard/types server/database server/records/audit shared
-server/records/alerts: server/dashboard/types server/database server/operations/alerts server/records/agents server/records/codes server/records/follow-up server/records/orders server/records/patients server/records/results server/records/studies server/records/users server/records/webhooks shared
+server/records/alerts: server/dashboard/types server/database server/operations/alerts server/records/agents server/records/codes server/records/destinations server/records/follow-up server/records/orders server/records/patients server/records/results server/records/studies server/records/users server/records/webhooks shared
 server/records/audit: server/database shared
 server/records/calendar: server/dashboard/types server/database server/records/changes server/records/webhooks shared
-server/records/changes: server/database server/records/webhooks
+server/records/changes: server/database server/records/destinations server/records/webhooks
 server/records/clinics: server/dashboard/types server/database shared
 server/records/codes: server/dashboard/types server/database server/records/audit server/records/studies shared
 server/records/comparison: server/dashboard/types server/database server/records/studies shared
+server/records/destinations: server/dashboard/types server/database shared
+server/records/destinations/csv: server/database server/records/destinations
+server/records/destinations/hl7: server/database server/records/destinations server/records/studies shared
 server/records/filing: server/dashboard/types server/database server/records/changes server/records/codes server/records/orders server/records/patients server/records/studies shared
 server/records/follow-up: server/dashboard/types server/database server/records/results server/records/studies shared
 server/records/intervals: server/dashboard/types server/database server/records/clinics server/records/studies shared

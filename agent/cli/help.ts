@@ -113,6 +113,10 @@ export const agentHelp: Readonly<Record<string, CommandHelp>> = {
       "simulate us,xa --to dicom://DX1@127.0.0.1:11112/VETWIRE",
     ],
   },
+  receive: {
+    summary: "play practice software that receives results",
+    examples: ["receive --listen 127.0.0.1:6661", "receive --answer ae,ae,aa --show"],
+  },
   backup: {
     summary: "save spool and configuration in one file",
     examples: ["backup /mnt/usb/agent.backup", "backup /mnt/usb/agent.backup --images"],

@@ -10,6 +10,7 @@ const commands = new Map<string, () => Promise<Command>>([
   ["profile", async () => (await import("./profiles/profile.ts")).profileCommand],
   ["livd", async () => (await import("./livd.ts")).livdCommand],
   ["simulate", async () => (await import("./captures/simulate.ts")).simulateCommand],
+  ["receive", async () => (await import("./captures/receive.ts")).receiveCommand],
   ["ports", async () => (await import("./captures/ports.ts")).portsCommand],
   ["replay", async () => (await import("./captures/replay.ts")).replayCommand],
   ["sniff", async () => (await import("./captures/sniff.ts")).sniffCommand],

@@ -8,7 +8,7 @@ import { readRetention } from "../spool/queries/retention.ts";
 import { readStatus } from "../spool/queries/status.ts";
 import { backupLine, retentionLines } from "./common/care-text.ts";
 import { type ConfigOption, configOption, readConfig } from "./common/options.ts";
-import { imageLines, instrumentLines, pageLines, statusLines } from "./common/status-text.ts";
+import { destinationLines, imageLines, instrumentLines, pageLines, statusLines } from "./common/status-text.ts";
 
 export const statusCommand = new Command("status")
   .description("print the state of each device, the counts, and the queue for the server")
@@ -26,6 +26,7 @@ export const statusCommand = new Command("status")
     const lines = [
       ...statusLines(status),
       ...instrumentLines(status),
+      ...destinationLines(status),
       ...(images === null ? [] : imageLines(images)),
       ...retentionLines(retention),
       backupLine(backup, schedule !== null),

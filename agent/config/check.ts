@@ -10,6 +10,7 @@ import { DEFAULT_LOG } from "../../shared/log/log-file.ts";
 import { parseAddress } from "../transport/address.ts";
 import type { Destination } from "./values/destination.ts";
 import type { ImageLimits } from "./values/image-limits.ts";
+import { asResultDestination } from "./values/read-result-destination.ts";
 import { furtherProblems } from "./further-problems.ts";
 import { lineAt } from "../runtime/yaml-lines.ts";
 import { type LocatedProblem, locate } from "./line-numbers.ts";
@@ -83,7 +84,12 @@ export function checkConfig(text: string, folder: string): ConfigResult {
         ...(device.operatorListFile === undefined ? {} : { operatorListFile: inFolder(device.operatorListFile) }),
       })),
       status: valid.status === undefined ? null : parseAddress(valid.status.listen),
-      destinations: (valid.destinations ?? []).map((destination) => asDestination(destination, inFolder)),
+      destinations: (valid.destinations ?? [])
+        .filter(({ kind }) => kind === undefined)
+        .map((destination) => asDestination(destination, inFolder)),
+      resultDestinations: (valid.destinations ?? [])
+        .filter(({ kind }) => kind !== undefined)
+        .map((destination) => asResultDestination(destination, inFolder)),
       images: asLimits(valid.images ?? {}),
       backup: valid.backup === undefined ? null : asSchedule(valid.backup, inFolder),
       log: valid.log === undefined ? null : asLogFile(valid.log, inFolder),

@@ -10,6 +10,7 @@ import { dotted } from "../runtime/yaml-lines.ts";
 import type { LocatedProblem } from "./line-numbers.ts";
 import { networkProblems } from "./network.ts";
 import { asArray, asObject, contentProblem, type ReportProblem, reportZone } from "./values/problem-report.ts";
+import { RESULT_KEYS, resultDestinationProblems } from "./values/read-result-destination.ts";
 import { readSecret } from "./values/secret-file.ts";
 import { sentFileProblem } from "./values/sent-file.ts";
 import { tlsProblem } from "./values/tls-files.ts";
@@ -74,7 +75,8 @@ function destinationProblems(destinations: unknown, folder: string, report: Repo
     if (typeof id === "string" && first >= 0)
       report([...at, "id"], `is ${id}, which destinations[${first}] has already`);
     destinationIds.push(id);
-    wayProblems(destination, at, folder, report);
+    if ("kind" in destination) resultDestinationProblems(destination, at, folder, report);
+    else wayProblems(destination, at, folder, report);
   }
 }
 
@@ -92,7 +94,10 @@ function wayProblems(
   report: ReportProblem,
 ): void {
   const ways = Object.keys(WAYS).filter((way) => way in destination);
-  if (ways.length === 0) report(at, "has none of dial, stow and s3, expected one");
+  const keysOfResults = RESULT_KEYS.filter((key) => key in destination);
+  for (const key of keysOfResults)
+    report([...at, key], "belongs to destinations of results: add kind: hl7 or kind: csv");
+  if (ways.length === 0 && keysOfResults.length === 0) report(at, "has none of dial, stow and s3, expected one");
   if (ways.length > 1) report(at, `has ${ways.join(" and ")}, expected one`);
   for (const [way, keys] of Object.entries(WAYS)) {
     if (ways.includes(way)) continue;
@@ -101,7 +106,9 @@ function wayProblems(
     }
   }
   const { dial, authorizationFile, s3 } = destination;
-  if ("dial" in destination && !("aeTitle" in destination)) report(at, "has no aeTitle, which C-STORE needs");
+  if ("dial" in destination && !("aeTitle" in destination) && keysOfResults.length === 0) {
+    report(at, "has no aeTitle, which C-STORE needs");
+  }
   if (typeof dial === "string" && parseAddress(dial) === null) {
     report([...at, "dial"], `is "${dial}", expected host:port such as 192.168.1.10:104`);
   }

@@ -12,6 +12,7 @@ import {
   TlsSchema,
 } from "./values/schema.ts";
 import type { ProblemCode } from "./values/problem-report.ts";
+import { ReceiverTlsSchema } from "./values/result-destination.ts";
 
 /** A problem with its path in the configuration. */
 export interface LocatedProblem {
@@ -32,6 +33,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   replyConnection: Object.keys(ReplyConnectionSchema.properties),
   tls: Object.keys(TlsSchema.properties),
   practice: Object.keys(PracticeSchema.properties),
+  "destinations.tls": Object.keys(ReceiverTlsSchema.properties),
 };
 
 /** Names the place of a fault as users write it, and the nearest known key of an unknown one. */
@@ -40,7 +42,7 @@ export function locate({ code, steps, place, words }: Fault): LocatedProblem {
   const name = dotted(steps);
   if (code !== "UNEXPECTED") return { steps, message: `${name || "the file"} ${words}` };
   const parent = steps.slice(0, -1).findLast((step) => !/^\d+$/.test(step)) ?? "";
-  const known = KEYS[parent] ?? [];
+  const known = KEYS[`${steps[0]}.${parent}`] ?? KEYS[parent] ?? [];
   const key = steps.at(-1) ?? "";
   const nearest = nearestWord(key, known);
   const advice = nearest === null ? `expected one of ${known.join(", ")}` : `did you mean ${nearest}?`;

@@ -7,7 +7,15 @@ import type { Config } from "./values/schema.ts";
  * The files that a configuration names: the key, certificates, lists of operators, passwords of archives and of the proxy, the own
  * profiles of devices.
  */
-export function namedFiles({ data, server, proxyPasswordFile, ca, devices, destinations }: Config): string[] {
+export function namedFiles({
+  data,
+  server,
+  proxyPasswordFile,
+  ca,
+  devices,
+  destinations,
+  resultDestinations,
+}: Config): string[] {
   const own = new OwnProfiles(data);
   const files = [
     ...[server.keyFile, proxyPasswordFile, ca],
@@ -15,6 +23,7 @@ export function namedFiles({ data, server, proxyPasswordFile, ca, devices, desti
     ...devices.map(({ profile }) => own.fileOf(profile)),
     ...destinations.flatMap(secretFilesOf),
     ...destinations.map((destination) => (destination.way === "s3" ? destination.ca : null)),
+    ...resultDestinations.map((destination) => (destination.kind === "hl7" ? destination.tls?.ca : null)),
   ];
   return [...new Set(files)].filter((file) => typeof file === "string").map((file) => path.resolve(file));
 }

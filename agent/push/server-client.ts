@@ -19,6 +19,8 @@ export interface ServerClient {
   get(path: string): Promise<unknown>;
   /** Sends bytes as they are, and other values as JSON. @returns the JSON body of the response @throws SendError */
   post(path: string, body: unknown): Promise<unknown>;
+  /** Sends a value as JSON. @returns the JSON body; null if the server has no such route @throws SendError */
+  put(path: string, body: unknown): Promise<unknown>;
   /** Sends a PNG. @returns the JSON body; null if the server has no such route @throws SendError */
   putPng(path: string, png: Uint8Array): Promise<unknown>;
   /** Writes the body of a response to a file, of at most `bytesMax`. @throws SendError @throws an error of the disk */
@@ -94,6 +96,11 @@ export function createServerClient(
     async post(path, value) {
       const { headers, body } = await encodeBody(value);
       return bodyOf(await sendTimed("POST", path, headers, body));
+    },
+    async put(path, value) {
+      const { headers, body } = await encodeBody(value);
+      const response = await sendTimed("PUT", path, headers, body);
+      return lacksRoute(response) ? null : bodyOf(response);
     },
     async putPng(path, png) {
       const headers = { "content-type": "image/png", "content-length": png.length };

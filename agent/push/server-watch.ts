@@ -37,6 +37,7 @@ export function watchServer(server: ServerClient, changed: (state: ServerState) 
   return {
     get: (path) => watch(path, server.get(path)),
     post: (path, body) => watch(path, server.post(path, body)),
+    put: (path, body) => watch(path, server.put(path, body)),
     // Pictures and releases prove nothing about the results' way.
     putPng: (path, png) => server.putPng(path, png),
     download: (path, file, bytesMax) => server.download(path, file, bytesMax),

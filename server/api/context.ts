@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import type { Page } from "../records/patients/patients.ts";
 import type { SyncPoints } from "../records/changes/sync-point.ts";
+import type { Render } from "../records/destinations/queue.ts";
 import type { Quota } from "../records/filing/quota.ts";
 import type { Store } from "../database/store.ts";
 import { LONG_PAGE_MAX, PAGE_SIZE_MAX } from "../http/query-parameters.ts";
@@ -14,6 +15,8 @@ export interface RouteContext {
   readonly syncPoints: SyncPoints;
   /** The folder with the releases of the agent; null for none. */
   readonly releaseFolder: string | null;
+  /** Makes the bytes of deliveries. */
+  readonly render: Render;
 }
 
 /** The page object of a list that the published specification does not have. */

@@ -1024,6 +1024,60 @@ const sentProfiles = ({ id, orderedText }: Engine) => `
   drop table own_profile_before;
 `;
 
+// Where a clinic's results go besides the dashboard, and the queue of each destination. An agent names its own ones.
+const destinations = ({ id, orderedText }: Engine) => `
+  create table destination (
+    id ${id},
+    public_id ${orderedText} not null unique,
+    clinic_id bigint not null references clinic (id),
+    agent_id bigint references agent (id),
+    slug ${orderedText} not null,
+    kind text not null,
+    address text,
+    options text not null,
+    paused integer not null default 0,
+    created_at bigint not null,
+    removed_at bigint
+  );
+  create index destination_of_clinic on destination (clinic_id, id);
+  create unique index destination_of_agent on destination (agent_id, slug) where agent_id is not null;
+  create table destination_delivery (
+    id ${id},
+    destination_id bigint not null references destination (id),
+    study_fp ${orderedText} not null,
+    place bigint not null,
+    state text not null,
+    changed_at bigint not null,
+    changes bigint not null,
+    revision bigint,
+    control_id ${orderedText},
+    file_name text,
+    payload text,
+    sha256 text,
+    held text,
+    attempts bigint not null,
+    next_at bigint not null,
+    ended_at bigint
+  );
+  create unique index destination_delivery_new on destination_delivery (destination_id, study_fp) where state = 'new';
+  create index destination_delivery_open on destination_delivery (destination_id, place, id)
+    where state in ('new', 'retrying', 'sending');
+  create index destination_delivery_parked on destination_delivery (destination_id, id) where state = 'parked';
+  create index destination_delivery_place on destination_delivery (destination_id, place);
+  create index destination_delivery_of_study on destination_delivery (study_fp, destination_id, id);
+  create index destination_delivery_ended on destination_delivery (ended_at) where ended_at is not null;
+  create table destination_attempt (
+    delivery_id bigint not null references destination_delivery (id),
+    number bigint not null,
+    started_at bigint not null,
+    ended_at bigint,
+    outcome text,
+    code text,
+    text text,
+    primary key (delivery_id, number)
+  );
+`;
+
 const soapContent = [
   "id",
   "fp",
@@ -1071,6 +1125,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   webhookPauses,
   listedChanges,
   sentProfiles,
+  destinations,
 ];
 
 /** Version of the schema that this program knows. */

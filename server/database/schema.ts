@@ -8,6 +8,7 @@ import type { ImportPhase } from "../dashboard/types/file-import.ts";
 import type { Role } from "../dashboard/types/settings/session.ts";
 import type { HostState, RequestState } from "../dashboard/types/connections.ts";
 import type { MovementReason } from "../dashboard/types/stock.ts";
+import type { DeliveryOutcome, DestinationKind, DestinationState } from "../dashboard/types/settings/destinations.ts";
 import type { DeliveryState, PauseCode, WebhookEventType } from "../dashboard/types/settings/webhooks.ts";
 
 // The tables. Ids are integers of the database; fps are the ids of the API. Times are milliseconds since 1970, UTC.
@@ -534,6 +535,23 @@ export interface Tables {
     /** Null after a success. */
     reason: string | null;
   };
+  /** Receivers of the results of a clinic: practice software over HL7, or a folder of CSV files. */
+  destination: DestinationColumns & { id: Generated<number> };
+  /** The queue of each destination, and what it got. */
+  destination_delivery: DestinationDeliveryColumns & { id: Generated<number> };
+  /** Every attempt to send, written before it, so that a crash hides none. */
+  destination_attempt: {
+    delivery_id: number;
+    number: number;
+    started_at: number;
+    /** Null while it is under way, and for ever if the server or the agent stopped then. */
+    ended_at: number | null;
+    outcome: DeliveryOutcome | null;
+    /** MSA-1, or a code of the sender such as `timeout`; null without one. */
+    code: string | null;
+    /** The receiver's words. */
+    text: string | null;
+  };
   /** Alerts of a clinic; see server/records/alerts/alerts.ts. */
   clinic_alerts: {
     clinic_id: number;
@@ -817,6 +835,49 @@ export interface DeliveryColumns {
   attempts: number;
   /** Time of the next attempt. While an attempt is under way, the time from which another server may repeat it. */
   next_at: number;
+}
+
+export interface DestinationColumns {
+  public_id: string;
+  clinic_id: number;
+  /** The agent that delivers and that named it; null if the server delivers. */
+  agent_id: number | null;
+  /** The name that a user typed, or the id in agent.yaml. */
+  slug: string;
+  kind: DestinationKind;
+  /** `host:port`, or `tls://host:port`, for the server; null for an agent, which knows it itself. */
+  address: string | null;
+  /** DestinationOptions as JSON. */
+  options: string;
+  paused: number;
+  created_at: number;
+  /** Removed destinations stay for the proof of their deliveries. */
+  removed_at: number | null;
+}
+
+export interface DestinationDeliveryColumns {
+  destination_id: number;
+  study_fp: string;
+  /** Position in the queue, which never falls. Equal ones are in the order of their ids. */
+  place: number;
+  state: DestinationState;
+  changed_at: number;
+  /** Number of changes of the study that it covers, by which a change during the rendering is seen. */
+  changes: number;
+  /** Revision of the study in `payload`. */
+  revision: number | null;
+  /** MSH-10: the same in every attempt. */
+  control_id: string | null;
+  file_name: string | null;
+  /** The bytes in base64, once it was the oldest of its destination. Null again after their time. */
+  payload: string | null;
+  sha256: string | null;
+  /** What the receiver holds once it acknowledged, as JSON; null for nothing. */
+  held: string | null;
+  attempts: number;
+  /** Time of the next attempt. While an attempt is under way, the time from which another server may repeat it. */
+  next_at: number;
+  ended_at: number | null;
 }
 
 export interface AuditColumns {

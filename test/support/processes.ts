@@ -235,13 +235,14 @@ export class World {
     this.serverPort = Number(port);
   }
 
-  writeConfig(devices: readonly DeviceLine[], statusPort?: number): void {
+  writeConfig(devices: readonly DeviceLine[], statusPort?: number, more: object = {}): void {
     const config = {
       server: { url: this.serverUrl, keyFile: "./agent.key" },
       data: this.agentDataSetting,
       timeZone: "Europe/Istanbul",
       ...(statusPort === undefined ? {} : { status: { listen: `127.0.0.1:${statusPort}` } }),
       devices,
+      ...more,
     };
     fs.writeFileSync(this.config, JSON.stringify(config)); // JSON is YAML
   }

@@ -1,7 +1,9 @@
 import { tableLines } from "../../../shared/platform/cli/output.ts";
+import { outcomeText } from "../../../shared/network/hl7-sender/outcome-words.ts";
 import { localTime } from "../../../shared/runtime/local-time.ts";
 import type { ImageTotals } from "../../imaging/catalogue.ts";
 import { clockSentence, isClockWrong } from "../../push/clock-watch.ts";
+import type { DestinationStatus } from "../../spool/queries/result-destinations.ts";
 import type { DeviceStatus, SpoolStatus } from "../../spool/queries/status.ts";
 import type { Address } from "../../transport/address.ts";
 import { isLoopback } from "../../../shared/network/network-address.ts";
@@ -37,6 +39,24 @@ export function instrumentLines({ devices }: SpoolStatus): string[] {
       ...events.map((event) => `  ${wordsText(event)}`),
     ]),
   );
+}
+
+const DESTINATION_HEAD = ["DESTINATION", "TO", "STATE", "LAST SENT", "WAITING", "REFUSED", "NOTE"];
+
+/** A table of the destinations of results. Nothing without any. */
+export function destinationLines({ destinations }: SpoolStatus): string[] {
+  if (destinations.length === 0) return [];
+  return tableLines([DESTINATION_HEAD, ...destinations.map(destinationCells)]);
+}
+
+function destinationCells(destination: DestinationStatus): string[] {
+  const { id, to, state, last_sent_at, waiting, parked, code, text, last } = destination;
+  const fault = code === null ? text : outcomeText(code, text);
+  const refused = last?.outcome === "refused" ? `last refused: ${outcomeText(last.code, last.text)}` : "";
+  return [
+    ...[id, to, state, localOrNever(last_sent_at), String(waiting ?? "-"), String(parked ?? "-")],
+    fault ?? refused,
+  ];
 }
 
 export function imageLines({ kept, bytes, removed, forwards }: ImageTotals): string[] {

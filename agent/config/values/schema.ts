@@ -12,6 +12,7 @@ import { CHARSETS as HL7_CHARSETS } from "../../protocols/hl7/message/charset.ts
 import type { Address } from "../../transport/address.ts";
 import type { Destination } from "./destination.ts";
 import type { ImageLimits } from "./image-limits.ts";
+import { RESULT_DESTINATION, type ResultDestination } from "./result-destination.ts";
 import { textForm } from "../../../shared/schema/text-form.ts";
 
 /** The profile of imaging devices. They send files instead of messages. */
@@ -122,7 +123,7 @@ export const BucketSchema = ClosedObject({
   ca: Type.Optional(Type.String({ minLength: 1 })),
 });
 
-/** A PACS or another archive that gets a copy of each image. */
+/** With `kind` a receiver of results, else a PACS or another archive that gets a copy of each image. */
 export const DestinationSchema = ClosedObject({
   id: Type.String({
     pattern: textForm("^[a-z0-9][a-z0-9-]{0,62}$", "lower-case letters, digits and dashes such as chem-1, at most 63"),
@@ -135,6 +136,7 @@ export const DestinationSchema = ClosedObject({
   ),
   authorizationFile: Type.Optional(Type.String({ minLength: 1 })),
   s3: Type.Optional(BucketSchema),
+  ...RESULT_DESTINATION,
 });
 
 /** Retention of images, and the space that stays free on their disk. */
@@ -212,7 +214,9 @@ export interface Config extends Omit<ConfigFile, "status" | "destinations" | "im
   readonly file?: string;
   /** null for no local status server. */
   readonly status: Address | null;
+  /** Archives of images. */
   readonly destinations: readonly Destination[];
+  readonly resultDestinations: readonly ResultDestination[];
   readonly images: ImageLimits;
   /** null for no backups by the agent itself. */
   readonly backup: (BackupSchedule & { readonly images: boolean }) | null;

@@ -1,6 +1,8 @@
 import type Database from "better-sqlite3";
 import { plural } from "../../../shared/platform/cli/output.ts";
+import { outcomeAdvice } from "../../../shared/network/hl7-sender/outcome-words.ts";
 import { countImages } from "../../imaging/catalogue.ts";
+import { readDestinations } from "../../spool/queries/result-destinations.ts";
 import { spoolCheck } from "../check/check.ts";
 import type { Finding } from "../../page/types/doctor.ts";
 import { ok, problem, warning } from "../check/finding.ts";
@@ -10,7 +12,7 @@ import { ok, problem, warning } from "../check/finding.ts";
 const HOUR_MS = 3_600_000;
 
 export const backlog = spoolCheck("backlog", "Waiting results", (db) => {
-  const found = [...outbox(db), ...changes(db), ...messages(db), ...images(db)];
+  const found = [...outbox(db), ...changes(db), ...messages(db), ...images(db), ...destinations(db)];
   return found.length > 0 ? found : [ok("backlog.none", "nothing waits")];
 });
 
@@ -66,5 +68,23 @@ function images(db: Database.Database): Finding[] {
     const sentence = `${destination} refused ${plural(count, "image")}`;
     const remedy = `read why with agent images, correct it, then agent images retry ${destination}`;
     return warning("backlog.images", sentence, remedy);
+  });
+}
+
+/** What the destinations of results answered last, and what they refused. */
+function destinations(db: Database.Database): Finding[] {
+  return readDestinations(db, true).flatMap(({ id, last, parked }) => {
+    const found: Finding[] = [];
+    const advice = last === null ? null : outcomeAdvice(last.code, last.text);
+    if (last?.outcome === "failed" && advice !== null) {
+      const remedy = advice.remedy ?? `look at ${id} on the agent's page under To send`;
+      found.push(warning("backlog.destination", `${id} did not take the last result: ${advice.fault}`, remedy));
+    }
+    if (parked !== null && parked > 0) {
+      const remedy =
+        "read why on the agent's page under To send, correct it at the receiver, then send them again there";
+      found.push(warning("backlog.refused", `${id} refused ${plural(parked, "result")}`, remedy));
+    }
+    return found;
   });
 }

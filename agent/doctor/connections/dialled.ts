@@ -8,7 +8,7 @@ import { ok, skipped, warning } from "../check/finding.ts";
 /** Max wait for a device or an archive. */
 const ANSWER_MS = 5_000;
 
-/** Connects to every device and archive that the agent dials, unless the running agent holds their connections. */
+/** Connects to every device, archive and receiver of results that the agent dials, unless the running agent holds their connections. */
 export const dialled = configCheck("dial", "Devices that the agent dials", async (config, facts) => {
   const devices = config.devices.flatMap(({ id, connection: { dial, replyConnection } }) =>
     [dial, replyConnection?.dial].flatMap((text) => targetOf(id, text)),
@@ -16,7 +16,11 @@ export const dialled = configCheck("dial", "Devices that the agent dials", async
   const archives = config.destinations.flatMap((destination) =>
     destination.way === "store" ? [{ name: destination.id, address: destination.address }] : [],
   );
-  const targets = [...(facts.isAgentRunning ? [] : devices), ...archives];
+  // Practice software may serve one connection at a time, which the running agent has.
+  const receivers = config.resultDestinations.flatMap((one) =>
+    one.kind === "hl7" && !facts.isAgentRunning ? [{ name: one.id, address: one.address }] : [],
+  );
+  const targets = [...(facts.isAgentRunning ? [] : devices), ...archives, ...receivers];
   if (targets.length === 0) return [skipped("dial.none", "no device has to be dialled now")];
   if (facts.isOffline) return [skipped("dial.offline", "not dialled, because of --offline")];
   return await Promise.all(targets.map(tryDialling));

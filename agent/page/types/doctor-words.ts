@@ -1,5 +1,6 @@
 import type { Language } from "../../../shared/api/language.ts";
 import { type SentencePair, translator } from "../../../shared/clinical/device-words/translator.ts";
+import { OUTCOME_WORDS } from "../../../shared/network/hl7-sender/outcome-words.ts";
 import { protocolWords } from "./reading-words.ts";
 
 // The doctor's sentences in Turkish. It writes them in English, because the command line and the file for the support have them so;
@@ -173,6 +174,16 @@ const pairs: readonly SentencePair[] = [
   ["1 message without a certain patient", "1 iletinin hastası kesin değil"],
   ["{count} messages without a certain patient", "{count} iletinin hastası kesin değil"],
   ["place them in the dashboard under To place", "onları panoda, Yerleştirilecek ekranında yerleştirin"],
+  ["{name} refused 1 result", "{name} 1 sonucu reddetti"],
+  ["{name} refused {count} results", "{name} {count} sonucu reddetti"],
+  [
+    "read why on the agent's page under To send, correct it at the receiver, then send them again there",
+    "nedenini aracının sayfasında, Gönderilecek ekranında okuyun, alıcıda düzeltin, sonra orada yeniden gönderin",
+  ],
+  [
+    "look at {name} on the agent's page under To send",
+    "aracının sayfasında, Gönderilecek ekranında {name} hedefine bakın",
+  ],
   // This machine.
   [
     "{name} is {mark}, and this machine's zone is {text}: times of results may be hours off",
@@ -227,7 +238,14 @@ const pairs: readonly SentencePair[] = [
   ["not asked, because of --offline", "--offline nedeniyle sorulmadı"],
 ];
 
-const translate = translator([...pairs, ...protocolWords]);
+/** What destinations of results answered, with the receiver's words or without. */
+const outcomes = OUTCOME_WORDS.flatMap(([[english, remedy], [turkish, turkishRemedy]]): SentencePair[] => [
+  [`{name} did not take the last result: ${english}, "{text}"`, `{name} son sonucu almadı: ${turkish}, "{text}"`],
+  [`{name} did not take the last result: ${english}`, `{name} son sonucu almadı: ${turkish}`],
+  ...(remedy === null || turkishRemedy === null ? [] : [[remedy, turkishRemedy] satisfies SentencePair]),
+]);
+
+const translate = translator([...pairs, ...outcomes, ...protocolWords]);
 
 /** Returns a sentence of the doctor in the language; null if it has no words in it. */
 export function doctorText(sentence: string, language: Language): string | null {

@@ -23,6 +23,7 @@ import { directorySyncOperationsOn } from "./patients/directory-sync.ts";
 import { patientOperationsOn } from "./patients/patients.ts";
 import { pendingMatchesOn } from "./patients/pending-matches.ts";
 import { registryChangeOperationsOn, registryChangesOn } from "./patients/registry-changes.ts";
+import { resultDestinationOperationsOn } from "./result-destinations.ts";
 import { retentionOperationsOn } from "./retention.ts";
 import { documentsOn } from "./studies/documents.ts";
 import { outboxOperationsOn } from "./studies/outbox.ts";
@@ -75,6 +76,7 @@ export function operationsOn(db: Database.Database, sizes: SessionSizes = new Ma
     ...commitmentOperationsOn(db),
     ...procedureStepOperationsOn(db),
     ...retentionOperationsOn(db, sessions, { pendingMatches, registryChanges }, storedBytes),
+    ...resultDestinationOperationsOn(db),
     ...meta,
     ...unfinishedTryOperationsOn(db),
   };

@@ -8,6 +8,7 @@ import type { StoredDeviceState } from "../../states/device-state.ts";
 import type { NoiseState } from "../../states/noise-state.ts";
 import type { ServerState } from "../../states/server-state.ts";
 import type { MessageState } from "./messages/message-outcome.ts";
+import { type DestinationStatus, readDestinations } from "./result-destinations.ts";
 
 /** A device with the status and events that it reports about itself. */
 interface Instrument {
@@ -90,6 +91,8 @@ export interface SpoolStatus {
     readonly fetched_at: string | null;
     readonly synced_at: string | null;
   };
+  /** Practice software and folders that get results. */
+  readonly destinations: readonly DestinationStatus[];
 }
 
 /** Reads the status of the agent, its devices, outbox and directory. Without a running agent no device is connected. */
@@ -132,6 +135,7 @@ export function readStatus(db: Database.Database, folder: string): SpoolStatus {
     directory: readDirectory(db),
     server: running ? readServer(db) : null,
     clock: readClock(db),
+    destinations: readDestinations(db, running),
   };
 }
 

@@ -29,6 +29,7 @@ const DURABLE_OPERATIONS: ReadonlySet<keyof Operations> = new Set([
   "addCommitment",
   "markCommitted",
   "removeInstances",
+  "settleDelivery",
 ] as const);
 
 /** A call of another thread, with the port for its reply. */

@@ -201,6 +201,15 @@ const OWN_PROFILES = `
     WHERE state = 'filed' AND instr(body, '"profile":"own/') > 0;
 `;
 
+const RESULT_DESTINATIONS = `
+  -- Destinations of results: practice software and folders. The server has their queues; the outcome of the last delivery is stored here
+  -- before it is reported. state is JSON of DestinationState. id is that of agent.yaml.
+  CREATE TABLE result_destination (
+    id TEXT PRIMARY KEY, is_configured INTEGER NOT NULL, state TEXT, delivery INTEGER, attempt INTEGER, sha256 TEXT, at INTEGER,
+    outcome TEXT, code TEXT, text TEXT, reported INTEGER NOT NULL DEFAULT 1, acknowledged_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+`;
+
 /** The statements of each schema version: the baseline, then what each later version changes. */
 export const MIGRATIONS: readonly string[] = [
   BASELINE,
@@ -210,4 +219,5 @@ export const MIGRATIONS: readonly string[] = [
   CHANGES_BY_SOURCE,
   FOLDER_FILES,
   OWN_PROFILES,
+  RESULT_DESTINATIONS,
 ];

@@ -232,7 +232,7 @@ async function assessStudy(
 }
 
 const refused = () => Promise.reject(new SendError("transient", "nothing is fetched while messages are reassessed"));
-const away: ServerClient = { get: refused, post: refused, putPng: refused, download: refused };
+const away: ServerClient = { get: refused, post: refused, put: refused, putPng: refused, download: refused };
 
 /**
  * Creates spool calls on operations of a read-only database; accessions to note are collected in `resulted`. `isSeen`: a person decides

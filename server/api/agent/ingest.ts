@@ -33,6 +33,7 @@ import { fileStudies } from "../../records/filing/filing.ts";
 import { listPlacements, type PlacementPosition } from "../../records/unmatched/placements.ts";
 import { storedStudies } from "../../records/filing/quota.ts";
 import { pageOf, type RouteContext } from "../context.ts";
+import { destinationRoutes } from "./destinations.ts";
 import { previewRoutes } from "./previews.ts";
 import { registryFileRoute, registryRoute } from "./registry.ts";
 import { releaseRoutes } from "./releases.ts";
@@ -62,6 +63,7 @@ export function agentRoutes(app: FastifyInstance, context: RouteContext): void {
   configurationRoute(app, context);
   registryRoute(app, context);
   sentProfilesRoute(app, context);
+  destinationRoutes(app, context);
   releaseRoutes(app, context);
   app.register(async (pictures) => previewRoutes(pictures, context));
   app.register(async (files) => registryFileRoute(files, context));

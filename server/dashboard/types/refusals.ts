@@ -171,6 +171,13 @@ const english = {
   /** The value is the sentence about the URL. */
   "WEBHOOK.URL": (why = "") => why.replace(/\.$/, ""),
   "WEBHOOK.TOO_MANY": (most) => `The clinic has ${most} webhooks, the most. Delete one first`,
+  "DESTINATION.FORM": () => "This is not an address: enter a name or number of a machine with a port from 1024 on",
+  "DESTINATION.PRIVATE": () =>
+    "This address is in the local network, which this server may not reach: name it at the clinic PC, or start the server with --allow-private-webhooks",
+  "DESTINATION.FORBIDDEN": () => "No results go to this address: enter another one",
+  "DESTINATION.NEEDS_TLS": () => "This address is in the internet: choose the encrypted connection",
+  "DESTINATION.TOO_MANY": (most) => `The clinic has ${most} destinations, the most. Remove one first`,
+  "DESTINATION.OF_AGENT": () => "A clinic PC reaches this destination: change it there, in agent.yaml",
   "WRITE.DONE": () => "This is done already: load the page again",
 } as const satisfies Record<string, Words>;
 
@@ -321,6 +328,14 @@ const turkish: Record<RefusalCode, Words> = {
   "CHANNEL.TESTED": (seconds) => `Son deneme az önceydi: ${seconds} saniye bekleyin`,
   "WEBHOOK.URL": (why = "") => `Bu adres kullanılamaz: ${why.replace(/\.$/, "")}`,
   "WEBHOOK.TOO_MANY": (most) => `Kliniğin ${most} webhook'u var, en çok bu kadar olur. Önce birini silin`,
+  "DESTINATION.FORM": () =>
+    "Bu bir adres değil: makinenin adını veya numarasını, 1024 ya da daha büyük bir portla girin",
+  "DESTINATION.PRIVATE": () =>
+    "Bu adres yerel ağda ve bu sunucu oraya bağlanamaz: hedefi klinik bilgisayarında tanımlayın ya da sunucuyu --allow-private-webhooks ile başlatın",
+  "DESTINATION.FORBIDDEN": () => "Bu adrese sonuç gönderilmez: başka bir adres girin",
+  "DESTINATION.NEEDS_TLS": () => "Bu adres internette: şifreli bağlantıyı seçin",
+  "DESTINATION.TOO_MANY": (most) => `Kliniğin ${most} hedefi var, en çok bu kadar olur. Önce birini kaldırın`,
+  "DESTINATION.OF_AGENT": () => "Bu hedefe bir klinik bilgisayarı gönderir: orada, agent.yaml içinde değiştirin",
   "WRITE.DONE": () => "Bu zaten yapıldı: sayfayı yeniden yükleyin",
 };
 

@@ -36,6 +36,10 @@ export const kinds = {
   "update-failed": { lastsMs: 0, goneMs: 0 },
   /** A webhook paused itself. Only a person resumes it. */
   "webhook-paused": { lastsMs: 0, goneMs: 0 },
+  /** Practice software refused results. */
+  "results-refused": { lastsMs: 0, goneMs: 0 },
+  /** Results wait for practice software. */
+  "results-wait": { lastsMs: 0, goneMs: 0 },
 } as const satisfies Record<string, KindLimits>;
 
 export type AlertKind = keyof typeof kinds;
@@ -47,6 +51,7 @@ export const limits = {
   /** Age of the latest message that cannot be filed beyond which no alert opens: a person gave it up. */
   quarantinedMs: DAY_MS,
   outboxMs: 30 * MINUTE_MS,
+  resultsWaitMs: 30 * MINUTE_MS,
   freeBytes: { opens: 1e9, closes: 1.5e9 },
   clockOffsetS: { opens: 60, closes: 30 },
   keyEndsMs: 14 * DAY_MS,

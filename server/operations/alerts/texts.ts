@@ -44,6 +44,8 @@ const paths: Record<AlertKind, string> = {
   "backup-failed": "",
   "update-failed": "/devices",
   "webhook-paused": "/settings/webhooks",
+  "results-refused": "/settings/destinations",
+  "results-wait": "/settings/destinations",
 };
 
 const english: Record<AlertKind, KindText> = {
@@ -103,6 +105,14 @@ const english: Record<AlertKind, KindText> = {
   "webhook-paused": {
     title: "The webhook to {subject} paused itself",
     advice: "Its messages wait. Open Settings, Webhooks: it says why. Resume it there once the program works.",
+  },
+  "results-refused": {
+    title: "{subject} refused results: {count}",
+    advice: "Open Settings, Practice software: it says why. Repair the cause, and send them again.",
+  },
+  "results-wait": {
+    title: "Results wait for {subject}: {count}",
+    advice: "Check that the program runs and its machine is on. Settings, Practice software says what it answered.",
   },
 };
 
@@ -164,5 +174,15 @@ const turkish: Record<AlertKind, KindText> = {
   "webhook-paused": {
     title: "{subject} adresine giden webhook kendini duraklattı",
     advice: "Mesajları bekliyor. Ayarlar, Webhook'lar sayfasında nedeni yazar; program çalışınca oradan sürdürün.",
+  },
+  "results-refused": {
+    title: "{subject} sonuçları reddetti: {count}",
+    advice:
+      "Ayarlar, Klinik yazılımı sayfasını açın: nedeni orada yazar. Nedeni giderin ve sonuçları yeniden gönderin.",
+  },
+  "results-wait": {
+    title: "{subject} için bekleyen sonuç: {count}",
+    advice:
+      "Programın çalıştığını ve makinesinin açık olduğunu kontrol edin. Ne yanıt verdiği Ayarlar, Klinik yazılımı sayfasında yazar.",
   },
 };

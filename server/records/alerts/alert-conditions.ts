@@ -5,6 +5,7 @@ import { type Span, workingMs } from "../agents/device-state.ts";
 import type { RolloutPc } from "../agents/rollout.ts";
 import { endingKeys, type HeardAgent, type KeyEnd, silentAgents } from "../agents/attention.ts";
 import type { PausedWebhook } from "../webhooks/webhooks.ts";
+import type { QueueFacts } from "../destinations/overview.ts";
 import { heardReason } from "../../dashboard/types/heard-reason.ts";
 
 // Finds what is wrong for a clinic, as the conditions of its alerts. The limits of all kinds are in server/operations/alerts/kinds.ts.
@@ -27,6 +28,8 @@ export interface ClinicFacts {
   readonly unmatched: { readonly count: number; readonly oldest: number | null };
   /** PCs on which the last upgrade from here was rolled back. */
   readonly failedUpdates: readonly Pick<RolloutPc, "agent" | "name" | "at" | "reason">[];
+  /** Where the clinic's results go. */
+  readonly destinations: readonly QueueFacts[];
   /** Users whose password somebody else knows. */
   readonly knownPasswords: readonly { readonly public_id: string; readonly name: string; readonly since: number }[];
   readonly pausedWebhooks: readonly PausedWebhook[];
@@ -43,6 +46,7 @@ export function clinicConditions(facts: ClinicFacts, now: number): Condition[] {
     ...waiting(facts, now),
     ...endingKeys(facts.keys, now).flatMap((key) => endingKey(key, now)),
     ...facts.failedUpdates.map(failedUpdate),
+    ...facts.destinations.flatMap((destination) => standingResults(destination, now)),
     ...facts.knownPasswords.map(
       ({ public_id, name, since }): Condition => ({
         ...{ key: `password-known ${public_id}`, kind: "password-known", subject: name, since },
@@ -121,6 +125,24 @@ function oldOutbox({ outbox }: Heartbeat, subject: string, now: number): Conditi
   const why = heardReason(outbox) ?? {};
   const isYoung = now - since < limits.outboxMs;
   return [{ key: "outbox-old", kind: "outbox-old", subject, since, count, ...why, ...held(isYoung) }];
+}
+
+/** Results that a destination refused, and a queue that stands. */
+function standingResults(
+  { public_id: id, slug: subject, parked, parked_since, waiting: open, oldest }: QueueFacts,
+  now: number,
+): Condition[] {
+  const path = `/settings/destinations/${id}`;
+  const refused: Condition = {
+    ...{ key: `results-refused ${id}`, kind: "results-refused", subject, since: parked_since ?? now },
+    ...{ count: parked, path },
+  };
+  const since = Math.min(oldest ?? now, now);
+  const standing: Condition = {
+    ...{ key: `results-wait ${id}`, kind: "results-wait", subject, since, count: open, path },
+    ...held(now - since < limits.resultsWaitMs),
+  };
+  return [...(parked > 0 ? [refused] : []), ...(oldest === null ? [] : [standing])];
 }
 
 function wrongClock({ clock_offset_s }: Heartbeat, subject: string, now: number): Condition[] {

@@ -6,6 +6,7 @@ import { knownPasswords } from "../users/members.ts";
 import { readRollout } from "../agents/rollouts.ts";
 import { readHeardAgents } from "../agents/devices.ts";
 import { webhooksPausedByThemselves } from "../webhooks/webhooks.ts";
+import { readQueueFacts } from "../destinations/overview.ts";
 import { critical, criticalByFp, keysInUse, unmatched } from "./today.ts";
 
 const HOUR_MS = 3_600_000;
@@ -30,6 +31,7 @@ export async function readAlertFacts(
   return {
     ...heard,
     failedUpdates: stored === undefined ? [] : failedPcs(stored.rollout, agents),
+    destinations: await readQueueFacts(session, clinicId),
     keys: await session.all(keysInUse, { clinicId }),
     knownPasswords: await session.all(knownPasswords, { clinicId }),
     pausedWebhooks: await webhooksPausedByThemselves(session, clinicId),

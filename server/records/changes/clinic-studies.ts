@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
 import { UNSTAMPED } from "../../database/stamps.ts";
+import { queueStudy } from "../destinations/changes.ts";
 import { listing, removals } from "./clinic-removals.ts";
 import {
   eventsOfLeftStudies,
@@ -25,6 +26,7 @@ export async function announceStudy(
   change: { fp: string; patientId: number | null; previousPatientId: number | null; now: number; isNew?: boolean },
 ): Promise<void> {
   const { patientId, previousPatientId } = change;
+  if (patientId !== null || previousPatientId !== null) await session.all(queueStudy, change);
   if (previousPatientId !== null && previousPatientId !== patientId) {
     await session.all(eventsOfLostStudies, { ...change, previousPatientId });
     await session.all(noteLostStudy, change);

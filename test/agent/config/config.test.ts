@@ -64,6 +64,7 @@ test("a valid configuration is read with its paths resolved against the folder o
       timeZone: "Europe/Istanbul",
       status: { host: "127.0.0.1", port: 8081 },
       destinations: [],
+      resultDestinations: [],
       images: { keepMs: null, bytesMax: null, freeBytes: null },
       backup: null,
       log: null,

@@ -13,7 +13,7 @@ async function statesAfter(...outcomes: (object | null | SendError)[]): Promise<
     const outcome = outcomes.shift();
     return outcome instanceof SendError ? Promise.reject(outcome) : Promise.resolve(outcome);
   };
-  const client: ServerClient = { get: next, post: next, putPng: unused, download: unused };
+  const client: ServerClient = { get: next, post: next, put: unused, putPng: unused, download: unused };
   const watched = watchServer(client, ({ is }) => void states.push(is));
   while (outcomes.length > 0) await watched.get("/some").catch(() => undefined);
   return states;

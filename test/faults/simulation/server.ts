@@ -121,7 +121,16 @@ function buildApp(store: Store, pepper: Buffer, now: () => number): FastifyInsta
   const keys = { findKey: createKeyLookup(store, pepper), noteUse: createKeyUse(store, logger), now };
   const quota = { studiesMax: null, deferred: 0 };
   const syncPoints = new SyncPoints(store);
-  const context = { store, now, concealUnconnected: false, quota, syncPoints, releaseFolder: null, pictures: null };
+  const context = {
+    store,
+    now,
+    concealUnconnected: false,
+    quota,
+    syncPoints,
+    releaseFolder: null,
+    render: async () => null,
+    pictures: null,
+  };
   app.setSerializerCompiler(() => JSON.stringify);
   startRequestContext(app, new Drain());
   refuseUnknownRoutes(app);

@@ -41,6 +41,7 @@ describe("the store", () => {
     await (await openStore(database)).close();
     const other = await connectTo(database);
     const tables = [
+      ...["destination_attempt", "destination_delivery", "destination"],
       ...["clinic_event", "clinic_event_floor", "follow_up_event", "follow_up"],
       ...["own_profile", "mail_server", "report_link", "stock_movement", "interval_proposal"],
       ...["event_source", "study_charge", "imported_file", "file_import_refusal", "file_import_part", "file_import"],

@@ -1,4 +1,5 @@
 import type { LocalOutbox } from "../../types/queue.ts";
+import { Destinations } from "./destinations.tsx";
 import { serverWord } from "../devices/server-word.ts";
 import { Empty, Loaded, useLocal } from "../../../../server/web/resource.tsx";
 import { ago, translations } from "../../../../server/web/text.ts";
@@ -14,6 +15,7 @@ export function Outbox() {
       <Loaded of={outbox}>
         {(shown) => (shown.depth === 0 ? <Empty title={t("none")}>{t("noneNext")}</Empty> : <Waiting outbox={shown} />)}
       </Loaded>
+      <Destinations />
     </>
   );
 }

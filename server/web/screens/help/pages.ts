@@ -19,6 +19,8 @@ export const helpPages = [
   "updates",
   "api-keys",
   "webhooks",
+  "sending-results",
+  "practice-software",
   "network",
   "connection",
   "backup",

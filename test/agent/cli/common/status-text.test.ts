@@ -20,6 +20,7 @@ function linesOf(...devices: readonly DeviceStatus[]): string[] {
     directory,
     clock: { offset_s: -125 },
     server: { state: "wrong key", reason: "no such key", since: at },
+    destinations: [],
   });
 }
 
@@ -80,6 +81,7 @@ test("the devices of a stopped agent have the state not served", () => {
       outbox,
       directory: nothingYet,
       clock: null,
+      destinations: [],
     }),
   ).toEqual([
     "the agent is not running",

@@ -9,6 +9,7 @@ import {
 } from "../../../support/browser.ts";
 import { hl7Result, send, settled, takingServer } from "../../../support/local-page.ts";
 import { freePort } from "../../../support/processes.ts";
+import { type ScriptedRequest, scriptedServer, type Step } from "../../../support/scripted-server.ts";
 import { emptyServer, type TestAgent, useAgent } from "../../../support/running-agent.ts";
 
 // Goal: a user sees what waits for the server, maps an unknown code, and reads the log.
@@ -45,6 +46,37 @@ describe.skipIf(browserProblem() !== null)("the queue, the codes and the log in 
     await page.getByRole("link", { name: /^Message …/ }).click();
     await page.getByRole("region", { name: "What was filed" }).waitFor();
     expect(page.url()).toContain("/messages/");
+    await page.close();
+  });
+
+  test("a destination shows its fault and what it refused, which is sent again", async () => {
+    const refused = {
+      ...{ delivery_id: 7, study_fp: "cds_01K9TEST000000000000000001", at: "2026-11-21T10:00:00.000Z" },
+      ...{ code: "AR", text: "204 Unknown key identifier" },
+    };
+    let parked = [refused];
+    const respond = (request: ScriptedRequest): Step => {
+      if (!request.url.startsWith("/agent/v1/destinations")) return emptyServer(request);
+      if (request.url.endsWith("/next")) return { status: 200, body: { delivery: null, wait_s: 5 } };
+      if (request.url.endsWith("/again")) parked = [];
+      return { status: 200, body: { destinations: [{ id: "pims", waiting: 2, parked }] } };
+    };
+    const server = await scriptedServer(respond);
+    agent.resources.push(server);
+    const destinations = [{ id: "pims", kind: "hl7", dial: `127.0.0.1:${await freePort()}` }];
+    await agent.runWith(server.url, [], undefined, { destinations });
+    const page = await browser.newPage();
+    await page.goto(`http://127.0.0.1:${agent.host.port}/outbox`);
+    await page.getByText("1 result was refused.").waitFor();
+    await page.getByRole("cell", { name: /the receiver refused it \(AR\), "204 Unknown key identifier"/ }).waitFor();
+    await page.getByText("2 results wait.").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await chooseLanguage(page, "tr");
+    await page.getByText("1 sonuç reddedildi.").waitFor();
+    await page.getByRole("button", { name: "Yeniden gönder" }).click();
+    await page.getByText("1 sonuç reddedildi.").waitFor({ state: "detached" });
+    expect(server.requests.find(({ url }) => url.endsWith("/again"))?.body).toEqual({ delivery_ids: [7] });
     await page.close();
   });
 

@@ -26,6 +26,11 @@ test.each([
   ["no message of blood-1 has ever arrived", "blood-1 cihazından hiç ileti gelmedi"],
   ["2 messages without a certain patient", "2 iletinin hastası kesin değil"],
   [
+    'pims did not take the last result: the receiver cannot store it now (AE), "database busy"',
+    'pims son sonucu almadı: alıcı şu anda kaydedemiyor (AE), "database busy"',
+  ],
+  ["pims did not take the last result: no acknowledgement in time", "pims son sonucu almadı: süresinde onay gelmedi"],
+  [
     "write profile: generic-astm-raw for dry-1 in agent.yaml",
     "agent.yaml içinde dry-1 için profile: generic-astm-raw yazın",
   ],

@@ -23,6 +23,7 @@ function config(data = used.folder): Config {
     timeZone: "UTC",
     status: null,
     destinations: [],
+    resultDestinations: [],
     images: { keepMs: null, bytesMax: null, freeBytes: null },
     backup: null,
     log: null,

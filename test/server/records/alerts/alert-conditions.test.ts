@@ -25,6 +25,7 @@ const empty: ClinicFacts = {
   failedUpdates: [],
   knownPasswords: [],
   pausedWebhooks: [],
+  destinations: [],
 };
 
 const device: DeviceShown = {

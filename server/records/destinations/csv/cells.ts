@@ -1,0 +1,24 @@
+import { hl7Time } from "../hl7/segments.ts";
+
+/** A text that anyone may have written, a number with its digits, or a word of ours. */
+export type Cell = { readonly text: string } | { readonly number: string } | { readonly id: string };
+
+/** `2026-11-21T10:00:30+03:00` */
+export function isoTime(instant: number, zone: string): string {
+  return hl7Time(instant, zone).replace(
+    /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)([+-]\d\d)(\d\d)$/,
+    "$1-$2-$3T$4:$5:$6$7:$8",
+  );
+}
+
+/**
+ * Starts of a formula: of a text, and after a mark at which a spreadsheet of some language splits cells, such as `;` in Turkish Excel
+ * (OWASP ASVS 1.2.10). Quotes do not help.
+ */
+const FORMULA = /^(?=[=+\-@\t\r\0])|(?<=;\s*)(?=[=+\-@])/g;
+
+export function cellText(cell: Cell | undefined): string {
+  if (cell === undefined) return "";
+  if ("text" in cell) return cell.text.replaceAll(FORMULA, "'");
+  return "number" in cell ? cell.number : cell.id;
+}

@@ -1,0 +1,67 @@
+import { createHash } from "node:crypto";
+import { query, type Session } from "../../../database/query.ts";
+import { csvFileName, csvOfStudy, type CsvStudy } from "./study-file.ts";
+import { loadForDestination } from "../hl7/content.ts";
+import type { Render, Rendered } from "../queue.ts";
+
+/** What a folder holds of a study. */
+interface HeldFile {
+  readonly patient_fp: string;
+  /** Of all cells but the time of the file. */
+  readonly sha256: string;
+  /** The study, to take it back. */
+  readonly study: CsvStudy;
+}
+
+/**
+ * Makes the CSV files of a destination: a complete file for each state of a study. A study that moved to another animal, or away from
+ * its own, gets a file that withdraws it first.
+ */
+export function renderCsv(session: Session, now: () => number): Render {
+  return async ({ destination, studyFp, before }): Promise<Rendered | null> => {
+    const loaded = await loadForDestination(session, destination.clinic_id, studyFp);
+    if (loaded === undefined) return null;
+    const { revision, study: content, zone } = loaded;
+    const study =
+      content === null ? null : { ...content, revision, ...(await session.first(factsOf, { fp: studyFp })) };
+    const nameOf = (isWithdrawn: boolean) => csvFileName(destination.slug, studyFp, revision, isWithdrawn);
+    const made = { at: now(), zone };
+    const held = [before.uncertain, before.acknowledged].flatMap((text) => parsed(text) ?? []);
+    const wrong = held.find(({ patient_fp }) => patient_fp !== study?.patient.fp);
+    if (wrong !== undefined) {
+      const payload = csvOfStudy({ ...wrong.study, revision }, { ...made, isWithdrawn: true });
+      return { payload, fileName: nameOf(true), revision, held: null, continues: study !== null };
+    }
+    if (study === null) return null;
+    const whole: CsvStudy = { microchip: null, modality: "", ...study };
+    const bytes = csvOfStudy(whole, { at: 0, zone, isWithdrawn: false });
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    if (before.uncertain === null && held[0]?.sha256 === sha256) return null;
+    const file: HeldFile = { patient_fp: study.patient.fp, sha256, study: whole };
+    const payload = csvOfStudy(whole, { ...made, isWithdrawn: false });
+    return { payload, fileName: nameOf(false), revision, held: JSON.stringify(file), continues: false };
+  };
+}
+
+function parsed(held: string | null): HeldFile | null {
+  return held === null ? null : (JSON.parse(held) as HeldFile);
+}
+
+/** The kind of the study, and the microchip of its animal. */
+const factsOf = query((db, p: { fp: string }) =>
+  db
+    .selectFrom("study")
+    .select("modality")
+    .select((select) =>
+      select
+        .selectFrom("patient_identifier")
+        .select("identifier")
+        .whereRef("patient_identifier.patient_id", "=", "study.patient_id")
+        .where("type", "=", "microchip")
+        .orderBy("position")
+        .orderBy("identifier")
+        .limit(1)
+        .as("microchip"),
+    )
+    .where("fp", "=", p.fp),
+);

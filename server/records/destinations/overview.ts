@@ -1,0 +1,192 @@
+import { sql } from "kysely";
+import type {
+  DestinationDelivery,
+  DestinationRow,
+  DestinationState,
+} from "../../dashboard/types/settings/destinations.ts";
+import { readAttempts } from "./attempts.ts";
+import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import { optionsOf, type StoredDestination } from "./destinations.ts";
+
+// The destinations of a clinic for its people: what waits, what was refused, and how long. One of another clinic counts as missing.
+
+/** Lists the destinations of a clinic, the oldest first. */
+export async function listDestinations(session: Session, clinicId: number): Promise<DestinationRow[]> {
+  return (await session.all(ofClinic, { clinicId, id: "" })).map(toRow);
+}
+
+export async function findDestination(
+  session: Session,
+  of: { readonly clinicId: number; readonly id: string },
+): Promise<{ readonly stored: StoredDestination; readonly row: DestinationRow } | undefined> {
+  const found = await session.first(ofClinic, of);
+  return found && { stored: found, row: toRow(found) };
+}
+
+/** Max rows of each list of a queue. */
+const SHOWN_MAX = 50;
+
+/** Lists what waits, the next one first, and what was refused, the newest first. */
+export async function readQueue(
+  session: Session,
+  destinationId: number,
+): Promise<{ waiting: DestinationDelivery[]; parked: DestinationDelivery[] }> {
+  const shown = async (rows: readonly DeliveryOfQueue[]): Promise<DestinationDelivery[]> =>
+    Promise.all(
+      rows.map(async ({ id, study_fp, state, changed_at, next_at }) => ({
+        ...{ id, study_fp, state, changed_at: timestamp(changed_at) },
+        next_at: state === "retrying" ? timestamp(next_at) : null,
+        attempts: await readAttempts(session, id),
+      })),
+    );
+  return {
+    waiting: await shown(await session.all(waitingOf, { destinationId })),
+    parked: await shown(await session.all(parkedOf, { destinationId })),
+  };
+}
+
+/** What the alerts of a clinic need. */
+export interface QueueFacts {
+  readonly public_id: string;
+  readonly slug: string;
+  readonly parked: number;
+  readonly parked_since: number | null;
+  readonly waiting: number;
+  /** Since when the oldest waits; null if none does, or if the destination is paused. */
+  readonly oldest: number | null;
+}
+
+export async function readQueueFacts(session: Session, clinicId: number): Promise<QueueFacts[]> {
+  return (await session.all(ofClinic, { clinicId, id: "" })).map((row) => ({
+    ...{ public_id: row.public_id, slug: row.slug, parked: Number(row.parked), parked_since: row.parked_since },
+    ...{ waiting: Number(row.waiting), oldest: row.paused === 1 ? null : row.oldest },
+  }));
+}
+
+export async function pauseDestination(session: Session, id: number, isPaused: boolean): Promise<void> {
+  await session.all(pause, { id, paused: isPaused ? 1 : 0 });
+}
+
+export async function setDestinationOptions(session: Session, id: number, options: string): Promise<void> {
+  await session.all(setOptions, { id, options });
+}
+
+/** Removes a destination. What it got stays as proof. */
+export async function removeDestination(session: Session, id: number, now: number): Promise<void> {
+  await session.all(dropOpenAttempts, { id });
+  await session.all(dropOpen, { id });
+  await session.all(remove, { id, now });
+}
+
+interface DeliveryOfQueue {
+  readonly id: number;
+  readonly study_fp: string;
+  readonly state: DestinationState;
+  readonly changed_at: number;
+  readonly next_at: number;
+}
+
+function toRow(row: StoredDestination & CountsOfQueue): DestinationRow {
+  return {
+    ...{ id: row.public_id, name: row.slug, kind: row.kind, address: row.address, paused: row.paused === 1 },
+    ...{ agent: row.agent, options: optionsOf(row), waiting: Number(row.waiting), parked: Number(row.parked) },
+    oldest_at: row.oldest === null ? null : timestamp(row.oldest),
+    acknowledged_at: row.acknowledged_at === null ? null : timestamp(row.acknowledged_at),
+  };
+}
+
+interface CountsOfQueue {
+  readonly agent: string | null;
+  readonly waiting: number | null;
+  readonly oldest: number | null;
+  readonly parked: number | null;
+  readonly parked_since: number | null;
+  readonly acknowledged_at: number | null;
+}
+
+function timestamp(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
+const OPEN = sql<boolean>`delivery.state in ('new', 'retrying', 'sending')`;
+
+// An empty id means all destinations of the clinic.
+const ofClinic = query((db, p: { clinicId: number; id: string }) => {
+  const deliveries = () =>
+    db.selectFrom("destination_delivery as delivery").where(sql<boolean>`delivery.destination_id = destination.id`);
+  return db
+    .selectFrom("destination")
+    .leftJoin("agent", "agent.id", "destination.agent_id")
+    .leftJoin("api_key", "api_key.id", "agent.api_key_id")
+    .selectAll("destination")
+    .select("api_key.name as agent")
+    .select([
+      deliveries()
+        .where(OPEN)
+        .select((each) => each.fn.countAll<number>().as("total"))
+        .as("waiting"),
+      deliveries()
+        .where(OPEN)
+        .select((each) => each.fn.min("delivery.changed_at").as("at"))
+        .as("oldest"),
+      deliveries()
+        .where(sql<boolean>`delivery.state = 'parked'`)
+        .select((each) => each.fn.countAll<number>().as("total"))
+        .as("parked"),
+      deliveries()
+        .where(sql<boolean>`delivery.state = 'parked'`)
+        .select((each) => each.fn.min("delivery.ended_at").as("at"))
+        .as("parked_since"),
+      deliveries()
+        .where("delivery.state", "=", "acknowledged")
+        .select((each) => each.fn.max("delivery.ended_at").as("at"))
+        .as("acknowledged_at"),
+    ])
+    .where("destination.clinic_id", "=", p.clinicId)
+    .where("destination.removed_at", "is", null)
+    .where(sql<boolean>`(${p.id} = '' or destination.public_id = ${p.id})`)
+    .orderBy("destination.id");
+});
+
+const waitingOf = query((db, p: { destinationId: number }) =>
+  db
+    .selectFrom("destination_delivery as delivery")
+    .select(["delivery.id", "study_fp", "state", "changed_at", "next_at"])
+    .where("destination_id", "=", p.destinationId)
+    .where(OPEN)
+    .orderBy("place")
+    .orderBy("delivery.id")
+    .limit(SHOWN_MAX),
+);
+
+const parkedOf = query((db, p: { destinationId: number }) =>
+  db
+    .selectFrom("destination_delivery as delivery")
+    .select(["delivery.id", "study_fp", "state", "changed_at", "next_at"])
+    .where("destination_id", "=", p.destinationId)
+    .where(sql<boolean>`delivery.state = 'parked'`)
+    .orderBy("delivery.id", "desc")
+    .limit(SHOWN_MAX),
+);
+
+const pause = uncachedWrite((db, p: { id: number; paused: number }) =>
+  db.updateTable("destination").set({ paused: p.paused }).where("id", "=", p.id),
+);
+
+const setOptions = uncachedWrite((db, p: { id: number; options: string }) =>
+  db.updateTable("destination").set({ options: p.options }).where("id", "=", p.id),
+);
+
+const openIds = sql`select id from destination_delivery as delivery where delivery.ended_at is null and delivery.destination_id = `;
+
+const dropOpenAttempts = uncachedWrite((db, p: { id: number }) =>
+  db.deleteFrom("destination_attempt").where(sql<boolean>`delivery_id in (${openIds}${p.id})`),
+);
+
+const dropOpen = uncachedWrite((db, p: { id: number }) =>
+  db.deleteFrom("destination_delivery").where("destination_id", "=", p.id).where("ended_at", "is", null),
+);
+
+const remove = uncachedWrite((db, p: { id: number; now: number }) =>
+  db.updateTable("destination").set({ removed_at: p.now, paused: 1 }).where("id", "=", p.id),
+);
