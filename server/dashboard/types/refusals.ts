@@ -328,7 +328,8 @@ const turkish: Record<RefusalCode, Words> = {
   "CHANNEL.TESTED": (seconds) => `Son deneme az önceydi: ${seconds} saniye bekleyin`,
   "WEBHOOK.URL": (why = "") => `Bu adres kullanılamaz: ${why.replace(/\.$/, "")}`,
   "WEBHOOK.TOO_MANY": (most) => `Kliniğin ${most} webhook'u var, en çok bu kadar olur. Önce birini silin`,
-  "DESTINATION.FORM": () => "Bu bir adres değil: makinenin adını veya numarasını, 1024 ya da daha büyük bir portla girin",
+  "DESTINATION.FORM": () =>
+    "Bu bir adres değil: makinenin adını veya numarasını, 1024 ya da daha büyük bir portla girin",
   "DESTINATION.PRIVATE": () =>
     "Bu adres yerel ağda ve bu sunucu oraya bağlanamaz: hedefi klinik bilgisayarında tanımlayın ya da sunucuyu --allow-private-webhooks ile başlatın",
   "DESTINATION.FORBIDDEN": () => "Bu adrese sonuç gönderilmez: başka bir adres girin",

@@ -168,7 +168,8 @@ const turkish: Record<AlertKind, KindText> = {
   },
   "results-refused": {
     title: "{subject} sonuçları reddetti: {count}",
-    advice: "Ayarlar, Klinik yazılımı sayfasını açın: nedeni orada yazar. Nedeni giderin ve sonuçları yeniden gönderin.",
+    advice:
+      "Ayarlar, Klinik yazılımı sayfasını açın: nedeni orada yazar. Nedeni giderin ve sonuçları yeniden gönderin.",
   },
   "results-wait": {
     title: "{subject} için bekleyen sonuç: {count}",

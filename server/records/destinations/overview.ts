@@ -113,7 +113,7 @@ const OPEN = sql<boolean>`delivery.state in ('new', 'retrying', 'sending')`;
 // An empty id means all destinations of the clinic.
 const ofClinic = query((db, p: { clinicId: number; id: string }) => {
   const deliveries = () =>
-    db.selectFrom("destination_delivery as delivery").whereRef("delivery.destination_id", "=", "destination.id");
+    db.selectFrom("destination_delivery as delivery").where(sql<boolean>`delivery.destination_id = destination.id`);
   return db
     .selectFrom("destination")
     .leftJoin("agent", "agent.id", "destination.agent_id")

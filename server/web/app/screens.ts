@@ -99,6 +99,14 @@ export const screens = [
     Screen: lazy(async () => (await import("../screens/settings/webhooks/webhook.tsx")).WebhookScreen),
   },
   {
+    path: "/dashboard/settings/destinations",
+    Screen: lazy(async () => (await import("../screens/settings/destinations/destinations.tsx")).Destinations),
+  },
+  {
+    path: "/dashboard/settings/destinations/:id",
+    Screen: lazy(async () => (await import("../screens/settings/destinations/destination.tsx")).DestinationScreen),
+  },
+  {
     path: "/dashboard/settings/notifications",
     Screen: lazy(
       async () => (await import("../screens/settings/notifications/notifications.tsx")).NotificationSettings,

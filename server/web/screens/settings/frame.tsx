@@ -10,7 +10,7 @@ import "./frame.css";
 // The frame of the settings: the menu and the content of the chosen part.
 
 type Part =
-  | ("clinic" | "users" | "keys" | "webhooks" | "ranges" | "audit")
+  | ("clinic" | "users" | "keys" | "webhooks" | "ranges" | "audit" | "destinations")
   | ("notifications" | "mail" | "network" | "report");
 
 /** The parts in the order of the menu, with the role that each requires. */
@@ -19,6 +19,7 @@ const parts: readonly { part: Part; role: Role }[] = [
   { part: "report", role: "admin" },
   { part: "users", role: "admin" },
   { part: "keys", role: "admin" },
+  { part: "destinations", role: "admin" },
   { part: "webhooks", role: "admin" },
   { part: "ranges", role: "reader" },
   { part: "audit", role: "admin" },
@@ -77,6 +78,7 @@ const t = translations({
   report: ["Report", "Rapor"],
   users: ["Users", "Kullanıcılar"],
   keys: ["API keys", "API anahtarları"],
+  destinations: ["Practice software", "Klinik yazılımı"],
   webhooks: ["Webhooks", "Webhook'lar"],
   ranges: ["Reference ranges", "Referans aralıkları"],
   audit: ["Audit", "Denetim kaydı"],

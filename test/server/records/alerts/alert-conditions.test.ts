@@ -24,6 +24,7 @@ const empty: ClinicFacts = {
   critical: [],
   failedUpdates: [],
   knownPasswords: [],
+  destinations: [],
 };
 
 const device: DeviceShown = {

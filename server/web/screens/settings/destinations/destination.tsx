@@ -1,0 +1,248 @@
+import { useEffect, useState } from "preact/hooks";
+import { useLocation, useRoute } from "preact-iso";
+import type {
+  DestinationAttempt,
+  DestinationDelivery,
+  DestinationPage,
+  DestinationRow,
+  DestinationTest,
+} from "../../../../dashboard/types/settings/destinations.ts";
+import { outcomeText } from "../../../../../shared/network/hl7-sender/outcome-words.ts";
+import { isRefusal, refusalText } from "../../../../dashboard/types/refusals.ts";
+import { call } from "../../../api.ts";
+import { Loaded, Problem, useResource } from "../../../resource.tsx";
+import { clinicPath } from "../../../session.ts";
+import { dateTime, language } from "../../../text.ts";
+import { formValues } from "../../../ui/form/form.ts";
+import { useAction } from "../../../ui/form/use-action.ts";
+import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
+import { DataTable } from "../../../ui/list/data-table.tsx";
+import { SettingsFrame } from "../frame.tsx";
+import { DestinationState, senderOf } from "./destinations.tsx";
+import { OptionFields, optionsIn } from "./options.tsx";
+import { t } from "./texts.ts";
+
+/** Interval of reloads while something waits, in milliseconds. */
+const LOOK_AGAIN_MS = 3000;
+
+/** One destination with its queue. */
+export function DestinationScreen() {
+  return (
+    <SettingsFrame part="destinations">
+      <DestinationOfClinic />
+    </SettingsFrame>
+  );
+}
+
+function DestinationOfClinic() {
+  const { id = "" } = useRoute().params;
+  const page = useResource<DestinationPage>(`/destinations/${id}`);
+  const reload = () => void page.reload();
+  const isMoving = page.data !== undefined && page.data.waiting.length > 0;
+  useEffect(() => {
+    if (!isMoving) return undefined;
+    const timer = setInterval(reload, LOOK_AGAIN_MS);
+    return () => clearInterval(timer);
+  }, [isMoving, id]);
+  return (
+    <>
+      <p>
+        <a href="/dashboard/settings/destinations">{t("back")}</a>
+      </p>
+      <Loaded of={page}>
+        {({ destination, waiting, parked }) => (
+          <>
+            <h2>{destination.name}</h2>
+            <p class="quiet">
+              {destination.address ?? t(destination.kind)}, {senderOf(destination)}
+            </p>
+            <p>
+              <DestinationState of={destination} />
+            </p>
+            {destination.agent === null ? (
+              <Commands of={destination} reload={reload} />
+            ) : (
+              <p class="quiet">{t("ofAgent")}</p>
+            )}
+            <h2>{t("refusedHead")}</h2>
+            <Refused of={destination} deliveries={parked} reload={reload} />
+            <h2>{t("waitingHead")}</h2>
+            {waiting.length === 0 ? <p>{t("noneWaiting")}</p> : <Queue label={t("waitingHead")} deliveries={waiting} />}
+            {destination.waiting > waiting.length && <p class="quiet">{t("queueShown")}</p>}
+            {destination.agent === null && <Options of={destination} reload={reload} />}
+          </>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+function Commands({ of: { id, name, paused }, reload }: { of: DestinationRow; reload: () => void }) {
+  const { run, retry, error, isRunning } = useAction();
+  const { route } = useLocation();
+  const [tested, setTested] = useState<DestinationTest | null>(null);
+  const [isRemoving, setRemoving] = useState(false);
+  const path = `${clinicPath()}/destinations/${id}`;
+  const test = async () => {
+    setTested(null);
+    await run(async () => setTested(await call<DestinationTest>("POST", `${path}/test`, {})));
+  };
+  const pause = async () => {
+    await run(async () => call("POST", `${path}/pause`, { paused: !paused }));
+    reload();
+  };
+  const remove = async () => {
+    await call("POST", `${path}/delete`, {});
+    route("/dashboard/settings/destinations");
+  };
+  return (
+    <>
+      <p class="actions">
+        <button type="button" class="primary" disabled={isRunning} onClick={() => void test()}>
+          {t("test")}
+        </button>
+        <button type="button" disabled={isRunning} onClick={() => void pause()}>
+          {t(paused ? "resume" : "pause")}
+        </button>
+        <button type="button" class="danger" disabled={isRunning} onClick={() => setRemoving(true)}>
+          {t("remove")}
+        </button>
+      </p>
+      <p role="status">
+        {tested !== null && (tested.code === null ? t("testOpened") : wordsOf(tested.code, tested.text))}
+      </p>
+      {error !== undefined && <Problem error={error} retry={retry} />}
+      {isRemoving && (
+        <FormDialog
+          title={t("removeTitle")}
+          button={t("remove")}
+          isDangerous
+          act={remove}
+          close={() => setRemoving(false)}
+        >
+          <p>{name}</p>
+          <p>{t("removeWhy")}</p>
+        </FormDialog>
+      )}
+    </>
+  );
+}
+
+function Refused({
+  of: { id },
+  deliveries,
+  reload,
+}: {
+  of: DestinationRow;
+  deliveries: readonly DestinationDelivery[];
+  reload: () => void;
+}) {
+  const { run, retry, error, isRunning } = useAction();
+  const send = async (ids: readonly number[]) => {
+    await run(async () => call("POST", `${clinicPath()}/destinations/${id}/again`, { deliveries: ids }));
+    reload();
+  };
+  if (deliveries.length === 0) return <p>{t("noneRefused")}</p>;
+  return (
+    <>
+      {error !== undefined && <Problem error={error} retry={retry} />}
+      {deliveries.length > 1 && (
+        <p class="actions">
+          <button type="button" disabled={isRunning} onClick={() => void send(deliveries.map((each) => each.id))}>
+            {t("againAll")}
+          </button>
+        </p>
+      )}
+      <Queue
+        label={t("refusedHead")}
+        deliveries={deliveries}
+        action={(delivery) => (
+          <button type="button" disabled={isRunning} onClick={() => void send([delivery.id])}>
+            {t("again")}
+          </button>
+        )}
+      />
+    </>
+  );
+}
+
+function Queue({
+  label,
+  deliveries,
+  action,
+}: {
+  label: string;
+  deliveries: readonly DestinationDelivery[];
+  action?: (delivery: DestinationDelivery) => preact.JSX.Element;
+}) {
+  return (
+    <DataTable
+      label={label}
+      class="cards"
+      columns={[t("result"), t("attempts"), ...(action === undefined ? [] : [t("actions")])]}
+    >
+      {deliveries.map((delivery) => (
+        <tr key={delivery.id}>
+          <th scope="row">
+            <a href={`/dashboard/results/${delivery.study_fp}`}>{dateTime(delivery.changed_at)}</a>
+            <div class="quiet">{stateWords(delivery)}</div>
+          </th>
+          <td>
+            <ol class="plain-list">
+              {delivery.attempts.map((attempt) => (
+                <li key={attempt.number}>
+                  {t("attempt", {
+                    number: attempt.number,
+                    time: dateTime(attempt.at),
+                    outcome: outcomeOf(attempt),
+                  })}
+                </li>
+              ))}
+            </ol>
+          </td>
+          {action !== undefined && <td>{action(delivery)}</td>}
+        </tr>
+      ))}
+    </DataTable>
+  );
+}
+
+function stateWords({ state, next_at }: DestinationDelivery): string {
+  if (state === "retrying" && next_at !== null) return t("retrying", { time: dateTime(next_at) });
+  return state === "new" || state === "sending" ? t(state) : "";
+}
+
+function outcomeOf({ code, text }: DestinationAttempt): string {
+  return code === null ? t("underWay") : wordsOf(code, text);
+}
+
+/** The words of a code of the sender, or of the rule for addresses. */
+function wordsOf(code: string, text: string | null): string {
+  const reason = { code, values: [] };
+  return isRefusal(reason) ? refusalText(reason, language.value) : outcomeText(code, text, language.value);
+}
+
+function Options({ of: { id, options }, reload }: { of: DestinationRow; reload: () => void }) {
+  const { run, retry, error, isRunning } = useAction();
+  const [isSaved, setSaved] = useState(false);
+  const save = async (event: SubmitEvent) => {
+    const chosen = optionsIn(formValues(event));
+    setSaved(await run(async () => call("PUT", `${clinicPath()}/destinations/${id}/options`, { options: chosen })));
+    reload();
+  };
+  return (
+    <>
+      <h2>{t("options")}</h2>
+      <form onSubmit={(event) => void save(event)}>
+        <OptionFields of={options} />
+        <p class="actions">
+          <button type="submit" class="primary" disabled={isRunning}>
+            {t("save")}
+          </button>
+        </p>
+        <p role="status">{isSaved && t("saved")}</p>
+        {error !== undefined && <Problem error={error} retry={retry} />}
+      </form>
+    </>
+  );
+}
