@@ -171,6 +171,7 @@ server/import: server/dashboard/types server/database server/records shared
 server/network: server/dashboard/types server/http shared
 server/operations: server/database server/http server/operations/alerts server/records shared
 server/operations/alerts: server/dashboard/types server/operations/mail server/operations/webhooks shared
+server/operations/destinations: server/dashboard/types server/database server/operations/webhooks server/records/destinations shared
 server/operations/mail: server/dashboard/types server/database server/records/audit shared
 server/operations/webhooks: server/dashboard/types server/database server/records/webhooks shared
 server/records/agents: server/dashboard/types server/database server/records/audit shared

@@ -127,11 +127,11 @@ function changeRoutes(app: FastifyInstance, { store, now }: DashboardContext): v
     const text = JSON.stringify(optionsBody(request.body).options);
     return (session, id) => setDestinationOptions(session, id, text);
   });
-  command("POST", "delete", "delete", () => (session, id) => removeDestination(session, id, now()));
   command("POST", "again", "resend", (request) => {
     const { deliveries: ids } = againBody(request.body);
     return (session, destinationId) => sendAgain(session, { destinationId, ids, now: now() });
   });
+  command("POST", "delete", "delete", () => (session, id) => removeDestination(session, id, now()));
 }
 
 async function found(session: Session, request: FastifyRequest) {

@@ -28,6 +28,10 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
   const written = { name: marker, species: "dog", ...none, identifiers: [], owner: { fp: named.owner } };
   const facts = { name: marker, phone: null, email: null, language: null, time_zone: null };
   const product = { name: `${marker} new`, category: "VACCINE", unit: "vial", low_stock_threshold: 0 };
+  const destination = {
+    ...{ name_order: "owner_first", local_first: false, pdf: false },
+    ...{ application: "PIMS", facility: "" },
+  };
   return {
     "POST /agent/v1/studies": { studies: [study({ patient_fp: animal, device_name: marker })] },
     "POST /agent/v1/registry": { source: "PIMS", changes: [] },
@@ -69,6 +73,10 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
       "POST results/:fp/follow-up/reopen": {},
       "POST results/:fp/links": { revision: 1, language: "en", zone: "UTC", days: 7 },
       "POST results/:fp/report-mail": { revision: 1, language: "en", zone: "UTC", to: "owner@example.com" },
+      "POST destinations": { name: marker, address: `tls://${marker}.invalid:6661`, options: destination },
+      "PUT destinations/:id/options": { options: { ...destination, application: marker } },
+      "POST destinations/:id/pause": { paused: true },
+      "POST destinations/:id/again": { deliveries: [1] },
       "PUT mail-server": {
         ...{ host: "127.0.0.1", port: 1, encryption: "starttls", user: null, password: null },
         from: `${marker}@clinic.example`,

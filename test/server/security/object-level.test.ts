@@ -107,7 +107,17 @@ test("the own id at the same routes is served, so that the refusals above are th
   // The secret of a link is nobody's id: test/dashboard/routes/sharing.test.ts.
   const links = ["GET /r/:secret", "GET /r/:secret/:ticket/report.pdf", "POST /r/:secret"];
   // A script is nobody's.
-  const expected = [sessions, "GET /agent/v1/releases/:file", "GET /assets/:file", ...asked, resend, ...links];
+  // Nothing was delivered.
+  const outcomes = "POST /agent/v1/destinations/:id/outcomes";
+  const expected = [
+    sessions,
+    outcomes,
+    "GET /agent/v1/releases/:file",
+    "GET /assets/:file",
+    ...asked,
+    resend,
+    ...links,
+  ];
   expect(missing.toSorted()).toEqual(expected.toSorted());
 });
 

@@ -106,6 +106,14 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     payload: { version: "0.1.0", configuration },
   });
   const webhook = await made("/webhooks", { url: `https://${marker}.example/hook`, types: ["study.filed"] });
+  const options = { name_order: "owner_first", local_first: false, pdf: false, application: "", facility: "" };
+  const destination = await made("/destinations", { name: marker, address: `tls://${marker}.invalid:6661`, options });
+  await server.app.inject({
+    method: "PUT",
+    url: "/agent/v1/destinations",
+    headers: asKey(key),
+    payload: { destinations: [{ id: marker, kind: "hl7" }] },
+  });
   const wanted = { patient_fp: animal.fp, device: marker, panel: marker, tests: [marker] };
   const { fp: order } = (await admin.call<{ fp: string }>("POST", "/orders", wanted)).body;
   const channel = await made("/notifications/channels", { type: "email", target: `${marker}@clinic.example` });
@@ -153,7 +161,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     ],
     patient: [animal.fp],
     batch: [change],
-    id: [keys.find(({ name }) => name === `${marker} spare`)?.id ?? "", webhook, channel, file],
+    id: [keys.find(({ name }) => name === `${marker} spare`)?.id ?? "", webhook, channel, file, destination, marker],
     user: [members.find(({ name }) => name === spare.name)?.id ?? ""],
     session: sessions.map(({ id }) => id),
     agent: agents.map((agent) => agent.fp),
@@ -178,6 +186,8 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     [/orders\/without-order\/:fp/, filed.fp],
     [/stock\/:fp/, vaccine.fp],
     [/webhooks\/:id/, webhook],
+    [/clinics\/:clinic\/destinations\/:id/, destination],
+    [/agent\/v1\/destinations\/:id/, marker],
     [/channels\/:id/, channel],
     [/imports\/:id/, file],
     [/./, ""],

@@ -38,7 +38,7 @@ const CSV: CsvStudy = {
       local: { code: "cat", name: "Cat", system: "99VW" },
     },
   },
-  ...{ placer: ["10231", "PIMS"], panel: { code: "CHEM10", name: "Chemistry 10", system: "99PIMS" } },
+  ...{ placer: ["10231", "PIMS"], panel: { code: "CHEM10", name: "Chemistry 10", system: "99VW" } },
   ...{ acquiredAt: Date.parse("2026-11-21T07:00:30Z"), results: [row] },
 };
 const HEADER = { at: Date.parse("2026-11-21T07:01:12Z"), zone: "Europe/Istanbul", isWithdrawn: false };
