@@ -68,14 +68,14 @@ function lookupOf(address: DestinationAddress, allowPrivate: boolean) {
     const found = await addressesOf(address);
     return { found, fault: checkAddresses(address, found, allowPrivate) };
   };
-  const later: LookupFunction = (_host, options, done) => {
+  const later: LookupFunction = (_host, options, settle) => {
     check().then(
       ({ found, fault: code }) => {
-        if (code !== null) return done(Object.assign(new Error(code), { code }), []);
+        if (code !== null) return settle(Object.assign(new Error(code), { code }), []);
         const [first] = found;
-        return options.all === true ? done(null, [...found]) : done(null, first?.address ?? "", first?.family ?? 4);
+        return options.all === true ? settle(null, [...found]) : settle(null, first?.address ?? "", first?.family ?? 4);
       },
-      (error: NodeJS.ErrnoException) => done(error, []),
+      (error: NodeJS.ErrnoException) => settle(error, []),
     );
   };
   const first = async (): Promise<LineFault | null> => {

@@ -105,7 +105,7 @@ interface CountsOfQueue {
 }
 
 function timestamp(milliseconds: number): string {
-  return new Date(Number(milliseconds)).toISOString();
+  return new Date(milliseconds).toISOString();
 }
 
 const OPEN = sql<boolean>`delivery.state in ('new', 'retrying', 'sending')`;

@@ -11,7 +11,7 @@ const options = {
 
 async function world() {
   const started = await startDestination();
-  const admin = await makeUser(started as never, "admin", started.own);
+  const admin = await makeUser(started, "admin", started.own);
   const make = (address: string) =>
     admin.call<{ id: string; error: { message: string } }>("POST", "/destinations", { name: "PIMS", address, options });
   return { ...started, admin, make };

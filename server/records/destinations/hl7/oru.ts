@@ -119,8 +119,8 @@ export function reportMessage(
   const all = [...rows, ...removed, ...report];
   const isCorrection = all.some(({ status }) => status === "C" || status === "D");
   const isPending = results.some(({ value }) => value.type === "none" && value.isPending);
-  const status = isPending ? "P" : isCorrection ? "C" : "F";
-  return { message: messageOf(held, all, { ...header, status }), held };
+  const ofReport = isPending ? "P" : isCorrection ? "C" : "F";
+  return { message: messageOf(held, all, { ...header, status: ofReport }), held };
 }
 
 /** Takes back a report from the animal that it names, row by row. */

@@ -156,11 +156,8 @@ function Refused({
       <Queue
         label={t("refusedHead")}
         deliveries={deliveries}
-        action={(delivery) => (
-          <button type="button" disabled={isRunning} onClick={() => void send([delivery.id])}>
-            {t("again")}
-          </button>
-        )}
+        again={(delivery) => void send([delivery.id])}
+        isRunning={isRunning}
       />
     </>
   );
@@ -169,17 +166,20 @@ function Refused({
 function Queue({
   label,
   deliveries,
-  action,
+  again,
+  isRunning = false,
 }: {
   label: string;
   deliveries: readonly DestinationDelivery[];
-  action?: (delivery: DestinationDelivery) => preact.JSX.Element;
+  /** Sends a refused one again. */
+  again?: (delivery: DestinationDelivery) => void;
+  isRunning?: boolean;
 }) {
   return (
     <DataTable
       label={label}
       class="cards"
-      columns={[t("result"), t("attempts"), ...(action === undefined ? [] : [t("actions")])]}
+      columns={[t("result"), t("attempts"), ...(again === undefined ? [] : [t("actions")])]}
     >
       {deliveries.map((delivery) => (
         <tr key={delivery.id}>
@@ -200,7 +200,13 @@ function Queue({
               ))}
             </ol>
           </td>
-          {action !== undefined && <td>{action(delivery)}</td>}
+          {again !== undefined && (
+            <td>
+              <button type="button" disabled={isRunning} onClick={() => again(delivery)}>
+                {t("again")}
+              </button>
+            </td>
+          )}
         </tr>
       ))}
     </DataTable>

@@ -92,10 +92,6 @@ export function DestinationState({ of: { paused, waiting, parked } }: { of: Dest
 }
 
 function NewDestination({ isPrivateAllowed, close }: { isPrivateAllowed: boolean; close: () => void }) {
-  const create = async ({ name = "", address = "", encryption = "", ...fields }: Record<string, string>) => {
-    const text = `${encryption === "tls" ? "tls://" : ""}${address.trim()}`;
-    return call("POST", `${clinicPath()}/destinations`, { name, address: text, options: optionsIn(fields) });
-  };
   return (
     <FormDialog title={t("add")} close={close} act={create} button={t("add")}>
       <Field label={t("name")} hint={t("nameHint")}>
@@ -113,4 +109,14 @@ function NewDestination({ isPrivateAllowed, close }: { isPrivateAllowed: boolean
       <OptionFields />
     </FormDialog>
   );
+}
+
+async function create({
+  name = "",
+  address = "",
+  encryption = "",
+  ...fields
+}: Record<string, string>): Promise<unknown> {
+  const text = `${encryption === "tls" ? "tls://" : ""}${address.trim()}`;
+  return call("POST", `${clinicPath()}/destinations`, { name, address: text, options: optionsIn(fields) });
 }
