@@ -51,11 +51,14 @@ export async function startRelays(
     (destination) => new Relay(destination, { spool, server, timing }, eventsOf(destination, log)),
   );
   let read: { readonly queues: DestinationQueues; readonly until: number } | null = null;
+  /** Counts the changes of the queues, so that a response from before one is not kept. */
+  let changes = 0;
   const readQueues = async () => {
     if (read !== null && performance.now() < read.until) return read.queues;
+    const before = changes;
     const found = await server.get("/agent/v1/destinations");
     if (!Queues.Check(found)) return null;
-    read = { queues: found, until: performance.now() + QUEUES_FRESH_MS };
+    if (changes === before) read = { queues: found, until: performance.now() + QUEUES_FRESH_MS };
     for (const { id, waiting, parked } of found.destinations) {
       relays.find((relay) => relay.id === id)?.setCounts({ waiting, parked: parked.length });
     }
@@ -77,11 +80,13 @@ export async function startRelays(
   const ifRegistered = (act: (relay: Relay) => void) => () => {
     if (isRegistered) for (const relay of relays) act(relay);
   };
+  const wakeAll = ifRegistered((relay) => relay.wake());
   return {
-    wake: ifRegistered((relay) => {
+    wake() {
+      changes += 1;
       read = null;
-      relay.wake();
-    }),
+      wakeAll();
+    },
     serverResponded: ifRegistered((relay) => relay.serverResponded()),
     readQueues,
     async stop() {

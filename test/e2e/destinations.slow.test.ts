@@ -1,3 +1,4 @@
+import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -12,6 +13,7 @@ import { freePort, until, World } from "../support/processes.ts";
 let world: World;
 let receiver: SimulatedReceiver | undefined;
 let [chemPort, pimsPort] = [0, 0];
+let folder = "";
 /** What the receiver does with its messages; then "aa". */
 let behaviours: Behaviour[] = [];
 /** Each message at the receiver: its number and what became of it. */
@@ -21,11 +23,11 @@ const stored: number[] = [];
 beforeAll(async () => {
   world = await World.create(1);
   [chemPort, pimsPort] = [await freePort(), await freePort()];
-  world.writeConfig(
-    [{ id: "chem-1", profile: "generic-hl7", connection: { listen: `127.0.0.1:${chemPort}` } }],
-    undefined,
-    { destinations: [{ id: "pims", kind: "hl7", dial: `127.0.0.1:${pimsPort}`, facility: "CLINIC" }] },
-  );
+  folder = path.join(world.folder, "results");
+  fs.mkdirSync(folder);
+  const chem = { id: "chem-1", profile: "generic-hl7", connection: { listen: `127.0.0.1:${chemPort}` } };
+  const pims = { id: "pims", kind: "hl7", dial: `127.0.0.1:${pimsPort}`, facility: "CLINIC" };
+  world.writeConfig([chem], undefined, { destinations: [pims, { id: "sheet", kind: "csv", folder }] });
   await world.startAgent();
   await world.waitForPatients();
   await until("the destination is registered", () => destination()?.waiting === 0);
@@ -36,7 +38,7 @@ afterAll(async () => {
   await world.end();
 });
 
-const destination = () => world.status().destinations[0];
+const destination = () => world.status().destinations.find(({ id }) => id === "pims");
 
 async function measure(number: number): Promise<void> {
   const at = `2026010100${String(number).padStart(2, "0")}00`;
@@ -67,9 +69,10 @@ const attempts = () => {
   const db = new Database(path.join(world.serverData, "vetwire.db"), { readonly: true });
   const rows = db
     .prepare(
-      "SELECT delivery_id AS delivery, number, outcome, code FROM destination_attempt ORDER BY delivery_id, number",
+      `SELECT number, outcome, code FROM destination_attempt WHERE delivery_id IN (SELECT d.id FROM destination_delivery d
+        JOIN destination ON destination.id = d.destination_id AND slug = 'pims') ORDER BY delivery_id, number`,
     )
-    .all() as { delivery: number; number: number; outcome: string | null; code: string | null }[];
+    .all() as { number: number; outcome: string | null; code: string | null }[];
   db.close();
   return rows;
 };
@@ -94,7 +97,9 @@ test("nothing is lost, the order is kept, and only a lost acknowledgement brings
   });
   await measure(4);
   const outcome = () =>
-    readSpool(world.agentData, (db) => db.prepare("SELECT delivery, outcome, reported FROM result_destination").get());
+    readSpool(world.agentData, (db) =>
+      db.prepare("SELECT outcome, reported FROM result_destination WHERE id = 'pims'").get(),
+    );
   await until("the acknowledgement is stored", () => {
     const last = outcome() as { outcome: string; reported: number };
     return got.includes("4 late:1") && last.outcome === "acknowledged" && last.reported === 0;
@@ -107,6 +112,9 @@ test("nothing is lost, the order is kept, and only a lost acknowledgement brings
   await until("its outcome is reported", () => attempts().at(-1)?.outcome === "acknowledged");
 
   expect(stored).toEqual([1, 3, 3, 4, 5]);
+  const fps = world.serverStudies().map(({ fp }) => fp);
+  await until("all files are in the folder", () => fs.readdirSync(folder).length >= fps.length);
+  expect(fs.readdirSync(folder)).toEqual(fps.map((fp) => `sheet_${fp}_r1.csv`).toSorted());
   const ended = attempts().filter(({ code }) => code !== "DIAL.REFUSED");
   expect(ended.map(({ outcome: how, code }) => `${how} ${code}`)).toEqual([
     "failed AE",

@@ -96,7 +96,11 @@ function Parked({
         <strong>{t("refused", { count: parked.length })}</strong> {t("correct")}
       </p>
       {error !== null && <Problem error={error} />}
-      <DataTable label={t("refusedOf", { id })} class="cards" columns={[t("when"), t("study"), t("reason"), ""]}>
+      <DataTable
+        label={t("refusedOf", { id })}
+        class="cards"
+        columns={[t("when"), t("study"), t("reason"), t("action")]}
+      >
         {parked.map(({ delivery_id, study_fp, at, code, text }) => (
           <tr key={delivery_id}>
             <th scope="row">{dateTime(at)}</th>
@@ -150,6 +154,7 @@ const t = translations({
   when: ["When", "Zaman"],
   study: ["Study", "Çalışma"],
   reason: ["Reason", "Neden"],
+  action: ["Action", "İşlem"],
   again: ["Send again", "Yeniden gönder"],
   allAgain: ["Send all again", "Tümünü yeniden gönder"],
 });

@@ -19,7 +19,6 @@ export const helpPages = [
   "updates",
   "api-keys",
   "webhooks",
-  "sending-results",
   "practice-software",
   "network",
   "connection",
