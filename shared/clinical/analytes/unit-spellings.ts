@@ -31,11 +31,6 @@ const CASE_MATTERS = "m/mm3";
 /** All units of units.json. */
 export const knownUnits: readonly string[] = [...spellings.keys()];
 
-/** @returns the UCUM code of a unit of units.json; null for another one */
-export function ucumOf(unit: string): string | null {
-  return rows.find((row) => row.unit === unit)?.ucum ?? null;
-}
-
 export function isKnownUnit(unit: string): boolean {
   return spellings.has(unit);
 }
