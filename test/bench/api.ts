@@ -1,6 +1,6 @@
 import { startScript } from "./build.ts";
-import type { Figure } from "./figure.ts";
-import { fpOf } from "./api/data.ts";
+import { type Figure, whole } from "./figure.ts";
+import { EVENTS, fpOf } from "./api/data.ts";
 import { compare, type Load } from "./api/load.ts";
 import { type Clinic, listens, startClinic } from "./api/server.ts";
 
@@ -44,9 +44,25 @@ async function* responses(clinic: Clinic, quick: boolean): AsyncGenerator<Figure
     yield await compare("GET one record, 304", unchanged, rawUnchanged, { ratioMin: 0.6, quick });
     yield await compare("GET one record, not cached", records, rawRecord, { ratioMin: 0.2, quick });
     yield await compare("GET a page of 20 of 57 000 matches, not cached", pages, rawPage, { ratioMin: 0.1, quick });
+
+    // A page costs the same in any part of the feed. The bar leaves room for half as much again.
+    const feed = { ratioMin: 1 / 1.5, quick, against: "the first page" };
+    const eventPages = (from: string): Load => ({
+      ...record,
+      paths: many.map((number) => `/api/v1/events?page_size=${PAGE}${from}&nth=${number}`),
+    });
+    const last = eventPages(`&after=${cursorOf(EVENTS - PAGE)}`);
+    yield await compare(`GET the last ${PAGE} of ${whole(EVENTS)} events, not cached`, last, eventPages(""), feed);
   } finally {
     await running.end("SIGKILL");
   }
+}
+
+const PAGE = 100;
+
+/** The position of an event in the feed. */
+function cursorOf(event: number): string {
+  return Buffer.from(JSON.stringify(["events", event, event, event])).toString("base64url");
 }
 
 /** Copies the server's response to the raw server. @returns the load of the copy */

@@ -27,7 +27,10 @@ interface Bounds {
 /** Removes the events of each clinic that precede its first one to keep. */
 export async function pruneFeeds(store: Store, { before, now, most = OF_A_KIND_MAX }: Bounds): Promise<void> {
   for (const { id: clinicId } of await store.all(clinics, {})) {
-    let first: Position = { version: UNSTAMPED, id: 0 };
+    // An event that comes meanwhile is after the end.
+    const end = await store.first(lastBefore, { clinicId, version: UNSTAMPED, id: 0 });
+    if (end === undefined) continue;
+    let first: Position = { version: end.version, id: end.id + 1 };
     for (const kind of eventKinds) {
       const kept = await store.first(firstKept, { clinicId, kind, before, until: now + AHEAD_MS });
       if (kept !== undefined && isAfter(first, kept)) first = kept;

@@ -28,18 +28,17 @@ export interface FeedPage {
 /** The position before the first event of a clinic, as long as none was removed. */
 const START: FeedPosition = { version: 0, id: 0, at: 0 };
 
-/** Where the feed of a clinic begins and ends. The floor is the last event that was removed. */
-async function endsOf(session: Session, clinicId: number): Promise<{ floor: FeedPosition; last: FeedPosition }> {
-  // The end first: what follows it until the floor is read was not removed.
-  const last = await session.first(lastBefore, { clinicId, version: UNSTAMPED, id: 0 });
+/** Returns the position before the first event of a clinic that is kept. */
+async function startOfFeed(session: Session, clinicId: number): Promise<FeedPosition> {
   const floor = await session.first(floorOf, { clinicId });
-  const begin = floor === undefined ? START : { ...floor, at: 0 };
-  return { floor: begin, last: last === undefined || !isAfter(last, begin) ? begin : last };
+  return floor === undefined ? START : { ...floor, at: 0 };
 }
 
 /** Returns the last position of a clinic's feed. */
 export async function endOfFeed(session: Session, clinicId: number): Promise<FeedPosition> {
-  return (await endsOf(session, clinicId)).last;
+  const last = await session.first(lastBefore, { clinicId, version: UNSTAMPED, id: 0 });
+  const start = await startOfFeed(session, clinicId);
+  return last === undefined || !isAfter(last, start) ? start : last;
 }
 
 /**
@@ -51,21 +50,22 @@ export async function readFeed(
   session: Session,
   { clinicId, after, kinds, pageSize }: FeedFilter,
 ): Promise<FeedPage | null> {
-  const before = await endsOf(session, clinicId);
-  const from = after ?? before.floor;
+  // Before the page, so that the page has all that precedes it.
+  const end = await endOfFeed(session, clinicId);
+  const from = after ?? (await startOfFeed(session, clinicId));
   // One more row, which shows whether another page follows.
   const limit = pageSize + 1;
   const sizes = Object.fromEntries(eventKinds.map((kind) => [kind, kinds.has(kind) ? limit : 0]));
   const found = await session.all(pageOfFeed, { ...(sizes as Record<EventKind, number>), clinicId, ...from, limit });
   // After the page, because a removal meanwhile may have taken events out of it.
-  const { floor } = await endsOf(session, clinicId);
+  const floor = await startOfFeed(session, clinicId);
   const isKept = isAfter(from, floor) && (await session.first(eventAt, { clinicId, ...from })) !== undefined;
   if (!isKept && !isSame(from, floor)) return null;
   const rows = found.slice(0, pageSize);
   const hasMore = found.length > pageSize;
   const lastRow = rows.at(-1) ?? from;
   // At the end the position passes the events that the key does not see, because the removal of an old position would reach it.
-  const next = !hasMore && isAfter(before.last, lastRow) ? before.last : lastRow;
+  const next = !hasMore && isAfter(end, lastRow) ? end : lastRow;
   return { items: rows.map(toEvent), next: { version: next.version, id: next.id, at: next.at }, hasMore };
 }
 

@@ -16,7 +16,10 @@ export function fpOf(prefix: string, number: number): string {
   return `${prefix}_01K9BENCH${String(number).padStart(17, "0")}`;
 }
 
-/** Creates the database of a data folder, with the patients of one clinic. */
+/** Events of the clinic, the last one of which has this version, id and time. */
+export const EVENTS = 1_000_000;
+
+/** Creates the database of a data folder, with the patients and the events of one clinic. */
 export async function fill(folder: string, patients: number): Promise<void> {
   const { openStore } = await fromBuild<typeof open>("server/database/open.ts");
   const { connect } = await fromBuild<typeof sqlite>("server/database/sqlite.ts");
@@ -24,6 +27,13 @@ export async function fill(folder: string, patients: number): Promise<void> {
   const db = connect(path.join(folder, "vetwire.db"), 1000);
   db.pragma("synchronous = OFF");
   db.transaction(() => insertClinic(db, patients))();
+  db.exec(
+    `insert into clinic_event (id, clinic_id, version, kind, fp, change, at)
+     with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${EVENTS})
+     select n, 1, n, case when n % 2 = 0 then 'study' else 'patient' end,
+       case when n % 2 = 0 then '${fpOf("cds", 1)}' else '${fpOf("patient", 1)}' end, 'changed', n from numbers;
+     update clinic set version = ${EVENTS};`,
+  );
   db.pragma("wal_checkpoint(truncate)");
   db.close();
 }

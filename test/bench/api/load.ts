@@ -20,12 +20,12 @@ export interface Load {
 
 const loader = hasWrk() ? "wrk" : "autocannon";
 
-/** Measures the server and the raw server in turn and compares their rates. */
+/** Measures two loads in turn and compares their rates. `against` names the other one. */
 export async function compare(
   name: string,
   ours: Load,
   raw: Load,
-  { ratioMin, quick }: { ratioMin: number; quick: boolean },
+  { ratioMin, quick, against = "raw node:http" }: { ratioMin: number; quick: boolean; against?: string },
 ): Promise<Figure> {
   const [rounds, seconds] = quick ? [2, 1] : [6, 2];
   const rates: { ours: number; raw: number }[] = [];
@@ -37,7 +37,7 @@ export async function compare(
   return {
     name,
     ours: `${whole(median(rates.map((rate) => rate.ours)))} requests/s`,
-    baseline: `raw node:http ${whole(median(rates.map((rate) => rate.raw)))} requests/s (${loader}, medians of ${rounds} rounds)`,
+    baseline: `${against} ${whole(median(rates.map((rate) => rate.raw)))} requests/s (${loader}, medians of ${rounds} rounds)`,
     ratio,
     bar: `ratio >= ${ratioMin.toFixed(2)}`,
     met: ratio >= ratioMin,
