@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Logger, pino } from "pino";
 import type { AlertTester, MailControl, SetupCode } from "./dashboard/context.ts";
 import { AlertWatch } from "./operations/alert-watch.ts";
@@ -39,6 +39,8 @@ import { patientRoutes } from "./api/patients.ts";
 import type { RouteContext } from "./api/context.ts";
 import { syncRoutes } from "./api/sync/sync.ts";
 import { soapRoutes } from "./api/soap.ts";
+import { capabilityRoute, type FhirContext, fhirRoutes, nameRecords } from "./fhir/routes.ts";
+import { originOf } from "./network/origin.ts";
 import { type SharedCounters, storeCounters } from "./records/clinics/rate-limit-counters.ts";
 import { SyncPoints } from "./records/changes/sync-point.ts";
 import { SteadyTime } from "./database/steady-time.ts";
@@ -128,6 +130,9 @@ export function buildApp(
 
   const guards = { trail, keys, limiter, cache, now };
   app.register((api) => readApi(api, guards, context));
+  const forFhir = { ...context, originOf: (request: FastifyRequest) => originOf(request, network) };
+  app.register((fhir) => fhirApi(fhir, guards, forFhir));
+  app.register(async (statement) => capabilityRoute(statement, forFhir));
   app.register((agent) => agentApi(agent, guards, context));
   app.register((sync) => syncApi(sync, guards, context));
   app.register(async (pairing) => {
@@ -177,6 +182,15 @@ async function readApi(api: FastifyInstance, { trail, keys, limiter, cache, now 
   calendarRoutes(api, context);
   inventoryRoutes(api, context);
   changeRoutes(api, context);
+}
+
+async function fhirApi(fhir: FastifyInstance, { trail, keys, limiter, now }: Guards, context: FhirContext) {
+  auditRequests(fhir, trail, now);
+  nameRecords(fhir);
+  authenticateRequests(fhir, keys);
+  limitRequests(fhir, limiter, now);
+  authorizeRequests(fhir);
+  fhirRoutes(fhir, context);
 }
 
 async function agentApi(agent: FastifyInstance, { trail, keys, limiter, now }: Guards, context: RouteContext) {

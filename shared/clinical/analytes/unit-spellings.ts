@@ -18,6 +18,13 @@ const limits = new Map(
   rows.map(({ unit, max = Infinity, max_reason = "" }) => [unit, { max, reason: max_reason }] as const),
 );
 
+const ucumCodes = new Map(rows.map(({ unit, ucum }) => [unit, ucum]));
+
+/** Returns the UCUM code of a unit of units.json. Null for another spelling. */
+export function ucumOf(unit: string): string | null {
+  return ucumCodes.get(unit) ?? null;
+}
+
 /** A spelling that matches with its case only: M may be mille or mega. */
 const CASE_MATTERS = "m/mm3";
 
