@@ -59,7 +59,7 @@ export async function findMatches(reader: Reader, search: Search, place: Place):
     case "Device":
       return devices(reader, search, place);
     case "Observation":
-      return isByNumber(search) ? numberedStudies(reader, search, place) : results(reader, search, place);
+      return isByNumber(search) ? numberedStudies(reader, search, place) : observations(reader, search, place);
     default:
       return isByNumber(search)
         ? numberedStudies(reader, search, place)
@@ -180,8 +180,8 @@ async function devices({ session, clinicId }: Reader, search: Search, place: Pla
   const from = after === null ? 0 : after.results;
   const page = rows.slice(from, from + count);
   const matches = page.map(({ name }) => ({ resource: deviceResource(name, place), patientFp: null, study: null }));
-  const results = from + page.length;
-  return { matches, next: results < rows.length ? { changedAt: 0, fp: "", results } : null, leftOut: 0 };
+  const given = from + page.length;
+  return { matches, next: given < rows.length ? { changedAt: 0, fp: "", results: given } : null, leftOut: 0 };
 }
 
 /** Studies, samples or results by their ids or identifiers. They are few, and make one page. */
@@ -251,7 +251,7 @@ async function studies(
 }
 
 /** A page of results, which may end and start within a study. */
-async function results(reader: Reader, search: Search, place: Place): Promise<Matches> {
+async function observations(reader: Reader, search: Search, place: Place): Promise<Matches> {
   const { session, clinicId } = reader;
   const { patientFp, after, count, date, lastUpdated } = search;
   const matches: Match[] = [];

@@ -139,7 +139,8 @@ const ANY_FORM = /^(?:\*\/\*|application\/\*)(?:\s*;.*)?$/;
 function refuseOtherForms({ headers, query }: FastifyRequest): void {
   const { _format: format } = query as { _format?: unknown };
   // An unescaped `+` of application/fhir+json arrives as a space.
-  const accepted = format === undefined ? (headers.accept ?? "*/*") : String(format).replace("fhir json", "fhir+json");
+  const named = typeof format === "string" ? format.replace("fhir json", "fhir+json") : null;
+  const accepted = named ?? headers.accept ?? "*/*";
   const forms = accepted.split(",").map((form) => form.trim());
   if (!forms.some((form) => JSON_FORMS.test(form) || ANY_FORM.test(form))) throw new ApiError("REQUEST.NOT_ACCEPTABLE");
 }

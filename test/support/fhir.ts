@@ -1,11 +1,14 @@
-import ucum from "@lhncbc/ucum-lhc";
+import { createRequire } from "node:module";
 import { Fhir } from "fhir";
-import type { Bundle, FhirResource } from "fhir/r4.js";
+import type { Bundle, FhirResource, Patient, Resource } from "fhir/r4.js";
 
 // Checks resources of FHIR R4: with the validator of the package `fhir`, and by asserts of our own for what it accepts.
 
 const validator = new Fhir();
-const units = ucum.UcumLhcUtils.getInstance();
+const { UcumLhcUtils } = createRequire(import.meta.url)("@lhncbc/ucum-lhc") as {
+  UcumLhcUtils: { getInstance(): { validateUnitString(unit: string): { status: string } } };
+};
+const units = UcumLhcUtils.getInstance();
 
 /** Returns what is wrong with a resource, or with a Bundle and all of its entries. */
 export function faultsOf(resource: FhirResource): string[] {
@@ -16,7 +19,7 @@ export function faultsOf(resource: FhirResource): string[] {
 export function foreignFaults(resource: FhirResource): string[] {
   const { messages } = validator.validate(resource, { errorOnUnexpected: true });
   return messages
-    .filter(({ severity }) => severity === "error" || severity === "fatal")
+    .filter(({ severity }) => ["error", "fatal"].includes(String(severity)))
     .map(({ location, message }) => `${location}: ${message}`);
 }
 
@@ -30,19 +33,19 @@ export function ownFaults(resource: FhirResource): string[] {
   ];
 }
 
-function entriesOf(bundle: Bundle): FhirResource[] {
+function entriesOf(bundle: Bundle): Resource[] {
   return (bundle.entry ?? []).flatMap(({ resource }) => resource ?? []);
 }
 
-function idFaults({ resourceType, id }: FhirResource): string[] {
+function idFaults({ resourceType, id }: Resource): string[] {
   if (id === undefined)
     return ["OperationOutcome", "CapabilityStatement"].includes(resourceType) ? [] : [`${resourceType} has no id`];
   return /^[A-Za-z0-9\-.]{1,64}$/.test(id) ? [] : [`${resourceType} has the id ${id}`];
 }
 
-function speciesFaults(resource: FhirResource): string[] {
+function speciesFaults(resource: Resource): string[] {
   if (resource.resourceType !== "Patient") return [];
-  const animal = resource.extension?.filter(({ url }) => url.endsWith("/patient-animal")) ?? [];
+  const animal = (resource as Patient).extension?.filter(({ url }) => url.endsWith("/patient-animal")) ?? [];
   const species = animal.flatMap(({ extension = [] }) => extension.filter(({ url }) => url === "species"));
   return animal.length === 1 && species.length === 1 ? [] : [`Patient ${resource.id} has no species`];
 }
@@ -110,7 +113,7 @@ function bundleFaults(bundle: Bundle): string[] {
 }
 
 /** Returns the references of a resource to others of its server: `Patient/patient-01…`. */
-export function referencesOf(resource: FhirResource): string[] {
+export function referencesOf(resource: Resource): string[] {
   return [...nodesOf(resource, "")].flatMap(({ name, value }) =>
     name === "reference" && typeof value === "string" ? [value] : [],
   );

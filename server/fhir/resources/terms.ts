@@ -115,20 +115,19 @@ function loincOf(analyte: Analyte, unit: string | null): string | null {
   if (analyte.canonical_unit === null) return first;
   // The unit is unknown, and so is the quantity, unless all units of the analyte measure one.
   const quantities = new Set(analyte.units.map((each) => quantityOf(analyte, each.unit)));
-  const quantity = unit === null ? (quantities.size === 1 ? [...quantities][0] : null) : quantityOf(analyte, unit);
+  const kind = unit === null ? (quantities.size === 1 ? [...quantities][0] : null) : quantityOf(analyte, unit);
   const pair = BY_QUANTITY[analyte.code];
-  if (pair !== undefined) return quantity === "mass" || quantity === "moles" ? pair[quantity] : null;
-  return quantity === quantityOf(analyte, analyte.canonical_unit) ? first : null;
+  if (pair !== undefined) return kind === "mass" || kind === "moles" ? pair[kind] : null;
+  return kind === quantityOf(analyte, analyte.canonical_unit) ? first : null;
 }
 
 /** The kind of quantity that a unit measures. A milliequivalent of an ion with one charge is a millimole. */
 function quantityOf(analyte: Analyte, unit: string): "mass" | "moles" | "equivalents" | "other" {
   if (/^[munpf]?mol\//.test(unit)) return "moles";
-  if (/^mEq\//.test(unit)) {
-    const isMoles = /^mmol\//.test(analyte.canonical_unit ?? "") && factorOf(analyte, unit) === 1;
+  if (unit.startsWith("mEq/")) {
+    const isMoles = analyte.canonical_unit?.startsWith("mmol/") === true && factorOf(analyte, unit) === 1;
     return isMoles ? "moles" : "equivalents";
   }
-  if (/^fmol$/.test(unit)) return "equivalents";
   return /^[kmunp]?g(\/|$)/.test(unit) ? "mass" : "other";
 }
 

@@ -18,14 +18,23 @@ test("a FHIR client reads the statement, walks a search by its links, and resolv
     resourceType: "CapabilityStatement",
     fhirVersion: "4.0.1",
   });
-  const report = (await client.read({ resourceType: "DiagnosticReport", id: idOf(first) })) as DiagnosticReport;
+  const report = (await client.read({
+    resourceType: "DiagnosticReport",
+    id: idOf(first),
+  })) as unknown as DiagnosticReport;
   expect(report.presentedForm?.[0]?.url).toBe(`http://127.0.0.1:${port}/api/v1/lab/diagnostics/${first}/report.pdf`);
   const subject = await client.resolve({ reference: report.subject?.reference ?? "" });
   expect(subject).toMatchObject({ resourceType: "Patient", id: idOf(dog.fp) });
 
   const seen: string[] = [];
-  let page = (await client.search({ resourceType: "Patient", searchParams: { _count: 1 } })) as Bundle | undefined;
-  for (; page !== undefined; page = (await client.nextPage({ bundle: page as never })) as Bundle | undefined) {
+  let page = (await client.search({ resourceType: "Patient", searchParams: { _count: 1 } })) as unknown as
+    | Bundle
+    | undefined;
+  for (
+    ;
+    page !== undefined;
+    page = (await client.nextPage({ bundle: page as never })) as unknown as Bundle | undefined
+  ) {
     expect(faultsOf(page)).toEqual([]);
     seen.push(...named(page));
   }

@@ -70,7 +70,7 @@ export async function startPractice(permissions: Permission[] = ["clinic.patient
   return {
     ...{ server, agent, key },
     read: <R extends FhirResource>(path: string) => ask<R>(server, key, path),
-    search: (path: string) => ask<Bundle>(server, key, path),
+    search: (path: string) => ask(server, key, path),
     refusal: (path: string, withKey: string | null = key, headers = {}) =>
       ask<OperationOutcome>(server, withKey, path, headers),
   };
