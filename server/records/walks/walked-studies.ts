@@ -209,7 +209,16 @@ function matches(db: Kysely<Tables>, p: WalkParameters, kind: StudyKind, byPatie
         where.tuple(p.changedAt, p.studyId),
       ),
     )
-    .$if(byPatient, (rows) => rows.where("clinic_patient.patient_fp", "=", p.patientFp))
+    .$if(byPatient, (rows) =>
+      // The studies of the patient by their index, not those of the clinic one by one.
+      rows.where("clinic_study.study_id", "in", (own) =>
+        own
+          .selectFrom("study as own")
+          .innerJoin("patient", "patient.id", "own.patient_id")
+          .select("own.id")
+          .where("patient.fp", "=", p.patientFp),
+      ),
+    )
     .$if(kind === "lab", (rows) => rows.where("study.modality", "not in", IMAGES))
     .$if(kind === "imaging", (rows) => rows.where("study.modality", "in", IMAGES));
 }
