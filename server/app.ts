@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Logger, pino } from "pino";
 import type { AlertTester, MailControl, SetupCode } from "./dashboard/context.ts";
 import { AlertWatch } from "./operations/alert-watch.ts";
@@ -43,6 +43,8 @@ import type { RouteContext } from "./api/context.ts";
 import { syncRoutes } from "./api/sync/sync.ts";
 import { reportByKey } from "./dashboard/routes/sharing/report-by-key.ts";
 import { soapRoutes } from "./api/soap.ts";
+import { capabilityRoute, type FhirContext, fhirRoutes, nameRecords } from "./fhir/routes.ts";
+import { originOf } from "./network/origin.ts";
 import { type SharedCounters, storeCounters } from "./records/clinics/rate-limit-counters.ts";
 import type { Render } from "./records/destinations/queue.ts";
 import { renderHl7 } from "./records/destinations/hl7/render.ts";
@@ -137,6 +139,9 @@ export function buildApp(
 
   const guards = { trail, keys, limiter, cache, now };
   app.register((api) => readApi(api, guards, context));
+  const forFhir = { ...context, originOf: (request: FastifyRequest) => originOf(request, network) };
+  app.register((fhir) => fhirApi(fhir, guards, forFhir));
+  app.register(async (statement) => capabilityRoute(statement, forFhir));
   app.register((agent) => agentApi(agent, guards, context));
   app.register((sync) => syncApi(sync, guards, context));
   app.register(async (pairing) => {
@@ -197,6 +202,15 @@ async function readApi(api: FastifyInstance, { trail, keys, limiter, cache, now 
   inventoryRoutes(api, context);
   changeRoutes(api, context);
   eventRoutes(api, context);
+}
+
+async function fhirApi(fhir: FastifyInstance, { trail, keys, limiter, now }: Guards, context: FhirContext) {
+  auditRequests(fhir, trail, now);
+  nameRecords(fhir);
+  authenticateRequests(fhir, keys);
+  limitRequests(fhir, limiter, now);
+  authorizeRequests(fhir);
+  fhirRoutes(fhir, context);
 }
 
 async function agentApi(agent: FastifyInstance, { trail, keys, limiter, now }: Guards, context: RouteContext) {

@@ -152,7 +152,7 @@ agent/status: agent/spool agent/states agent/transport shared
 agent/study: agent/devices agent/page/types agent/protocols agent/push agent/report agent/runtime agent/spool shared
 agent/tools: agent/config agent/connection agent/devices agent/imaging agent/page/types agent/protocols agent/push agent/report agent/runtime agent/spool agent/study agent/transport shared
 agent/transport: agent/runtime agent/states
-server: server/api server/cli server/dashboard server/database server/http server/import server/network server/operations server/records shared
+server: server/api server/cli server/dashboard server/database server/fhir server/http server/import server/network server/operations server/records shared
 server/api: server/dashboard/types server/database server/http server/import server/operations server/records shared
 server/cli: server server/dashboard server/database server/http server/import server/network server/operations server/records shared
 server/dashboard: server/dashboard/types server/database server/http server/operations/alerts server/operations/mail server/records/changes server/records/clinics shared
@@ -162,6 +162,7 @@ server/dashboard/routes: server/dashboard server/database server/http server/imp
 server/dashboard/types: server/operations/alerts shared
 server/database: server/dashboard/types shared
 server/demo: server/import shared
+server/fhir: server/database server/http server/records shared
 server/http: server/dashboard/types server/database server/records/audit server/records/clinics shared
 server/http/auth: server/dashboard/types server/database server/http server/records shared
 server/http/openapi: server/dashboard/types server/http shared
@@ -201,6 +202,7 @@ server/records/trail: server/dashboard/types server/database server/records/fili
 server/records/unmatched: server/dashboard/types server/database server/records/audit server/records/codes server/records/comparison server/records/filing server/records/patients server/records/studies shared
 server/records/users: server/dashboard/types server/database server/records/audit server/records/patients shared
 server/records/webhooks: server/dashboard/types server/database shared
+server/records/walks: server/database server/records/orders server/records/patients server/records/studies shared
 server/web: server/dashboard/types server/operations/alerts shared
 shared: agent agent/cli server shared/files shared/platform/cli
 shared/api: shared/schema

@@ -87,6 +87,7 @@ export default defineConfig({
                   "test/server/{database,records}/**/*.test.ts",
                   "test/server/operations/webhooks/*.test.ts",
                   "test/server/api/smoke.test.ts",
+                  "test/server/fhir/search.test.ts",
                   // They try each route, whose rules are the same on both engines.
                   ...(all ? ["test/server/security/{object-level,property-level}.test.ts"] : []),
                 ],

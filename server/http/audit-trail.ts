@@ -101,13 +101,14 @@ function subjectOf(request: FastifyRequest, payload: unknown = {}): Subject {
   };
 }
 
-/** Number of records in a list response: items of a page or a sync, a bare array, or outcomes of a push. Null for other responses. */
+/** Number of records in a list response: items of a page or a sync, a bare array, outcomes of a push, or entries of a Bundle. Null for other responses. */
 function countItems(payload: unknown): number | null {
   if (Array.isArray(payload)) return payload.length;
-  const { data, outcomes, items } = payload as {
+  const { data, outcomes, items, entry } = payload as {
     data?: { items?: unknown[] };
     outcomes?: unknown[];
     items?: unknown[];
+    entry?: unknown[];
   };
-  return (data?.items ?? outcomes ?? items)?.length ?? null;
+  return (data?.items ?? outcomes ?? items ?? entry)?.length ?? null;
 }

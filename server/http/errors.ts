@@ -129,6 +129,8 @@ const errorDefinitions = {
   ),
   "PAIRING.TOO_MANY_ATTEMPTS": error(429, () => "Too many codes were tried. Wait 15 minutes, then use a new code."),
   "RECORD.NOT_FOUND": error(404, (what) => `${what} does not exist.`),
+  "RECORD.GONE": error(410, (what) => `${what} was removed.`),
+  "REQUEST.NOT_ACCEPTABLE": error(406, () => "The only form of responses is JSON."),
   "RECORD.REFUSED": error(409, (problem) => problem, RefusedReason),
   "RECORD.DAMAGED": error(
     500,

@@ -23,6 +23,7 @@ type Demand =
 const patients = ["x-api-key", "clinic.patient.view"] as const;
 const soap = ["authorization", "clinic.patient.view", "clinic.soap.view"] as const;
 const lab = ["authorization", "clinic.patient.view", "clinic.lab.view"] as const;
+const animals = ["authorization", "clinic.patient.view"] as const;
 const agent = ["x-api-key", "clinic.lab.ingest"] as const;
 
 const table: Readonly<Record<string, Demand>> = {
@@ -63,6 +64,14 @@ const table: Readonly<Record<string, Demand>> = {
     "clinic.calendar.view",
     "clinic.inventory.view",
   ],
+
+  "GET /fhir/R4/metadata": "nothing",
+  ...Object.fromEntries(
+    ["Patient", "DiagnosticReport", "Observation", "Specimen", "Device", "ServiceRequest", "ImagingStudy"].flatMap(
+      (type) =>
+        [`GET /fhir/R4/${type}`, `GET /fhir/R4/${type}/:id`].map((row) => [row, type === "Patient" ? animals : lab]),
+    ),
+  ),
 
   "POST /sync/v1/patients": ["x-api-key", "clinic.sync.write"],
   "POST /sync/v1/owners": ["x-api-key", "clinic.sync.write"],

@@ -1,6 +1,7 @@
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { encodePng } from "../../../agent/imaging/files/png.ts";
 import { permissions } from "../../../server/http/auth/api-keys.ts";
+import { deviceId, idOf, observationId } from "../../../server/fhir/resources/ids.ts";
 import { exportEntities } from "../../../server/import/export.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { previewPath } from "../../../shared/api/agent/preview.ts";
@@ -145,6 +146,16 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
   const { users: members } = await list<{ users: { id: string; name: string }[] }>("/users");
   const { sessions } = (await spare.call<{ sessions: { id: string }[] }>("GET", "/clinic/v1/account")).body;
 
+  /** Ids of resources of FHIR. */
+  const resources = {
+    Patient: idOf(animal.fp),
+    DiagnosticReport: idOf(filed.fp),
+    Specimen: idOf(filed.fp),
+    Observation: observationId(filed.fp, 0),
+    ImagingStudy: idOf(pictured.fp),
+    ServiceRequest: idOf(order),
+    Device: deviceId(marker),
+  };
   /** Ids by the parameter of the path that takes them. None ends a caller: nobody calls with these users and keys. */
   const ids: Readonly<Record<string, readonly string[]>> = {
     fp: [
@@ -161,7 +172,13 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     ],
     patient: [animal.fp],
     batch: [change],
-    id: [keys.find(({ name }) => name === `${marker} spare`)?.id ?? "", webhook, channel, file, destination, marker],
+    id: [
+      keys.find(({ name }) => name === `${marker} spare`)?.id ?? "",
+      webhook,
+      channel,
+      ...[file, destination, marker],
+      ...Object.values(resources),
+    ],
     user: [members.find(({ name }) => name === spare.name)?.id ?? ""],
     session: sessions.map(({ id }) => id),
     agent: agents.map((agent) => agent.fp),
@@ -185,6 +202,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     [/orders\/:fp/, order],
     [/orders\/without-order\/:fp/, filed.fp],
     [/stock\/:fp/, vaccine.fp],
+    ...Object.entries(resources).map(([type, id]) => [new RegExp(`^/fhir/R4/${type}/:id`), id] as const),
     [/webhooks\/:id/, webhook],
     [/clinics\/:clinic\/destinations\/:id/, destination],
     [/agent\/v1\/destinations\/:id/, marker],

@@ -1,0 +1,72 @@
+import type { Observation, ObservationReferenceRange } from "fhir/r4.js";
+import type { Result } from "../../../shared/api/study.ts";
+import type { Analyte } from "../../../shared/clinical/analytes/analytes.ts";
+import type { Place, StudyFacts } from "./facts.ts";
+import { deviceId, idOf, observationId, reference } from "./ids.ts";
+import { basedOn } from "./service-request.ts";
+import {
+  analyteConcept,
+  boundsOf,
+  catalogued,
+  interpretation,
+  isImaging,
+  NO_VALUE,
+  observationCategory,
+  quantity,
+} from "./terms.ts";
+
+/** Encodes one result of a study. Undefined if the study has no result at this index. */
+export function observation(facts: StudyFacts, index: number, place: Place): Observation | undefined {
+  const { study, history, updatedAt, issuedAt } = facts;
+  const { fp, modality, device_name } = study;
+  const result = study.results[index];
+  if (result === undefined) return undefined;
+  const meaning = interpretation(result);
+  const range = referenceRange(result, study.flagged_species ?? facts.species);
+  const answered = basedOn(facts, place);
+  return {
+    resourceType: "Observation",
+    id: observationId(fp, index),
+    meta: { lastUpdated: new Date(updatedAt).toISOString() },
+    ...(answered === null ? {} : { basedOn: [answered] }),
+    status: history.results[index] ?? "final",
+    category: [observationCategory(modality)],
+    code: analyteConcept(result, modality),
+    subject: reference("Patient", idOf(study.patient_fp)),
+    effectiveDateTime: study.acquired_at,
+    issued: new Date(issuedAt).toISOString(),
+    ...valueOf(result, catalogued(result, modality)),
+    ...(meaning === null ? {} : { interpretation: [meaning] }),
+    ...(result.comment === undefined ? {} : { note: [{ text: result.comment }] }),
+    ...(isImaging(modality) ? {} : { specimen: reference("Specimen", idOf(fp)) }),
+    device: { ...reference("Device", deviceId(device_name)), display: device_name },
+    ...(range === null ? {} : { referenceRange: [range] }),
+  };
+}
+
+/** A word is the value, also of a pad: its rank is a number of ours without a unit. */
+function valueOf(
+  { value, unit, comparator, value_text: words = "" }: Result,
+  analyte: Analyte | undefined,
+): Pick<Observation, "valueQuantity" | "valueCodeableConcept" | "valueString" | "dataAbsentReason"> {
+  if (words.trim() !== "") {
+    const isChoice = value !== null || (analyte !== undefined && analyte.value_type !== "numeric");
+    return isChoice ? { valueCodeableConcept: { text: words } } : { valueString: words };
+  }
+  return value === null ? { dataAbsentReason: NO_VALUE } : { valueQuantity: quantity(value, unit, comparator) };
+}
+
+/** The printed text is kept where numbers of JSON lose its digits: `6.0-17.0`. */
+function referenceRange({ reference_range: text, unit }: Result, species: string): ObservationReferenceRange | null {
+  if (text === null || text.trim() === "") return null;
+  const appliesTo = [{ text: species }];
+  const bounds = boundsOf(text);
+  if (bounds === null) return { appliesTo, text };
+  const { low, high } = bounds;
+  return {
+    low: quantity(low, unit),
+    high: quantity(high, unit),
+    appliesTo,
+    ...(`${low}-${high}` === text ? {} : { text }),
+  };
+}
