@@ -148,7 +148,7 @@ function isDue({ now, from, to }: Span & { readonly now: number }) {
     delivery.state in ${UNFINISHED} and delivery.next_at >= ${from} and delivery.next_at <= ${to} and not exists (
       select 1 from webhook_delivery as other
       where other.webhook_id = delivery.webhook_id and other.fp = delivery.fp and other.state in ${UNFINISHED}
-        and other.state = 'sending' and other.next_at > ${now} and other.next_at <= ${now} + ${sql.lit(DELAY_MS_MAX)}
+        and other.state = 'sending' and other.next_at > ${now} and other.next_at <= cast(${now} as bigint) + ${sql.lit(DELAY_MS_MAX)}
     )`;
 }
 
