@@ -5,7 +5,11 @@ import type { Spool } from "./spool.ts";
 // Work that may end the agent: each try is marked before it, and an item whose tries had no end is set aside. Its bytes stay, and a
 // person can try it again. Without the mark the agent would end at each start by the same item.
 
-const TRIES_MAX = 2;
+/**
+ * Tries without an end after which an item is set aside. A PC without power for a moment, several times in a row, may end the agent
+ * within the same message, which then is not the cause: its result must not wait for a person.
+ */
+const TRIES_MAX: Readonly<Record<Work, number>> = { message: 5, session: 5, "image study": 2, draw: 2, forward: 2 };
 
 /** The code of an item that is set aside. */
 export const SET_ASIDE = "MESSAGE.SET_ASIDE" satisfies MessageCode;
@@ -21,9 +25,9 @@ export class Tries {
     this.#work = work;
   }
 
-  /** Marks a try. @returns false if the item is set aside: two tries had no end @throws StorageError */
+  /** Marks a try. @returns false if the item is set aside: its last tries had no end @throws StorageError */
   begin(item: string): Promise<boolean> {
-    return this.#spool.call("beginTry", this.#work, item, TRIES_MAX);
+    return this.#spool.call("beginTry", this.#work, item, TRIES_MAX[this.#work]);
   }
 
   /** Removes the marks of a finished item, for any outcome. */

@@ -43,7 +43,7 @@ async function harmAfterStart() {
   );
   await load.stop();
   await world.placed();
-  // An agent may end twice within one message, which is then set aside with its reason. Nothing else is missing, and it is filed once
+  // An agent may end five times within one message, which is then set aside with its reason. Nothing else is missing, and it is filed once
   // a person tries it again.
   const setAside = world.messages().filter(({ code }) => code === SET_ASIDE).length;
   const { lost, ...others } = harm();
