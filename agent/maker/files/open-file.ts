@@ -44,7 +44,7 @@ const ZIP = Buffer.from("PK\x03\x04");
 function kindOf(bytes: Uint8Array): FileKind | null {
   if (Buffer.from(bytes.subarray(0, 4)).equals(ZIP)) return "xlsx";
   const text = decodeText(bytes, undefined);
-  if (/[\x00-\x08\x0e-\x1f]/.test(text) || text.trim() === "") return null;
+  if (/(?![\t-\r])\p{Cc}/u.test(text) || text.trim() === "") return null;
   if (/^\ufeff?\s*<[?!A-Za-z]/.test(text)) return "xml";
   const table = separatorOf(text);
   return table === null ? "txt" : table.separator === "\t" ? "tsv" : "csv";

@@ -47,7 +47,7 @@ export function layoutTree(bytes: Uint8Array, { text = [] }: ProfileForm): Maker
 export function plainTree(bytes: Uint8Array): MakerNode {
   const lines = Buffer.from(bytes)
     .toString("latin1")
-    .split(/[\r\n\u0017]+/);
+    .split(/(?!\t)\p{Cc}+/u);
   const filled = lines.filter((line) => line.trim() !== "").slice(0, LINES_SHOWN);
   return treeOf(filled.map((line) => lineOf("read", line, {})));
 }
@@ -70,7 +70,7 @@ function lineOf(place: "unread" | "read" | "result", text: string, groups: Group
 
 /** Control characters have no form of their own. */
 function visible(text: string): string {
-  return text.replaceAll(/[\x00-\x1f\x7f]/g, " ").trim();
+  return text.replaceAll(/\p{Cc}/gu, " ").trim();
 }
 
 function treeOf(children: readonly MakerNode[]): MakerNode {

@@ -58,10 +58,10 @@ function sendRoute(app: FastifyInstance, host: Host): void {
   app.post("/local/v1/profiles/sent", async ({ body: sent }): Promise<LocalSentProfile> => {
     if (!sentBody.Check(sent)) throw new PageError(400, "the request is not complete: load the page again");
     const { config, server } = runningAgent(host);
-    const found = new OwnProfiles(config.data).textOf(sent.profile);
-    if (found === null) throw new PageError(409, `${sent.profile} is missing or was changed: load the page again`);
+    const stored = new OwnProfiles(config.data).textOf(sent.profile);
+    if (stored === null) throw new PageError(409, `${sent.profile} is missing or was changed: load the page again`);
     const answer = await server
-      .post("/agent/v1/profiles", { profile: sent.profile, ...found })
+      .post("/agent/v1/profiles", { profile: sent.profile, ...stored })
       .catch((error: unknown) => {
         throw new PageError(502, errorMessage(error));
       });

@@ -18,7 +18,6 @@ export function Device({ device, adopted }: { device: LocalDevice; adopted: () =
   const { id, profile, line, last_bytes_at, last_message_at, last_warning, noise, refused, gave_way } = device;
   const { tone, state, next, isEnglish } = deviceWords(device);
   const isLive = useSignal(false);
-  const isAdopting = useSignal(false);
   const isHearing = useIsRecent(last_bytes_at);
   return (
     <StatusCard
@@ -35,15 +34,7 @@ export function Device({ device, adopted }: { device: LocalDevice; adopted: () =
       isBusy={isHearing}
     >
       {next !== null && <p lang={isEnglish ? "en" : undefined}>{next}</p>}
-      {device.newer_profile !== null && (
-        <p class="between">
-          {t("newer", { profile: device.newer_profile })}{" "}
-          <button type="button" onClick={() => (isAdopting.value = true)}>
-            {t("seeChanges")}
-          </button>
-        </p>
-      )}
-      {isAdopting.value && <Adopt device={id} close={() => (isAdopting.value = false)} adopted={adopted} />}
+      <Newer device={device} adopted={adopted} />
       {noise !== null && (
         <p>
           <a href={`/maker?device=${encodeURIComponent(id)}`}>{t("maker")}</a>
@@ -68,17 +59,7 @@ export function Device({ device, adopted }: { device: LocalDevice; adopted: () =
         </p>
       )}
       {gave_way !== null && <p lang="en">{gave_way}</p>}
-      {refused.length > 0 && (
-        <div class="refused">
-          <h3>{t("refused")}</h3>
-          <p>{t("refusedNext")}</p>
-          <ul>
-            {refused.map(({ address, count, at }) => (
-              <li key={address}>{t("refusedOne", { address, count, when: ago(at) })}</li>
-            ))}
-          </ul>
-        </div>
-      )}
+      <Refused of={refused} />
       <p class="actions">
         <a href={`/messages?device=${encodeURIComponent(id)}`}>{t("messages", { device: id })}</a>
         {device.protocol === "dicom" ? (
@@ -91,6 +72,39 @@ export function Device({ device, adopted }: { device: LocalDevice; adopted: () =
       </p>
       {isLive.value && <LiveBytes device={id} />}
     </StatusCard>
+  );
+}
+
+/** A newer revision of the device's own profile, which a person adopts after a look at its changes. */
+function Newer({ device: { id, newer_profile }, adopted }: { device: LocalDevice; adopted: () => Promise<void> }) {
+  const isAdopting = useSignal(false);
+  return (
+    <>
+      {newer_profile !== null && (
+        <p class="between">
+          {t("newer", { profile: newer_profile })}{" "}
+          <button type="button" onClick={() => (isAdopting.value = true)}>
+            {t("seeChanges")}
+          </button>
+        </p>
+      )}
+      {isAdopting.value && <Adopt device={id} close={() => (isAdopting.value = false)} adopted={adopted} />}
+    </>
+  );
+}
+
+function Refused({ of: refused }: { of: LocalDevice["refused"] }) {
+  if (refused.length === 0) return null;
+  return (
+    <div class="refused">
+      <h3>{t("refused")}</h3>
+      <p>{t("refusedNext")}</p>
+      <ul>
+        {refused.map(({ address, count, at }) => (
+          <li key={address}>{t("refusedOne", { address, count, when: ago(at) })}</li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

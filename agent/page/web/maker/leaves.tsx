@@ -3,10 +3,11 @@ import { type Give, RoleButtons } from "./role-buttons.tsx";
 import { roleWord } from "./texts.ts";
 import type { Chosen } from "./use-draft.ts";
 
+const mark = ({ place, label, from, to, text, kind }: MakerNode) => [place, label, from, to, text, kind].join("\n");
+
 /** A draft's own tree is another one after each click. */
 export function isSame(one: MakerNode, other: MakerNode): boolean {
   if (one === other) return true;
-  const mark = ({ place, label, from, to, text, kind }: MakerNode) => [place, label, from, to, text, kind].join("\n");
   return mark(one) === mark(other);
 }
 

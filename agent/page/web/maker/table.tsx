@@ -73,21 +73,36 @@ export function Table({ message, tree, protocol, chosen, choose, give, rolesOf }
         <RoleButtons key={own.node.place} {...{ protocol, give }} chosen={own} now={rolesOf(own.node)} />
       )}
       {own !== null && record?.place === "row" && (
-        <>
-          <RoleButtons {...{ protocol, give }} chosen={{ ...own, node: record }} now={[]} />
-          <ul class="maker-fields">
-            {record.children.map((cell) => (
-              <Leaves
-                key={cell.place}
-                node={cell}
-                {...{ protocol, rolesOf, give }}
-                chosen={own}
-                choose={(node) => choose({ message, record: own.record, node })}
-              />
-            ))}
-          </ul>
-        </>
+        <Cells {...{ protocol, rolesOf, give, own, record, message, choose }} />
       )}
+    </>
+  );
+}
+
+/** The cells of the chosen row. */
+function Cells({
+  protocol,
+  rolesOf,
+  give,
+  own,
+  record,
+  message,
+  choose,
+}: Omit<TableProps, "tree" | "chosen"> & { own: Chosen; record: MakerNode }) {
+  return (
+    <>
+      <RoleButtons {...{ protocol, give }} chosen={{ ...own, node: record }} now={[]} />
+      <ul class="maker-fields">
+        {record.children.map((cell) => (
+          <Leaves
+            key={cell.place}
+            node={cell}
+            {...{ protocol, rolesOf, give }}
+            chosen={own}
+            choose={(node) => choose({ message, record: own.record, node })}
+          />
+        ))}
+      </ul>
     </>
   );
 }

@@ -120,7 +120,9 @@ function Folder({ folders }: Pick<LineStep, "folders">) {
       </Field>
       <datalist id="folders">
         {folders.map((folder) => (
-          <option key={folder} value={folder} />
+          <option key={folder} value={folder}>
+            {folder}
+          </option>
         ))}
       </datalist>
       <label class="check">

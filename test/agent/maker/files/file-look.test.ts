@@ -32,7 +32,7 @@ function clicked({ draft, messages }: Begun, clicks: readonly (readonly [string,
       record,
       text: node.text,
     } as MakerClick;
-    of = look(of.draft, messages, [format === undefined ? click : ({ ...click, format } as MakerClick)]);
+    of = look(of.draft, messages, [format === undefined ? click : { ...click, format }]);
     expect([role, place, of.refused]).toEqual([role, place, 0]);
   }
   return of;
