@@ -5,7 +5,6 @@ import { ago } from "../../../../server/web/text.ts";
 import { Facts } from "../../../../server/web/ui/status/facts.tsx";
 import { StatusCard } from "../../../../server/web/ui/status/status-card.tsx";
 import { ReasonText } from "../messages/reason.tsx";
-import { Adopt } from "./adopt.tsx";
 import { deviceWords } from "./device-words.ts";
 import { LiveBytes } from "./live-bytes.tsx";
 import { t } from "./texts.ts";
@@ -14,7 +13,7 @@ import { t } from "./texts.ts";
 const HEARING_MS = 5_000;
 
 /** A device: its state in words with what to do, its last message, its day, and its bytes while they arrive. */
-export function Device({ device, adopted }: { device: LocalDevice; adopted: () => Promise<void> }) {
+export function Device({ device, adopt }: { device: LocalDevice; adopt: () => void }) {
   const { id, profile, line, last_bytes_at, last_message_at, last_warning, noise, refused, gave_way } = device;
   const { tone, state, next, isEnglish } = deviceWords(device);
   const isLive = useSignal(false);
@@ -34,7 +33,7 @@ export function Device({ device, adopted }: { device: LocalDevice; adopted: () =
       isBusy={isHearing}
     >
       {next !== null && <p lang={isEnglish ? "en" : undefined}>{next}</p>}
-      <Newer device={device} adopted={adopted} />
+      <Newer profile={device.newer_profile} adopt={adopt} />
       {noise !== null && (
         <p>
           <a href={`/maker?device=${encodeURIComponent(id)}`}>{t("maker")}</a>
@@ -76,20 +75,15 @@ export function Device({ device, adopted }: { device: LocalDevice; adopted: () =
 }
 
 /** A newer revision of the device's own profile, which a person adopts after a look at its changes. */
-function Newer({ device: { id, newer_profile }, adopted }: { device: LocalDevice; adopted: () => Promise<void> }) {
-  const isAdopting = useSignal(false);
+function Newer({ profile, adopt }: { profile: string | null; adopt: () => void }) {
+  if (profile === null) return null;
   return (
-    <>
-      {newer_profile !== null && (
-        <p class="between">
-          {t("newer", { profile: newer_profile })}{" "}
-          <button type="button" onClick={() => (isAdopting.value = true)}>
-            {t("seeChanges")}
-          </button>
-        </p>
-      )}
-      {isAdopting.value && <Adopt device={id} close={() => (isAdopting.value = false)} adopted={adopted} />}
-    </>
+    <p class="between">
+      {t("newer", { profile })}{" "}
+      <button type="button" onClick={adopt}>
+        {t("seeChanges")}
+      </button>
+    </p>
   );
 }
 

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { LocalOverview, LocalRunning } from "../../types/overview.ts";
 import { Empty, Loaded, useLocal } from "../../../../server/web/resource.tsx";
@@ -6,6 +7,7 @@ import { Need, NeedList } from "../../../../server/web/ui/list/needs.tsx";
 import { Facts } from "../../../../server/web/ui/status/facts.tsx";
 import { serverWord } from "./server-word.ts";
 import { byNeed, faultyDevices } from "./device-words.ts";
+import { Adopt } from "./adopt.tsx";
 import { Device } from "./device.tsx";
 import { t } from "./texts.ts";
 import "../app/wire.css";
@@ -20,33 +22,40 @@ const CLOCK_S = 60;
 /** Lists all that needs a person, a card for each device with its problem and remedy in words, and this PC in a rail. */
 export function Devices() {
   const overview = useLocal<LocalOverview>("/overview");
+  // The cards go while the agent starts with the newer profile; the dialog says how it ended.
+  const adopting = useSignal<string | null>(null);
   useEffect(() => {
     const timer = setInterval(() => void overview.reload(), RELOAD_MS);
     return () => clearInterval(timer);
   }, []);
   return (
-    <Loaded of={overview}>
-      {(shown) =>
-        shown.state === "running" ? (
-          <Running agent={shown} reload={overview.reload} />
-        ) : (
-          <>
-            <h1>{t("devices")}</h1>
-            <Empty title={t("notSetUp")}>
-              {t("notSetUpNext")}
-              <br />
-              <a class="button primary first-step" href="/setup">
-                {t("setUp")}
-              </a>
-            </Empty>
-          </>
-        )
-      }
-    </Loaded>
+    <>
+      {adopting.value !== null && (
+        <Adopt device={adopting.value} close={() => (adopting.value = null)} adopted={overview.reload} />
+      )}
+      <Loaded of={overview}>
+        {(shown) =>
+          shown.state === "running" ? (
+            <Running agent={shown} adopt={(device) => (adopting.value = device)} />
+          ) : (
+            <>
+              <h1>{t("devices")}</h1>
+              <Empty title={t("notSetUp")}>
+                {t("notSetUpNext")}
+                <br />
+                <a class="button primary first-step" href="/setup">
+                  {t("setUp")}
+                </a>
+              </Empty>
+            </>
+          )
+        }
+      </Loaded>
+    </>
   );
 }
 
-function Running({ agent, reload }: { agent: LocalRunning; reload: () => Promise<void> }) {
+function Running({ agent, adopt }: { agent: LocalRunning; adopt: (device: string) => void }) {
   const { devices } = agent;
   const faulty = faultyDevices(devices);
   return (
@@ -71,7 +80,7 @@ function Running({ agent, reload }: { agent: LocalRunning; reload: () => Promise
           {devices.length === 0 && <Empty title={t("none")}>{t("noneNext")}</Empty>}
           <div class="tiles">
             {byNeed(devices).map((device) => (
-              <Device key={device.id} device={device} adopted={reload} />
+              <Device key={device.id} device={device} adopt={() => adopt(device.id)} />
             ))}
           </div>
         </div>
