@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { SHA256_PATTERN } from "../schema/schema.ts";
 import { WantedVersion } from "./upgrade.ts";
 
 // The devices of an agent, as an admin edits them at the dashboard: a YAML list, without paths and secrets of the PC.
@@ -51,7 +52,7 @@ export const PROFILE_REFERENCE = "own/[a-z0-9][a-z0-9-]{0,62}@[1-9][0-9]{0,5}";
 export const WantedProfile = Type.Object({
   profile: Type.String({ pattern: `^${PROFILE_REFERENCE}$` }),
   /** SHA-256 of the text in hexadecimal digits. */
-  sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+  sha256: Type.String({ pattern: SHA256_PATTERN }),
   text: Type.String({ maxLength: PROFILE_CHARS_MAX }),
 });
 export type WantedProfile = Static<typeof WantedProfile>;

@@ -4,7 +4,7 @@ import { type Static, Type } from "typebox";
 import { fpPattern } from "./fp.ts";
 import { Patient } from "./patient.ts";
 import { Reason } from "./reason.ts";
-import { ClosedObject, Nullable, TIMESTAMP_PATTERN } from "../schema/schema.ts";
+import { ClosedObject, Nullable, SHA256_PATTERN, TIMESTAMP_PATTERN } from "../schema/schema.ts";
 
 // Diagnostic studies, as GET /api/v1/lab/diagnostics/{fp} returns them and as the agent pushes them to POST /agent/v1/studies.
 
@@ -324,7 +324,7 @@ export const StudySource = ClosedObject({
     ClosedObject({
       at: Type.String({ pattern: TIMESTAMP_PATTERN }),
       bytes: Type.Integer({ minimum: 0 }),
-      sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+      sha256: Type.String({ pattern: SHA256_PATTERN }),
     }),
   ),
 });

@@ -1,10 +1,10 @@
 import { type Static, Type } from "typebox";
 import { fpPattern } from "./fp.ts";
-import { Nullable, TIMESTAMP_PATTERN } from "../schema/schema.ts";
+import { Nullable, SHA256_PATTERN, TIMESTAMP_PATTERN } from "../schema/schema.ts";
 
 const Instant = (description: string) => Type.String({ pattern: TIMESTAMP_PATTERN, description });
 const Count = (description: string) => Type.Integer({ minimum: 0, description });
-const Digest = (description: string) => Type.String({ pattern: "^[0-9a-f]{64}$", description });
+const Digest = (description: string) => Type.String({ pattern: SHA256_PATTERN, description });
 
 const HOPS = [...(["measured", "received", "stored", "refused", "changed", "offered", "opened", "read"] as const)];
 

@@ -9,7 +9,7 @@ import type { Address } from "../../transport/address.ts";
 
 /** A name of an application or facility in MSH. */
 const HeaderName = Type.String({
-  pattern: textForm("^[^|^~\\\\&\\u0000-\\u001f]{1,180}$", "1 to 180 characters without |, ^, ~, \\ and &"),
+  pattern: textForm("^[^|^~\\\\&\\u0000-\\u001f]{1,180}$", "1 to 180 characters without the delimiters of HL7"),
 });
 
 export const ReceiverTlsSchema = ClosedObject({

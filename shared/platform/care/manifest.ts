@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { jsonFault } from "../../schema/json-scan.ts";
 import { problems, shown } from "../../schema/problems.ts";
-import { TIMESTAMP_PATTERN } from "../../schema/schema.ts";
+import { SHA256_PATTERN, TIMESTAMP_PATTERN } from "../../schema/schema.ts";
 import { textForm } from "../../schema/text-form.ts";
 import { errorMessage } from "../../runtime/error-message.ts";
 
@@ -20,7 +20,7 @@ const Member = Type.Object({
   name: Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX }),
   offset: Bytes,
   bytes: Bytes,
-  sha256: Type.String({ pattern: textForm("^[0-9a-f]{64}$", "64 digits and letters a to f") }),
+  sha256: Type.String({ pattern: SHA256_PATTERN }),
 });
 /** A file in the backup. */
 export type Member = Readonly<Static<typeof Member>>;

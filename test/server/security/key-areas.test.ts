@@ -15,7 +15,7 @@ const ours = newFp("clinic");
 const areas: readonly (readonly [path: RegExp, area: KeyArea])[] = [
   [/^\/api\/v1\/patients/, "patients"],
   [/\/trail$/, "trails"],
-  [/^\/api\/v1\/lab\//, "results"],
+  [/^\/api\/v1\/lab\/(?!.*\/trail$)/, "results"],
   [/^\/api\/v1\/soap/, "records"],
   [/^\/api\/v1\/calendar\//, "calendar"],
   [/^\/api\/v1\/inventory/, "stock"],

@@ -25,7 +25,7 @@ const BY_CONSENT = "PUT /clinic/v1/clinics/:clinic/patients/:fp/connection";
 
 /** The published contract has 403 for a record of an unconnected patient, and 404 with --conceal-unconnected. */
 const TELLS_403 =
-  /^GET (\/api\/v1\/(patients|soap|lab\/diagnostics)\/:fp(\/trail)?|\/fhir\/R4\/(Patient|DiagnosticReport|Observation|Specimen|ImagingStudy)\/:id)$/;
+  /^GET (\/api\/v1\/(patients|soap|lab\/diagnostics)\/:fp(\/trail|\/report\.pdf)?|\/fhir\/R4\/(Patient|DiagnosticReport|Observation|Specimen|ImagingStudy)\/:id)$/;
 
 type World = Awaited<ReturnType<typeof startTwoClinics>>;
 

@@ -78,7 +78,9 @@ export function reportByKey(app: FastifyInstance, { store, now, concealUnconnect
       const clinic = await watchedClinic(store, clinicId);
       const asked = { language: chosen ?? clinic.language ?? "en", zone: clinic.timeZone ?? "UTC" };
       const context = await loadReportContext(store, { ...asked, clinicId, study, now: now(), hidesOwner: true });
-      const etag = weakEtag(JSON.stringify([VERSION, study, { ...context, now: null }]));
+      // The time line has this request too.
+      const facts = { ...study, time_line: null, gaps: null };
+      const etag = weakEtag(JSON.stringify([VERSION, facts, { ...context, now: null }]));
       reply.header("etag", etag);
       if (isUnchanged(request, etag)) return reply.code(304).send();
       const content = await pdfs.make({ study, context });

@@ -164,17 +164,18 @@ describe("the read API", () => {
         `{"analyte":"CPV Ag","value":null,"unit":null,"reference_range":null,"flag":null,` +
         String.raw`"value_text":"NON DÉTECTÉ \u0000 \"2+\"","code_source":"device"},` +
         `{"analyte":"CREA","value":2.1,"unit":"mg/dL","reference_range":"0.6-1.4","flag":"high","code_source":"clinic"},` +
-        `{"analyte":"TBIL","value":0.2,"unit":"mg/dL","reference_range":null,"flag":null,"comment":"hemolysis"}]}}`,
+        `{"analyte":"TBIL","value":0.2,"unit":"mg/dL","reference_range":null,"flag":null,"comment":"hemolysis"}],"accession":"2026-0815"}}`,
     );
   });
 
-  test("a sample identifier is not part of the API, and another one does not change the content", async () => {
+  test("the first sample identifier alone is part of the API, and another one does not change the content", async () => {
     const { push, server, key, dog } = await startClinic();
     const sent = { ...flaggedFor(dog, { source }), patient_fp: dog.fp };
     const again = { ...sent, source: { ...source, sample_ids: ["other"] } };
     expect(await push(sent, again)).toEqual(["filed", "unchanged"]);
     const { body } = await server.get(key, `/api/v1/lab/diagnostics/${sent.fp}`);
-    expect(JSON.stringify(body)).not.toMatch(/sample_ids|2026-0815/);
+    expect(body["data"]).toMatchObject({ accession: "2026-0815" });
+    expect(JSON.stringify(body)).not.toMatch(/sample_ids|other/);
   });
 
   test("a range or a flag under the device's own code is refused, and so is a ninth sample identifier", async () => {

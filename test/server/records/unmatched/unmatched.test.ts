@@ -109,6 +109,7 @@ describe("placing", () => {
       status: "COMPLETED",
       acquired_at: one.acquired_at,
       results: [{ ...row, reference_range: "17-95", flag: "high" }],
+      revision: 2,
     });
     expect((await read(other.fp))?.results).toEqual([{ ...row, reference_range: "28-109", flag: "normal" }]);
     const { snapshot, revision, cause } = (await viewStudy(store, one.fp)) ?? {};
