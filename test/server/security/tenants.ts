@@ -67,7 +67,7 @@ export async function fuzzTenants(
     return { clinic, route, url, headers, body };
   }
 
-  /** Asks for a response that the caller has. A draw of all routes rarely meets the same address twice. */
+  /** Asks for content that the caller has. A draw of all routes rarely meets the same address twice. */
   function askedAgain(request: Request): Request {
     return { ...request, headers: { ...request.headers, "if-none-match": etags.get(request.url) ?? "" } };
   }
@@ -83,14 +83,12 @@ export async function fuzzTenants(
       const { "if-none-match": _sent, ...plain } = headers;
       await check({ clinic, route, url, headers: plain, body });
     }
+    const { etag } = answer.headers;
+    if (typeof etag === "string") etags.set(url, etag);
     if (answer.statusCode < 300 && shown.includes(clinic.marker)) {
       found.own += 1;
       found.routes.add(rowOf(route));
-    }
-    const { etag } = answer.headers;
-    if (typeof etag === "string") {
-      etags.set(url, etag);
-      tagged.push({ clinic, route, url, headers, body });
+      if (etag !== undefined) tagged.push({ clinic, route, url, headers, body });
     }
     if (answer.statusCode === 401 && "cookie" in headers) {
       // The client ended its own session, by a new password or by the end of all sessions.

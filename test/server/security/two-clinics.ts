@@ -108,12 +108,14 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
   });
   const webhook = await made("/webhooks", { url: `https://${marker}.example/hook`, types: ["study.filed"] });
   const options = { name_order: "owner_first", local_first: false, pdf: false, application: "", facility: "" };
+  // In a path; an answer that repeats it shows no marker.
+  const slug = `pims-${marker.toLowerCase()}`;
   const destination = await made("/destinations", { name: marker, address: `tls://${marker}.invalid:6661`, options });
   await server.app.inject({
     method: "PUT",
     url: "/agent/v1/destinations",
     headers: asKey(key),
-    payload: { destinations: [{ id: marker, kind: "hl7" }] },
+    payload: { destinations: [{ id: slug, kind: "hl7" }] },
   });
   const wanted = { patient_fp: animal.fp, device: marker, panel: marker, tests: [marker] };
   const { fp: order } = (await admin.call<{ fp: string }>("POST", "/orders", wanted)).body;
@@ -176,7 +178,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
       keys.find(({ name }) => name === `${marker} spare`)?.id ?? "",
       webhook,
       channel,
-      ...[file, destination, marker],
+      ...[file, destination, slug],
       ...Object.values(resources),
     ],
     user: [members.find(({ name }) => name === spare.name)?.id ?? ""],
@@ -205,7 +207,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     ...Object.entries(resources).map(([type, id]) => [new RegExp(`^/fhir/R4/${type}/:id`), id] as const),
     [/webhooks\/:id/, webhook],
     [/clinics\/:clinic\/destinations\/:id/, destination],
-    [/agent\/v1\/destinations\/:id/, marker],
+    [/agent\/v1\/destinations\/:id/, slug],
     [/channels\/:id/, channel],
     [/imports\/:id/, file],
     [/./, ""],
