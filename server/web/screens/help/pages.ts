@@ -16,6 +16,7 @@ export const helpPages = [
   "calendar",
   "stock",
   "silent-devices",
+  "new-devices",
   "updates",
   "api-keys",
   "webhooks",
