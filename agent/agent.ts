@@ -28,7 +28,8 @@ import { Spool, SPOOL_FILES } from "./spool/spool.ts";
 import { NOT_ASKED_YET, type ServerState } from "./states/server-state.ts";
 import { createMetrics, type Metrics } from "./status/metrics.ts";
 import { type Readiness, readiness } from "./status/readiness.ts";
-import { finishAdoption } from "./tools/offline/adopt.ts";
+import { errorMessage } from "../shared/runtime/error-message.ts";
+import { finishAdoptions } from "./tools/offline/adopt.ts";
 import { ChangeSync } from "./study/change-sync.ts";
 import { Directory } from "./study/patient-directory.ts";
 import { CONNECTIONS_MAX } from "./transport/tcp.ts";
@@ -74,7 +75,6 @@ export async function startAgent(
     onCommit: (ms) => metrics.commits.observe(ms / 1000),
   });
   try {
-    await completeAdoption(config, log);
     return await startOn(spool, { config, version, log, remote, upgrade, metrics, time });
   } catch (error) {
     // The data folder is free again for the earlier configuration, which starts next.
@@ -129,6 +129,7 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
       devices.map((device) => device.state()),
     );
   await openDevices(devices);
+  const stopAdoptions = completeAdoptions(config, log);
   const backups = startDailyBackup(config, metrics, log);
   const stopTasks = startPeriodicTasks({
     ...{ config, version, spool, server, directory, time, log },
@@ -149,6 +150,7 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
     ready,
     async stop() {
       stopTasks();
+      await stopAdoptions();
       await backups.stop();
       await Promise.all(devices.map((device) => device.close()));
       for (const group of groups) await group.stop();
@@ -162,11 +164,28 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
   };
 }
 
-/** Completes the adoption of a profile that a killed process left, before the devices open. */
-async function completeAdoption(config: Config, log: Logger): Promise<void> {
-  const adopted = await finishAdoption(config, analyzersOf(config));
-  if (adopted === null) return;
-  log.info({ stage: "read", ...adopted }, "the adoption of a profile is complete: its messages were read again");
+/**
+ * Completes the adoptions of profiles that a killed process left. All stored messages of a device may take minutes, in which the
+ * devices are served. @returns what ends the work, which the next start takes up again
+ */
+function completeAdoptions(config: Config, log: Logger): () => Promise<void> {
+  let isStopping = false;
+  const goOn = () => {
+    if (isStopping) throw new Error("the agent stops");
+  };
+  const done = finishAdoptions(config, analyzersOf(config), goOn).then(
+    (adopted) => {
+      for (const adoption of adopted) log.info({ stage: "read", ...adoption }, "the adoption of a profile is complete");
+    },
+    (error: unknown) => {
+      const reason = errorMessage(error);
+      log.warn({ stage: "read", reason }, "an adoption of a profile is not complete: the next start takes it up again");
+    },
+  );
+  return () => {
+    isStopping = true;
+    return done;
+  };
 }
 
 /** Closes the data folder to other users, and warns of files and ports that stay open to others. */

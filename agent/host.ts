@@ -132,10 +132,10 @@ export class Host {
 
   /**
    * Checks a configuration, tries its new ports, replaces the agent, and stores the text. `basedOn` is the mark of the text that
-   * was edited (`markOf`); a file that changed meanwhile is not overwritten.
+   * was edited (`markOf`); a file that changed meanwhile is not overwritten. `noteFirst` stores what belongs to the text just before it.
    */
-  apply(text: string, basedOn?: string): Promise<ApplyOutcome> {
-    const outcome = this.#changing.then(() => this.#change(text, basedOn));
+  apply(text: string, basedOn?: string, noteFirst?: () => void): Promise<ApplyOutcome> {
+    const outcome = this.#changing.then(() => this.#change(text, basedOn, noteFirst));
     this.#changing = outcome.catch(() => undefined);
     return outcome;
   }
@@ -146,7 +146,7 @@ export class Host {
     await this.#local?.close();
   }
 
-  async #change(text: string, basedOn: string | undefined): Promise<ApplyOutcome> {
+  async #change(text: string, basedOn: string | undefined, noteFirst?: () => void): Promise<ApplyOutcome> {
     const before = this.text();
     if (basedOn !== undefined && basedOn !== markOf(before)) {
       return {
@@ -164,6 +164,7 @@ export class Host {
     try {
       await this.#replace(checked.config);
       // The file comes last: a killed process starts again with the earlier configuration.
+      noteFirst?.();
       writeText(this.file, text, before);
     } catch (error) {
       this.log.error(

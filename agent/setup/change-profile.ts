@@ -1,6 +1,6 @@
 import type { Config } from "../config/values/schema.ts";
 import type { FilingDevice } from "../study/assess.ts";
-import { replacesItself } from "../tools/offline/adopt.ts";
+import { thoseThatReplaceThemselves } from "../tools/offline/adopt.ts";
 import { reassess, store } from "../tools/offline/reprocess.ts";
 
 /**
@@ -17,8 +17,5 @@ export async function reprocessFirst(
   const wanted = { states, devices: [device], since };
   const known = { analyzers, imaging: new Map<string, never>() };
   const done = await reassess(config.data, wanted, known, config.matchPatientsByName ?? false, () => undefined);
-  store(
-    config.data,
-    done.filter((message) => replacesItself(config.data, message)),
-  );
+  store(config.data, thoseThatReplaceThemselves(config.data, done));
 }

@@ -174,6 +174,31 @@ describe("a clinic's own profiles in a running agent", () => {
     ]);
   });
 
+  test("an adoption that cannot be pinned changes no study", async () => {
+    const own = new OwnProfiles(data());
+    own.save(formOf(PROFILE));
+    const [port = 0] = await runWith("own/acme-x1@1");
+    await send(port, 2);
+    own.save(formOf(SECOND));
+    const url = `http://127.0.0.1:${agent.host.port}/local/v1/devices/hema-1/adoption`;
+    const adopt = async () => {
+      const { to, seen, mark } = (await (await fetch(url)).json()) as Record<string, string>;
+      const body = JSON.stringify({ to, seen, mark });
+      const headers = { "content-type": "application/json", origin: new URL(url).origin };
+      return (await (await fetch(url, { method: "POST", body, headers })).json()) as object;
+    };
+    // agent.yaml cannot be replaced, which shows after the agent started with the new text.
+    fs.mkdirSync(`${configFile()}.previous`);
+    expect(await adopt()).toMatchObject({ outcome: "refused" });
+    expect(pinned()).toBe("own/acme-x1@1");
+    expect(latest().map(({ profile }) => profile)).toEqual(["own/acme-x1@1", "own/acme-x1@1"]);
+    fs.rmdirSync(`${configFile()}.previous`);
+    expect(await adopt()).toEqual({ outcome: "adopted", to: "own/acme-x1@2", changed: 2 });
+    expect(pinned()).toBe("own/acme-x1@2");
+    expect(latest().map(({ profile }) => profile)).toEqual(["own/acme-x1@2", "own/acme-x1@2"]);
+    expect(intent()).toBe("[]");
+  });
+
   test("an adoption that kill -9 ends leaves the old revision, or the next start completes the new one", async () => {
     const own = new OwnProfiles(data());
     own.save(formOf(PROFILE));
@@ -189,6 +214,8 @@ describe("a clinic's own profiles in a running agent", () => {
       const pin = pinned();
       const killed = [pin, latest()[0]?.profile];
       await restart();
+      // The devices are served while the messages are read again.
+      await until("the end of the adoption", () => ["[]", "", undefined].includes(intent()));
       await agent.stop();
       const analytes = pin === "own/acme-x1@2" ? "WBC" : "WBC,PLT";
       const isWhole = latest().every((study) => study.profile === pin && study.analytes.join() === analytes);
@@ -202,6 +229,13 @@ describe("a clinic's own profiles in a running agent", () => {
     ]);
   });
 });
+
+/** The adoptions that are noted in the spool. */
+function intent(): string | undefined {
+  return readSpool(data(), (db) =>
+    db.prepare("SELECT value FROM meta WHERE key = 'adoption'").pluck().get(),
+  ) as string | undefined;
+}
 
 /** Kills an adoption at its start, or when the pin is stored and the messages are not. */
 async function killWithin(moment: "early" | "between"): Promise<void> {

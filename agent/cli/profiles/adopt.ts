@@ -11,7 +11,7 @@ import type { Config } from "../../config/values/schema.ts";
 import { advice } from "../../runtime/did-you-mean.ts";
 import { hasSpool } from "../../spool/access.ts";
 import { isRunning } from "../../spool/queries/status.ts";
-import { adopt, type Adoption, type Difference, differenceOf, finishAdoption } from "../../tools/offline/adopt.ts";
+import { adopt, type Adoption, type Difference, differenceOf } from "../../tools/offline/adopt.ts";
 import { asProblems, type ConfigOption, configOption, readConfig } from "../common/options.ts";
 import { changeLines } from "../messages/reprocess.ts";
 
@@ -44,14 +44,12 @@ async function adoptProfile(profile: string, options: AdoptOptions): Promise<voi
     throw new Error(`--device is ${device}, ${advice(device, ids)}`);
   }
   const next = configWith(withProfile(text, device, profile), options, device);
-  // What a killed adoption of another device left, which this one's intent would replace.
-  if (options.yes && hasSpool(config.data)) await finishAdoption(config, analyzersOf(config));
   const difference = hasSpool(config.data)
     ? await differenceOf(next, analyzersOf(next), options, progressInTenths())
     : null;
   if (difference !== null && !options.json) for (const line of linesOf(difference)) printTimes(line);
   const adoption = { device, from, to: profile, since };
-  const stored = options.yes ? adopt(config, file, text, adoption, difference) : null;
+  const stored = options.yes ? await adopt(config, file, text, adoption, difference) : null;
   if (options.json) return printJson(asJson(adoption, difference, stored !== null));
   printError(summaryOf(adoption, difference));
   if (stored === null) return printError(`nothing was adopted: add --yes to pin ${profile}`);

@@ -1,13 +1,14 @@
+import type Database from "better-sqlite3";
 import { readText, writeText } from "../../config/config-file.ts";
 import { withProfile } from "../../config/edit.ts";
 import type { Config } from "../../config/values/schema.ts";
 import { readSpool, writeSpool } from "../../spool/access.ts";
+import type { Operations } from "../../spool/queries/operations.ts";
 import type { FilingDevice } from "../../study/assess.ts";
-import { reassess, type ReassessedMessage, type RowChanges, type Stored, storeTogether } from "./reprocess.ts";
+import { reassess, type ReassessedMessage, type RowChanges, type Stored, storeInTurns } from "./reprocess.ts";
 
-// A device gets another revision of its profile on purpose: first its stored messages show the difference, then agent.yaml pins
-// the revision, and one transaction stores the messages. An adoption that a killed process left between the two is in the spool,
-// and the next start completes it.
+// A device gets another revision of its profile on purpose: first its stored messages show the difference, then the spool notes the
+// adoption, agent.yaml pins the revision, and the messages are stored. What a process left after the pin, the next start completes.
 
 const ADOPTION_META = "adoption";
 
@@ -49,8 +50,9 @@ export async function differenceOf(
   const known = { analyzers, imaging: new Map<string, never>() };
   const done = await reassess(config.data, wanted, known, config.matchPatientsByName ?? false, progress);
   const differing = done.filter(({ diff }) => diff.length > 0);
-  const split = differing.filter((message) => !replacesItself(config.data, message));
-  const changed = differing.filter((message) => !split.includes(message));
+  const changed = thoseThatReplaceThemselves(config.data, differing);
+  const kept = new Set(changed);
+  const split = differing.filter((message) => !kept.has(message));
   return { messages: done.length, changed, split, rows: totalOf(changed) };
 }
 
@@ -61,32 +63,41 @@ function totalOf(changed: readonly ReassessedMessage[]): RowChanges {
   return { added: sum("added"), changed: sum("changed"), lost: sum("lost") };
 }
 
-/** Whether the studies of a message stay its studies. Else a second study of the same run would appear. */
-export function replacesItself(data: string, { message, revisions }: ReassessedMessage): boolean {
-  const keys = readSpool(data, (db) =>
-    db
-      .prepare(
-        `SELECT DISTINCT s.dedupe_key FROM message_study l JOIN study s ON s.fp = l.fp AND s.revision = l.revision
-         WHERE l.message = ?`,
-      )
-      .pluck()
-      .all(message.id),
-  );
-  // A study that collects messages has the key of its first one.
-  return keys.every((key) => revisions.has(String(key))) && (keys.length === 0 || revisions.size === keys.length);
+/** Returns the messages whose studies stay their studies. Of the others, a second study of the same run would appear. */
+export function thoseThatReplaceThemselves(
+  data: string,
+  messages: readonly ReassessedMessage[],
+): readonly ReassessedMessage[] {
+  return readSpool(data, (db) => {
+    const keysOf = studyKeys(db);
+    return messages.filter(({ message, revisions }) => {
+      const keys = keysOf.all(message.id);
+      // A study that collects messages has the key of its first one.
+      return keys.every((key) => revisions.has(String(key))) && (keys.length === 0 || revisions.size === keys.length);
+    });
+  });
+}
+
+function studyKeys(db: Database.Database): Database.Statement {
+  return db
+    .prepare(
+      `SELECT DISTINCT s.dedupe_key FROM message_study l JOIN study s ON s.fp = l.fp AND s.revision = l.revision
+       WHERE l.message = ?`,
+    )
+    .pluck();
 }
 
 /**
  * Pins the profile in agent.yaml and stores the changed messages. @param file agent.yaml, whose text was `before`
  * @param difference null if there is no spool yet
  */
-export function adopt(
+export async function adopt(
   { data }: Pick<Config, "data">,
   file: string,
   before: string,
   adoption: Adoption,
   difference: Difference | null,
-): Stored {
+): Promise<Stored> {
   if (readText(file) !== before) throw new Error(`${file} changed meanwhile: run the command again`);
   const pin = () => writeText(file, withProfile(before, adoption.device, adoption.to), before);
   if (difference === null) {
@@ -95,42 +106,49 @@ export function adopt(
   }
   intendAdoption(data, adoption);
   pin();
-  return complete(data, difference.changed);
+  return complete(data, adoption, difference.changed);
 }
 
-/** Reads and stores the messages of a device whose profile is pinned already. */
-export async function adoptPinned(
+/** Notes an adoption just before agent.yaml pins its profile. It replaces another one of the device. */
+export function intendAdoption(data: string, adoption: Adoption): void {
+  writeSpool(data, (operations) =>
+    note(operations, (noted) => [...noted.filter(({ device }) => device !== adoption.device), adoption]),
+  );
+}
+
+function note(operations: Operations, change: (noted: readonly Adoption[]) => readonly Adoption[]): void {
+  operations.setMeta(ADOPTION_META, JSON.stringify(change(notedIn(operations.getMeta(ADOPTION_META)))));
+}
+
+/** Earlier versions noted one adoption alone, and an empty text after it. */
+function notedIn(text: string | null): readonly Adoption[] {
+  return text === null || text === "" ? [] : [JSON.parse(text) as Adoption | Adoption[]].flat();
+}
+
+function complete(data: string, adoption: Adoption, changed: readonly ReassessedMessage[]): Promise<Stored> {
+  return storeInTurns(data, changed, (operations) =>
+    note(operations, (noted) => noted.filter(({ device, to }) => device !== adoption.device || to !== adoption.to)),
+  );
+}
+
+/**
+ * Completes the adoptions that are noted and pinned, and forgets those that are not pinned.
+ * @param progress is called often; an error of it ends the work, which another call takes up again
+ */
+export async function finishAdoptions(
   config: PinnedConfig,
   analyzers: ReadonlyMap<string, FilingDevice>,
-  adoption: Adoption,
-): Promise<void> {
-  await finishAdoption(config, analyzers);
-  intendAdoption(config.data, adoption);
-  await finishAdoption(config, analyzers);
-}
-
-/** Notes an adoption, which the next start completes if agent.yaml pins the profile then. @param adoption null for none any more */
-export function intendAdoption(data: string, adoption: Adoption | null): void {
-  const text = adoption === null ? "" : JSON.stringify(adoption);
-  writeSpool(data, (operations) => operations.setMeta(ADOPTION_META, text));
-}
-
-function complete(data: string, changed: readonly ReassessedMessage[]): Stored {
-  return storeTogether(data, changed, (operations) => operations.setMeta(ADOPTION_META, ""));
-}
-
-/** Completes what a killed process left. @returns the adoption that was completed; null if there is none */
-export async function finishAdoption(
-  config: PinnedConfig,
-  analyzers: ReadonlyMap<string, FilingDevice>,
-): Promise<Adoption | null> {
-  const stored = readSpool(config.data, (db) =>
+  progress?: () => void,
+): Promise<Adoption[]> {
+  const text = readSpool(config.data, (db) =>
     db.prepare("SELECT value FROM meta WHERE key = ?").pluck().get(ADOPTION_META),
   );
-  if (typeof stored !== "string" || stored === "") return null;
-  const adoption = JSON.parse(stored) as Adoption;
-  const isPinned = config.devices.some(({ id, profile }) => id === adoption.device && profile === adoption.to);
-  const { changed } = isPinned ? await differenceOf(config, analyzers, adoption) : { changed: [] };
-  complete(config.data, changed);
-  return isPinned ? adoption : null;
+  const completed: Adoption[] = [];
+  for (const adoption of notedIn((text as string | undefined) ?? null)) {
+    const isPinned = config.devices.some(({ id, profile }) => id === adoption.device && profile === adoption.to);
+    const { changed } = isPinned ? await differenceOf(config, analyzers, adoption, progress) : { changed: [] };
+    await complete(config.data, adoption, changed);
+    if (isPinned) completed.push(adoption);
+  }
+  return completed;
 }

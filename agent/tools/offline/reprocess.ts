@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type Database from "better-sqlite3";
 import { resultLine } from "../../../shared/platform/cli/flag-text.ts";
 import { searchSpool, writeSpool } from "../../spool/access.ts";
@@ -62,6 +63,9 @@ export interface RowChanges {
   readonly lost: number;
 }
 
+/** Messages after which the devices of a running agent get their turn. */
+const TURN = 10;
+
 /**
  * Computes the outcome of each wanted message, of images by study; nothing is written. `progress` gets the number of
  * processed messages and image studies, and their total.
@@ -107,6 +111,7 @@ export async function reassess(
         }
         db.exec("COMMIT");
         progress(index + 1, all.length);
+        if (index % TURN === TURN - 1) await setImmediate();
       }
       return done;
     });
@@ -143,19 +148,26 @@ export function store(folder: string, reprocessed: readonly ReassessedMessage[])
   return { stored: stored.length, overtaken: changed.length - stored.length };
 }
 
-/** Stores the changed messages and what `further` writes in one transaction. */
-export function storeTogether(
+/** Stores the changed messages in turns, a transaction each: a running agent commits between them. `last` belongs to the last one. */
+export async function storeInTurns(
   folder: string,
   reprocessed: readonly ReassessedMessage[],
-  further: (operations: Operations) => void,
-): Stored {
-  return writeSpool(folder, (operations) => {
-    const storeNext = storer();
-    const changed = reprocessed.filter(({ diff }) => diff.length > 0);
-    const stored = changed.filter((message) => storeNext(operations, message));
-    further(operations);
-    return { stored: stored.length, overtaken: changed.length - stored.length };
-  });
+  last: (operations: Operations) => void,
+): Promise<Stored> {
+  const storeNext = storer();
+  const changed = reprocessed.filter(({ diff }) => diff.length > 0);
+  let [stored, next] = [0, 0];
+  do {
+    const turn = changed.slice(next, next + TURN);
+    next += TURN;
+    stored += writeSpool(folder, (operations) => {
+      const own = turn.filter((message) => storeNext(operations, message));
+      if (next >= changed.length) last(operations);
+      return own.length;
+    });
+    await setImmediate();
+  } while (next < changed.length);
+  return { stored, overtaken: changed.length - stored };
 }
 
 /** Makes the function that stores one message after the other. It returns false for an overtaken message, which stays. */

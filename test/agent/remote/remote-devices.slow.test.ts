@@ -8,6 +8,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { stringify } from "yaml";
 import { checkConfig } from "../../../agent/config/check.ts";
+import { OwnProfiles } from "../../../agent/devices/own/own-profiles.ts";
+import { readProfileText } from "../../../agent/devices/table/load.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { AgentDevices, DevicesBody } from "../../../server/dashboard/types/devices.ts";
 import { makeUser } from "../../dashboard/harness.ts";
@@ -215,4 +217,35 @@ test("a clinic's own profile travels with the devices that name it, is stored fi
   const { problems } = await desk.tried("refused");
   expect(problems).toEqual([{ line: 6, message: "own/acme-x1@4:5 divice is an unknown key, did you mean device?" }]);
   expect(agent.host.agent?.config.devices[1]?.profile).toBe("own/acme-x1@3");
+});
+
+test("a profile that one PC sends to the dashboard runs at another PC of the clinic, with the same text", async () => {
+  const desk = await startDesk();
+  const [first = "", second = ""] = await places(2);
+  const maker = await testAgent(
+    await desk.makeFreshKey(clinicFp, ["clinic.lab.ingest", "clinic.patient.view", "clinic.calendar.view"], {
+      name: "Other PC",
+      type: "device",
+    }),
+  );
+  const text = "schema: 1\nprofile: own/acme-x1\nrevision: 1\nextends: generic-astm@1\ndevice: { name: Acme X1 }\n";
+  const read = readProfileText(text, "x.yaml");
+  if ("problems" in read) throw new Error(JSON.stringify(read.problems));
+  const profile = new OwnProfiles(path.join(maker.folder, "data")).save(read.form);
+  await maker.runWith(desk.url, [device("chem-1", first, { profile })]);
+  const sent = await fetch(`http://127.0.0.1:${maker.host.port}/local/v1/profiles/sent`, {
+    method: "POST",
+    body: JSON.stringify({ profile }),
+    headers: { "content-type": "application/json", origin: `http://127.0.0.1:${maker.host.port}` },
+  });
+  expect(await sent.json()).toEqual({ outcome: "stored", code: null });
+
+  await desk.introduce("[]\n");
+  await desk.save(stringify([device("chem-2", second, { profile })]));
+  const agent = await testAgent(desk.key);
+  await agent.runWith(desk.url, []);
+  await desk.tried("applied");
+  expect(await isOpen(second)).toBe(true);
+  const stored = ({ folder }: TestAgent) => new OwnProfiles(path.join(folder, "data")).textOf(profile);
+  expect(stored(agent)).toEqual(stored(maker));
 });

@@ -12,7 +12,13 @@ import type { Config } from "../../../config/values/schema.ts";
 import { OwnProfiles } from "../../../devices/own/own-profiles.ts";
 import { newerRevision } from "../../../devices/index.ts";
 import type { Host } from "../../../host.ts";
-import { type Adoption, type Difference, differenceOf, intendAdoption } from "../../../tools/offline/adopt.ts";
+import {
+  type Adoption,
+  type Difference,
+  differenceOf,
+  finishAdoptions,
+  intendAdoption,
+} from "../../../tools/offline/adopt.ts";
 import type { LocalAdopted, LocalAdoption, LocalSentProfile } from "../../types/own-profiles.ts";
 import { PageError } from "../page-error.ts";
 import { runningAgent } from "../running-agent.ts";
@@ -41,12 +47,12 @@ export function ownProfileRoutes(app: FastifyInstance, host: Host): void {
       throw new PageError(409, "the stored messages changed meanwhile: look at the difference again");
     }
     const { data } = runningAgent(host).config;
-    // The agent that starts with the pinned revision stores the messages, also after a killed process.
-    intendAdoption(data, adoption);
-    const applied = await host.apply(next, sent.mark);
-    if (applied.outcome === "applied")
+    const applied = await host.apply(next, sent.mark, () => intendAdoption(data, adoption));
+    if (applied.outcome === "applied") {
+      const { config } = runningAgent(host);
+      await finishAdoptions(config, analyzersOf(config));
       return { outcome: "adopted", to: adoption.to, changed: difference.changed.length };
-    intendAdoption(data, null);
+    }
     const problems = applied.outcome === "refused" ? applied.problems.map(({ message }) => message) : [applied.reason];
     return { outcome: "refused", problems };
   });

@@ -9,7 +9,7 @@ import { readProfileText } from "../../../devices/table/load.ts";
 import type { AnyProfileForm } from "../../../devices/table/file.ts";
 import type { Host } from "../../../host.ts";
 import { formOf } from "../../../maker/draft.ts";
-import { adoptPinned } from "../../../tools/offline/adopt.ts";
+import { type Adoption, finishAdoptions, intendAdoption } from "../../../tools/offline/adopt.ts";
 import { lineDiff } from "../../types/line-diff.ts";
 import type { LocalMakerSaved, MakerSave } from "../../types/maker.ts";
 import { PageError } from "../page-error.ts";
@@ -44,14 +44,15 @@ export async function saved(
   }
   if (device === null) return { outcome: "saved", reference, device, mark: markOf(host.text()) };
   const from = config.devices.find(({ id }) => id === device)?.profile ?? "";
-  const applied = await host.apply(withProfile(host.text() ?? "", device, reference), mark);
+  const adoption: Adoption = { device, from, to: reference, since: Date.now() - DAY_MS, isUnseen: true };
+  const next = withProfile(host.text() ?? "", device, reference);
+  const applied = await host.apply(next, mark, () => intendAdoption(config.data, adoption));
   if (applied.outcome !== "applied") {
     const problems = applied.outcome === "refused" ? applied.problems.map(({ message }) => message) : [applied.reason];
     return { outcome: "refused", reference, problems };
   }
   const now = runningAgent(host).config;
-  const adoption = { device, from, to: reference, since: Date.now() - DAY_MS, isUnseen: true } as const;
-  await adoptPinned(now, analyzersOf(now), adoption);
+  await finishAdoptions(now, analyzersOf(now));
   return { outcome: "saved", reference, device, mark: markOf(host.text()) };
 }
 

@@ -1,10 +1,10 @@
 import path from "node:path";
 import Database from "better-sqlite3";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { readProfileText } from "../../../../agent/devices/table/load.ts";
 import { writeSpool } from "../../../../agent/spool/access.ts";
 import type { FilingDevice } from "../../../../agent/study/assess.ts";
-import { adoptPinned, differenceOf, finishAdoption } from "../../../../agent/tools/offline/adopt.ts";
+import { differenceOf, finishAdoptions, intendAdoption } from "../../../../agent/tools/offline/adopt.ts";
 import { store } from "../../../../agent/tools/offline/reprocess.ts";
 import { dog } from "../../../support/fixtures.ts";
 import { astmDevice, hl7Device } from "../../../support/profiles.ts";
@@ -100,8 +100,42 @@ describe("another revision of a profile", () => {
     const config = { data: clinic.folder, devices };
     const left = { device: "chem-1", from: "generic-astm", to: "own/acme-x1@1", since: 0 };
     writeSpool(clinic.folder, (operations) => operations.setMeta("adoption", JSON.stringify(left)));
-    await adoptPinned(config, clinic.devices, { ...left, device: "chem-2" });
+    const further = { ...left, device: "chem-2" };
+    intendAdoption(clinic.folder, further);
+    // One that is not pinned any more is forgotten.
+    intendAdoption(clinic.folder, { ...left, device: "chem-3" });
+    expect(await finishAdoptions(config, clinic.devices)).toEqual([left, further]);
     expect((await clinic.push()).flatMap(resultsOf)).toEqual([expect.stringMatching(/^ALT 80 ukat/)]);
-    expect(await finishAdoption(config, clinic.devices)).toBeNull();
+    expect(await finishAdoptions(config, clinic.devices)).toEqual([]);
+  });
+
+  test("leaves the devices of a running agent their turn while it reads and stores many messages", async () => {
+    await receive(...Array.from({ length: 25 }, (_, index) => `ALT|${80 + index}|U/L`));
+    use(1, "results: { unit: { is: ukat/L } }\n");
+    const config = { data: clinic.folder, devices: [{ id: "chem-1", profile: "own/acme-x1@1" }] };
+    intendAdoption(clinic.folder, { device: "chem-1", from: "generic-astm", to: "own/acme-x1@1", since: 0 });
+    const turns: string[] = [];
+    let stage = "read";
+    const turn = () => {
+      turns.push(stage);
+      next = setImmediate(turn);
+    };
+    let next = setImmediate(turn);
+    onTestFinished(() => clearImmediate(next));
+    await finishAdoptions(config, clinic.devices, () => (stage = "read again"));
+    expect(turns.filter((each) => each === "read again").length).toBeGreaterThanOrEqual(4);
+  });
+
+  test("that a stop ends in its middle is taken up again", async () => {
+    await receive("ALT|80|U/L", "ALP|51|U/L");
+    use(1, "results: { unit: { is: ukat/L } }\n");
+    const config = { data: clinic.folder, devices: [{ id: "chem-1", profile: "own/acme-x1@1" }] };
+    const adoption = { device: "chem-1", from: "generic-astm", to: "own/acme-x1@1", since: 0 };
+    intendAdoption(clinic.folder, adoption);
+    const stopped = finishAdoptions(config, clinic.devices, () => {
+      throw new Error("the agent stops");
+    });
+    await expect(stopped).rejects.toThrow("the agent stops");
+    expect(await finishAdoptions(config, clinic.devices)).toEqual([adoption]);
   });
 });
