@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { analyteByCode } from "../../../shared/clinical/analytes/analytes.ts";
+import { ucumOf } from "../../../shared/clinical/analytes/unit-spellings.ts";
 import { unitText } from "../../../shared/clinical/units/unit-text.ts";
 import type { Device, TestCode } from "./sources.ts";
 
@@ -48,7 +49,7 @@ export function observationDefinition(test: TestCode) {
     ...(unit !== null && {
       quantitativeDetails: {
         unit: {
-          coding: [{ system: "http://unitsofmeasure.org", code: unit }],
+          coding: [{ system: "http://unitsofmeasure.org", code: ucumOf(unit) ?? unit }],
           ...(unitText(unit) !== "" && { text: unitText(unit) }),
         },
       },

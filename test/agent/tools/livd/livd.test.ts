@@ -1,14 +1,16 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Bundle, FhirResource } from "fhir/r4.js";
 import { expect, test } from "vitest";
 import { profiles } from "../../../../agent/devices/index.ts";
 import { shippedProfiles } from "../../../../agent/devices/table/load.ts";
 import { livdBundle } from "../../../../agent/tools/livd/bundle.ts";
 import { loincTargets } from "../../../../agent/tools/livd/loinc-targets.ts";
 import { devices, isGeneral, testCodes } from "../../../../agent/tools/livd/sources.ts";
-import { analyteByCode, analytes } from "../../../../shared/clinical/analytes/analytes.ts";
+import { type Analyte, analyteByCode, analytes } from "../../../../shared/clinical/analytes/analytes.ts";
 import { loincName } from "../../../../shared/clinical/analytes/loinc-names.ts";
+import { foreignFaults, ownFaults } from "../../../support/fhir.ts";
 import { fixturesFolder } from "../../../support/fixtures.ts";
 
 // The rules of HL7 LIVD 1.0.0 (HL7/livd, input/fsh) and of FHIR R4 for the bundle of our profiles.
@@ -17,8 +19,13 @@ const CODES = join(import.meta.dirname, "../../../../agent/devices/test-codes.ya
 
 interface FixtureRow {
   readonly code: string;
+  readonly codeSource: string;
   readonly device_code: string;
   readonly unit: string | null;
+}
+
+function hasUnit({ units, unconverted_units: others = [] }: Analyte, unit: string | null): boolean {
+  return unit !== null && [...units.map((each) => each.unit), ...others].includes(unit);
 }
 
 /** Returns the codes that the profiles read in the fixtures, with one line for each code and unit. */
@@ -35,11 +42,13 @@ function codesOfFixtures(): string {
     const files = readdirSync(folder).filter((name) => name.endsWith(".json"));
     const rows = files
       .flatMap((name) => rowsOf(join(folder, name)))
-      .flatMap(({ code, device_code, unit }) => {
-        const analyte = analyteByCode(code);
+      .flatMap(({ code, codeSource, device_code, unit }) => {
+        // A device's own code may be spelled like one of the catalogue: PCT is procalcitonin, too.
+        const analyte = codeSource === "device" ? undefined : analyteByCode(code);
         const sent = device_code.trim().replaceAll(/\s+/g, " ");
-        // A number without a unit says nothing about the test.
-        if (analyte === undefined || sent === "" || (analyte.value_type === "numeric" && unit === null)) return [];
+        // A number without a unit of the test says nothing about it.
+        const isNamed = analyte?.value_type === "numeric" ? hasUnit(analyte, unit) : unit === null;
+        if (analyte === undefined || sent === "" || !isNamed) return [];
         return [JSON.stringify([sent, code, unit]).replaceAll(",", ", ")];
       });
     const lines = [...new Set(rows)].toSorted().map((row) => `  - ${row}\n`);
@@ -104,6 +113,14 @@ test("each address is unique, ends with its resource's id, and each id and code 
   }
   // R4 allows neither empty lists nor empty texts.
   expect(JSON.stringify(bundle)).not.toMatch(/\[\]|\{\}|""/);
+});
+
+test("the validator of FHIR R4 finds no error, and each unit is one of UCUM and of its test", () => {
+  expect(foreignFaults(bundle as unknown as Bundle)).toEqual([]);
+  expect(resources.flatMap((resource) => ownFaults(resource as unknown as FhirResource))).toEqual([]);
+  // Procalcitonin has the letters of the plateletcrit, and no code of ours.
+  const codesOf = (profile: string) => publication.tests.filter((each) => each.profile === profile);
+  expect(codesOf("ichroma-iii").filter(({ analyte }) => analyte === "PCT")).toEqual([]);
 });
 
 test("the composition has its version and its language, and its sections list every definition and the map", () => {
