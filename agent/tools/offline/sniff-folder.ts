@@ -1,4 +1,5 @@
 import fs from "node:fs";
+import { setImmediate } from "node:timers/promises";
 import path from "node:path";
 import type { Suggestion } from "../../devices/detection/detect.ts";
 import { allProfiles } from "../../devices/index.ts";
@@ -8,7 +9,7 @@ import { replay, wireOf } from "./replay.ts";
 
 // Which profile reads the files of a folder. The files stay as they are.
 
-/** The newest files that are read, and max bytes of one. */
+/** The newest files that a profile reads, and max bytes of one. */
 const [FILES_MAX, BYTES_MAX] = [20, 4 * 1024 * 1024];
 
 /** What a profile reads of the files of a folder. */
@@ -41,11 +42,11 @@ export async function sniffFolder(folder: string): Promise<Suggestion[]> {
 
 /** Reads the newest files of a folder with each profile of files; the best first. */
 export async function readFolder(folder: string): Promise<FolderReading[]> {
-  const files = newestFiles(folder);
+  const files = new Files(folder);
   const found: FolderReading[] = [];
   for (const profile of allProfiles()) {
     if (profile.protocol !== "file" || profile.content !== "results") continue;
-    const own = files.filter(({ name }) => profile.link.extensions.includes(extensionOf(name)));
+    const own = files.newest(profile.link.extensions);
     if (own.length > 0) found.push(await readingBy(profile, own));
   }
   return found.toSorted((one, other) => scoreOf(other) - scoreOf(one));
@@ -60,14 +61,49 @@ interface FoundFile {
   readonly bytes: Uint8Array;
 }
 
-function newestFiles(folder: string): FoundFile[] {
-  const files = fs.readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile() && !isPdf(entry.name));
-  const seen = files.map(({ name }) => ({ name, stat: fs.statSync(path.join(folder, name)) }));
-  return seen
-    .filter(({ stat }) => stat.size <= BYTES_MAX)
-    .toSorted((one, other) => other.stat.mtimeMs - one.stat.mtimeMs)
-    .slice(0, FILES_MAX)
-    .map(({ name }) => ({ name, bytes: fs.readFileSync(path.join(folder, name)) }));
+/** The files of a folder, the newest first. Each is read once. A program may write, lock or remove one meanwhile. */
+class Files {
+  readonly #folder: string;
+  readonly #names: readonly string[];
+  readonly #read = new Map<string, Buffer | null>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    const entries = fs.readdirSync(folder, { withFileTypes: true });
+    this.#names = entries
+      .filter((entry) => entry.isFile() && !isPdf(entry.name))
+      .flatMap(({ name }) => {
+        const stat = fs.statSync(path.join(folder, name), { throwIfNoEntry: false });
+        return stat === undefined || stat.size > BYTES_MAX ? [] : [{ name, time: stat.mtimeMs }];
+      })
+      .toSorted((one, other) => other.time - one.time)
+      .map(({ name }) => name);
+  }
+
+  /** Returns the newest files with one of the extensions: a folder may have many others. */
+  newest(extensions: readonly string[]): FoundFile[] {
+    const own = this.#names.filter((name) => extensions.includes(extensionOf(name))).slice(0, FILES_MAX);
+    return own.flatMap((name) => {
+      const bytes = this.#bytes(name);
+      return bytes === null ? [] : [{ name, bytes }];
+    });
+  }
+
+  #bytes(name: string): Buffer | null {
+    const known = this.#read.get(name);
+    if (known !== undefined) return known;
+    const bytes = readIfPossible(path.join(this.#folder, name));
+    this.#read.set(name, bytes);
+    return bytes;
+  }
+}
+
+function readIfPossible(file: string): Buffer | null {
+  try {
+    return fs.readFileSync(file);
+  } catch {
+    return null;
+  }
 }
 
 function extensionOf(name: string): string {
@@ -79,6 +115,8 @@ async function readingBy(profile: ResultFiles, files: readonly FoundFile[]): Pro
   const problems: string[] = [];
   const context = { device: "sniff", timeZone: "UTC", receivedAt: Date.now() };
   for (const { name, bytes } of files) {
+    // The devices of a running agent get their turn.
+    await setImmediate();
     const { messages } = replay([await wireOf(name, bytes, profile)], profile, context, null);
     for (const { reading } of messages) {
       if (reading.is === "quarantined") problems.push(reading.reason);

@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { Config } from "../../../agent/config/values/schema.ts";
 import { lookAtFolder } from "../../../agent/setup/folder.ts";
 import { temporaryFolder } from "../../support/processes.ts";
@@ -28,6 +28,22 @@ test("a folder that cannot be watched is refused with its code, and no file of i
   for (const own of ["data", "data/inner", "link", ""]) expect([own, await look(inside(own))]).toEqual([own, "data"]);
   expect(await look(inside("watched"))).toBe("taken");
   expect(await look(inside("free"))).toBeNull();
+});
+
+test("many other files do not hide those of the device, and one that goes meanwhile is passed over", async () => {
+  const folder = temporaryFolder();
+  fs.copyFileSync("fixtures/wondfo-finecare-csv/history.csv", path.join(folder, "history.csv"));
+  fs.utimesSync(path.join(folder, "history.csv"), 1, 1);
+  for (let number = 0; number < 25; number += 1) fs.writeFileSync(path.join(folder, `${number}.jpg`), "");
+  const read = fs.readFileSync;
+  fs.writeFileSync(path.join(folder, "locked.csv"), "");
+  vi.spyOn(fs, "readFileSync").mockImplementation((...args) => {
+    if (String(args[0]).endsWith("locked.csv")) throw new Error("EBUSY: resource busy or locked");
+    return read(...args);
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  const { found } = await lookAtFolder({ kind: "folder", path: folder, leave: false }, null);
+  expect(found[0]).toMatchObject({ profile: "wondfo-finecare-csv", files: 1, read: 1 });
 });
 
 test("the profile that reads the files is first", async () => {

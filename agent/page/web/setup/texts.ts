@@ -195,7 +195,7 @@ export const t = translations({
   ],
   "folder.data": [
     "{path} has the agent’s own data. Go back and choose the folder of the device’s program.",
-    "{path} ajanın kendi verilerini içeriyor. Geri dönün ve cihaz programının klasörünü seçin.",
+    "{path} aracının kendi verilerini içeriyor. Geri dönün ve cihaz programının klasörünü seçin.",
   ],
   "folder.taken": [
     "The device {device} watches {path} already. Go back and choose another folder.",
