@@ -4,7 +4,7 @@ import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { type HeartbeatAnswer, ProfileOutcome, WantedProfile } from "../../../shared/api/configuration.ts";
 import { knownPart, overlongList } from "../../../shared/schema/known.ts";
-import { problems } from "../../../shared/schema/problems.ts";
+import { problems, textProblems } from "../../../shared/schema/problems.ts";
 import { Heartbeat, Outcome } from "../../../shared/api/study.ts";
 import { wellFormed } from "../../../shared/runtime/stored-text.ts";
 import { ApiError } from "../../http/errors.ts";
@@ -175,6 +175,8 @@ function sentProfilesRoute(app: FastifyInstance, { store, now }: RouteContext): 
       throw new ApiError("REQUEST.INVALID_BODY", `${faultList(problems(wantedProfile, request.body, FAULTS_MAX))}.`);
     }
     const sent = request.body;
+    const faults = textProblems(sent);
+    if (faults.length > 0) throw new ApiError("REQUEST.INVALID_BODY", `${faultList(faults)}.`);
     if (createHash("sha256").update(sent.text).digest("hex") !== sent.sha256) return refused("PROFILE.HASH");
     if (referenceIn(sent.text) !== sent.profile) return refused("PROFILE.NAMELESS");
     const { id: keyId, clinic_id: clinicId } = keyOf(request);
