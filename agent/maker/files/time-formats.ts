@@ -21,12 +21,21 @@ export function timeFormats(texts: readonly string[]): string[] {
   if (filled.length === 0) return [];
   const found = new Map<string, string>();
   for (const { format, read } of READERS) {
-    const times = filled.map((text) => read(text));
-    if (times.every((time) => time !== null && isPossible(time)) && !found.has(times.join())) {
-      found.set(times.join(), format);
-    }
+    const times = timesIn(filled, read);
+    if (times !== null && !found.has(times)) found.set(times, format);
   }
   return [...found.values()];
+}
+
+/** Returns the times of all texts as one text. Most columns are none, so that the first other text ends it. @returns null for others */
+function timesIn(texts: readonly string[], read: (text: string) => string | null): string | null {
+  const times: string[] = [];
+  for (const text of texts) {
+    const time = read(text);
+    if (time === null || !isPossible(time)) return null;
+    times.push(time);
+  }
+  return times.join();
 }
 
 function isPossible(time: string): boolean {

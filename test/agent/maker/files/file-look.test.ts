@@ -4,6 +4,7 @@ import type { AnyProfileForm, FileProfileForm } from "../../../../agent/devices/
 import { shippedForm } from "../../../../agent/devices/table/load.ts";
 import { compiled, look } from "../../../../agent/maker/look/look.ts";
 import { type Draft, formOf } from "../../../../agent/maker/draft.ts";
+import { sheetFile } from "../../../support/sheet-file.ts";
 import { blankBase, blankForm, openFile } from "../../../../agent/maker/files/open-file.ts";
 import { nodesOf } from "../../../../agent/maker/tree.ts";
 import type { MakerClick, MakerNode, MessageView } from "../../../../agent/page/types/maker.ts";
@@ -131,6 +132,39 @@ describe("a file of an unknown analyzer becomes a study by clicks", () => {
       ["ALB", "31", "g/L"],
       ["GLU", "5.2", "mmol/L"],
     ]);
+  });
+
+  test("a spreadsheet: its cells as a table, with a real date", async () => {
+    const rows = [
+      ["Acme export", null, null, null, null],
+      ["Chip", "Taken", "Test", "Result", "Unit"],
+      ["985112001234567", { serial: 46_347 }, "ALB", 31, "g/L"],
+      ["985112001234567", { serial: 46_347 }, "GLU", 5.2, "mmol/L"],
+    ];
+    const file = await begun(sheetFile(rows));
+    expect(file.kind).toBe("xlsx");
+    expect(look(file.draft, file.messages, []).open).toEqual(["sample", "time", "code", "value"]);
+    const done = clicked(file, [
+      ["identifier", "Chip"],
+      ["time", "Taken"],
+      ["code", "Test"],
+      ["value", "Result"],
+      ["unit", "Unit"],
+    ]);
+    expect([done.open, done.problems]).toEqual([[], []]);
+    expect(done.views[0]!.sample).toMatchObject({ identifier: "985112001234567", time: "2026-11-20T21:00:00.000Z" });
+    expect(results(done.views[0])).toEqual([
+      ["ALB", "31", "g/L"],
+      ["GLU", "5.2", "mmol/L"],
+    ]);
+    expect(done.views[0]!.rows.map(({ record }) => record)).toEqual([2, 3]);
+  });
+
+  test("a table that was pasted, whose lines end with CR alone", async () => {
+    const { kind, messages, draft } = await begun(rows.join("\r"));
+    const { trees, open } = look(draft, messages, []);
+    expect([kind, open]).toEqual(["csv", ["sample", "time", "code", "value"]]);
+    expect(trees![0]!.children.map(({ place }) => place)).toEqual(["line", "header", "row", "row", "row"]);
   });
 
   test("XML: elements and attributes, in and around each result", async () => {
