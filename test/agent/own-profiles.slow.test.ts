@@ -232,9 +232,9 @@ describe("a clinic's own profiles in a running agent", () => {
 
 /** The adoptions that are noted in the spool. */
 function intent(): string | undefined {
-  return readSpool(data(), (db) =>
-    db.prepare("SELECT value FROM meta WHERE key = 'adoption'").pluck().get(),
-  ) as string | undefined;
+  return readSpool(data(), (db) => db.prepare("SELECT value FROM meta WHERE key = 'adoption'").pluck().get()) as
+    | string
+    | undefined;
 }
 
 /** Kills an adoption at its start, or when the pin is stored and the messages are not. */
