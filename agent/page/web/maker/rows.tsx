@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { AnalyteName, MakerRow, MakerSample, MessageView } from "../../types/maker.ts";
 import { dateTime, language } from "../../../../server/web/text.ts";
+import { unitText } from "../../../../shared/clinical/units/unit-text.ts";
 import { DataTable } from "../../../../server/web/ui/list/data-table.tsx";
 import { Facts } from "../../../../server/web/ui/status/facts.tsx";
 import { studyWord } from "../../../../server/web/ui/words/study-word.ts";
@@ -143,7 +144,7 @@ function DrawnRow({ row: { record, code, result, reason, rule, suggestions = [] 
               ))}
           </td>
           <td class="number">
-            {result.text} <span class="quiet">{result.unit}</span>
+            {result.text} <span class="quiet">{unitText(result.unit ?? "")}</span>
           </td>
           <td>{result.range ?? "–"}</td>
           <td>

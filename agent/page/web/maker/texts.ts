@@ -5,8 +5,8 @@ import { translations } from "../../../../server/web/text.ts";
 export const t = translations({
   title: ["New profile", "Yeni profil"],
   why: [
-    "Say once what the device’s fields mean. Nothing leaves this PC, and nothing changes before you use the profile.",
-    "Cihazın alanlarının anlamını bir kez belirtin. Hiçbir şey bu bilgisayardan çıkmaz ve profili kullanana kadar hiçbir şey değişmez.",
+    "Say once what the device’s fields mean. Nothing leaves this PC by itself, and nothing changes before you use the profile.",
+    "Cihazın alanlarının anlamını bir kez belirtin. Hiçbir şey bu bilgisayardan kendiliğinden çıkmaz ve profili kullanana kadar hiçbir şey değişmez.",
   ],
   undo: ["Undo ({count})", "Geri al ({count})"],
   otherBytes: ["Other bytes", "Başka veri"],
@@ -207,10 +207,10 @@ export function openWord(point: OpenPoint): string {
 }
 
 const files = translations({
-  csv: ["a table (CSV)", "tablo (CSV)"],
-  tsv: ["a table (TSV)", "tablo (TSV)"],
-  xlsx: ["a spreadsheet (XLSX)", "hesap tablosu (XLSX)"],
-  txt: ["a report in lines (TXT)", "satırlı rapor (TXT)"],
+  csv: ["a table (CSV)", "Tablo (CSV)"],
+  tsv: ["a table (TSV)", "Tablo (TSV)"],
+  xlsx: ["a spreadsheet (XLSX)", "Hesap tablosu (XLSX)"],
+  txt: ["a report in lines (TXT)", "Satırlı rapor (TXT)"],
   xml: ["XML", "XML"],
 });
 
@@ -241,6 +241,7 @@ const reasons = translations({
 /** A profile's name: its device, or what a general one reads. */
 export function baseWord(profile: string, name: string): string {
   const general = GENERAL.find((each) => each === profile);
+  if (profile.startsWith("new-file/")) return name;
   const word = general === undefined ? name : t(general);
   return word === profile ? profile : `${word} (${profile})`;
 }

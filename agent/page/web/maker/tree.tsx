@@ -26,14 +26,14 @@ export function Tree({
   give: Give;
 }) {
   const roles = rolesByRecord(view);
-  const list = useRef<HTMLOListElement>(null);
+  const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
     list.current?.addEventListener("keydown", moveFocus);
   }, []);
   const isTable = tree.children.some(({ place }) => place === "header");
   return (
-    <>
-      <ol class="maker-tree" ref={list}>
+    <div ref={list}>
+      <ol class="maker-tree">
         {tree.children.map((record, index) => {
           if (isTable && record.place !== "line") return null;
           const own = chosen?.message === message && chosen.record === index ? chosen : null;
@@ -49,7 +49,7 @@ export function Tree({
         })}
       </ol>
       {isTable && <Table {...{ message, tree, protocol, chosen, choose, give }} rolesOf={rolesIn(view)} />}
-    </>
+    </div>
   );
 }
 
@@ -133,7 +133,8 @@ function moveFocus(event: KeyboardEvent) {
   const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
   if (step === 0) return;
   const all = [...list.querySelectorAll<HTMLElement>(".maker-record, .maker-leaf")];
-  const next = all[all.indexOf(event.target as HTMLElement) + step];
+  const at = all.indexOf(event.target as HTMLElement);
+  const next = at < 0 ? undefined : all[at + step];
   if (next === undefined) return;
   event.preventDefault();
   next.focus();

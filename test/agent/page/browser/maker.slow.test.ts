@@ -240,6 +240,10 @@ describe.skipIf(browserProblem() !== null)("the maker of profiles", () => {
     await page.getByRole("button", { name: "d.M.yyyy H:mm" }).click();
     await table.getByRole("button", { name: /^Taken\s*Time/ }).waitFor();
     await give("Test", "Code");
+    // A digit chooses, also in a table: the tenth button is Value, the ninth Code.
+    await table.getByRole("button", { name: "Test" }).press("9");
+    await page.getByRole("button", { name: "Undo (6)" }).waitFor();
+    await page.getByRole("button", { name: "Undo (6)" }).click();
     await give("Result", "Value");
     await expectAccessible(page);
     await give("Unit", "Unit");
