@@ -196,7 +196,7 @@ describe("a clinic's own profiles in a running agent", () => {
     expect(await adopt()).toEqual({ outcome: "adopted", to: "own/acme-x1@2", changed: 2 });
     expect(pinned()).toBe("own/acme-x1@2");
     expect(latest().map(({ profile }) => profile)).toEqual(["own/acme-x1@2", "own/acme-x1@2"]);
-    expect(intent()).toBe("[]");
+    expect(notedAdoptions()).toBe("[]");
   });
 
   test("an adoption that kill -9 ends leaves the old revision, or the next start completes the new one", async () => {
@@ -215,7 +215,7 @@ describe("a clinic's own profiles in a running agent", () => {
       const killed = [pin, latest()[0]?.profile];
       await restart();
       // The devices are served while the messages are read again.
-      await until("the end of the adoption", () => ["[]", "", undefined].includes(intent()));
+      await until("the end of the adoption", () => ["[]", "", undefined].includes(notedAdoptions()));
       await agent.stop();
       const analytes = pin === "own/acme-x1@2" ? "WBC" : "WBC,PLT";
       const isWhole = latest().every((study) => study.profile === pin && study.analytes.join() === analytes);
@@ -231,7 +231,7 @@ describe("a clinic's own profiles in a running agent", () => {
 });
 
 /** The adoptions that are noted in the spool. */
-function intent(): string | undefined {
+function notedAdoptions(): string | undefined {
   return readSpool(data(), (db) => db.prepare("SELECT value FROM meta WHERE key = 'adoption'").pluck().get()) as
     | string
     | undefined;

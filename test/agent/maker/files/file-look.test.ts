@@ -135,13 +135,13 @@ describe("a file of an unknown analyzer becomes a study by clicks", () => {
   });
 
   test("a spreadsheet: its cells as a table, with a real date", async () => {
-    const rows = [
+    const sheet = [
       ["Acme export", null, null, null, null],
       ["Chip", "Taken", "Test", "Result", "Unit"],
       ["985112001234567", { serial: 46_347 }, "ALB", 31, "g/L"],
       ["985112001234567", { serial: 46_347 }, "GLU", 5.2, "mmol/L"],
     ];
-    const file = await begun(sheetFile(rows));
+    const file = await begun(sheetFile(sheet));
     expect(file.kind).toBe("xlsx");
     expect(look(file.draft, file.messages, []).open).toEqual(["sample", "time", "code", "value"]);
     const done = clicked(file, [
