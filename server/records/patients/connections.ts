@@ -1,5 +1,5 @@
 import { reconcileSoap } from "../changes/clinic-soap.ts";
-import { announcePatients, notePatientRemovals, reconcileStudies } from "../changes/clinic-studies.ts";
+import { announcePatient, notePatientRemovals, reconcileStudies } from "../changes/clinic-studies.ts";
 import { query, type Session } from "../../database/query.ts";
 import { UNSTAMPED } from "../../database/stamps.ts";
 
@@ -27,10 +27,10 @@ export async function setConnection(
  * so no clinic lost the patient or got it back.
  */
 export async function relist(session: Session, patientId: number, now: number, isNew = false): Promise<void> {
-  await announcePatients(session, [patientId]);
-  if (!isNew) await notePatientRemovals(session, [patientId], now);
+  await announcePatient(session, patientId);
+  if (!isNew) await notePatientRemovals(session, patientId, now);
   await session.all(relistPatient, { patientId, now });
-  await reconcileStudies(session, [patientId], now);
+  await reconcileStudies(session, patientId, now);
   await reconcileSoap(session, patientId, now);
 }
 
