@@ -57,9 +57,16 @@ export async function reconcileStudies(session: Session, patientId: number, now:
   await session.all(addStudiesOfPatient, { patientId, now });
 }
 
-/** Notes the clinics whose list a patient leaves, and forgets those to which it returns. Call it before the lists change. */
-export async function notePatientRemovals(session: Session, patientId: number, now: number): Promise<void> {
-  await session.all(noteLostPatient, { patientId, now });
+/**
+ * Notes the clinics whose list a patient leaves, and forgets those to which it returns. Call it before the lists change. `isNew`: only
+ * a first connection changed, so no clinic loses the patient. It may have been there before an undo all the same.
+ */
+export async function notePatientRemovals(
+  session: Session,
+  patientId: number,
+  { now, isNew }: { now: number; isNew: boolean },
+): Promise<void> {
+  if (!isNew) await session.all(noteLostPatient, { patientId, now });
   await session.all(forgetLostPatient, { patientId });
 }
 
