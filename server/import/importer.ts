@@ -53,11 +53,9 @@ type Step = (session: Session, entity: Entity, current: ImportContext) => Promis
 const stages: readonly Partial<Record<Entity["type"], Step>>[] = [
   { clinic: storeEntity, customer: storeEntity },
   { user: storeEntity, patient: storeEntity },
+  { patient: linkMerged, patient_source: storeEntity, customer_source: storeEntity, connection: storeEntity },
+  // After the connections: lines run concurrently, and a connection changes the lists of the records that its patient has.
   {
-    patient: linkMerged,
-    patient_source: storeEntity,
-    customer_source: storeEntity,
-    connection: storeEntity,
     study: storeEntity,
     soap: storeEntity,
     calendar_event: storeEntity,

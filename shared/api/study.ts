@@ -175,7 +175,7 @@ const readProperties = {
     Type.String({
       description:
         "Number of the sample: that of its order, else, for the clinic whose device sent the study, the first one that the " +
-        "device sent. Absent without one.",
+        "device sent, which may be whatever a person typed there. Absent without one.",
     }),
   ),
   study_instance_uid: Type.Optional(

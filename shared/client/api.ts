@@ -244,7 +244,7 @@ export interface ListedStudy {
     /** Number of the order in the software that sent it; null for an order of the dashboard. */
     placer_number: string | null;
   };
-  /** Number of the sample: that of its order, else, for the clinic whose device sent the study, the first one that the device sent. Absent without one. */
+  /** Number of the sample: that of its order, else, for the clinic whose device sent the study, the first one that the device sent, which may be whatever a person typed there. Absent without one. */
   accession?: string;
   /** DICOM Study Instance UID (0020,000D) of the images. Absent without one. */
   study_instance_uid?: string;
@@ -306,7 +306,7 @@ export interface DiagnosticStudy {
     /** Number of the order in the software that sent it; null for an order of the dashboard. */
     placer_number: string | null;
   };
-  /** Number of the sample: that of its order, else, for the clinic whose device sent the study, the first one that the device sent. Absent without one. */
+  /** Number of the sample: that of its order, else, for the clinic whose device sent the study, the first one that the device sent, which may be whatever a person typed there. Absent without one. */
   accession?: string;
   /** DICOM Study Instance UID (0020,000D) of the images. Absent without one. */
   study_instance_uid?: string;

@@ -39,33 +39,43 @@ export async function announceStudy(
   await session.all(stampStudy, { ...change, patientId });
 }
 
-/** Adds the events of changed patients. Call it before the lists of their clinics change, so that a lost clinic is notified. */
-export async function announcePatients(session: Session, patientIds: readonly number[]): Promise<void> {
-  const patients = patientIds.map((patientId) => ({ patientId }));
-  await session.each(eventsOfPatient, patients);
-  await session.each(eventsOfMovedSoap, patients);
+/** Adds the events of a changed patient. Call it before the lists of its clinics change, so that a lost clinic is notified. */
+export async function announcePatient(session: Session, patientId: number): Promise<void> {
+  await session.all(eventsOfPatient, { patientId });
+  await session.all(eventsOfMovedSoap, { patientId });
 }
 
-/** Adds the studies of patients to the clinics that list them now, and removes them from the others. */
-export async function reconcileStudies(session: Session, patientIds: readonly number[], now: number): Promise<void> {
-  const patients = patientIds.map((patientId) => ({ patientId, now }));
-  await session.each(eventsOfLeftStudies, patients);
-  await session.each(noteLostStudies, patients);
-  await session.each(dropStudiesOfPatient, patients);
-  await session.each(eventsOfNewStudies, patients);
-  await session.each(forgetLostStudies, patients);
-  await session.each(addStudiesOfPatient, patients);
+/** Adds the studies of a patient to the clinics that list it now, and removes them from the others. */
+export async function reconcileStudies(session: Session, patientId: number, now: number): Promise<void> {
+  // Most patients of an import have none yet.
+  if ((await session.first(anyStudy, { patientId })) === undefined) return;
+  await session.all(eventsOfLeftStudies, { patientId });
+  await session.all(noteLostStudies, { patientId, now });
+  await session.all(dropStudiesOfPatient, { patientId });
+  await session.all(eventsOfNewStudies, { patientId });
+  await session.all(forgetLostStudies, { patientId });
+  await session.all(addStudiesOfPatient, { patientId, now });
 }
 
-/** Notes the patients that leave a clinic's list, and forgets the returning ones. Call it before the lists change. */
-export async function notePatientRemovals(session: Session, patientIds: readonly number[], now: number): Promise<void> {
-  const patients = patientIds.map((patientId) => ({ patientId, now }));
-  await session.each(noteLostPatient, patients);
-  await session.each(forgetLostPatient, patients);
+/**
+ * Notes the clinics whose list a patient leaves, and forgets those to which it returns. Call it before the lists change. `isNew`: only
+ * a first connection changed, so no clinic loses the patient. It may have been there before an undo all the same.
+ */
+export async function notePatientRemovals(
+  session: Session,
+  patientId: number,
+  { now, isNew }: { now: number; isNew: boolean },
+): Promise<void> {
+  if (!isNew) await session.all(noteLostPatient, { patientId, now });
+  await session.all(forgetLostPatient, { patientId });
 }
 
 /** The time of a change, for the stamp. */
 const changed = ({ now }: { now: number }) => ({ changedAt: now });
+
+const anyStudy = query((db, p: { patientId: number }) =>
+  db.selectFrom("study").select("id").where("patient_id", "=", p.patientId).limit(1),
+);
 
 const stampStudy = query(
   (db, p: { fp: string; patientId: number; now: number }) =>

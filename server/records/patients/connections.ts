@@ -1,5 +1,5 @@
 import { reconcileSoap } from "../changes/clinic-soap.ts";
-import { announcePatients, notePatientRemovals, reconcileStudies } from "../changes/clinic-studies.ts";
+import { announcePatient, notePatientRemovals, reconcileStudies } from "../changes/clinic-studies.ts";
 import { query, type Session } from "../../database/query.ts";
 import { UNSTAMPED } from "../../database/stamps.ts";
 
@@ -23,14 +23,13 @@ export async function setConnection(
 
 /**
  * Updates the copies of patient columns in its connections. Run it after each change of the patient or a connection. A closed
- * connection keeps its last copies, because that clinic must not learn of later changes. `isNew`: only a first connection changed,
- * so no clinic lost the patient or got it back.
+ * connection keeps its last copies, because that clinic must not learn of later changes. `isNew`: only a first connection changed.
  */
 export async function relist(session: Session, patientId: number, now: number, isNew = false): Promise<void> {
-  await announcePatients(session, [patientId]);
-  if (!isNew) await notePatientRemovals(session, [patientId], now);
+  await announcePatient(session, patientId);
+  await notePatientRemovals(session, patientId, { now, isNew });
   await session.all(relistPatient, { patientId, now });
-  await reconcileStudies(session, [patientId], now);
+  await reconcileStudies(session, patientId, now);
   await reconcileSoap(session, patientId, now);
 }
 

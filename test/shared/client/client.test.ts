@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { paths } from "../../../shared/client/api.ts";
 import { type ApiFailure, createClient } from "../../../shared/client/client.ts";
+import { pruneFeeds } from "../../../server/records/webhooks/feed-pruning.ts";
 import { type TypedDocument, typesOf } from "../../support/openapi-types.ts";
 import {
   clinic,
@@ -168,6 +169,30 @@ test("deleted and disconnected patients and their studies come as removed, until
   expect((await removed(gone.cursor)).fps).toEqual([]);
   await importEntities(server.store, connection(dog.fp, own));
   expect((await removed(null)).fps).toEqual([cat.fp]);
+});
+
+test("the feed begins at its end, comes in pages, and says when its next events are no longer kept", async () => {
+  const server = await startServer(clinic(own));
+  const { client } = await clientOf(server);
+  const read = async (cursor: string | null) => {
+    const pages = await collect(client.events(cursor));
+    const fps = pages.map(({ events }) => events.map(({ fp }) => fp));
+    return { fps, cursor: pages.at(-1)?.cursor ?? "" };
+  };
+  const start = await read("latest");
+  const all = Array.from({ length: 501 }, () => patient());
+  await importEntities(server.store, ...all, ...all.map(({ fp }) => connection(fp, own)));
+  const news = await read(start.cursor);
+  expect(news.fps.map(({ length }) => length)).toEqual([500, 1]);
+  expect(news.fps.flat().toSorted()).toEqual(all.map(({ fp }) => fp).toSorted());
+  // A walk that was cut off goes on after its last page.
+  const [first] = await collect(client.events(start.cursor));
+  expect((await read(first?.cursor ?? "")).fps).toEqual([news.fps[1]]);
+  expect((await read(news.cursor)).fps).toEqual([[]]);
+  expect((await read(null)).fps.flat()).toHaveLength(501);
+  await pruneFeeds(server.store, { before: server.clock.now + 1, now: server.clock.now });
+  expect(await failureOf(read(start.cursor))).toMatchObject({ status: 410, code: "EVENTS.EXPIRED" });
+  expect((await read(news.cursor)).fps).toEqual([[]]);
 });
 
 test("a walk beyond the budget of the key waits for Retry-After, and ends", async () => {

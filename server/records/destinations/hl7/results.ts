@@ -1,6 +1,7 @@
 import type { Language } from "../../../../shared/api/language.ts";
 import type { Result, RowSnapshot, Snapshot, Study } from "../../../../shared/api/study.ts";
 import { type Analyte, analyteByCode } from "../../../../shared/clinical/analytes/analytes.ts";
+import { loincOf } from "../../../../shared/clinical/analytes/loinc.ts";
 import { ucumOf } from "../../../../shared/clinical/analytes/unit-spellings.ts";
 import { boundsOf } from "../../../../shared/clinical/analytes/value.ts";
 import { meaningOf } from "../../../../shared/clinical/result-words.ts";
@@ -28,7 +29,7 @@ export function observationsOfStudy({ study, snapshot, device, language }: Measu
     const analysedAt = row?.measured_at === undefined ? null : Date.parse(row.measured_at);
     const interval = result.reference_range === null ? null : intervalWords(row?.interval_id ?? null, animal, language);
     return {
-      ...codeOf(result.analyte, analyte, row?.device_label),
+      ...codeOf(result.analyte, analyte, result.unit, row?.device_label),
       value: valueOf(result, row),
       unit: result.unit === null ? null : unitOf(result.unit),
       range: result.reference_range,
@@ -40,7 +41,7 @@ export function observationsOfStudy({ study, snapshot, device, language }: Measu
   const missing = (snapshot?.not_reported ?? []).map(({ analyte, code, text }): OruResult => {
     const known = analyteByCode(analyte);
     return {
-      ...codeOf(analyte, known, undefined),
+      ...codeOf(analyte, known, null),
       value: { type: "none", isPending: code === "not_final" },
       ...{ unit: null, range: null, flag: null, at: acquiredAt, analysedAt: null, device },
       notes: code === "no_value" && text !== "" ? [text] : [],
@@ -49,8 +50,8 @@ export function observationsOfStudy({ study, snapshot, device, language }: Measu
   return [...measured, ...missing];
 }
 
-function codeOf(code: string, analyte: Analyte | undefined, label: string | undefined) {
-  return { loinc: analyte?.loinc[0] ?? null, code, name: analyte?.name ?? label ?? code };
+function codeOf(code: string, analyte: Analyte | undefined, unit: string | null, label?: string) {
+  return { loinc: analyte === undefined ? null : loincOf(analyte, unit), code, name: analyte?.name ?? label ?? code };
 }
 
 /** A plain number, a bound or a ratio (SN), a word for present or absent (CWE), or a text. */

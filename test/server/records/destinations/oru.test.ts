@@ -9,6 +9,7 @@ import {
   reportMessage,
   withdrawalMessage,
 } from "../../../../server/records/destinations/hl7/oru.ts";
+import { observationsOfStudy } from "../../../../server/records/destinations/hl7/results.ts";
 import { parseByOther } from "../../../support/hl7-standard.ts";
 
 const at = Date.parse("2026-11-21T07:00:30.000Z");
@@ -236,5 +237,19 @@ test("hl7-standard reads the fields of a plain report", () => {
   const message = parseByOther(reportMessage(plain, header, null)?.message ?? "");
   expect(["PID.3.1", "PID.5.2", "OBR.2.1", "OBX.3.1", "OBX.5", "OBX.6.1"].map((path) => message.get(path))).toEqual([
     ...["00417", "Pamuk", "10231", "1742-6", "143", "U/L"],
+  ]);
+});
+
+test("the LOINC code is of the quantity that the unit measures", () => {
+  const measured = { value: 5, reference_range: null, flag: null };
+  const results = ["mg/dL", "mmol/L", null].map((unit) => ({ ...measured, analyte: "GLU", unit }));
+  const found = observationsOfStudy({
+    ...{ study: { results, acquired_at: new Date(at).toISOString() }, snapshot: null, device: null },
+    language: "en",
+  });
+  expect(found.map(({ code, loinc }) => [code, loinc])).toEqual([
+    ["GLU", "2345-7"],
+    ["GLU", "14749-6"],
+    ["GLU", null],
   ]);
 });

@@ -5,7 +5,7 @@ import { query, uncachedWrite } from "../../../../server/database/query.ts";
 import { connectAnimal, storeAnimal } from "../../../../server/records/registry/animals.ts";
 import { inBatch } from "../../../../server/records/registry/batches.ts";
 import { ownerId } from "../../../../server/records/registry/owners.ts";
-import { connection, importEntities, noon, onPostgres, study } from "../../harness.ts";
+import { connection, importEntities, importText, noon, onPostgres, study } from "../../harness.ts";
 import { event, soap } from "../../records.ts";
 import { ada, ours, pamuk, practiceServer, theirs, timeless } from "../../practice-software.ts";
 
@@ -41,6 +41,16 @@ describe("undo", () => {
     const { data } = (await server.get(reader, "/agent/v1/removed?updated_since=2026-11-21")).body;
     expect(data).toMatchObject({ items: [{ patient_fp: fp }], total: 1 });
     expect((await send(pamuk)).items[0]?.outcome).toBe("created");
+  });
+
+  test("a removed animal that an export brings back has not left", async () => {
+    const { server, reader, send, undo, last, exported } = await practiceServer();
+    const fp = (await send(pamuk)).items[0]?.fp ?? "";
+    const kept = await exported();
+    await undo(await last());
+    await importText(server.store, kept);
+    expect((await server.get(reader, `/api/v1/patients/${fp}`)).status).toBe(200);
+    expect((await server.get(reader, "/api/v1/changes")).body.data.items).toEqual([]);
   });
 
   test("a changed and a removed animal get their facts, numbers, owner and results back", async () => {

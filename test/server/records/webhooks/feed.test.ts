@@ -134,6 +134,31 @@ describe("what happens to a record is an event of the clinics that read it", () 
     expect(await news()).toEqual([`patient changed ${single.fp}`, `patient changed ${single.fp}`]);
   });
 
+  test("studies that an import moves to animals that it connects have all left the clinic of the animal before", async () => {
+    const { store, push, key, foreignKey, news, read } = await world();
+    const animals = Array.from({ length: 28 }, () => patient());
+    const studies = animals.map(() => study({ patient_fp: single.fp }));
+    await push(key, ...studies);
+    await importEntities(store, ...animals);
+    const { cursor } = await read(foreignKey, "?after=latest");
+    await news();
+    const moved = studies.map(({ revision: _1, dedupe_key: _2, source: _3, patient_hint: _4, ...sent }, index) => ({
+      ...{ type: "study" as const, ...sent, patient_fp: animals[index]?.fp ?? "" },
+    }));
+    // The import stores up to 64 lines at a time: here a study follows the connection of its animal 1 to 7 lines later.
+    const lines = [1, 2, 3, 4, 5, 6, 7].flatMap((distance) => {
+      const start = (distance * (distance - 1)) / 2;
+      const some = animals.slice(start, start + distance);
+      return [...some.map(({ fp }) => connection(fp, other)), ...moved.slice(start, start + distance)];
+    });
+    await importEntities(store, ...lines);
+    const fps = studies.map(({ fp }) => fp).toSorted();
+    expect((await news()).toSorted()).toEqual(fps.map((fp) => `study removed ${fp}`));
+    const { data } = await read(foreignKey, `?after=${cursor}&page_size=500`);
+    const changes = data.items.map(({ kind, change }) => `${kind} ${change}`);
+    expect(changes.toSorted()).toEqual([...fps.map(() => "patient created"), ...fps.map(() => "study created")]);
+  });
+
   test("a SOAP record: written, edited, signed, and amended by a signed one", async () => {
     const { store, read, news, key, foreignKey } = await world();
     const content = {
