@@ -1,5 +1,5 @@
 import type { Modality, ReadResult } from "../../../shared/api/study.ts";
-import type { Analyte } from "../../../shared/clinical/analytes/analytes.ts";
+import { loincOf } from "../../../shared/clinical/analytes/loinc.ts";
 import { ucumOf } from "../../../shared/clinical/analytes/unit-spellings.ts";
 import { analyteOf } from "../../../shared/clinical/results.ts";
 
@@ -10,17 +10,5 @@ export function withCodes<S extends { modality: Modality; results: ReadResult[] 
 
 function codesOf({ analyte, unit, code_source }: ReadResult, modality: Modality): Pick<ReadResult, "loinc" | "ucum"> {
   const known = code_source === "device" ? undefined : analyteOf(analyte, modality);
-  return { loinc: known === undefined ? null : loincIn(known, unit), ucum: unit === null ? null : ucumOf(unit) };
-}
-
-/** The catalogue's first code is of its canonical unit. A LOINC code names a mass or an amount, so it holds for units of that kind alone. */
-function loincIn({ loinc, canonical_unit }: Analyte, unit: string | null): string | null {
-  const [first = null] = loinc;
-  if (canonical_unit === null) return first;
-  return unit !== null && quantityIn(unit) === quantityIn(canonical_unit) ? first : null;
-}
-
-function quantityIn(unit: string): "amount" | "mass" | "other" {
-  if (/mol\b|^mEq/.test(unit)) return "amount";
-  return /^[kmunp]?g\//.test(unit) ? "mass" : "other";
+  return { loinc: known === undefined ? null : loincOf(known, unit), ucum: unit === null ? null : ucumOf(unit) };
 }

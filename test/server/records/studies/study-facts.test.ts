@@ -97,11 +97,9 @@ test("include=codes adds LOINC and UCUM to each result, by its unit, and nothing
     ];
     return read.map(({ analyte, unit, loinc, ucum }) => [analyte, unit, loinc, ucum]);
   };
-  const glucose = analytes.find(({ code }) => code === "GLU");
-  const of = (unit: string) => (glucose?.canonical_unit === unit ? glucose.loinc[0] : null);
   const coded = [
-    ["GLU", "mmol/L", of("mmol/L"), "mmol/L"],
-    ["GLU", "mg/dL", of("mg/dL"), "mg/dL"],
+    ["GLU", "mmol/L", "14749-6", "mmol/L"],
+    ["GLU", "mg/dL", "2345-7", "mg/dL"],
     ["ALT", "U/L", "1742-6", "U/L"],
     ["XYZ", "furlong", null, null],
   ];
