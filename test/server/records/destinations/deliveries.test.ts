@@ -277,6 +277,18 @@ test("the outcome of an older attempt is kept and changes nothing", async () => 
   expect((await store.all(stored, {}))[0]?.state).toBe("sending");
 });
 
+test("a clock that is set back keeps the order, and no message waits until it has caught up", async () => {
+  const { file, receiver, push, key, pamuk, clock, filed } = await world();
+  await file();
+  await receiver.next();
+  await receiver.report({ outcome: "failed", code: "ACK.TIMED_OUT" });
+  clock.now -= DAY_MS;
+  const later = study({ patient_fp: pamuk.fp });
+  await push(key, later);
+  const fps = [fieldOf(await receiver.take(), "OBR", 3), fieldOf(await receiver.take(), "OBR", 3)];
+  expect(fps).toEqual([`${filed.fp}^VETWIRE`, `${later.fp}^VETWIRE`]);
+});
+
 test("a destination that the agent no longer names is paused, and goes on where it was", async () => {
   const { file, receiver, call } = await world();
   await file();

@@ -167,7 +167,7 @@ function Refused({
   );
 }
 
-/** What waits. A person sets aside what blocks the rest. */
+/** What waits. The first one blocks the rest until a person sets it aside. */
 function Waiting({
   of: { id },
   deliveries,
@@ -190,7 +190,8 @@ function Waiting({
         label={t("waitingHead")}
         deliveries={deliveries}
         action={{
-          ...{ word: t("setAside"), isRunning, isFor: ({ state }) => state !== "sending" },
+          ...{ word: t("setAside"), isRunning },
+          isFor: (delivery) => delivery === deliveries[0] && delivery.state !== "sending",
           run: ({ id: delivery }) => void setAside(delivery),
         }}
       />
