@@ -872,7 +872,7 @@ export interface DestinationDeliveryColumns {
   /** The bytes in base64, once it was the oldest of its destination. Null again after their time. */
   payload: string | null;
   sha256: string | null;
-  /** What the receiver holds once it acknowledged, as JSON; null for nothing. */
+  /** What the receiver holds once it acknowledged, or for which animal it holds nothing then, as JSON. Null without bytes. */
   held: string | null;
   attempts: number;
   /** Time of the next attempt. While an attempt is under way, the time from which another server may repeat it. */

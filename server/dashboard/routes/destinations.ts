@@ -20,7 +20,7 @@ import {
   removeDestination,
   setDestinationOptions,
 } from "../../records/destinations/overview.ts";
-import { sendAgain } from "../../records/destinations/parked.ts";
+import { sendAgain, setAside } from "../../records/destinations/parked.ts";
 import { clinicOf } from "../auth/guard.ts";
 import { bodyReader } from "../body.ts";
 import type { DashboardContext } from "../context.ts";
@@ -44,6 +44,7 @@ const newBody = bodyReader({
 });
 const optionsBody = bodyReader({ options });
 const pauseBody = bodyReader({ paused: Type.Boolean() });
+const asideBody = bodyReader({ delivery: Type.Integer({ minimum: 1 }) });
 const againBody = bodyReader({ deliveries: Type.Array(Type.Integer({ minimum: 1 }), { minItems: 1, maxItems: 100 }) });
 
 const URL = "/clinic/v1/clinics/:clinic/destinations";
@@ -101,6 +102,9 @@ function createRoute(app: FastifyInstance, { store, now, allowPrivateWebhooks: a
   });
 }
 
+/** The commands on deliveries, whose queue is here also for an agent. */
+const ofQueue = ["again", "aside"];
+
 function changeRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
   type Change = (session: Session, id: number) => Promise<unknown>;
   /** Adds a route that changes a destination, and writes the audit with it. */
@@ -110,9 +114,10 @@ function changeRoutes(app: FastifyInstance, { store, now }: DashboardContext): v
       handler: async (request) => {
         const change = read(request);
         await store.transaction(async (session) => {
-          const { stored } = await found(session, request);
+          const { row, stored } = await found(session, request);
           // What an agent's file says changes there alone.
-          if (stored.agent_id !== null && path !== "again") refuse(refusal("DESTINATION.OF_AGENT"));
+          const isOwn = path === "delete" ? row.removable : stored.agent_id === null || ofQueue.includes(path);
+          if (!isOwn) refuse(refusal("DESTINATION.OF_AGENT"));
           await change(session, stored.id);
           await auditCommand(session, `destinations ${name}`, [stored.public_id], actorOf(request, now()));
         });
@@ -130,6 +135,12 @@ function changeRoutes(app: FastifyInstance, { store, now }: DashboardContext): v
   command("POST", "again", "resend", (request) => {
     const { deliveries: ids } = againBody(request.body);
     return (session, destinationId) => sendAgain(session, { destinationId, ids, now: now() });
+  });
+  command("POST", "aside", "set aside", (request) => {
+    const { delivery: id } = asideBody(request.body);
+    return async (session, destinationId) => {
+      if (!(await setAside(session, { destinationId, id, now: now() }))) refuse(refusal("DESTINATION.UNDER_WAY"));
+    };
   });
   command("POST", "delete", "delete", () => (session, id) => removeDestination(session, id, now()));
 }

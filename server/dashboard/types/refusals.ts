@@ -177,6 +177,7 @@ const english = {
   "DESTINATION.FORBIDDEN": () => "No results go to this address: enter another one",
   "DESTINATION.NEEDS_TLS": () => "This address is in the internet: choose the encrypted connection",
   "DESTINATION.TOO_MANY": (most) => `The clinic has ${most} destinations, the most. Remove one first`,
+  "DESTINATION.UNDER_WAY": () => "This result is being sent, or does not wait any more: look again in a minute",
   "DESTINATION.OF_AGENT": () => "A clinic PC reaches this destination: change it there, in agent.yaml",
   "WRITE.DONE": () => "This is done already: load the page again",
 } as const satisfies Record<string, Words>;
@@ -335,6 +336,7 @@ const turkish: Record<RefusalCode, Words> = {
   "DESTINATION.FORBIDDEN": () => "Bu adrese sonuç gönderilmez: başka bir adres girin",
   "DESTINATION.NEEDS_TLS": () => "Bu adres internette: şifreli bağlantıyı seçin",
   "DESTINATION.TOO_MANY": (most) => `Kliniğin ${most} hedefi var, en çok bu kadar olur. Önce birini kaldırın`,
+  "DESTINATION.UNDER_WAY": () => "Bu sonuç şu anda gönderiliyor ya da artık beklemiyor: bir dakika sonra yeniden bakın",
   "DESTINATION.OF_AGENT": () => "Bu hedefe bir klinik bilgisayarı gönderir: orada, agent.yaml içinde değiştirin",
   "WRITE.DONE": () => "Bu zaten yapıldı: sayfayı yeniden yükleyin",
 };

@@ -36,7 +36,7 @@ export const kinds = {
   "update-failed": { lastsMs: 0, goneMs: 0 },
   /** A webhook paused itself. Only a person resumes it. */
   "webhook-paused": { lastsMs: 0, goneMs: 0 },
-  /** Practice software refused results. */
+  /** Practice software refused results, or a person set them aside. */
   "results-refused": { lastsMs: 0, goneMs: 0 },
   /** Results wait for practice software. */
   "results-wait": { lastsMs: 0, goneMs: 0 },

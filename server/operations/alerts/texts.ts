@@ -107,7 +107,7 @@ const english: Record<AlertKind, KindText> = {
     advice: "Its messages wait. Open Settings, Webhooks: it says why. Resume it there once the program works.",
   },
   "results-refused": {
-    title: "{subject} refused results: {count}",
+    title: "Results that {subject} did not take: {count}",
     advice: "Open Settings, Practice software: it says why. Repair the cause, and send them again.",
   },
   "results-wait": {
@@ -176,7 +176,7 @@ const turkish: Record<AlertKind, KindText> = {
     advice: "Mesajları bekliyor. Ayarlar, Webhook'lar sayfasında nedeni yazar; program çalışınca oradan sürdürün.",
   },
   "results-refused": {
-    title: "{subject} sonuçları reddetti: {count}",
+    title: "{subject} tarafından alınmayan sonuç: {count}",
     advice:
       "Ayarlar, Klinik yazılımı sayfasını açın: nedeni orada yazar. Nedeni giderin ve sonuçları yeniden gönderin.",
   },

@@ -7,6 +7,7 @@ import {
 } from "../../dashboard/types/settings/destinations.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { DestinationColumns } from "../../database/schema.ts";
+import { queueAt } from "./changes.ts";
 
 // The destinations of a clinic. Agents register their own ones; those of the server are written at the dashboard.
 
@@ -29,11 +30,23 @@ export async function registerDestinations(
   for (const { id: slug, kind, options } of named) {
     const known = stored.find((one) => one.slug === slug);
     const columns = { kind, options: JSON.stringify(options) };
-    if (known !== undefined) await session.all(rename, { id: known.id, ...columns, paused: 0 });
-    else await insertDestination(session, { ...agent, slug, ...columns, address: null });
+    if (known !== undefined) {
+      if (known.kind !== kind) await forgetSent(session, { destinationId: known.id, now: agent.now });
+      await session.all(rename, { id: known.id, ...columns, paused: 0 });
+    } else await insertDestination(session, { ...agent, slug, ...columns, address: null });
   }
   const gone = stored.filter(({ slug, paused }) => paused === 0 && named.every(({ id }) => id !== slug));
   for (const { id } of gone) await session.all(setPaused, { id, paused: 1 });
+}
+
+/** Makes what waits as messages of the other kind: its receiver holds nothing, and cannot read the bytes that were made. */
+async function forgetSent(
+  session: Session,
+  of: { readonly destinationId: number; readonly now: number },
+): Promise<void> {
+  for (const { study_fp: fp, place } of await session.all(made, of)) await session.all(queueAt, { ...of, fp, place });
+  await session.all(endAttempted, of);
+  await session.all(forgetHeld, of);
 }
 
 /** @returns the public id of the new destination */
@@ -88,7 +101,7 @@ export const ofServer = query((db) =>
 );
 
 const ofAgent = query((db, p: { agentId: number }) =>
-  db.selectFrom("destination").select(["id", "slug", "paused"]).where("agent_id", "=", p.agentId),
+  db.selectFrom("destination").select(["id", "slug", "kind", "paused"]).where("agent_id", "=", p.agentId),
 );
 
 const bySlug = query((db, p: { agentId: number; slug: string }) =>
@@ -119,4 +132,28 @@ const rename = uncachedWrite((db, p: { id: number; kind: DestinationKind; option
 
 const setPaused = uncachedWrite((db, p: { id: number; paused: number }) =>
   db.updateTable("destination").set({ paused: p.paused }).where("id", "=", p.id),
+);
+
+/** What waits with its bytes. */
+const made = query((db, p: { destinationId: number }) =>
+  db
+    .selectFrom("destination_delivery")
+    .select(["study_fp", "place"])
+    .where("destination_id", "=", p.destinationId)
+    .where(sql<boolean>`state in ('retrying', 'sending')`)
+    .orderBy("place")
+    .orderBy("id"),
+);
+
+/** Ends what waits with its bytes; its attempts stay as proof. */
+export const endAttempted = uncachedWrite((db, p: { destinationId: number; now: number }) =>
+  db
+    .updateTable("destination_delivery")
+    .set({ state: "replaced", ended_at: p.now })
+    .where("destination_id", "=", p.destinationId)
+    .where(sql<boolean>`state in ('retrying', 'sending')`),
+);
+
+const forgetHeld = uncachedWrite((db, p: { destinationId: number }) =>
+  db.updateTable("destination_delivery").set({ held: null }).where("destination_id", "=", p.destinationId),
 );

@@ -6,7 +6,7 @@ import type {
 } from "../../dashboard/types/settings/destinations.ts";
 import { readAttempts } from "./attempts.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
-import { optionsOf, type StoredDestination } from "./destinations.ts";
+import { endAttempted, optionsOf, type StoredDestination } from "./destinations.ts";
 
 // The destinations of a clinic for its people: what waits, what was refused, and how long. One of another clinic counts as missing.
 
@@ -71,10 +71,10 @@ export async function setDestinationOptions(session: Session, id: number, option
   await session.all(setOptions, { id, options });
 }
 
-/** Removes a destination. What it got stays as proof. */
+/** Removes a destination. What it got and what was tried stay as proof. */
 export async function removeDestination(session: Session, id: number, now: number): Promise<void> {
-  await session.all(dropOpenAttempts, { id });
-  await session.all(dropOpen, { id });
+  await session.all(endAttempted, { destinationId: id, now });
+  await session.all(dropNew, { id });
   await session.all(remove, { id, now });
 }
 
@@ -90,6 +90,7 @@ function toRow(row: StoredDestination & CountsOfQueue): DestinationRow {
   return {
     ...{ id: row.public_id, name: row.slug, kind: row.kind, address: row.address, paused: row.paused === 1 },
     ...{ agent: row.agent, options: optionsOf(row), waiting: Number(row.waiting), parked: Number(row.parked) },
+    removable: row.agent === null || row.paused === 1 || row.agent_revoked_at !== null,
     oldest_at: row.oldest === null ? null : timestamp(row.oldest),
     acknowledged_at: row.acknowledged_at === null ? null : timestamp(row.acknowledged_at),
   };
@@ -97,6 +98,7 @@ function toRow(row: StoredDestination & CountsOfQueue): DestinationRow {
 
 interface CountsOfQueue {
   readonly agent: string | null;
+  readonly agent_revoked_at: number | null;
   readonly waiting: number | null;
   readonly oldest: number | null;
   readonly parked: number | null;
@@ -119,7 +121,7 @@ const ofClinic = query((db, p: { clinicId: number; id: string }) => {
     .leftJoin("agent", "agent.id", "destination.agent_id")
     .leftJoin("api_key", "api_key.id", "agent.api_key_id")
     .selectAll("destination")
-    .select("api_key.name as agent")
+    .select(["api_key.name as agent", "api_key.revoked_at as agent_revoked_at"])
     .select([
       deliveries()
         .where(OPEN)
@@ -177,14 +179,8 @@ const setOptions = uncachedWrite((db, p: { id: number; options: string }) =>
   db.updateTable("destination").set({ options: p.options }).where("id", "=", p.id),
 );
 
-const openIds = sql`select id from destination_delivery as delivery where delivery.ended_at is null and delivery.destination_id = `;
-
-const dropOpenAttempts = uncachedWrite((db, p: { id: number }) =>
-  db.deleteFrom("destination_attempt").where(sql<boolean>`delivery_id in (${openIds}${p.id})`),
-);
-
-const dropOpen = uncachedWrite((db, p: { id: number }) =>
-  db.deleteFrom("destination_delivery").where("destination_id", "=", p.id).where("ended_at", "is", null),
+const dropNew = uncachedWrite((db, p: { id: number }) =>
+  db.deleteFrom("destination_delivery").where("destination_id", "=", p.id).where("state", "=", "new"),
 );
 
 const remove = uncachedWrite((db, p: { id: number; now: number }) =>

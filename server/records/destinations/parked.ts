@@ -1,9 +1,11 @@
 import { sql } from "kysely";
 import { PARKED_MAX } from "../../../shared/api/agent/destinations.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import type { Tables } from "../../database/schema.ts";
 import { queueAt } from "./changes.ts";
+import { readHeld } from "./held.ts";
 
-// What a receiver refused, until a person sends it again or a later message settles it.
+// What a receiver refused or a person set aside, until a person sends it again or a later message settles it.
 
 export interface DestinationQueue {
   readonly slug: string;
@@ -54,6 +56,33 @@ export async function sendAgain(
   return queued;
 }
 
+/**
+ * Sets a delivery aside that blocks the later ones. One that is being sent has to end first, since its receiver may take it.
+ * @returns false if it does not wait
+ */
+export async function setAside(
+  session: Session,
+  of: { readonly destinationId: number; readonly id: number; readonly now: number },
+): Promise<boolean> {
+  return (await session.all(park, of)).length > 0;
+}
+
+/**
+ * Settles what was parked of a study before a message that the receiver took. A report that could not be taken back from another
+ * animal stays parked: that animal still has it.
+ */
+export async function settleParked(
+  session: Session,
+  taken: Pick<Tables["destination_delivery"], "destination_id" | "study_fp" | "held"> & { readonly id: number },
+): Promise<void> {
+  const animal = taken.held === null ? null : readHeld(taken.held).patient_fp;
+  for (const { id, held } of await session.all(parkedBefore, taken)) {
+    const { patient_fp, withdrawn } = held === null ? { patient_fp: null, withdrawn: undefined } : readHeld(held);
+    if (withdrawn === true && patient_fp !== animal) continue;
+    await session.all(settleAsRefused, { destinationId: taken.destination_id, id });
+  }
+}
+
 const destinationsOf = query((db, p: { agentId: number }) =>
   db
     .selectFrom("destination")
@@ -76,15 +105,35 @@ const openOf = query((db, p: { destinationId: number }) =>
 const parkedOf = query((db, p: { destinationId: number }) =>
   db
     .selectFrom("destination_delivery as delivery")
-    .innerJoin("destination_attempt as attempt", (join) =>
+    .leftJoin("destination_attempt as attempt", (join) =>
       join.onRef("attempt.delivery_id", "=", "delivery.id").onRef("attempt.number", "=", "delivery.attempts"),
     )
     .select(["delivery.id", "delivery.study_fp", "attempt.code", "attempt.text"])
-    .select(sql<number>`coalesce(attempt.ended_at, attempt.started_at)`.as("at"))
+    .select(sql<number>`coalesce(attempt.ended_at, attempt.started_at, delivery.ended_at)`.as("at"))
     .where("delivery.destination_id", "=", p.destinationId)
     .where(sql<boolean>`delivery.state = 'parked'`)
     .orderBy("delivery.id", "desc")
     .limit(PARKED_MAX),
+);
+
+const park = uncachedWrite((db, p: { destinationId: number; id: number; now: number }) =>
+  db
+    .updateTable("destination_delivery")
+    .set({ state: "parked", ended_at: p.now })
+    .where("destination_id", "=", p.destinationId)
+    .where("id", "=", p.id)
+    .where("state", "in", ["new", "retrying"])
+    .returning("id"),
+);
+
+const parkedBefore = query((db, p: { id: number; destination_id: number; study_fp: string }) =>
+  db
+    .selectFrom("destination_delivery")
+    .select(["id", "held"])
+    .where("study_fp", "=", p.study_fp)
+    .where("destination_id", "=", p.destination_id)
+    .where("id", "<", p.id)
+    .where("state", "=", "parked"),
 );
 
 const settleAsRefused = uncachedWrite((db, p: { destinationId: number; id: number }) =>

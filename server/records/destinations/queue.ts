@@ -7,6 +7,8 @@ import type { Tables } from "../../database/schema.ts";
 import type { Store } from "../../database/store.ts";
 import { queueAt } from "./changes.ts";
 import type { StoredDestination } from "./destinations.ts";
+import { type HeldBefore, heldBefore, readHeld } from "./held.ts";
+import { settleParked } from "./parked.ts";
 
 // The queue of a destination, which several servers and an agent share: one message at a time, in order. The bytes are made when a
 // delivery becomes the oldest, and stay the same in every attempt. An attempt is written before it begins. If its sender dies, the
@@ -15,6 +17,8 @@ import type { StoredDestination } from "./destinations.ts";
 //   new ──render──▶ retrying ──attempt──▶ sending ──▶ acknowledged
 //                      ▲  └──newer revision──▶ replaced  ├──▶ parked ──again──▶ refused, and a new one
 //                      └───────── failed, backoff ───────┘
+//
+// A person may set aside what is `new` or `retrying`: it is parked, too.
 
 /** An attempt to make now. */
 export interface DueAttempt {
@@ -30,21 +34,13 @@ export interface DueAttempt {
 /** What a destination gets next: an attempt, or nothing for a time. */
 export type NextDelivery = DueAttempt | { readonly waitMs: number };
 
-/** What a receiver got or may have got of a study. */
-export interface HeldBefore {
-  /** What it acknowledged last; null for nothing. */
-  readonly acknowledged: string | null;
-  /** What was sent afterwards without an answer, and replaced since. */
-  readonly uncertain: string | null;
-}
-
 /** The bytes of a delivery. */
 export interface Rendered {
   readonly payload: Buffer;
   readonly fileName: string | null;
   readonly revision: number | null;
   /** As in the column. */
-  readonly held: string | null;
+  readonly held: string;
   /** Whether the change takes another message after this one. */
   readonly continues: boolean;
 }
@@ -79,7 +75,7 @@ export async function nextDelivery(
     if (!("toRender" in step)) return step;
     const { toRender: row } = step;
     const controlId = newUlid().slice(6);
-    const before = await heldBefore(store, destination.id, row.study_fp);
+    const before = await heldBefore(store, { destinationId: destination.id, fp: row.study_fp });
     const rendered = await render({ destination, studyFp: row.study_fp, controlId, before });
     await store.transaction((session) => keepRendered(session, { ...row, now }, { controlId, rendered }));
   }
@@ -109,7 +105,7 @@ export async function endAttempt(
   }
   const state = outcome === "acknowledged" ? "acknowledged" : "parked";
   await session.all(setState, { ...row, state, nextAt: now, endedAt: now });
-  if (state === "acknowledged") await session.all(settleParked, row);
+  if (state === "acknowledged") await settleParked(session, row);
   return true;
 }
 
@@ -144,7 +140,7 @@ async function oldest(
     if (row === undefined) return { waitMs: IDLE_MS };
     if (row.state === "new") return { toRender: row };
     // A withdrawal stays due, and the report that follows it waits behind it.
-    const isWithdrawal = row.held === null;
+    const isWithdrawal = row.held !== null && readHeld(row.held).withdrawn === true;
     const newer = isWithdrawal ? undefined : await session.first(newOf, { destinationId, fp: row.study_fp });
     // A time far ahead comes from a clock that was set back.
     const waitMs = row.next_at - now > WAIT_MS_MAX ? 0 : row.next_at - now;
@@ -173,12 +169,6 @@ async function begin(session: Session, { id, attempts }: Row, until: number, now
     ...{ deliveryId: id, number, controlId: control_id, fileName: file_name ?? null },
     ...{ payload: Buffer.from(payload, "base64"), sha256 },
   };
-}
-
-async function heldBefore(session: Session, destinationId: number, fp: string): Promise<HeldBefore> {
-  const acknowledged = await session.first(acknowledgedOf, { destinationId, fp });
-  const uncertain = await session.first(uncertainOf, { destinationId, fp, after: acknowledged?.id ?? 0 });
-  return { acknowledged: acknowledged?.held ?? null, uncertain: uncertain?.held ?? null };
 }
 
 /** Stores the bytes, unless the study changed meanwhile: then the next look renders it again. */
@@ -247,30 +237,6 @@ const contentOf = query((db, p: { id: number }) =>
   db.selectFrom("destination_delivery").select(["payload", "control_id", "file_name", "sha256"]).where("id", "=", p.id),
 );
 
-const acknowledgedOf = query((db, p: { destinationId: number; fp: string }) =>
-  db
-    .selectFrom("destination_delivery")
-    .select(["id", "held"])
-    .where("study_fp", "=", p.fp)
-    .where("destination_id", "=", p.destinationId)
-    .where("state", "=", "acknowledged")
-    .orderBy("id", "desc")
-    .limit(1),
-);
-
-const uncertainOf = query((db, p: { destinationId: number; fp: string; after: number }) =>
-  db
-    .selectFrom("destination_delivery")
-    .select("held")
-    .where("study_fp", "=", p.fp)
-    .where("destination_id", "=", p.destinationId)
-    .where("id", ">", p.after)
-    .where("state", "=", "replaced")
-    .where("attempts", ">", 0)
-    .orderBy("id", "desc")
-    .limit(1),
-);
-
 const storeRendered = uncachedWrite(
   (
     db,
@@ -280,7 +246,7 @@ const storeRendered = uncachedWrite(
       controlId: string;
       fileName: string | null;
       revision: number | null;
-      held: string | null;
+      held: string;
       payload: string;
       sha256: string;
       now: number;
@@ -344,17 +310,6 @@ const setState = uncachedWrite((db, p: { id: number; state: Row["state"]; nextAt
 
 const setPlace = uncachedWrite((db, p: { id: number; place: number }) =>
   db.updateTable("destination_delivery").set({ place: p.place }).where("id", "=", p.id),
-);
-
-/** A later message of the study that the receiver took settles the refused ones before it. */
-const settleParked = uncachedWrite((db, p: { id: number; destination_id: number; study_fp: string }) =>
-  db
-    .updateTable("destination_delivery")
-    .set({ state: "refused" })
-    .where("study_fp", "=", p.study_fp)
-    .where("destination_id", "=", p.destination_id)
-    .where("id", "<", p.id)
-    .where("state", "=", "parked"),
 );
 
 const dropPayloads = uncachedWrite((db, p: { before: number }) =>

@@ -1,7 +1,7 @@
 import type { Analyte } from "./analytes.ts";
 import { factorOf } from "./units.ts";
 
-// The LOINC code of an analyte in a unit.
+// The LOINC code of a result, for every reader: the read API, FHIR, HL7 messages and CSV files.
 
 /** LOINC codes by the kind of the unit sent, where the catalogue has codes of both kinds (LOINC names: `[Mass/volume]`, `[Moles/volume]`). */
 const BY_QUANTITY: Readonly<Record<string, { readonly mass: string; readonly moles: string }>> = {

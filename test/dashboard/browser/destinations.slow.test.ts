@@ -42,7 +42,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByLabel("Address").fill("93.184.216.34:6661");
     await page.getByRole("dialog").getByRole("button", { name: "Add practice software" }).click();
     await page.getByRole("link", { name: "Internet PIMS" }).click();
-    await page.getByText("Nothing was refused.").waitFor();
+    await page.getByText("Nothing was refused or set aside.").waitFor();
     await page.getByLabel("Receiving application").fill("PIMS");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Saved. The next message has it.").waitFor();
@@ -58,11 +58,12 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
       ...{ logger: pino({ enabled: false }), allowPrivate: true, render, now: () => clock.now },
     });
     onTestFinished(() => dispatcher.stop());
-    await push(await makeKey(fp, keyPermissions), study({ patient_fp: pamuk.fp }));
+    const key = await makeKey(fp, keyPermissions);
+    await push(key, study({ patient_fp: pamuk.fp }));
     await dispatcher.check();
     await dispatcher.settled();
     await page.reload();
-    await page.getByText("1 refused").waitFor();
+    await page.getByText("1 not taken").waitFor();
     await page.getByRole("link", { name: "PIMS" }).click();
     await page.getByText("words of it").waitFor();
     await expectAccessible(page);
@@ -70,10 +71,16 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await chooseLanguage(page, "tr");
     await page.getByText("Reddedilenler").waitFor();
     await chooseLanguage(page, "en");
-    await page.getByRole("button", { name: "Send again" }).click();
-    await page.getByText("Nothing was refused.").waitFor();
+    await push(key, study({ patient_fp: pamuk.fp }));
+    await page.reload();
+    await page.getByRole("button", { name: "Set aside" }).click();
+    await page.getByText("set aside by a person").waitFor();
+    await page.getByText("Nothing waits.").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Send all again" }).click();
+    await page.getByText("Nothing was refused or set aside.").waitFor();
     await dispatcher.check();
     await dispatcher.settled();
-    expect(receiver.messages.length).toBe(2);
+    expect(receiver.messages.length).toBe(3);
   });
 });

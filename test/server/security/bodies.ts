@@ -84,6 +84,7 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
       "PUT destinations/:id/options": { options: { ...destination, application: marker } },
       "POST destinations/:id/pause": { paused: true },
       "POST destinations/:id/again": { deliveries: [1] },
+      "POST destinations/:id/aside": { delivery: 1 },
       "PUT mail-server": {
         ...{ host: "127.0.0.1", port: 1, encryption: "starttls", user: null, password: null },
         from: `${marker}@clinic.example`,

@@ -179,7 +179,7 @@ const table: Readonly<Record<string, Demand>> = {
     ...["POST webhooks/:id/rotate", "POST webhooks/:id/resend-all"],
     ...["GET destinations", "POST destinations", "GET destinations/:id", "POST destinations/:id/test"],
     ...["POST destinations/:id/pause", "PUT destinations/:id/options", "POST destinations/:id/delete"],
-    "POST destinations/:id/again",
+    ...["POST destinations/:id/again", "POST destinations/:id/aside"],
     ...["GET notifications", "PUT notifications/quiet-hours", "POST notifications/channels"],
     ...["DELETE notifications/channels/:id", "POST notifications/channels/:id/test"],
     ...["GET network", "PUT network", "POST today/skipped-steps", "PUT ranges/limits"],

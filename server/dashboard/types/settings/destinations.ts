@@ -4,7 +4,7 @@ export type DestinationKind = "hl7" | "csv";
 
 /**
  * State of a delivery: `new` waits for its turn, `sending` is under way, `retrying` waits for the next attempt. `parked` was refused
- * and waits for a person, `refused` was refused and is dealt with. `replaced` gave way to a newer revision before it was acknowledged.
+ * or set aside and waits for a person, `refused` was refused and is dealt with. `replaced` gave way to a newer revision before it was acknowledged.
  */
 export type DestinationState = "new" | "sending" | "retrying" | "acknowledged" | "parked" | "refused" | "replaced";
 
@@ -44,6 +44,8 @@ export interface DestinationRow {
   address: string | null;
   /** The clinic PC that delivers; null for the server. */
   agent: string | null;
+  /** False while a clinic PC names it. */
+  removable: boolean;
   paused: boolean;
   options: DestinationOptions;
   waiting: number;

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { query, type Session } from "../../../database/query.ts";
 import { csvFileName, csvOfStudy, type CsvStudy } from "./study-file.ts";
 import { loadForDestination } from "../hl7/content.ts";
+import { withdrawalOf } from "../held.ts";
 import type { Render, Rendered } from "../queue.ts";
 
 /** What a folder holds of a study. */
@@ -26,17 +27,22 @@ export function renderCsv(session: Session, now: () => number): Render {
       content === null ? null : { ...content, revision, ...(await session.first(factsOf, { fp: studyFp })) };
     const nameOf = (isWithdrawn: boolean) => csvFileName(destination.slug, studyFp, revision, isWithdrawn);
     const made = { at: now(), zone };
-    const held = [before.uncertain, before.acknowledged].flatMap((text) => parsed(text) ?? []);
-    const wrong = held.find(({ patient_fp }) => patient_fp !== study?.patient.fp);
-    if (wrong !== undefined) {
-      const payload = csvOfStudy({ ...wrong.study, revision }, { ...made, isWithdrawn: true });
-      return { payload, fileName: nameOf(true), revision, held: null, continues: study !== null };
+    const wrong = [...before].filter(([animal]) => animal !== study?.patient.fp);
+    const [first] = wrong;
+    if (first !== undefined) {
+      const [animal, { acknowledged, uncertain }] = first;
+      const held = parsed(uncertain.at(-1) ?? acknowledged);
+      if (held === null) throw new Error(`nothing of ${studyFp} is held`);
+      const payload = csvOfStudy({ ...held.study, revision }, { ...made, isWithdrawn: true });
+      const continues = study !== null || wrong.length > 1;
+      return { payload, fileName: nameOf(true), revision, held: withdrawalOf(animal), continues };
     }
     if (study === null) return null;
     const whole: CsvStudy = { microchip: null, modality: "", ...study };
     const bytes = csvOfStudy(whole, { at: 0, zone, isWithdrawn: false });
     const sha256 = createHash("sha256").update(bytes).digest("hex");
-    if (before.uncertain === null && held[0]?.sha256 === sha256) return null;
+    const { acknowledged = null, uncertain = [] } = before.get(study.patient.fp) ?? {};
+    if (uncertain.length === 0 && parsed(acknowledged)?.sha256 === sha256) return null;
     const file: HeldFile = { patient_fp: study.patient.fp, sha256, study: whole };
     const payload = csvOfStudy(whole, { ...made, isWithdrawn: false });
     return { payload, fileName: nameOf(false), revision, held: JSON.stringify(file), continues: false };

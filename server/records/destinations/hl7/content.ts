@@ -1,4 +1,6 @@
+import { sql } from "kysely";
 import type { Language } from "../../../../shared/api/language.ts";
+import type { Reason } from "../../../../shared/api/reason.ts";
 import type { Snapshot, StudySource } from "../../../../shared/api/study.ts";
 import { readNeutered, readSex } from "../../../../shared/clinical/sex.ts";
 import { query, type Session } from "../../../database/query.ts";
@@ -21,21 +23,31 @@ export interface DestinationStudy {
   readonly study: Omit<OruStudy, "pdf"> | null;
 }
 
-/** Loads a study of a clinic. @returns undefined for a damaged or missing one, which `doctor` names */
+/**
+ * Loads a study of a clinic.
+ * @returns undefined for a damaged or missing one, which `doctor` names, and for one whose animal was deleted: its results are as true
+ * as before, and nothing is taken back
+ */
 export async function loadForDestination(
   session: Session,
   clinicId: number,
   fp: string,
 ): Promise<DestinationStudy | undefined> {
   const stored = await findIntactStudy(session, fp);
-  if (stored === undefined) return undefined;
+  if (stored === undefined || isOfDeleted(stored)) return undefined;
   const settings = await session.first(settingsOf, { clinicId });
   const [language, zone] = [settings?.language ?? "en", settings?.time_zone ?? "UTC"];
-  const patient = stored.patient_id === null ? undefined : await patientOf(session, clinicId, stored.patient_id);
   const software = (await session.first(softwareOf, { clinicId }))?.source ?? null;
+  const patient =
+    stored.patient_id === null ? undefined : await patientOf(session, { clinicId, software, id: stored.patient_id });
   const facts = { revision: stored.revision, language, zone, software };
   if (patient === undefined) return { ...facts, study: null };
   return { ...facts, study: await describe(session, stored, patient, language) };
+}
+
+function isOfDeleted({ patient_id, unmatched_reason }: StoredStudy): boolean {
+  const reason = patient_id === null ? (parseStored(unmatched_reason) as Reason | null) : null;
+  return reason?.code === "PATIENT.DELETED";
 }
 
 async function describe(
@@ -75,10 +87,13 @@ function placerOf(
   return number.includes("^") ? number.split("^") : [number, source ?? ""];
 }
 
-async function patientOf(session: Session, clinicId: number, id: number): Promise<OruPatient | undefined> {
+async function patientOf(
+  session: Session,
+  { id, ...of }: { readonly clinicId: number; readonly software: string | null; readonly id: number },
+): Promise<OruPatient | undefined> {
   const row = await session.first(patientById, { id });
   if (row === undefined) return undefined;
-  const numbered = await session.first(numberOf, { clinicId, id });
+  const numbered = await session.first(numberOf, { ...of, id });
   const card = numbered === undefined ? await session.first(cardOf, { id }) : undefined;
   const species = row.precise_species ?? row.species;
   return {
@@ -133,8 +148,8 @@ const patientById = query((db, p: { id: number }) =>
     .where("patient.id", "=", p.id),
 );
 
-/** The number of an animal in the practice software: the surviving one after a merge, and the newest link of several. */
-const numberOf = query((db, p: { clinicId: number; id: number }) =>
+/** The number of an animal in the clinic's practice software, else in another one. After a merge it is the surviving one. */
+const numberOf = query((db, p: { clinicId: number; software: string | null; id: number }) =>
   db
     .selectFrom("patient_source")
     .select(["external_id", "source"])
@@ -142,6 +157,7 @@ const numberOf = query((db, p: { clinicId: number; id: number }) =>
     .where("patient_id", "=", p.id)
     .where("removed", "=", 0)
     .where("merged_into", "is", null)
+    .orderBy(sql`case when source = ${p.software} then 0 else 1 end`)
     .orderBy("source")
     .orderBy("external_id")
     .limit(1),

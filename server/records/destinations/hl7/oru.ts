@@ -89,14 +89,34 @@ export interface Held {
   readonly pdf: boolean;
 }
 
-/** The report of a study: new, or the correction of one that the receiver holds. Null if it lacks nothing. */
+export function parseHeld(text: string | null): Held[] {
+  return text === null ? [] : [JSON.parse(text) as Held];
+}
+
+/** Joins what a receiver holds to what it may hold, the newest first. Null for nothing. */
+export function joined(all: readonly Held[]): Held | null {
+  const [newest, ...older] = all;
+  if (newest === undefined) return null;
+  const observations = all
+    .flatMap((held) => held.observations)
+    .toSorted((one, other) => Number(isMissing(one)) - Number(isMissing(other)))
+    .filter((row, index, rows) => rows.findIndex((other) => isSame(other, row)) === index);
+  return { ...newest, observations, pdf: newest.pdf || older.some(({ pdf }) => pdf) };
+}
+
+/**
+ * The report of a study: new, or the correction of one that the receiver holds. `uncertain` is what it may hold since. Null if it
+ * lacks nothing.
+ */
 export function reportMessage(
   study: OruStudy,
   header: OruHeader,
   before: Held | null,
+  uncertain: Held | null = null,
 ): { readonly message: string; readonly held: Held } | null {
   const { patient, results, pdf } = study;
-  const observations = observationsOf(results, header, before);
+  const known = joined([uncertain, before].flatMap((held) => held ?? []));
+  const observations = observationsOf(results, header, known);
   const held: Held = {
     patient_fp: patient.fp,
     pid: pidOf(patient, header),
@@ -106,9 +126,9 @@ export function reportMessage(
     observations,
     pdf: pdf !== null,
   };
-  if (before !== null && sameContent(before, held)) return null;
-  const rows = observations.map((row) => ({ ...row, status: statusOf(row, before) }));
-  const removed = (before?.observations ?? [])
+  if (before !== null && uncertain === null && sameContent(before, held)) return null;
+  const rows = observations.map((row) => ({ ...row, status: statusOf(row, before, uncertain) }));
+  const removed = (known?.observations ?? [])
     .filter((old) => !isMissing(old) && observations.every((row) => !isSame(row, old)))
     .map(({ fields }) => ({
       fields: { 2: fields[2] ?? "", 3: fields[3] ?? "", 4: fields[4] ?? "" },
@@ -117,7 +137,8 @@ export function reportMessage(
     }));
   const report = pdf === null ? [] : [pdfRow(pdf, before?.pdf === true ? "C" : "F")];
   const all = [...rows, ...removed, ...report];
-  const isCorrection = all.some(({ status }) => status === "C" || status === "D");
+  const isCorrection =
+    all.some(({ status }) => status === "C" || status === "D") || rows.some((row) => isLost(row, before));
   const isPending = results.some(({ value }) => value.type === "none" && value.isPending);
   const ofReport = isPending ? "P" : isCorrection ? "C" : "F";
   return { message: messageOf(held, all, { ...header, status: ofReport }), held };
@@ -245,11 +266,22 @@ function valueFields({ value }: OruResult): Record<number, string> {
 }
 
 /** F for a new row and for one that stays, C for one that replaces another. */
-function statusOf(row: HeldObservation, before: Held | null): string {
+function statusOf(row: HeldObservation, before: Held | null, uncertain: Held | null): string {
   const missing = row.fields[11];
   if (missing !== undefined) return missing;
-  const old = before?.observations.find((each) => isSame(each, row));
-  return old === undefined || isMissing(old) || isEqual(old, row) ? "F" : "C";
+  const old = rowOf(before, row);
+  if (old === undefined || isMissing(old)) return "F";
+  return isEqual(old, row) && isEqual(rowOf(uncertain, row) ?? row, row) ? "F" : "C";
+}
+
+/** Whether a row takes the value of one away. */
+function isLost(row: HeldObservation, before: Held | null): boolean {
+  const old = rowOf(before, row);
+  return isMissing(row) && old !== undefined && !isMissing(old);
+}
+
+function rowOf(held: Held | null, row: HeldObservation): HeldObservation | undefined {
+  return held?.observations.find((each) => isSame(each, row));
 }
 
 /** Whether a row has no value: not obtained, or pending. What follows it is no correction. */

@@ -1,9 +1,10 @@
 import type { Language } from "../../../../shared/api/language.ts";
 import type { Session } from "../../../database/query.ts";
 import { optionsOf } from "../destinations.ts";
-import type { HeldBefore, Render, Rendered } from "../queue.ts";
+import { type HeldOfAnimal, withdrawalOf } from "../held.ts";
+import type { Render, Rendered } from "../queue.ts";
 import { loadForDestination } from "./content.ts";
-import { type Held, type OruHeader, reportMessage, withdrawalMessage } from "./oru.ts";
+import { joined, type OruHeader, parseHeld, reportMessage, withdrawalMessage } from "./oru.ts";
 
 /** Makes the report of a study as PDF; null if the study is gone. */
 export type MakeReport = (asked: {
@@ -29,31 +30,27 @@ export function renderHl7(session: Session, now: () => number, makeReport: MakeR
       animalFirst: options.name_order === "animal_first",
       localFirst: options.local_first,
     };
-    const { wrong, held } = decide(before, study?.patient.fp ?? null);
-    if (wrong !== null) {
-      const payload = Buffer.from(withdrawalMessage(wrong, header));
-      return { payload, fileName: null, revision, held: null, continues: study !== null };
+    const wrong = [...before].filter(([animal]) => animal !== study?.patient.fp);
+    const [first] = wrong;
+    if (first !== undefined) {
+      const [animal, { acknowledged, uncertain }] = first;
+      const held = joined([...uncertain.toReversed(), acknowledged].flatMap(parseHeld));
+      if (held === null) throw new Error(`nothing of ${studyFp} is held`);
+      const payload = Buffer.from(withdrawalMessage(held, header));
+      const continues = study !== null || wrong.length > 1;
+      return { payload, fileName: null, revision, held: withdrawalOf(animal), continues };
     }
     if (study === null) return null;
     const asked = { clinicId: destination.clinic_id, fp: studyFp, language, zone };
     const pdf = options.pdf ? await makeReport(asked) : null;
-    const report = reportMessage({ ...study, pdf }, header, held);
+    const { acknowledged, uncertain } = before.get(study.patient.fp) ?? NOTHING;
+    const [held = null] = parseHeld(acknowledged);
+    const maybe = joined(uncertain.toReversed().flatMap(parseHeld));
+    const report = reportMessage({ ...study, pdf }, header, held, maybe);
     if (report === null) return null;
     const payload = Buffer.from(report.message);
     return { payload, fileName: null, revision, held: JSON.stringify(report.held), continues: false };
   };
 }
 
-/** What has to be taken back first, since it names another animal; else what a correction refers to. */
-function decide(
-  before: HeldBefore,
-  patient: string | null,
-): { readonly wrong: Held | null; readonly held: Held | null } {
-  const [held, uncertain] = [parsed(before.acknowledged), parsed(before.uncertain)];
-  const wrong = [uncertain, held].find((each) => each !== null && each.patient_fp !== patient) ?? null;
-  return { wrong, held };
-}
-
-function parsed(held: string | null): Held | null {
-  return held === null ? null : (JSON.parse(held) as Held);
-}
+const NOTHING: HeldOfAnimal = { acknowledged: null, uncertain: [] };

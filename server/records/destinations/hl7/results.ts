@@ -1,10 +1,11 @@
 import type { Language } from "../../../../shared/api/language.ts";
 import type { Result, RowSnapshot, Snapshot, Study } from "../../../../shared/api/study.ts";
-import { type Analyte, analyteByCode } from "../../../../shared/clinical/analytes/analytes.ts";
+import type { Analyte } from "../../../../shared/clinical/analytes/analytes.ts";
 import { loincOf } from "../../../../shared/clinical/analytes/loinc.ts";
 import { ucumOf } from "../../../../shared/clinical/analytes/unit-spellings.ts";
 import { boundsOf } from "../../../../shared/clinical/analytes/value.ts";
 import { meaningOf } from "../../../../shared/clinical/result-words.ts";
+import { analyteOf, analyteOfCode } from "../../../../shared/clinical/units/shown-result.ts";
 import type { OruResult } from "./oru.ts";
 import { intervalWords } from "./words.ts";
 
@@ -12,7 +13,7 @@ import { intervalWords } from "./words.ts";
 
 /** The facts of a study that its observations need. */
 export interface Measured {
-  readonly study: Pick<Study, "results" | "acquired_at">;
+  readonly study: Pick<Study, "results" | "acquired_at" | "modality">;
   readonly snapshot: Snapshot | null;
   readonly device: string | null;
   readonly language: Language;
@@ -20,16 +21,16 @@ export interface Measured {
 
 /** The observations of a study: its results, then what the device could not measure or has not finished. */
 export function observationsOfStudy({ study, snapshot, device, language }: Measured): OruResult[] {
-  const acquiredAt = Date.parse(study.acquired_at);
+  const { modality, acquired_at } = study;
+  const acquiredAt = Date.parse(acquired_at);
   const animal = snapshot?.animal?.species ?? null;
   const measured = study.results.map((result, index): OruResult => {
     const row = snapshot?.rows[index];
-    const isOwn = result.code_source === "device";
-    const analyte = isOwn ? undefined : analyteByCode(row?.code ?? result.analyte);
+    const analyte = analyteOf({ modality, result, row });
     const analysedAt = row?.measured_at === undefined ? null : Date.parse(row.measured_at);
     const interval = result.reference_range === null ? null : intervalWords(row?.interval_id ?? null, animal, language);
     return {
-      ...codeOf(result.analyte, analyte, result.unit, row?.device_label),
+      ...codeOf(result.analyte, analyte, { unit: result.unit, label: row?.device_label }),
       value: valueOf(result, row),
       unit: result.unit === null ? null : unitOf(result.unit),
       range: result.reference_range,
@@ -39,9 +40,10 @@ export function observationsOfStudy({ study, snapshot, device, language }: Measu
     };
   });
   const missing = (snapshot?.not_reported ?? []).map(({ analyte, code, text }): OruResult => {
-    const known = analyteByCode(analyte);
+    const known = analyteOfCode(modality, analyte);
     return {
-      ...codeOf(analyte, known, null),
+      // Without a value there is no unit. That of the catalogue has the code which most results of the analyte get.
+      ...codeOf(analyte, known, { unit: known?.canonical_unit ?? null, label: undefined }),
       value: { type: "none", isPending: code === "not_final" },
       ...{ unit: null, range: null, flag: null, at: acquiredAt, analysedAt: null, device },
       notes: code === "no_value" && text !== "" ? [text] : [],
@@ -50,8 +52,12 @@ export function observationsOfStudy({ study, snapshot, device, language }: Measu
   return [...measured, ...missing];
 }
 
-function codeOf(code: string, analyte: Analyte | undefined, unit: string | null, label?: string) {
-  return { loinc: analyte === undefined ? null : loincOf(analyte, unit), code, name: analyte?.name ?? label ?? code };
+function codeOf(
+  code: string,
+  analyte: Analyte | undefined,
+  { unit, label }: { readonly unit: string | null; readonly label: string | undefined },
+) {
+  return { loinc: analyte ? loincOf(analyte, unit) : null, code, name: analyte?.name ?? label ?? code };
 }
 
 /** A plain number, a bound or a ratio (SN), a word for present or absent (CWE), or a text. */

@@ -69,6 +69,31 @@ describe("what is wrong for a clinic", () => {
     expect(of({ agents: silent(15 * 60), keys: [] })).toEqual([]);
   });
 
+  test("results that wait for half an hour, and those that a receiver did not take, are each one alert of their destination", () => {
+    const queue = { public_id: "dst_1", slug: "PIMS", parked: 0, parked_since: null, waiting: 2, oldest: null };
+    const since = (minutes: number) => now - minutes * MINUTE;
+    const alerts = (changes: Partial<ClinicFacts["destinations"][number]>) =>
+      of({ destinations: [{ ...queue, ...changes }] });
+    expect(alerts({})).toEqual([]);
+    expect([29, 30].map((minutes) => alerts({ oldest: since(minutes) }))).toEqual([
+      ["results-wait dst_1?"],
+      ["results-wait dst_1"],
+    ]);
+    // A queue whose clock was set back waits since now.
+    expect(alerts({ oldest: since(-60) })).toEqual(["results-wait dst_1?"]);
+    expect(alerts({ parked: 1, parked_since: now, oldest: since(31) })).toEqual([
+      "results-refused dst_1",
+      "results-wait dst_1",
+    ]);
+    const [waiting] = clinicConditions({ ...empty, destinations: [{ ...queue, oldest: since(31) }] }, now);
+    expect(waiting).toMatchObject({
+      subject: "PIMS",
+      count: 2,
+      since: since(31),
+      path: "/settings/destinations/dst_1",
+    });
+  });
+
   test("a device beyond its rhythm is silent; without its agent its state is unknown", () => {
     const state = { is: "silent", working_ms: 1, longest_ms: 1 } as const;
     expect(of({ agents: [agent({ devices: [device, { ...device, id: "chem-2", state }] })] })).toEqual([

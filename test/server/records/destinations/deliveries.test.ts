@@ -40,12 +40,13 @@ async function world() {
     filed,
     file: () => push(key, filed),
     revise: (value: number) => push(key, { ...filed, revision: ++revision, results: [glu(value)] }),
-    move: () => {
+    move: (to = boncuk) => {
       const actor = { ...by, now: (clock.now += 1000) };
       return store.transaction((session) =>
-        moveStudy(session, { ...actor, fp: filed.fp, patientFp: boncuk.fp, reason: "wrong cat" }),
+        moveStudy(session, { ...actor, fp: filed.fp, patientFp: to.fp, reason: "wrong cat" }),
       );
     },
+    states: async () => (await store.all(stored, {})).map(({ state }) => state),
     actor: () => ({ ...by, now: (clock.now += 1000) }),
   };
 }
@@ -135,6 +136,107 @@ test("a study whose acknowledgement was lost is withdrawn for its old animal, to
   expect([summary(await receiver.take()), summary(await receiver.take())]).toEqual(["Pamuk GLU W X", "Boncuk GLU F F"]);
 });
 
+test("a revision whose acknowledgement was lost is corrected, also back to the one that was acknowledged before", async () => {
+  const { file, revise, receiver } = await world();
+  await file();
+  await receiver.take();
+  await revise(6);
+  await receiver.next();
+  await receiver.report({ outcome: "failed", code: "ACK.TIMED_OUT" });
+  await revise(5);
+  const segments = await receiver.take();
+  expect([summary(segments), fieldOf(segments, "OBX", 5)]).toEqual(["Pamuk GLU C C", "5"]);
+  expect(await receiver.take()).toEqual([]);
+});
+
+test("a message that never reached the receiver is not taken back", async () => {
+  for (const code of ["DIAL.REFUSED", "TLS.UNTRUSTED", "AE"]) {
+    const { file, move, receiver } = await world();
+    await file();
+    await receiver.next();
+    await receiver.report({ outcome: "failed", code });
+    await move();
+    expect([summary(await receiver.take()), await receiver.take()]).toEqual(["Boncuk GLU F F", []]);
+  }
+});
+
+test("a study that moves twice before the first acknowledgement is taken back from each animal that may have it", async () => {
+  const { file, move, receiver, pamuk, boncuk } = await world();
+  await file();
+  await receiver.next();
+  await receiver.report({ outcome: "failed", code: "ACK.CLOSED" });
+  await move(boncuk);
+  expect(summary((await receiver.next()).segments)).toBe("Pamuk GLU W X");
+  await receiver.report({ outcome: "failed", code: "ACK.CLOSED" });
+  await move(pamuk);
+  await move(boncuk);
+  const sent = [await receiver.take()];
+  expect(summary((await receiver.next()).segments)).toBe("Boncuk GLU F F");
+  await receiver.report({ outcome: "failed", code: "ACK.CLOSED" });
+  await move(pamuk);
+  for (let segments = await receiver.take(); segments.length > 0; segments = await receiver.take()) sent.push(segments);
+  expect(sent.map(summary)).toEqual(["Pamuk GLU W X", "Boncuk GLU W X", "Pamuk GLU F F"]);
+});
+
+test("a receiver that refuses a withdrawal gets it once, then the report for the right animal, and the withdrawal stays parked", async () => {
+  const { file, move, receiver, states } = await world();
+  await file();
+  await receiver.take();
+  await move();
+  expect(summary((await receiver.next()).segments)).toBe("Pamuk GLU W X");
+  await receiver.report({ outcome: "refused", code: "AR" });
+  expect([summary(await receiver.take()), await receiver.take()]).toEqual(["Boncuk GLU F F", []]);
+  expect(await states()).toEqual(["acknowledged", "parked", "acknowledged"]);
+});
+
+/** A study that moved, whose withdrawal the receiver refused. */
+async function refusedWithdrawal() {
+  const started = await world();
+  const { file, move, receiver, call } = started;
+  await file();
+  await receiver.take();
+  await move();
+  const { answer } = await receiver.next();
+  await receiver.report({ outcome: "refused", code: "AR" });
+  await receiver.take();
+  const again = async () =>
+    (await call("POST", "/pims/again", { delivery_ids: [answer.delivery?.id ?? 0] })).json<object>();
+  return { ...started, again };
+}
+
+test("a refused withdrawal is sent again by a person", async () => {
+  const { receiver, states, again } = await refusedWithdrawal();
+  expect(await again()).toEqual({ queued: 1 });
+  expect([summary(await receiver.take()), await receiver.take()]).toEqual(["Pamuk GLU W X", []]);
+  expect(await states()).toEqual(["acknowledged", "refused", "acknowledged", "acknowledged"]);
+});
+
+test("a refused withdrawal is settled once its animal has the report again", async () => {
+  const { move, receiver, states, pamuk } = await refusedWithdrawal();
+  await move(pamuk);
+  expect([summary(await receiver.take()), summary(await receiver.take())]).toEqual(["Boncuk GLU W X", "Pamuk GLU F F"]);
+  expect(await states()).toEqual(["acknowledged", "refused", "acknowledged", "acknowledged", "acknowledged"]);
+});
+
+test("a destination that becomes a folder gets what waits as files, and no withdrawal of messages", async () => {
+  const { file, move, receiver, call, push, key, pamuk } = await world();
+  await file();
+  await receiver.take();
+  await push(key, study({ patient_fp: pamuk.fp, results: [] }));
+  await receiver.next();
+  await call("PUT", "", { destinations: [{ id: "pims", kind: "csv" }] });
+  await move();
+  const files: (string | null)[] = [];
+  for (;;) {
+    const { answer } = await receiver.next();
+    if (answer.delivery === null) break;
+    files.push(answer.delivery.file_name);
+    await receiver.report({ code: "FILE.WRITTEN" });
+  }
+  expect(files).toHaveLength(2);
+  expect(files.every((name) => name?.endsWith(".csv") === true && !name.includes("withdrawn"))).toBe(true);
+});
+
 test("a study that moves before its turn is reported for the new animal alone", async () => {
   const { file, move, receiver } = await world();
   await file();
@@ -173,6 +275,18 @@ test("the outcome of an older attempt is kept and changes nothing", async () => 
   const late = { ...old, outcome: "refused", code: "AR", text: null };
   expect((await call("POST", "/pims/outcomes", late)).statusCode).toBe(200);
   expect((await store.all(stored, {}))[0]?.state).toBe("sending");
+});
+
+test("a clock that is set back keeps the order, and no message waits until it has caught up", async () => {
+  const { file, receiver, push, key, pamuk, clock, filed } = await world();
+  await file();
+  await receiver.next();
+  await receiver.report({ outcome: "failed", code: "ACK.TIMED_OUT" });
+  clock.now -= DAY_MS;
+  const later = study({ patient_fp: pamuk.fp });
+  await push(key, later);
+  const fps = [fieldOf(await receiver.take(), "OBR", 3), fieldOf(await receiver.take(), "OBR", 3)];
+  expect(fps).toEqual([`${filed.fp}^VETWIRE`, `${later.fp}^VETWIRE`]);
 });
 
 test("a destination that the agent no longer names is paused, and goes on where it was", async () => {

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseMessage } from "../../../../agent/protocols/hl7/message/message.ts";
 import {
+  joined,
   type OruHeader,
   type OruPatient,
   type OruResult,
@@ -185,6 +186,18 @@ describe("a correction", () => {
     expect(rowsOf(segmentsOf(twice, single))).toEqual(["ALT 1 F", "ALT 2 2 F"]);
   });
 
+  test("after one without an answer is C for what the receiver may hold since, and D for a row of it that is gone", () => {
+    const [before, maybe] = [heldOf(one), heldOf({ results: [numbered("ALT", "7"), numbered("GGT", "4")], pdf: null })];
+    const again = reportMessage({ ...study, ...one }, header, before, maybe)?.message.split("\r") ?? [];
+    expect(rowsOf(again)).toEqual(["ALT 1 C", "AST 2 F", "GGT D"]);
+  });
+
+  test("that takes a value away is a correction", () => {
+    const lost = [{ ...numbered("ALT", ""), value: { type: "none", isPending: false } as const }, numbered("AST", "2")];
+    const segments = segmentsOf({ ...one, results: lost }, one);
+    expect([rowsOf(segments), segments[3]?.split("|")[25]]).toEqual([["ALT X", "AST 2 F"], "C"]);
+  });
+
   test("replaces the report file as C", () => {
     expect(
       segmentsOf({}, { results: [alt] })
@@ -192,6 +205,13 @@ describe("a correction", () => {
         ?.split("|")[11],
     ).toBe("C");
   });
+});
+
+test("what a receiver may hold of one animal is taken back with all its rows", () => {
+  const [older, newer] = [{ results: [alt, numbered("AST", "2")] }, { results: [numbered("AST", "3")] }].map(heldOf);
+  const held = joined([newer!, older!]);
+  const segments = held === null ? [] : withdrawalMessage(held, header).split("\r");
+  expect(rowsOf(segments)).toEqual(["AST 3 W", "ALT 143 W", "PDF D"]);
 });
 
 test("a withdrawal names the old animal as it was sent, each value as wrong, and no report file", () => {
@@ -228,6 +248,32 @@ test("our reader reads every hostile text back, and the frame stays whole", () =
       expect([pid?.component(5, 1), pid?.component(5, 2)]).toEqual([readable(family), readable(name)]);
       expect([pid?.component(3, 1), obx?.field(5)]).toEqual([readable(comment), readable(printed)]);
       expect(note?.field(1)).toBe("1");
+    }),
+  );
+});
+
+test("a hostile text of the site, the order, the device or its codes stays in its field", () => {
+  fc.assert(
+    fc.property(texts, texts, (one, other) => {
+      const unit = { text: one, isUcum: false };
+      const result = { ...alt, loinc: null, code: one, name: other, unit, range: one, device: other, notes: [] };
+      const panel = { code: one, name: other, system: one };
+      const local = { code: one, name: other, system: one };
+      const patient = { ...pamuk, authority: other, species: { ...pamuk.species, local } };
+      const given = { ...study, patient, panel, placer: [one, other], results: [result], pdf: null };
+      const site = { ...header, application: one, facility: other };
+      const parsed = parseMessage(Buffer.from(reportMessage(given, site, null)?.message ?? ""));
+      if ("problem" in parsed) throw new Error("unread");
+      expect(parsed.segments.map(({ name }) => name)).toEqual(["MSH", "PID", "ORC", "OBR", "OBX"]);
+      const [msh, pid, orc, obr, obx] = parsed.segments;
+      const read = [msh?.field(5), obx?.field(6), obx?.field(7), obx?.component(3, 4), pid?.component(35, 4)];
+      expect([...read, orc?.component(2, 1), obr?.component(4, 1)]).toEqual(
+        Array.from({ length: 7 }, () => readable(one)),
+      );
+      const named = [msh?.field(4), msh?.field(6), obx?.component(3, 5), obx?.component(18, 1), pid?.component(3, 4)];
+      expect([...named, orc?.component(2, 2), obr?.component(4, 2)]).toEqual(
+        Array.from({ length: 7 }, () => readable(other)),
+      );
     }),
   );
 });

@@ -59,15 +59,12 @@ function DestinationOfClinic() {
             <p>
               <DestinationState of={destination} />
             </p>
-            {destination.agent === null ? (
-              <Commands of={destination} reload={reload} />
-            ) : (
-              <p class="quiet">{t("ofAgent")}</p>
-            )}
+            {destination.agent !== null && <p class="quiet">{t("ofAgent")}</p>}
+            <Commands of={destination} reload={reload} />
             <h2>{t("refusedHead")}</h2>
             <Refused of={destination} deliveries={parked} reload={reload} />
             <h2>{t("waitingHead")}</h2>
-            {waiting.length === 0 ? <p>{t("noneWaiting")}</p> : <Queue label={t("waitingHead")} deliveries={waiting} />}
+            <Waiting of={destination} deliveries={waiting} reload={reload} />
             {destination.waiting > waiting.length && <p class="quiet">{t("queueShown")}</p>}
             {destination.agent === null && <Options of={destination} reload={reload} />}
           </>
@@ -77,7 +74,9 @@ function DestinationOfClinic() {
   );
 }
 
-function Commands({ of: { id, name, paused }, reload }: { of: DestinationRow; reload: () => void }) {
+function Commands({ of, reload }: { of: DestinationRow; reload: () => void }) {
+  const { id, name, paused, removable } = of;
+  const isOwn = of.agent === null;
   const { run, retry, error, isRunning } = useAction();
   const { route } = useLocation();
   const [tested, setTested] = useState<DestinationTest | null>(null);
@@ -97,16 +96,22 @@ function Commands({ of: { id, name, paused }, reload }: { of: DestinationRow; re
   };
   return (
     <>
-      <p class="actions">
-        <button type="button" class="primary" disabled={isRunning} onClick={() => void test()}>
-          {t("test")}
-        </button>
-        <button type="button" disabled={isRunning} onClick={() => void pause()}>
-          {t(paused ? "resume" : "pause")}
-        </button>
-        <button type="button" class="danger" disabled={isRunning} onClick={() => setRemoving(true)}>
-          {t("remove")}
-        </button>
+      <p class="actions" hidden={!isOwn && !removable}>
+        {isOwn && (
+          <>
+            <button type="button" class="primary" disabled={isRunning} onClick={() => void test()}>
+              {t("test")}
+            </button>
+            <button type="button" disabled={isRunning} onClick={() => void pause()}>
+              {t(paused ? "resume" : "pause")}
+            </button>
+          </>
+        )}
+        {removable && (
+          <button type="button" class="danger" disabled={isRunning} onClick={() => setRemoving(true)}>
+            {t("remove")}
+          </button>
+        )}
       </p>
       <p role="status">
         {tested !== null && (tested.code === null ? t("testOpened") : wordsOf(tested.code, tested.text))}
@@ -156,31 +161,62 @@ function Refused({
       <Queue
         label={t("refusedHead")}
         deliveries={deliveries}
-        again={(delivery) => void send([delivery.id])}
-        isRunning={isRunning}
+        action={{ word: t("again"), isFor: () => true, run: ({ id: delivery }) => void send([delivery]), isRunning }}
       />
     </>
   );
 }
 
+/** What waits. The first one blocks the rest until a person sets it aside. */
+function Waiting({
+  of: { id },
+  deliveries,
+  reload,
+}: {
+  of: DestinationRow;
+  deliveries: readonly DestinationDelivery[];
+  reload: () => void;
+}) {
+  const { run, retry, error, isRunning } = useAction();
+  const setAside = async (delivery: number) => {
+    await run(async () => call("POST", `${clinicPath()}/destinations/${id}/aside`, { delivery }));
+    reload();
+  };
+  if (deliveries.length === 0) return <p>{t("noneWaiting")}</p>;
+  return (
+    <>
+      {error !== undefined && <Problem error={error} retry={retry} />}
+      <Queue
+        label={t("waitingHead")}
+        deliveries={deliveries}
+        action={{
+          ...{ word: t("setAside"), isRunning },
+          isFor: (delivery) => delivery === deliveries[0] && delivery.state !== "sending",
+          run: ({ id: delivery }) => void setAside(delivery),
+        }}
+      />
+    </>
+  );
+}
+
+interface QueueAction {
+  readonly word: string;
+  readonly isFor: (delivery: DestinationDelivery) => boolean;
+  readonly run: (delivery: DestinationDelivery) => void;
+  readonly isRunning: boolean;
+}
+
 function Queue({
   label,
   deliveries,
-  again,
-  isRunning = false,
+  action,
 }: {
   label: string;
   deliveries: readonly DestinationDelivery[];
-  /** Sends a refused one again. */
-  again?: (delivery: DestinationDelivery) => void;
-  isRunning?: boolean;
+  action: QueueAction;
 }) {
   return (
-    <DataTable
-      label={label}
-      class="cards"
-      columns={[t("result"), t("attempts"), ...(again === undefined ? [] : [t("actions")])]}
-    >
+    <DataTable label={label} class="cards" columns={[t("result"), t("attempts"), t("actions")]}>
       {deliveries.map((delivery) => (
         <tr key={delivery.id}>
           <th scope="row">
@@ -200,20 +236,21 @@ function Queue({
               ))}
             </ol>
           </td>
-          {again !== undefined && (
-            <td>
-              <button type="button" disabled={isRunning} onClick={() => again(delivery)}>
-                {t("again")}
+          <td>
+            {action.isFor(delivery) && (
+              <button type="button" disabled={action.isRunning} onClick={() => action.run(delivery)}>
+                {action.word}
               </button>
-            </td>
-          )}
+            )}
+          </td>
         </tr>
       ))}
     </DataTable>
   );
 }
 
-function stateWords({ state, next_at }: DestinationDelivery): string {
+function stateWords({ state, next_at, attempts: [last] }: DestinationDelivery): string {
+  if (state === "parked") return last?.outcome === "refused" ? "" : t("wasSetAside");
   if (state === "retrying" && next_at !== null) return t("retrying", { time: dateTime(next_at) });
   return state === "new" || state === "sending" ? t(state) : "";
 }
