@@ -1,11 +1,12 @@
 import { useState } from "preact/hooks";
 import { outcomeAdvice } from "../../../../shared/network/hl7-sender/outcome-words.ts";
 import { call, RequestError } from "../../../../server/web/api.ts";
-import { Problem, type Resource, useLocal } from "../../../../server/web/resource.tsx";
+import { type Resource, useLocal } from "../../../../server/web/resource.tsx";
 import { ago, dateTime, language, translations } from "../../../../server/web/text.ts";
 import { DataTable } from "../../../../server/web/ui/list/data-table.tsx";
 import { State } from "../../../../server/web/ui/status/status-card.tsx";
 import type { LocalDestination, LocalDestinations } from "../../types/destinations.ts";
+import { ServerReason } from "./server-reason.tsx";
 
 /** Practice software and folders that get results: their state, and what they refused. Nothing without any. */
 export function Destinations() {
@@ -45,7 +46,7 @@ function Destination({
       )}
       {code === null && text !== null && (
         <p>
-          <span lang="en">{text}</span>
+          <ServerReason of={text} />
         </p>
       )}
       <p class="quiet">
@@ -95,7 +96,14 @@ function Parked({
       <p>
         <strong>{t("refused", { count: parked.length })}</strong> {t("correct")}
       </p>
-      {error !== null && <Problem error={error} />}
+      {error !== null && (
+        <div class="problem" role="alert">
+          <strong>{t("notQueued")}</strong>
+          <p>
+            <ServerReason of={error.message} />
+          </p>
+        </div>
+      )}
       <DataTable
         label={t("refusedOf", { id })}
         class="cards"
@@ -156,5 +164,6 @@ const t = translations({
   reason: ["Reason", "Neden"],
   action: ["Action", "İşlem"],
   again: ["Send again", "Yeniden gönder"],
+  notQueued: ["They cannot be sent again now", "Şu anda yeniden gönderilemiyor"],
   allAgain: ["Send all again", "Tümünü yeniden gönder"],
 });
