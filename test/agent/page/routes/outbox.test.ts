@@ -1,6 +1,7 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { LocalDestinations } from "../../../../agent/page/types/destinations.ts";
-import { freePort } from "../../../support/processes.ts";
+import { Spool } from "../../../../agent/spool/spool.ts";
+import { freePort, until } from "../../../support/processes.ts";
 import { emptyServer, type TestAgent, useAgent } from "../../../support/running-agent.ts";
 import { scriptedServer } from "../../../support/scripted-server.ts";
 
@@ -21,4 +22,23 @@ test("a server that does not answer holds up no page", async () => {
   const response = await fetch(url, { signal: AbortSignal.timeout(20_000) });
   const { destinations } = (await response.json()) as LocalDestinations;
   expect(destinations).toMatchObject([{ id: "pims", to: dial, parked: null }]);
+});
+
+test("the first response of the server finds an agent that is ready for it", async () => {
+  const server = await scriptedServer((request) => {
+    if (!request.url.startsWith("/agent/v1/destinations")) return emptyServer(request);
+    return { status: 200, body: request.url.endsWith("/next") ? { delivery: null, wait_s: 5 } : { destinations: [] } };
+  });
+  agent.resources.push(server);
+  const call = Spool.prototype.call;
+  vi.spyOn(Spool.prototype, "call").mockImplementation(async function slowly(this: Spool, ...args) {
+    // Imaging opens slowly, as on an old disk.
+    if (args[0] === "setDestinations") await new Promise((resolve) => setTimeout(resolve, 300));
+    return call.apply(this, args);
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  const dial = `127.0.0.1:${await freePort()}`;
+  await agent.runWith(server.url, [], undefined, { destinations: [{ id: "pims", kind: "hl7", dial }] });
+  await until("a look at the queue", () => server.requests.some(({ url }) => url.endsWith("/next")));
+  expect(server.requests.filter(({ method }) => method === "PUT")).toHaveLength(1);
 });
