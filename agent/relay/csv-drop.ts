@@ -76,7 +76,11 @@ async function syncNames(folder: string): Promise<void> {
   if (process.platform === "win32") return;
   try {
     const handle = await fs.open(folder, "r");
-    await handle.sync().finally(() => handle.close());
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "EACCES" && code !== "EINVAL") throw error;

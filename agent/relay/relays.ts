@@ -54,7 +54,7 @@ export async function startRelays(
   });
   const unknown = () => (isRegistered = false);
   const relays = destinations.map((destination) => {
-    const events = { ...eventsOf(destination, log), reported: queues.changed, unknown };
+    const events = { ...eventsOf(destination, log), reported: () => queues.changed(), unknown };
     return new Relay(destination, { spool, server, timing }, events);
   });
   const register = async () => {
@@ -80,7 +80,7 @@ export async function startRelays(
       wakeAll();
     },
     serverResponded: ifRegistered((relay) => relay.serverResponded()),
-    readQueues: queues.read,
+    readQueues: () => queues.read(),
     async stop() {
       stopTask();
       await Promise.all(relays.map((relay) => relay.stop()));

@@ -115,6 +115,7 @@ test("a server that was restored from a backup gets the destinations again", asy
   waiting.push(delivery(2));
   relays.serverResponded();
   await reported(2);
+  expect(registrations()).toBe(1);
 });
 
 test("an answer from before a change of the queues is not kept", async () => {

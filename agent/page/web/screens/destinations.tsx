@@ -96,14 +96,7 @@ function Parked({
       <p>
         <strong>{t("refused", { count: parked.length })}</strong> {t("correct")}
       </p>
-      {error !== null && (
-        <div class="problem" role="alert">
-          <strong>{t("notQueued")}</strong>
-          <p>
-            <ServerReason of={error.message} />
-          </p>
-        </div>
-      )}
+      {error !== null && <NotQueued reason={error.message} />}
       <DataTable
         label={t("refusedOf", { id })}
         class="cards"
@@ -136,6 +129,17 @@ function Parked({
         </p>
       )}
     </>
+  );
+}
+
+function NotQueued({ reason }: { reason: string }) {
+  return (
+    <div class="problem" role="alert">
+      <strong>{t("notQueued")}</strong>
+      <p>
+        <ServerReason of={reason} />
+      </p>
+    </div>
   );
 }
 

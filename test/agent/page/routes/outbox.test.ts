@@ -30,11 +30,12 @@ test("the first response of the server finds an agent that is ready for it", asy
     return { status: 200, body: request.url.endsWith("/next") ? { delivery: null, wait_s: 5 } : { destinations: [] } };
   });
   agent.resources.push(server);
-  const call = Spool.prototype.call;
+  const own = Object.getOwnPropertyDescriptor(Spool.prototype, "call");
+  const call = own?.value as (this: Spool, ...args: unknown[]) => Promise<never>;
   vi.spyOn(Spool.prototype, "call").mockImplementation(async function slowly(this: Spool, ...args) {
     // Imaging opens slowly, as on an old disk.
     if (args[0] === "setDestinations") await new Promise((resolve) => setTimeout(resolve, 300));
-    return call.apply(this, args);
+    return await call.apply(this, args);
   });
   onTestFinished(() => void vi.restoreAllMocks());
   const dial = `127.0.0.1:${await freePort()}`;
