@@ -108,7 +108,6 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
   });
   const changeSync = new ChangeSync(directory);
   const registry = createRegistryPush({ spool, server, time, log }, () => changeSync.syncSoon());
-  const relays = await startRelays(config.resultDestinations, { spool, server, log, now: () => time.best() });
   const context = {
     ...{ config, spool, directory, metrics, log },
     now: () => time.best(),
@@ -118,6 +117,8 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
   const imaging = await createImaging(context, server);
   // Before the first image: the server may be away for long.
   imaging.clockIsAhead(time.aheadMs);
+  // The first that asks the server, whose clock imaging gets.
+  const relays = await startRelays(config.resultDestinations, { spool, server, log, now: () => time.best() });
   const groups = [await createAnalyzers(context), imaging];
   const devices = groups.flatMap((group) => group.devices);
 

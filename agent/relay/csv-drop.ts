@@ -1,6 +1,5 @@
 import fs from "node:fs/promises";
 import path from "node:path";
-import { syncFolder } from "../../shared/files/private-folder.ts";
 import type { FileCode, Outcome } from "../../shared/network/hl7-sender/outcome-words.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 
@@ -60,11 +59,31 @@ async function write(folder: string, fileName: string, bytes: Uint8Array): Promi
     // A new file alone, so that a link in its place is not followed.
     await fs.writeFile(part, bytes, { flag: "wx", flush: true });
     await fs.rename(part, path.join(folder, target.name));
-    syncFolder(folder);
+    await syncNames(folder);
     return { outcome: "acknowledged", code: "FILE.WRITTEN", text: target.name };
   } catch (error) {
     await fs.rm(part, { force: true }).catch(() => undefined);
-    return { outcome: "failed", code: codeOf(error), text: errorMessage(error) };
+    return {
+      outcome: "failed",
+      code: codeOf(error),
+      text: (error as NodeJS.ErrnoException).code ?? errorMessage(error),
+    };
+  }
+}
+
+/** As syncFolder(), which would hold up the devices while a share does not answer. */
+async function syncNames(folder: string): Promise<void> {
+  if (process.platform === "win32") return;
+  try {
+    const handle = await fs.open(folder, "r");
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "EACCES" && code !== "EINVAL") throw error;
   }
 }
 

@@ -18,6 +18,10 @@ import { type Carrier, carrierOf } from "./carrier.ts";
 export interface RelayEvents extends DeliveryEvents {
   /** An attempt ended. */
   ended(outcome: Outcome): void;
+  /** The server has the outcome of an attempt, so that its queue has changed. */
+  reported(): void;
+  /** The server does not know this destination, as after it was restored from a backup. */
+  unknown(): void;
 }
 
 /** Interval between two looks at an empty queue. A result that this agent brought is looked for immediately. */
@@ -106,10 +110,11 @@ export class Relay {
   async #next(): Promise<boolean> {
     const last = await this.#spool.call("lastDelivery", this.id);
     if (last?.reported === 0) await this.#report(last);
-    const response = await this.#server.get(`${this.#path}/next`);
-    if (response === null) {
-      throw new SendError("transient", "the server knows no destinations: upgrade it");
-    }
+    const response = await this.#server.get(`${this.#path}/next`).catch((error: unknown) => {
+      if (isNotFound(error)) this.#events.unknown();
+      throw error;
+    });
+    if (response === null) throw new SendError("transient", OLD_SERVER);
     if (!Next.Check(response)) throw new SendError("uncertain", "invalid response: expected a delivery or none");
     this.#loop.succeeded();
     const { delivery, wait_s } = response;
@@ -154,8 +159,9 @@ export class Relay {
       await this.#server.post(`${this.#path}/outcomes`, report satisfies DeliveryReport);
     } catch (error) {
       // A server that was restored from a backup has never heard of the delivery.
-      if (!(error instanceof SendError && error.envelope?.code === "RECORD.NOT_FOUND")) throw error;
+      if (!isNotFound(error)) throw error;
     }
+    this.#events.reported();
     await this.#spool.call("noteReportedDelivery", this.id, settled);
   }
 
@@ -183,6 +189,13 @@ export class Relay {
     const shown = { kind: this.#kind, to: this.#carrier.to, ...state, ...this.#counts };
     this.#spool.callLater("setDestinationState", this.id, shown);
   }
+}
+
+/** The reason while a server of an earlier version responds. */
+export const OLD_SERVER = "the server knows no destinations: upgrade it";
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof SendError && error.envelope?.code === "RECORD.NOT_FOUND";
 }
 
 const IDLE: Line = { is: "idle", code: null, text: null };

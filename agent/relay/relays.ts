@@ -6,7 +6,7 @@ import type { ServerClient } from "../push/server-client.ts";
 import { runPeriodically } from "../runtime/periodic.ts";
 import { realTimer } from "../runtime/timer.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
-import { Relay, type RelayEvents } from "./relay.ts";
+import { OLD_SERVER, Relay, type RelayEvents } from "./relay.ts";
 
 // The destinations of agent.yaml: registers them at the server, and runs a relay for each.
 
@@ -47,31 +47,24 @@ export async function startRelays(
   if (!(await spool.call("configureResultDestinations", ids))) return NONE;
   const timing = { setTimer: realTimer, random: Math.random, now };
   let isRegistered = false;
-  const relays = destinations.map(
-    (destination) => new Relay(destination, { spool, server, timing }, eventsOf(destination, log)),
-  );
-  let read: { readonly queues: DestinationQueues; readonly until: number } | null = null;
-  /** Counts the changes of the queues, so that a response from before one is not kept. */
-  let changes = 0;
-  const readQueues = async () => {
-    if (read !== null && performance.now() < read.until) return read.queues;
-    const before = changes;
-    const found = await server.get("/agent/v1/destinations");
-    if (!Queues.Check(found)) return null;
-    if (changes === before) read = { queues: found, until: performance.now() + QUEUES_FRESH_MS };
+  const queues = queueReader(server, (found) => {
     for (const { id, waiting, parked } of found.destinations) {
       relays.find((relay) => relay.id === id)?.setCounts({ waiting, parked: parked.length });
     }
-    return found;
-  };
+  });
+  const unknown = () => (isRegistered = false);
+  const relays = destinations.map((destination) => {
+    const events = { ...eventsOf(destination, log), reported: () => queues.changed(), unknown };
+    return new Relay(destination, { spool, server, timing }, events);
+  });
   const register = async () => {
     if (!isRegistered) {
       if ((await server.put("/agent/v1/destinations", registrationOf(destinations))) === null)
         throw new Error(OLD_SERVER);
       isRegistered = true;
-      for (const relay of relays) relay.wake();
+      for (const relay of relays) relay.serverResponded();
     }
-    if (relays.length > 0) await readQueues();
+    if (relays.length > 0) await queues.read();
   };
   const stopTask = runPeriodically(QUEUES_EVERY_MS, REGISTER_RETRY_MS, register, (reason) => {
     for (const relay of relays) if (!isRegistered) relay.serverIsAway(reason);
@@ -83,12 +76,11 @@ export async function startRelays(
   const wakeAll = ifRegistered((relay) => relay.wake());
   return {
     wake() {
-      changes += 1;
-      read = null;
+      queues.changed();
       wakeAll();
     },
     serverResponded: ifRegistered((relay) => relay.serverResponded()),
-    readQueues,
+    readQueues: () => queues.read(),
     async stop() {
       stopTask();
       await Promise.all(relays.map((relay) => relay.stop()));
@@ -96,7 +88,33 @@ export async function startRelays(
   };
 }
 
-const OLD_SERVER = "the server knows no destinations yet: upgrade it";
+/** Reads the queues of the server, and keeps them for a moment. `found` gets them unless they have changed meanwhile. */
+function queueReader(server: Pick<ServerClient, "get">, found: (queues: DestinationQueues) => void) {
+  type Reading = { readonly queues: Promise<DestinationQueues | null>; readonly until: number };
+  let last: Reading | null = null;
+  const ask = async () => {
+    const queues = await server.get("/agent/v1/destinations");
+    return Queues.Check(queues) ? queues : null;
+  };
+  return {
+    changed() {
+      last = null;
+    },
+    async read(): Promise<DestinationQueues | null> {
+      if (last !== null && performance.now() < last.until) return last.queues;
+      const reading: Reading = { queues: ask(), until: performance.now() + QUEUES_FRESH_MS };
+      last = reading;
+      try {
+        const queues = await reading.queues;
+        if (queues !== null && last === reading) found(queues);
+        return queues;
+      } catch (error) {
+        if (last === reading) last = null;
+        throw error;
+      }
+    },
+  };
+}
 
 const NONE: Relays = {
   wake: () => undefined,
@@ -106,7 +124,7 @@ const NONE: Relays = {
 };
 
 /** Logs codes alone, since the words of a receiver may name an animal. */
-function eventsOf({ id }: ResultDestination, log: Logger): RelayEvents {
+function eventsOf({ id }: ResultDestination, log: Logger): Omit<RelayEvents, "reported" | "unknown"> {
   const about = { stage: "relay", destination: id };
   return {
     ended({ outcome, code }) {

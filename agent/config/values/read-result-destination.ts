@@ -39,7 +39,8 @@ export function resultDestinationProblems(
   for (const key of Object.keys(destination)) {
     if (!allowed.includes(key)) report([...at, key], `has no effect with kind: ${kind}`);
   }
-  if (typeof dial === "string" && parseAddress(dial) === null) {
+  // Port 0 is an address to listen at, with a port of the system.
+  if (typeof dial === "string" && (parseAddress(dial)?.port ?? 0) === 0) {
     report([...at, "dial"], `is "${dial}", expected host:port such as 192.168.1.9:6661`);
   }
   const { ca, pin } = asObject(tls);

@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { ORDER_TESTS_MAX, TestName } from "../../../shared/api/agent/agent-lists.ts";
+import { DESTINATIONS_MAX } from "../../../shared/api/agent/destinations.ts";
 import { PIN } from "../../../shared/api/pairing.ts";
 import { ClosedObject } from "../../../shared/schema/schema.ts";
 import { Modality } from "../../../shared/api/study.ts";
@@ -194,7 +195,7 @@ export const ConfigSchema = ClosedObject({
   status: Type.Optional(ClosedObject({ listen: Type.String() })),
   /** Empty after pairing, before the first device. */
   devices: Type.Array(DeviceSchema, { maxItems: 1000 }),
-  destinations: Type.Optional(Type.Array(DestinationSchema, { maxItems: 100 })),
+  destinations: Type.Optional(Type.Array(DestinationSchema, { maxItems: DESTINATIONS_MAX })),
   images: Type.Optional(ImagesSchema),
   backup: Type.Optional(BackupSchema),
   log: Type.Optional(LogSchema),

@@ -78,12 +78,17 @@ function destinations(db: Database.Database): Finding[] {
     const advice = last === null ? null : outcomeAdvice(last.code, last.text);
     if (last?.outcome === "failed" && advice !== null) {
       const remedy = advice.remedy ?? `look at ${id} on the agent's page under To send`;
-      found.push(warning("backlog.destination", `${id} did not take the last result: ${advice.fault}`, remedy));
+      found.push({
+        ...warning("backlog.destination", `${id} did not take the last result: ${advice.fault}`, remedy),
+        // The words of a receiver may name an animal, and the id a person.
+        forSupport: `"${id}" did not take the last result: ${outcomeAdvice(last.code, null)?.fault}`,
+      });
     }
     if (parked !== null && parked > 0) {
       const remedy =
         "read why on the agent's page under To send, correct it at the receiver, then send them again there";
-      found.push(warning("backlog.refused", `${id} refused ${plural(parked, "result")}`, remedy));
+      const refused = `refused ${plural(parked, "result")}`;
+      found.push({ ...warning("backlog.refused", `${id} ${refused}`, remedy), forSupport: `"${id}" ${refused}` });
     }
     return found;
   });

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { PARKED_MAX } from "../../../shared/api/agent/destinations.ts";
@@ -12,6 +13,8 @@ import { PageError } from "./page-error.ts";
 import { runningAgent } from "./running-agent.ts";
 
 const STUDIES_MAX = 100;
+/** Max wait for the queues of the server. */
+const QUEUES_MS = 2000;
 
 /** Adds the studies that wait for the server, and why they do; and the destinations of results. */
 export function outboxRoutes(app: FastifyInstance, host: Host): void {
@@ -33,8 +36,9 @@ function destinationRoutes(app: FastifyInstance, host: Host): void {
     const { config, relays } = runningAgent(host);
     const found = readSpool(config.data, (db) => readDestinations(db, true));
     if (found.length === 0) return { destinations: [] };
-    // The server may be away: the state says so.
-    const queues = await relays.readQueues().catch(() => null);
+    // The server may be away: the state says so. One that does not answer holds up no page; what it says later is news for the page.
+    const late = wait(QUEUES_MS, null, { ref: false });
+    const queues = await Promise.race([relays.readQueues().catch(() => null), late]);
     return {
       destinations: found.map((status) => {
         const { last: _, waiting, ...destination } = status;

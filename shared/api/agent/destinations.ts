@@ -5,8 +5,8 @@ import { Nullable, TIMESTAMP_PATTERN } from "../../schema/schema.ts";
 // Destinations of a clinic's results that an agent reaches: it fetches one delivery at a time, sends its bytes as they are, and reports
 // the outcome. Order, repetitions and what is refused are kept at the server.
 
-/** Max destinations of an agent. */
-const DESTINATIONS_MAX = 20;
+/** Max destinations of an agent, archives of images included. */
+export const DESTINATIONS_MAX = 100;
 
 /** Max characters of the words of a receiver. */
 export const RECEIVER_TEXT_CHARS_MAX = 500;

@@ -46,9 +46,9 @@ export function readAcknowledgement(message: Uint8Array): Acknowledgement | null
   };
 }
 
-/** Returns the fields of each segment, the name first; none if the message does not begin with MSH. */
+/** Returns the fields of each segment, the name first; none if the message does not begin with MSH. Some put a line break before it. */
 function segmentsOf(message: Uint8Array): string[][] {
-  const text = textOf(message);
+  const text = textOf(message).trimStart();
   const separator = /^MSH([^\w\s])/.exec(text)?.[1];
   if (separator === undefined) return [];
   return text.split(/[\r\n]+/).map((segment) => segment.split(separator));

@@ -208,7 +208,9 @@ function otherPin(socket: net.Socket, pin: string | undefined): Error | null {
 function faultOf(error: Error | null, isReached: boolean): Fault {
   if (error === null) return { code: isReached ? "TLS.NOT_SPOKEN" : "DIAL.FAULT", text: null };
   const { code = "", message } = firstFault(error);
-  return { code: isReached ? tlsFault(code) : dialFault(code), text: message };
+  // The message of the system is English, and its code is in every language.
+  const text = code === OTHER_PIN || code === "" ? message : code;
+  return { code: isReached ? tlsFault(code) : dialFault(code), text };
 }
 
 function dialFault(code: string): FaultCode {

@@ -59,7 +59,7 @@ const english: Readonly<Record<Outcome["code"], Words>> = {
   ],
   "TLS.UNTRUSTED": [
     "the certificate of the receiver is not trusted",
-    "name its authority in tls.ca, or its public key in tls.pin",
+    "name its authority in tls.ca; if its name or its time is wrong, name its public key in tls.pin",
   ],
   "TLS.OTHER_PIN": [
     "the receiver has another public key than tls.pin",
@@ -108,7 +108,7 @@ const turkish: Readonly<Record<Outcome["code"], Words>> = {
   "TLS.NOT_SPOKEN": ["alıcı TLS kullanmıyor", "hedefin tls ayarını kaldırın ya da alıcının TLS portunu alın"],
   "TLS.UNTRUSTED": [
     "alıcının sertifikasına güvenilmiyor",
-    "sertifikasını imzalayanı tls.ca ya da açık anahtarını tls.pin altında belirtin",
+    "sertifikasını imzalayanı tls.ca altında belirtin; adı ya da süresi yanlışsa açık anahtarını tls.pin altında belirtin",
   ],
   "TLS.OTHER_PIN": [
     "alıcının açık anahtarı tls.pin değerinden farklı",
@@ -133,7 +133,7 @@ export const OUTCOME_WORDS: readonly (readonly [english: Words, turkish: Words])
 const TABLES: Readonly<Record<Language, Readonly<Partial<Record<string, Words>>>>> = { en: english, tr: turkish };
 
 /**
- * Returns what an outcome means and what to do about it. `text` has the words of the receiver or of the system.
+ * Returns what an outcome means and what to do about it. `text` has the words of the receiver, or the code of the system.
  * @returns null for a code of another version
  */
 export function outcomeAdvice(code: string, text: string | null, language: Language = "en"): Advised | null {

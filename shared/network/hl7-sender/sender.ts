@@ -47,7 +47,7 @@ export interface Hl7Outcome {
   /** `refused`: the receiver will never take this message. `failed`: send the same bytes again later. */
   readonly outcome: "acknowledged" | "refused" | "failed";
   readonly code: Hl7Code;
-  /** The words of the receiver or of the system; null without any. */
+  /** The words of the receiver, or the code of the system; null without any. */
   readonly text: string | null;
 }
 
@@ -117,7 +117,7 @@ export class Hl7Sender {
     return this.#state.is === "idle" ? [] : [...this.#end("ACK.TIMED_OUT", null), { do: "close" }];
   }
 
-  /** The connection is closed, or did not come about. `text`: the words of the system. */
+  /** The connection is closed, or did not come about. `text`: the code of the system. */
   closed(code: FaultCode | "ACK.CLOSED" = "ACK.CLOSED", text: string | null = null): SenderAction[] {
     return this.#state.is === "idle" ? [] : this.#end(code, text);
   }

@@ -1,6 +1,7 @@
 import fs from "node:fs";
+import fsPromises from "node:fs/promises";
 import path from "node:path";
-import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { CsvDrop } from "../../../agent/relay/csv-drop.ts";
 import { canMount, mountDisk, unmountDisk } from "../../support/small-disk.ts";
 import { temporaryFolder } from "../../support/processes.ts";
@@ -42,9 +43,17 @@ test("a link in the place of the unfinished file is not followed", async () => {
 
 test("a missing folder fails the delivery with its reason, and leaves nothing", async () => {
   expect(await new CsvDrop(path.join(folder, "gone")).carry(bytes, "a.csv")).toMatchObject({
-    outcome: "failed",
-    code: "FILE.NO_FOLDER",
+    ...{ outcome: "failed", code: "FILE.NO_FOLDER", text: "ENOENT" },
   });
+});
+
+test("the name of a file is synced, and a share that does not answer meanwhile holds up no device", async () => {
+  const opened = vi.spyOn(fsPromises, "open");
+  const waitedFor = vi.spyOn(fs, "fsyncSync");
+  onTestFinished(() => void vi.restoreAllMocks());
+  await drop.carry(bytes, "a.csv");
+  expect(opened.mock.calls.filter(([name]) => name === folder)).toHaveLength(1);
+  expect(waitedFor).not.toHaveBeenCalled();
 });
 
 test.skipIf(!canMount())("a full disk fails the delivery with its reason, and leaves no part", async () => {

@@ -65,6 +65,8 @@ async function serverWith(
   return { url: server.url, reports };
 }
 
+const ignore = () => undefined;
+
 function relayTo(url: string): Relay {
   const destination = { id: "pims", kind: "hl7", tls: null, options: {} } as const;
   const address = { host: "127.0.0.1", port: receiver.port };
@@ -72,7 +74,7 @@ function relayTo(url: string): Relay {
   const relay = new Relay(
     { ...destination, address },
     { spool: used.spool, server: createServerClient(url, () => "sk_live_test"), timing },
-    { ended: () => undefined, failed: () => undefined, recovered: () => undefined },
+    { ended: ignore, failed: ignore, recovered: ignore, reported: ignore, unknown: ignore },
   );
   closing.unshift(() => relay.stop());
   return relay;

@@ -1,11 +1,12 @@
 import { useState } from "preact/hooks";
 import { outcomeAdvice } from "../../../../shared/network/hl7-sender/outcome-words.ts";
 import { call, RequestError } from "../../../../server/web/api.ts";
-import { Problem, type Resource, useLocal } from "../../../../server/web/resource.tsx";
+import { type Resource, useLocal } from "../../../../server/web/resource.tsx";
 import { ago, dateTime, language, translations } from "../../../../server/web/text.ts";
 import { DataTable } from "../../../../server/web/ui/list/data-table.tsx";
 import { State } from "../../../../server/web/ui/status/status-card.tsx";
 import type { LocalDestination, LocalDestinations } from "../../types/destinations.ts";
+import { ServerReason } from "./server-reason.tsx";
 
 /** Practice software and folders that get results: their state, and what they refused. Nothing without any. */
 export function Destinations() {
@@ -45,7 +46,7 @@ function Destination({
       )}
       {code === null && text !== null && (
         <p>
-          <span lang="en">{text}</span>
+          <ServerReason of={text} />
         </p>
       )}
       <p class="quiet">
@@ -95,7 +96,7 @@ function Parked({
       <p>
         <strong>{t("refused", { count: parked.length })}</strong> {t("correct")}
       </p>
-      {error !== null && <Problem error={error} />}
+      {error !== null && <NotQueued reason={error.message} />}
       <DataTable
         label={t("refusedOf", { id })}
         class="cards"
@@ -131,6 +132,17 @@ function Parked({
   );
 }
 
+function NotQueued({ reason }: { reason: string }) {
+  return (
+    <div class="problem" role="alert">
+      <strong>{t("notQueued")}</strong>
+      <p>
+        <ServerReason of={reason} />
+      </p>
+    </div>
+  );
+}
+
 const t = translations({
   title: ["Practice software and folders", "Klinik yazılımı ve klasörler"],
   hl7: ["HL7 messages", "HL7 iletileri"],
@@ -156,5 +168,6 @@ const t = translations({
   reason: ["Reason", "Neden"],
   action: ["Action", "İşlem"],
   again: ["Send again", "Yeniden gönder"],
+  notQueued: ["They cannot be sent again now", "Şu anda yeniden gönderilemiyor"],
   allAgain: ["Send all again", "Tümünü yeniden gönder"],
 });

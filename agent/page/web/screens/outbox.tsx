@@ -1,5 +1,6 @@
 import type { LocalOutbox } from "../../types/queue.ts";
 import { Destinations } from "./destinations.tsx";
+import { ServerReason } from "./server-reason.tsx";
 import { serverWord } from "../devices/server-word.ts";
 import { Empty, Loaded, useLocal } from "../../../../server/web/resource.tsx";
 import { ago, translations } from "../../../../server/web/text.ts";
@@ -31,7 +32,7 @@ function Waiting({ outbox: { depth, studies, server } }: { outbox: LocalOutbox }
           <p>{t("soon")}</p>
         ) : (
           <p>
-            {server.url}: {serverWord(server.state)}. <span lang="en">{server.reason}</span>
+            {server.url}: {serverWord(server.state)}. <ServerReason of={server.reason} />
           </p>
         )}
         {studies.length < depth && <p class="quiet">{t("oldest", { count: studies.length })}</p>}

@@ -13,9 +13,9 @@ export function isoTime(instant: number, zone: string): string {
 
 /**
  * Starts of a formula: of a text, and after a mark at which a spreadsheet of some language splits cells, such as `;` in Turkish Excel
- * (OWASP ASVS 1.2.10). Quotes do not help.
+ * (OWASP ASVS 1.2.10). It takes the quotes of a later cell for text, so that a line break within them starts a row.
  */
-const FORMULA = /^(?=[=+\-@\t\r\0])|(?<=;\s*)(?=[=+\-@])/g;
+const FORMULA = /^(?=[=+\-@\t\r\0])|(?<=[;\r\n]\s*)(?=[=+\-@])/g;
 
 export function cellText(cell: Cell | undefined): string {
   if (cell === undefined) return "";

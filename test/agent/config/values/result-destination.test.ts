@@ -3,6 +3,8 @@ import { checkConfig } from "../../../../agent/config/check.ts";
 import { temporaryFolder } from "../../../support/processes.ts";
 import { makeCertificates } from "../../../support/certificates.ts";
 import fs from "node:fs";
+import { Compile } from "typebox/compile";
+import { AgentDestinations } from "../../../../shared/api/agent/destinations.ts";
 
 const PIN = `sha256/${"A".repeat(43)}=`;
 
@@ -60,7 +62,49 @@ test("an authority is a file that can be read, relative to agent.yaml", () => {
   ]);
 });
 
+test("the server takes as many destinations as agent.yaml may have", () => {
+  const destinations = Array.from({ length: 100 }, (_, index) => ({
+    id: `d-${index}`,
+    kind: "csv",
+    folder: "/srv/results",
+  }));
+  expect(problemsOf(...destinations)).toEqual([]);
+  expect(problemsOf(...destinations, { id: "more", kind: "csv", folder: "/srv/results" })).toHaveLength(1);
+  expect(Compile(AgentDestinations).Check({ destinations })).toBe(true);
+});
+
 test.each<[string, object, readonly string[]]>([
+  ["TLS as a yes", { kind: "hl7", dial: "1.2.3.4:5", tls: true }, ["destinations[0].tls is true, expected an object"]],
+  [
+    "no port",
+    { kind: "hl7", dial: "1.2.3.4:0" },
+    ['destinations[0].dial is "1.2.3.4:0", expected host:port such as 192.168.1.9:6661'],
+  ],
+  [
+    "a short pin",
+    { kind: "hl7", dial: "1.2.3.4:5", tls: { pin: "sha256/AA=" } },
+    ['destinations[0].tls.pin is "sha256/AA=", expected sha256/ and 44 characters of base64, as pairing writes it'],
+  ],
+  [
+    "an application with a delimiter",
+    { kind: "hl7", dial: "1.2.3.4:5", application: "A|B" },
+    ['destinations[0].application is "A|B", expected 1 to 180 characters without the delimiters of HL7'],
+  ],
+  [
+    "an order of names that there is not",
+    { kind: "hl7", dial: "1.2.3.4:5", nameOrder: "animal_first" },
+    ['destinations[0].nameOrder is "animal_first", expected one of owner-first, animal-first'],
+  ],
+  [
+    "a word for a switch",
+    { kind: "hl7", dial: "1.2.3.4:5", pdf: "yes" },
+    ['destinations[0].pdf is "yes", expected a boolean'],
+  ],
+  [
+    "an id with capitals",
+    { id: "PIMS", kind: "csv", folder: "/srv/results" },
+    ['destinations[0].id is "PIMS", expected lower-case letters, digits and dashes such as chem-1, at most 63'],
+  ],
   ["no address", { kind: "hl7" }, ["destinations[0] has no dial, which kind: hl7 needs"]],
   [
     "a wrong address",

@@ -27,3 +27,28 @@ test("changes of practice software that wait for the server for an hour are repo
     ["backlog.changes", "problem", "2 changes wait for the server, the oldest for 3 days"],
   ]);
 });
+
+test("the file for the support has neither the words of a receiver nor the id of a destination", async () => {
+  const { folder, spool } = openOperations();
+  spool.configureResultDestinations(["dr-kaya"]);
+  const outcome = { outcome: "failed", code: "AE", text: 'no animal "Pamuk" of "Yılmaz" here' } as const;
+  spool.settleDelivery("dr-kaya", { delivery: 1, attempt: 1, sha256: "", at: 0, ...outcome });
+  const state = {
+    kind: "hl7",
+    to: "127.0.0.1:1",
+    is: "failed",
+    code: "AE",
+    text: null,
+    waiting: 1,
+    parked: 1,
+  } as const;
+  spool.setDestinationState("dr-kaya", state);
+  const found = await backlog.run({ config: { data: folder } } as unknown as Facts);
+  expect(found.map(({ sentence, forSupport }) => [sentence, forSupport])).toEqual([
+    [
+      'dr-kaya did not take the last result: the receiver cannot store it now (AE), "no animal "Pamuk" of "Yılmaz" here"',
+      '"dr-kaya" did not take the last result: the receiver cannot store it now (AE)',
+    ],
+    ["dr-kaya refused 1 result", '"dr-kaya" refused 1 result'],
+  ]);
+});

@@ -54,9 +54,10 @@ describe.skipIf(browserProblem() !== null)("the queue, the codes and the log in 
       ...{ delivery_id: 7, study_fp: "cds_01K9TEST000000000000000001", at: "2026-11-21T10:00:00.000Z" },
       ...{ code: "AR", text: "204 Unknown key identifier" },
     };
-    let parked = [refused];
+    let [parked, isAway] = [[refused], false];
     const respond = (request: ScriptedRequest): Step => {
       if (!request.url.startsWith("/agent/v1/destinations")) return emptyServer(request);
+      if (isAway && request.url.endsWith("/again")) return { status: 503 };
       if (request.url.endsWith("/next")) return { status: 200, body: { delivery: null, wait_s: 5 } };
       if (request.url.endsWith("/again")) parked = [];
       return { status: 200, body: { destinations: [{ id: "pims", waiting: 2, parked }] } };
@@ -74,9 +75,14 @@ describe.skipIf(browserProblem() !== null)("the queue, the codes and the log in 
     await expectFitsPhone(page);
     await chooseLanguage(page, "tr");
     await page.getByText("1 sonuç reddedildi.").waitFor();
+    isAway = true;
+    await page.getByRole("button", { name: "Yeniden gönder" }).click();
+    const fault = page.getByRole("alert").filter({ hasText: "Şu anda yeniden gönderilemiyor" });
+    await fault.getByText("sunucu 503 yanıtını verdi (TEST.ERROR)", { exact: true }).waitFor();
+    isAway = false;
     await page.getByRole("button", { name: "Yeniden gönder" }).click();
     await page.getByText("1 sonuç reddedildi.").waitFor({ state: "detached" });
-    expect(server.requests.find(({ url }) => url.endsWith("/again"))?.body).toEqual({ delivery_ids: [7] });
+    expect(server.requests.findLast(({ url }) => url.endsWith("/again"))?.body).toEqual({ delivery_ids: [7] });
     await page.close();
   });
 

@@ -98,6 +98,8 @@ test.each([
   ["@SUM(A1)", "'@SUM(A1)"],
   ["\t=1", "'\t=1"],
   ["a; =1+1", "a; '=1+1"],
+  ["a\n=1+1", "a\n'=1+1"],
+  ["a\r\n @SUM(A1)", "a\r\n '@SUM(A1)"],
   ["a-b", "a-b"],
   ['say "no", then\r\nmore', 'say "no", then\r\nmore'],
 ])("the text %j is no formula", (text, cell) => {

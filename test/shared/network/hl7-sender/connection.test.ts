@@ -49,6 +49,9 @@ function connect(port: number, security: Hl7Tls | null = null, states: Hl7LineSt
   return connection;
 }
 
+/** Finds each name at this machine. */
+const here: net.LookupFunction = (_name, _options, found) => found(null, [{ address: "127.0.0.1", family: 4 }]);
+
 test("one connection stays open between messages, also large ones", async () => {
   const { port, connections } = await receiver((socket, id) => socket.write(ack("AA", id)));
   const states: Hl7LineState[] = [];
@@ -104,7 +107,9 @@ test("a receiver that is down fails the message with the code of the fault", asy
   await new Promise<void>((resolve) => free.listen(0, "127.0.0.1", resolve));
   const closed = (free.address() as net.AddressInfo).port;
   await new Promise((resolve) => free.close(resolve));
-  expect(await connect(closed).send(message("A1"))).toMatchObject({ outcome: "failed", code: "DIAL.REFUSED" });
+  expect(await connect(closed).send(message("A1"))).toEqual({
+    ...{ outcome: "failed", code: "DIAL.REFUSED", text: "ECONNREFUSED" },
+  });
   // A plain receiver reads the TLS handshake as garbage and says nothing.
   expect(await connect(port, {}).open()).toMatchObject({ code: "TLS.NOT_SPOKEN" });
 });
@@ -126,7 +131,14 @@ test("TLS accepts the authority of ca or the key of pin, and refuses any other r
     code: "TLS.OTHER_PIN",
     text: pin,
   });
-  expect((await connect(port, {}).send(message("A0"))).code).toBe("TLS.UNTRUSTED");
+  expect(await connect(port, {}).send(message("A0"))).toEqual({
+    ...{ outcome: "failed", code: "TLS.UNTRUSTED", text: "UNABLE_TO_VERIFY_LEAF_SIGNATURE" },
+  });
+  const named = new Hl7Connection(
+    { host: "other.example", port, tls: { ca: fs.readFileSync(ca) }, lookup: here },
+    TIMES,
+  );
+  expect(await named.open()).toEqual({ code: "TLS.UNTRUSTED", text: "ERR_TLS_CERT_ALTNAME_INVALID" });
   expect(await connect(port).send(message("A0"))).toMatchObject({ outcome: "failed", code: "ACK.CLOSED" });
   expect(got).toBe(0);
   expect(await connect(port, { pin }).send(message("A1"))).toEqual(ACKNOWLEDGED);

@@ -46,6 +46,7 @@ test("a message leaves in one MLLP frame, and the acknowledgement of its MSH-10 
 test.each<[string, string, Hl7Outcome]>([
   ["AA", ack("AA"), { outcome: "acknowledged", code: "AA", text: null }],
   ["CA in original mode", ack("CA"), { outcome: "acknowledged", code: "CA", text: null }],
+  ["AA after a line break", ack("AA").replace("MSH", "\r\nMSH"), { outcome: "acknowledged", code: "AA", text: null }],
   ["AE", ack("AE", CONTROL_ID, "|database busy"), { outcome: "failed", code: "AE", text: "database busy" }],
   ["CE", ack("CE"), { outcome: "failed", code: "CE", text: null }],
   [
