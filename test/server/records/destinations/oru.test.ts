@@ -290,7 +290,8 @@ test("the LOINC code is of the quantity that the unit measures", () => {
   const measured = { value: 5, reference_range: null, flag: null };
   const results = ["mg/dL", "mmol/L", null].map((unit) => ({ ...measured, analyte: "GLU", unit }));
   const found = observationsOfStudy({
-    ...{ study: { results, acquired_at: new Date(at).toISOString() }, snapshot: null, device: null },
+    study: { modality: "BIOCHEMISTRY", results, acquired_at: new Date(at).toISOString() },
+    ...{ snapshot: null, device: null },
     language: "en",
   });
   expect(found.map(({ code, loinc }) => [code, loinc])).toEqual([

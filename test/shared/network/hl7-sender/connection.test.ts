@@ -12,7 +12,10 @@ import { makeCertificates } from "../../../support/certificates.ts";
 const message = (controlId: string, length = 0) =>
   Buffer.from(`MSH|^~\\&|VETWIRE|C|PIMS|C|20261121||ORU^R01|${controlId}|P|2.5.1\rNTE|1||${"x".repeat(length)}\r`);
 const ack = (code: string, controlId: string) => `\vMSH|^~\\&|PIMS\rMSA|${code}|${controlId}\r\x1c\r`;
-const TIMES = { connectMs: 500, ackMs: 300 };
+/** Long enough for a busy machine. */
+const TIMES = { connectMs: 60_000, ackMs: 60_000 };
+/** For receivers that say nothing. */
+const SHORT = { connectMs: 500, ackMs: 1500 };
 const ACKNOWLEDGED = { outcome: "acknowledged", code: "AA", text: null };
 
 /** A receiver that calls `answer` for each complete frame. */
@@ -41,8 +44,13 @@ async function receiver(
   return { port: (server.address() as net.AddressInfo).port, connections: () => connections };
 }
 
-function connect(port: number, security: Hl7Tls | null = null, states: Hl7LineState[] = []): Hl7Connection {
-  const connection = new Hl7Connection({ host: "127.0.0.1", port, tls: security }, TIMES, (state) =>
+function connect(
+  port: number,
+  security: Hl7Tls | null = null,
+  states: Hl7LineState[] = [],
+  times = TIMES,
+): Hl7Connection {
+  const connection = new Hl7Connection({ host: "127.0.0.1", port, tls: security }, times, (state) =>
     states.push(state),
   );
   onTestFinished(() => connection.close());
@@ -80,7 +88,7 @@ test("a receiver that closes after reading, or is silent, fails the message, and
     A4: (socket, id) => socket.write(ack("AA", id)),
   };
   const { port } = await receiver((socket, id) => ways[id]?.(socket, id));
-  const connection = connect(port);
+  const connection = connect(port, null, [], SHORT);
   const codes: string[] = [];
   for (const id of Object.keys(ways)) codes.push((await connection.send(message(id))).code);
   expect(codes).toEqual(["ACK.CLOSED", "ACK.CLOSED", "ACK.TIMED_OUT", "AA"]);
@@ -95,7 +103,7 @@ test("an acknowledgement before the end of the message runs it into no other one
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
-  const connection = connect((server.address() as net.AddressInfo).port);
+  const connection = connect((server.address() as net.AddressInfo).port, null, [], SHORT);
   expect((await connection.send(message("A1", 20_000_000))).outcome).toBe("refused");
   await connection.send(message("A2"));
   expect(received).toBe(2);
@@ -111,7 +119,7 @@ test("a receiver that is down fails the message with the code of the fault", asy
     ...{ outcome: "failed", code: "DIAL.REFUSED", text: "ECONNREFUSED" },
   });
   // A plain receiver reads the TLS handshake as garbage and says nothing.
-  expect(await connect(port, {}).open()).toMatchObject({ code: "TLS.NOT_SPOKEN" });
+  expect(await connect(port, {}, [], SHORT).open()).toMatchObject({ code: "TLS.NOT_SPOKEN" });
 });
 
 test("TLS accepts the authority of ca or the key of pin, and refuses any other receiver before it gets a byte", async () => {
