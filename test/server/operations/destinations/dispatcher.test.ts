@@ -21,7 +21,7 @@ const attempts = query((db) =>
 );
 
 /** A clinic whose practice software answers as told. */
-async function world(answer?: (index: number) => Answer, times = { connectMs: 1000, ackMs: 1000 }) {
+async function world(answer?: (index: number) => Answer, times = { connectMs: 60_000, ackMs: 60_000 }) {
   const own = newFp("clinic");
   const pamuk = patient({ name: "Pamuk", species: "cat" });
   const server = await startServer([clinic(own), pamuk], [connection(pamuk.fp, own)]);
@@ -108,7 +108,7 @@ test("a refused message is parked with the receiver's words, and the next one fo
 test("silence and a closed connection are failures, and a lost acknowledgement brings the same message again", async () => {
   const answers: Answer[] = ["silence", "close", "AA"];
   const { file, run, receiver, clock, store } = await world((index) => answers[index] ?? "AA", {
-    ...{ connectMs: 1000, ackMs: 50 },
+    ...{ connectMs: 60_000, ackMs: 1000 },
   });
   await file();
   for (const waitMs of [0, 1000, 2000]) {
@@ -133,7 +133,7 @@ test("servers that share the database send each message once, one at a time and 
 
 test("an attempt whose server died is repeated by another one after its lease, with the same bytes", async () => {
   const { file, run, start, receiver, clock, dispatcher } = await world((index) => (index === 0 ? "silence" : "AA"), {
-    ...{ connectMs: 1000, ackMs: 60_000 },
+    ...{ connectMs: 60_000, ackMs: 60_000 },
   });
   await file();
   await dispatcher.check();
