@@ -1,5 +1,5 @@
-import type { Language } from "../../../shared/api/language.ts";
-import { type SentencePair, translator } from "../../../shared/clinical/device-words/translator.ts";
+import type { Language } from "../../../../shared/api/language.ts";
+import { type SentencePair, translator } from "../../../../shared/clinical/device-words/translator.ts";
 
 // Why the server is away, in Turkish. The agent writes the reasons in English for its log and the command line; here they lose the
 // words of other programs, and keep their codes.
