@@ -1,6 +1,6 @@
 import net from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { serverReason } from "../../../../agent/page/types/server-words.ts";
+import { serverReason } from "../../../../agent/page/types/doctor-words.ts";
 import { createServerClient } from "../../../../agent/push/server-client.ts";
 import { scriptedServer, type Step } from "../../../support/scripted-server.ts";
 
