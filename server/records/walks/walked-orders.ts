@@ -5,8 +5,7 @@ import { awaitsResults } from "../orders/order-state.ts";
 import { factsOf, runsByOrder } from "../orders/orders.ts";
 import type { Bounds } from "./walked-studies.ts";
 
-// The orders of a clinic for the patients that it lists, the first changed first. Orders have no stamps: their order is that of the
-// server's clock.
+// The orders of a clinic for the patients that it lists, the first changed first.
 
 export type WalkedOrder = OrderColumns & { readonly id: number; readonly patient_fp: string };
 
