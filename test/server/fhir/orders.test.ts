@@ -2,7 +2,7 @@ import type { ServiceRequest } from "fhir/r4.js";
 import { expect, test } from "vitest";
 import { fpOf, idOf } from "../../../server/fhir/resources/ids.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { clinic, connection, importEntities, study } from "../harness.ts";
+import { clinic, connectTo, connection, importEntities, study } from "../harness.ts";
 import { ask, dog, named, next, ours, startPractice } from "./practice.ts";
 
 // Orders as a mirror reads them: none is missing, whatever the clock of the server does.
@@ -78,6 +78,11 @@ test("a mirror learns that an order has its results, which the clock of the serv
   expect(later.entry?.map(({ resource }) => [resource?.id, (resource as ServiceRequest).status])).toEqual([
     [body.id, "completed"],
   ]);
+  // A study that the disk damaged keeps no order from the list.
+  const beside = await connectTo(server.database);
+  await beside.run(`update study set results = '[{' where fp = '${answer.fp}'`);
+  await beside.close();
+  expect((await read<ServiceRequest>(order)).body.status).toBe("active");
 });
 
 test("the orders of an animal leave with it, and come back with it", async () => {
