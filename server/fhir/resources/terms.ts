@@ -164,8 +164,12 @@ function interpretationCode({ flag, abnormal, value, reference_range }: Result):
   return value > bounds.high ? "HH" : value < bounds.low ? "LL" : "AA";
 }
 
+/** A device may print `.5`, and a plus sign. */
+const BOUND = String.raw`([-+]?(?:\d+(?:\.\d+)?|\.\d+))`;
+const INTERVAL = new RegExp(`^${BOUND}-${BOUND}$`);
+
 /** Reads a printed interval. Null for one that is not two numbers. */
 export function boundsOf(range: string | null): { readonly low: number; readonly high: number } | null {
-  const [, low, high] = /^(-?\d+(?:\.\d+)?)-(-?\d+(?:\.\d+)?)$/.exec(range ?? "") ?? [];
+  const [, low, high] = INTERVAL.exec(range ?? "") ?? [];
   return low === undefined || high === undefined ? null : { low: Number(low), high: Number(high) };
 }

@@ -97,31 +97,32 @@ test("each kind of value has its form, and a flag its code", async () => {
   expect(creatinine).toMatchObject({ valueString: "5-10" });
 });
 
-test("texts without words are left out, and an open interval is kept as text", async () => {
+test("texts without words are left out, and each form of an interval has its bounds", async () => {
   const { server, agent, read } = await startPractice();
   const sent = study({
     ...{ patient_fp: dog.fp, comments: [" "] },
     results: [
-      { analyte: "ALB", value: 3, unit: "", reference_range: "<5", flag: "critical", comment: "" },
+      { analyte: "ALB", value: 3, unit: "", reference_range: null, flag: null, comment: "" },
+      { analyte: "TP", value: 0.2, unit: "g/dL", reference_range: ".5-1.50", flag: "critical" },
       { analyte: "ALT", value: -3, unit: "U/L", reference_range: "-2--1", flag: "low" },
       { analyte: "CREA", value: 1.4, unit: "µmol/L", reference_range: null, flag: null, comment: "lipaemic" },
-      { analyte: "ODD", value: null, unit: " ", reference_range: " ", flag: null, value_text: " " },
+      { analyte: "ODD", value: null, unit: " ", reference_range: null, flag: null, value_text: " " },
     ],
   });
   expect(await server.push(agent, sent)).toMatchObject([{ outcome: "filed" }]);
-  const [open, negative, doubtful, none] = await Promise.all(
+  const [plain, short, negative, doubtful, none] = await Promise.all(
     sent.results.map(
       async (_, index) => (await read<Observation>(`Observation/${observationId(sent.fp, index)}`)).body,
     ),
   );
-  expect(open).toMatchObject({
-    interpretation: [{ coding: [{ code: "AA" }] }],
-    referenceRange: [{ text: "<5", appliesTo: [{ text: "dog" }] }],
+  expect([plain?.valueQuantity, plain?.note]).toEqual([{ value: 3 }, undefined]);
+  expect(short).toMatchObject({
+    interpretation: [{ coding: [{ code: "LL" }] }],
+    referenceRange: [{ low: { value: 0.5 }, high: { value: 1.5 }, text: ".5-1.50" }],
   });
-  expect(open?.valueQuantity).toEqual({ value: 3 });
-  expect([open?.referenceRange?.[0]?.high, open?.note]).toEqual([undefined, undefined]);
   expect(negative?.referenceRange).toMatchObject([{ low: { value: -2 }, high: { value: -1 } }]);
-  expect(doubtful).toMatchObject({ valueQuantity: { value: 1.4, unit: "µmol/L", code: "umol/L" } });
+  // Not a spelling of the catalogue, so without a code.
+  expect(doubtful?.valueQuantity).toEqual({ value: 1.4, unit: "µmol/L" });
   expect(doubtful).toMatchObject({ note: [{ text: "lipaemic" }] });
   expect(doubtful?.interpretation).toBeUndefined();
   expect(none).toMatchObject({ dataAbsentReason: { coding: [{ code: "unknown" }] } });
