@@ -89,6 +89,8 @@ test("no address and no place in a list is a fault of the server", async () => {
     "Device?_id=%00",
   ];
   for (const path of accepted) expect([path, (await ask(server, key, path)).status]).toEqual([path, 200]);
+  const after = token("studies", 0, "", 1, late);
+  expect((await server.get(key, `/api/v1/lab/diagnostics?after=${after}`)).status).toBe(400);
 });
 
 test("a withdrawn study is gone, and so is a deleted animal", async () => {
@@ -127,8 +129,8 @@ test("a study that a person moves is corrected at its animal, and one that waits
     expect([type, named((await search(`${type}?patient=${idOf(dog.fp)}`)).body)]).toEqual([type, []]);
   await move(null);
   for (const path of paths) expect([path, (await refusal(path)).status]).toEqual([path, 410]);
-  for (const query of [`DiagnosticReport?_id=${firstId}`, "Observation", "Specimen", `Specimen?identifier=${first}`])
-    expect([query, named((await search(query)).body)]).toEqual([query, []]);
+  for (const asked of [`DiagnosticReport?_id=${firstId}`, "Observation", "Specimen", `Specimen?identifier=${first}`])
+    expect([asked, named((await search(asked)).body)]).toEqual([asked, []]);
 });
 
 test("a request beyond the limit is throttled, and tells when to come again", async () => {
