@@ -18,7 +18,7 @@ export interface Query<Parameters, Row> {
 }
 
 /** Rows that only some transactions stamp. */
-export type StampedRows = "soap" | "events" | "items";
+export type StampedRows = "soap" | "events" | "items" | "orders";
 
 /** The cached responses that a write invalidates. A null id means no clinic or patient. */
 export interface CacheInvalidation {

@@ -250,10 +250,11 @@ const stampRows: Readonly<Record<StampedRows, Query<Commit, unknown>>> = {
   ),
   events: stampOwned("calendar_event"),
   items: stampOwned("inventory_item"),
+  orders: stampOwned("lab_order"),
 };
 
 /** Stamps rows that belong to one clinic. */
-function stampOwned(table: "calendar_event" | "inventory_item"): Query<Commit, unknown> {
+function stampOwned(table: "calendar_event" | "inventory_item" | "lab_order"): Query<Commit, unknown> {
   return uncachedWrite((db, p) =>
     db
       .updateTable(table)

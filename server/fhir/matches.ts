@@ -1,7 +1,6 @@
 import type { FhirResource } from "fhir/r4.js";
 import { isFp } from "../../shared/api/fp.ts";
 import { RESULTS_MAX } from "../../shared/api/study.ts";
-import { listDeviceNames } from "../records/results/results.ts";
 import {
   findOrdersNumbered,
   findWalkedOrder,
@@ -10,6 +9,7 @@ import {
   walkOrders,
   type WalkedOrder,
 } from "../records/walks/walked-orders.ts";
+import { listInstruments } from "../records/walks/walked-instruments.ts";
 import { findNumbered, FIRST_PATIENT, walkPatients } from "../records/walks/walked-patients.ts";
 import {
   findWalkedStudy,
@@ -86,7 +86,7 @@ async function patients(reader: Reader, search: Search, place: Place): Promise<M
       if (isFound && isWithin(Date.parse(found.facts.patient.updated_at), search.lastUpdated))
         matches.push(toMatch(found.facts));
     }
-    return { matches, next: null, leftOut: 0 };
+    return pageById(matches, search);
   }
   const { after, count, lastUpdated } = search;
   const key = after === null ? FIRST_PATIENT : { updatedAt: after.changedAt, fp: after.fp };
@@ -133,7 +133,7 @@ async function orders({ session, clinicId }: Reader, search: Search, place: Plac
         isWithin(row.ordered_at, date) &&
         isWithin(row.changed_at, lastUpdated),
     );
-    return { matches: await Promise.all(rows.map(toMatch)), next: null, leftOut: 0 };
+    return pageById(await Promise.all(rows.map(toMatch)), search);
   }
   const key = after === null ? FIRST_ORDER : await placeOfOrder(session, after.changedAt, after.fp);
   const rows = await walkOrders(session, {
@@ -171,20 +171,28 @@ async function numberedOrders(
 }
 
 async function devices({ session, clinicId }: Reader, search: Search, place: Place): Promise<Matches> {
-  const { ids, identifiers, count, after } = search;
+  const { ids, identifiers } = search;
   const system = place.systemOf("device");
-  const rows = (await listDeviceNames(session, clinicId))
+  const rows = (await listInstruments(session, clinicId))
     .map((name) => ({ name, id: deviceId(name) }))
     .filter(({ id }) => ids === null || ids.includes(id))
     .filter(({ id }) => identifiers?.some((each) => each.value === id && isOf(each.system, system)) ?? true);
-  const from = after === null ? 0 : after.results;
-  const page = rows.slice(from, from + count);
-  const matches = page.map(({ name }) => ({ resource: deviceResource(name, place), patientFp: null, study: null }));
-  const given = from + page.length;
-  return { matches, next: given < rows.length ? { changedAt: 0, fp: "", results: given } : null, leftOut: 0 };
+  const matches = rows.map(({ name }) => ({ resource: deviceResource(name, place), patientFp: null, study: null }));
+  return pageById(matches, search);
 }
 
-/** Studies, samples or results by their ids or identifiers. They are few, and make one page. */
+/** A page of few matches, by their ids: one that leaves or joins them moves no other one across the border of a page. */
+function pageById(matches: readonly Match[], { after, count }: Search): Matches {
+  const idOfMatch = ({ resource }: Match) => resource.id ?? "";
+  const rest = matches
+    .filter((match) => after === null || idOfMatch(match) > after.fp)
+    .toSorted((a, b) => (idOfMatch(a) < idOfMatch(b) ? -1 : 1));
+  const page = rest.slice(0, count);
+  const last = rest.length > count ? page.at(-1) : undefined;
+  return { matches: page, next: last ? { changedAt: 0, fp: idOfMatch(last), results: 0 } : null, leftOut: 0 };
+}
+
+/** Studies, samples or results by their ids or identifiers. */
 async function numberedStudies(reader: Reader, search: Search, place: Place): Promise<Matches> {
   const { session, clinicId } = reader;
   const { ids, identifiers, patientFp, date, lastUpdated } = search;
@@ -206,10 +214,10 @@ async function numberedStudies(reader: Reader, search: Search, place: Place): Pr
       (patientFp === null || study.patient_fp === patientFp) &&
       isWithin(Date.parse(study.acquired_at), date) &&
       isWithin(changedAt, lastUpdated);
-    const match = isMatch ? await matchOf(reader, found, { type, index, place }) : null;
+    const match = isMatch ? matchOf(await factsOfStudy(session, clinicId, found), { type, index, place }) : null;
     if (match !== null) matches.set(`${fp} ${index}`, match);
   }
-  return { matches: [...matches.values()], next: null, leftOut: 0 };
+  return pageById([...matches.values()], search);
 }
 
 function namedById(type: StudyType, id: string): { readonly fp: string; readonly index: number } | null {
@@ -244,7 +252,7 @@ async function studies(
     if (includes.has("result") && results > INCLUDED_RESULTS_MAX && before !== undefined) {
       return { matches, next: placeAfter(before, 0), leftOut: found.leftOut };
     }
-    const match = await matchOf(reader, walked, { type, index: 0, place });
+    const match = matchOf(await factsOfStudy(session, clinicId, walked), { type, index: 0, place });
     if (match !== null) matches.push(match);
   }
   return { matches, next: found.last && { ...found.last, results: 0 }, leftOut: found.leftOut };
@@ -265,11 +273,16 @@ async function observations(reader: Reader, search: Search, place: Place): Promi
     leftOut += page.leftOut;
     for (const walked of page.studies) {
       const given = walked.study.fp === last?.fp && walked.changedAt === last.changedAt ? last.results : 0;
-      for (let index = given; index < walked.study.results.length; index += 1) {
-        if (matches.length === count) return { matches, next: placeAfter(walked, index), leftOut };
-        const match = await matchOf(reader, walked, { type: "Observation", index, place });
+      const { length } = walked.study.results;
+      if (given >= length) continue;
+      if (matches.length === count) return { matches, next: placeAfter(walked, given), leftOut };
+      const facts = await factsOfStudy(session, clinicId, walked);
+      const end = Math.min(length, given + count - matches.length);
+      for (let index = given; index < end; index += 1) {
+        const match = matchOf(facts, { type: "Observation", index, place });
         if (match !== null) matches.push(match);
       }
+      if (end < length) return { matches, next: placeAfter(walked, end), leftOut };
     }
     if (page.last === null) return { matches, next: null, leftOut };
     last = { ...page.last, results: RESULTS_MAX };
@@ -287,12 +300,10 @@ function placeAfter({ changedAt, study: { fp } }: WalkedStudy, results: number):
   return { changedAt, fp, results };
 }
 
-async function matchOf(
-  { session, clinicId }: Reader,
-  walked: WalkedStudy,
+function matchOf(
+  facts: StudyFacts,
   { type, index, place }: { readonly type: StudyType; readonly index: number; readonly place: Place },
-): Promise<Match | null> {
-  const facts = await factsOfStudy(session, clinicId, walked);
+): Match | null {
   const resource = ofStudy(type, facts, index, place);
   return resource === undefined ? null : { resource, patientFp: facts.study.patient_fp, study: facts };
 }

@@ -1,7 +1,7 @@
 import type { FhirResource } from "fhir/r4.js";
 import type { Session } from "../database/query.ts";
 import { ApiError } from "../http/errors.ts";
-import { listDeviceNames } from "../records/results/results.ts";
+import { listInstruments } from "../records/walks/walked-instruments.ts";
 import { findWalkedOrder } from "../records/walks/walked-orders.ts";
 import { findWalkedStudy, hasLeft } from "../records/walks/walked-studies.ts";
 import { factsOfOrder, factsOfStudy, findPatientFacts } from "./facts.ts";
@@ -42,7 +42,7 @@ export async function readResource(reader: Reader, type: SearchType, id: string,
       return serviceRequest(await factsOfOrder(session, row), place);
     }
     case "Device": {
-      const name = (await listDeviceNames(session, clinicId)).find((each) => deviceId(each) === id);
+      const name = (await listInstruments(session, clinicId)).find((each) => deviceId(each) === id);
       if (name === undefined) throw await missing(reader, { type, id, fp: null });
       return deviceResource(name, place);
     }

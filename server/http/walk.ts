@@ -64,7 +64,7 @@ function parseWalk(list: ListName, given: string): Walk | null {
   if (!Array.isArray(parts) || parts.length !== 5 || parts[0] !== list) return null;
   const [, first, fp, page, next] = parts as unknown[];
   const isKey = typeof first === KEY_TYPES[list] && typeof fp === "string";
-  const isTime = next === null || isWhole(next);
+  const isTime = next === null || (isWhole(next) && !Number.isNaN(new Date(next).getTime()));
   if (!isKey || (typeof first === "number" && !Number.isSafeInteger(first)) || !isWhole(page) || !isTime) return null;
   return { key: [first as number | string, fp], page: Math.max(1, page), next };
 }

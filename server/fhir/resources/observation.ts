@@ -8,6 +8,7 @@ import {
   analyteConcept,
   boundsOf,
   catalogued,
+  hasWords,
   interpretation,
   isImaging,
   NO_VALUE,
@@ -37,7 +38,7 @@ export function observation(facts: StudyFacts, index: number, place: Place): Obs
     issued: new Date(issuedAt).toISOString(),
     ...valueOf(result, catalogued(result, modality)),
     ...(meaning === null ? {} : { interpretation: [meaning] }),
-    ...(result.comment === undefined ? {} : { note: [{ text: result.comment }] }),
+    ...(hasWords(result.comment) ? { note: [{ text: result.comment }] } : {}),
     ...(isImaging(modality) ? {} : { specimen: reference("Specimen", idOf(fp)) }),
     device: { ...reference("Device", deviceId(device_name)), display: device_name },
     ...(range === null ? {} : { referenceRange: [range] }),
@@ -46,10 +47,10 @@ export function observation(facts: StudyFacts, index: number, place: Place): Obs
 
 /** A word is the value, also of a pad: its rank is a number of ours without a unit. */
 function valueOf(
-  { value, unit, comparator, value_text: words = "" }: Result,
+  { value, unit, comparator, value_text: words }: Result,
   analyte: Analyte | undefined,
 ): Pick<Observation, "valueQuantity" | "valueCodeableConcept" | "valueString" | "dataAbsentReason"> {
-  if (words.trim() !== "") {
+  if (hasWords(words)) {
     const isChoice = value !== null || (analyte !== undefined && analyte.value_type !== "numeric");
     return isChoice ? { valueCodeableConcept: { text: words } } : { valueString: words };
   }
@@ -58,7 +59,7 @@ function valueOf(
 
 /** The printed text is kept where numbers of JSON lose its digits: `6.0-17.0`. */
 function referenceRange({ reference_range: text, unit }: Result, species: string): ObservationReferenceRange | null {
-  if (text === null || text.trim() === "") return null;
+  if (!hasWords(text)) return null;
   const appliesTo = [{ text: species }];
   const bounds = boundsOf(text);
   if (bounds === null) return { appliesTo, text };

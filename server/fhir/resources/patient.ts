@@ -2,7 +2,7 @@ import type { Patient } from "fhir/r4.js";
 import { readNeutered, readSex } from "../../../shared/clinical/sex.ts";
 import type { PatientFacts, Place } from "./facts.ts";
 import { idOf } from "./ids.ts";
-import { genderStatusConcept, speciesConcept } from "./terms.ts";
+import { genderStatusConcept, hasWords, speciesConcept } from "./terms.ts";
 
 const ANIMAL = "http://hl7.org/fhir/StructureDefinition/patient-animal";
 
@@ -33,9 +33,4 @@ export function patientResource({ patient, names }: PatientFacts, place: Place):
     gender: gender === null ? "unknown" : gender === "M" ? "male" : "female",
     ...(date_of_birth === null ? {} : { birthDate: date_of_birth }),
   };
-}
-
-/** FHIR has no empty strings. */
-function hasWords(text: string | null): text is string {
-  return text !== null && text.trim() !== "";
 }

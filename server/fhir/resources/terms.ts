@@ -22,6 +22,11 @@ const GENDER_STATUS = "http://hl7.org/fhir/animal-genderstatus";
  */
 const SPECIES: Readonly<Record<string, string>> = { dog: "448771007", cat: "448169003", rabbit: "36571002" };
 
+/** FHIR has no empty strings. */
+export function hasWords(text: string | null | undefined): text is string {
+  return text !== null && text !== undefined && text.trim() !== "";
+}
+
 export function speciesConcept(species: string): CodeableConcept {
   const code = SPECIES[species];
   return { ...(code === undefined ? {} : { coding: [{ system: SNOMED, code }] }), text: species };
@@ -69,7 +74,8 @@ export function imagingModality(modality: Modality): Coding {
 
 /** The device's words on the sample or the images. A report has no place for them but its conclusion, which they are not. */
 export function notesOf({ comments = [] }: Study): { note?: { text: string }[] } {
-  return comments.length === 0 ? {} : { note: comments.map((text) => ({ text })) };
+  const note = comments.filter(hasWords).map((text) => ({ text }));
+  return note.length === 0 ? {} : { note };
 }
 
 /** Why an observation has no value. */
@@ -90,11 +96,11 @@ export function analyteConcept(result: Result, modality: Modality): CodeableConc
 
 /** A value with its unit. A unit outside UCUM has no code. */
 export function quantity(value: number, unit: string | null, comparator?: Result["comparator"]): Quantity {
-  const code = unit === null ? null : ucumOf(unit);
+  const code = hasWords(unit) ? ucumOf(unit) : null;
   return {
     value,
     ...(comparator === undefined ? {} : { comparator }),
-    ...(unit === null ? {} : { unit }),
+    ...(hasWords(unit) ? { unit } : {}),
     ...(code === null ? {} : { system: UCUM, code }),
   };
 }
@@ -115,8 +121,12 @@ function interpretationCode({ flag, abnormal, value, reference_range }: Result):
   return value > bounds.high ? "HH" : value < bounds.low ? "LL" : "AA";
 }
 
+/** A device may print `.5`, and a plus sign. */
+const BOUND = String.raw`([-+]?(?:\d+(?:\.\d+)?|\.\d+))`;
+const INTERVAL = new RegExp(`^${BOUND}-${BOUND}$`);
+
 /** Reads a printed interval. Null for one that is not two numbers. */
 export function boundsOf(range: string | null): { readonly low: number; readonly high: number } | null {
-  const [, low, high] = /^(-?\d+(?:\.\d+)?)-(-?\d+(?:\.\d+)?)$/.exec(range ?? "") ?? [];
+  const [, low, high] = INTERVAL.exec(range ?? "") ?? [];
   return low === undefined || high === undefined ? null : { low: Number(low), high: Number(high) };
 }

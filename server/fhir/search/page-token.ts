@@ -4,6 +4,7 @@
 export interface Position {
   /** When it changed, ms since 1970. */
   readonly changedAt: number;
+  /** In a list of records by their numbers: the id of the resource. */
   readonly fp: string;
   /** In a list of results: how many of this study the pages so far have. 0 in other lists. */
   readonly results: number;
@@ -25,8 +26,13 @@ export function readPosition(type: string, text: string): Position | null {
   }
   if (!Array.isArray(parts) || parts.length !== 5 || parts[0] !== type) return null;
   const [, changedAt, fp, results, cursor] = parts as unknown[];
-  if (typeof fp !== "string" || !isWhole(changedAt) || !isWhole(results) || !isWhole(cursor)) return null;
+  if (typeof fp !== "string" || !isTime(changedAt) || !isWhole(results) || !isTime(cursor)) return null;
   return { changedAt, fp, results, cursor };
+}
+
+/** Whether a Date can hold it. */
+function isTime(value: unknown): value is number {
+  return isWhole(value) && value <= 8_640_000_000_000_000;
 }
 
 function isWhole(value: unknown): value is number {

@@ -69,14 +69,21 @@ function single(name: string, values: readonly string[]): string | null {
 function listOf(name: string, values: readonly string[]): string[] | null {
   const value = single(name, values);
   if (value === null) return null;
-  const list = value.split(",").filter((each) => each !== "");
+  const list = value.match(/(?:\\.|[^,])+/gsu) ?? [];
   if (list.length === 0 || list.length > COUNT_MAX) throw invalid(name, value, `1 to ${COUNT_MAX} values`);
   return list;
 }
 
+/** Reads `value` or `system|value`. In both, `\` escapes a `,`, `|`, `$` or `\` (R4 §3.1.1.4.0.1). */
 function tokenOf(text: string): Token {
-  const at = text.indexOf("|");
-  return at === -1 ? { system: null, value: text } : { system: text.slice(0, at), value: text.slice(at + 1) };
+  const [, system = null, value = text] = /^((?:\\.|[^|\\])*)\|(.*)$/su.exec(text) ?? [];
+  // Any number of a system would be a list of its own.
+  if (value === "") throw invalid("identifier", text, "a value, or a system and a value with | between them");
+  return { system: system === null ? null : unescaped(system), value: unescaped(value) };
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll(/\\(.)/gsu, "$1");
 }
 
 /** Reads `patient-01…`, `Patient/patient-01…` or its address at this server. */

@@ -4,6 +4,7 @@ import type { Result } from "../../../shared/api/study.ts";
 import { newAccession } from "../../../shared/runtime/accession.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { OrderColumns } from "../../database/schema.ts";
+import { UNSTAMPED } from "../../database/stamps.ts";
 import { eventOfOrder } from "../webhooks/events.ts";
 import { awaitsResults, type OrderFacts, type Run } from "./order-state.ts";
 
@@ -36,7 +37,7 @@ export async function placeOrder(
   await session.all(insert, {
     ...{ fp, clinic_id: clinicId, patient_id: patientId, accession, device_id: device, panel },
     ...{ tests: JSON.stringify(tests), source: placer?.source ?? null, placer_number: placer?.number ?? null },
-    ...{ ordered_at: orderedAt, user_id, api_key_id, changed_at: now },
+    ...{ ordered_at: orderedAt, user_id, api_key_id, now },
     ...{ offered_at: null, cancelled_at: null, cancelled_user_id: null, cancelled_key_id: null },
   });
   await session.all(eventOfOrder, { fp, clinicId, change: "created" });
@@ -228,8 +229,8 @@ const runsOfChanged = query((db, p: OrderPosition & { clinicId: number; since: n
 );
 
 const insert = query(
-  (db, p: OrderColumns) =>
-    db.insertInto("lab_order").values({
+  (db, p: Omit<OrderColumns, "changed_at"> & { now: number }) =>
+    db.insertInto("lab_order").values((column) => ({
       fp: p.fp,
       clinic_id: p.clinic_id,
       patient_id: p.patient_id,
@@ -246,23 +247,23 @@ const insert = query(
       cancelled_at: p.cancelled_at,
       cancelled_user_id: p.cancelled_user_id,
       cancelled_key_id: p.cancelled_key_id,
-      changed_at: p.changed_at,
-    }),
-  ({ clinic_id }) => ({ clinics: [clinic_id] }),
+      changed_at: column.lit(UNSTAMPED),
+    })),
+  ({ clinic_id, now }) => ({ clinics: [clinic_id], changedAt: now, stamps: "orders" }),
 );
 
 const cancel = query(
   (db, p: { fp: string; clinic_id: number; now: number; user_id: number | null; api_key_id: number | null }) =>
     db
       .updateTable("lab_order")
-      .set({
+      .set((column) => ({
         cancelled_at: p.now,
         cancelled_user_id: p.user_id,
         cancelled_key_id: p.api_key_id,
-        changed_at: p.now,
-      })
+        changed_at: column.lit(UNSTAMPED),
+      }))
       .where("fp", "=", p.fp),
-  ({ clinic_id }) => ({ clinics: [clinic_id] }),
+  ({ clinic_id, now }) => ({ clinics: [clinic_id], changedAt: now, stamps: "orders" }),
 );
 
 const offer = query(

@@ -28,6 +28,7 @@ export async function setConnection(
 export async function relist(session: Session, patientId: number, now: number, isNew = false): Promise<void> {
   await announcePatient(session, patientId);
   await notePatientRemovals(session, patientId, { now, isNew });
+  if (!isNew) await session.all(unstampReturningOrders, { patientId, now });
   await session.all(relistPatient, { patientId, now });
   await reconcileStudies(session, patientId, now);
   await reconcileSoap(session, patientId, now);
@@ -56,6 +57,26 @@ const unstampPatient = query(
         ),
       ),
   ({ patientId, now }) => ({ patients: [patientId], lists: true, changedAt: now }),
+);
+
+// Orders left the clinic's list with the patient, and the next sync finds them again. Run it before the patient is listed.
+const unstampReturningOrders = query(
+  (db, p: { patientId: number; now: number }) =>
+    db
+      .updateTable("lab_order")
+      .set((column) => ({ changed_at: column.lit(UNSTAMPED) }))
+      .where("patient_id", "=", p.patientId)
+      .where("clinic_id", "in", (returning) =>
+        returning
+          .selectFrom("clinic_patient")
+          .innerJoin("patient", "patient.id", "clinic_patient.patient_id")
+          .select("clinic_patient.clinic_id")
+          .where("clinic_patient.patient_id", "=", p.patientId)
+          .where("clinic_patient.active", "=", 1)
+          .where("clinic_patient.listed", "=", 0)
+          .where("patient.deleted_at", "is", null),
+      ),
+  ({ patientId, now }) => ({ patients: [patientId], changedAt: now, stamps: "orders" }),
 );
 
 const connectionBetween = query((db, p: { clinicId: number; patientId: number }) =>

@@ -314,13 +314,15 @@ const studyOfOtherPatient = query((db, p: { fp: string; patientId: number }) =>
     .limit(1),
 );
 
-// Agents pull what changed. No response of /api/v1 has an order but in its study.
-const moveOrder = uncachedWrite((db, p: { fp: string; to: number; now: number }) =>
-  db
-    .updateTable("lab_order")
-    .set({ patient_id: p.to, changed_at: p.now })
-    .where("fp", "=", p.fp)
-    .returning("clinic_id"),
+// The event of the order names its clinic for the stamp.
+const moveOrder = query(
+  (db, p: { fp: string; to: number; now: number }) =>
+    db
+      .updateTable("lab_order")
+      .set((column) => ({ patient_id: p.to, changed_at: column.lit(UNSTAMPED) }))
+      .where("fp", "=", p.fp)
+      .returning("clinic_id"),
+  ({ now }) => ({ changedAt: now, stamps: "orders" }),
 );
 
 const soapOf = query((db, p: { id: number }) =>

@@ -1,5 +1,6 @@
-import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import { query, type Session } from "../../database/query.ts";
 import type { OptionalStudyColumns, StudyColumns } from "../../database/schema.ts";
+import { UNSTAMPED } from "../../database/stamps.ts";
 import { eventOfOrder } from "../webhooks/events.ts";
 
 // The order that a study answers.
@@ -33,6 +34,13 @@ const orderByFp = query((db, p: { fp: string }) =>
   db.selectFrom("lab_order").select("patient_id").where("fp", "=", p.fp),
 );
 
-const noteRun = uncachedWrite((db, p: { fp: string; now: number }) =>
-  db.updateTable("lab_order").set({ changed_at: p.now }).where("fp", "=", p.fp).returning("clinic_id"),
+// The event of the order names its clinic for the stamp.
+const noteRun = query(
+  (db, p: { fp: string; now: number }) =>
+    db
+      .updateTable("lab_order")
+      .set((column) => ({ changed_at: column.lit(UNSTAMPED) }))
+      .where("fp", "=", p.fp)
+      .returning("clinic_id"),
+  ({ now }) => ({ changedAt: now, stamps: "orders" }),
 );

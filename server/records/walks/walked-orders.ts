@@ -3,10 +3,10 @@ import { query, type Session } from "../../database/query.ts";
 import type { OrderColumns, Tables } from "../../database/schema.ts";
 import { awaitsResults } from "../orders/order-state.ts";
 import { factsOf, runsByOrder } from "../orders/orders.ts";
+import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import type { Bounds } from "./walked-studies.ts";
 
-// The orders of a clinic for the patients that it lists, the first changed first. Orders have no stamps: their order is that of the
-// server's clock.
+// The orders of a clinic for the patients that it lists, the first changed first.
 
 export type WalkedOrder = OrderColumns & { readonly id: number; readonly patient_fp: string };
 
@@ -54,7 +54,7 @@ export async function findOrdersNumbered(session: Session, clinicId: number, num
 
 /** Whether devices still get the order, all its results are there, or nobody waits for it. */
 export async function orderStatus(session: Session, row: WalkedOrder): Promise<"active" | "completed" | "revoked"> {
-  const run = runsByOrder(await session.all(runs, { fp: row.fp })).get(row.fp) ?? null;
+  const run = runsByOrder(await session.all(runs, { orderFp: row.fp })).get(row.fp) ?? null;
   if (awaitsResults({ order: factsOf(row), run })) return "active";
   return run === null ? "revoked" : "completed";
 }
@@ -113,12 +113,15 @@ function ofClinic(db: Kysely<Tables>, p: { clinicId: number }) {
     .where("lab_order.clinic_id", "=", p.clinicId);
 }
 
-const runs = query((db, p: { fp: string }) =>
-  db
-    .selectFrom("study")
-    .select(["order_fp", "results", "received_at"])
-    .where("order_fp", "=", p.fp)
-    .where("patient_id", "is not", null),
+const runs = checked(
+  query((db, p: { orderFp: string }) =>
+    db
+      .selectFrom("study")
+      .innerJoin("patient", "patient.id", "study.patient_id")
+      .select(STUDY_CONTENT)
+      .select(["study.received_at", "patient.fp as patient_fp"])
+      .where("study.order_fp", "=", p.orderFp),
+  ),
 );
 
 const idOfOrder = query((db, p: { fp: string }) => db.selectFrom("lab_order").select("id").where("fp", "=", p.fp));

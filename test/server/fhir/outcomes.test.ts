@@ -2,8 +2,9 @@ import { expect, test } from "vitest";
 import { idOf, observationId } from "../../../server/fhir/resources/ids.ts";
 import { query } from "../../../server/database/query.ts";
 import { newFp } from "../../../shared/api/fp.ts";
+import { makeUser } from "../../dashboard/harness.ts";
 import { clinic, connection, importEntities, startLimitedServer } from "../harness.ts";
-import { ask, bird, dog, first, ours, startPractice } from "./practice.ts";
+import { ask, bird, dog, first, named, ours, startPractice } from "./practice.ts";
 
 const firstId = idOf(first);
 
@@ -36,6 +37,7 @@ test("each refusal is an OperationOutcome with the type of its issue", async () 
     ["DiagnosticReport?_include=DiagnosticReport:encounter", undefined, 400, "invalid", "REQUEST.INVALID_PARAMETER"],
     ["DiagnosticReport?_include=*", undefined, 400, "invalid", "REQUEST.INVALID_PARAMETER"],
     ["DiagnosticReport?patient=a,b", undefined, 400, "invalid", "REQUEST.INVALID_PARAMETER"],
+    ["Patient?identifier=http://localhost/id/patient|", undefined, 400, "invalid", "REQUEST.INVALID_PARAMETER"],
     ["DiagnosticReport?_after=x", undefined, 400, "invalid", "REQUEST.INVALID_PARAMETER"],
     ["DiagnosticReport?_id=,", undefined, 400, "invalid", "REQUEST.INVALID_PARAMETER"],
   ];
@@ -58,6 +60,39 @@ test("each refusal is an OperationOutcome with the type of its issue", async () 
   expect((await refusal("Patient", undefined, { accept: "application/fhir+json;q=0.9, */*;q=0.1" })).status).toBe(200);
 });
 
+test("no address and no place in a list is a fault of the server", async () => {
+  const { refusal, key, server } = await startPractice();
+  const token = (...parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString("base64url");
+  const [late, most] = [8_640_000_000_000_001, Number.MAX_SAFE_INTEGER];
+  const paths = [
+    `DiagnosticReport?_after=${token("DiagnosticReport", 0, "", 0, late)}`,
+    `Observation?_after=${token("Observation", most, "cds_1", most, most)}`,
+    `Device?_after=${token("Device", late, "", 0, 0)}`,
+    `Patient?_after=${token("DiagnosticReport", 0, "", 0, 0)}`,
+    "Patient?identifier=a&identifier=b",
+    "Patient/%ZZ",
+    "Patient/%ED%A0%80",
+    `Patient/${"a".repeat(5000)}`,
+    "Patient/..%2f..%2fetc",
+    "Patient/%00",
+  ];
+  for (const path of paths) {
+    const { status, body } = await refusal(path);
+    expect([path, status]).toEqual([path, expect.toSatisfy((each: number) => each >= 400 && each < 500)]);
+    expect([path, body.resourceType]).toEqual([path, "OperationOutcome"]);
+  }
+  const accepted = [
+    `DiagnosticReport?_after=${token("DiagnosticReport", 0, "\0", 0, 0)}`,
+    `Observation?_after=${token("Observation", 8_640_000_000_000_000, "\uD800", 5000, 0)}`,
+    "Patient?identifier=%00",
+    "Patient?identifier=%5C",
+    "Device?_id=%00",
+  ];
+  for (const path of accepted) expect([path, (await ask(server, key, path)).status]).toEqual([path, 200]);
+  const after = token("studies", 0, "", 1, late);
+  expect((await server.get(key, `/api/v1/lab/diagnostics?after=${after}`)).status).toBe(400);
+});
+
 test("a withdrawn study is gone, and so is a deleted animal", async () => {
   const { server, refusal } = await startPractice();
   await importEntities(server.store, {
@@ -75,6 +110,27 @@ test("a withdrawn study is gone, and so is a deleted animal", async () => {
   }
   await importEntities(server.store, connection(bird.fp, ours, false));
   expect((await refusal(`Patient/${idOf(bird.fp)}`)).status).toBe(403);
+});
+
+test("a study that a person moves is corrected at its animal, and one that waits for its animal is nowhere", async () => {
+  const { server, read, refusal, search } = await startPractice();
+  const staff = await makeUser(server, "staff", ours);
+  const move = async (patientFp: string | null) => {
+    const { revision } = (await staff.call<{ revision: number }>("GET", `/results/${first}`)).body;
+    const body = { revision, patient_fp: patientFp, reason: "the card of the wrong animal" };
+    expect((await staff.call("POST", `/results/${first}/move`, body)).status).toBe(200);
+  };
+  const paths = [`DiagnosticReport/${firstId}`, `Observation/${observationId(first, 0)}`, `Specimen/${firstId}`];
+  await move(bird.fp);
+  for (const path of paths)
+    expect((await read(path)).body).toMatchObject({ subject: { reference: `Patient/${idOf(bird.fp)}` } });
+  expect((await read(`DiagnosticReport/${firstId}`)).body).toMatchObject({ status: "corrected" });
+  for (const type of ["DiagnosticReport", "Observation", "Specimen"])
+    expect([type, named((await search(`${type}?patient=${idOf(dog.fp)}`)).body)]).toEqual([type, []]);
+  await move(null);
+  for (const path of paths) expect([path, (await refusal(path)).status]).toEqual([path, 410]);
+  for (const asked of [`DiagnosticReport?_id=${firstId}`, "Observation", "Specimen", `Specimen?identifier=${first}`])
+    expect([asked, named((await search(asked)).body)]).toEqual([asked, []]);
 });
 
 test("a request beyond the limit is throttled, and tells when to come again", async () => {

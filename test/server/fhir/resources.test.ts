@@ -16,6 +16,10 @@ import { ask, bird, dog, first, lab, ours, scan, second, startPractice } from ".
 const [dogId, birdId, firstId, secondId] = [idOf(dog.fp), idOf(bird.fp), idOf(first), idOf(second)];
 
 test("ids are those that R4 allows, and lead back to their fps", () => {
+  for (const kind of ["patient", "cds", "order"] as const) {
+    const fp = newFp(kind);
+    expect([fpOf(kind, idOf(fp)), /^[A-Za-z0-9\-.]{1,64}$/.test(idOf(fp))]).toEqual([fp, true]);
+  }
   const fp = newFp("cds");
   expect([idOf(fp), fpOf("cds", idOf(fp))]).toEqual([fp.replace("_", "-"), fp]);
   expect(resultOf(observationId(fp, 12))).toEqual({ fp, index: 12 });
@@ -93,6 +97,51 @@ test("each kind of value has its form, and a flag its code", async () => {
   expect(creatinine).toMatchObject({ valueString: "5-10" });
 });
 
+test("texts without words are left out, and each form of an interval has its bounds", async () => {
+  const { server, agent, read } = await startPractice();
+  const sent = study({
+    ...{ patient_fp: dog.fp, comments: [" "] },
+    results: [
+      { analyte: "ALB", value: 3, unit: "", reference_range: null, flag: null, comment: "" },
+      { analyte: "TP", value: 0.2, unit: "g/dL", reference_range: ".5-1.50", flag: "critical" },
+      { analyte: "ALT", value: -3, unit: "U/L", reference_range: "-2--1", flag: "low" },
+      { analyte: "CREA", value: 1.4, unit: "µmol/L", reference_range: null, flag: null, comment: "lipaemic" },
+      { analyte: "ODD", value: null, unit: " ", reference_range: null, flag: null, value_text: " " },
+    ],
+  });
+  expect(await server.push(agent, sent)).toMatchObject([{ outcome: "filed" }]);
+  const [plain, short, negative, doubtful, none] = await Promise.all(
+    sent.results.map(
+      async (_, index) => (await read<Observation>(`Observation/${observationId(sent.fp, index)}`)).body,
+    ),
+  );
+  expect([plain?.valueQuantity, plain?.note]).toEqual([{ value: 3 }, undefined]);
+  expect(short).toMatchObject({
+    interpretation: [{ coding: [{ code: "LL" }] }],
+    referenceRange: [{ low: { value: 0.5 }, high: { value: 1.5 }, text: ".5-1.50" }],
+  });
+  expect(negative?.referenceRange).toMatchObject([{ low: { value: -2 }, high: { value: -1 } }]);
+  // Not a spelling of the catalogue, so without a code.
+  expect(doubtful?.valueQuantity).toEqual({ value: 1.4, unit: "µmol/L" });
+  expect(doubtful).toMatchObject({ note: [{ text: "lipaemic" }] });
+  expect(doubtful?.interpretation).toBeUndefined();
+  expect(none).toMatchObject({ dataAbsentReason: { coding: [{ code: "unknown" }] } });
+  expect((await read<Specimen>(`Specimen/${idOf(sent.fp)}`)).body.note).toBeUndefined();
+});
+
+test("the key that reads a report opens its PDF, also a key for studies alone", async () => {
+  const { server, key } = await startPractice();
+  for (const each of [key, await server.makeKey(ours, ["clinic.lab.view"])]) {
+    for (const id of [firstId, secondId]) {
+      const { body } = await ask<DiagnosticReport>(server, each, `DiagnosticReport/${id}`);
+      const [{ url = "", contentType } = {}] = body.presentedForm ?? [];
+      const headers = { authorization: `Bearer ${each}` };
+      const response = await server.app.inject({ url: url.replace("http://localhost", ""), headers });
+      expect([id, response.statusCode, response.headers["content-type"]]).toEqual([id, 200, contentType]);
+    }
+  }
+});
+
 test("a study of images becomes a report with an ImagingStudy, and no sample", async () => {
   const { read, refusal } = await startPractice();
   expect((await read<DiagnosticReport>(`DiagnosticReport/${secondId}`)).body).toMatchObject({
@@ -138,7 +187,9 @@ test("the statement of the server needs no key, and names what it reads", async 
     "ImagingStudy",
   ]);
   const key = await server.makeKey(ours, ["clinic.patient.view"]);
-  for (const { type, searchParam = [] } of body.rest?.[0]?.resource ?? []) {
+  for (const { type, searchParam = [], searchInclude = [] } of body.rest?.[0]?.resource ?? []) {
+    for (const include of searchInclude)
+      expect([include, (await ask(server, key, `${type}?_include=${include}`)).status]).toEqual([include, 200]);
     for (const { name, type: kind } of searchParam) {
       const value = kind === "date" ? "2026-11-21" : `${type}-unknown`;
       const { status } = await ask<FhirResource>(server, key, `${type}?${name}=${value}`);

@@ -1,13 +1,19 @@
 import type { Observation } from "fhir/r4.js";
 import { expect, test } from "vitest";
+import type { Session } from "../../../server/database/query.ts";
+import { findMatches } from "../../../server/fhir/matches.ts";
+import { placeOf } from "../../../server/fhir/place.ts";
 import { deviceId, idOf, observationId } from "../../../server/fhir/resources/ids.ts";
 import { readSearchDate } from "../../../server/fhir/search/dates.ts";
+import { readSearch } from "../../../server/fhir/search/parameters.ts";
+import { findClinic } from "../../../server/records/clinics/keys.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { referencesOf } from "../../support/fhir.ts";
 import { clinic, connection, importEntities, patient, study } from "../harness.ts";
 import { ask, bird, dog, first, lab, named, next, ours, scan, second, startPractice } from "./practice.ts";
 
 const [dogId, birdId, firstId, secondId] = [idOf(dog.fp), idOf(bird.fp), idOf(first), idOf(second)];
+const place = placeOf("http://localhost");
 const reports = [`DiagnosticReport/${firstId}`, `DiagnosticReport/${secondId}`];
 
 test("a date is the span of its precision, and a prefix takes one side of it", () => {
@@ -121,6 +127,71 @@ test("the pages of every type bring each match once, in the order of the changes
       expect([type, count, seen]).toEqual([type, count, named(whole)]);
     }
   }
+});
+
+test("numbered matches have pages too, and no page has more than was asked for", async () => {
+  const { search, server, agent } = await startPractice();
+  const walked = async (query: string) => {
+    const pages: string[][] = [];
+    for (let path: string | null = query; path !== null; ) {
+      const { body } = await search(path);
+      pages.push(named(body));
+      path = next(body);
+    }
+    return pages;
+  };
+  expect(await walked(`DiagnosticReport?_id=${secondId},${firstId}&_count=1`)).toEqual(reports.map((each) => [each]));
+  const ids = [3, 1, 2].map((index) => observationId(first, index));
+  expect(await walked(`Observation?_id=${ids.join()}&_count=2`)).toEqual([
+    ids
+      .toSorted()
+      .slice(0, 2)
+      .map((id) => `Observation/${id}`),
+    ids
+      .toSorted()
+      .slice(2)
+      .map((id) => `Observation/${id}`),
+  ]);
+  // An instrument that appears meanwhile moves none across the border of a page.
+  const { body: start } = await search("Device?_count=1");
+  await server.push(agent, ...["A", "B", "C"].map((device_name) => study({ patient_fp: dog.fp, device_name })));
+  const rest = (await walked(next(start) ?? "")).flat();
+  const all = named((await search("Device?_count=100")).body);
+  expect(rest).toEqual(all.slice(all.indexOf(named(start)[0] ?? "") + 1));
+});
+
+test("every result refers to an instrument that is there, and one of an unmatched study alone is not", async () => {
+  const { search, server, agent, refusal } = await startPractice();
+  const many = Array.from({ length: 210 }, (_, index) =>
+    study({ patient_fp: dog.fp, device_name: `Device ${String(index).padStart(3, "0")}` }),
+  );
+  const waiting = study({ patient_fp: null, device_name: "Waiting" });
+  for (const from of [0, 100, 200]) await server.push(agent, ...many.slice(from, from + 100));
+  expect(await server.push(agent, waiting)).toMatchObject([{ outcome: "unmatched" }]);
+  const { body } = await search("Device?_count=100");
+  expect(named(body)).toHaveLength(100);
+  for (const { device_name } of many.slice(-2))
+    expect(named((await search(`Device?_id=${deviceId(device_name)}`)).body)).toHaveLength(1);
+  expect((await refusal(`Device/${deviceId("Waiting")}`)).status).toBe(404);
+});
+
+test("the revisions of a study are read once for a page of its results", async () => {
+  const { server, agent } = await startPractice();
+  const results = Array.from({ length: 60 }, (_, index) => ({ ...lab.results[0]!, analyte: `A${index}` }));
+  await server.push(agent, { ...lab, revision: 2, results });
+  let reads = 0;
+  const session: Session = {
+    ...{ first: server.store.first.bind(server.store), each: server.store.each.bind(server.store) },
+    all: (asked, parameters) => {
+      reads += 1;
+      return server.store.all(asked, parameters);
+    },
+  };
+  const clinicId = (await findClinic(server.store, ours))?.id ?? 0;
+  const asked = readSearch("Observation", { _count: "50" }, place.base);
+  const found = await findMatches({ session, clinicId, concealUnconnected: false }, asked, place);
+  expect(found.matches).toHaveLength(50);
+  expect(reads).toBeLessThan(10);
 });
 
 test("a walk over a list that changes misses nothing, and a mirror asks on from the time of its Bundle", async () => {

@@ -48,6 +48,8 @@ test("a flag has its code, a critical one its side, and no flag has none", () =>
     [{ flag: "critical", value: 9 }, "LL"],
     [{ flag: "critical", value: -3, reference_range: "-2-3" }, "LL"],
     [{ flag: "critical", value: 15 }, "AA"],
+    [{ flag: "critical", value: 0.1, reference_range: ".5-+2" }, "LL"],
+    [{ flag: "critical", value: 9, reference_range: "<5" }, "AA"],
     [{ flag: "critical", reference_range: null }, "AA"],
     [{ flag: null, value: null, value_text: "Positive", abnormal: true }, "A"],
   ];
