@@ -1,11 +1,17 @@
 import { signal } from "@preact/signals";
 import type { Reason } from "../../shared/api/reason.ts";
-import { isRefusal, type Refusal } from "../dashboard/types/refusals.ts";
+import type { Refusal } from "../dashboard/types/refusals.ts";
+import type { Language } from "../../shared/api/language.ts";
 import { writeId, wasAnswered } from "./write-ids.ts";
 
 // Calls of the pages: below /dashboard to the server, elsewhere to the agent.
 
 const ROOT = location.pathname.startsWith("/dashboard") ? "/clinic/v1" : "/local/v1";
+
+interface ShownRefusal {
+  readonly code: Refusal["code"];
+  text(language: Language): string;
+}
 
 /** An error response of the server, or the lack of a response. */
 export class RequestError extends Error {
@@ -15,9 +21,15 @@ export class RequestError extends Error {
   readonly code: string;
   readonly requestId: string | null;
   /** Why a command was refused; null for another error. */
-  readonly refusal: Refusal | null;
+  readonly refusal: ShownRefusal | null;
 
-  constructor(message: string, status: number, code: string, requestId: string | null, refusal: Refusal | null = null) {
+  constructor(
+    message: string,
+    status: number,
+    code: string,
+    requestId: string | null,
+    refusal: ShownRefusal | null = null,
+  ) {
     super(message);
     this.status = status;
     this.code = code;
@@ -95,7 +107,14 @@ async function send(method: Method, path: string, body: unknown, end?: AbortSign
   const { code = "SERVER.INTERNAL", message = `The server answered ${response.status}.` } = envelope.error ?? {};
   if (code === "SESSION.REQUIRED") isSignedOut.value = true;
   if (code === "SESSION.OTHER_USER") otherUser.value = message;
-  const { code: reason = "", values = [] } = envelope.error?.details ?? {};
-  const refused = { code: reason, values };
-  throw new RequestError(message, response.status, code, requestId, isRefusal(refused) ? refused : null);
+  const { code: reason, values = [] } = envelope.error?.details ?? {};
+  const refusal = reason === undefined ? null : await refusalOf({ code: reason, values });
+  throw new RequestError(message, response.status, code, requestId, refusal);
+}
+
+/** The words of all refusals are loaded with the first one, since no first screen needs them. */
+async function refusalOf(reason: Reason): Promise<ShownRefusal | null> {
+  const words = await import("../dashboard/types/refusals.ts").catch(() => null);
+  if (words?.isRefusal(reason) !== true) return null;
+  return { code: reason.code, text: (language) => words.refusalText(reason, language) };
 }

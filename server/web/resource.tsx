@@ -1,7 +1,6 @@
 import { effect, signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { refusalText } from "../dashboard/types/refusals.ts";
 import { call, RequestError } from "./api.ts";
 import { changes, RETRY_MS } from "./live.ts";
 import { clinicPath } from "./session.ts";
@@ -139,7 +138,7 @@ export function Problem({ error, retry }: { error: RequestError; retry?: () => u
 
 /** Returns the translated sentence of a refusal or an error code; without a translation the server's own sentence. */
 function sentenceOf({ code, message, refusal }: RequestError): string {
-  if (refusal !== null) return refusalText(refusal, language.value);
+  if (refusal !== null) return refusal.text(language.value);
   const known = sessionErrors.find((one) => one === code);
   return known === undefined ? message : t(known);
 }

@@ -6,7 +6,9 @@ const Instant = (description: string) => Type.String({ pattern: TIMESTAMP_PATTER
 const Count = (description: string) => Type.Integer({ minimum: 0, description });
 const Digest = (description: string) => Type.String({ pattern: SHA256_PATTERN, description });
 
-const HOPS = [...(["measured", "received", "stored", "refused", "changed", "offered", "opened", "read"] as const)];
+const HOPS = [
+  ...(["measured", "received", "stored", "refused", "changed", "offered", "handed", "opened", "read"] as const),
+];
 
 /** One step of the way of a study, as GET /api/v1/lab/diagnostics/{fp}/trail returns it. */
 const TrailStep = Type.Object(
@@ -15,7 +17,7 @@ const TrailStep = Type.Object(
       description:
         "`measured` by the device; `received`: the agent had the bytes on its disk and acknowledged them; " +
         "`stored` here as a revision; `refused`: another body under a known revision; `changed` by a person's command; " +
-        "`offered` to a webhook; `opened`: the owner's report; `read` by a key or a user.",
+        "`offered` to a webhook; `handed` to practice software or a folder; `opened`: the owner's report; `read` by a key or a user.",
     }),
     at: Instant("Time of the step by the clock of `clock`."),
     clock: Type.Enum(["device", "agent", "server"], { description: "Whose clock the time is from." }),
@@ -37,7 +39,11 @@ const TrailStep = Type.Object(
         }),
       ),
     ),
-    message_id: Type.Optional(Type.String({ description: "The agent's id of the message." })),
+    message_id: Type.Optional(
+      Type.String({
+        description: "The agent's id of the message of the device; of a message that was `handed`, its MSH-10.",
+      }),
+    ),
     bytes: Type.Optional(Count("Bytes of the message.")),
     sha256: Type.Optional(
       Digest(
@@ -50,6 +56,11 @@ const TrailStep = Type.Object(
       Nullable(Type.Integer({ description: "HTTP status of the receiver; null without an answer." })),
     ),
     ended_at: Type.Optional(Nullable(Instant("End of the attempt; null if nothing shows it."))),
+    outcome: Type.Optional(
+      Type.Enum(["acknowledged", "refused", "failed"], {
+        description: "`acknowledged` by the receiver, or written to the disk of the folder.",
+      }),
+    ),
     times: Type.Optional(Count("How often it was read or opened.")),
     last_at: Type.Optional(Instant("Time of the last of them.")),
     reason: Type.Optional(Type.String({ description: "A code, or the words of the receiver's fault." })),

@@ -325,8 +325,8 @@ export interface StudyEnvelope {
 
 /** One step of the way of a study. */
 export interface TrailStep {
-  /** `measured` by the device; `received`: the agent had the bytes on its disk and acknowledged them; `stored` here as a revision; `refused`: another body under a known revision; `changed` by a person's command; `offered` to a webhook; `opened`: the owner's report; `read` by a key or a user. */
-  hop: "measured" | "received" | "stored" | "refused" | "changed" | "offered" | "opened" | "read";
+  /** `measured` by the device; `received`: the agent had the bytes on its disk and acknowledged them; `stored` here as a revision; `refused`: another body under a known revision; `changed` by a person's command; `offered` to a webhook; `handed` to practice software or a folder; `opened`: the owner's report; `read` by a key or a user. */
+  hop: "measured" | "received" | "stored" | "refused" | "changed" | "offered" | "handed" | "opened" | "read";
   /** Time of the step by the clock of `clock`. */
   at: string;
   /** Whose clock the time is from. */
@@ -341,7 +341,7 @@ export interface TrailStep {
   rule?: string;
   /** The animal of the revision; null while it waits for one, and for an animal of other clinics. */
   patient_fp?: string | null;
-  /** The agent's id of the message. */
+  /** The agent's id of the message of the device; of a message that was `handed`, its MSH-10. */
   message_id?: string;
   /** Bytes of the message. */
   bytes?: number;
@@ -355,6 +355,8 @@ export interface TrailStep {
   status?: number | null;
   /** End of the attempt; null if nothing shows it. */
   ended_at?: string | null;
+  /** `acknowledged` by the receiver, or written to the disk of the folder. */
+  outcome?: "acknowledged" | "refused" | "failed";
   /** How often it was read or opened. */
   times?: number;
   /** Time of the last of them. */

@@ -98,6 +98,7 @@ describe.skipIf(!dcmtk)("DCMTK as modality", () => {
           status: "COMPLETED",
           acquired_at: "2026-11-21T07:15:00.000Z",
           results: [],
+          study_instance_uid: "1.2.826.0.1.3680043.9.9999.1",
         },
       },
     });

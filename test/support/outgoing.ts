@@ -75,7 +75,11 @@ async function doctor(found: Promise<readonly Finding[]>): Promise<void> {
 }
 
 function dialledBy({ host, port }: Place): Promise<readonly Finding[]> {
-  const config = { devices: [{ id: "d", connection: { dial: `${host}:${port}` } }], destinations: [] };
+  const config = {
+    devices: [{ id: "d", connection: { dial: `${host}:${port}` } }],
+    destinations: [],
+    resultDestinations: [],
+  };
   return Promise.resolve(
     dialled.run({
       config: config as unknown as Config,

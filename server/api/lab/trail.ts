@@ -75,6 +75,13 @@ function stepOf(event: TimeLineEvent): TrailStep {
       const outcome = { status, ended_at, ...(reason !== null && { reason }) };
       return { hop: "offered", at, clock: "server", by, event: name, attempt, ...outcome };
     }
+    case "handed": {
+      const { to: by, revision, message: message_id, sha256, attempt, ended_at, outcome, code } = event;
+      const content = { ...(revision !== null && { revision }), ...(message_id !== null && { message_id }) };
+      const end = { ...(outcome !== null && { outcome }), ...(code !== null && { reason: code }) };
+      const digest = sha256 === null ? {} : { sha256 };
+      return { hop: "handed", at, clock: "server", by, ...content, ...digest, attempt, ended_at, ...end };
+    }
     case "opened":
     case "read": {
       const { kind: hop, by, times, last_at } = event;

@@ -15,7 +15,9 @@ export function gapsIn(events: readonly TimeLineEvent[]): TrailGap[] {
       ];
     }),
     ...events.flatMap((event): TrailGap[] =>
-      event.kind === "delivery" && event.ended_at === null ? [{ code: "NO_END", attempt: event.attempt }] : [],
+      (event.kind === "delivery" || event.kind === "handed") && event.ended_at === null
+        ? [{ code: "NO_END", attempt: event.attempt }]
+        : [],
     ),
   ];
 }

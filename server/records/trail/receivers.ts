@@ -23,6 +23,23 @@ export async function deliveriesOf(session: Session, clinicId: number, fp: strin
   }));
 }
 
+/** Lists the attempts of a clinic's destinations. */
+export async function handedOf(session: Session, clinicId: number, fp: string): Promise<TimeLineEvent[]> {
+  const rows = await session.all(handingsOf, { clinicId, fp });
+  return rows.map(({ slug, revision, control_id, sha256, number, started_at, ended_at, outcome, code }) => ({
+    at: timestampOf(started_at),
+    kind: "handed",
+    to: slug,
+    revision,
+    message: control_id,
+    sha256,
+    attempt: number,
+    ended_at: ended_at === null ? null : timestampOf(ended_at),
+    outcome,
+    code,
+  }));
+}
+
 /** Lists the links to the owner's report that were opened. */
 export async function linksOpenedOf(session: Session, clinicId: number, fp: string): Promise<TimeLineEvent[]> {
   const rows = await session.all(openedLinks, { clinicId, fp });
@@ -88,6 +105,20 @@ export const attemptsOf = query((db, p: { clinicId: number; fp: string }) =>
     .where(sql<boolean>`substr(delivery.fp, 1, 4) = 'cds_'`)
     .where("webhook.clinic_id", "=", p.clinicId)
     .orderBy("attempt.started_at")
+    .orderBy("attempt.number"),
+);
+
+const handingsOf = query((db, p: { clinicId: number; fp: string }) =>
+  db
+    .selectFrom("destination_delivery as delivery")
+    .innerJoin("destination", "destination.id", "delivery.destination_id")
+    .innerJoin("destination_attempt as attempt", "attempt.delivery_id", "delivery.id")
+    .select(["destination.slug", "delivery.revision", "delivery.control_id", "delivery.sha256", "attempt.number"])
+    .select(["attempt.started_at", "attempt.ended_at", "attempt.outcome", "attempt.code"])
+    .where("delivery.study_fp", "=", p.fp)
+    .where("destination.clinic_id", "=", p.clinicId)
+    .orderBy("attempt.started_at")
+    .orderBy("delivery.id")
     .orderBy("attempt.number"),
 );
 

@@ -8,7 +8,7 @@ import { listConflicts } from "../studies/conflicts.ts";
 import { historyOf, type HistoryEntry } from "../studies/history.ts";
 import type { StoredStudy } from "../studies/studies.ts";
 import { parseStored, timestampOf, toStudy } from "../studies/study-content.ts";
-import { auditOf, deliveriesOf, linksOpenedOf, readsOf } from "./receivers.ts";
+import { auditOf, deliveriesOf, handedOf, linksOpenedOf, readsOf } from "./receivers.ts";
 
 // The way of a study, from the bytes of its device to those who read it.
 
@@ -50,6 +50,7 @@ export async function studyEvents(session: Session, clinicId: number, stored: St
     ...(isOwn ? history.flatMap(receptionOf) : []),
     ...stepsIn(revisions, history.map(proofOf), conflicts, commands),
     ...(await deliveriesOf(session, clinicId, fp)),
+    ...(await handedOf(session, clinicId, fp)),
     ...(await linksOpenedOf(session, clinicId, fp)),
     ...(await readsOf(session, clinicId, fp)),
   ]);

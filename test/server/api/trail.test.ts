@@ -5,6 +5,7 @@ import { gapsIn } from "../../../server/records/trail/gaps.ts";
 import type { Trail } from "../../../shared/api/trail.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { clinic, connection, importEntities, keyPermissions, noon, patient, startServer, study } from "../harness.ts";
+import { startDestination } from "../destinations.ts";
 import { addWebhook } from "../webhooks.ts";
 
 const ours = newFp("clinic");
@@ -76,6 +77,28 @@ test("the trail has each step from the bytes of the device to the receiver and t
   expect(steps.slice(4)).toMatchObject([{ hop: "read" }]);
   expect(JSON.stringify(steps)).not.toContain("secret");
   expect(JSON.stringify(steps)).not.toContain(dog.name);
+});
+
+test("the trail has each attempt to hand a study to practice software, with its message and its digest", async () => {
+  const server = await startDestination();
+  const { push, key, pamuk, receiver, own } = server;
+  const pushed = study({ patient_fp: pamuk.fp });
+  await push(key, pushed);
+  const { answer } = await receiver.next();
+  await receiver.report({ outcome: "failed", code: "AE" });
+  server.clock.now += 10_000;
+  await receiver.next();
+  await receiver.report({});
+  const auditor = await server.makeKey(own, ["clinic.audit.view"]);
+  const { body } = await server.get(auditor, `/api/v1/lab/diagnostics/${pushed.fp}/trail`);
+  const { steps, gaps } = body["data"] as unknown as Trail;
+  const { control_id: message_id, sha256 } = answer.delivery ?? {};
+  const handed = { hop: "handed", clock: "server", by: "pims", revision: 1, message_id, sha256 };
+  expect(steps.filter(({ hop }) => hop === "handed")).toMatchObject([
+    { ...handed, attempt: 1, outcome: "failed", reason: "AE" },
+    { ...handed, attempt: 2, outcome: "acknowledged", reason: "AA" },
+  ]);
+  expect(gaps).toEqual([{ code: "NO_RECEIPT", revision: 1 }]);
 });
 
 test("a trail without the agent's receipt, and with an attempt that has no end, names both gaps", async () => {

@@ -206,7 +206,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     [/stock\/:fp/, vaccine.fp],
     ...Object.entries(resources).map(([type, id]) => [new RegExp(`^/fhir/R4/${type}/:id`), id] as const),
     [/webhooks\/:id/, webhook],
-    [/clinics\/:clinic\/destinations\/:id/, destination],
+    [/(?:clinics\/:clinic|settings)\/destinations\/:id/, destination],
     [/agent\/v1\/destinations\/:id/, slug],
     [/channels\/:id/, channel],
     [/imports\/:id/, file],

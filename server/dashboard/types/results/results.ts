@@ -9,6 +9,7 @@ import type {
   PatientHint,
   StudyOrder,
 } from "../../../../shared/api/study.ts";
+import type { DeliveryOutcome } from "../settings/destinations.ts";
 import type { Language } from "../../../../shared/api/language.ts";
 import type { ResultChange } from "../../../../shared/clinical/compare/compare.ts";
 import type { SentValue } from "../../../../shared/clinical/units/value-text.ts";
@@ -263,6 +264,19 @@ export type TimeLineEvent =
       ended_at: string | null;
       status: number | null;
       reason: string | null;
+    }
+  /** An attempt to hand a revision to practice software (`message`: MSH-10) or a folder. `code`: MSA-1, or why it failed. */
+  | {
+      at: string;
+      kind: "handed";
+      to: string;
+      revision: number | null;
+      message: string | null;
+      sha256: string | null;
+      attempt: number;
+      ended_at: string | null;
+      outcome: DeliveryOutcome | null;
+      code: string | null;
     }
   /** A link to the owner's report was opened. `by` made it. */
   | { at: string; kind: "opened"; by: string; times: number; last_at: string }

@@ -137,6 +137,11 @@ export function eventText(event: TimeLineEvent): string {
       const outcome = status === null ? t(ended_at === null ? "noEnd" : "noAnswer") : String(status);
       return t("eventOffered", { to, attempt, outcome });
     }
+    case "handed": {
+      const { to, attempt, message, code } = event;
+      const outcome = t(event.outcome ?? "noEnd");
+      return [t("eventHanded", { to, attempt, outcome }), message, code].filter((part) => part !== null).join(" · ");
+    }
     case "opened":
       return t("eventOpenedLink", { by: event.by, times: event.times });
     case "read": {

@@ -74,6 +74,10 @@ export const t = translations({
     "Offered to {to}, attempt {attempt}: {outcome}",
     "{to} adresine sunuldu, {attempt}. deneme: {outcome}",
   ],
+  eventHanded: ["Sent to {to}, attempt {attempt}: {outcome}", "{to} hedefine gönderildi, {attempt}. deneme: {outcome}"],
+  acknowledged: ["acknowledged", "onaylandı"],
+  refused: ["refused", "reddedildi"],
+  failed: ["failed", "başarısız"],
   noAnswer: ["no answer", "yanıt yok"],
   noEnd: ["nothing shows its end", "nasıl bittiği bilinmiyor"],
   eventOpenedLink: [

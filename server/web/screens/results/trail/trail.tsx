@@ -64,6 +64,7 @@ const CLOCKS = {
   conflict: "clockServer",
   command: "clockServer",
   delivery: "clockServer",
+  handed: "clockServer",
   opened: "clockServer",
   read: "clockServer",
 } as const satisfies Record<TimeLineEvent["kind"], string>;
