@@ -532,7 +532,7 @@ export interface Tables {
     /** Null while the request is under way, and for ever if the server stopped then. */
     ended_at: number | null;
     status: number | null;
-    /** Null after a success. */
+    /** A WebhookReason as JSON, an older one in words; null after a success. */
     reason: string | null;
   };
   /** Receivers of the results of a clinic: practice software over HL7, or a folder of CSV files. */

@@ -203,7 +203,8 @@ test("a webhook to a private address, or to a name that this machine does not kn
   });
   const unknown = () => Promise.reject(Object.assign(new Error("unknown"), { code: "ENOTFOUND" }));
   const reason = `This machine cannot look up the receiver's name, and leaves that to no proxy (127.0.0.1:${port}): let it look up public names, or start the program with --allow-private-webhooks.`;
-  expect(await send(unknown)).toEqual({ delivered: false, status: null, reason });
+  const why = { code: "HOOK.PROXY_LOOK_UP", values: [`127.0.0.1:${port}`] };
+  expect(await send(unknown)).toEqual({ delivered: false, status: null, reason, why });
   expect(seen).toEqual([]);
   expect(await send(unknown, true)).toMatchObject({ status: 418 });
   expect(seen).toEqual(["CONNECT cloud.example:443"]);

@@ -1,5 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { gunzipSync } from "node:zlib";
 import { join } from "node:path";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import Sqlite from "better-sqlite3";
@@ -258,7 +259,9 @@ function holdToContract(app: FastifyInstance): void {
     const response = await ask(asked);
     contract ??= new Contract((await ask("/openapi.json")).json<ApiDocument>());
     const { method = "GET", url } = typeof asked === "string" ? { url: asked } : asked;
-    const { statusCode: status, headers, body: text } = response;
+    const { statusCode: status, headers, rawPayload } = response;
+    const isPacked = headers["content-encoding"] === "gzip" && rawPayload.length > 0;
+    const text = isPacked ? gunzipSync(rawPayload).toString() : response.body;
     const problems = contract.problems({ method, url, status, headers: Object.entries(headers), text });
     if (problems.length > 0) throw new Error(problems.join("\n"));
     return response;

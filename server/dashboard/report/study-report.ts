@@ -3,7 +3,7 @@ import type { Language } from "../../../shared/api/language.ts";
 import { doubtText, remarkText } from "../../../shared/clinical/device-words/device-words.ts";
 import { flagReasonText } from "../../../shared/clinical/flag-reasons.ts";
 import { whyText } from "../../../shared/clinical/passport/why-words.ts";
-import type { ReportContext } from "../types/results/report.ts";
+import type { ReportContext, ReportedStudy } from "../types/results/report.ts";
 import { commentText, notReportedText } from "../types/results/sample-indices.ts";
 import type { ReportQuery, StudyPage, StudyRemark, StudyRow } from "../types/results/results.ts";
 import { isOfImages, isStudyWord } from "../types/results/study-words.ts";
@@ -18,7 +18,7 @@ import { reportWord, type ReportWord } from "./report-text.ts";
 type Words = (name: ReportWord) => string;
 
 /** Describes the report of a study for `renderPdf`. */
-export function studyReport(study: StudyPage, context: ReportContext): PdfDocument {
+export function studyReport(study: ReportedStudy, context: ReportContext): PdfDocument {
   const { language, clinicName } = context;
   const word = (name: ReportWord) => reportWord(language, name);
   const sources = sourceTexts(study.rows, word);
@@ -68,7 +68,7 @@ export function studyReport(study: StudyPage, context: ReportContext): PdfDocume
 }
 
 /** Lists all that the table cannot show: tests without a result, the analyzer's words on the sample, sources of the intervals. */
-function belowTable(study: StudyPage, sources: readonly string[], context: ReportContext): PdfContent[] {
+function belowTable(study: ReportedStudy, sources: readonly string[], context: ReportContext): PdfContent[] {
   const { language } = context;
   const word = (name: ReportWord) => reportWord(language, name);
   const gaps = study.not_reported.map((gap) => `${gap.analyte}: ${notReportedText(gap, language)}`);
@@ -91,7 +91,7 @@ function belowTable(study: StudyPage, sources: readonly string[], context: Repor
 const PAGE_WIDTH = 515;
 
 /** The animal, its owner and the sample side by side. */
-function factColumns(study: StudyPage, context: ReportContext): PdfContent[] {
+function factColumns(study: ReportedStudy, context: ReportContext): PdfContent[] {
   const word = (name: ReportWord) => reportWord(context.language, name);
   const { patient, hint } = study;
   const column = (label: ReportWord, strong: string, lines: readonly (string | null | undefined)[]): PdfContent => ({
@@ -156,7 +156,7 @@ function signatures(remark: StudyRemark | null): PdfContent[] {
 
 const SIGNATURE_WIDTH = 156;
 
-function rowsTable(study: StudyPage, sources: readonly string[], context: ReportContext): PdfContent {
+function rowsTable(study: ReportedStudy, sources: readonly string[], context: ReportContext): PdfContent {
   const word = (name: ReportWord) => reportWord(context.language, name);
   const hasBefore = study.rows.some((row) => beforeText(row, context) !== "");
   const heads = [word("analyte"), word("value"), "", "", word("range"), ...(hasBefore ? [word("before")] : [])];

@@ -1,5 +1,6 @@
 import type { Language } from "../../../shared/api/language.ts";
 import { type Reason, type ReasonOf, reasonOf } from "../../../shared/api/reason.ts";
+import { isWebhookCode, webhookText } from "./webhook-reasons.ts";
 
 // Why a command of a user changes nothing: a code for programs, and its words for the response (English), the page (its language)
 // and the problems of an import.
@@ -168,8 +169,8 @@ const english = {
   "CHANNEL.TAKEN": () => "This address is in the list already",
   "CHANNEL.TOO_MANY": (most) => `A clinic has at most ${most} addresses: remove one first`,
   "CHANNEL.TESTED": (seconds) => `The last test was just now: wait ${secondsOf(seconds)}`,
-  /** The value is the sentence about the URL. */
-  "WEBHOOK.URL": (why = "") => why.replace(/\.$/, ""),
+  /** The code and the values of a WebhookReason. */
+  "WEBHOOK.URL": (...why) => urlWords("en", ...why),
   "WEBHOOK.TOO_MANY": (most) => `The clinic has ${most} webhooks, the most. Delete one first`,
   "DESTINATION.FORM": () => "This is not an address: enter a name or number of a machine with a port from 1024 on",
   "DESTINATION.PRIVATE": () =>
@@ -327,7 +328,7 @@ const turkish: Record<RefusalCode, Words> = {
   "CHANNEL.TAKEN": () => "Bu adres zaten listede",
   "CHANNEL.TOO_MANY": (most) => `Bir kliniğin en çok ${most} adresi olur: önce birini kaldırın`,
   "CHANNEL.TESTED": (seconds) => `Son deneme az önceydi: ${seconds} saniye bekleyin`,
-  "WEBHOOK.URL": (why = "") => `Bu adres kullanılamaz: ${why.replace(/\.$/, "")}`,
+  "WEBHOOK.URL": (...why) => urlWords("tr", ...why),
   "WEBHOOK.TOO_MANY": (most) => `Kliniğin ${most} webhook'u var, en çok bu kadar olur. Önce birini silin`,
   "DESTINATION.FORM": () =>
     "Bu bir adres değil: makinenin adını veya numarasını, 1024 ya da daha büyük bir portla girin",
@@ -343,6 +344,11 @@ const turkish: Record<RefusalCode, Words> = {
 
 export function refusal(code: RefusalCode, ...values: readonly (string | number)[]): Refusal {
   return reasonOf(code, ...values.map(String));
+}
+
+/** Why an address cannot be that of a webhook: the code of a WebhookReason and its values. */
+function urlWords(language: Language, code = "HOOK.URL_FORM", ...values: readonly string[]): string {
+  return isWebhookCode(code) ? webhookText({ code, values: [...values] }, language).replace(/\.$/, "") : code;
 }
 
 function secondsOf(seconds?: string): string {

@@ -40,6 +40,8 @@ The first import of a clinic keeps the times of its file. The \`Link\` header of
 
 A success carries an \`ETag\`. A client that polls sends it as \`If-None-Match\` with its next request and gets 304 without a body if nothing changed. A 304 costs no budget, up to ${FREE_TIMES} times as many as the budget has requests.
 
+A response of more than 2 kB is compressed for a client whose \`Accept-Encoding\` takes gzip. It has an \`ETag\` of its own.
+
 ## Errors
 
 Every error is an \`Error\`. So is the response to a request that reaches no endpoint: another path (404), another method (405), invalid HTTP (400), a request that does not arrive in time (408) or whose URL and headers are too long (431).

@@ -1,4 +1,6 @@
 import crypto from "node:crypto";
+import { promisify } from "node:util";
+import zlib from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { isPermitted } from "../auth/authorization.ts";
 import type { CachedResponse, CacheHit } from "../cached-response.ts";
@@ -8,7 +10,8 @@ import { commonHeaders } from "../response-headers.ts";
 import { SecondChanceCache } from "./second-chance-cache.ts";
 
 // Plugin: caches the 200 responses of a scope as bytes, and sends 304 to a matching If-None-Match. An entry is valid for one
-// version of its clinic's data, so a write to that data invalidates it.
+// version of its clinic's data, so a write to that data invalidates it. A client that takes gzip has entries of its own, which hold the
+// compressed bytes alone.
 
 interface CacheEntry {
   readonly response: CachedResponse;
@@ -19,6 +22,11 @@ interface CacheEntry {
 }
 
 const CACHE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Below it, the bytes that are saved are fewer than one packet has. */
+const GZIP_BYTES_MIN = 2048;
+/** A tenth more bytes than level 6, for half of its time: 1 ms for a page of 100 studies (208 kB), which become 31 kB. */
+const GZIP_LEVEL = 4;
 
 /** Approximate memory of an entry without its body and name. */
 const ENTRY_BYTES = 1000;
@@ -67,14 +75,21 @@ export function cacheResponses(scope: FastifyInstance, limiter: RateLimiter, now
       done(null, payload);
       return;
     }
-    const response = toCachedResponse(request, reply, payload);
+    store(request, reply, payload)
+      .then(async (response) => sendNew(request, reply, hitFor(request, response)))
+      .catch((error: Error) => void reply.send(error));
+  });
+
+  async function store(request: FastifyRequest, reply: FastifyReply, payload: string): Promise<CachedResponse> {
     const name = entryName(request);
-    const entry = { response, version: versionsOf(request).answers, day: utcDay(now()) };
+    const day = utcDay(now());
+    const response = await toCachedResponse(request, reply, payload);
+    const entry = { response, version: versionsOf(request).answers, day };
     if (request.context.route.uncached !== true)
       entries.set(name, entry, response.body.length + name.length + ENTRY_BYTES);
     use.bytes = entries.bytes;
-    sendNew(request, reply, hitFor(request, response)).catch((error: Error) => void reply.send(error));
-  });
+    return response;
+  }
 
   /** Sends a response that the handler made. The rate limit has charged it as a 200. */
   async function sendNew(request: FastifyRequest, reply: FastifyReply, hit: CacheHit): Promise<void> {
@@ -109,7 +124,7 @@ function send(request: FastifyRequest, reply: FastifyReply, { status, response }
 /** GET and HEAD share an entry. Clinics do not, nor keys whose permissions show them different records. */
 function entryName(request: FastifyRequest): string {
   const { clinic_id, permissions } = keyOf(request);
-  const name = `${clinic_id} ${request.url}`;
+  const name = `${clinic_id} ${takesGzip(request) ? "gzip " : ""}${request.url}`;
   const { route } = request.context;
   if (route.variesWithPermissions !== true) return name;
   return `${route.permissions?.filter((each) => permissions.includes(each)).join(" ")} ${name}`;
@@ -137,18 +152,40 @@ function etagOf(payload: string): string {
   return `"${crypto.hash("sha256", payload, "base64url").slice(0, ETAG_CHARS)}"`;
 }
 
-function toCachedResponse(request: FastifyRequest, reply: FastifyReply, payload: string): CachedResponse {
+async function toCachedResponse(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: string,
+): Promise<CachedResponse> {
   const { subject } = request.context;
   if (subject === null) throw new Error("expected the subject of a response, got none");
-  const body = Buffer.from(payload).toString("latin1");
-  const etag = etagOf(payload);
+  const plain = Buffer.from(payload);
+  const isPacked = plain.length >= GZIP_BYTES_MIN && takesGzip(request);
+  const body = (isPacked ? await gzip(plain, { level: GZIP_LEVEL }) : plain).toString("latin1");
+  // RFC 9110 §8.8.3: other bytes of the same content have another ETag.
+  const etag = etagOf(isPacked ? `gzip ${payload}` : payload);
   const headers = ["content-type", "application/json; charset=utf-8", "content-length", String(body.length)];
+  if (isPacked) headers.push("content-encoding", "gzip");
   for (const name of ["x-ignored-parameters", "link", "sync-cursor"]) {
     const value = reply.getHeader(name);
     if (typeof value === "string") headers.push(name, value);
   }
   return { body, etag, subject, headers };
 }
+
+/** Whether the client takes gzip (RFC 9110 §12.5.3). */
+function takesGzip({ headers }: FastifyRequest): boolean {
+  const wanted = headers["accept-encoding"];
+  if (wanted === undefined) return false;
+  const weights = new Map<string, number>();
+  for (const offer of wanted.toLowerCase().split(",")) {
+    const [coding = "", weight = "q=1"] = offer.split(";");
+    weights.set(coding.trim(), Number(weight.trim().replace("q=", "")));
+  }
+  return (weights.get("gzip") ?? weights.get("*") ?? 0) > 0;
+}
+
+const gzip = promisify(zlib.gzip);
 
 /** 132 bits. */
 const ETAG_CHARS = 22;

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Reason } from "../../../shared/api/reason.ts";
 import type { Condition } from "./kinds.ts";
 import { isQuiet, type QuietHours } from "./quiet.ts";
 import { type AlertState, type OpenAlert, stepAlerts } from "./step.ts";
@@ -32,7 +33,8 @@ export interface AlertMessage {
 
 export interface ChannelHealth {
   readonly sentAt: number | null;
-  readonly fault: { readonly at: number; readonly reason: string } | null;
+  /** Its words in English, and the reason itself, which a fault of an older version lacks. */
+  readonly fault: { readonly at: number; readonly reason: string; readonly why?: Reason } | null;
 }
 
 export interface AlertBook extends AlertState {
@@ -41,10 +43,10 @@ export interface AlertBook extends AlertState {
   readonly health: Readonly<Record<string, ChannelHealth>>;
 }
 
-/** The outcome of an attempt. `isUncertain`: the receiver may have got the message. */
+/** The outcome of an attempt, with its words in English. `isUncertain`: the receiver may have got the message. */
 export type Delivery =
-  | { readonly ok: true; readonly said: string }
-  | { readonly ok: false; readonly reason: string; readonly isUncertain: boolean };
+  | { readonly ok: true; readonly said: string; readonly why: Reason }
+  | { readonly ok: false; readonly reason: string; readonly isUncertain: boolean; readonly why: Reason };
 
 interface Asked {
   readonly channels: readonly Channel[];
@@ -155,7 +157,7 @@ export function settle(book: AlertBook, { channel, messages: sent }: Batch, outc
 /** The state of a channel after an attempt or a test. */
 export function healthAfter(before: ChannelHealth | undefined, outcome: Delivery, now: number): ChannelHealth {
   if (outcome.ok) return { sentAt: now, fault: null };
-  return { sentAt: before?.sentAt ?? null, fault: { at: now, reason: outcome.reason } };
+  return { sentAt: before?.sentAt ?? null, fault: { at: now, reason: outcome.reason, why: outcome.why } };
 }
 
 function newMessage(channel: Channel, event: AlertMessage["event"], alert: OpenAlert, now: number): AlertMessage {

@@ -2,6 +2,7 @@ import { type WebhookOptions, type WebhookOutcome, sendWebhook } from "../webhoo
 import type { AlertMessage, Batch, Channel, Delivery } from "./book.ts";
 import { alertMail, type Teller, testMail } from "./email-text.ts";
 import { mailReason } from "../../dashboard/types/settings/mail-server.ts";
+import { webhookReason, webhookText } from "../../dashboard/types/webhook-reasons.ts";
 import { failed, type SendMail } from "../mail/smtp.ts";
 import { alertPath } from "./texts.ts";
 
@@ -53,8 +54,9 @@ export function loggedReason(reason: string): string {
 
 /** The receiver of a webhook drops a repeat by its id, so that no attempt is uncertain. */
 function told(outcome: WebhookOutcome): Delivery {
-  if (outcome.delivered) return { ok: true, said: `The receiver responded ${outcome.status}.` };
-  return { ok: false, reason: outcome.reason, isUncertain: false };
+  if (!outcome.delivered) return { ok: false, reason: outcome.reason, isUncertain: false, why: outcome.why };
+  const why = webhookReason("HOOK.TAKEN", outcome.status);
+  return { ok: true, said: webhookText(why), why };
 }
 
 /**

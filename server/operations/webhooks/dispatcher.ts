@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { messageId } from "../../dashboard/types/settings/webhooks.ts";
-import { GONE, sendWebhook, type WebhookOutcome } from "./send.ts";
+import { GONE, sendWebhook } from "./send.ts";
 import {
   type ClaimedAttempt,
   claimDeliveries,
@@ -109,7 +109,8 @@ export class WebhookDispatcher {
     try {
       const outcome = await send(attempt, messageOf(attempt), { allowPrivate, now });
       const { status } = outcome;
-      const ended = { deliveryId, number, now: now(), status, reason: reasonOf(outcome), isGone: status === GONE };
+      const why = outcome.delivered ? null : outcome.why;
+      const ended = { deliveryId, number, now: now(), status, why, isGone: status === GONE };
       const trusted = steady.now();
       const failingBefore = trusted === null ? null : trusted - FAILING_MS;
       const step = nextStep(outcome.delivered, number, ended.now, random());
@@ -126,8 +127,4 @@ export class WebhookDispatcher {
 function messageOf({ deliveryId, webhookPublicId, type, fp, changedAt }: ClaimedAttempt): { id: string; body: string } {
   const body = JSON.stringify({ type, timestamp: new Date(changedAt).toISOString(), data: { fp } });
   return { id: messageId(webhookPublicId, deliveryId), body };
-}
-
-function reasonOf(outcome: WebhookOutcome): string | null {
-  return outcome.delivered ? null : outcome.reason;
 }

@@ -1,30 +1,40 @@
 import type { LookupAddress } from "node:dns";
 import { isIP } from "node:net";
+import {
+  type WebhookCode,
+  type WebhookReason,
+  webhookReason,
+  webhookText,
+} from "../../dashboard/types/webhook-reasons.ts";
 import { addressKind } from "./network.ts";
 
 // The rule for the URL of a receiver: https to a public address. An operator may allow receivers in the local network.
 
-/** A checked value, or a sentence with the problem and its remedy. */
-export type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
+/** A checked value, or the problem with its remedy, also in words. */
+export type Checked<T> = { readonly ok: true; readonly value: T } | Refused;
+
+interface Refused {
+  readonly ok: false;
+  readonly reason: string;
+  readonly why: WebhookReason;
+}
 
 const URL_MAX = 2000;
 
 /** Checks the form of a receiver's URL. Its addresses are checked at each attempt, because a name may change them. */
 export function readReceiverUrl(text: string, allowPrivate: boolean): Checked<URL> {
-  if (text.length > URL_MAX) return refused(`The URL has ${text.length} characters: enter one of at most ${URL_MAX}.`);
-  if (!URL.canParse(text)) return refused("This is not a URL: enter one such as https://example.com/vetwire.");
+  if (text.length > URL_MAX) return refused("HOOK.URL_LONG", text.length, URL_MAX);
+  if (!URL.canParse(text)) return refused("HOOK.URL_FORM");
   const url = new URL(text);
-  if (url.username !== "" || url.password !== "") {
-    return refused("The URL holds a user name or a password: remove it, because the signature proves the sender.");
-  }
-  if (url.hash !== "") return refused("The URL holds a part after #, which is never sent: remove it.");
+  if (url.username !== "" || url.password !== "") return refused("HOOK.URL_USER");
+  if (url.hash !== "") return refused("HOOK.URL_HASH");
   if (url.protocol !== "https:" && !(allowPrivate && url.protocol === "http:")) {
-    return refused(`The URL starts with ${url.protocol}//: enter one that starts with https://.`);
+    return refused("HOOK.URL_SCHEME", url.protocol);
   }
   const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
   // Lower ports are mail, file and shell services, not receivers.
   if (port < 1024 && port !== 443 && !(allowPrivate && port === 80)) {
-    return refused(`The URL has the port ${port}: use 443, or one from 1024 on.`);
+    return refused("HOOK.URL_PORT", port);
   }
   const host = hostOf(url);
   if (isIP(host) !== 0) {
@@ -44,18 +54,12 @@ export function checkAddresses(
   allowPrivate: boolean,
 ): Checked<readonly LookupAddress[]> {
   const host = hostOf(url);
-  if (addresses.length === 0) return refused(`${host} has no address: check the name.`);
+  if (addresses.length === 0) return refused("HOOK.NO_ADDRESS", host);
   for (const { address } of addresses) {
     const kind = addressKind(address);
-    if (kind === "refused") return refused(`${host} has an address which cannot be a receiver: enter another host.`);
-    if (kind === "private" && !allowPrivate) {
-      return refused(
-        `${host} is in a private network: enter a public host, or start the program with --allow-private-webhooks.`,
-      );
-    }
-    if (kind === "public" && url.protocol === "http:") {
-      return refused(`${host} is at the public address ${address}: enter a URL that starts with https://.`);
-    }
+    if (kind === "refused") return refused("HOOK.CLOSED", host);
+    if (kind === "private" && !allowPrivate) return refused("HOOK.PRIVATE", host);
+    if (kind === "public" && url.protocol === "http:") return refused("HOOK.PUBLIC_PLAIN", host, address);
   }
   return { ok: true, value: addresses };
 }
@@ -65,6 +69,7 @@ export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, "");
 }
 
-function refused(reason: string): { ok: false; reason: string } {
-  return { ok: false, reason };
+function refused(code: WebhookCode, ...values: readonly (string | number)[]): Refused {
+  const why = webhookReason(code, ...values);
+  return { ok: false, reason: webhookText(why), why };
 }

@@ -1,11 +1,17 @@
 import type { LookupAddress } from "node:dns";
 import { isIP } from "node:net";
+import {
+  type WebhookCode,
+  type WebhookReason,
+  webhookReason,
+  webhookText,
+} from "../../dashboard/types/webhook-reasons.ts";
 import { currentProxy, sendRequest } from "../../../shared/network/client.ts";
 import { ProxyError } from "../../../shared/network/proxy.ts";
 import { isNoWay } from "../../../shared/network/connection-fault.ts";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
 import { LookUps } from "./look-up.ts";
-import { checkAddresses, hostOf, readReceiverUrl } from "./receiver.ts";
+import { type Checked, checkAddresses, hostOf, readReceiverUrl } from "./receiver.ts";
 import { signedHeaders, type WebhookMessage } from "./sign.ts";
 
 /** One for the process, as its threads are. */
@@ -20,10 +26,10 @@ export interface WebhookReceiver {
   readonly oldSecret?: string | null;
 }
 
-/** Outcome of one attempt. `status` is null without a response; `reason` is the problem with its remedy. */
+/** Outcome of one attempt. `status` is null without a response; `why` is the problem with its remedy, `reason` its words in English. */
 export type WebhookOutcome =
   | { readonly delivered: true; readonly status: number }
-  | { readonly delivered: false; readonly status: number | null; readonly reason: string };
+  | { readonly delivered: false; readonly status: number | null; readonly reason: string; readonly why: WebhookReason };
 
 export interface WebhookOptions {
   /** Allows receivers in the local network and plain http to them. */
@@ -45,12 +51,11 @@ export async function sendWebhook(
   { allowPrivate, deadlineMs = 15_000, now = Date.now, lookup = lookUp }: WebhookOptions,
 ): Promise<WebhookOutcome> {
   const url = readReceiverUrl(text, allowPrivate);
-  if (!url.ok) return failed(url.reason);
+  if (!url.ok) return failed(url.why);
   const deadline = AbortSignal.timeout(deadlineMs);
   try {
-    const found = await before(deadline, addressesOf(url.value, allowPrivate, lookup));
-    const addresses = found === null ? null : checkAddresses(url.value, found, allowPrivate);
-    if (addresses?.ok === false) return failed(addresses.reason);
+    const addresses = await before(deadline, addressesOf(url.value, allowPrivate, lookup));
+    if (addresses?.ok === false) return failed(addresses.why);
     const body = Buffer.from(message.body);
     const headers = {
       ...signedHeaders(message, oldSecret === null ? [secret] : [secret, oldSecret], now()),
@@ -63,12 +68,9 @@ export async function sendWebhook(
     response.destroy();
     return outcomeOf(response.statusCode ?? 0);
   } catch (error) {
-    if (deadline.aborted && !(error instanceof ProxyError)) {
-      return failed(
-        `No response came within ${deadlineMs / 1000} s: let the receiver respond first and work afterwards.`,
-      );
-    }
-    return failed(faultText(error));
+    if (deadline.aborted && !(error instanceof ProxyError))
+      return failed(webhookReason("HOOK.SILENT", deadlineMs / 1000));
+    return failed(faultOf(error, url.value));
   }
 }
 
@@ -77,43 +79,35 @@ export const GONE = 410;
 
 function outcomeOf(status: number): WebhookOutcome {
   if (status >= 200 && status < 300) return { delivered: true, status };
-  if (status >= 300 && status < 400) {
-    const reason = `The receiver redirects (${status}), which is not followed: enter the URL that it redirects to.`;
-    return { delivered: false, status, reason };
-  }
-  if (status === GONE) {
-    const reason = "The receiver responded 410, it takes no more messages: enter its new URL, or delete the webhook.";
-    return { delivered: false, status, reason };
-  }
-  return { delivered: false, status, reason: `The receiver responded ${status}, expected 2xx: look into its log.` };
+  if (status >= 300 && status < 400) return failed(webhookReason("HOOK.REDIRECT", status), status);
+  return failed(status === GONE ? webhookReason("HOOK.GONE") : webhookReason("HOOK.STATUS", status), status);
 }
 
-function failed(reason: string): WebhookOutcome {
-  return { delivered: false, status: null, reason };
+function failed(why: WebhookReason, status: number | null = null): WebhookOutcome {
+  return { delivered: false, status, reason: webhookText(why), why };
 }
 
 /**
- * Looks a receiver up, also for a proxy, which then gets the checked address in place of the name: the proxy's own look-up could
- * lead into its network. @returns null for a name that the proxy alone may know, if the operator allows private receivers
+ * Looks a receiver up and checks its addresses, also for a proxy, which then gets the address in place of the name: the proxy's own
+ * look-up could lead into its network. @returns null for a name that the proxy alone may know, if the operator allows private receivers
  */
 async function addressesOf(
   url: URL,
   allowPrivate: boolean,
   lookup: (host: string) => Promise<readonly LookupAddress[]>,
-): Promise<readonly LookupAddress[] | null> {
+): Promise<Checked<readonly LookupAddress[]> | null> {
   const host = hostOf(url);
   const family = isIP(host);
-  if (family !== 0) return [{ address: host, family }];
+  if (family !== 0) return checkAddresses(url, [{ address: host, family }], allowPrivate);
   const proxy = currentProxy(url);
   try {
-    return await lookup(host);
+    return checkAddresses(url, await lookup(host), allowPrivate);
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
     if (proxy === null || !["ENOTFOUND", "EAI_AGAIN"].includes(code)) throw error;
     if (allowPrivate && url.protocol === "https:") return null;
-    const reason = `this machine cannot look up the receiver's name, and leaves that to no proxy (${proxy.name})`;
-    const remedy = "let it look up public names, or start the program with --allow-private-webhooks";
-    throw new ProxyError(reason, remedy);
+    const why = webhookReason("HOOK.PROXY_LOOK_UP", proxy.name);
+    return { ok: false, reason: webhookText(why), why };
   }
 }
 
@@ -125,28 +119,38 @@ async function before<T>(deadline: AbortSignal, work: Promise<T>): Promise<T> {
   return Promise.race([work, ended]);
 }
 
-const FAULTS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "Nothing listens at the receiver's address: start the receiver, or check the port.",
-  ECONNRESET: "The receiver closed the connection without a response: look into its log.",
-  ENOTFOUND: "The receiver's name is unknown: check the URL, and this machine's DNS.",
-  EAI_AGAIN: "The receiver's name could not be looked up: check this machine's DNS.",
-  ETIMEDOUT: "The receiver's machine does not respond: check that it runs, and its firewall.",
-  CERT_HAS_EXPIRED: "The receiver's certificate has expired: renew it.",
-  ERR_TLS_CERT_ALTNAME_INVALID: "The receiver's certificate is for another name: enter the name of the certificate.",
-  DEPTH_ZERO_SELF_SIGNED_CERT:
-    "The receiver's certificate is self-signed: use one of a known authority, or set NODE_EXTRA_CA_CERTS.",
-  SELF_SIGNED_CERT_IN_CHAIN: "The authority of the receiver's certificate is unknown: set NODE_EXTRA_CA_CERTS.",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "The receiver's certificate lacks its chain: send the complete chain.",
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "The authority of the receiver's certificate is unknown: set NODE_EXTRA_CA_CERTS.",
-  EPROTO: "The receiver has no TLS at this port: check the port.",
-  ERR_SSL_WRONG_VERSION_NUMBER: "The receiver has no TLS at this port: check the port.",
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: "The receiver has no TLS at this port: check the port.",
+const FAULTS: Readonly<Record<string, WebhookCode>> = {
+  ECONNREFUSED: "HOOK.NOBODY_LISTENS",
+  ECONNRESET: "HOOK.BROKEN",
+  ENOTFOUND: "HOOK.UNKNOWN_HOST",
+  EAI_AGAIN: "HOOK.NO_LOOK_UP",
+  ETIMEDOUT: "HOOK.NO_ANSWER",
+  CERT_HAS_EXPIRED: "HOOK.CERTIFICATE_ENDED",
+  ERR_TLS_CERT_ALTNAME_INVALID: "HOOK.CERTIFICATE_NAME",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "HOOK.SELF_SIGNED",
+  SELF_SIGNED_CERT_IN_CHAIN: "HOOK.AUTHORITY",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "HOOK.CHAIN",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "HOOK.AUTHORITY",
+  EPROTO: "HOOK.NO_TLS",
+  ERR_SSL_WRONG_VERSION_NUMBER: "HOOK.NO_TLS",
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: "HOOK.NO_TLS",
 };
 
-function faultText(error: unknown): string {
+function faultOf(error: unknown, url: URL): WebhookReason {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const words = errorMessage(error);
-  if (error instanceof ProxyError) return `${words[0]?.toUpperCase()}${words.slice(1)}.`;
-  if (isNoWay(code)) return "There is no way to the receiver: check the network.";
-  return FAULTS[code] ?? `The receiver did not respond with HTTP: ${words}. Check the URL.`;
+  if (error instanceof ProxyError)
+    return webhookReason("HOOK.PROXY", `${words[0]?.toUpperCase()}${words.slice(1)}`, proxyName(url));
+  if (isNoWay(code)) return webhookReason("HOOK.NO_WAY");
+  const known = FAULTS[code];
+  return known === undefined ? webhookReason("HOOK.NO_HTTP", words, code) : webhookReason(known);
+}
+
+/** The host and port of the receiver's proxy; empty for a setting that names none. */
+function proxyName(url: URL): string {
+  try {
+    return currentProxy(url)?.name ?? "";
+  } catch {
+    return "";
+  }
 }

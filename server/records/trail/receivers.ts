@@ -1,4 +1,5 @@
 import { type Kysely, sql } from "kysely";
+import { readWebhookReason } from "../../dashboard/types/webhook-reasons.ts";
 import type { TimeLineEvent } from "../../dashboard/types/results/results.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
@@ -18,7 +19,7 @@ export async function deliveriesOf(session: Session, clinicId: number, fp: strin
     attempt: number,
     ended_at: ended_at === null ? null : timestampOf(ended_at),
     status,
-    reason,
+    reason: readWebhookReason(reason).reason,
   }));
 }
 

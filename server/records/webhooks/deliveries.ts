@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type { WebhookReason } from "../../dashboard/types/webhook-reasons.ts";
 import type { PauseCode, WebhookEventType } from "../../dashboard/types/settings/webhooks.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { DeliveryColumns } from "../../database/schema.ts";
@@ -32,7 +33,8 @@ export interface EndedAttempt {
   readonly number: number;
   readonly now: number;
   readonly status: number | null;
-  readonly reason: string | null;
+  /** Null after a success. */
+  readonly why: WebhookReason | null;
   readonly state: "delivered" | "retrying" | "given-up";
   readonly nextAt: number;
   /** Whether the receiver wants no more messages. */
@@ -93,7 +95,8 @@ export async function claimDeliveries(
  */
 export async function endAttempt(store: Store, ended: EndedAttempt): Promise<PauseCode | null> {
   return store.transaction(async (session) => {
-    await session.all(updateAttempt, ended);
+    const reason = ended.why && JSON.stringify(ended.why);
+    await session.all(updateAttempt, { ...ended, reason });
     const [delivery] = await session.all(updateDelivery, ended);
     if (delivery === undefined) return null;
     const { now, nextAt } = ended;
@@ -206,7 +209,7 @@ const insertAttempt = uncachedWrite((db, p: { id: number; number: number; now: n
     .values({ delivery_id: p.id, number: p.number, started_at: p.now, ended_at: null, status: null, reason: null }),
 );
 
-const updateAttempt = uncachedWrite((db, p: EndedAttempt) =>
+const updateAttempt = uncachedWrite((db, p: EndedAttempt & { readonly reason: string | null }) =>
   db
     .updateTable("webhook_attempt")
     .set({ ended_at: p.now, status: p.status, reason: p.reason })

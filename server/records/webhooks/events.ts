@@ -316,7 +316,7 @@ const deliverEvents = uncachedWrite((db, p: ChangedClinic) =>
   }),
 );
 
-/** Writes a message of the test button. */
+/** Writes a message of the test button, or makes the one that waits due: the user looks for its outcome. */
 export const testEvent = uncachedWrite((db, p: { webhookId: number; now: number }) =>
   deliveries(db, {
     type: sql`${sql.lit(TEST)}`,
@@ -347,6 +347,7 @@ function deliveries(db: Kysely<Tables>, { type, fp, at, from, where, order }: De
     select webhook.id, ${type}, ${fp}, 'new', ${at}, 0, ${at} from ${from}
     where ${where} and (${type} = ${sql.lit(TEST)} or ' ' || webhook.types || ' ' like '% ' || ${type} || ' %')
     order by ${order}
-    on conflict (webhook_id, type, fp) where state = 'new' do update set changed_at = excluded.changed_at`;
+    on conflict (webhook_id, type, fp) where state = 'new' do update set changed_at = excluded.changed_at,
+      next_at = case when excluded.type = ${sql.lit(TEST)} then excluded.next_at else webhook_delivery.next_at end`;
   return { compile: () => insert.compile(db) };
 }

@@ -6,6 +6,7 @@ import type {
   WebhookRow,
   WebhookType,
 } from "../../dashboard/types/settings/webhooks.ts";
+import { readWebhookReason, type WebhookReason } from "../../dashboard/types/webhook-reasons.ts";
 import { testEvent } from "./events.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
@@ -134,7 +135,7 @@ export interface StoredDelivery {
   state: DeliveryState;
   changed_at: number;
   next_at: number;
-  attempts: Omit<Tables["webhook_attempt"], "delivery_id">[];
+  attempts: (Omit<Tables["webhook_attempt"], "delivery_id"> & { why: WebhookReason | null })[];
 }
 
 /** Lists one page of the deliveries of a webhook, the newest first. */
@@ -146,7 +147,8 @@ export async function listDeliveries(
   const rows = await session.all(deliveries, parameters);
   const attempts = new Map<number, StoredDelivery["attempts"]>();
   for (const { delivery_id, ...attempt } of await session.all(attemptsOfPage, parameters)) {
-    attempts.set(delivery_id, [...(attempts.get(delivery_id) ?? []), attempt]);
+    const read = { ...attempt, ...readWebhookReason(attempt.reason) };
+    attempts.set(delivery_id, [...(attempts.get(delivery_id) ?? []), read]);
   }
   const total = (await session.first(countDeliveries, of))?.total ?? 0;
   return { deliveries: rows.map((row) => ({ ...row, attempts: attempts.get(row.id) ?? [] })), total };

@@ -15,7 +15,16 @@ import {
   sharedBrowser,
 } from "../../support/browser.ts";
 import { clinic } from "../../server/harness.ts";
+import { uncachedWrite } from "../../../server/database/query.ts";
+import type { WebhookType } from "../../../server/dashboard/types/settings/webhooks.ts";
 import { startDashboard } from "../harness.ts";
+
+/** A message of the one webhook. */
+const waiting = uncachedWrite((db, { type, fp }: { type: WebhookType; fp: string }) =>
+  db
+    .insertInto("webhook_delivery")
+    .values({ ...{ webhook_id: 1, type, fp, state: "new", changed_at: 1, attempts: 0 }, next_at: 1 }),
+);
 
 describe.skipIf(browserProblem() !== null)("in a browser", () => {
   let browser: Browser;
@@ -100,13 +109,30 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByText("It paused itself on").waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
+    // Else it pauses itself again, before or after the next click.
+    status = 204;
     await page.getByRole("button", { name: "Resume" }).click();
     await page.getByText("Active", { exact: true }).waitFor();
 
     await page.getByRole("button", { name: "Pause" }).click();
     await page.getByText("Its messages wait until you resume it.").waitFor();
+    const records = { soap: newFp("soap"), item: newFp("invitem"), event: newFp("calevt") };
+    for (const [type, of] of [
+      ["soap.signed", records.soap],
+      ["stock.low", records.item],
+      ["appointment.changed", records.event],
+    ] as const)
+      await store.transaction((session) => session.all(waiting, { type, fp: of }));
+    await page.reload();
+    const linkOf = async (of: string) => page.getByRole("link", { name: of }).getAttribute("href");
+    expect(await linkOf(records.soap)).toBe(`/dashboard/records/${records.soap}`);
+    expect(await linkOf(records.item)).toBe(`/dashboard/stock/${records.item}`);
+    await page.getByText(records.event).waitFor();
+    expect(await page.getByRole("link", { name: records.event }).count()).toBe(0);
     await chooseLanguage(page, "tr");
     await page.getByText("Duraklatıldı").waitFor();
+    await page.getByText("Alıcı 500 yanıtını verdi, 2xx bekleniyordu: alıcının günlüğüne bakın.").waitFor();
+    await page.getByText("Alıcı 410 yanıtını verdi, artık mesaj almıyor").waitFor();
     await expectAccessible(page);
     await page.getByRole("button", { name: "Sil" }).click();
     await expectAccessible(page);

@@ -3,10 +3,11 @@ import { readNotifications } from "../../../server/records/alerts/alerts.ts";
 import { findClinic } from "../../../server/records/clinics/keys.ts";
 import { createMailer } from "../../../server/operations/mail/smtp.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import type {
-  MadeChannel,
-  NotificationState,
-  TestOutcome,
+import {
+  deliveryText,
+  type MadeChannel,
+  type NotificationState,
+  type TestOutcome,
 } from "../../../server/dashboard/types/settings/notifications.ts";
 import { startSmtpReceiver } from "../../support/smtp-receiver.ts";
 import { clinic, startServer } from "../../server/harness.ts";
@@ -55,7 +56,10 @@ describe("notifications of a clinic", () => {
   ])("%s %s is refused with what to enter instead", async (type, target, words) => {
     const { add, state } = await clinics();
     const answer = await add(target, type);
-    expect([answer.status, answer.body.error.message]).toEqual([400, expect.stringContaining(words)]);
+    expect([answer.status, answer.body.error.message]).toEqual([
+      type === "email" ? 400 : 409,
+      expect.stringContaining(words),
+    ]);
     expect((await state()).channels).toEqual([]);
   });
 
@@ -92,6 +96,7 @@ describe("notifications of a clinic", () => {
     expect((await press()).body).toEqual({
       ok: true,
       said: "127.0.0.1 took the e-mail to nurse@clinic.example: 250 queued as 1",
+      why: { code: "MAIL.TAKEN", values: ["127.0.0.1", "nurse@clinic.example", "250 queued as 1"] },
     });
     expect(receiver.mails).toMatchObject([
       { to: "nurse@clinic.example", subject: "Vetwire: Test of the notifications" },
@@ -102,7 +107,10 @@ describe("notifications of a clinic", () => {
     const [channel] = (await state()).channels;
     expect(channel).toMatchObject({
       sent_at: new Date(clock.now - 10_000).toISOString(),
-      fault: { reason: expect.stringContaining("550 no such user") as string },
+      fault: { reason: expect.stringContaining("550 no such user") as string, why: { code: "MAIL.RECIPIENT" } },
     });
+    const why = channel?.fault?.why ?? { code: "", values: [] };
+    expect(deliveryText(why, "tr")).toContain("alıcıyı kabul etmiyor: adresi kontrol edin");
+    expect(deliveryText({ code: "HOOK.STATUS", values: ["500"] }, "tr")).toContain("500 yanıtını verdi");
   });
 });

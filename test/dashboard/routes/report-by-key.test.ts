@@ -11,6 +11,7 @@ import {
   connection,
   importEntities,
   keyPermissions,
+  noon,
   patient,
   startServer,
   study,
@@ -90,6 +91,22 @@ test("the report has an ETag of its facts, which gives 304 until they change", a
   });
   expect((await get(filed.fp, { query: "?language=tr", "if-none-match": etag })).statusCode).toBe(200);
   await server.push(key, { ...filed, revision: 2, device_name: "Other" });
+  expect((await get(filed.fp, { "if-none-match": etag })).statusCode).toBe(200);
+});
+
+test("the ETag stays when something changes that the report does not show: the name of an animal that had the study before", async () => {
+  const { server, ours, dog, filed, get } = await world();
+  const other = patient();
+  await importEntities(server.store, other, connection(other.fp, ours));
+  const staff = await makeUser(server, "staff", ours);
+  const moved = await staff.call("POST", `/results/${filed.fp}/move`, {
+    ...{ revision: 1, patient_fp: other.fp, reason: "the wrong dog" },
+  });
+  expect(moved.status).toBe(200);
+  const etag = String((await get(filed.fp)).headers["etag"]);
+  await importEntities(server.store, { ...dog, name: "Another name", updated_at: new Date(noon + 1).toISOString() });
+  expect((await get(filed.fp, { "if-none-match": etag })).statusCode).toBe(304);
+  await importEntities(server.store, { ...other, name: "New name", updated_at: new Date(noon + 1).toISOString() });
   expect((await get(filed.fp, { "if-none-match": etag })).statusCode).toBe(200);
 });
 

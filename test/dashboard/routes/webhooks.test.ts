@@ -9,6 +9,11 @@ import type {
 } from "../../../server/dashboard/types/settings/webhooks.ts";
 import { clinic, startServer } from "../../server/harness.ts";
 import { makeUser } from "../harness.ts";
+import { webhookReason, webhookText } from "../../../server/dashboard/types/webhook-reasons.ts";
+import { type RefusalCode, refusalText } from "../../../server/dashboard/types/refusals.ts";
+import { uncachedWrite } from "../../../server/database/query.ts";
+import { sendWebhook } from "../../../server/operations/webhooks/send.ts";
+import { dispatcherOn } from "../../server/operations/webhooks/world.ts";
 
 const ours = newFp("clinic");
 const theirs = newFp("clinic");
@@ -19,7 +24,11 @@ async function world() {
   const admin = await makeUser(server, "admin", ours);
   const stranger = await makeUser(server, "admin", theirs);
   const make = async (body: unknown = { url, types: ["study.filed"] }) =>
-    admin.call<NewWebhook & { error: { message: string } }>("POST", "/webhooks", body);
+    admin.call<NewWebhook & { error: { message: string; details?: { code: string; values: string[] } } }>(
+      "POST",
+      "/webhooks",
+      body,
+    );
   return { server, admin, stranger, make };
 }
 
@@ -67,6 +76,36 @@ test("an address in the private network, without https or with a password is ref
   expect((await make({ url, types: [] })).status).toBe(400);
   expect((await make({ url, types: ["webhook.test"] })).status).toBe(400);
 });
+
+test("a reason is a code with its words in both languages, and that of an older version keeps its sentence", async () => {
+  const { server, admin, make } = await world();
+  const { id } = (await make()).body;
+  const bad = await make({ url: "http://example.com/", types: ["study.filed"] });
+  const { code = "", values = [] } = bad.body.error.details ?? {};
+  expect(refusalText({ code: code as RefusalCode, values }, "tr")).toBe(
+    "Adres http:// ile başlıyor: https:// ile başlayan bir adres girin.",
+  );
+  await admin.call("POST", `/webhooks/${id}/test`, {});
+  const dispatcher = dispatcherOn(server.store, {
+    now: () => server.clock.now,
+    allowPrivate: false,
+    send: async (to, message, options) => sendWebhook({ ...to, url: "https://127.0.0.1/" }, message, options),
+  });
+  await dispatcher.check();
+  await dispatcher.stop();
+  const attempt = async () =>
+    (await admin.call<DeliveryPage>("GET", `/webhooks/${id}/deliveries`)).body.deliveries[0]?.attempts[0];
+  const said = await attempt();
+  expect(said?.reason).toContain("127.0.0.1 is in a private network: enter a public host");
+  expect(said?.why).toEqual({ code: "HOOK.PRIVATE", values: ["127.0.0.1"] });
+  expect(webhookText(said?.why ?? webhookReason("HOOK.GONE"), "tr")).toContain("127.0.0.1 özel bir ağda");
+  const old = "The receiver responded 500, expected 2xx: look into its log.";
+  await server.store.transaction((session) => session.all(spoken, { reason: old }));
+  expect(await attempt()).toMatchObject({ reason: old, why: null });
+});
+
+/** Gives all attempts the reason of an older version. */
+const spoken = uncachedWrite((db, { reason }: { reason: string }) => db.updateTable("webhook_attempt").set({ reason }));
 
 test("a clinic has ten webhooks at most", async () => {
   const { make } = await world();

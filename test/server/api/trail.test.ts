@@ -40,7 +40,7 @@ test("the trail has each step from the bytes of the device to the receiver and t
     deliveryId: attempt?.deliveryId ?? 0,
     number: 1,
     status: 204,
-    reason: null,
+    why: null,
     isGone: false,
     failingBefore: 0,
   };

@@ -104,7 +104,7 @@ function channelRoutes(app: FastifyInstance, context: DashboardContext): void {
       }
       testedAt.set(clinicId, now());
       const outcome = await alerts.test(clinicId, receiver);
-      return { ok: outcome.ok, said: outcome.ok ? outcome.said : outcome.reason };
+      return { ok: outcome.ok, said: outcome.ok ? outcome.said : outcome.reason, why: outcome.why };
     },
   );
 }
@@ -120,7 +120,7 @@ async function readState(session: Session, clinicId: number, sendsMail: boolean)
       return {
         ...{ id, type, target },
         sent_at: sentAt === null ? null : new Date(sentAt).toISOString(),
-        fault: fault && { at: new Date(fault.at).toISOString(), reason: fault.reason },
+        fault: fault && { ...fault, at: new Date(fault.at).toISOString() },
         waiting: messages.filter(({ channel }) => channel === id).length,
       };
     }),
@@ -136,7 +136,7 @@ function newReceiver({ type, target }: NewChannelBody, allowPrivate: boolean): R
     throw new ApiError("REQUEST.INVALID_BODY", "This is not an e-mail address: enter one such as nurse@example.com.");
   }
   const url = readReceiverUrl(text, allowPrivate);
-  if (!url.ok) throw new ApiError("REQUEST.INVALID_BODY", url.reason);
+  if (!url.ok) refuse(refusal("WEBHOOK.URL", url.why.code, ...url.why.values));
   return { id, type, target: text, secret: newWebhookSecret() };
 }
 

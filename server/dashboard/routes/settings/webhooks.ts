@@ -74,7 +74,7 @@ export function webhookRoutes(app: FastifyInstance, context: DashboardContext): 
   app.post(URL, { config: { access } }, async (request): Promise<NewWebhook> => {
     const { url: text, types } = newBody(request.body);
     const url = readReceiverUrl(text.trim(), allowPrivateWebhooks);
-    if (!url.ok) refuse(refusal("WEBHOOK.URL", url.reason));
+    if (!url.ok) refuse(refusal("WEBHOOK.URL", url.why.code, ...url.why.values));
     const { id: clinicId } = clinicOf(request);
     const actor = actorOf(request, now());
     const made = { id: `wh_${newUlid()}`, secret: newWebhookSecret() };
@@ -180,12 +180,13 @@ function rowOf(webhookId: string, { id, type, fp, state, changed_at, next_at, at
     state,
     changed_at: timestamp(changed_at),
     next_at: isWaiting ? timestamp(next_at) : null,
-    attempts: attempts.map(({ number, started_at, ended_at, status, reason }) => ({
+    attempts: attempts.map(({ number, started_at, ended_at, status, reason, why }) => ({
       number,
       started_at: timestamp(started_at),
       ended_at: ended_at === null ? null : timestamp(ended_at),
       status,
       reason,
+      why,
     })),
   };
 }

@@ -6,6 +6,7 @@ import { attachment, reportFileName } from "../../report/file-name.ts";
 import { PdfThread } from "../../report/pdf-thread.ts";
 import type { Store } from "../../../database/store.ts";
 import { refuse } from "../../refuse.ts";
+import { reportedOf } from "../../types/results/report.ts";
 import type { StudyPage } from "../../types/results/results.ts";
 import { ApiError } from "../../../http/errors.ts";
 import type { Operation } from "../../../http/openapi/document.ts";
@@ -78,12 +79,11 @@ export function reportByKey(app: FastifyInstance, { store, now, concealUnconnect
       const clinic = await watchedClinic(store, clinicId);
       const asked = { language: chosen ?? clinic.language ?? "en", zone: clinic.timeZone ?? "UTC" };
       const context = await loadReportContext(store, { ...asked, clinicId, study, now: now(), hidesOwner: true });
-      // The time line has this request too.
-      const facts = { ...study, time_line: null, gaps: null };
-      const etag = weakEtag(JSON.stringify([VERSION, facts, { ...context, now: null }]));
+      const reported = reportedOf(study);
+      const etag = weakEtag(JSON.stringify([VERSION, reported, { ...context, now: null }]));
       reply.header("etag", etag);
       if (isUnchanged(request, etag)) return reply.code(304).send();
-      const content = await pdfs.make({ study, context });
+      const content = await pdfs.make({ study: reported, context });
       return reply
         .type("application/pdf")
         .header("content-disposition", attachment(reportFileName(study, asked)))

@@ -1,6 +1,19 @@
-import type { ReportQuery } from "./results.ts";
+import type { ReportQuery, StudyPage } from "./results.ts";
 
-// The facts of a printed report in addition to its study.
+// The facts of a printed report: those of its study that it shows, and those in addition.
+
+const REPORTED = [
+  ...(["fp", "patient", "hint", "modality", "device_name", "sample_ids", "acquired_at", "revision", "rows"] as const),
+  ...(["comments", "not_reported", "remark", "order", "flagged_for"] as const),
+];
+
+/** What a report shows of a study. */
+export type ReportedStudy = Pick<StudyPage, (typeof REPORTED)[number]>;
+
+/** Takes what a report shows, so that nothing else of the study makes another report of it. */
+export function reportedOf(study: StudyPage): ReportedStudy {
+  return Object.fromEntries(REPORTED.map((name) => [name, study[name]])) as unknown as ReportedStudy;
+}
 
 export interface ReportContext extends ReportQuery {
   readonly clinicName: string;

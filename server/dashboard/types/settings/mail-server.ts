@@ -108,6 +108,10 @@ export function mailReason(code: MailCode, ...values: readonly string[]): MailRe
   return reasonOf(code, ...values);
 }
 
+export function isMailCode(code: string): code is MailCode {
+  return Object.hasOwn(english, code);
+}
+
 export function mailText({ code, values }: MailReason, language: Language = "en"): string {
   const tables: Record<Language, Record<MailCode, Words>> = { en: english, tr: turkish };
   return tables[language][code](...values);

@@ -1,3 +1,8 @@
+import type { Language } from "../../../../shared/api/language.ts";
+import type { Reason } from "../../../../shared/api/reason.ts";
+import { isMailCode, mailText } from "./mail-server.ts";
+import { isWebhookCode, webhookText } from "../webhook-reasons.ts";
+
 // Settings, Notifications: who is notified of alerts, and when.
 
 /** Receivers of a clinic. */
@@ -29,7 +34,7 @@ export interface ChannelShown {
   target: string;
   sent_at: string | null;
   /** Why the last attempt failed, and what to do; null after a success. */
-  fault: { at: string; reason: string } | null;
+  fault: { at: string; reason: string; why?: Reason } | null;
   waiting: number;
 }
 
@@ -54,6 +59,13 @@ export interface MadeChannel {
 /** The response to the test button. */
 export interface TestOutcome {
   ok: boolean;
-  /** What happened, in words. */
+  /** What happened, in English, and by its code. */
   said: string;
+  why: Reason;
+}
+
+/** What an e-mail or a webhook came to, in words. @returns undefined for no code of either */
+export function deliveryText({ code, values }: Reason, language: Language): string | undefined {
+  if (isWebhookCode(code)) return webhookText({ code, values }, language);
+  return isMailCode(code) ? mailText({ code, values }, language) : undefined;
 }

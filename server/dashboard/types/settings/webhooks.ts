@@ -1,3 +1,5 @@
+import type { WebhookReason } from "../webhook-reasons.ts";
+
 // Webhooks of a clinic: receivers of changes of its records.
 
 /** The events that a webhook may choose. */
@@ -100,7 +102,9 @@ export interface AttemptRow {
   /** Null while it is under way, or if the server stopped before a response. */
   ended_at: string | null;
   status: number | null;
+  /** Why it failed, in English, and the reason itself, which older attempts lack; null after a success. */
   reason: string | null;
+  why: WebhookReason | null;
 }
 
 export interface DeliveryRow {

@@ -17,6 +17,7 @@ const MINUTE = 60_000;
 const start = Date.parse("2026-11-23T12:00:00Z");
 const email: Channel = { id: "a", type: "email" };
 const webhook: Channel = { id: "b", type: "webhook" };
+const why = { code: "HOOK.BROKEN", values: [] };
 const zone = "UTC";
 
 const condition = (kind: AlertKind, more: Partial<Condition> = {}): Condition => ({
@@ -31,7 +32,7 @@ function run(book: AlertBook, conditions: readonly Condition[], now: number, mor
   const sent: AlertMessage[][] = [];
   for (let taken = claim(next, { channels, quiet, timeZone: zone, now }); taken !== null; ) {
     sent.push([...taken.batch.messages]);
-    next = settle(taken.book, taken.batch, { ok: true, said: "" }, now);
+    next = settle(taken.book, taken.batch, { ok: true, said: "", why }, now);
     taken = claim(next, { channels, quiet, timeZone: zone, now });
   }
   return {
@@ -67,7 +68,7 @@ describe("the book of alerts", () => {
     const channels = [webhook];
     const failed = (book: AlertBook, now: number) => {
       const taken = claim(book, { channels, quiet: null, timeZone: zone, now });
-      return settle(taken!.book, taken!.batch, { ok: false, reason: "no", isUncertain: false }, now);
+      return settle(taken!.book, taken!.batch, { ok: false, reason: "no", isUncertain: false, why }, now);
     };
     const opened = stepBook(EMPTY_BOOK, [disk], { channels, now: start });
     const ahead = failed(failed(opened, start), start + years);
@@ -116,13 +117,13 @@ describe("the book of alerts", () => {
       const taken = claim(book, { channels: [webhook], quiet: null, timeZone: zone, now });
       if (taken === null) continue;
       times.push((now - start) / MINUTE);
-      book = settle(taken.book, taken.batch, { ok: false, reason: "down", isUncertain: false }, now);
+      book = settle(taken.book, taken.batch, { ok: false, reason: "down", isUncertain: false, why }, now);
     }
     expect(times.slice(0, 5)).toEqual([0, 0.5, 1.5, 3.5, 7.5]);
     expect(times.length).toBeLessThan(40);
     expect(book.messages).toEqual([]);
     expect(book.health["b"]?.fault?.reason).toBe("down");
-    const healthy = settle(book, { channel: webhook, messages: [] }, { ok: true, said: "" }, start);
+    const healthy = settle(book, { channel: webhook, messages: [] }, { ok: true, said: "", why }, start);
     expect(healthy.health["b"]).toEqual({ sentAt: start, fault: null });
   });
 
@@ -247,8 +248,8 @@ describe("for any sequence of facts and restarts", () => {
   });
 
   const outcomes = {
-    works: { ok: true, said: "" },
-    fails: { ok: false, reason: "down", isUncertain: false },
-    uncertain: { ok: false, reason: "broken", isUncertain: true },
+    works: { ok: true, said: "", why },
+    fails: { ok: false, reason: "down", isUncertain: false, why },
+    uncertain: { ok: false, reason: "broken", isUncertain: true, why },
   } as const;
 });

@@ -1,10 +1,11 @@
 import type http from "node:http";
 import { expect, test } from "vitest";
-import { resendDelivery } from "../../../../server/records/webhooks/webhooks.ts";
+import { addTestEvent, resendDelivery } from "../../../../server/records/webhooks/webhooks.ts";
 import { sendWebhook } from "../../../../server/operations/webhooks/send.ts";
 import { diceOf } from "../../../support/dice.ts";
-import { study } from "../../harness.ts";
-import { type Answer, dispatcherOn, dog, HOUR_MS, MINUTE_MS, ok, world } from "./world.ts";
+import { makeUser } from "../../../dashboard/harness.ts";
+import { noon, study } from "../../harness.ts";
+import { type Answer, dispatcherOn, dog, HOUR_MS, MINUTE_MS, ok, own, world } from "./world.ts";
 
 // The events of one record never overtake each other, and those of different records go side by side.
 
@@ -94,6 +95,63 @@ test("an old event that is sent again does not run beside the later one", async 
   for (const response of held) response.writeHead(204).end();
   await expect.poll(types).toEqual(["study.filed", "study.revised", "study.filed"]);
   await dispatcher.stop();
+});
+
+test("a study that is taken back and filed again while its events wait ends with a message about its last state", async () => {
+  const { receiver, server, store, drain, changing, revise, types, log } = await twoEvents();
+  const staff = await makeUser(server, "staff", own);
+  const held: http.ServerResponse[] = [];
+  const dispatcher = dispatcherOn(store, {
+    now: () => noon,
+    send: async (to, message, more) => sendWebhook(to, message, { ...more, deadlineMs: 50_000 }),
+  });
+  receiver.answer = (_request, response) => void held.push(response);
+  await revise(1);
+  await dispatcher.check();
+  await expect.poll(() => held.length).toBe(1);
+  // While the first message is under way, the study leaves its animal, and returns twice: four more events, of two types.
+  for (const revision of [1, 3]) {
+    const out = await staff.call("POST", `/results/${changing.fp}/move`, {
+      revision,
+      patient_fp: null,
+      reason: "a test",
+    });
+    const back = { revision: revision + 1, patient_fp: dog.fp };
+    expect([out.status, (await staff.call("POST", `/unmatched/${changing.fp}/assign`, back)).status]).toEqual([
+      200, 200,
+    ]);
+  }
+  const [, ...waiting] = await log();
+  expect(waiting.map(({ type, state }) => [type, state])).toEqual([
+    ["study.revised", "new"],
+    ["study.filed", "new"],
+  ]);
+  await dispatcher.check();
+  expect(receiver.got.length).toBe(1);
+  receiver.answer = ok;
+  for (const response of held) response.writeHead(204).end();
+  await expect.poll(types).toEqual(["study.filed", "study.revised", "study.filed"]);
+  await dispatcher.stop();
+  await drain();
+  expect((await log()).map(({ state }) => state)).toEqual(["delivered", "delivered", "delivered"]);
+  expect(types().length).toBe(3);
+});
+
+test("a test message goes out now, also while an earlier one waits for its next attempt", async () => {
+  const { receiver, store, webhook, drain, clock, log } = await world();
+  const press = async () => store.transaction((session) => addTestEvent(session, webhook, clock.now));
+  receiver.answer = failing;
+  await press();
+  await drain();
+  clock.now += MINUTE_MS;
+  await press();
+  await drain();
+  // Both wait for minutes.
+  expect((await log()).map(({ state }) => state)).toEqual(["retrying", "new"]);
+  receiver.answer = ok;
+  await press();
+  await drain();
+  expect((await log()).map(({ state }) => state)).toEqual(["delivered", "delivered"]);
 });
 
 test.each([1, 2])("against a receiver of random faults the requests of each study come in order (%i)", async (seed) => {

@@ -85,5 +85,6 @@ test("a name without an address is refused", () => {
   expect(checkAddresses(new URL("https://empty.example/"), [], false)).toEqual({
     ok: false,
     reason: "empty.example has no address: check the name.",
+    why: { code: "HOOK.NO_ADDRESS", values: ["empty.example"] },
   });
 });

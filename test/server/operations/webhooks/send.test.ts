@@ -66,6 +66,7 @@ test("a redirect into the private network is not followed", async () => {
     delivered: false,
     status: 301,
     reason: "The receiver redirects (301), which is not followed: enter the URL that it redirects to.",
+    why: { code: "HOOK.REDIRECT", values: ["301"] },
   });
   expect(inside.got).toEqual([]);
 });
@@ -76,11 +77,13 @@ test("a response of 500 and a receiver that is down are failures with a reason",
     delivered: false,
     status: 500,
     reason: "The receiver responded 500, expected 2xx: look into its log.",
+    why: { code: "HOOK.STATUS", values: ["500"] },
   });
   expect(await send("http://127.0.0.1:1025/")).toEqual({
     delivered: false,
     status: null,
     reason: "Nothing listens at the receiver's address: start the receiver, or check the port.",
+    why: { code: "HOOK.NOBODY_LISTENS", values: [] },
   });
 });
 
@@ -90,6 +93,7 @@ test("a receiver that never responds ends at the deadline, and so does a look-up
     delivered: false,
     status: null,
     reason: "No response came within 0.3 s: let the receiver respond first and work afterwards.",
+    why: { code: "HOOK.SILENT", values: ["0.3"] },
   };
   expect(await send(silent)).toEqual(late);
   const hanging = { lookup: async () => new Promise<never>(() => undefined) };
@@ -105,6 +109,7 @@ test("a receiver that switches to another protocol unasked is a failure, and not
     delivered: false,
     status: null,
     reason: "The receiver closed the connection without a response: look into its log.",
+    why: { code: "HOOK.BROKEN", values: [] },
   });
 });
 
@@ -167,12 +172,14 @@ test("a certificate of an unknown authority and a port without TLS are failures 
     delivered: false,
     status: null,
     reason: "The receiver's certificate is self-signed: use one of a known authority, or set NODE_EXTRA_CA_CERTS.",
+    why: { code: "HOOK.SELF_SIGNED", values: [] },
   });
   const plain = await receiver(200);
   expect(await send(plain.url.replace("http:", "https:"))).toEqual({
     delivered: false,
     status: null,
     reason: "The receiver has no TLS at this port: check the port.",
+    why: { code: "HOOK.NO_TLS", values: [] },
   });
   fs.rmSync(folder, { recursive: true });
 });

@@ -13,10 +13,13 @@ import { readToday } from "../../../../server/records/alerts/today.ts";
 import { findClinic } from "../../../../server/records/clinics/keys.ts";
 import { createMailer } from "../../../../server/operations/mail/smtp.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
+import { WebhookDispatcher } from "../../../../server/operations/webhooks/dispatcher.ts";
+import { addTestEvent, resumeWebhook } from "../../../../server/records/webhooks/webhooks.ts";
 import { newWebhookSecret } from "../../../../server/operations/webhooks/sign.ts";
 import { startSmtpReceiver } from "../../../support/smtp-receiver.ts";
 import { makeUser } from "../../../dashboard/harness.ts";
 import { clinic, importEntities, keyPermissions, startServer, study } from "../../harness.ts";
+import { addWebhook } from "../../webhooks.ts";
 
 // Alerts of a server with a real mail server and a real receiver of webhooks, on both engines.
 
@@ -196,6 +199,34 @@ describe("alerts of a server", () => {
       now: clock.now,
     });
     expect(today.alerts).toMatchObject([{ kind: "unmatched", count: 2 }]);
+  });
+
+  test("a webhook that pauses itself is on Today of an admin and in an e-mail without its path, until a person resumes it", async () => {
+    const { store, clock, smtp, passMinutes, clinicId } = await watchedClinicServer();
+    const webhook = await addWebhook(store, ours, { url: "https://receiver.example/s3cret" });
+    await store.transaction((session) => addTestEvent(session, webhook, clock.now));
+    const dispatcher = new WebhookDispatcher(store, {
+      ...{ allowPrivate: false, logger: pino({ enabled: false }), now: () => clock.now },
+      send: async () => ({ delivered: false, status: 410, reason: "", why: { code: "HOOK.GONE", values: [] } }),
+    });
+    await dispatcher.check();
+    await dispatcher.stop();
+    await passMinutes(1);
+    await passMinutes(1);
+    const alertsOf = async (isAdmin: boolean) =>
+      (await readToday(store, { clinicId, userId: 0, timeZone: null, isAdmin, units: AS_SENT, now: clock.now })).alerts;
+    expect(await alertsOf(true)).toMatchObject([{ kind: "webhook-paused", subject: "receiver.example" }]);
+    expect(await alertsOf(false)).toEqual([]);
+    expect(smtp.mails).toMatchObject([{ subject: "Vetwire: The webhook to receiver.example paused itself" }]);
+    expect(smtp.mails[0]?.text).toContain(`https://vet.example/dashboard/settings/webhooks/${webhook.id}`);
+    expect(JSON.stringify([smtp.mails, await alertsOf(true)])).not.toContain("s3cret");
+    await store.transaction((session) => resumeWebhook(session, webhook, clock.now));
+    await passMinutes(1);
+    await passMinutes(1);
+    expect(await alertsOf(true)).toEqual([]);
+    expect(smtp.mails.at(-1)).toMatchObject({
+      subject: "Vetwire: Over: The webhook to receiver.example paused itself",
+    });
   });
 
   test("a critical value that nobody saw stays an alert for days, until a user sees it", async () => {

@@ -1,13 +1,14 @@
-import type {
-  ChannelShown,
-  NotificationState,
-  TestOutcome,
+import {
+  type ChannelShown,
+  deliveryText,
+  type NotificationState,
+  type TestOutcome,
 } from "../../../../dashboard/types/settings/notifications.ts";
 import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
 import { Empty, Loaded, Problem, useResource } from "../../../resource.tsx";
 import { clinicPath } from "../../../session.ts";
-import { ago } from "../../../text.ts";
+import { ago, language } from "../../../text.ts";
 import { useAction } from "../../../ui/form/use-action.ts";
 import { SettingsFrame } from "../frame.tsx";
 import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
@@ -98,7 +99,8 @@ function Channel({ channel, reload }: { channel: ChannelShown; reload: () => Pro
         </button>
       </p>
       <p role="status" class={outcome?.ok === false ? "fault" : undefined}>
-        {outcome !== null && `${outcome.ok ? t("testWorked") : t("testFailed")} ${outcome.said}`}
+        {outcome !== null &&
+          `${outcome.ok ? t("testWorked") : t("testFailed")} ${deliveryText(outcome.why, language.value) ?? outcome.said}`}
       </p>
       {error !== undefined && <Problem error={error} retry={retry} />}
       {isRemoving && (
@@ -125,7 +127,7 @@ function ChannelHealth({ channel: { sent_at, fault, waiting } }: { channel: Chan
       </p>
       {fault !== null && (
         <p class="fault">
-          {t("fault", { ago: ago(fault.at) })} {fault.reason}
+          {t("fault", { ago: ago(fault.at) })} {(fault.why && deliveryText(fault.why, language.value)) ?? fault.reason}
         </p>
       )}
     </>

@@ -3,13 +3,15 @@ import type {
   DeliveryPage,
   DeliveryRow,
   WebhookRow,
+  WebhookType,
 } from "../../../../dashboard/types/settings/webhooks.ts";
+import { webhookText } from "../../../../dashboard/types/webhook-reasons.ts";
 import { useEffect, useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import { call } from "../../../api.ts";
 import { Empty, Loaded, Problem, useResource } from "../../../resource.tsx";
 import { clinicPath } from "../../../session.ts";
-import { dateTime } from "../../../text.ts";
+import { dateTime, language } from "../../../text.ts";
 import { Badge } from "../../../ui/status/badge.tsx";
 import { DataTable } from "../../../ui/list/data-table.tsx";
 import { Pager } from "../../../ui/list/pager.tsx";
@@ -125,7 +127,7 @@ function Log({
               <div class="quiet">{dateTime(delivery.changed_at)}</div>
             </th>
             <td>
-              <Record of={delivery} />
+              <RecordOf of={delivery} />
             </td>
             <td>
               <DeliveryState of={delivery} />
@@ -157,19 +159,30 @@ function Log({
   );
 }
 
-function outcomeOf({ ended_at, status, reason }: AttemptRow): string {
+function outcomeOf({ ended_at, status, reason, why }: AttemptRow): string {
   if (ended_at === null) return t("underWay");
+  if (why !== null) return webhookText(why, language.value);
   return reason ?? t("answered", { status: status ?? 0 });
 }
 
-function Record({ of: { type, fp } }: { of: DeliveryRow }) {
+/** Where the pages of a type's records are; null for records without a page of their own. */
+const FOLDERS: Readonly<Record<WebhookType, string | null>> = {
+  "study.filed": "results",
+  "study.revised": "results",
+  "patient.changed": "patients",
+  "soap.signed": "records",
+  "soap.amended": "records",
+  "appointment.changed": null,
+  "stock.low": "stock",
+  "order.placed": null,
+  "order.changed": null,
+};
+
+function RecordOf({ of: { type, fp } }: { of: DeliveryRow }) {
   if (type === "webhook.test") return <>—</>;
-  const folder = type === "patient.changed" ? "patients" : "results";
-  return (
-    <a href={`/dashboard/${folder}/${fp}`}>
-      <code class="webhook-url">{fp}</code>
-    </a>
-  );
+  const folder = FOLDERS[type];
+  const code = <code class="webhook-url">{fp}</code>;
+  return folder === null ? code : <a href={`/dashboard/${folder}/${fp}`}>{code}</a>;
 }
 
 function DeliveryState({ of: { state, next_at } }: { of: DeliveryRow }) {
