@@ -201,7 +201,7 @@ export class ClinicWorld {
           assert.deepEqual([url, response.statusCode], [url, expected]);
           continue;
         }
-        assert.deepEqual([url, body], [url, expected]);
+        assert.deepEqual([url, withoutRevisions(body)], [url, expected]);
         // Equal bodies have equal ETags at any time.
         const same = seen !== undefined && JSON.stringify(seen.body) === JSON.stringify(body);
         assert.deepEqual([url, response.statusCode], [url, same ? 304 : 200]);
@@ -318,6 +318,13 @@ function shownPatient(line: ReturnType<typeof patient>) {
 
 function page(items: readonly object[]) {
   return { items, total: items.length, page: 1, page_size: 20, has_more: false };
+}
+
+/** Leaves out the numbers and times of revisions, which the model does not count. */
+function withoutRevisions(body: unknown): unknown {
+  return JSON.parse(JSON.stringify(body), function (name, value: unknown) {
+    return name === "revision" || name === "corrected_at" ? undefined : value;
+  });
 }
 
 function studyOf(fp: string, patient_fp: string, value: number): Study {

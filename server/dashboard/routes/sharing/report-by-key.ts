@@ -81,11 +81,12 @@ export function reportByKey(app: FastifyInstance, { store, now, concealUnconnect
       const context = await loadReportContext(store, { ...asked, clinicId, study, now: now(), hidesOwner: true });
       const reported = reportedOf(study);
       const etag = weakEtag(JSON.stringify([VERSION, reported, { ...context, now: null }]));
-      reply.header("etag", etag);
-      if (isUnchanged(request, etag)) return reply.code(304).send();
+      if (isUnchanged(request, etag)) return reply.header("etag", etag).code(304).send();
+      // A refusal because of too many reports has no ETag.
       const content = await pdfs.make({ study: reported, context });
       return reply
         .type("application/pdf")
+        .header("etag", etag)
         .header("content-disposition", attachment(reportFileName(study, asked)))
         .send(content);
     },
