@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { SHA256_PATTERN } from "../schema/schema.ts";
+import { textForm } from "../schema/text-form.ts";
 import { WantedVersion } from "./upgrade.ts";
 
 // The devices of an agent, as an admin edits them at the dashboard: a YAML list, without paths and secrets of the PC.
@@ -50,7 +51,7 @@ export const PROFILE_REFERENCE = "own/[a-z0-9][a-z0-9-]{0,62}@[1-9][0-9]{0,5}";
 
 /** A clinic's own profile, which the agent stores before a device uses it. */
 export const WantedProfile = Type.Object({
-  profile: Type.String({ pattern: `^${PROFILE_REFERENCE}$` }),
+  profile: Type.String({ pattern: textForm(`^${PROFILE_REFERENCE}$`, "an own profile such as own/acme-x1@3") }),
   /** SHA-256 of the text in hexadecimal digits. */
   sha256: Type.String({ pattern: SHA256_PATTERN }),
   text: Type.String({ maxLength: PROFILE_CHARS_MAX }),
