@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { openStore } from "../../../../server/database/open.ts";
 import { query } from "../../../../server/database/query.ts";
 import { createKey } from "../../../../server/http/auth/api-keys.ts";
@@ -8,7 +8,6 @@ import { loadPepper } from "../../../../server/http/auth/pepper.ts";
 import { findClinic } from "../../../../server/records/clinics/keys.ts";
 import { insertDestination } from "../../../../server/records/destinations/destinations.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
-import { ROOT } from "../../../support/processes.ts";
 import { fieldOf, startReceiver } from "../../hl7-receiver.ts";
 import {
   clinic,
@@ -21,6 +20,7 @@ import {
   study,
   temporaryFolder,
 } from "../../harness.ts";
+import { startBuiltServer } from "../../started-server.ts";
 
 // Method: a real server from the build is killed with SIGKILL by its own receiver, and started again.
 
@@ -28,21 +28,6 @@ const states = query((db) => db.selectFrom("destination_delivery").select("state
 
 const own = newFp("clinic");
 const dog = patient();
-
-async function startServer(data: string): Promise<{ child: ChildProcess; address: string }> {
-  const command = ["dist/server/main.js", "run", "--port", "0", "--allow-private-webhooks", "--data", data];
-  const child = spawn(process.execPath, command, { cwd: ROOT, stdio: ["ignore", "pipe", "inherit"] });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  let log = "";
-  for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
-    log += String(chunk);
-    const address = /listening on (http:[^"]+)/.exec(log)?.[1];
-    if (address === undefined) continue;
-    child.stdout.resume();
-    return { child, address };
-  }
-  throw new Error(`the server ended: ${log}`);
-}
 
 async function makeClinic(address: string) {
   const folder = temporaryFolder();
@@ -71,7 +56,7 @@ test.each(["before", "after"])(
       return "AA";
     });
     const { folder, key } = await makeClinic(receiver.address);
-    const first = await startServer(folder);
+    const first = await startBuiltServer(folder);
     running = first.child;
     const ended = once(first.child, "close");
     const studies = Array.from({ length: 4 }, () => study({ patient_fp: dog.fp }));
@@ -88,7 +73,7 @@ test.each(["before", "after"])(
     await database.run("update destination_delivery set next_at = 0 where state = 'sending'");
     await database.close();
     running = undefined;
-    const second = await startServer(folder);
+    const second = await startBuiltServer(folder);
     const fps = studies.map(({ fp }) => `${fp}^VETWIRE`);
     const got = () => receiver.messages.map((message) => fieldOf(message, "OBR", 3));
     await expect.poll(() => got().at(-1), { timeout: 20_000 }).toBe(fps.at(-1));

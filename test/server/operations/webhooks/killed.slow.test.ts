@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
@@ -8,7 +8,6 @@ import { loadPepper } from "../../../../server/http/auth/pepper.ts";
 import { openStore } from "../../../../server/database/open.ts";
 import { listDeliveries } from "../../../../server/records/webhooks/webhooks.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
-import { ROOT } from "../../../support/processes.ts";
 import {
   clinic,
   connection,
@@ -20,27 +19,13 @@ import {
   study,
   temporaryFolder,
 } from "../../harness.ts";
+import { startBuiltServer } from "../../started-server.ts";
 import { addWebhook } from "../../webhooks.ts";
 
 // Method: a real server from the build is killed with SIGKILL by its own receiver, and started again.
 
 const own = newFp("clinic");
 const dog = patient();
-
-async function startServer(data: string): Promise<{ child: ChildProcess; address: string }> {
-  const command = ["dist/server/main.js", "run", "--port", "0", "--allow-private-webhooks", "--data", data];
-  const child = spawn(process.execPath, command, { cwd: ROOT, stdio: ["ignore", "pipe", "inherit"] });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  let log = "";
-  for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
-    log += String(chunk);
-    const address = /listening on (http:[^"]+)/.exec(log)?.[1];
-    if (address === undefined) continue;
-    child.stdout.resume();
-    return { child, address };
-  }
-  throw new Error(`the server ended: ${log}`);
-}
 
 async function makeClinic(url: string) {
   const folder = temporaryFolder();
@@ -76,7 +61,7 @@ test.each(["before the answer", "after the answer"])(
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
     const { folder, key } = await makeClinic(url);
 
-    const first = await startServer(folder);
+    const first = await startBuiltServer(folder);
     running = first.child;
     const ended = once(first.child, "close");
     const studies = Array.from({ length: 8 }, () => study({ patient_fp: dog.fp }));
@@ -93,7 +78,7 @@ test.each(["before the answer", "after the answer"])(
     await database.run("update webhook_delivery set next_at = 0 where state = 'sending'");
     await database.close();
     running = undefined;
-    const second = await startServer(folder);
+    const second = await startBuiltServer(folder);
     const fps = studies.map(({ fp }) => fp).toSorted();
     const store = await openStore(folder);
     const log = async () =>
