@@ -1,10 +1,11 @@
 import { EventEmitter } from "node:events";
 import http from "node:http";
+import tls from "node:tls";
 import type { Chance } from "./chance.ts";
 import type { Clock, Process } from "./clock.ts";
 import type { SimulatedServer } from "./server.ts";
 
-// The network between agent and server. It takes the place of http.request, so that the agent's own client runs. A request may
+// The network between agent and server. It takes the place of http.request and tls.connect, so that the agent's own client runs. A request may
 // be refused, delayed, lost or delivered twice, and its response may be lost after the server's commit, or replaced by a proxy's.
 
 /** Faults of the network, as probabilities per request. */
@@ -53,9 +54,10 @@ export class Network {
     this.faults = faults;
   }
 
-  /** Replaces http.request for one process at a time. @returns a function that puts it back */
+  /** Replaces http.request and tls.connect for one process at a time. @returns a function that puts them back */
   install(current: () => Process): () => void {
     const { request } = http;
+    const { connect } = tls;
     Reflect.set(http, "request", ({ pathname, search }: URL, options: http.RequestOptions) => {
       if (options.method === "POST") this.#clock.realWork -= 1; // the client has compressed the body
       return new PendingRequest((body, pending) => {
@@ -64,7 +66,16 @@ export class Network {
         this.#send(current(), sent, pending);
       });
     });
-    return () => void Reflect.set(http, "request", request);
+    // After a connection that broke off the client looks whether the server speaks TLS. A real look would take real time.
+    Reflect.set(tls, "connect", () => {
+      const socket = Object.assign(new EventEmitter(), { destroy: () => undefined });
+      this.#clock.schedule(current(), 0, () => void socket.emit("error", networkError("ECONNRESET")));
+      return socket;
+    });
+    return () => {
+      Reflect.set(http, "request", request);
+      Reflect.set(tls, "connect", connect);
+    };
   }
 
   #send(agent: Process, request: HttpRequest, pending: PendingRequest): void {
