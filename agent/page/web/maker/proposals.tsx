@@ -25,7 +25,12 @@ export function Proposals({
         const is = isTaken(proposal);
         return (
           <label class="check" key={key}>
-            <input type="checkbox" checked={is} onChange={() => (changed.value = { ...changed.value, [key]: !is })} />
+            <input
+              type="checkbox"
+              checked={is}
+              disabled={isRunning}
+              onChange={() => (changed.value = { ...changed.value, [key]: !is })}
+            />
             <span>
               <b>{roleWord(proposal.role)}</b> {t("at", { place: placeWord(proposal) })}{" "}
               <span class="hint">
