@@ -1,6 +1,6 @@
 import { startScript } from "./build.ts";
 import { type Figure, whole } from "./figure.ts";
-import { EVENTS, fpOf } from "./api/data.ts";
+import { APPOINTMENTS, DAILY, dayOf, EVENTS, fpOf, ITEMS, itemName, STUDIES, studyTime } from "./api/data.ts";
 import { compare, type Load } from "./api/load.ts";
 import { type Clinic, listens, startClinic } from "./api/server.ts";
 
@@ -53,9 +53,52 @@ async function* responses(clinic: Clinic, quick: boolean): AsyncGenerator<Figure
     });
     const last = eventPages(`&after=${cursorOf(EVENTS - PAGE)}`);
     yield await compare(`GET the last ${PAGE} of ${whole(EVENTS)} events, not cached`, last, eventPages(""), feed);
+    yield* ends(clinic, quick);
   } finally {
     await running.end("SIGKILL");
   }
+}
+
+/** Measures the last page of each long list next to its first one: a page costs the same wherever it is. */
+async function* ends({ url, key }: Clinic, quick: boolean): AsyncGenerator<Figure> {
+  const both = { "x-api-key": key, authorization: `Bearer ${key}` };
+  const last = { ratioMin: 1 / 1.5, quick, against: "the first page" };
+  const pagesOf = (path: string, headers: Load["headers"]): Load => {
+    const paths = Array.from({ length: PATIENTS }, (_, index) => `${path}&nth=${index}`);
+    return { url, paths, headers, status: 200 };
+  };
+  const lists = [
+    [
+      "studies",
+      both,
+      STUDIES,
+      `/api/v1/lab/diagnostics?page_size=${PAGE}`,
+      ["studies", studyTime(PAGE + 1), fpOf("cds", PAGE + 1)],
+    ],
+    [
+      "items",
+      both,
+      ITEMS,
+      `/api/v1/inventory?page_size=${PAGE}`,
+      ["items", itemName(ITEMS - PAGE), fpOf("invitem", ITEMS - PAGE)],
+    ],
+  ] as const;
+  for (const [name, headers, rows, path, position] of lists) {
+    const page = rows / PAGE;
+    const after = Buffer.from(JSON.stringify([...position, page, null])).toString("base64url");
+    const end = pagesOf(`${path}&after=${after}`, { ...headers });
+    yield await compare(
+      `GET the last ${PAGE} of ${whole(rows)} ${name}, not cached`,
+      end,
+      pagesOf(path, headers),
+      last,
+    );
+  }
+  const dayAt = (day: number) =>
+    pagesOf(`/api/v1/calendar/events?start_date=${dayOf(day)}&end_date=${dayOf(day + 1)}`, both);
+  const days = APPOINTMENTS / DAILY;
+  const name = `GET the last day of ${whole(APPOINTMENTS)} appointments, not cached`;
+  yield await compare(name, dayAt(days - 1), dayAt(1), { ...last, against: "the second day" });
 }
 
 const PAGE = 100;
@@ -67,7 +110,9 @@ function cursorOf(event: number): string {
 
 /** Copies the server's response to the raw server. @returns the load of the copy */
 async function prepare(url: string, path: string, load: Load): Promise<Load> {
-  const response = await fetch(`${load.url}${load.paths[0]}`, { headers: load.headers });
+  // The load accepts no gzip either.
+  const given = { ...load.headers, "accept-encoding": "identity" };
+  const response = await fetch(`${load.url}${load.paths[0]}`, { headers: given });
   const headers = Object.fromEntries(response.headers);
   // Node adds these headers.
   for (const name of ["date", "connection", "keep-alive"]) delete headers[name];

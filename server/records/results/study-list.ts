@@ -30,7 +30,10 @@ export interface StudyPosition {
   readonly studyFp: string;
 }
 
-/** Where the page after a read one starts: the last study that was read, and the total. Walking a list skips and counts nothing. */
+/**
+ * Where the page after a read one starts: the last study that was read, and the total. Walking a list skips nothing, and the list is
+ * counted once for each version of the clinic's data.
+ */
 export interface PageStart {
   readonly changedAt: number;
   readonly studyId: number;
@@ -49,7 +52,9 @@ export async function listStudies(
   filter: StudyFilter,
 ): Promise<WalkedPage<ListedStudy, StudyPosition>> {
   const { clinicId, patientFp, updatedSince, page, pageSize, after, version } = filter;
-  const nameOf = (number: number) => JSON.stringify([clinicId, patientFp, updatedSince, pageSize, number]);
+  const list = [clinicId, patientFp, updatedSince];
+  const nameOf = (number: number) => JSON.stringify([...list, pageSize, number]);
+  const counted = await starts.get(JSON.stringify(list), version);
   const start = after ? await startAfter(session, after) : await starts.get(nameOf(page), version);
   const queries = patientFp === null ? ofEveryPatient : ofOnePatient;
   const parameters = {
@@ -57,11 +62,14 @@ export async function listStudies(
     patientFp: patientFp ?? "",
     updatedSince: updatedSince ?? Number.MIN_SAFE_INTEGER,
     ...(start ?? BEGINNING),
+    total: start?.total ?? counted?.total ?? null,
     limit: pageSize,
     offset: start === undefined ? (page - 1) * pageSize : 0,
   };
   const rows = await session.all(queries.page, parameters);
   const total = rows[0]?.total ?? 0;
+  // Each page of a walk has the total, and a count costs as much as the list is long.
+  if (counted === undefined) starts.set(JSON.stringify(list), version, Promise.resolve({ ...BEGINNING, total }));
   const last = rows.at(-1);
   // A page that leaves out a damaged study has fewer rows, and its last one may not be the last that was read.
   if (!after && rows.length === pageSize && typeof last?.changed_at === "number" && last.study_id !== null) {

@@ -11,13 +11,15 @@ export interface Clinic {
   end(): Promise<void>;
 }
 
+const PERMISSIONS = "clinic.patient.view,clinic.calendar.view,clinic.inventory.view";
+
 const SERVER_CORE = "0";
 const CLIENT_CORE = "1";
 
 export async function startClinic(patients: number): Promise<Clinic> {
   const data = temporaryFolder();
   await fill(data, patients);
-  const described = ["--clinic", fpOf("clinic", 1), "--name", "bench", "--permissions", "clinic.patient.view"];
+  const described = ["--clinic", fpOf("clinic", 1), "--name", "bench", "--permissions", PERMISSIONS];
   const key = runServerCommand("keys", "create", ...described, "--data", data).trim();
   const server = path.join(ROOT, "dist/server/main.js");
   // The limit counts every request and refuses none.

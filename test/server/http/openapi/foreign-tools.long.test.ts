@@ -102,7 +102,7 @@ describe.skipIf(problem !== null)("foreign tools", () => {
 
     const get = async (url: string, key: string) => {
       const isBearer = /\/(soap|lab)\b(?!.*\/trail)/.test(url);
-      const headers: HeadersInit = isBearer ? { authorization: `Bearer ${key}` } : { "x-api-key": key };
+      const headers = new Headers(isBearer ? { authorization: `Bearer ${key}` } : { "x-api-key": key });
       const response = await fetch(url, { headers });
       return { status: response.status, text: await response.text() };
     };
