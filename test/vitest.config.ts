@@ -39,6 +39,12 @@ function memoryFolder(folder: string): { TMPDIR?: string } {
 }
 
 const onPostgresOnly = "test/server/database/postgres.test.ts";
+const onBothEngines = [
+  "test/server/{database,records}/**/*.test.ts",
+  "test/server/operations/webhooks/*.test.ts",
+  "test/server/api/smoke.test.ts",
+  "test/server/fhir/search.test.ts",
+];
 const onSqliteOnly = "test/server/database/sqlite.test.ts";
 
 export default defineConfig({
@@ -75,7 +81,7 @@ export default defineConfig({
               },
             },
           ]),
-      ...(fast || long || noPostgres !== null
+      ...(fast || noPostgres !== null
         ? []
         : [
             {
@@ -84,14 +90,16 @@ export default defineConfig({
                 name: "postgres",
                 env: { ...BEHIND_UTC, ...IN_MEMORY },
                 include: [
-                  "test/server/{database,records}/**/*.test.ts",
-                  "test/server/operations/webhooks/*.test.ts",
-                  "test/server/api/smoke.test.ts",
-                  "test/server/fhir/search.test.ts",
+                  ...(long ? [] : onBothEngines),
+                  ...(withLong ? ["test/server/records/changes/mirror.long.test.ts"] : []),
                   // They try each route, whose rules are the same on both engines.
                   ...(all ? ["test/server/security/{object-level,property-level}.test.ts"] : []),
                 ],
-                exclude: [onSqliteOnly, "test/**/*.{slow,long}.test.ts"],
+                exclude: [
+                  onSqliteOnly,
+                  "test/**/*.slow.test.ts",
+                  `test/**/${withLong ? "!(mirror)" : "*"}.long.test.ts`,
+                ],
                 globalSetup: ["test/server/postgres-setup.ts"],
               },
             },
