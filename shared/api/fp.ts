@@ -16,6 +16,8 @@ const kinds = [
     "agent",
     "batch",
     "order",
+    "control",
+    "devevt",
   ] as const),
 ] as const;
 
