@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import { clinic, connection, patient, startServer } from "../../server/harness.ts";
 import { makeUser } from "../harness.ts";
+import { animalSpecies } from "../../../shared/clinical/species.ts";
 import { ours, pushTo, waiting } from "../unmatched-clinic.ts";
+import { SPECIES } from "../../../server/dashboard/types/patients.ts";
+import { isStudyWord } from "../../../server/dashboard/types/results/study-words.ts";
 import type { AssignPreview, UnmatchedDetails } from "../../../server/dashboard/types/results/unmatched.ts";
 
 // Animals that the API serves as exotic: the dashboard names them, and judges a device's word by them.
@@ -64,4 +67,12 @@ test("lists and the page of a study name the animal itself, and the API the word
   expect(await get("/today")).toMatchObject({ newest: [{ patient: named }] });
   const key = await server.makeKey(ours, ["clinic.patient.view"]);
   expect((await server.get(key, `/api/v1/patients/${grey.fp}`)).body.data).toMatchObject({ species: "bird" });
+});
+
+test("each animal of a form is stored as it was chosen, and has words in both languages", () => {
+  for (const chosen of SPECIES) {
+    const read = animalSpecies(chosen);
+    expect([chosen, read?.precise ?? read?.served, isStudyWord(chosen)]).toEqual([chosen, chosen, true]);
+  }
+  expect(new Set(SPECIES).size).toBe(SPECIES.length);
 });
