@@ -10,6 +10,7 @@ import { type SetTimer } from "../runtime/timer.ts";
 import type { MatchKeys } from "../spool/queries/patients/pending-matches.ts";
 import { isAccession } from "../../shared/runtime/accession.ts";
 import { isNearName } from "../../shared/clinical/candidates.ts";
+import { servedSpecies } from "../../shared/clinical/species.ts";
 import type { ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
 import type { ServerClient } from "../push/server-client.ts";
 import { ClinicCodes } from "./clinic-codes.ts";
@@ -138,13 +139,17 @@ export class Directory {
     return this.#spool.call("ordersByAccession", accessionsIn(named));
   }
 
-  /** Finds the patients of a species with the same or a similar name, and those with an event on the day of `acquiredAt`. */
+  /**
+   * Finds the patients of a species, as the API serves it, with the same or a similar name, and those with an event on the day of
+   * `acquiredAt`.
+   */
   async namesakes(name: string, species: string, acquiredAt: string, timeZone: string): Promise<Namesakes> {
     const all: Patient[] = [];
+    const served = servedSpecies(species);
     for (let after = ""; ; ) {
       const bodies = await this.#spool.call("patientsAfter", after, NAMESAKES_PAGE);
       const patients = bodies.map((body) => JSON.parse(body) as Patient);
-      all.push(...patients.filter((patient) => patient.species === species && isNearName(patient.name, name)));
+      all.push(...patients.filter((patient) => patient.species === served && isNearName(patient.name, name)));
       after = patients.at(-1)?.fp ?? "";
       if (bodies.length < NAMESAKES_PAGE) break;
     }

@@ -1,4 +1,4 @@
-import { type Compilable, DummyDriver, Kysely, type KyselyConfig } from "kysely";
+import { type Compilable, DummyDriver, Kysely, type KyselyConfig, sql } from "kysely";
 import { storedText } from "../../shared/runtime/stored-text.ts";
 import type { RowCheck } from "./damaged-records.ts";
 import type { Tables } from "./schema.ts";
@@ -16,6 +16,9 @@ export interface Query<Parameters, Row> {
   readonly parameters?: Parameters;
   readonly row?: Row;
 }
+
+/** The animal of the table `patient` that pages and reports name: a horse, which the API serves as `exotic`. */
+export const shownSpecies = sql<string>`coalesce(patient.precise_species, patient.species)`;
 
 /** Rows that only some transactions stamp. */
 export type StampedRows = "soap" | "events" | "items" | "orders";

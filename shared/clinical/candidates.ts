@@ -1,6 +1,6 @@
 import type { Patient } from "../api/patient.ts";
 import { readSex } from "./sex.ts";
-import { fold, readSpecies } from "./species.ts";
+import { fold, otherAnimal, readSpecies } from "./species.ts";
 import type { PatientHint } from "../api/study.ts";
 
 // Candidates for a result without an exact identifier. A user chooses one; no program files a result by them.
@@ -8,6 +8,8 @@ import type { PatientHint } from "../api/study.ts";
 /** A patient, and the clinic's records about it that can match a hint. */
 export interface MatchEvidence {
   readonly patient: Patient;
+  /** The animal itself, such as a ferret, where the species names a group; null if it is not known. */
+  readonly precise: string | null;
   /** Card numbers and microchips. */
   readonly identifiers: readonly string[];
   /** Whether the patient has an event on the day of the sample. */
@@ -18,6 +20,7 @@ export interface MatchEvidence {
 
 export interface PatientCandidate {
   readonly patient: Patient;
+  readonly precise: string | null;
   /** Points of the matching signs less those of the contradicting ones. It only sorts candidates. */
   readonly score: number;
   readonly reasons: readonly string[];
@@ -61,7 +64,7 @@ export function rankCandidates(
   patients: Iterable<MatchEvidence>,
   limit: number,
 ): PatientCandidate[] {
-  const sent = { ...hint, name: fold(hint.name ?? "").trim(), species: readSpecies(hint.species ?? "") };
+  const sent = { ...hint, name: fold(hint.name ?? "").trim() };
   const likenessOf = likenessTo(sent.name);
   const ranked: PatientCandidate[] = [];
   for (const evidence of patients) {
@@ -88,7 +91,7 @@ function likenessTo(sentName: string): (name: string) => number {
 function weigh(
   sent: PatientHint,
   likeness: number,
-  { patient, identifiers, appointed, owners }: MatchEvidence,
+  { patient, precise, identifiers, appointed, owners }: MatchEvidence,
 ): PatientCandidate | null {
   const reasons: string[] = [];
   const signs: CandidateSign[] = [];
@@ -109,10 +112,10 @@ function weigh(
   if (appointed) note("appointed", "has an event that day");
   if (reasons.length === 0) return null;
 
-  if (sent.species !== null) {
-    if (sent.species === patient.species) note("species", `is a ${patient.species}`);
-    else note("otherSpecies", `is a ${patient.species}, the device says ${sent.species}`);
-  }
+  const stated = sent.species ?? "";
+  const other = otherAnimal(stated, patient, precise);
+  if (other !== null) note("otherSpecies", `is a ${other[1]}, the device says ${other[0]}`);
+  else if (readSpecies(stated) !== null) note("species", `is a ${precise ?? patient.species}`);
   const owner = fold(sent.owner ?? "");
   if (sent.owner !== null && owners.some((each) => fold(each) === owner))
     note("owner", `earlier results name the owner ${sent.owner}`);
@@ -130,7 +133,7 @@ function weigh(
     else if (difference > WEIGHT_FAR)
       note("otherWeight", `weighs ${patient.weight_kg} kg, the device says ${sent.weight_kg}`);
   }
-  return { patient, score, reasons, signs, number: near };
+  return { patient, precise, score, reasons, signs, number: near };
 }
 
 /** Facts of an animal in which a device may contradict the patient. The species has a stricter rule of its own. */

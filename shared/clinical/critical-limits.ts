@@ -14,6 +14,8 @@ const Bound = Type.String({ pattern: textForm("^-?\\d+(\\.\\d+)?$", "a number wi
 const limitFields = {
   id: Type.String({ minLength: 1, maxLength: 64 }),
   species: Type.Enum(["dog", "cat", "rabbit", "horse"]),
+  /** A subgroup of species-map.json. Absent: all animals of the species, without those of its subgroups that are not breeds. */
+  subgroup: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   age_min_days: Type.Optional(Type.Integer({ minimum: 0 })),
   age_max_days: Type.Optional(Type.Integer({ minimum: 0 })),
   analyte: Type.String(),
@@ -50,7 +52,7 @@ const OfferedLimit = Type.Object({
       "rule_of_20",
       "extreme_crp",
     ] as const),
-    ...(["rabbit_survival", "rabbit_stress", "colic", "foal_survival"] as const),
+    ...(["rabbit_survival", "rabbit_stress", "colic", "foal_survival", "donkey_lipids"] as const),
   ]),
   text: Type.String({ minLength: 1 }),
   source_url: Type.String({ pattern: "^https?://" }),
@@ -97,6 +99,9 @@ export function limitProblem(row: Pick<AcceptedLimit, keyof typeof limitFields>)
   const analyte = analyteByCode(row.analyte);
   if (analyte?.value_type !== "numeric") return `is of ${row.analyte}, expected a numeric analyte of the catalogue`;
   if (factorOf(analyte, row.unit) === null) return `has the unit ${row.unit}, expected a unit of ${row.analyte}`;
+  if (row.subgroup !== undefined && !subgroupsOf(row.species).includes(row.subgroup)) {
+    return `has the subgroup ${row.subgroup}, which species-map.json lacks`;
+  }
   if (row.low === undefined && row.high === undefined) return "has neither a low nor a high";
   if (Number(row.low ?? -Infinity) >= Number(row.high ?? Infinity)) return `has the low ${row.low}, not below the high`;
   return (row.age_min_days ?? 0) > (row.age_max_days ?? Infinity) ? "ends before the age at which it starts" : null;
@@ -171,8 +176,12 @@ export function exceptionOf(
 }
 
 /** An animal of unknown age counts as an adult. */
-function isFor({ species, age_min_days: from = 0, age_max_days: to }: AcceptedLimit, patient: Signalment): boolean {
-  if (species !== patient.species || (patient.subgroup !== null && !hasBreeds(species))) return false;
+function isFor(limit: AcceptedLimit, patient: Signalment): boolean {
+  const { species, subgroup, age_min_days: from = 0, age_max_days: to } = limit;
+  if (species !== patient.species) return false;
+  const isOfKind =
+    subgroup === undefined ? patient.subgroup === null || hasBreeds(species) : patient.subgroup === subgroup;
+  if (!isOfKind) return false;
   if (patient.ageDays === null) return to === undefined;
   return from <= patient.ageDays && patient.ageDays <= (to ?? Infinity);
 }

@@ -91,33 +91,45 @@ const SERVED_AS_EXOTIC: readonly string[] = ["horse", "cow"];
  * animals without intervals. Each is the complete text of a field, and stands for a word that is read.
  */
 const PRACTICE_WORDS: readonly (readonly [string, string])[] = [
-  ["dog", "hündin, rüde, 448771007"],
-  ["cat", "fel, kater, kätzin, chatte, gata, 448169003"],
-  ["rabbit", "lapin, conejo, hase, zwergkaninchen, leporine"],
+  ["dog", "hündin, rüde, canis lupus familiaris, canis familiaris, 448771007"],
+  ["cat", "fel, kater, kätzin, chatte, gata, felis catus, 448169003"],
+  ["rabbit", "lapin, conejo, hase, zwergkaninchen, leporine, oryctolagus cuniculus"],
   [
     "bird",
-    "oiseau, pájaro, ave, psittacine, papagei, wellensittich, kanarienvogel, papağan, muhabbet kuşu, kanarya, duck, ördek, goose, kaz, " +
-      "pigeon, güvercin, taube",
+    "oiseau, pájaro, ave, psittacine, wellensittich, kanarienvogel, kanarya, duck, ördek, goose, kaz, pigeon, güvercin, taube, macaw, " +
+      "makav, cockatoo, kakadu, cockatiel, nymphensittich, budgerigar, budgie, sittich, lovebird, amazon parrot, amazone, canary",
   ],
-  ["chicken", "huhn, poule, gallina"],
+  ["chicken", "huhn, poule, gallina, hahn, horoz, rooster"],
   [
     "reptile",
-    "reptil, eidechse, schlange, schildkröte, serpent, tortue, lézard, serpiente, tortuga, lagarto, kaplumbağa, su kaplumbağası, yılan",
+    "reptil, eidechse, schlange, serpent, tortue, lézard, serpiente, tortuga, lagarto, yılan, kertenkele, bukalemun, " +
+      "landschildkröte, wasserschildkröte, terrapin, leguan, bartagame, sakallı ejder, chamäleon, ball python, königspython, corn snake, kornnatter",
   ],
   [
     "exotic",
     "egzotik, exot, heimtier, nac, exotique, exótico, monkey, maymun, affe, singe, mono, fish, balık, fisch, igel, kirpi, camel, deve",
   ],
-  ["ferret", "frettchen, furet, hurón, dağ gelinciği"],
+  ["ferret", "furet, hurón"],
   ["hamster", "goldhamster, zwerghamster, hámster"],
-  ["horse", "at, pony, cheval, caballo, hengst, stute, wallach, mare, gelding, kısrak, aygır, 35354009"],
-  ["cow", "sığır, kuh, vache, vaca, bovin, dana, buzağı, 34618005"],
-  ["donkey", "âne, asno"],
-  ["pig", "cochon, porc, cerdo"],
-  ["guinea pig", "cobaye, cobayo"],
-  ["chinchilla", "çinçila"],
-  ["rat", "ratte, sıçan"],
-  ["mouse", "maus"],
+  [
+    "horse",
+    "at, pony, midilli, cheval, caballo, hengst, stute, wallach, fohlen, mare, gelding, stallion, foal, kısrak, aygır, tay, beygir, " +
+      "equus caballus, 35354009",
+  ],
+  [
+    "cow",
+    "kuh, vache, vaca, bovin, dana, buzağı, düve, boğa, öküz, tosun, bull, calf, heifer, steer, kalb, färse, stier, ochse, " +
+      "bos taurus, 34618005",
+  ],
+  ["donkey", "âne, asno, merkep, sıpa"],
+  ["sheep", "koç, kuzu, toklu, ewe, lamb, lamm, schafbock, ovis aries"],
+  ["goat", "teke, oğlak, ziegenbock, zicklein, capra hircus"],
+  ["pig", "cochon, porc, cerdo, hausschwein, ferkel, piglet, sau, eber, minischwein"],
+  ["guinea pig", "cobaye, cobayo, ginepig"],
+  ["llama", "lama"],
+  ["rat", "ratte, sıçan, rattus norvegicus"],
+  ["mouse", "maus, mus musculus"],
+  ["gerbil", "rennmaus, wüstenrennmaus, mongolische rennmaus"],
 ];
 
 const practiceWords = new Map(
@@ -151,6 +163,38 @@ export function intervalFacts<Facts extends { readonly species: string; readonly
   const own = readSpecies(word) ?? facts.species;
   const isNamedByBreed = precise === own || subgroupOf(own, facts.breed) !== null;
   return { ...facts, species: own, breed: isNamedByBreed ? facts.breed : word };
+}
+
+/**
+ * Compares the animal that a device's words state with a patient's: its species and breed, and `precise`, the animal itself, if it is
+ * known. A cow contradicts a horse, a guinea pig a ferret, and neither contradicts an animal of which no more than `exotic` is known.
+ * @returns the stated and the known animal, if they differ; null if they agree, or the words name no species
+ */
+export function otherAnimal(
+  words: string,
+  { species: served, breed }: { readonly species: string; readonly breed: string | null },
+  precise: string | null,
+): readonly [stated: string, known: string] | null {
+  const stated = readSpecies(words);
+  if (stated === null) return null;
+  const own = readSpecies(precise ?? served) ?? served;
+  if (stated !== own) {
+    const known = precise ?? kindOf(served, breed);
+    return known === null && servedSpecies(stated) === own ? null : [stated, known ?? served];
+  }
+  const statedKind = kindOf(stated, words);
+  // A horse that is known as one is not a donkey. A device's word for a horse may be its only word for all equines.
+  const ownKind = kindOf(own, precise) ?? kindOf(own, breed) ?? precise;
+  if (statedKind === null || ownKind === null || statedKind === ownKind) return null;
+  return PIGS.includes(statedKind) && PIGS.includes(ownKind) ? null : [statedKind, ownKind];
+}
+
+/** Kinds of one animal. */
+const PIGS: readonly string[] = ["pig", "potbellied_pig"];
+
+/** Reads the animal that a text names within a group of species: a ferret within `exotic`. A breed is not an animal of its own. */
+export function kindOf(ofSpecies: string, text: string | null): string | null {
+  return hasBreeds(ofSpecies) ? null : subgroupOf(ofSpecies, text);
 }
 
 function ofApi(name: string | null): ApiSpecies | null {

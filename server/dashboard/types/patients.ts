@@ -10,34 +10,29 @@ import type { UsedStock } from "./stock.ts";
 
 // The list of a clinic's patients, and the page of one patient.
 
-/** The animals that a user can choose, in the order of every list: the words of the API, and those that it serves as `exotic`. */
+/**
+ * The animals that a user can choose, in the order of every list: the words of the API, and those that it serves as `bird`, `reptile` or
+ * `exotic`.
+ */
 export const SPECIES = [
+  ...(["dog", "cat", "rabbit"] as const),
+  ...(["bird", "african_grey", "hispaniolan_amazon", "parrotlet", "ringneck_parakeet", "chicken"] as const),
+  ...(["reptile", "hermanns_tortoise", "greek_tortoise", "marginated_tortoise", "horsfield_tortoise"] as const),
+  ...(["desert_tortoise", "green_iguana", "chinese_water_dragon"] as const),
   ...([
-    "dog",
-    "cat",
-    "rabbit",
-    "bird",
-    "chicken",
-    "reptile",
     "horse",
     "donkey",
+    "mule",
     "cow",
+    "buffalo",
     "sheep",
     "goat",
     "pig",
-  ] as const),
-  ...([
-    "ferret",
-    "guinea_pig",
-    "hamster",
-    "rat",
-    "mouse",
-    "gerbil",
-    "chinchilla",
+    "potbellied_pig",
     "alpaca",
     "llama",
-    "exotic",
   ] as const),
+  ...(["ferret", "guinea_pig", "hamster", "rat", "mouse", "gerbil", "chinchilla", "exotic"] as const),
 ] as const;
 
 /** The columns by which the server sorts the list; `-` is the other way round. */

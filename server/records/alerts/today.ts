@@ -18,7 +18,7 @@ import {
 } from "../../dashboard/types/results/today.ts";
 import { endingKeys, type KeyEnd, silentSources, worstFlag } from "../agents/attention.ts";
 import { leftOut } from "../../database/damaged-records.ts";
-import { query, type Session } from "../../database/query.ts";
+import { query, type Session, shownSpecies } from "../../database/query.ts";
 import { openStudies } from "../studies/open-studies.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { openOf, unseenForADay } from "../follow-up/lists.ts";
@@ -207,7 +207,7 @@ function visible(db: Kysely<Tables>, p: { clinicId: number }) {
     .leftJoin("patient", "patient.id", "link.patient_id")
     .select(STUDY_CONTENT)
     .select(["study.revision", "study.received_at", "study.patient_hint", "study.clinic_id", "study.snapshot"])
-    .select(["patient.fp as patient_fp", "patient.name as patient_name", "patient.species"]);
+    .select(["patient.fp as patient_fp", "patient.name as patient_name", shownSpecies.as("species")]);
 }
 
 const visibleByFp = checked(

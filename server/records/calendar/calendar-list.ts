@@ -2,7 +2,7 @@ import type { InferResult, Kysely } from "kysely";
 import type { ListedEvent } from "../../dashboard/types/calendar.ts";
 import { nextEventStatuses, previousEventStatus, type TimeRange } from "./calendar-events.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import { query, type Session, shownSpecies, uncachedWrite } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
 
 // The calendar of a clinic with the names of patients and staff.
@@ -85,7 +85,7 @@ const events = (db: Kysely<Tables>, p: { clinicId: number }) =>
     .leftJoin("user", "user.id", "event.assigned_user_id")
     .leftJoin("event_source as software", "software.event_id", "event.id")
     .select(["event.fp", "event.title", "event.type", "event.status", "event.start_at", "event.end_at"])
-    .select(["patient.fp as patient_fp", "patient.name as patient_name", "patient.species"])
+    .select(["patient.fp as patient_fp", "patient.name as patient_name", shownSpecies.as("species")])
     .select(["user.fp as assigned_user_fp", "user.name as assigned_user"])
     .select(["event.cancelled_from", "software.source", "software.removed"])
     .where("event.clinic_id", "=", p.clinicId)

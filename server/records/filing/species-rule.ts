@@ -1,27 +1,31 @@
 import type { Patient } from "../../../shared/api/patient.ts";
 import { type ReasonOf, reasonOf } from "../../../shared/api/reason.ts";
 import type { PatientHint } from "../../../shared/api/study.ts";
-import { fold, readSpecies, servedSpecies } from "../../../shared/clinical/species.ts";
+import { fold, kindOf, otherAnimal, readSpecies } from "../../../shared/clinical/species.ts";
 
 // The one rule about species: a study of a device that states another species than the patient's waits for a person.
 
-/**
- * Compares the species that the device states with the patient's. `precise` is the animal itself, such as a ferret, if it is known: a
- * cow's result contradicts a horse, and neither contradicts an animal of which no more than `exotic` is known.
- * @returns null if they agree, or the device states none, or words that the species map does not contain
- */
+/** @returns null if the species agree, or the device states none, or words that the species map does not contain */
 export function speciesContradiction(
   hint: Pick<PatientHint, "species"> | null,
-  { species }: Pick<Patient, "species">,
+  patient: Pick<Patient, "species" | "breed">,
   precise: string | null,
 ): ReasonOf<"MATCH.OTHER_SPECIES"> | null {
-  const stated = readSpecies(hint?.species ?? "");
-  const own = readSpecies(precise ?? species) ?? species;
-  if (stated === null || stated === own || (precise === null && servedSpecies(stated) === own)) return null;
-  return reasonOf("MATCH.OTHER_SPECIES", stated, precise ?? species);
+  const other = otherAnimal(hint?.species ?? "", patient, precise);
+  return other === null ? null : reasonOf("MATCH.OTHER_SPECIES", ...other);
 }
 
-/** Whether a text names the patient's species, in any language that devices use. Who types it confirms a contradiction. */
-export function namesSpecies(typed: string, { species }: Pick<Patient, "species">): boolean {
-  return fold(typed) === fold(species) || (readSpecies(typed) !== null && readSpecies(typed) === readSpecies(species));
+/**
+ * Whether a text names the patient's species, in any language that devices use: a ferret, or the word that the API serves. Who types
+ * it confirms a contradiction.
+ */
+export function namesSpecies(
+  typed: string,
+  { species, breed }: Pick<Patient, "species" | "breed">,
+  precise: string | null,
+): boolean {
+  if (fold(typed) === fold(species)) return true;
+  const own = readSpecies(precise ?? species);
+  if (own === null || readSpecies(typed) !== own) return false;
+  return kindOf(own, typed) === (kindOf(own, precise) ?? kindOf(own, breed));
 }

@@ -4,7 +4,7 @@ import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import { type FollowedStudy, UNSEEN_DAYS, UNSEEN_HOURS } from "../../dashboard/types/results/follow-up.ts";
 import { CRITICAL_HOURS } from "../../dashboard/types/results/today.ts";
 import { leftOut } from "../../database/damaged-records.ts";
-import { query, type Session } from "../../database/query.ts";
+import { query, type Session, shownSpecies } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
 import { type FlaggedStudy, rangesOfStudies, storedResults } from "../studies/stored-results.ts";
 import { outsideOf } from "../results/study-rows.ts";
@@ -105,7 +105,7 @@ function followed(db: Kysely<Tables>, clinicId: number) {
       "follow_up.assigned_at",
       "user.name as responsible",
     ])
-    .select(["patient.fp as patient_fp", "patient.name as patient_name", "patient.species"]);
+    .select(["patient.fp as patient_fp", "patient.name as patient_name", shownSpecies.as("species")]);
 }
 
 // Chooses few ids among many first. The severities are literals, because no engine matches a parameter with the condition of an index:

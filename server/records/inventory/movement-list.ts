@@ -1,5 +1,5 @@
 import type { StockMovement, UsedStock } from "../../dashboard/types/stock.ts";
-import { query, type Session } from "../../database/query.ts";
+import { query, type Session, shownSpecies } from "../../database/query.ts";
 import { isUndoable } from "./inventory-stock.ts";
 
 // The movements of an item, and what was used for a patient.
@@ -67,7 +67,7 @@ const ofItem = query((db, p: { clinicId: number; fp: string; limit: number; offs
     .select(["movement.id", "movement.at", "movement.reason", "movement.quantity", "movement.batch_id"])
     .select(["batch.lot", "batch.expiry_date", "user.name as by", "counter.id as undone_by"])
     .select(["undone.at as undone_at", "undone.reason as undone_reason"])
-    .select(["patient.fp as patient_fp", "patient.name as patient_name", "patient.species"])
+    .select(["patient.fp as patient_fp", "patient.name as patient_name", shownSpecies.as("species")])
     .where("item.fp", "=", p.fp)
     .where("item.clinic_id", "=", p.clinicId)
     .orderBy("movement.id", "desc")

@@ -1,7 +1,7 @@
 import type { ListedOrder, OrdersBody, Panel, UnorderedStudy } from "../../dashboard/types/orders.ts";
 import type { NamedPatient } from "../../dashboard/types/records.ts";
 import type { Kysely } from "kysely";
-import { query, type Session } from "../../database/query.ts";
+import { query, type Session, shownSpecies } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { timestampOf } from "../studies/study-content.ts";
@@ -88,7 +88,7 @@ const newest = query((db, p: { clinicId: number; since: number; limit: number })
     .innerJoin("patient", "patient.id", "order.patient_id")
     .leftJoin("dashboard_user as user", "user.id", "order.user_id")
     .selectAll("order")
-    .select(["patient.fp as patient_fp", "patient.name as patient_name", "patient.species", "user.name as by"])
+    .select(["patient.fp as patient_fp", "patient.name as patient_name", shownSpecies.as("species"), "user.name as by"])
     .where("order.clinic_id", "=", p.clinicId)
     .where("order.ordered_at", ">=", p.since)
     .where("listed.listed", "=", 1)
@@ -139,7 +139,7 @@ const unordered = query((db, p: { clinicId: number; since: number; limit: number
     .leftJoin("dashboard_user as user", "user.id", "charge.user_id")
     .select(["study.fp", "study.device_name", "study.acquired_at"])
     .select(["user.name as charged_by", "charge.at as charged_at"])
-    .select(["patient.fp as patient_fp", "patient.name as patient_name", "patient.species"])
+    .select(["patient.fp as patient_fp", "patient.name as patient_name", shownSpecies.as("species")])
     // The open ones come first: a user reaches each of them.
     .orderBy(({ eb }) => eb.case().when("charge.at", "is", null).then(0).else(1).end())
     .orderBy("study.acquired_at", "desc")

@@ -8,7 +8,7 @@ import type {
 } from "../../dashboard/types/connections.ts";
 import { sql, type SqlBool } from "kysely";
 import { auditCommand } from "../audit/audit.ts";
-import { query, type Session } from "../../database/query.ts";
+import { query, type Session, shownSpecies } from "../../database/query.ts";
 import { timestampOf } from "../studies/study-content.ts";
 import { endRequest, type Request, setHost } from "./connection-requests.ts";
 import { type ConnectedPatient, type ConnectionActor, disconnect, REQUEST_MS, settle } from "./patient-connections.ts";
@@ -171,7 +171,7 @@ const news = query((db, p: { clinicId: number; since: number }) =>
       join.onRef("link.patient_id", "=", "host.patient_id").onRef("link.clinic_id", "=", "host.clinic_id"),
     )
     .select(["clinic.fp", "clinic.name", "request.state", "request.asked_at", "request.opened_at"])
-    .select(["patient.fp as patient_fp", "patient.name as patient_name", "patient.species"])
+    .select(["patient.fp as patient_fp", "patient.name as patient_name", shownSpecies.as("species")])
     .where("host.clinic_id", "=", p.clinicId)
     .where("link.listed", "=", 1)
     // An open request is news, a waiting one needs a decision.

@@ -89,7 +89,7 @@ export async function findPatient(session: Session, clinicId: number, fp: string
   return { id, connected: active === 1, patient: toPatient(row), precise_species, deceased_at };
 }
 
-interface FoundPatient {
+export interface FoundPatient {
   readonly id: number;
   readonly connected: boolean;
   readonly patient: Patient;

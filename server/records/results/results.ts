@@ -7,7 +7,7 @@ import { isNameLike, folded, likeText, searchPattern, type Severity } from "../s
 import { rangesOfStudies, storedResults } from "../studies/stored-results.ts";
 import { outsideOf } from "./study-rows.ts";
 import { leftOut } from "../../database/damaged-records.ts";
-import { query, type Session } from "../../database/query.ts";
+import { query, type Session, shownSpecies } from "../../database/query.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import type { Tables } from "../../database/schema.ts";
 import { parseStored, timestampOf } from "../studies/study-content.ts";
@@ -198,7 +198,7 @@ function pageQuery(isNarrowed: boolean, studies: (db: Kysely<Tables>, p: ListPar
         .select(["study.id", "study.received_at", "study.revision", "study.source", "study.patient_hint"])
         .select(["study.clinic_id", "study.snapshot"])
         .select(sql<number>`case when study.clinic_id = ${p.clinicId} then 1 else 0 end`.as("is_own"))
-        .select(["patient.fp as patient_fp", "patient.name as patient_name", "patient.species as patient_species"])
+        .select(["patient.fp as patient_fp", "patient.name as patient_name", shownSpecies.as("patient_species")])
         .orderBy("page.acquired_at", "desc")
         .orderBy("page.id", "desc"),
     ),

@@ -5,7 +5,7 @@ import { readRemark } from "../studies/study-remark.ts";
 import { studyRows } from "./study-rows.ts";
 import { withBefore } from "../comparison/results-before.ts";
 import type { Session } from "../../database/query.ts";
-import { findPatient } from "../patients/patients.ts";
+import { findPatient, type FoundPatient } from "../patients/patients.ts";
 import { rangesOfStudies } from "../studies/stored-results.ts";
 import { isTyped } from "../studies/history.ts";
 import { isMoved } from "../unmatched/commands.ts";
@@ -43,7 +43,7 @@ export async function readStudyPage(
   return {
     fp,
     place: places.at(-1) ?? { kind: "patient of others" },
-    patient: patient === undefined ? null : patientOf(patient.patient),
+    patient: patient === undefined ? null : patientOf(patient),
     hint: isOwn ? (parseStored(stored.patient_hint) as PatientHint | null) : null,
     modality: study.modality,
     device_name: study.device_name,
@@ -83,6 +83,7 @@ function rightsOn(stored: StoredStudy, isEditable: boolean): StudyPage["can"] {
   };
 }
 
-function patientOf({ fp, name, species, breed, sex, date_of_birth }: NonNullable<StudyPage["patient"]>) {
-  return { fp, name, species, breed, sex, date_of_birth };
+function patientOf({ patient, precise_species }: FoundPatient) {
+  const { fp, name, species, breed, sex, date_of_birth } = patient;
+  return { fp, name, species: precise_species ?? species, breed, sex, date_of_birth };
 }

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { SoapStatus } from "../../../shared/api/soap.ts";
 import { isOpen, type RecordDetail, type RecordSummary } from "../../dashboard/types/records.ts";
 import { nextSoapStatus } from "./soap-rules.ts";
-import { query, type Session } from "../../database/query.ts";
+import { query, type Session, shownSpecies } from "../../database/query.ts";
 import type { SoapColumns, Tables } from "../../database/schema.ts";
 import type { Page } from "../patients/patients.ts";
 import { contentVersion } from "./soap.ts";
@@ -104,7 +104,7 @@ function listQueries(byStatus: boolean, byPatient: boolean) {
     rows: query((db, p: ListParameters) =>
       matches(db, p)
         .selectAll("soap")
-        .select(["listed.patient_fp", "patient.name as patient_name", "listed.patient_species"])
+        .select(["listed.patient_fp", "patient.name as patient_name", shownSpecies.as("patient_species")])
         .select(["clinic.fp as clinic_fp", "clinic.name as clinic_name"])
         .orderBy((order) =>
           order
@@ -135,7 +135,7 @@ function visible(db: Kysely<Tables>, p: { clinicId: number }) {
 const byFp = query((db, p: { clinicId: number; fp: string }) =>
   visible(db, p)
     .selectAll("soap")
-    .select(["listed.patient_fp", "patient.name as patient_name", "listed.patient_species"])
+    .select(["listed.patient_fp", "patient.name as patient_name", shownSpecies.as("patient_species")])
     .select(["clinic.fp as clinic_fp", "clinic.name as clinic_name"])
     .where("soap.fp", "=", p.fp),
 );

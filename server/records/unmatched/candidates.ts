@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import type { PatientHint } from "../../../shared/api/study.ts";
 import { type PatientCandidate, type MatchEvidence, rankCandidates } from "../../../shared/clinical/candidates.ts";
-import { readSpecies } from "../../../shared/clinical/species.ts";
 import { query, type Session } from "../../database/query.ts";
 import { identifiersOfClinic, patientsOfClinic } from "../patients/clinic-patients.ts";
 import { toPatient } from "../patients/patients.ts";
@@ -36,10 +35,8 @@ export async function candidatesFor(
     const own = identifiers.get(row.id) ?? [];
     known.set(row.fp, {
       id: row.id,
-      patient: {
-        ...toPatient(row),
-        species: (row.precise_species && readSpecies(row.precise_species.replaceAll("_", " "))) ?? row.species,
-      },
+      patient: toPatient(row),
+      precise: row.precise_species,
       identifiers: own,
       appointed: appointed.has(row.id),
       owners: [],

@@ -170,8 +170,9 @@ async function placeAt(
 > {
   if (stored.patient_id === id) return refusal("STUDY.FILED_THERE", patient.name);
   const hint = parseStored(stored.patient_hint) as PatientHint | null;
-  const contradiction = speciesContradiction(hint, patient, await preciseSpeciesOf(session, patient.fp));
-  if (contradiction !== null && !namesSpecies(typedSpecies, patient)) return contradiction;
+  const precise = await preciseSpeciesOf(session, patient.fp);
+  const contradiction = speciesContradiction(hint, patient, precise);
+  if (contradiction !== null && !namesSpecies(typedSpecies, patient, precise)) return contradiction;
   const flagged = await flagForPatient(session, stored, patient);
   const placed = { ...flagged, patient_id: id, unmatched_reason: null };
   if (contradiction === null) return { ...placed, isDespite: false };

@@ -23,14 +23,14 @@ import {
   type UnmatchedDetails,
 } from "../../dashboard/types/results/unmatched.ts";
 import { speciesContradiction } from "../filing/species-rule.ts";
-import { query, type Session } from "../../database/query.ts";
+import { query, type Session, shownSpecies } from "../../database/query.ts";
 import type { StudyColumns } from "../../database/schema.ts";
-import { findPatient } from "../patients/patients.ts";
+import { findPatient, type FoundPatient } from "../patients/patients.ts";
 import { countUnknownCodes } from "../codes/unknown-codes.ts";
 import { sideIn } from "../comparison/result-side.ts";
 import { withBefore } from "../comparison/results-before.ts";
 import { candidatesFor } from "./candidates.ts";
-import { flagForPatient, preciseSpeciesOf } from "../studies/flags.ts";
+import { flagForPatient } from "../studies/flags.ts";
 import { historyOf } from "../studies/history.ts";
 import { findStoredStudy, type StoredStudy } from "../studies/studies.ts";
 import { parseStored, timestampOf } from "../studies/study-content.ts";
@@ -48,9 +48,6 @@ export async function findOwnStudy(session: Session, clinicId: number, fp: strin
   const patient = stored.patient_fp === null ? undefined : await findOwnPatient(session, clinicId, stored.patient_fp);
   return patient === undefined ? undefined : stored;
 }
-
-/** A patient that the clinic sees. */
-export type FoundPatient = NonNullable<Awaited<ReturnType<typeof findPatient>>>;
 
 /** Finds a patient with an active connection to the clinic. */
 export async function findOwnPatient(
@@ -95,12 +92,12 @@ export async function describeUnmatched(
     device_id: source?.device_id ?? null,
     sample_ids: source?.sample_ids ?? [],
     reason: stored.patient_id === null ? (parseStored(stored.unmatched_reason) as Reason | null) : null,
-    patient: patient === undefined ? null : shownPatient(patient.patient),
+    patient: patient === undefined ? null : shownPatient(patient.patient, patient.precise_species),
     can_undo: stored.placed_by_user === 1 && (stored.patient_id !== null || stored.rejected_reason !== null),
     results: deviceRows(JSON.parse(stored.results) as Result[], snapshot),
     comments: (parseStored(stored.comments) as string[] | null) ?? [],
     candidates: candidates.map(({ signs, number, ...each }) => ({
-      patient: shownPatient(each.patient),
+      patient: shownPatient(each.patient, each.precise),
       signs: [...signs],
       number,
     })),
@@ -122,7 +119,7 @@ export async function previewAssignment(
     ...{ patient_id: found.id, patient_fp: patient.fp },
   };
   const hint = parseStored(stored.patient_hint) as PatientHint | null;
-  const contradiction = speciesContradiction(hint, patient, await preciseSpeciesOf(session, patient.fp));
+  const contradiction = speciesContradiction(hint, patient, found.precise_species);
   const rangesOf = await rangesOfStudies(session, [filed]);
   const rows = storedResults(filed, rangesOf).map((each): PreviewRow => {
     const { result, row } = each;
@@ -141,7 +138,7 @@ export async function previewAssignment(
   });
   return {
     revision: stored.revision,
-    patient: shownPatient(patient),
+    patient: shownPatient(patient, found.precise_species),
     contradicted_species: contradiction === null ? null : (hint?.species ?? null),
     contradicted: hint === null ? [] : contradictedFacts(hint, patient),
     results: await withBefore(session, { stored: filed, found, units }, rows),
@@ -180,8 +177,9 @@ function deviceRows(results: readonly Result[], snapshot: Snapshot | null): Devi
   });
 }
 
-function shownPatient({ fp, name, species, breed, sex, date_of_birth, weight_kg }: ShownPatient): ShownPatient {
-  return { fp, name, species, breed, sex, date_of_birth, weight_kg };
+function shownPatient(patient: ShownPatient, precise: string | null): ShownPatient {
+  const { fp, name, species, breed, sex, date_of_birth, weight_kg } = patient;
+  return { fp, name, species: precise ?? species, breed, sex, date_of_birth, weight_kg };
 }
 
 /** Lists the revisions, the last one first. The audit knows the users. */
@@ -219,7 +217,7 @@ const outdatedStudies = query((db, p: { clinicId: number }) =>
     .innerJoin("patient", "patient.id", "study.patient_id")
     .select(["study.fp", "study.device_name", "study.acquired_at"])
     .select((select) => select.fn.coalesce("study.flagged_species", select.val("")).as("flagged_species"))
-    .select(["patient.name as patient_name", "patient.species as patient_species"])
+    .select(["patient.name as patient_name", shownSpecies.as("patient_species")])
     .where("study.flagged_species", "is not", null)
     .where("clinic_patient.clinic_id", "=", p.clinicId)
     .where("clinic_patient.listed", "=", 1)

@@ -44,18 +44,6 @@ const names: Readonly<Record<string, readonly [string, string]>> = {
   siberian: ["Siberian", "Sibirya kedisi"],
   siamese: ["Siamese", "Siyam kedisi"],
   somali: ["Somali", "Somali"],
-  parrotlet: ["parrotlet", "forpus papağanı"],
-  ringneck_parakeet: ["ring-necked parakeet", "halkalı papağan"],
-  african_grey: ["African grey parrot", "Afrika gri papağanı"],
-  hispaniolan_amazon: ["Hispaniolan amazon", "Hispanyola amazonu"],
-  green_iguana: ["green iguana", "yeşil iguana"],
-  desert_tortoise: ["desert tortoise", "çöl kaplumbağası"],
-  chinese_water_dragon: ["Chinese water dragon", "Çin su ejderi"],
-  hermanns_tortoise: ["Hermann's tortoise", "Hermann kaplumbağası"],
-  greek_tortoise: ["Greek tortoise", "adi tosbağa (Testudo graeca)"],
-  marginated_tortoise: ["marginated tortoise", "kenarlı kaplumbağa (Testudo marginata)"],
-  horsfield_tortoise: ["Horsfield's tortoise", "Horsfield kaplumbağası"],
-  potbellied_pig: ["pot-bellied pig", "Vietnam domuzu"],
 };
 
 /** Whether it is a species or a subgroup of the catalogue. */

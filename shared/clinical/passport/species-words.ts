@@ -1,4 +1,4 @@
-/** English and Turkish names of the animals that are no breed, as pages, reports and reasons print them. */
+/** English and Turkish names of the animals that are not breeds, as pages, reports and reasons print them. */
 export const speciesWords = {
   dog: ["dog", "köpek"],
   cat: ["cat", "kedi"],
@@ -26,4 +26,16 @@ export const speciesWords = {
   chinchilla: ["chinchilla", "çinçilla"],
   alpaca: ["alpaca", "alpaka"],
   llama: ["llama", "lama"],
+  parrotlet: ["parrotlet", "forpus papağanı"],
+  ringneck_parakeet: ["ring-necked parakeet", "halkalı papağan"],
+  african_grey: ["African grey parrot", "Afrika gri papağanı"],
+  hispaniolan_amazon: ["Hispaniolan amazon", "Hispanyola amazonu"],
+  green_iguana: ["green iguana", "yeşil iguana"],
+  desert_tortoise: ["desert tortoise", "çöl kaplumbağası"],
+  chinese_water_dragon: ["Chinese water dragon", "Çin su ejderi"],
+  hermanns_tortoise: ["Hermann's tortoise", "Hermann kaplumbağası"],
+  greek_tortoise: ["Greek tortoise", "adi tosbağa (Testudo graeca)"],
+  marginated_tortoise: ["marginated tortoise", "kenarlı kaplumbağa (Testudo marginata)"],
+  horsfield_tortoise: ["Horsfield's tortoise", "Horsfield kaplumbağası"],
+  potbellied_pig: ["pot-bellied pig", "Vietnam domuzu"],
 } as const;

@@ -13,7 +13,7 @@ import { TestClock } from "../../support/wire.ts";
 
 const used = useSpool();
 let server: Awaited<ReturnType<typeof scriptedServer>>;
-let patients: { fp: string; updated_at: string; identifiers: string[] }[];
+let patients: { fp: string; updated_at: string; identifiers: string[]; species?: string }[];
 /** Patients that the server lists as removed; undefined for a server without the route. */
 let removed: { patient_fp: string; updated_at: string }[] | undefined;
 let withIdentifiers = true;
@@ -67,9 +67,9 @@ afterEach(async () => {
   await server.close();
 });
 
-function asPatient({ fp, updated_at }: { fp: string; updated_at: string }) {
+function asPatient({ fp, updated_at, species = "dog" }: (typeof patients)[number]) {
   const owner_customer_fp = "customer_01K9TEST000000000000000D01";
-  const animal = { name: "Test", species: "dog", breed: null, sex: null, date_of_birth: null, weight_kg: null };
+  const animal = { name: "Test", species, breed: null, sex: null, date_of_birth: null, weight_kg: null };
   return { fp, ...animal, owner_customer_fp, created_at: updated_at, updated_at };
 }
 
@@ -252,6 +252,18 @@ describe("a removed patient", () => {
     expect(await find(own, removed[149]!.patient_fp)).toEqual([]);
     expect(await find(own, patients[0]!.fp)).toEqual([patients[0]!.fp]);
   });
+});
+
+test("a horse has its namesakes among the patients that the API serves as exotic", async () => {
+  patients = patients.slice(0, 2);
+  patients[0]!.species = "exotic";
+  const own = directory();
+  await own.sync();
+  const namesakes = async (species: string) =>
+    (await own.namesakes("TEST", species, "2026-01-01T12:00:00.000Z", "UTC")).all.map(({ fp }) => fp);
+  expect(await namesakes("horse")).toEqual([patients[0]!.fp]);
+  expect(await namesakes("dog")).toEqual([patients[1]!.fp]);
+  expect(await namesakes("cat")).toEqual([]);
 });
 
 test("the directory survives a restart without a server", async () => {

@@ -19,6 +19,7 @@ function known(changes: Partial<Patient>, more: Partial<MatchEvidence> = {}): Ma
   const bare = { sex: null, weight_kg: null, date_of_birth: null };
   return {
     patient: published(patient({ ...bare, ...changes })),
+    precise: null,
     identifiers: [],
     appointed: false,
     owners: [],

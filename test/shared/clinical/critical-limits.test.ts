@@ -48,7 +48,7 @@ const ids = (...wanted: string[]) => accepted.filter(({ id }) => wanted.includes
 
 test("a refuted limit and an ungraded sentence of memory are not offered, and every limit names its publication", () => {
   expect(offeredLimits.filter(({ species, analyte }) => species === "dog" && analyte === "LAC")).toEqual([]);
-  expect(offeredLimits).toHaveLength(19);
+  expect(offeredLimits).toHaveLength(20);
   for (const { source, source_url } of offeredLimits)
     expect([source, source_url].every((text) => text !== "")).toBe(true);
 });
@@ -57,7 +57,7 @@ test("a limit decides strictly beyond its bound, in the unit of the value, with 
   for (const limit of accepted) {
     const analyte = analyteByCode(limit.analyte)!;
     const animal = {
-      ...adult(limit.species),
+      ...adult(limit.species, limit.subgroup),
       ...(limit.age_max_days === undefined ? {} : { ageDays: limit.age_max_days }),
     };
     for (const { unit } of analyte.units) {
@@ -76,12 +76,18 @@ test("a limit decides strictly beyond its bound, in the unit of the value, with 
   }
 });
 
+test("a donkey has its own limit of triglycerides, a horse, a mule and an equine of unknown kind have none", () => {
+  const flagOf = (breed: string | null) => assessed("TRIG", 3, "mmol/L", { animal: adult("horse", breed) }).limit_id;
+  expect([flagOf("Donkey"), flagOf("Eşek")]).toEqual(["donkey-trig-lipids", "donkey-trig-lipids"]);
+  expect([flagOf(null), flagOf("Katır"), flagOf("Arabian")]).toEqual([undefined, undefined, undefined]);
+});
+
 test("limits that are not accepted change nothing", () => {
   const dice = diceOf(7);
   for (let round = 0; round < 300; round++) {
     const limit = accepted[dice(accepted.length)]!;
     const value = dice(2000) / 10;
-    const animal = adult(limit.species);
+    const animal = adult(limit.species, limit.subgroup);
     const { flag, limit_id } = assessed(limit.analyte, value, limit.unit, { animal, limits: [] });
     const others = accepted.filter(({ species, analyte }) => species !== limit.species || analyte !== limit.analyte);
     expect(assessed(limit.analyte, value, limit.unit, { animal, limits: others })).toMatchObject({ flag });
@@ -177,6 +183,7 @@ test("a row of the data with an unknown analyte, unit, breed or condition is ref
     { low: undefined, high: undefined },
     { low: "5", high: "4" },
     { age_min_days: 40, age_max_days: 30 },
+    { subgroup: "donkey" },
   ].map((changes) => limitProblem({ ...limit!, ...changes } as AcceptedLimit));
   expect(faults).toEqual([
     "is of XYZ, expected a numeric analyte of the catalogue",
@@ -185,6 +192,7 @@ test("a row of the data with an unknown analyte, unit, breed or condition is ref
     "has neither a low nor a high",
     "has the low 5, not below the high",
     "ends before the age at which it starts",
+    "has the subgroup donkey, which species-map.json lacks",
   ]);
   const exception = { id: "leaking_potassium", species: ["dog"], analyte: "K", source: "x" } as const;
   const problem = (changes: object) => exceptionProblem({ ...exception, species: ["dog"], ...changes });

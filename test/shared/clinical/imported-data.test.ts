@@ -1,7 +1,12 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
+import { analyteByCode } from "../../../shared/clinical/analytes/analytes.ts";
 import { dataFile } from "../../../shared/clinical/analytes/data.ts";
+import { loincOf } from "../../../shared/clinical/analytes/loinc.ts";
+import { convert, readUnit } from "../../../shared/clinical/analytes/units.ts";
+import { offeredLimits } from "../../../shared/clinical/critical-limits.ts";
+import { hasBreeds, readSpecies, subgroupOf } from "../../../shared/clinical/species.ts";
 
 // The collected facts lie beside the repository. A clone elsewhere lacks them.
 
@@ -12,11 +17,13 @@ if (isAbsent)
 
 type Row = Readonly<Record<string, unknown>>;
 
+function fromFile<Rows>(name: string): Rows {
+  return JSON.parse(fs.readFileSync(path.join(FACTS, `${name}.json`), "utf8")) as Rows;
+}
+
 /** Returns the rows of both sets of the collected facts. */
 function collected(name: string): Row[] {
-  return [name, `${name}-2`].flatMap(
-    (file) => JSON.parse(fs.readFileSync(path.join(FACTS, `${file}.json`), "utf8")) as Row[],
-  );
+  return [name, `${name}-2`].flatMap((file) => fromFile<Row[]>(file));
 }
 
 function imported(name: string): Row[] {
@@ -61,18 +68,17 @@ interface Caveat {
 
 function subjectsOf(caveats: readonly Caveat[]): string[] {
   return caveats.flatMap(({ species, breeds, analytes }) =>
-    (breeds ?? ["any"]).flatMap((breed) => analytes.map((code) => `${species} ${subgroupOf(breed)} ${code}`)),
+    (breeds ?? ["any"]).flatMap((breed) => analytes.map((code) => `${species} ${wordOf(breed)} ${code}`)),
   );
 }
 
 /** The collection writes breeds in words; two names of one breed are one subgroup. */
-function subgroupOf(breed: string): string {
+function wordOf(breed: string): string {
   return breed === "shiba inu" ? "shiba" : breed.replaceAll(" ", "_");
 }
 
 test.skipIf(isAbsent)("every collected breed and age where a general interval misleads has a caveat", () => {
-  const file = path.join(FACTS, "breed-caveats.json");
-  const wanted = subjectsOf(JSON.parse(fs.readFileSync(file, "utf8")) as Caveat[]);
+  const wanted = subjectsOf(fromFile<Caveat[]>("breed-caveats"));
   const kept = subjectsOf(JSON.parse(dataFile("breed-caveats.json").toString("utf8")) as Caveat[]);
   expect(wanted.filter((subject) => !kept.includes(subject))).toEqual([]);
 });
@@ -87,4 +93,172 @@ test.skipIf(isAbsent)("every collected allowable error is stored with its source
   expect(imported("allowable-error").map(numbers)).toEqual(
     rows.filter(({ verified }) => verified === true).map(numbers),
   );
+});
+
+interface Candidate {
+  readonly species: string;
+  readonly analyte: string;
+  readonly unit: string;
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly use?: string;
+  readonly grade?: string;
+  readonly note?: string;
+  readonly title: string;
+}
+
+test.skipIf(isAbsent)("every collected critical limit is offered with its grade, but the refuted one", () => {
+  const candidates = ["critical-candidates", "critical-limits-2"].flatMap((file) => fromFile<Candidate[]>(file));
+  const wanted = candidates
+    .filter(({ use }) => use !== "do_not_apply")
+    .flatMap(({ species, analyte, unit, low, high, grade, note }) =>
+      species.split(", ").map((each) => {
+        const subgroup = note === "subgroup donkey only" ? "donkey" : null;
+        return { species: each, subgroup, analyte, unit, low, high, grade: grade ?? null };
+      }),
+    );
+  const numberOf = (bound: string | undefined) => (bound === undefined ? null : Number(bound));
+  const offered = offeredLimits.map(({ species, subgroup = null, analyte, unit, low, high, grade = null }) => {
+    return { species, subgroup, analyte, unit, low: numberOf(low), high: numberOf(high), grade };
+  });
+  expect(wanted).toHaveLength(20);
+  expect(offered).toHaveLength(20);
+  expect(offered).toEqual(expect.arrayContaining(wanted));
+});
+
+interface VariationRow {
+  readonly species: string;
+  readonly analyte: string;
+  readonly rcv: number | null;
+  readonly population: string;
+  readonly source: string;
+  readonly n: number;
+  readonly grade: string;
+}
+
+test.skipIf(isAbsent)("the reference change values are the first ones of grade A in healthy dogs and cats", () => {
+  const wanted = fromFile<VariationRow[]>("biological-variation").filter(
+    ({ species, analyte, rcv, population, grade }, index, rows) =>
+      rcv !== null &&
+      grade === "A" &&
+      population === "healthy adults" &&
+      hasBreeds(species) &&
+      rows.findIndex((row) => row.rcv !== null && row.species === species && row.analyte === analyte) === index,
+  );
+  const kept = (imported("biological-variation") as unknown as VariationRow[]).toSorted((one, other) =>
+    one.analyte.localeCompare(other.analyte),
+  );
+  const facts = ({ species, analyte, rcv, n, source, grade }: VariationRow) => [
+    species,
+    analyte,
+    rcv,
+    n,
+    source,
+    grade,
+  ];
+  const byAnalyte = wanted.toSorted((one, other) => one.analyte.localeCompare(other.analyte));
+  expect(kept.map(facts)).toEqual(byAnalyte.map(facts));
+});
+
+/** Collected rules about comparisons that are no rows of the catalogue, and why. */
+const COMPARED_ELSEWHERE: Readonly<Record<string, string>> = {
+  comparator: "compareResults() refuses every bound",
+  interval_by_device: "compareResults() refuses values with two intervals",
+  tt4_method_limits: "the analyte has tt4_method",
+  glucose_meter: "the analyte has device_class",
+  glucose_meter_species: "no device sends which species its code is for",
+  hct_conductivity: "not verified",
+  plt_automated_smear: "it refuses no difference between two counters",
+  crea_method: "not verified, and the analyte has device_class",
+  serum_plasma: "no device sends whether blood is serum or plasma",
+  upc: "measured in ill animals",
+  three_part: "MID, MONO, GRA and NEU are four analytes",
+};
+
+test.skipIf(isAbsent)("every collected rule about comparisons is in the catalogue, or has its reason", () => {
+  const rules = fromFile<{ id: string; analytes: string[] }[]>("not-comparable");
+  const kept = imported("not-comparable") as unknown as { id: string; analytes: string[] }[];
+  const left = rules.filter(({ id }) => kept.every((rule) => rule.id !== id)).map(({ id }) => id);
+  expect(left.toSorted()).toEqual(Object.keys(COMPARED_ELSEWHERE).toSorted());
+  const analytesOf = (id: string) => rules.find((rule) => rule.id === id)?.analytes;
+  for (const { id, analytes } of kept) expect([id, analytes]).toEqual([id, analytesOf(id)]);
+});
+
+interface UnitRow {
+  readonly analyte: string;
+  readonly conventional: string;
+  readonly si: string;
+  readonly factor_to_si: number | null;
+  readonly missing_units: readonly string[];
+}
+
+test.skipIf(isAbsent)(
+  "both units of each analyte and the units that were missing are read, with the collected factors",
+  () => {
+    const rows = fromFile<UnitRow[]>("unit-systems");
+    expect(rows).toHaveLength(149);
+    for (const { analyte: code, conventional, si, factor_to_si: factor, missing_units } of rows) {
+      const analyte = analyteByCode(code)!;
+      const units = [conventional, si, ...missing_units.map((text) => text.split(/[ :]/)[0] ?? "")];
+      for (const unit of units) {
+        const read = readUnit(analyte, unit, 0.5).unit;
+        expect([code, unit, read === null]).toEqual([code, unit, false]);
+      }
+      const converted = convert(analyte, 1, conventional, si);
+      if (factor === null) continue;
+      expect(converted).not.toBeNull();
+      expect(Math.abs((converted ?? 0) / factor - 1)).toBeLessThan(0.001);
+    }
+  },
+);
+
+interface LoincFinding {
+  readonly analyte: string;
+  readonly loinc: string | null;
+  readonly action: string;
+}
+
+test.skipIf(isAbsent)(
+  "each finding about a LOINC code holds: what is sent, what is only read, and what has no code",
+  () => {
+    const findings = fromFile<LoincFinding[]>("loinc-2");
+    expect(findings).toHaveLength(91);
+    for (const { analyte: code, loinc, action } of findings) {
+      const { loinc: sent, loinc_read_only: read = [], units } = analyteByCode(code)!;
+      const codes = [null, ...units.map(({ unit }) => unit)].map((unit) => loincOf(analyteByCode(code)!, unit));
+      switch (action) {
+        case "leave_empty":
+          expect([code, sent]).toEqual([code, []]);
+          break;
+        case "remove":
+        case "read_only":
+        case "never_send_for_a_rank":
+          expect([code, read.includes(loinc ?? ""), codes.includes(loinc)]).toEqual([code, true, false]);
+          break;
+        case "wrong_on_the_wire":
+          expect([code, [...sent, ...read].includes(loinc ?? "")]).toEqual([code, false]);
+          break;
+        case "method_less":
+          // Read, and sent by none: the catalogue does not know whether a count was automated.
+          expect([code, sent.indexOf(loinc ?? "") > 0, codes.includes(loinc)]).toEqual([code, true, false]);
+          break;
+        default:
+          // A strip's urobilinogen in mg/dL is read as UUBGN, which does not know whether it is a strip's.
+          if (code !== "UUBGN") expect([code, sent.includes(loinc ?? "")]).toEqual([code, true]);
+      }
+    }
+  },
+);
+
+test.skipIf(isAbsent)("each collected word of a subgroup leads to it, and to no other", () => {
+  const { subgroups } = fromFile<{ subgroups: { species: string; subgroup: string; words: string[] }[] }>(
+    "species-map-2",
+  );
+  expect(subgroups).toHaveLength(20);
+  for (const { species, subgroup, words } of subgroups) {
+    for (const word of words) {
+      expect([word, subgroupOf(species, word)]).toEqual([word, subgroup]);
+      expect([word, readSpecies(word)]).toEqual([word, species]);
+    }
+  }
 });

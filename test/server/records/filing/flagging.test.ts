@@ -150,6 +150,20 @@ describe("a pushed study", () => {
     expect((await viewStudy(server.store, same.fp))?.snapshot?.notes).toEqual(["a note"]);
   });
 
+  test("a study of an earlier catalogue keeps its range and flag until a person flags it again", async () => {
+    const { server, line, cat, sent, push, read } = await catsServer();
+    const { snapshot, results } = flaggedFor(cat, alt(105));
+    const earlier = results.map((result) => ({ ...result, reference_range: "200-300", flag: "low" as const }));
+    const pushed = sent({ results: earlier, snapshot: { ...snapshot, catalogue: "earlier" } });
+    expect([await push(pushed), await read(pushed.fp)]).toEqual(["filed", earlier]);
+    await importEntities(server.store, { ...line, name: "Other name", weight_kg: 9 });
+    expect([await push(pushed), await read(pushed.fp)]).toEqual(["unchanged", earlier]);
+    expect((await viewStudy(server.store, pushed.fp))?.snapshot?.catalogue).toBe("earlier");
+    // A correction that selects another interval marks it, and leaves the flag.
+    await importEntities(server.store, { ...line, date_of_birth: "2026-08-01" });
+    expect(await read(pushed.fp)).toEqual(earlier);
+  });
+
   test("a study with an unknown analyte keeps its notes and has no flag", async () => {
     const { server, dog, sent, push, read } = await catsServer();
     const { results, snapshot } = flaggedFor(dog, alt(105));

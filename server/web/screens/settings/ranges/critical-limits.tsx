@@ -161,7 +161,7 @@ function boundText({ low, high, unit }: NonNullable<LimitShown["shown"]>): strin
   return `${sides.filter(Boolean).join(", ")} ${unit}`.trimEnd();
 }
 
-function animalText({ species, age_min_days: from, age_max_days: to }: LimitShown): string {
+function animalText({ species, subgroup, age_min_days: from, age_max_days: to }: LimitShown): string {
   const age = to !== undefined ? t("agesTo", { to }) : from !== undefined ? t("agesFrom", { from }) : "";
-  return [studyWord(species), age].filter(Boolean).join(", ");
+  return [studyWord(subgroup ?? species), age].filter(Boolean).join(", ");
 }

@@ -58,4 +58,5 @@ export const t = translations({
   rabbit_stress: ["Above what fear and handling alone reach", "Yalnız korku ve tutmayla ulaşılan değerin üstü"],
   colic: ["Colic: suggests poor perfusion or strangulation", "Sancı: yetersiz kanlanma veya boğulma düşündürür"],
   foal_survival: ["Cut-point at admission in 225 foals", "225 tayda başvuru anındaki eşik"],
+  donkey_lipids: ["Risk of hyperlipaemia in donkeys", "Eşeklerde hiperlipemi riski"],
 });
