@@ -109,7 +109,7 @@ function sampleOf(group: OrderGroup, header: Segment, profile: Hl7Profile): Samp
   return {
     device_name: profile.device_name ?? deviceName(header, profile),
     ...identifiers(group, profile),
-    sampleIds: sampleIds(group, profile),
+    sampleIds: inOrder.length > 0 ? [] : sampleIds(group, profile), // a result in the OBR has its test in OBR-3
     patient_hint: patientHint(group, profile),
     patient: typed.some((number) => number !== "") ? typed : [sent(patient, 5)],
     specimen: specimenIds(order, specimen, container),
