@@ -1,14 +1,14 @@
 import { controlName, filled, isControlName, sent } from "../field-text.ts";
-import { isControlReport, saysControl } from "../remarks.ts";
+import { isControlReport, saysCalibration, saysControl } from "../remarks.ts";
 import type { AstmProfile } from "./profile.ts";
 import type { AstmMessage, AstmRecord } from "./records.ts";
 import { resultTitle } from "./result.ts";
 import type { ReadContext } from "../../report/report.ts";
 import { firstTime } from "../../report/specimen.ts";
 
-// Groups the records of a message by sample, without the orders of control material.
+// Groups the records of a message by sample. Orders of a calibration are left out.
 
-/** Orders of one sample of one patient, with their results. */
+/** Orders of one sample of one patient, or of control material, with their results. */
 export interface OrderGroup {
   readonly patient: AstmRecord | null;
   readonly order: AstmRecord | null;
@@ -22,12 +22,13 @@ export interface OrderGroup {
 
 /**
  * Groups the records by their hierarchy (LIS02-A2 §5.6.7): O belongs to the last P, R to the last O, C and M to the
- * last record.
+ * last record. `isAllControl`: the message has no patient's results, but a control's.
  */
 export function collectGroups(
   message: AstmMessage,
   profile: AstmProfile,
   context: ReadContext,
+  isAllControl = false,
 ): { groups: OrderGroup[]; notes: string[]; orphans: number } {
   const groups = new Map<string, OrderGroup>();
   const notes: string[] = [];
@@ -45,10 +46,11 @@ export function collectGroups(
     const named = [3, 4, 5, 6].map((field) => sent(patient, field));
     const patientKey = named.some((field) => field !== "") ? named.join("|") : patients;
     const time = firstTime(orderTimes(order), context) ?? "";
-    const key = [isControl, patientKey, sent(order, 3), sent(order, 4), time, sent(order, 16)].join("|");
+    const material = isControl && JSON.stringify(profile.control?.({ P: patient, O: order }));
+    const key = [material, patientKey, sent(order, 3), sent(order, 4), time, sent(order, 16)].join("|");
     const known = groups.get(key);
     if (known !== undefined) return known;
-    const comments = [...headerComments, ...patientComments];
+    const comments = isControl ? [] : [...headerComments, ...patientComments];
     const group = { patient, order, results: [], comments, notes: new Map(), manufacturerRecords: 0, isControl };
     groups.set(key, group);
     return group;
@@ -66,7 +68,7 @@ export function collectGroups(
         const isCalledControl = !isControl && hasControlRecordAfter(message.records, index, profile);
         if (isControl) notes.push(`order ${record.field(2) || "?"} is quality control: not for a patient`);
         if (isCalledControl) notes.push("an M record says quality control: not for a patient");
-        current = groupOf(record, isControl || isCalledControl);
+        current = groupOf(record, isAllControl || isControl || isCalledControl);
         break;
       }
       case "R":
@@ -74,7 +76,7 @@ export function collectGroups(
           const isControl = isControlOrder(null, patient, profile);
           if (!isControl && patient === null && profile.alwaysNamesPatient === true) orphans += 1;
           if (isControl) notes.push("a result without an order is quality control: not for a patient");
-          current = groupOf(null, isControl);
+          current = groupOf(null, isAllControl || isControl);
         }
         current.results.push(record);
         break;
@@ -95,7 +97,16 @@ export function collectGroups(
         break;
     }
   }
-  return { groups: [...groups.values()].filter(({ isControl }) => !isControl), notes, orphans };
+  return { groups: [...groups.values()].filter((group) => !isOfCalibration(group)), notes, orphans };
+}
+
+/** Returns whether a control's order is of a calibration. */
+function isOfCalibration({ isControl, patient, order }: OrderGroup): boolean {
+  const texts = [
+    ...[3, 4, 5, 6].map((field) => patient?.field(field)),
+    ...[3, 4, 5, 16].map((field) => order?.field(field)),
+  ];
+  return isControl && texts.some((text) => saysCalibration(text ?? ""));
 }
 
 /**

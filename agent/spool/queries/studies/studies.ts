@@ -1,3 +1,4 @@
+import type { ControlRun } from "../../../../shared/api/quality.ts";
 import { type HeldStudy } from "../../../report/revision.ts";
 import type { MessageOutcome, MessageOutcomes } from "../messages/message-outcome.ts";
 import type { MatchKeys, PendingMatches } from "../patients/pending-matches.ts";
@@ -11,6 +12,8 @@ export interface Settlement extends MessageOutcome {
   readonly studies: readonly StudyDraft[];
   /** A message of practice software has changes in place of studies. */
   readonly changes?: readonly RegistryDraft[];
+  /** Runs of control material in the message. */
+  readonly controls?: readonly ControlRun[];
   /** The message is a file of a watched folder. */
   readonly file?: FolderFile;
   /** Incomplete messages whose content this message holds. */
