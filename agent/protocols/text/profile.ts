@@ -1,5 +1,6 @@
 import type { ProfileBase } from "../profile.ts";
 import type { DeviceResult } from "../../report/report.ts";
+import type { ControlMaterial } from "../../report/sample.ts";
 import type { BccTexts } from "./bcc-link.ts";
 import type { TextOrders } from "./orders.ts";
 
@@ -35,7 +36,12 @@ export interface TextProfile extends ProfileBase {
 }
 
 export type TextReading =
-  | { readonly is: "sample"; readonly sample: TextSample }
+  /** `control`: the sample is control material, for this reason. */
+  | {
+      readonly is: "sample";
+      readonly sample: TextSample;
+      readonly control?: ControlMaterial & { readonly reason: string };
+    }
   | { readonly is: "not-for-patients"; readonly reason: string }
   | { readonly is: "problem"; readonly reason: string };
 

@@ -1,4 +1,5 @@
 import { identifier as identifierOf, isControlName, sampleId } from "../field-text.ts";
+import { saysCalibration } from "../remarks.ts";
 import { readDate } from "../../report/device-time.ts";
 import type { ReadContext, Reading } from "../../report/report.ts";
 import { hintText, readSamples } from "../../report/specimen.ts";
@@ -10,17 +11,19 @@ export function readText(bytes: Uint8Array, profile: TextProfile, context: ReadC
   if (reading.is === "not-for-patients") return reading;
   if (reading.is === "problem") return { is: "quarantined", reason: reading.reason };
   const { identifier, name, species, specimen, measuredAt, results, sex = "", owner = "" } = reading.sample;
-  if (isControlName(specimen)) return { is: "not-for-patients", reason: `a control (sample ${specimen})` };
   const decoded = (text: string) => decode(text, profile.charset);
+  const named = isControlName(specimen) ? { reason: `a control (sample ${specimen})` } : undefined;
+  const { reason, ...material }: Partial<NonNullable<typeof reading.control>> = reading.control ?? named ?? {};
+  if (reason !== undefined && saysCalibration(specimen)) return { is: "not-for-patients", reason };
   const hint = (text: string) => hintText(decoded(text));
-  const named = hintText(identifierOf(decoded(identifier)));
+  const typed = hintText(identifierOf(decoded(identifier)));
   const sample = {
     device_name: reading.sample.device_name ?? profile.device_name,
-    identifier: named,
+    identifier: typed,
     otherIdentifiers: profile.orders === undefined || specimen === "" ? [] : [specimen],
     sampleIds: [sampleId([specimen])],
     patient_hint: {
-      identifier: named,
+      identifier: typed,
       name: hint(name),
       species: hint(species),
       breed: null,
@@ -32,13 +35,17 @@ export function readText(bytes: Uint8Array, profile: TextProfile, context: ReadC
     patient: [identifier === "" ? name : identifier],
     specimen: [specimen],
     times: { results: [measuredAt], order: [], sent: "" },
+    ...(reason === undefined ? {} : { control: { ...material, material: decoded(material.material ?? "") } }),
     urine: reading.sample.urine ?? false,
     results,
     notes: reading.sample.notes ?? [],
     comments: (reading.sample.comments ?? []).map(decoded),
   };
-  const made = readSamples([sample], [], profile, context);
-  return made ?? { is: "quarantined", reason: "the text has no result" };
+  return readSamples([sample], reason === undefined ? [] : [reason], profile, context, (patients, notes) =>
+    patients.length === 0
+      ? { is: "not-for-patients", reason: notes.join("; ") }
+      : { is: "quarantined", reason: "the text has no result" },
+  );
 }
 
 const windows1251 = new TextDecoder("windows-1251");
