@@ -23,7 +23,9 @@ import { type QualityDraft, qualityIn, qualityText } from "./quality-text.ts";
 // bytes and the outcomes; the pure stages are run again for the rest.
 
 /** Looks a device up in the configuration; undefined if it is not there. */
-export type DeviceLookup = (id: string) => Pick<FilingDevice, "profile" | "timeZone" | "codes"> | undefined;
+export type DeviceLookup = (
+  id: string,
+) => Pick<FilingDevice, "profile" | "timeZone" | "codes" | "controls"> | undefined;
 
 const SHOWN_CHARS = 100;
 
@@ -264,8 +266,8 @@ function studyEvents({
 }
 
 function qualityEvents({ record, state, reason, createdAt, settledAt }: StoredQualityRecord): TimedLine[] {
-  const { fp, kind } = record;
-  const stored = { at: createdAt, line: `${kind.padEnd(9)} ${fp} ${qualityText(record)}` };
+  const { fp } = record;
+  const stored = { at: createdAt, line: `record    ${fp} ${qualityText(record)}` };
   if (settledAt === null) return [stored, { at: createdAt, line: `push      ${fp} waits for the server` }];
   const why = reason === null ? "" : `: ${[reason.code, ...reason.values].join(" ")}`;
   return [stored, { at: settledAt, line: `server    ${fp} is ${state}${why}` }];
