@@ -9,6 +9,7 @@ import { type FilingDevice, readContext } from "../../study/assess.ts";
 import { read, readable } from "../../study/read.ts";
 import { listClinicCodes } from "../../spool/queries/clinic-codes.ts";
 import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../../spool/queries/events/event-log.ts";
+import { qualityRecordsOf, type StoredQualityRecord } from "../../spool/queries/devices/quality-records.ts";
 import type { Report } from "../../report/report.ts";
 import type { StudyBody } from "../../report/revision.ts";
 import type { StoredMessage } from "../../spool/queries/messages/message-row.ts";
@@ -16,12 +17,15 @@ import type { UnfinishedSession } from "../../spool/queries/events/sessions.ts";
 import { wireText } from "../../protocols/transcript.ts";
 import { zonedTime } from "../../report/device-time.ts";
 import { messageReason } from "../../page/types/message-codes.ts";
+import { type QualityDraft, qualityIn, qualityText } from "./quality-text.ts";
 
 // Explains the way of a study or a message through the agent, from the first byte to the server's response. The spool has the
 // bytes and the outcomes; the pure stages are run again for the rest.
 
 /** Looks a device up in the configuration; undefined if it is not there. */
-export type DeviceLookup = (id: string) => Pick<FilingDevice, "profile" | "timeZone" | "codes"> | undefined;
+export type DeviceLookup = (
+  id: string,
+) => Pick<FilingDevice, "profile" | "timeZone" | "codes" | "controls"> | undefined;
 
 const SHOWN_CHARS = 100;
 
@@ -203,6 +207,7 @@ async function messageEvents(
   const reason = messageReason(message);
   const cut = incomplete === null ? "" : `, incomplete: ${incomplete}`;
   const ended = `${state}${reason === null ? "" : `: ${reason}`}`;
+  let quality: readonly QualityDraft[] = [];
   const lines = [`message   ${id} of ${message.device}, ${bytes.length} bytes${cut}; ${ended}`];
   if (device !== undefined && incomplete === null) {
     const whole = await readable(bytes, device.profile);
@@ -210,8 +215,12 @@ async function messageEvents(
     if (reading.is === "reports") {
       lines.push(...reading.reports.filter(({ dedupe_key }) => keys?.has(dedupe_key) ?? true).flatMap(reportLines));
     } else lines.push(`Report    none: ${reading.reason}`);
+    quality = keys === null ? qualityIn(reading) : [];
+    lines.push(...quality.map((record) => `Report    ${qualityText(record)}`));
   }
-  return lines.map((line) => ({ at, line }));
+  const sent = quality.map(({ dedupe_key }) => dedupe_key);
+  const records = keys === null ? qualityRecordsOf(db, id, sent) : [];
+  return [...lines.map((line) => ({ at, line })), ...records.flatMap(qualityEvents)];
 }
 
 function reportLines(report: Report): string[] {
@@ -254,6 +263,14 @@ function studyEvents({
     lines.push({ at: settled_at, line: `server    revision ${revision} is ${study.state}${reason}${known}` });
   } else lines.push({ at: last_sent_at ?? created_at, line: "push      waits for the server" });
   return lines;
+}
+
+function qualityEvents({ record, state, reason, createdAt, settledAt }: StoredQualityRecord): TimedLine[] {
+  const { fp } = record;
+  const stored = { at: createdAt, line: `record    ${fp} ${qualityText(record)}` };
+  if (settledAt === null) return [stored, { at: createdAt, line: `push      ${fp} waits for the server` }];
+  const why = reason === null ? "" : `: ${[reason.code, ...reason.values].join(" ")}`;
+  return [stored, { at: settledAt, line: `server    ${fp} is ${state}${why}` }];
 }
 
 function shown(bytes: Uint8Array): string {

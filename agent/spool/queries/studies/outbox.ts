@@ -79,12 +79,20 @@ function statementsOn(db: Database.Database) {
     queueAgain: db.prepare(
       "UPDATE study SET state = 'queued', reason = NULL, existing_fp = NULL, settled_at = NULL WHERE settled_at >= ?",
     ),
+    queueQualityAgain: db.prepare(
+      "UPDATE quality_record SET state = 'queued', reason = NULL, settled_at = NULL WHERE settled_at >= ?",
+    ),
     // A server whose clock was behind refused them. Only the latest revision counts, and only a time that is past.
     queueRefusedTimes: db.prepare(
       `UPDATE study AS s SET state = 'queued', reason = NULL, settled_at = NULL
        WHERE state = 'rejected' AND code = @code AND json_extract(body, '$.acquired_at') <= @until
          AND NOT EXISTS (SELECT 1 FROM study WHERE fp = s.fp AND revision > s.revision)
        RETURNING fp, revision`,
+    ),
+    queueQualityOfRefusedTimes: db.prepare(
+      `UPDATE quality_record SET state = 'queued', reason = NULL, settled_at = NULL
+       WHERE state = 'rejected' AND json_extract(reason, '$.code') = 'QUALITY.AFTER_CLOCK'
+         AND COALESCE(json_extract(body, '$.measured_at'), json_extract(body, '$.at')) <= ?`,
     ),
     awaitStudy: db.prepare(
       `UPDATE message SET state = 'pending', reason = NULL, code = NULL
@@ -102,17 +110,19 @@ export function outboxOperationsOn(
 ) {
   const sql = statementsOn(db);
   return {
-    /** Queues the studies again that the server refused because of their time, up to `until`. @returns their number */
+    /** Queues the studies and quality records again that the server refused because of their time, up to `until`. @returns the number of studies */
     queueRefusedTimes(until: number): number {
       const wanted = { code: "STUDY.AFTER_CLOCK" satisfies OutcomeCode, until: new Date(until).toISOString() };
       const studies = sql.queueRefusedTimes.all(wanted) as { fp: string; revision: number }[];
       for (const study of studies) sql.awaitStudy.run(study);
+      sql.queueQualityOfRefusedTimes.run(wanted.until);
       return studies.length;
     },
 
-    /** Queues the studies again whose outcome came since a time. @returns their number */
+    /** Queues the studies and quality records again whose outcome came since a time. @returns the number of studies */
     resendSince(at: number): number {
       sql.forgetPreviews.run(at);
+      sql.queueQualityAgain.run(at);
       return sql.queueAgain.run(at).changes;
     },
 
