@@ -30,9 +30,8 @@ const ORDER: readonly Quality[] = ["failed", "warning", "none", "ok"];
 
 /** Returns the state of a result as the API names it: a failure afterwards is a warning. */
 export function qualityOf({ marks }: StudyQuality, analyte: string): Quality {
-  const mark = marks.find((each) => each.analyte === analyte);
-  if (mark === undefined) return "ok";
-  return mark.afterwards !== undefined && mark.quality !== "failed" ? "warning" : mark.quality;
+  const own = marks.filter((mark) => mark.analyte === analyte);
+  return worstQuality(own.map((mark) => (mark.afterwards === undefined ? mark.quality : "warning")));
 }
 
 export function worstQuality(states: readonly Quality[]): Quality {
