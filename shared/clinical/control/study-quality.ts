@@ -80,6 +80,20 @@ export function studyQualityText(
   const inOrder = [...groups.values()].toSorted(
     (one, other) => ORDER.indexOf(one.state.quality) - ORDER.indexOf(other.state.quality),
   );
-  const parts = inOrder.flatMap(({ state, analytes }) => stateText(state, analytes, when, language) ?? []);
-  return parts.length === 0 ? null : parts.join("; ");
+  const parts = inOrder.flatMap(({ state, analytes }) => {
+    const text = stateText(state, when, language);
+    return text === null ? [] : `${namesText(analytes, language)}: ${text}`;
+  });
+  return parts.length === 0 ? null : `${parts.join("; ")}.`;
+}
+
+/** Analytes that a sentence names. */
+const NAMES_MAX = 8;
+
+function namesText(analytes: readonly string[], language: Language): string {
+  const others = analytes.length - NAMES_MAX;
+  // A rest of one is no shorter than its name.
+  if (others < 2) return analytes.join(", ");
+  const rest = language === "tr" ? `ve ${others} diğer` : `and ${others} others`;
+  return `${analytes.slice(0, NAMES_MAX).join(", ")} ${rest}`;
 }
