@@ -13,7 +13,7 @@ import { query, type Session } from "../../database/query.ts";
 import type { StudyColumns } from "../../database/schema.ts";
 import { findOrder, type OrderOfSample } from "../orders/orders.ts";
 import { findPatient, survivorOf } from "../patients/patients.ts";
-import { controlsOf, qualityColumn, type ReadControls } from "../quality-marks/remark-studies.ts";
+import { controlsOf, qualityColumn, type ControlsOf } from "../quality-marks/remark-studies.ts";
 import { storeConflict } from "../studies/conflicts.ts";
 import { flagForPatient, intervalAnimal } from "../studies/flags.ts";
 import { findMatchFacts } from "./match-facts.ts";
@@ -73,7 +73,7 @@ interface Push {
   readonly conceal: boolean;
   /** Room for new studies, which an insert lowers. */
   readonly left: { studies: number };
-  readonly controls: ReadControls;
+  readonly controls: ControlsOf;
 }
 
 /** Files a study. A damaged row rejects it, because the other studies of the push must not wait for it. */

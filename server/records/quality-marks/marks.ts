@@ -1,46 +1,65 @@
 import type { Result, Snapshot } from "../../../shared/api/study.ts";
 import type { QualityState } from "../../../shared/clinical/control/state.ts";
-import { stateAt } from "../../../shared/clinical/control/state.ts";
 import { markText, type QualityMark, type StudyQuality } from "../../../shared/clinical/control/study-quality.ts";
 import type { JudgedRun } from "../../../shared/clinical/control/types.ts";
 import { analyteOf } from "../../../shared/clinical/units/shown-result.ts";
 import { rowFor } from "../studies/stored-results.ts";
 
-// The marks of a study, from the controls of its device. Pure: the order in which controls and studies arrived changes nothing.
-
-/** The controls of one device. Times are milliseconds since 1970. */
-export interface DeviceControls {
-  /** The judged runs of each analyte that has any, by its code of the catalogue, in the order of time. */
-  readonly judged: ReadonlyMap<string, readonly JudgedRun[]>;
-  /** How long a control counts by the clinic's schedule; null without one. */
-  readonly maxAgeMs: number | null;
-}
+// The marks of a study, from the states of its device's controls. Pure: the order in which controls and studies came changes nothing.
 
 /** What of a study its marks depend on. */
 export interface MeasuredStudy {
   readonly modality: string;
-  readonly acquiredAt: number;
   readonly results: readonly Result[];
   readonly snapshot: Snapshot | null;
+  /** Milliseconds since 1970. */
+  readonly acquiredAt: number;
 }
 
-/** Returns the states of a device's controls. They are the same between two runs, and computed once. */
-export function statesOf({ judged, maxAgeMs }: DeviceControls): (analyte: string, at: number) => QualityState {
-  const known = new Map<string, QualityState>();
-  return (analyte, at) => {
-    const runs = judged.get(analyte) ?? [];
-    const place = placeOf(runs, at);
-    const last = runs[place - 1]?.run.at;
-    const isOld = last !== undefined && maxAgeMs !== null && at - last > maxAgeMs;
-    const key = `${place} ${isOld} ${analyte}`;
-    const state = known.get(key) ?? stateAt(runs, at, { maxAgeMs });
-    known.set(key, state);
-    return state;
-  };
+/** A value that was measured: its analyte as the study names it, its code of the catalogue, and its time. */
+export interface MeasuredValue {
+  readonly analyte: string;
+  readonly code: string;
+  readonly at: number;
+}
+
+/** Lists the values of a study. Results that were collected from several messages have their own times. */
+export function measuredValues({ modality, results, snapshot, acquiredAt }: MeasuredStudy): MeasuredValue[] {
+  return results.map((result, index) => {
+    const row = rowFor(result, snapshot?.rows[index]);
+    return {
+      analyte: result.analyte,
+      // The API has one code for an analyte of blood and of urine. The catalogue and the controls have two.
+      code: analyteOf({ modality, result, row })?.code ?? result.analyte,
+      at: row?.measured_at === undefined ? acquiredAt : Date.parse(row.measured_at),
+    };
+  });
+}
+
+/** Returns the quality of a study whose values were measured in these states, with the release that it had. */
+export function studyQuality(
+  measured: readonly { readonly analyte: string; readonly state: QualityState }[],
+  before: StudyQuality | null,
+): StudyQuality {
+  const marks = new Map<string, QualityMark>();
+  for (const { analyte, state } of measured) {
+    const { quality, since, rule, afterwards } = state;
+    if (quality === "ok" && afterwards === undefined) continue;
+    const mark: QualityMark = {
+      ...{ analyte, quality },
+      // A state that is in order says nothing but that the next control failed.
+      since: quality === "ok" ? null : since,
+      ...(rule === undefined ? {} : { rule }),
+      ...(afterwards === undefined ? {} : { afterwards: { at: afterwards.at, rule: afterwards.rule } }),
+    };
+    marks.set(markText(mark), mark);
+  }
+  const released = before?.released;
+  return { marks: [...marks.values()], ...(released === undefined ? {} : { released }) };
 }
 
 /** The number of runs up to a moment. */
-function placeOf(runs: readonly JudgedRun[], at: number): number {
+export function placeOf(runs: readonly JudgedRun[], at: number): number {
   let [from, to] = [0, runs.length];
   while (from < to) {
     const middle = (from + to) >> 1;
@@ -50,62 +69,22 @@ function placeOf(runs: readonly JudgedRun[], at: number): number {
   return from;
 }
 
-/**
- * Returns the quality of a study, with the release that it had. Null if it was measured before the first control of its device: the
- * clinic kept none then.
- */
-export function studyQuality(
-  study: MeasuredStudy,
-  firstAt: number,
-  stateOf: (analyte: string, at: number) => QualityState,
-  before: StudyQuality | null,
-): StudyQuality | null {
-  if (study.acquiredAt < firstAt) return null;
-  const marks = new Map<string, QualityMark>();
-  for (const [index, result] of study.results.entries()) {
-    const row = rowFor(result, study.snapshot?.rows[index]);
-    // The API has one code for an analyte of blood and of urine. The catalogue and the controls have two.
-    const code = analyteOf({ modality: study.modality, result, row })?.code ?? result.analyte;
-    const at = row?.measured_at === undefined ? study.acquiredAt : Date.parse(row.measured_at);
-    const { quality, since, rule, afterwards } = stateOf(code, at);
-    if (quality === "ok" && afterwards === undefined) continue;
-    const mark: QualityMark = {
-      ...{ analyte: result.analyte, quality },
-      // A state that is in order says nothing but that the next control failed.
-      since: quality === "ok" ? null : since,
-      ...(rule === undefined ? {} : { rule }),
-      ...(afterwards === undefined ? {} : { afterwards }),
-    };
-    marks.set(markText(mark), mark);
-  }
-  return {
-    marks: [...marks.values()],
-    ...(before?.released === undefined ? {} : { released: before.released }),
-  };
-}
-
-/** The first control of any analyte; null without any. */
-export function firstControl({ judged }: DeviceControls): number | null {
-  const first = [...judged.values()].flatMap(([run]) => run?.run.at ?? []);
-  return first.length === 0 ? null : Math.min(...first);
-}
-
-/** Runs before a change in which a level counts as in use. */
-const IN_USE_RUNS = 40;
+/** A level of which a clinic has run no control for so long counts as given up. */
+const IN_USE_MS = 90 * 86_400_000;
 
 /**
  * Returns the time from which studies may have other marks, if controls of an analyte changed from `from` on: that of the last good
- * control before, of the level that has the oldest one. A level that the clinic stopped using counts for nothing.
+ * control before, of the level that has the oldest one. Null if a level has none among these runs.
  */
-export function markedFrom(runs: readonly JudgedRun[], from: number): number {
-  const place = placeOf(runs, from - 1);
-  const inUse = new Set(
-    runs.slice(Math.max(0, place - IN_USE_RUNS)).flatMap(({ run }) => run.points.map(({ level }) => level)),
-  );
+export function markedFrom(runs: readonly JudgedRun[], from: number): number | null {
+  const before = runs.slice(0, placeOf(runs, from - 1));
+  const oldest = Math.min(from - IN_USE_MS, before.at(-1)?.run.at ?? from);
+  const inUse = runs.filter(({ run }) => run.at >= oldest).flatMap(({ run }) => run.points);
   let start = from;
-  for (const level of inUse) {
-    const good = runs.slice(0, place).findLast((judged) => isGood(judged, level));
-    start = Math.min(start, good?.run.at ?? Number.MIN_SAFE_INTEGER);
+  for (const level of new Set(inUse.map((point) => point.level))) {
+    const good = before.findLast((judged) => isGood(judged, level));
+    if (good === undefined) return null;
+    start = Math.min(start, good.run.at);
   }
   return start;
 }

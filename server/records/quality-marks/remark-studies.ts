@@ -1,56 +1,48 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Result, Snapshot, StudySource } from "../../../shared/api/study.ts";
+import type { QualityState } from "../../../shared/clinical/control/state.ts";
 import type { StudyQuality } from "../../../shared/clinical/control/study-quality.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { OptionalStudyColumns, StudyColumns } from "../../database/schema.ts";
 import { announceStudy } from "../changes/clinic-studies.ts";
-import { deviceControls } from "./history.ts";
+import type { ChangedControls } from "../controls/series.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { parseStored } from "../studies/study-content.ts";
-import { type DeviceControls, firstControl, markedFrom, statesOf, studyQuality } from "./marks.ts";
+import { DeviceControls } from "./device-controls.ts";
+import { measuredValues, studyQuality } from "./marks.ts";
 
 // Marks studies by the controls of their devices, when they are filed and when a control comes late or is corrected.
 
-/** Reads the controls of a device once, also for many studies of one push. Null for a device of which no control is stored. */
-export type ReadControls = (deviceId: string) => Promise<DeviceControls | null>;
+/** Returns the controls of a device of one clinic. */
+export type ControlsOf = (deviceId: string) => DeviceControls;
 
-export function controlsOf(session: Session, clinicId: number): ReadControls {
-  const known = new Map<string, Promise<DeviceControls | null>>();
+export function controlsOf(session: Session, clinicId: number): ControlsOf {
+  const known = new Map<string, DeviceControls>();
   return (deviceId) => {
-    const found = known.get(deviceId) ?? deviceControls(session, clinicId, deviceId);
-    known.set(deviceId, found);
-    return found;
+    const controls = known.get(deviceId) ?? new DeviceControls(session, clinicId, deviceId);
+    known.set(deviceId, controls);
+    return controls;
   };
 }
 
 type MarkedRow = Pick<StudyColumns, "modality" | "acquired_at" | "results" | "snapshot" | "source">;
 
-/** Returns the column `quality` of a study that a clinic's device sends. `before` is the stored one. */
-export async function qualityColumn(
-  controls: ReadControls,
-  row: MarkedRow,
-  before: string | null,
-): Promise<string | null> {
+/** Returns the column `quality` of a study that a clinic's device sent. `before` is the stored one. */
+export async function qualityColumn(of: ControlsOf, row: MarkedRow, before: string | null): Promise<string | null> {
   const deviceId = deviceOf(row);
-  const found = deviceId === null ? null : await controls(deviceId);
-  return found === null ? null : columnOf(row, before, found, statesOf(found));
-}
-
-function columnOf(
-  row: MarkedRow,
-  before: string | null,
-  controls: DeviceControls,
-  stateOf: ReturnType<typeof statesOf>,
-): string | null {
-  const first = firstControl(controls);
-  if (first === null) return null;
-  const study = {
+  if (deviceId === null) return null;
+  const controls = of(deviceId);
+  const firstAt = await controls.firstAt();
+  // The clinic kept no controls of the device then.
+  if (firstAt === null || row.acquired_at < firstAt) return null;
+  const values = measuredValues({
     ...{ modality: row.modality, acquiredAt: row.acquired_at },
     results: JSON.parse(row.results) as Result[],
     snapshot: parseStored(row.snapshot) as Snapshot | null,
-  };
-  const quality = studyQuality(study, first, stateOf, parseStored(before) as StudyQuality | null);
-  return quality === null ? null : JSON.stringify(quality);
+  });
+  const measured: { analyte: string; state: QualityState }[] = [];
+  for (const { analyte, code, at } of values) measured.push({ analyte, state: await controls.stateOf(code, at) });
+  return JSON.stringify(studyQuality(measured, parseStored(before) as StudyQuality | null));
 }
 
 /** The id of the device that sent a study; null for an imported or an entered one. */
@@ -65,28 +57,33 @@ const STUDIES_PER_READ = 500;
 const COLLECTED_MS = 7 * 86_400_000;
 
 /**
- * Marks the studies of a device again, after controls of some analytes changed: one that came late, was named, left out or taken back,
- * or has another target. Writes the studies alone whose marks change, and announces them as changed. Call it in the transaction of the
- * change, once for a batch. `from` is the earliest time of the changed controls.
+ * Marks the studies of devices again, after controls changed: one that came late, was named, left out or taken back, or has another
+ * target or rule. Writes the studies alone whose marks change, and announces them as changed. Call it in the transaction of the
+ * change, once for a batch.
  */
 export async function remarkStudies(
   session: Session,
   clinicId: number,
-  deviceId: string,
-  analytes: readonly string[],
-  from: number,
+  changed: readonly ChangedControls[],
   now: number,
 ): Promise<void> {
-  const controls = (await deviceControls(session, clinicId, deviceId)) ?? { judged: new Map(), maxAgeMs: null };
-  const starts = analytes.map((analyte) => markedFrom(controls.judged.get(analyte) ?? [], from));
-  const start = Math.min(from, ...starts);
-  const stateOf = statesOf(controls);
-  const since = start === Number.MIN_SAFE_INTEGER ? start : start - COLLECTED_MS;
-  for (let place = { at: since, id: 0 }; ; ) {
+  for (const change of changed) await remarkDevice(session, clinicId, change, now);
+}
+
+async function remarkDevice(
+  session: Session,
+  clinicId: number,
+  { deviceId, analytes, from }: ChangedControls,
+  now: number,
+): Promise<void> {
+  const of = controlsOf(session, clinicId);
+  const start = await of(deviceId).markedFrom(analytes, from);
+  let place = { at: Math.max(Number.MIN_SAFE_INTEGER, start - COLLECTED_MS), id: 0 };
+  for (;;) {
     const studies = await session.all(measuredAfter, { clinicId, ...place, limit: STUDIES_PER_READ });
     for (const study of studies) {
       if (deviceOf(study) !== deviceId) continue;
-      const quality = columnOf(study, study.quality, controls, stateOf);
+      const quality = await qualityColumn(of, study, study.quality);
       if (quality !== study.quality) await writeQuality(session, study, quality, now);
     }
     const last = studies.at(-1);
