@@ -117,7 +117,7 @@ describe("the quality of a study", () => {
   });
 });
 
-/** Controls and studies of four hours in quarters of an hour, and an order of their arrival. */
+/** Controls and studies of two months, four days apart, and an order of their arrival. */
 const histories = fc
   .record({
     runs: fc.uniqueArray(
@@ -128,14 +128,14 @@ const histories = fc
           minKeys: 1,
         }),
       }),
-      { minLength: 1, maxLength: 8, selector: ({ at: quarter, level }) => `${quarter} ${level}` },
+      { minLength: 1, maxLength: 8, selector: ({ at: place, level }) => `${place} ${level}` },
     ),
     studies: fc.array(fc.integer({ min: 0, max: 15 }), { minLength: 1, maxLength: 5 }),
     seed: fc.array(fc.nat(), { minLength: 16, maxLength: 16 }),
   })
   .map(({ runs, studies, seed }) => ({ runs, studies, order: (index: number) => seed[index % seed.length] ?? 0 }));
 
-const quarterOf = (quarter: number) => at(8, quarter * 15);
+const dayOf = (place: number) => new Date(Date.UTC(2026, 8, 1 + 4 * place, 8)).toISOString();
 
 test("random controls change no value, range or flag, and their marks are the same in any order of arrival", async () => {
   const { server, dog, read, push, controls } = await startClinic();
@@ -149,21 +149,21 @@ test("random controls change no value, range or flag, and their marks are the sa
         string,
       ];
       const studiesOf = (device_id: string) =>
-        studies.map((quarter) =>
+        studies.map((place) =>
           study({
-            ...{ patient_fp: dog.fp, acquired_at: quarterOf(quarter), results: [result("GLU"), result("ALT")] },
+            ...{ patient_fp: dog.fp, acquired_at: dayOf(place), results: [result("GLU"), result("ALT")] },
             source: { device_id, message_id: "1" },
           }),
         );
       const runsOf = (device_id: string) =>
-        runs.map(({ at: quarter, level, z }) => control(quarterOf(quarter), z, { level, source: { device_id } }));
+        runs.map(({ at: place, level, z }) => control(dayOf(place), z, { level, source: { device_id } }));
       const [plain, scratch, late] = [studiesOf(without), studiesOf(first), studiesOf(mixed)];
       await push(...plain);
       await controls(...runsOf(first));
       await push(...scratch);
       const arrivals = [...late.map((each) => () => push(each)), ...runsOf(mixed).map((each) => () => controls(each))];
-      const inOrder = arrivals.map((arrive, index) => ({ arrive, place: order(index) }));
-      for (const { arrive } of inOrder.toSorted((a, b) => a.place - b.place)) await arrive();
+      const inOrder = arrivals.map((arrive, index) => ({ arrive, turn: order(index) }));
+      for (const { arrive } of inOrder.toSorted((a, b) => a.turn - b.turn)) await arrive();
       for (const [index, each] of plain.entries()) {
         const [one, other, third] = [
           await read(each.fp),
