@@ -68,7 +68,7 @@ test("a value beyond 3 SD fails its series until the control passes again, and a
   expect((await admin.call("POST", "/quality/targets", sheet)).status).toBe(200);
   const [series] = await allSeries();
   expect(series).toEqual({
-    ...{ id: series?.id, device_id: "chem-1", analyte: "GLU", unit: "mg/dL", material: "Multiqual", level: "1" },
+    ...{ id: series?.id ?? "", device_id: "chem-1", analyte: "GLU", unit: "mg/dL", material: "Multiqual", level: "1" },
     ...{
       lot: "C2207",
       expires: "2027-03-31",
