@@ -40,6 +40,12 @@ export function purposeOf(header: Segment, { patientProcessing }: Hl7Profile): s
   return Object.hasOwn(NOT_OF_PATIENTS, kind) ? `${NOT_OF_PATIENTS[kind]} (MSH-16 is ${kind})` : null;
 }
 
+/** Returns whether a person only tries the device (MSH-11): its lots and faults are none of the clinic's. */
+export function isTraining(header: Segment, { patientProcessing }: Hl7Profile): boolean {
+  const processing = given(header.component(11, 1));
+  return /^[TD]$/i.test(processing) && patientProcessing?.test(processing) !== true;
+}
+
 interface OrderSegments {
   readonly header: Segment | null;
   readonly patient: Segment | null;
