@@ -1,4 +1,5 @@
 import type { ProfileBase } from "../profile.ts";
+import type { FoundEvent } from "../../report/device-event.ts";
 import type { DeviceResult } from "../../report/report.ts";
 import type { BccTexts } from "./bcc-link.ts";
 import type { TextOrders } from "./orders.ts";
@@ -35,8 +36,8 @@ export interface TextProfile extends ProfileBase {
 }
 
 export type TextReading =
-  | { readonly is: "sample"; readonly sample: TextSample }
-  | { readonly is: "not-for-patients"; readonly reason: string }
+  | { readonly is: "sample"; readonly sample: TextSample; readonly events?: readonly FoundEvent[] }
+  | { readonly is: "not-for-patients"; readonly reason: string; readonly events?: readonly FoundEvent[] }
   | { readonly is: "problem"; readonly reason: string };
 
 /** Sample of one patient. Fields that the device leaves out are "". */

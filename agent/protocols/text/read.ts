@@ -1,4 +1,5 @@
 import { identifier as identifierOf, isControlName, sampleId } from "../field-text.ts";
+import { withEvents } from "../../report/device-event.ts";
 import { readDate } from "../../report/device-time.ts";
 import type { ReadContext, Reading } from "../../report/report.ts";
 import { hintText, readSamples } from "../../report/specimen.ts";
@@ -7,8 +8,12 @@ import type { TextProfile } from "./profile.ts";
 /** Reads one message in the device's own layout. */
 export function readText(bytes: Uint8Array, profile: TextProfile, context: ReadContext): Reading {
   const reading = profile.read(Buffer.from(bytes).toString("latin1"));
-  if (reading.is === "not-for-patients") return reading;
   if (reading.is === "problem") return { is: "quarantined", reason: reading.reason };
+  const { events = [] } = reading;
+  if (reading.is === "not-for-patients") {
+    const { is, reason } = reading;
+    return withEvents({ is, reason }, { deviceName: profile.device_name, people: [] }, events, context);
+  }
   const { identifier, name, species, specimen, measuredAt, results, sex = "", owner = "" } = reading.sample;
   if (isControlName(specimen)) return { is: "not-for-patients", reason: `a control (sample ${specimen})` };
   const decoded = (text: string) => decode(text, profile.charset);
@@ -38,7 +43,9 @@ export function readText(bytes: Uint8Array, profile: TextProfile, context: ReadC
     comments: (reading.sample.comments ?? []).map(decoded),
   };
   const made = readSamples([sample], [], profile, context);
-  return made ?? { is: "quarantined", reason: "the text has no result" };
+  if (made === null) return { is: "quarantined", reason: "the text has no result" };
+  const people = [identifier, name, owner, specimen].map(decoded);
+  return withEvents(made, { deviceName: sample.device_name, people }, events, context);
 }
 
 const windows1251 = new TextDecoder("windows-1251");
