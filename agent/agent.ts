@@ -18,6 +18,7 @@ import type { ConfigurationLink, UpgradeLink } from "./push/heartbeat.ts";
 import { AgreedTime } from "./push/agreed-time.ts";
 import { clockSentence, ClockWatch } from "./push/clock-watch.ts";
 import { Push } from "./push/push.ts";
+import { QualityPush } from "./push/quality-push.ts";
 import { RegistryPush } from "./push/registry-push.ts";
 import { type Relays, startRelays } from "./relay/relays.ts";
 import { createServerClient, type ServerClient } from "./push/server-client.ts";
@@ -106,12 +107,16 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
     imaging.acknowledged();
     relays.wake();
   });
+  const quality = createQualityPush({ spool, server, time, log });
   const changeSync = new ChangeSync(directory);
   const registry = createRegistryPush({ spool, server, time, log }, () => changeSync.syncSoon());
   const context = {
     ...{ config, spool, directory, metrics, log },
     now: () => time.best(),
-    queued: () => push.scheduleSend(),
+    queued: () => {
+      push.scheduleSend();
+      quality.scheduleSend();
+    },
     changesQueued: () => registry.scheduleSend(),
   };
   const imaging = await createImaging(context, server);
@@ -134,7 +139,7 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
   const backups = startDailyBackup(config, metrics, log);
   const stopTasks = startPeriodicTasks({
     ...{ config, version, spool, server, directory, time, log },
-    ...{ push, registry, relays, groups, imaging, devices, remote, upgrade },
+    ...{ push, registry, quality, relays, groups, imaging, devices, remote, upgrade },
     backupState: () => backups.state(),
   });
   log.info({ devices: config.devices.length, version }, "the agent is running");
@@ -157,6 +162,7 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
       for (const group of groups) await group.stop();
       await push.stop();
       await registry.stop();
+      await quality.stop();
       await relays.stop();
       await changeSync.stop();
       await spool.close();
@@ -318,6 +324,21 @@ function createRegistryPush(
           "changes of practice software cannot be sent: the agent keeps them and retries",
         ),
       recovered: () => log.info({ stage: "push" }, "changes of practice software are sent again"),
+    },
+    { setTimer: realTimer, random: Math.random, now: () => time.best() },
+  );
+}
+
+function createQualityPush({ spool, server, time, log }: Pick<AgentTasks, "spool" | "server" | "time" | "log">) {
+  return new QualityPush(
+    spool,
+    server,
+    {
+      rejected: (device, code) =>
+        log.warn({ stage: "push", device, code }, "the server rejected a control or an event"),
+      failed: (kind, reason) =>
+        log.warn({ stage: "push", kind, reason }, "controls cannot be sent: the agent keeps them and retries"),
+      recovered: () => log.info({ stage: "push" }, "controls are sent again"),
     },
     { setTimer: realTimer, random: Math.random, now: () => time.best() },
   );

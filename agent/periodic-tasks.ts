@@ -8,6 +8,7 @@ import type { ImagingDevices } from "./imaging-devices.ts";
 import { type ConfigurationLink, heartbeatTask, type UpgradeLink } from "./push/heartbeat.ts";
 import type { AgreedTime } from "./push/agreed-time.ts";
 import type { Push } from "./push/push.ts";
+import type { QualityPush } from "./push/quality-push.ts";
 import type { RegistryPush } from "./push/registry-push.ts";
 import type { Relays } from "./relay/relays.ts";
 import type { ServerClient } from "./push/server-client.ts";
@@ -58,6 +59,7 @@ export interface AgentTasks {
   readonly time: AgreedTime;
   readonly push: Push;
   readonly registry: RegistryPush;
+  readonly quality: QualityPush;
   readonly relays: Relays;
   readonly groups: readonly DeviceGroup[];
   readonly imaging: ImagingDevices;
@@ -135,7 +137,16 @@ export function startPeriodicTasks(agent: AgentTasks): () => void {
   };
 }
 
-async function syncDirectory({ groups, directory, time, push, registry, relays, log }: AgentTasks): Promise<void> {
+async function syncDirectory({
+  groups,
+  directory,
+  time,
+  push,
+  registry,
+  quality,
+  relays,
+  log,
+}: AgentTasks): Promise<void> {
   for (const group of groups) group.wake?.();
   const { whole, changed } = await directory.sync();
   if (whole || changed > 0) {
@@ -145,6 +156,7 @@ async function syncDirectory({ groups, directory, time, push, registry, relays, 
   if (agreed !== null) await push.retryRefusedTimes(agreed);
   push.serverResponded();
   registry.serverResponded();
+  quality.serverResponded();
   relays.serverResponded();
 }
 

@@ -3,7 +3,9 @@ import { Compile } from "typebox/compile";
 import { Outcome, STUDIES_PER_PUSH_MAX } from "../../shared/api/study.ts";
 import type { OutcomeCode } from "../../shared/api/filing-code.ts";
 import { DeliveryLoop, type DeliveryEvents, type DeliveryTiming } from "../runtime/delivery-loop.ts";
+import { gathered } from "../runtime/gathered.ts";
 import { SendError } from "../runtime/send-error.ts";
+import { inOrder, isPerhapsOfOne, isUnanswered } from "./outcomes.ts";
 import type { ServerClient } from "./server-client.ts";
 import type { Spool } from "../spool/spool.ts";
 import type { QueuedStudy } from "../spool/queries/studies/outbox.ts";
@@ -17,16 +19,8 @@ export interface PushEvents extends DeliveryEvents {
 
 /** Characters of the studies in one request. The server refuses bodies over 5 MB; most studies have a few kB. */
 const BATCH_CHARS_MAX = 2 * 1024 * 1024;
-/** Interval between two requests after scheduleSend(), so that the studies of a busy device are sent together. */
-const GATHER_MS = 200;
 /** Failures of consecutive studies after which a batch ends, because the fault is the server's. */
 const FAULTS_IN_A_ROW_MAX = 3;
-
-/**
- * Statuses that a server, or a proxy that looks into bodies, may give to one body and not to another. None is a verdict about a
- * study: only an outcome is.
- */
-const STATUSES_OF_ONE = [400, 403, 406, 413, 422, 500];
 
 /** Interval between two looks for studies that the server refused because of their time. A look reads all studies. */
 const REFUSED_TIMES_EVERY_MS = 60 * 60_000;
@@ -39,13 +33,13 @@ export class Push {
   readonly #events: PushEvents;
   readonly #timing: DeliveryTiming;
   readonly #loop: DeliveryLoop;
-  #isGathering = false;
+  /** Schedules a request for queued studies, soon. */
+  readonly scheduleSend: () => void;
   /** The last failure concerned single studies: the server took the others. */
   #isOfStudies = false;
   /** The server refused a study because of its time. "before": perhaps it refused one to an earlier process. */
   #refusedTimes: boolean | "before" = "before";
   #refusedTimesAt = Number.NEGATIVE_INFINITY;
-  #wokenAt = Number.NEGATIVE_INFINITY;
 
   constructor(spool: Spool, server: ServerClient, events: PushEvents, timing: DeliveryTiming) {
     this.#spool = spool;
@@ -53,6 +47,11 @@ export class Push {
     this.#events = events;
     this.#timing = timing;
     this.#loop = new DeliveryLoop(() => this.#sendNext(), events, timing);
+    this.scheduleSend = gathered(
+      timing.setTimer,
+      () => this.wake(),
+      () => spool.pause(),
+    );
   }
 
   /**
@@ -84,23 +83,6 @@ export class Push {
     this.#loop.responded();
   }
 
-  /**
-   * Schedules a request for queued studies: immediately, or GATHER_MS after the last one. A request costs both programs more than
-   * the studies in it, and delays acknowledgements to devices.
-   */
-  scheduleSend(): void {
-    if (this.#isGathering) return;
-    this.#isGathering = true;
-    this.#timing.setTimer(Math.max(0, this.#wokenAt + GATHER_MS - performance.now()), () => void this.#wakeInPause());
-  }
-
-  async #wakeInPause(): Promise<void> {
-    await this.#spool.pause();
-    this.#isGathering = false;
-    this.#wokenAt = performance.now();
-    this.wake();
-  }
-
   /** Stops after the request under way. */
   stop(): Promise<void> {
     return this.#loop.stop();
@@ -119,7 +101,7 @@ export class Push {
 
   /** @returns why the server deferred a study; null if it took or refused all @throws SendError for a request without outcomes */
   async #send(batch: readonly QueuedStudy[]): Promise<string | null> {
-    let outcomes: Static<typeof Outcome>[];
+    let outcomes: readonly Static<typeof Outcome>[];
     try {
       outcomes = await this.#post(batch);
     } catch (error) {
@@ -180,7 +162,7 @@ export class Push {
     return deferred;
   }
 
-  async #post(batch: readonly QueuedStudy[]): Promise<Static<typeof Outcome>[]> {
+  async #post(batch: readonly QueuedStudy[]): Promise<readonly Static<typeof Outcome>[]> {
     const studies = batch.map(({ fp, revision, body, snapshot }) => ({
       ...(JSON.parse(body) as object),
       fp,
@@ -188,28 +170,7 @@ export class Push {
       snapshot: JSON.parse(snapshot) as unknown,
     }));
     const response = await this.#server.post("/agent/v1/studies", { studies });
-    if (!Outcomes.Check(response))
-      throw new SendError("uncertain", "invalid response: expected a list of outcomes", { status: OK });
-    const { outcomes } = response;
-    const inOrder = outcomes.length === batch.length && outcomes.every(({ fp }, index) => fp === batch[index]?.fp);
-    if (!inOrder)
-      throw new SendError(
-        "uncertain",
-        `the server responded for ${outcomes.length} studies, expected ${batch.length} in order`,
-        { status: OK },
-      );
-    return outcomes;
+    const outcomes = Outcomes.Check(response) ? response.outcomes : null;
+    return inOrder(outcomes, batch, (outcome, study) => outcome.fp === study.fp, "studies");
   }
-}
-
-const OK = 200;
-
-/** The connection ended, or no response came in time: the request may have ended the server. */
-function isUnanswered({ kind, status }: SendError): boolean {
-  return kind === "uncertain" && status === null;
-}
-
-/** Returns whether one study of a request may be the cause of its failure. */
-function isPerhapsOfOne({ kind, status }: SendError): boolean {
-  return kind !== "unauthorized" && status !== null && STATUSES_OF_ONE.includes(status);
 }

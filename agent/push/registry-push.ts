@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { REGISTRY_CHANGES_MAX, type RegistryChange, RegistryOutcome } from "../../shared/api/agent/registry.ts";
 import { type DeliveryEvents, DeliveryLoop, type DeliveryTiming } from "../runtime/delivery-loop.ts";
+import { gathered } from "../runtime/gathered.ts";
 import { SendError } from "../runtime/send-error.ts";
 import {
   FILE_CHANGE,
@@ -10,6 +11,7 @@ import {
   type SettledChange,
 } from "../spool/queries/patients/registry-changes.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
+import { inOrder, isPerhapsOfOne } from "./outcomes.ts";
 import type { ServerClient } from "./server-client.ts";
 
 // Sends the changes of practice software, those of one source strictly in their order: the later one counts. A change that the
@@ -21,15 +23,10 @@ export interface RegistryPushEvents extends DeliveryEvents {
   refused(device: string, code: string | null): void;
 }
 
-/** Interval between two requests after scheduleSend(), so that the animals of a first transfer are sent together. */
-const GATHER_MS = 200;
 /** Time for which a source is left out whose first change the server does not take. */
 const STUCK_MS = 30_000;
 /** Characters of the changes in one request. */
 const BATCH_CHARS_MAX = 1024 * 1024;
-
-/** Statuses that a server, or a proxy that looks into bodies, may give to one body and not to another. */
-const STATUSES_OF_ONE = [400, 403, 406, 413, 422, 500];
 
 const Response = Compile(Type.Object({ outcomes: Type.Array(RegistryOutcome) }));
 
@@ -39,13 +36,12 @@ export class RegistryPush {
   readonly #events: RegistryPushEvents;
   readonly #timing: DeliveryTiming;
   readonly #loop: DeliveryLoop;
+  /** Schedules a request for queued changes, soon. */
+  readonly scheduleSend: () => void;
   /** Sources whose first change the server did not take, why, and until when they are left out, by performance.now(). The others go on. */
   readonly #stuck = new Map<string, { readonly error: SendError; readonly until: number }>();
   /** Sources whose changes go one by one, so that the one at fault stops only itself, and how many of the failed request are left. */
   readonly #oneByOne = new Map<string, number>();
-  #isGathering = false;
-  /** By performance.now(). */
-  #wokenAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     spool: SpoolCalls,
@@ -58,20 +54,7 @@ export class RegistryPush {
     this.#events = events;
     this.#timing = timing;
     this.#loop = new DeliveryLoop(() => this.#sendNext(), events, timing);
-  }
-
-  /**
-   * Schedules a request for queued changes: immediately, or GATHER_MS after the last one. The server counts requests, and those of
-   * results are counted with them.
-   */
-  scheduleSend(): void {
-    if (this.#isGathering) return;
-    this.#isGathering = true;
-    this.#timing.setTimer(Math.max(0, this.#wokenAt + GATHER_MS - performance.now()), () => {
-      this.#isGathering = false;
-      this.#wokenAt = performance.now();
-      this.wake();
-    });
+    this.scheduleSend = gathered(timing.setTimer, () => this.wake());
   }
 
   /** Sends the queued changes now. */
@@ -154,19 +137,10 @@ export class RegistryPush {
   async #post(batch: readonly QueuedChange[]): Promise<readonly RegistryOutcome[]> {
     const [first] = batch;
     const response = first?.kind === FILE_CHANGE ? await this.#postFile(first) : await this.#postChanges(batch);
-    if (!Response.Check(response)) {
-      throw new SendError("uncertain", "invalid response: expected a list of outcomes", { status: OK });
-    }
+    const listed = Response.Check(response) ? response.outcomes : null;
     // The server numbers a file 0.
-    const outcomes =
-      first?.kind === FILE_CHANGE ? response.outcomes.map((one) => ({ ...one, id: first.id })) : response.outcomes;
-    if (outcomes.length !== batch.length || outcomes.some(({ id }, index) => id !== batch[index]?.id)) {
-      const expected = `expected ${batch.length} in order`;
-      throw new SendError("uncertain", `the server responded for ${outcomes.length} changes, ${expected}`, {
-        status: OK,
-      });
-    }
-    return outcomes;
+    const outcomes = first?.kind === FILE_CHANGE ? listed?.map((one) => ({ ...one, id: first.id })) : listed;
+    return inOrder(outcomes ?? null, batch, (outcome, change) => outcome.id === change.id, "changes");
   }
 }
 
@@ -178,11 +152,4 @@ function contentOf({ kind, body, receivedAt }: QueuedChange): object {
   const content = JSON.parse(body) as { readonly item?: object };
   if (kind !== ("patient" satisfies RegistryChange["kind"])) return content;
   return { ...content, item: { ...content.item, updated_at: new Date(receivedAt).toISOString() } };
-}
-
-const OK = 200;
-
-/** Returns whether one change of a request may be the cause of its failure. */
-function isPerhapsOfOne({ kind, status }: SendError): boolean {
-  return kind !== "unauthorized" && status !== null && STATUSES_OF_ONE.includes(status);
 }

@@ -17,8 +17,11 @@ import { isUnknownAuthority, pinnedCertificate } from "./pinned-server.ts";
 export interface ServerClient {
   /** @returns the JSON body; null if the server has no such route @throws SendError */
   get(path: string): Promise<unknown>;
-  /** Sends bytes as they are, and other values as JSON. @returns the JSON body of the response @throws SendError */
-  post(path: string, body: unknown): Promise<unknown>;
+  /**
+   * Sends bytes as they are, and other values as JSON. `mayLack`: servers of older versions lack the route, which is not a failure.
+   * @returns the JSON body of the response; null if the server lacks such a route @throws SendError
+   */
+  post(path: string, body: unknown, mayLack?: "may lack the route"): Promise<unknown>;
   /** Sends a value as JSON. @returns the JSON body; null if the server has no such route @throws SendError */
   put(path: string, body: unknown): Promise<unknown>;
   /** Sends a PNG. @returns the JSON body; null if the server has no such route @throws SendError */
@@ -93,9 +96,10 @@ export function createServerClient(
       const response = await sendTimed("GET", path, {});
       return lacksRoute(response) ? null : bodyOf(response);
     },
-    async post(path, value) {
+    async post(path, value, mayLack) {
       const { headers, body } = await encodeBody(value);
-      return bodyOf(await sendTimed("POST", path, headers, body));
+      const response = await sendTimed("POST", path, headers, body);
+      return mayLack !== undefined && lacksRoute(response) ? null : bodyOf(response);
     },
     async put(path, value) {
       const { headers, body } = await encodeBody(value);

@@ -23,6 +23,7 @@ import { directorySyncOperationsOn } from "./patients/directory-sync.ts";
 import { patientOperationsOn } from "./patients/patients.ts";
 import { pendingMatchesOn } from "./patients/pending-matches.ts";
 import { registryChangeOperationsOn, registryChangesOn } from "./patients/registry-changes.ts";
+import { qualityRecordOperationsOn, qualityRecordsOn } from "./quality-records.ts";
 import { resultDestinationOperationsOn } from "./result-destinations.ts";
 import { retentionOperationsOn } from "./retention.ts";
 import { documentsOn } from "./studies/documents.ts";
@@ -41,6 +42,7 @@ export function operationsOn(db: Database.Database, sizes: SessionSizes = new Ma
   const outcomes = messageOutcomesOn(db);
   const pendingMatches = pendingMatchesOn(db);
   const registryChanges = registryChangesOn(db, storedBytes);
+  const qualityRecords = qualityRecordsOn(db, storedBytes);
   const sessions = sessionOperationsOn(db, storedBytes);
   const orders = orderOperationsOn(db);
   const forwards = forwardOperationsOn(db);
@@ -57,7 +59,9 @@ export function operationsOn(db: Database.Database, sizes: SessionSizes = new Ma
       pendingMatches,
       registryChanges,
       documentsOn(db, storedBytes),
+      qualityRecords,
     ),
+    ...qualityRecordOperationsOn(db, qualityRecords),
     ...confirmedProfilesOn(db),
     ...registryChangeOperationsOn(db, registryChanges, outcomes),
     ...outboxOperationsOn(db, outcomes, pendingMatches, previews),
@@ -75,7 +79,7 @@ export function operationsOn(db: Database.Database, sizes: SessionSizes = new Ma
     ...forwards,
     ...commitmentOperationsOn(db),
     ...procedureStepOperationsOn(db),
-    ...retentionOperationsOn(db, sessions, { pendingMatches, registryChanges }, storedBytes),
+    ...retentionOperationsOn(db, sessions, { pendingMatches, registryChanges, qualityRecords }, storedBytes),
     ...resultDestinationOperationsOn(db),
     ...meta,
     ...unfinishedTryOperationsOn(db),

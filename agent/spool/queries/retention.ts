@@ -5,6 +5,7 @@ import { type StoredBytes, ROW_BYTES } from "./devices/stored-bytes.ts";
 import type { SessionOperations } from "./events/sessions.ts";
 import type { PendingMatches } from "./patients/pending-matches.ts";
 import type { RegistryChanges } from "./patients/registry-changes.ts";
+import type { QualityRecords } from "./quality-records.ts";
 
 // Removal of old rows. Rows that need the server or a user stay.
 
@@ -79,13 +80,14 @@ function statementsOn(db: Database.Database) {
 interface RowsOfMessages {
   readonly pendingMatches: PendingMatches;
   readonly registryChanges: RegistryChanges;
+  readonly qualityRecords: QualityRecords;
 }
 
 /** Part of operationsOn(). */
 export function retentionOperationsOn(
   db: Database.Database,
   { nextIds }: Pick<SessionOperations, "nextIds">,
-  { pendingMatches, registryChanges }: RowsOfMessages,
+  { pendingMatches, registryChanges, qualityRecords }: RowsOfMessages,
   storedBytes: StoredBytes,
 ) {
   const sql = statementsOn(db);
@@ -116,6 +118,7 @@ export function retentionOperationsOn(
       sql.deleteLinks.run({ id });
       pendingMatches.set(id, null);
       registryChanges.removeOf(id);
+      qualityRecords.removeOf(id);
     }
   }
 
@@ -124,6 +127,7 @@ export function retentionOperationsOn(
     prune(before: number, limit: number): boolean {
       storedBytes.pruneSessions(before);
       sql.pruneDeviceReports.run(before);
+      qualityRecords.prune(before);
       const studies = sql.pruneStudies.all(before - STUDIES_KEPT_LONGER_MS) as {
         device: string | null;
         bytes: number;

@@ -210,6 +210,19 @@ const RESULT_DESTINATIONS = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+const QUALITY_RECORDS = `
+  -- Control runs and device events, which the server gets beside the studies. body is JSON of QualityRecord, with fp and key; reason is
+  -- JSON of the server's Reason. attempts counts the requests that failed with this record alone. A record outlives its message while it
+  -- is queued.
+  CREATE TABLE quality_record (
+    fp TEXT PRIMARY KEY, dedupe_key TEXT NOT NULL UNIQUE, message TEXT NOT NULL, device TEXT NOT NULL, kind TEXT NOT NULL,
+    body TEXT NOT NULL, state TEXT NOT NULL, reason TEXT, created_at INTEGER NOT NULL, settled_at INTEGER,
+    attempts INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE INDEX quality_record_queued ON quality_record (attempts) WHERE state = 'queued';
+  CREATE INDEX quality_record_message ON quality_record (message);
+`;
+
 /** The statements of each schema version: the baseline, then what each later version changes. */
 export const MIGRATIONS: readonly string[] = [
   BASELINE,
@@ -220,4 +233,5 @@ export const MIGRATIONS: readonly string[] = [
   FOLDER_FILES,
   OWN_PROFILES,
   RESULT_DESTINATIONS,
+  QUALITY_RECORDS,
 ];

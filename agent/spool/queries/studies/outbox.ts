@@ -79,6 +79,9 @@ function statementsOn(db: Database.Database) {
     queueAgain: db.prepare(
       "UPDATE study SET state = 'queued', reason = NULL, existing_fp = NULL, settled_at = NULL WHERE settled_at >= ?",
     ),
+    queueQualityAgain: db.prepare(
+      "UPDATE quality_record SET state = 'queued', reason = NULL, settled_at = NULL WHERE settled_at >= ?",
+    ),
     // A server whose clock was behind refused them. Only the latest revision counts, and only a time that is past.
     queueRefusedTimes: db.prepare(
       `UPDATE study AS s SET state = 'queued', reason = NULL, settled_at = NULL
@@ -110,9 +113,10 @@ export function outboxOperationsOn(
       return studies.length;
     },
 
-    /** Queues the studies again whose outcome came since a time. @returns their number */
+    /** Queues the studies and quality records again whose outcome came since a time. @returns the number of studies */
     resendSince(at: number): number {
       sql.forgetPreviews.run(at);
+      sql.queueQualityAgain.run(at);
       return sql.queueAgain.run(at).changes;
     },
 

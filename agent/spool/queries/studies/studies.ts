@@ -1,16 +1,22 @@
+import type { ControlRun, DeviceEvent } from "../../../../shared/api/quality.ts";
 import { type HeldStudy } from "../../../report/revision.ts";
 import type { MessageOutcome, MessageOutcomes } from "../messages/message-outcome.ts";
 import type { MatchKeys, PendingMatches } from "../patients/pending-matches.ts";
 import type { RegistryChanges, RegistryDraft } from "../patients/registry-changes.ts";
+import type { QualityRecords } from "../quality-records.ts";
 import type { Documents, FolderFile } from "./documents.ts";
 import type { StudyDraft, StudyRevisions } from "./revisions.ts";
 
-// The outcome of filing one message: its studies or changes, and its state.
+// The outcome of filing one message: its studies or changes, its quality records, and its state.
 
 export interface Settlement extends MessageOutcome {
   readonly studies: readonly StudyDraft[];
   /** A message of practice software has changes in place of studies. */
   readonly changes?: readonly RegistryDraft[];
+  /** Runs of control material in the message. */
+  readonly controls?: readonly ControlRun[];
+  /** What the device reports about itself in the message. */
+  readonly events?: readonly DeviceEvent[];
   /** The message is a file of a watched folder. */
   readonly file?: FolderFile;
   /** Incomplete messages whose content this message holds. */
@@ -28,6 +34,7 @@ export function studyOperationsOn(
   pendingMatches: PendingMatches,
   registryChanges: RegistryChanges,
   documents: Documents,
+  qualityRecords: QualityRecords,
 ) {
   return {
     /** Stores the studies and the outcome of a message. A resend changes nothing; a changed study gets a new revision. */
@@ -38,6 +45,7 @@ export function studyOperationsOn(
       const isFiled = fps.length > 0;
       pendingMatches.set(message, isFiled ? waiting : null);
       registryChanges.queue(message, changes);
+      qualityRecords.queue(message, [...(settlement.controls ?? []), ...(settlement.events ?? [])], at);
       outcomes.record({ message, state: isFiled ? "pending" : state, reason, code, at });
       // A document that has its study now has that study's state, and no reason of its own.
       const placed = settlement.file === undefined ? [] : documents.keep(message, settlement.file);
