@@ -12,7 +12,12 @@ export interface QualityState {
   /** Of `failed` and `warning`: the rule that the control at `since` broke. */
   readonly rule?: Rule;
   /** The first control after the moment that failed before one of its level passed. Absent if the state is `failed` already. */
-  readonly afterwards?: { readonly at: number; readonly rule: Rule };
+  readonly afterwards?: Failure;
+}
+
+interface Failure {
+  readonly at: number;
+  readonly rule: Rule;
 }
 
 /** What the latest value of a level broke, and since when the level has been so. */
@@ -85,7 +90,7 @@ function firstOf(levels: ReadonlyMap<string, LevelState>, verdict: LevelState["v
 }
 
 /** Returns the first failure after a moment of a level that did not pass in between. */
-function failureAfter(judged: readonly JudgedRun[], at: number): QualityState["afterwards"] | null {
+function failureAfter(judged: readonly JudgedRun[], at: number): Failure | null {
   const passed = new Set<string>();
   for (const one of judged) {
     if (one.run.at <= at) continue;
