@@ -97,6 +97,7 @@ function reagents(segments: readonly Segment[], sentAt: string): FoundEvent[] {
         .split(",")
         .map((part) => part.trim());
       test = title(segment);
+      at = timeOf(segment, 19, at);
       if (SLIDE.test(segment.component(3, 1))) found.push({ event: "reagent", at, subject: test, lot, expires });
       else if (row !== null) found.push({ event: "reagent", at, subject: row, lot: valueOf(segment) });
     }
