@@ -24,8 +24,8 @@ const bounds = {
   dayMs: DAY_MS,
   weekMs: 7 * DAY_MS,
 };
-/** Events that the alerts of a clinic look at. */
-const CARE_EVENTS_MAX = 2000;
+/** Events that the alerts of a device look at. */
+const CARE_EVENTS_MAX = 500;
 
 interface Clinic {
   readonly clinicId: number;
@@ -111,21 +111,21 @@ export interface CareFacts {
   readonly faulty: readonly DeviceCare[];
 }
 
-/** Reads what the devices of a clinic report about themselves and a person has to know. */
-export async function readCareFacts(session: Session, { clinicId, timeZone, now }: Clinic): Promise<CareFacts> {
-  const rows = await session.all(careEvents, { clinicId, since: now - bounds.expiredMs });
-  const devices = grouped(
-    rows.filter(({ at }) => at <= now),
-    ({ device_id }) => device_id,
-  );
+/** Reads what these devices of a clinic report about themselves and a person has to know. */
+export async function readCareFacts(
+  session: Session,
+  { clinicId, timeZone, now }: Clinic,
+  devices: readonly { readonly id: string; readonly name: string | null }[],
+): Promise<CareFacts> {
   const expired: DeviceCare[] = [];
   const faulty: DeviceCare[] = [];
-  for (const [device, events] of devices) {
-    const name = events[0]?.device_name ?? device;
-    const used = usedExpired(events, dayOf(timeZone));
-    if (used.length > 0) expired.push({ device, name, count: used.length, since: Math.min(...used) });
-    const faults = repeatedFaults(events, now, dayOf(timeZone));
-    if (faults.length > 0) faulty.push({ device, name, count: faults.length, since: Math.min(...faults) });
+  for (const [device, name] of new Map(devices.map((each) => [each.id, each.name]))) {
+    const rows = await session.all(careEvents, { clinicId, device, since: now - bounds.expiredMs, now });
+    const of = { device, name: name ?? rows[0]?.device_name ?? device };
+    const used = usedExpired(rows, dayOf(timeZone));
+    if (used.length > 0) expired.push({ ...of, count: used.length, since: Math.min(...used) });
+    const faults = repeatedFaults(rows, now, dayOf(timeZone));
+    if (faults.length > 0) faulty.push({ ...of, count: faults.length, since: Math.min(...faults) });
   }
   return { expired, faulty };
 }
@@ -149,22 +149,14 @@ function usedExpired(events: readonly CareRow[], day: (at: number) => string): n
 function repeatedFaults(events: readonly CareRow[], now: number, day: (at: number) => string): number[] {
   const faults = events.filter(({ event, at }) => event === "fault" && at > now - bounds.weekMs);
   const ofDay = faults.filter(({ at }) => at > now - bounds.dayMs);
-  const same = [...grouped(faults, ({ subject, text }) => subject ?? text ?? "").values()].filter(
-    (each) => new Set(each.map(({ at }) => day(at))).size >= bounds.faults,
-  );
-  const found = new Set([...(ofDay.length >= bounds.faults ? ofDay : []), ...same.flat()]);
-  return [...found].map(({ at }) => at);
+  const daysOf = new Map<string, Set<string>>();
+  for (const fault of faults) daysOf.set(nameOf(fault), (daysOf.get(nameOf(fault)) ?? new Set()).add(day(fault.at)));
+  const again = faults.filter((fault) => (daysOf.get(nameOf(fault))?.size ?? 0) >= bounds.faults);
+  return [...new Set([...(ofDay.length >= bounds.faults ? ofDay : []), ...again])].map(({ at }) => at);
 }
 
-function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
-  const groups = new Map<string, Item[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
-  }
-  return groups;
+function nameOf({ subject, text }: CareRow): string {
+  return subject ?? text ?? "";
 }
 
 const COLUMNS = ["id", "at", "event", "subject", "lot", "expires", "count", "text", "author"] as const;
@@ -205,13 +197,15 @@ const reagentsOfDevice = query((db, p: { clinicId: number; device: string; since
     .limit(REAGENT_EVENTS_MAX),
 );
 
-const careEvents = query((db, p: { clinicId: number; since: number }) =>
+export const careEvents = query((db, p: { clinicId: number; device: string; since: number; now: number }) =>
   db
     .selectFrom("device_event")
-    .select(["device_id", "device_name", "at", "event", "subject", "lot", "expires", "text"])
+    .select(["device_name", "at", "event", "subject", "lot", "expires", "text"])
     .where("clinic_id", "=", p.clinicId)
-    .where("event", "in", ["reagent", "fault"])
+    .where("device_id", "=", p.device)
     .where("at", ">=", p.since)
+    .where("at", "<=", p.now)
+    .where("event", "in", ["reagent", "fault"])
     .orderBy("at", "desc")
     .orderBy("id", "desc")
     .limit(CARE_EVENTS_MAX),

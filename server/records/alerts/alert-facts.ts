@@ -36,7 +36,11 @@ export async function readAlertFacts(
     keys: await session.all(keysInUse, { clinicId }),
     knownPasswords: await session.all(knownPasswords, { clinicId }),
     pausedWebhooks: await webhooksPausedByThemselves(session, clinicId),
-    care: await readCareFacts(session, { clinicId, timeZone, now }),
+    care: await readCareFacts(
+      session,
+      { clinicId, timeZone, now },
+      agents.flatMap(({ devices }) => devices),
+    ),
     unmatched: { count: waiting?.count ?? 0, oldest: waiting?.oldest ?? null },
     critical: await unseenCritical(session, { clinicId, now, openCritical }),
   };

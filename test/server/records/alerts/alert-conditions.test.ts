@@ -26,6 +26,7 @@ const empty: ClinicFacts = {
   knownPasswords: [],
   pausedWebhooks: [],
   destinations: [],
+  care: { expired: [], faulty: [] },
 };
 
 const device: DeviceShown = {
