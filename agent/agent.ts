@@ -113,10 +113,7 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
   const context = {
     ...{ config, spool, directory, metrics, log },
     now: () => time.best(),
-    queued: () => {
-      push.scheduleSend();
-      quality.scheduleSend();
-    },
+    queued: () => [push, quality].forEach((each) => each.scheduleSend()),
     changesQueued: () => registry.scheduleSend(),
   };
   const imaging = await createImaging(context, server);
@@ -160,9 +157,7 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
       await backups.stop();
       await Promise.all(devices.map((device) => device.close()));
       for (const group of groups) await group.stop();
-      await push.stop();
-      await registry.stop();
-      await quality.stop();
+      await Promise.all([push, registry, quality].map((each) => each.stop()));
       await relays.stop();
       await changeSync.stop();
       await spool.close();

@@ -50,6 +50,11 @@ const CONTROL_WORDS = new RegExp(
   "iu",
 );
 
+/** Returns whether a text means a calibration, whose values are no control's. */
+export function saysCalibration(text: string): boolean {
+  return text.length <= NAME_MAX && /(?<!\p{L})calibrat(?:ion|or)s?(?!\p{L})/iu.test(text);
+}
+
 /** A control's result in words: `LEVEL 1: IQC 1`. */
 const CONTROL_VALUE =
   /(?<![\p{L}\p{N}])(?:level[\s_-]*\d+|[IE]?QC[\s_-]*\d+).*(?:(?<!\p{L})[IE]?QC(?!\p{L})|control)|^[IE]?QC[\s_-]*\d+$/iu;

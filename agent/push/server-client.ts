@@ -66,7 +66,7 @@ export function createServerClient(
   pin?: string,
 ): ServerClient {
   const base = url.replace(/\/+$/, "");
-  const { ca, failure } = trustIn(base, pin);
+  const { ca, connected } = trustIn(base, pin);
   const send = async (
     method: string,
     path: string,
@@ -81,15 +81,17 @@ export function createServerClient(
     const began = performance.now();
     let response: ServerResponse | null = null;
     try {
-      response = await send(...parts);
+      response = await connected(() => send(...parts));
       return response;
-    } catch (error) {
-      throw error instanceof SendError ? error : await failure(error as Error);
     } finally {
       const receivedAt = Date.now();
       const sentAt = receivedAt - (performance.now() - began);
       heard({ date: response?.headers.date, sentAt, receivedAt });
     }
+  };
+  const sendValue = async (method: string, path: string, value: unknown) => {
+    const { headers, body } = await encodeBody(value);
+    return sendTimed(method, path, headers, body);
   };
   return {
     async get(path) {
@@ -97,13 +99,11 @@ export function createServerClient(
       return lacksRoute(response) ? null : bodyOf(response);
     },
     async post(path, value, mayLack) {
-      const { headers, body } = await encodeBody(value);
-      const response = await sendTimed("POST", path, headers, body);
+      const response = await sendValue("POST", path, value);
       return mayLack !== undefined && lacksRoute(response) ? null : bodyOf(response);
     },
     async put(path, value) {
-      const { headers, body } = await encodeBody(value);
-      const response = await sendTimed("PUT", path, headers, body);
+      const response = await sendValue("PUT", path, value);
       return lacksRoute(response) ? null : bodyOf(response);
     },
     async putPng(path, png) {
@@ -116,11 +116,9 @@ export function createServerClient(
       const signal = AbortSignal.timeout(DOWNLOAD_MS);
       try {
         const headers = { "x-api-key": keyOrThrow(key) };
-        const begin = async () =>
-          sendRequest(new URL(`${base}${path}`), { headers, idleMs: timeoutMs, signal, ca: await ca() });
-        const response = await begin().catch(async (error: Error) => {
-          throw error instanceof SendError ? error : await failure(error);
-        });
+        const response = await connected(async () =>
+          sendRequest(new URL(`${base}${path}`), { headers, idleMs: timeoutMs, signal, ca: await ca() }),
+        );
         if (response.statusCode !== 200) throw statusError(await readError(response));
         await pipeline(response, atMost(bytesMax), fs.createWriteStream(file));
       } catch (error) {
@@ -131,7 +129,10 @@ export function createServerClient(
   };
 }
 
-/** The certificate of the server's authority, and the failure of a connection. Without a pin the system's authorities count. */
+/**
+ * The certificate of the server's authority, and a wrapper that gives a failed connection its SendError. Without a pin the system's
+ * authorities count.
+ */
 function trustIn(base: string, pin: string | undefined) {
   let authority: Buffer | undefined;
   const ca = async () => (pin === undefined ? undefined : (authority ??= await pinnedCertificate(base, pin)));
@@ -144,7 +145,14 @@ function trustIn(base: string, pin: string | undefined) {
       (fault: Error) => (fault instanceof SendError ? fault : networkError(new URL(base), fault)),
     );
   };
-  return { ca, failure };
+  const connected = async <Result>(request: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await request();
+    } catch (error) {
+      throw error instanceof SendError ? error : await failure(error as Error);
+    }
+  };
+  return { ca, connected };
 }
 
 async function encodeBody(value: unknown): Promise<{ headers: http.OutgoingHttpHeaders; body: Uint8Array }> {

@@ -1,5 +1,5 @@
 import type { Measurement } from "../../shared/clinical/results.ts";
-import type { DeviceEvent } from "../../shared/api/quality.ts";
+import type { ControlRun, DeviceEvent, PrintedTarget } from "../../shared/api/quality.ts";
 import type { Modality, NotReported, PatientHint } from "../../shared/api/study.ts";
 
 /** Report of one patient's sample: field names of the API, values of the device. */
@@ -36,6 +36,9 @@ export interface Report {
   readonly comments: readonly string[];
 }
 
+/** A run of control material, as its message describes it. It names no patient. Filing adds the fp and the source. */
+export type ControlDraft = Omit<ControlRun, "fp" | "source">;
+
 /** Joins the Report to a study whose dedupe_key has this prefix, if both were measured within `withinMs`. */
 export interface Collection {
   readonly prefix: string;
@@ -62,6 +65,8 @@ export interface DeviceResult {
   readonly isWord?: true;
   readonly unit: string;
   readonly range: string;
+  /** The target that the device prints with a control's value, in place of a range. */
+  readonly target?: PrintedTarget;
   /** The device's flags, joined by blanks. `<` and `>` bound the value. */
   readonly flag: string;
   /** Reason why the value is not final; null for a final one. */
@@ -75,10 +80,15 @@ export interface DeviceResult {
 /** What a device reports about itself, before it has its fp and its source. */
 export type DeviceEventDraft = Omit<DeviceEvent, "fp" | "source">;
 
-/** Result of reading one message. */
+/** Result of reading one message. `controls`: its runs of control material; absent without any. */
 export type Reading = (
-  | { readonly is: "reports"; readonly reports: readonly Report[]; readonly notes: readonly string[] }
-  | { readonly is: "not-for-patients"; readonly reason: string }
+  | {
+      readonly is: "reports";
+      readonly reports: readonly Report[];
+      readonly notes: readonly string[];
+      readonly controls?: readonly ControlDraft[];
+    }
+  | { readonly is: "not-for-patients"; readonly reason: string; readonly controls?: readonly ControlDraft[] }
   /** `withdrawals`: withdrawals of a message without results. */
   | { readonly is: "quarantined"; readonly reason: string; readonly withdrawals?: readonly Report[] }
 ) & {
@@ -95,6 +105,8 @@ export interface ReadContext {
   readonly receivedAt: number;
   /** The clinic's analytes of the device's codes, folded by foldName(). Each is a code of the catalogue. */
   readonly codes?: ReadonlyMap<string, string>;
+  /** Numbers of samples that the clinic uses for control material, folded by foldNumber(). */
+  readonly controls?: ReadonlySet<string>;
 }
 
 /** Lists the parts of a message that its studies lack, for the message list. Nothing is dropped silently. */

@@ -1,4 +1,5 @@
 import { type Modality, type NotReported, RESULTS_MAX } from "../../shared/api/study.ts";
+import type { PrintedTarget } from "../../shared/api/quality.ts";
 import {
   type Analyte,
   analyteByCode,
@@ -16,9 +17,16 @@ import { labelOf, NO_CODE, type Sample, type SampleProfile } from "./sample.ts";
 
 // The rows of a sample: each result becomes a row under an analyte of the catalogue or under the device's own code, or a reason.
 
+export interface FoundRow {
+  /** Null for a code outside the catalogue. */
+  readonly modality: Modality | null;
+  readonly row: Measurement;
+  /** Of a control's value. */
+  readonly target?: PrintedTarget;
+}
+
 export interface SampleRows {
-  /** `modality` is null for a code outside the catalogue. */
-  readonly found: { readonly modality: Modality | null; readonly row: Measurement }[];
+  readonly found: FoundRow[];
   readonly withdrawn: { readonly modality: Modality | null; readonly analyte: string }[];
   /** Codes that became rows without an analyte of the catalogue. */
   readonly unmapped: string[];
@@ -87,6 +95,7 @@ function readResult(
     const codes = [deviceCode(result), ...(match === null ? [] : [match.analyte.api_code])];
     rows.withdrawn.push(...codes.map((analyte) => ({ modality, analyte })));
   }
+  const target = result.target === undefined ? {} : { target: result.target };
   const label = match?.analyte.api_code ?? labelOf(result.names);
   const code = match?.analyte.api_code ?? deviceCode(result);
   if (result.notFinal !== null) {
@@ -100,12 +109,13 @@ function readResult(
       rows.comments.push(`${label}: ${result.value}`);
   } else if (match === null || !fits(value, match.analyte)) {
     rows.unmapped.push(result.names.join("^") || NO_CODE);
-    rows.found.push({ modality: profile.modality, row: rowOfDevice(value, deviceFields(result, value, species)) });
+    const row = rowOfDevice(value, deviceFields(result, value, species));
+    rows.found.push({ modality: profile.modality, row, ...target });
   } else {
     const device = deviceFields(result, value, species);
     const { row, warning } = rowOfAnalyte(match, value, result.unit, device);
     rows.notes.push(...[match.note, warning].filter((note) => note !== null));
-    rows.found.push({ modality, row });
+    rows.found.push({ modality, row, ...target });
   }
 }
 

@@ -1,6 +1,16 @@
 import type { Modality, PatientHint } from "../../shared/api/study.ts";
 import type { DeviceResult } from "./report.ts";
 
+/** Control material, as the device describes it. Empty and absent texts count alike. */
+export interface ControlMaterial {
+  readonly material?: string;
+  readonly level?: string;
+  readonly lot?: string;
+  readonly expires?: string;
+  /** The device's verdict on the run: `PASS`. */
+  readonly verdict?: string;
+}
+
 /** One sample of one patient as the device described it. It becomes one study per modality. */
 export interface Sample {
   readonly device_name: string;
@@ -16,6 +26,8 @@ export interface Sample {
    * Times as sent: of the results (completed before started), of the order (collected before ordered), of the message.
    */
   readonly times: { readonly results: readonly string[]; readonly order: readonly string[]; readonly sent: string };
+  /** The sample is control material: it becomes a control run and never a study. */
+  readonly control?: ControlMaterial;
   /** The device declares urine. */
   readonly urine: boolean;
   /** The device declares blood. Without it, a ketone meter's KET would make the glucose with it urine. */

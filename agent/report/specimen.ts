@@ -2,7 +2,8 @@ import type { Measurement } from "../../shared/clinical/results.ts";
 import { readSpecies } from "../../shared/clinical/species.ts";
 import { type Modality, RESULTS_MAX } from "../../shared/api/study.ts";
 import { collectionKey, dedupeKey, separateEqualKeys } from "./dedupe-key.ts";
-import { describe, type ReadContext, type Reading, type Report } from "./report.ts";
+import { controlDraft, foldNumber } from "./control.ts";
+import { type ControlDraft, describe, type ReadContext, type Reading, type Report } from "./report.ts";
 import { hasClock, isImpossible, isSuspect, readTime } from "./device-time.ts";
 import { readRows, type SampleRows } from "./sample-rows.ts";
 import type { Sample, SampleProfile } from "./sample.ts";
@@ -10,8 +11,51 @@ import type { Sample, SampleProfile } from "./sample.ts";
 // Second half of reading, shared by all protocols: turns samples into Reports with parsed values, units, times and
 // identity. The first half (the protocols' read.ts) finds the sample's fields in a message.
 
-/** Reads samples into Reports. `notes`: further notes on the message. @returns null without any result */
+/**
+ * Reads samples into Reports, and those of control material into control runs. `notes`: further notes on the message. `otherwise`:
+ * reads a message without any patient's result.
+ */
 export function readSamples(
+  samples: readonly Sample[],
+  notes: readonly string[],
+  profile: SampleProfile,
+  context: ReadContext,
+  otherwise: (patients: readonly Sample[], notes: readonly string[]) => Reading,
+): Reading {
+  const named = samples.map((sample) => ({ sample, number: clinicsNumber(sample, context) }));
+  const patients = named.flatMap(({ sample, number }) =>
+    sample.control === undefined && number === null ? [sample] : [],
+  );
+  const controls = named.flatMap(({ sample, number }) =>
+    patients.includes(sample) ? [] : (readControl(sample, number !== null, profile, context) ?? []),
+  );
+  const ofClinic = named.flatMap(({ number }) =>
+    number === null ? [] : [`sample ${number} is a control of the clinic`],
+  );
+  const all = [...notes, ...new Set(ofClinic)];
+  const reading = readPatients(patients, all, profile, context) ?? otherwise(patients, all);
+  return controls.length === 0 || reading.is === "quarantined" ? reading : { ...reading, controls };
+}
+
+/** Returns the number of a sample that the clinic uses for control material; null for another sample. */
+function clinicsNumber({ control, identifier, sampleIds = [] }: Sample, { controls }: ReadContext): string | null {
+  if (control !== undefined || controls === undefined) return null;
+  return [identifier ?? "", ...sampleIds].find((number) => controls.has(foldNumber(number))) ?? null;
+}
+
+function readControl(
+  sample: Sample,
+  isClinics: boolean,
+  profile: SampleProfile,
+  context: ReadContext,
+): ControlDraft | null {
+  const times = readTimes(sample, context);
+  const time = times.isReplaced ? { ...times, identifying: null, isExact: false } : times;
+  return controlDraft(sample, readRows(sample, profile, null, context), time, context.device, isClinics);
+}
+
+/** @returns null without any result */
+function readPatients(
   samples: readonly Sample[],
   notes: readonly string[],
   profile: SampleProfile,

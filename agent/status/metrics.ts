@@ -36,6 +36,7 @@ export function createMetrics() {
     messages: gauge("vetwire_messages", "Stored messages, by state", "state"),
     outboxDepth: gauge("vetwire_outbox_depth", "Studies waiting for the server"),
     outboxOldest: gauge("vetwire_outbox_oldest_seconds", "Age of the oldest study that waits; 0 if none waits"),
+    qualityWaiting: gauge("vetwire_quality_records_waiting", "Control runs and device events waiting for the server"),
     backupSucceeded: gauge(
       "vetwire_backup_success_timestamp_seconds",
       "Time of the last successful backup, in seconds since 1970; 0 before the first",

@@ -105,10 +105,15 @@ export async function serveStatus(
 }
 
 async function render(spool: Spool, metrics: Metrics): Promise<string> {
-  const [counts, outbox] = await Promise.all([spool.call("countMessages"), spool.call("outbox")]);
+  const [counts, outbox, quality] = await Promise.all([
+    spool.call("countMessages"),
+    spool.call("outbox"),
+    spool.call("waitingQuality"),
+  ]);
   metrics.messages.reset();
   for (const { state, count } of counts) metrics.messages.set({ state }, count);
   metrics.outboxDepth.set(outbox.depth);
   metrics.outboxOldest.set(outbox.oldestAt === null ? 0 : Math.max(0, (Date.now() - outbox.oldestAt) / 1000));
+  metrics.qualityWaiting.set(quality.depth);
   return metrics.registry.metrics();
 }

@@ -1,4 +1,4 @@
-import { tableLines } from "../../../shared/platform/cli/output.ts";
+import { plural, tableLines } from "../../../shared/platform/cli/output.ts";
 import { outcomeText } from "../../../shared/network/hl7-sender/outcome-words.ts";
 import { localTime } from "../../../shared/runtime/local-time.ts";
 import type { ImageTotals } from "../../imaging/catalogue.ts";
@@ -26,6 +26,7 @@ export function statusLines({ running, devices, server, clock, outbox, directory
     ...(server === null ? [] : [serverLine(server)]),
     `${outbox.depth} to send${outbox.oldest_at === null ? "" : `, the oldest since ${localTime(outbox.oldest_at)}`}`,
     ...(outbox.reason === null ? [] : [`the oldest waits, because ${outbox.reason}`]),
+    ...(outbox.quality === 0 ? [] : [`${plural(outbox.quality, "record")} of controls and devices to send`]),
     `${patients} patients, ${fetched}, last synced ${localOrNever(synced_at)}`,
     ...(isClockWrong(offsetS) ? [clockSentence(offsetS)] : []),
   ];

@@ -14,8 +14,8 @@ export const reprocessCommand = new Command("reprocess")
   .addOption(configOption())
   .requiredOption(
     "--state <state>",
-    "filed (after a new mapping of codes), quarantined or unmatched; repeatable",
-    stateParser(["filed", "quarantined", "unmatched"]),
+    "filed (after a new mapping of codes), quarantined, unmatched or not-for-patients (for the controls of the past); repeatable",
+    stateParser(["filed", "quarantined", "unmatched", "not-for-patients"]),
     [],
   )
   .option("--device <id>", "only messages of the device; repeatable", collect, [])

@@ -1,7 +1,7 @@
 import type { AstmProfile } from "../../protocols/astm/profile.ts";
 import type { Pattern } from "../../protocols/profile.ts";
 import { withAstmCapabilities } from "../capabilities/capabilities.ts";
-import { baseOf, namesOf, stated, wordsByMark } from "./base.ts";
+import { baseOf, materialOf, namesOf, stated, wordsByMark } from "./base.ts";
 import { readPattern } from "./pattern.ts";
 import type { ProfileForm } from "./schema.ts";
 import { conditionOf, sourceOf } from "./source.ts";
@@ -20,6 +20,7 @@ export function astmProfile(form: ProfileForm): AstmProfile {
   const [ownerOf, speciesOf] = [owner, species].map((each) =>
     each === undefined || each === "none" ? undefined : sourceOf(each, ["P"]),
   );
+  const material = materialOf(controls, ["P", "O"]);
   const nameOf = name === undefined ? undefined : sourceOf(name, ["O"]);
   const [reagentName, reagentLot] = [reagent?.name, reagent?.lot].map((each) =>
     each === undefined ? undefined : sourceOf(each, ["O", "R"]),
@@ -44,6 +45,7 @@ export function astmProfile(form: ProfileForm): AstmProfile {
         }),
       skipOrder: typeof controls.order === "string" ? readPattern(controls.order) : undefined,
       alwaysNamesPatient: controls.withoutPatient,
+      control: material && (({ P, O }) => material({ ...(P && { P }), ...(O && { O }) })),
       urine: urine && ((r) => urine({ R: r })),
       isRemark: remarks.length === 0 ? undefined : (r) => remarks.some((holds) => holds({ R: r })),
       statuses,

@@ -1,4 +1,5 @@
 import type { Pattern, ProfileBase } from "../../protocols/profile.ts";
+import type { ControlMaterial } from "../../report/sample.ts";
 import { readPattern } from "./pattern.ts";
 import type { ProfileForm } from "./schema.ts";
 import { type Records, type Source, sourceOf } from "./source.ts";
@@ -47,6 +48,21 @@ export function namesOf(
     }
     return [];
   };
+}
+
+const MATERIAL = ["material", "level", "lot", "expires"] as const;
+
+/** Reads the control material of an order; undefined for a profile without places of its own. */
+export function materialOf(
+  controls: NonNullable<ProfileForm["controls"]>,
+  names: readonly string[],
+): ((found: Records) => ControlMaterial) | undefined {
+  const sources = MATERIAL.flatMap((key) => {
+    const form = controls[key];
+    return form === undefined ? [] : [[key, sourceOf(form, names)] as const];
+  });
+  if (sources.length === 0) return undefined;
+  return (found) => Object.fromEntries(sources.map(([key, source]) => [key, source(found)]));
 }
 
 /** Returns words by mark, where a key may list several marks. */

@@ -58,6 +58,7 @@ const KEYS: Readonly<Record<string, readonly Protocol[]>> = {
     "controls.patientProcessing collect.singles orders.neutered orders.tests orders.testSystem orders.panel",
   ),
   ...of(["hl7"], "orders.patientRows orders.displayFirst orders.speciesRow orders.lines"),
+  ...of(["hl7"], "controls.target controls.inOrder"),
   ...of(["text"], "text results.flag results.words results.comment"),
   ...of(
     ["astm", "hl7"],

@@ -1,12 +1,13 @@
-import type { Hl7Profile, PatientFields } from "../../protocols/hl7/profile.ts";
+import { readValue } from "../../../shared/clinical/analytes/value.ts";
+import type { ControlPlaces, Hl7Profile, PatientFields } from "../../protocols/hl7/profile.ts";
 import type { Segment } from "../../protocols/hl7/message/segment.ts";
 import type { OrderFormat } from "../../protocols/hl7/order-format.ts";
 import type { DeviceResult } from "../../report/report.ts";
 import { withHl7Capabilities } from "../capabilities/capabilities.ts";
-import { baseOf, namesOf, stated, wordsByMark } from "./base.ts";
+import { baseOf, materialOf, namesOf, stated, wordsByMark } from "./base.ts";
 import { readPattern } from "./pattern.ts";
 import type { ProfileForm } from "./schema.ts";
-import { conditionOf, patternAt, type Records, sourceOf, wordsOf, type SourceForm } from "./source.ts";
+import { conditionOf, patternAt, type Records, type Source, sourceOf, wordsOf, type SourceForm } from "./source.ts";
 
 // A profile of HL7 v2 from its file.
 
@@ -31,6 +32,7 @@ export function hl7Profile(form: ProfileForm): Hl7Profile {
       notForPatients: orderPattern(controls.order),
       controlWithoutPatient: controls.withoutPatient,
       controlLot: controls.expiredLot,
+      control: controlOf(controls),
       runTime: fieldOf(sample.time),
       sampleField: fieldOf(sample.number),
       comments: commentsOf(sample.comments),
@@ -62,6 +64,56 @@ function fieldOf(place: SourceForm | undefined): number | undefined {
 function orderPattern(order: NonNullable<ProfileForm["controls"]>["order"]) {
   if (order === undefined || typeof order === "string") return order === undefined ? undefined : readPattern(order);
   return patternAt("OBR-4", [[order.when, order.unless]]);
+}
+
+type Controls = NonNullable<ProfileForm["controls"]>;
+
+/** The places of a device's control material; undefined without one of them. */
+function controlOf(controls: Controls): Hl7Profile["control"] {
+  const material = materialOf(controls, ["PID", "OBR"]);
+  const target = controls.target === undefined ? undefined : targetOf(controls.target);
+  const inOrder = controls.inOrder === undefined ? undefined : inOrderOf(controls.inOrder, target);
+  if (material === undefined && target === undefined && inOrder === undefined) return undefined;
+  return {
+    material: (segments) => material?.({ ...segments }) ?? {},
+    ...(target === undefined ? {} : { target }),
+    ...(inOrder === undefined ? {} : { inOrder }),
+  };
+}
+
+function targetOf({ mean, sd }: NonNullable<Controls["target"]>): NonNullable<ControlPlaces["target"]> {
+  const [meanAt, sdAt] = [mean, sd].map((form) => sourceOf(form, ["OBR", "OBX"])) as [Source, Source];
+  return (segments) => {
+    const [printedMean, printedSd] = [meanAt, sdAt].map((source) =>
+      readValue(source(segments), { decimalComma: true }),
+    );
+    if (printedMean?.is !== "number") return null;
+    const hasSd = printedSd?.is === "number" && printedSd.value > 0;
+    return { mean: printedMean.value, ...(hasSd ? { sd: printedSd.value } : {}) };
+  };
+}
+
+function inOrderOf(
+  { name, value, unit }: NonNullable<Controls["inOrder"]>,
+  target: ControlPlaces["target"],
+): NonNullable<ControlPlaces["inOrder"]> {
+  const [nameAt, valueAt, unitAt] = [name, value, unit].map((form) => sourceOf(form, ["OBR"])) as [
+    Source,
+    Source,
+    Source,
+  ];
+  return (order) => {
+    const test = nameAt({ OBR: order });
+    if (test === "" || valueAt({ OBR: order }) === "") return null;
+    const printed = target?.({ OBR: order });
+    return {
+      names: [test],
+      value: valueAt({ OBR: order }),
+      unit: unitAt({ OBR: order }),
+      ...{ range: "", flag: "", notFinal: null },
+      ...(printed == null ? {} : { target: printed }),
+    };
+  };
 }
 
 function commentsOf(comments: NonNullable<ProfileForm["sample"]>["comments"]): Hl7Profile["comments"] {

@@ -72,6 +72,15 @@ export function partsOf(form: ProfileForm): Part[] {
       ? pattern(["controls", "order"], controls.order)
       : conditions(["controls", "order"], controls.order ?? {}, isHl7 ? ["OBR-4"] : specimen)),
     ...pattern(["controls", "patientProcessing"], controls.patientProcessing),
+    ...(["material", "level", "lot", "expires"] as const).flatMap((key) =>
+      source(["controls", key], controls[key], isHl7 ? ["PID", "OBR"] : ["P", "O"]),
+    ),
+    ...(["mean", "sd"] as const).flatMap((key) =>
+      source(["controls", "target", key], controls.target?.[key], ["OBR", "OBX"]),
+    ),
+    ...(["name", "value", "unit"] as const).flatMap((key) =>
+      source(["controls", "inOrder", key], controls.inOrder?.[key], ["OBR"]),
+    ),
     ...(form.collect?.number === "barcode" ? [] : pattern(["collect", "number"], form.collect?.number)),
     ...pattern(["orders", "tests", "pattern"], form.orders?.tests?.pattern),
   ];

@@ -216,6 +216,12 @@ export const ProfileForm = ClosedObject({
       withoutPatient: Type.Literal(true),
       expiredLot: Type.Literal(true),
       patientProcessing: PatternText,
+      /** The control material, by the P and O records or by PID and OBR. */
+      ...{ material: SourceForm, level: SourceForm, lot: SourceForm, expires: SourceForm },
+      /** The target of a row. A range that the device prints is then the patients'. */
+      target: ClosedObject({ mean: SourceForm, sd: SourceForm }),
+      /** The result of a control that the device writes into its OBR. */
+      inOrder: ClosedObject({ name: SourceForm, value: SourceForm, unit: SourceForm }),
     }),
   ),
   collect: Type.Optional(

@@ -190,11 +190,13 @@ function slices(text: string, widths: readonly number[]): string[] {
 
 function readRun(run: Run, marks: MarkMeanings): TextReading {
   const { condition, identifier, species, tests } = run;
-  if (condition === "CONTROL" || condition === "QC") return notForPatients(`a control run (${condition})`);
-  if (condition !== "NORMAL")
+  const reason = `a control run (${condition})`;
+  const isControl = condition === "CONTROL" || condition === "QC";
+  if (!isControl && condition !== "NORMAL")
     return problem(`the condition is ${condition}, and only NORMAL is known to be a patient's`);
   const measuredAt = timeOf(run.date, run.time);
   if (measuredAt === null) {
+    if (isControl) return notForPatients(reason);
     return problem(`the time is ${run.date} ${run.time}, expected yyyy-mm-dd or dd-mm-yyyy, and hh:mm`);
   }
   const specimens = new Set(tests.map(({ name }) => specimenOf(name).specimen));
@@ -206,6 +208,8 @@ function readRun(run: Run, marks: MarkMeanings): TextReading {
   return {
     is: "sample",
     events,
+    // The column of the name has the control solution. The lots of slides are comments: each test has its own.
+    ...(isControl ? { control: { reason, material: run.name } } : {}),
     sample: {
       identifier,
       // Staff type the animal's name into the column of the id.
@@ -220,7 +224,10 @@ function readRun(run: Run, marks: MarkMeanings): TextReading {
         ...run.comments,
         ...tests.flatMap((test) => (lotText(test) === "" ? [] : [`${test.name.trim()}: lot ${lotText(test)}`])),
       ],
-      notes: species === "" ? [] : [`the species is number ${species} of the clinic's own list, which is not read`],
+      notes:
+        species === "" || isControl
+          ? []
+          : [`the species is number ${species} of the clinic's own list, which is not read`],
     },
   };
 }

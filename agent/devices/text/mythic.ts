@@ -40,6 +40,8 @@ const HEAD = new Set([
   ...["DATE", "TIME", "MODE", "UNIT", "SID", "PID", "ID", "TYPE", "BIRTH", "SEX"],
   ...["SEQ", "TEST", "RTYPE", "RACK", "POS", "TUBE_TYPE", "PRESC", "LOCAT", "DRAW DATE", "DRAW TIME", "PREL", "CYCLE"],
 ]);
+/** Lines of a control's run. */
+const HEAD_OF_CONTROL = new Set(["LOT", "LEVEL"]);
 /** Histograms and scatter plots. They stay in the stored message. */
 const PICTURE = /(?:CURVE|THRESHOLDS?|MATRIX)$/;
 /** Lines of words with any number of fields. */
@@ -91,18 +93,20 @@ function readRun(model: string, lines: readonly (readonly string[])[]): TextRead
   const head = new Map<string, string>();
   const comments: string[] = [];
   const rows: (readonly string[])[] = [];
+  const isControl = lines.some(([name, mode]) => name === "MODE" && mode === "QC");
   for (const line of lines) {
     const [name = "", ...fields] = line;
     const words = fields.filter(Boolean).join(", ");
     if (PICTURE.test(name)) continue;
-    if (HEAD.has(name)) head.set(name, fields[0] ?? "");
+    if (HEAD.has(name) || (isControl && HEAD_OF_CONTROL.has(name))) head.set(name, fields[0] ?? "");
     else if (!WORDS.test(name) && (line.length >= RESULT_FIELDS || UNITS.has(name))) rows.push(line);
     else if (words !== "") comments.push(`${name}: ${words}`);
   }
   const given = (name: string) => head.get(name) ?? "";
   const [mode, unit, type] = [given("MODE"), given("UNIT"), given("TYPE")];
   if (mode === "") return { is: "problem", reason: "no MODE, and only a run with MODE;NORMAL is a patient's" };
-  if (mode !== "NORMAL") return { is: "not-for-patients", reason: `not a patient's run (MODE is ${mode})` };
+  const reason = `not a patient's run (MODE is ${mode})`;
+  if (mode !== "NORMAL" && mode !== "QC") return { is: "not-for-patients", reason };
   const isHuman = HUMAN_TYPE.test(type);
   const sample = {
     identifier: given("PID"),
@@ -117,7 +121,8 @@ function readRun(model: string, lines: readonly (readonly string[])[]): TextRead
     notes: unit === "1" ? [] : [`the unit system is ${unit || "not named"}, and only the units of system 1 are known`],
     ...(model === "" ? {} : { device_name: model }),
   };
-  return { is: "sample", sample };
+  const control = { reason, lot: given("LOT"), level: given("LEVEL") };
+  return { is: "sample", sample, ...(mode === "QC" ? { control } : {}) };
 }
 
 /** `LAST^FIRST` is owner and animal; a single name is the animal's. */

@@ -2,6 +2,7 @@ import type Database from "better-sqlite3";
 import { plural } from "../../../shared/platform/cli/output.ts";
 import { outcomeAdvice } from "../../../shared/network/hl7-sender/outcome-words.ts";
 import { countImages } from "../../imaging/catalogue.ts";
+import { waitingQuality } from "../../spool/queries/devices/quality-records.ts";
 import { readDestinations } from "../../spool/queries/result-destinations.ts";
 import { spoolCheck } from "../check/check.ts";
 import type { Finding } from "../../page/types/doctor.ts";
@@ -10,9 +11,10 @@ import { ok, problem, warning } from "../check/finding.ts";
 // Lists the work that waits: studies and changes for the server, messages for a person, images for an archive.
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 export const backlog = spoolCheck("backlog", "Waiting results", (db) => {
-  const found = [...outbox(db), ...changes(db), ...messages(db), ...images(db), ...destinations(db)];
+  const found = [...outbox(db), ...changes(db), ...quality(db), ...messages(db), ...images(db), ...destinations(db)];
   return found.length > 0 ? found : [ok("backlog.none", "nothing waits")];
 });
 
@@ -32,6 +34,16 @@ function changes(db: Database.Database): Finding[] {
     )
     .get() as { readonly depth: number; readonly oldest: number | null };
   return waiting("backlog.changes", depth === 1 ? "1 change waits" : `${depth} changes wait`, oldest);
+}
+
+/** A server of an older version takes no control runs and events, which is not a fault. */
+function quality(db: Database.Database): Finding[] {
+  const { depth, oldestAt } = waitingQuality(db);
+  if (oldestAt === null || Date.now() - oldestAt < DAY_MS) return [];
+  const records = plural(depth, "record");
+  return [
+    ok("backlog.quality", `${records} of controls and devices not sent yet: the server may be of an older version`),
+  ];
 }
 
 /** Reports what waits for the server for an hour. */

@@ -116,7 +116,7 @@ function reprocessingRoutes(app: FastifyInstance, host: Host): void {
 /** Processes one message again, with the other messages of its studies. An image represents its complete study. */
 function reassessed({ config }: RunningAgent, id: string): Promise<ReassessedMessage[]> {
   const devices = { analyzers: analyzersOf(config), imaging: imagingOf(config) };
-  const wanted = { states: ["filed", "quarantined", "unmatched"] as const, since: 0, message: id };
+  const wanted = { states: ["filed", "quarantined", "unmatched", "not-for-patients"] as const, since: 0, message: id };
   return reassess(config.data, wanted, devices, config.matchPatientsByName ?? false, () => undefined);
 }
 

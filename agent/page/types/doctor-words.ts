@@ -165,6 +165,14 @@ const pairs: readonly SentencePair[] = [
     "solve the problems of server and key above, and let the agent run: it sends them by itself",
     "yukarıdaki sunucu ve anahtar sorunlarını çözün ve aracıyı çalışır bırakın: kendisi gönderir",
   ],
+  [
+    "1 record of controls and devices not sent yet: the server may be of an older version",
+    "1 kontrol veya cihaz kaydı henüz gönderilmedi: sunucu eski bir sürüm olabilir",
+  ],
+  [
+    "{count} records of controls and devices not sent yet: the server may be of an older version",
+    "{count} kontrol ve cihaz kaydı henüz gönderilmedi: sunucu eski bir sürüm olabilir",
+  ],
   ["1 message cannot be read", "1 ileti okunamıyor"],
   ["{count} messages cannot be read", "{count} ileti okunamıyor"],
   [

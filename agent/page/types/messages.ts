@@ -1,3 +1,4 @@
+import type { QualityRecord } from "../../../shared/api/quality.ts";
 import type { Reason } from "../../../shared/api/reason.ts";
 import type { Result } from "../../../shared/api/study.ts";
 
@@ -40,6 +41,8 @@ export interface LocalMessage {
   readonly document: { readonly name: string; readonly text: string } | null;
   /** The latest revision of each of its studies. */
   readonly studies: readonly LocalStudy[];
+  /** Its control runs and device events. */
+  readonly quality: readonly LocalQuality[];
   /** The lines of `agent explain`. */
   readonly time_line: readonly string[];
   readonly is_image: boolean;
@@ -94,6 +97,13 @@ interface LocalStudy {
   readonly modality: string;
   readonly acquired_at: string;
   readonly results: readonly LocalResult[];
+}
+
+interface LocalQuality {
+  readonly record: QualityRecord;
+  readonly state: "queued" | "stored" | "rejected";
+  /** Why the server rejected it; null for other records. */
+  readonly reason: Reason | null;
 }
 
 /** A result as it is filed, with what its study knows of it. */

@@ -3,6 +3,8 @@
 export interface LocalOutbox {
   readonly depth: number;
   readonly server: { readonly url: string; readonly state: string; readonly reason: string | null };
+  /** Control runs and device events that wait. No study waits for them. */
+  readonly quality: number;
   /** The oldest first. */
   readonly studies: readonly LocalQueuedStudy[];
 }

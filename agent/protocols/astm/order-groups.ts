@@ -1,14 +1,14 @@
 import { controlName, filled, isControlName, sent } from "../field-text.ts";
-import { isControlReport, saysControl } from "../remarks.ts";
+import { isControlReport, saysCalibration, saysControl } from "../remarks.ts";
 import type { AstmProfile } from "./profile.ts";
 import type { AstmMessage, AstmRecord } from "./records.ts";
 import { resultTitle } from "./result.ts";
 import type { ReadContext } from "../../report/report.ts";
 import { firstTime } from "../../report/specimen.ts";
 
-// Groups the records of a message by sample, without the orders of control material.
+// Groups the records of a message by sample. Orders of a calibration are left out.
 
-/** Orders of one sample of one patient, with their results. */
+/** Orders of one sample of one patient, or of control material, with their results. */
 export interface OrderGroup {
   readonly patient: AstmRecord | null;
   readonly order: AstmRecord | null;
@@ -22,12 +22,13 @@ export interface OrderGroup {
 
 /**
  * Groups the records by their hierarchy (LIS02-A2 §5.6.7): O belongs to the last P, R to the last O, C and M to the
- * last record.
+ * last record. `isAllControl`: the message has no patient's results, but a control's.
  */
 export function collectGroups(
   message: AstmMessage,
   profile: AstmProfile,
   context: ReadContext,
+  isAllControl = false,
 ): { groups: OrderGroup[]; notes: string[]; orphans: number } {
   const groups = new Map<string, OrderGroup>();
   const notes: string[] = [];
@@ -49,7 +50,10 @@ export function collectGroups(
     const known = groups.get(key);
     if (known !== undefined) return known;
     const comments = [...headerComments, ...patientComments];
-    const group = { patient, order, results: [], comments, notes: new Map(), manufacturerRecords: 0, isControl };
+    const group = {
+      ...{ patient, order, results: [], comments, notes: new Map(), manufacturerRecords: 0 },
+      isControl: isControl || isAllControl,
+    };
     groups.set(key, group);
     return group;
   };
@@ -95,7 +99,16 @@ export function collectGroups(
         break;
     }
   }
-  return { groups: [...groups.values()].filter(({ isControl }) => !isControl), notes, orphans };
+  return { groups: [...groups.values()].filter((group) => !isOfCalibration(group)), notes, orphans };
+}
+
+/** Returns whether a control's order is of a calibration. */
+function isOfCalibration({ isControl, patient, order }: OrderGroup): boolean {
+  const texts = [
+    ...[3, 4, 5, 6].map((field) => patient?.field(field)),
+    ...[3, 4, 5, 16].map((field) => order?.field(field)),
+  ];
+  return isControl && texts.some((text) => saysCalibration(text ?? ""));
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { ControlMaterial } from "../../report/sample.ts";
 import type { AstmLinkOptions } from "./link.ts";
 import type { Pattern, ProfileBase } from "../profile.ts";
 import type { OrderFormat } from "./orders.ts";
@@ -33,6 +34,8 @@ export interface AstmProfile extends ProfileBase {
   readonly nameOnSample?: (o: AstmRecord) => string;
   /** Pattern of O-5 and of M records. Matching orders and their results are not for a patient. */
   readonly skipOrder?: Pattern;
+  /** Reads the control material from the P and O records of its order; "" without one of them. */
+  readonly control?: (records: { readonly P: AstmRecord | null; readonly O: AstmRecord | null }) => ControlMaterial;
   /** The device sends a P record for every patient. An order without one is of a control; results without both are quarantined. */
   readonly alwaysNamesPatient?: true;
   /** The R record is of urine, though neither O-16 nor a name states it. */

@@ -12,7 +12,7 @@ import { withEvents } from "../../report/device-event.ts";
 import { hintText, readSamples } from "../../report/specimen.ts";
 import { readDate } from "../../report/device-time.ts";
 
-// Reads LIS02-A2 records into patients' samples. Other records are left out.
+// Reads LIS02-A2 records into samples of patients and of control material. Other records are left out.
 
 /** Field numbers of LIS02-A2, for fields that some devices move. */
 const STANDARD_FIELDS: FieldNumbers = { processing: 12, sentAt: 14, weight: 18, resultStatus: 9 };
@@ -47,30 +47,38 @@ function readMessage(message: AstmMessage, numbers: FieldNumbers, profile: AstmP
     return { is: "quarantined", reason: `the sender is "${sender}", not what profile ${profile.id} reads` };
   }
   const purpose = purposeOf(message, numbers);
-  if (purpose !== null) return { is: "not-for-patients", reason: purpose };
+  const noPatients = purpose === null ? null : ({ is: "not-for-patients", reason: purpose.reason } as const);
+  if (noPatients !== null && purpose?.isControl !== true) return noPatients;
   const terminator = terminationOf(message);
   const failure = NOT_FINISHED[terminator];
-  if (failure !== undefined) return { is: "quarantined", reason: `${failure} (L-3 is ${terminator})` };
+  if (failure !== undefined) return noPatients ?? { is: "quarantined", reason: `${failure} (L-3 is ${terminator})` };
 
-  const { groups, notes, orphans } = collectGroups(message, profile, context);
+  const { groups, notes, orphans } = collectGroups(message, profile, context, noPatients !== null);
+  const samples = groups.map((group) => sampleOf(group, header, profile, numbers));
+  if (noPatients !== null) return readSamples(samples, [], profile, context, () => noPatients);
   if (orphans > 0) {
     return { is: "quarantined", reason: `${orphans} results without an order (O) and a patient (P): whose are they?` };
   }
-  const samples = groups.map((group) => sampleOf(group, header, profile, numbers));
-  const reading = readSamples(samples, notes, { ...profile, ...collection(samples, profile) }, context);
-  if (reading !== null) return reading;
-  const remarks = samples.flatMap(({ comments, settings = [] }) => [...comments, ...settings]);
-  const reason = [...notes, ...(groups.some(({ results }) => results.length > 0) ? remarks : [])].join("; ");
-  return { is: "not-for-patients", reason: reason || "no results (sign-on or status)" };
+  const patients = samples.filter(({ control }) => control === undefined);
+  return readSamples(samples, notes, { ...profile, ...collection(patients, profile) }, context, (others, all) => {
+    const hasRows = groups.some(({ isControl, results }) => !isControl && results.length > 0);
+    const remarks = others.flatMap(({ comments, settings = [] }) => [...comments, ...settings]);
+    const reason = [...all, ...(hasRows ? remarks : [])].join("; ");
+    return { is: "not-for-patients", reason: reason || "no results (sign-on or status)" };
+  });
 }
 
 /** Returns the purpose of a message that is not for patients; null for one that may have results. */
-function purposeOf({ records }: AstmMessage, { processing }: FieldNumbers): string | null {
+function purposeOf(
+  { records }: AstmMessage,
+  { processing }: FieldNumbers,
+): { readonly reason: string; readonly isControl: boolean } | null {
   const code = records[0]!.field(processing);
-  const purpose = NOT_PRODUCTION[code.trim().toUpperCase()];
-  if (purpose !== undefined) return `${purpose} (H-${processing} is ${code})`;
+  const letter = code.trim().toUpperCase();
+  const purpose = NOT_PRODUCTION[letter];
+  if (purpose !== undefined) return { reason: `${purpose} (H-${processing} is ${code})`, isControl: letter === "Q" };
   const isQuery = records.some(({ type }) => type === "Q") && records.every(({ type }) => type !== "R");
-  return isQuery ? "host query" : null;
+  return isQuery ? { reason: "host query", isControl: false } : null;
 }
 
 /** Returns the columns that collect a message of a single result with the others of its sample. */
@@ -97,8 +105,8 @@ function terminationOf({ records }: AstmMessage): string {
 }
 
 function sampleOf(group: OrderGroup, header: AstmRecord, profile: AstmProfile, numbers: FieldNumbers): Sample {
-  const { patient, order, comments, manufacturerRecords } = group;
-  const kinds = new Map(group.results.map((result) => [result, kindOf(result, profile)]));
+  const { patient, order, comments, manufacturerRecords, isControl } = group;
+  const kinds = new Map(group.results.map((result) => [result, kindOf(result, profile, isControl)]));
   const results = group.results.filter((result) => kinds.get(result) === "result");
   const typed = [3, 4, 5].map((field) => sent(patient, field));
   return {
@@ -113,6 +121,7 @@ function sampleOf(group: OrderGroup, header: AstmRecord, profile: AstmProfile, n
       order: orderTimes(order).map(given),
       sent: given(header.field(numbers.sentAt)),
     },
+    ...(isControl ? { control: profile.control?.({ P: patient, O: order }) ?? {} } : {}),
     urine: URINE.test(order?.component(16, 1).trim() ?? "") || results.some((result) => profile.urine?.(result)),
     results: results.map((result) => deviceResult(result, profile, numbers, group.notes.get(result))),
     settings: group.results.filter((result) => kinds.get(result) === "run").map((result) => remarkOf(result, profile)),
@@ -121,7 +130,7 @@ function sampleOf(group: OrderGroup, header: AstmRecord, profile: AstmProfile, n
       ...comments,
       ...group.results
         .filter((result) => kinds.get(result) !== "run")
-        .map((result) => remarkOf(result, profile))
+        .map((result) => remarkOf(result, profile, isControl))
         .filter(Boolean),
     ],
   };

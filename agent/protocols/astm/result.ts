@@ -91,19 +91,23 @@ export function resultTitle(result: AstmRecord, profile: AstmProfile): string {
   return labelOf(namesOf(result, profile));
 }
 
-/** Returns the kind of a record. A remark describes the sample, a run row the run or the patient. */
-export function kindOf(result: AstmRecord, profile: AstmProfile): "result" | "remark" | "run" {
+/**
+ * Returns the kind of a record. A remark describes the sample, a run row the run or the patient. `isControl`: all records of the
+ * order are a control's.
+ */
+export function kindOf(result: AstmRecord, profile: AstmProfile, isControl = false): "result" | "remark" | "run" {
   const names = [...namesOf(result, profile), ...ownCodes(result)];
   if (isRunRow("", names)) return "run";
-  return profile.isRemark?.(result) === true || isControlRow(names, result.field(4)) ? "remark" : "result";
+  const isOfControl = !isControl && isControlRow(names, result.field(4));
+  return profile.isRemark?.(result) === true || isOfControl ? "remark" : "result";
 }
 
 /** Returns the text that a record adds to the comments: a complete remark, or the grade before an index. */
-export function remarkOf(result: AstmRecord, profile: AstmProfile): string {
+export function remarkOf(result: AstmRecord, profile: AstmProfile, isControl = false): string {
   const [value = "", unit = "", flag = ""] = [result.field(4), result.field(5), result.component(7, 1)].map(given);
   const grade = gradeOf(result);
   const title = resultTitle(result, profile);
-  if (kindOf(result, profile) === "result") return grade === "" ? "" : `${title}: grade ${grade}`;
+  if (kindOf(result, profile, isControl) === "result") return grade === "" ? "" : `${title}: grade ${grade}`;
   const text = [value, unit, flag === "" || flag === "N" ? "" : `(${flag})`].filter(Boolean).join(" ");
   return text === "" ? title : `${title}: ${text}`;
 }

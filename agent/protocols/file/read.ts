@@ -19,11 +19,13 @@ export function readFile(message: Uint8Array, profile: ResultFiles, context: Rea
   const read = samplesOf(found, profile);
   if ("problem" in read) return { is: "quarantined", reason: `${file.name}: ${read.problem}` };
   const { samples, notes, controls } = read;
-  const all = [...found.notes, ...notes, ...controls];
-  const reading = readSamples(samples, all, profile, context);
-  if (reading !== null) return reading;
-  if (controls.length > 0 && notes.length === 0) return { is: "not-for-patients", reason: controls.join("; ") };
-  return { is: "quarantined", reason: `${file.name}: ${all.length === 0 ? "the file has no result" : all.join("; ")}` };
+  const before = [...found.notes, ...notes, ...controls];
+  return readSamples(samples, before, profile, context, (_, all) => {
+    const ofControls = all.slice(found.notes.length + notes.length);
+    if (ofControls.length > 0 && notes.length === 0) return { is: "not-for-patients", reason: ofControls.join("; ") };
+    const reason = all.length === 0 ? "the file has no result" : all.join("; ");
+    return { is: "quarantined", reason: `${file.name}: ${reason}` };
+  });
 }
 
 function samplesOf(

@@ -5,7 +5,7 @@ import type { DeviceResult } from "../../report/report.ts";
 import type { Sample } from "../../report/sample.ts";
 import { hintText } from "../../report/specimen.ts";
 import { controlName, identifier as identifierOf } from "../field-text.ts";
-import { isRunRow } from "../remarks.ts";
+import { isRunRow, saysCalibration } from "../remarks.ts";
 import { certainValue, type DecimalSigns, decimalSigns } from "./layouts/decimals.ts";
 import type { ResultFiles } from "./profile.ts";
 import { columnAt, columnName, type FileRecord } from "./layouts/records.ts";
@@ -16,6 +16,7 @@ export interface FileSamples {
   readonly samples: readonly Sample[];
   /** Records without a patient's result, each with its reason. */
   readonly notes: readonly string[];
+  /** Records of control material, each with its reason. */
   readonly controls: readonly string[];
 }
 
@@ -26,6 +27,7 @@ type Head = Pick<Sample, "patient" | "specimen" | "patient_hint" | "identifier">
 
 interface OpenSample {
   readonly head: Head;
+  readonly isControl: boolean;
   /** Results by the folded name of the test. A later one takes the place of an earlier one. */
   readonly results: Map<string, DeviceResult>;
   readonly settings: string[];
@@ -50,24 +52,25 @@ export function fileSamples(
   for (const record of records) {
     const kind = profile.rowKind(record);
     const head = headOf(record, profile);
-    if (kind?.as === "control") {
-      controls.push(`${record.where} is a control`);
-    } else if (typeof head === "string") {
-      notes.push(head);
-    } else if (controlName(head.patient.slice(0, 1), [head.number]) !== null) {
-      controls.push(`${record.where} is a control (${head.number || head.patient[0]})`);
-    } else {
-      const key = JSON.stringify([head.patient, head.specimen, head.time]);
-      const sample = found.get(key) ?? openSample(head);
-      found.set(key, sample);
-      addTo(sample, record, kind, profile, signs);
+    if (kind?.as === "control") controls.push(`${record.where} is a control`);
+    if (typeof head === "string") {
+      if (kind?.as !== "control") notes.push(head);
+      continue;
     }
+    const named = kind?.as === "control" ? null : controlName(head.patient.slice(0, 1), [head.number]);
+    if (named !== null) controls.push(`${record.where} is a control (${head.number || head.patient[0]})`);
+    const isControl = kind?.as === "control" || named !== null;
+    if (saysCalibration(named ?? "")) continue;
+    const key = JSON.stringify([head.patient, head.specimen, head.time, ...(isControl ? ["control"] : [])]);
+    const sample = found.get(key) ?? openSample(head, isControl);
+    found.set(key, sample);
+    addTo(sample, record, kind, profile, signs);
   }
   return { samples: [...found.values()].map((sample) => closed(sample, profile)), notes, controls };
 }
 
-function openSample(head: Head): OpenSample {
-  return { head, results: new Map(), settings: [], notes: [], comments: new Set(), urine: false };
+function openSample(head: Head, isControl: boolean): OpenSample {
+  return { head, isControl, results: new Map(), settings: [], notes: [], comments: new Set(), urine: false };
 }
 
 /** Reads whose sample a record is of, or why that is unknown. */
@@ -171,7 +174,8 @@ function resultsOf(record: FileRecord, { results, analytes = {} }: ResultFiles):
   });
 }
 
-function closed({ head, results, settings, notes, comments, urine }: OpenSample, { device_name }: ResultFiles): Sample {
+function closed(sample: OpenSample, { device_name }: ResultFiles): Sample {
+  const { head, isControl, results, settings, notes, comments, urine } = sample;
   const { number, time, ...named } = head;
   return {
     ...named,
@@ -179,6 +183,7 @@ function closed({ head, results, settings, notes, comments, urine }: OpenSample,
     otherIdentifiers: number === "" ? [] : [number],
     sampleIds: [number],
     times: { results: [time], order: [], sent: "" },
+    ...(isControl ? { control: {} } : {}),
     urine,
     results: [...results.values()],
     settings,

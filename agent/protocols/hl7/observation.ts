@@ -43,16 +43,16 @@ export interface ObservationRow {
 
 /**
  * Returns the kind of a row. Remarks are rows that the profile lists, alarms (coded rows with T or F), and rows of a control
- * among a patient's. A run row describes the run or the patient.
+ * among a patient's. `isControl`: all rows of the order are a control's. A run row describes the run or the patient.
  */
-export function kindOf(obx: Segment, { remarks, speciesRow }: Hl7Profile): ObservationRow["is"] {
+export function kindOf(obx: Segment, { remarks, speciesRow }: Hl7Profile, isControl = false): ObservationRow["is"] {
   if (DATA_TYPES.includes(valueType(obx))) return "data";
   const code = obx.field(3);
   const names = [...obx.components(3), ...obx.components(4)].map(given);
   if (isRunRow(code, names)) return "run";
   const isKnown = remarks?.test(code) === true || speciesRow?.test(code) === true;
   const isAlarm = valueType(obx) === "IS" && /^[TF]$/i.test(valueOf(obx));
-  return isKnown || isAlarm || isControlRow(names, valueOf(obx)) ? "remark" : "result";
+  return isKnown || isAlarm || (!isControl && isControlRow(names, valueOf(obx))) ? "remark" : "result";
 }
 
 /** Returns whether the row is the patient's weight, which practices send as an observation. */

@@ -1,4 +1,4 @@
-import type { ReadContext } from "../../report/report.ts";
+import type { DeviceResult, ReadContext } from "../../report/report.ts";
 import { firstTime } from "../../report/specimen.ts";
 import { filled, given, sent } from "../field-text.ts";
 import { controlNotes, controlOf } from "./control.ts";
@@ -7,13 +7,15 @@ import { kindOf, type ObservationRow, valueOf } from "./observation.ts";
 import type { Hl7Profile } from "./profile.ts";
 import type { Segment } from "./message/segment.ts";
 
-// Groups of segments: the orders of one sample with their results. Orders that are not for a patient are left out.
+// Groups of segments: the orders of one sample with their results. Orders that are neither of a patient nor of control material are
+// left out.
 
 /** Max notes of one patient; each of its samples repeats them. Further notes are dropped. */
 const PATIENT_NOTES_MAX = 100;
 
-/** Orders of one sample of one patient, with their results. */
+/** Orders of one sample of one patient, or of control material, with their results. */
 export interface OrderGroup {
+  readonly isControl: boolean;
   readonly patient: Segment | null;
   /** PV1 of the patient. */
   readonly visit: Segment | null;
@@ -21,16 +23,22 @@ export interface OrderGroup {
   readonly specimen: Segment | null;
   readonly container: Segment | null;
   readonly rows: ObservationRow[];
+  /** Results that stand in the OBR. */
+  readonly inOrder: DeviceResult[];
   readonly comments: string[];
 }
 
-/** Groups the segments of a message by its structure. `notes`: orders and specimens that are not for a patient. */
+/**
+ * Groups the segments of a message by its structure. `notes`: orders and specimens that are not for a patient. `isControl`: the
+ * message has no patient's results, but a control's.
+ */
 export function collectGroups(
   { segments }: Hl7Message,
   profile: Hl7Profile,
   context: ReadContext,
+  isControl = false,
 ): { groups: OrderGroup[]; notes: string[] } {
-  const collector = new GroupCollector(segments, profile, context);
+  const collector = new GroupCollector(segments, profile, context, isControl);
   for (const [index, segment] of segments.entries()) collector.add(segment, index);
   return { groups: collector.groups, notes: collector.notes };
 }
@@ -43,7 +51,8 @@ class GroupCollector {
   /** OUL^R22 has the specimen before its orders, ORU^R01 and OUL^R24 after each. */
   readonly #isSpecimenFirst: boolean;
   /** Header, patients, specimens and orders with notes of quality control. */
-  readonly #controls: ReadonlySet<Segment | null>;
+  readonly #controls: ReadonlyMap<Segment | null, boolean>;
+  readonly #isAllControl: boolean;
   readonly #groups = new Map<string, OrderGroup>();
   readonly notes: string[] = [];
   #patients = 0;
@@ -54,11 +63,12 @@ class GroupCollector {
   #container: Segment | null = null;
   /** Group of the last OBX or NTE; null after a PID, SPM or OBR. */
   #current: OrderGroup | null = null;
-  /** The current order is not for a patient. */
-  #isSkipping = false;
+  /** The current order is of a patient, of control material, or of neither. */
+  #kind: "patient" | "control" | "neither" = "patient";
   #patientNotes: string[] = [];
 
-  constructor(segments: readonly Segment[], profile: Hl7Profile, context: ReadContext) {
+  constructor(segments: readonly Segment[], profile: Hl7Profile, context: ReadContext, isAllControl: boolean) {
+    this.#isAllControl = isAllControl;
     this.#segments = segments;
     this.#profile = profile;
     this.#context = context;
@@ -100,7 +110,7 @@ class GroupCollector {
         this.#beginOrder();
         break;
       case "OBX":
-        if (!this.#isSkipping) this.#addRow(segment);
+        if (this.#kind !== "neither") this.#addRow(segment);
         break;
       case "NTE":
         this.#addNote(filled(segment.repetitions(3), " ").join(" "));
@@ -119,21 +129,28 @@ class GroupCollector {
       specimen: this.#specimen,
       container: this.#container,
     };
-    const isNoted = Object.values(segments).some((segment) => this.#controls.has(segment));
-    const control = isNoted ? "a note says quality control: not for a patient" : controlOf(segments, this.#profile);
-    this.#isSkipping = control !== null;
-    if (control !== null && this.notes.at(-1) !== control) this.notes.push(control);
+    const noted = Object.values(segments).map((segment) => this.#controls.get(segment));
+    const control = noted.some((found) => found !== undefined)
+      ? { reason: "a note says quality control: not for a patient", isControl: noted.includes(true) }
+      : controlOf(segments, this.#profile);
+    const isPatients = control === null && !this.#isAllControl;
+    this.#kind = isPatients ? "patient" : (control?.isControl ?? true) ? "control" : "neither";
+    if (control !== null && this.notes.at(-1) !== control.reason) this.notes.push(control.reason);
+    const inOrder = this.#profile.control?.inOrder;
+    const result = this.#kind === "control" && this.#order !== null ? (inOrder?.(this.#order) ?? null) : null;
+    if (result !== null) this.#group().inOrder.push(result);
   }
 
   #addRow(obx: Segment): void {
     const { rows } = this.#group();
     const before = this.#profile.commentRows?.test(obx.field(3)) === true ? rows.at(-1) : undefined;
-    if (before === undefined) rows.push({ obx, is: kindOf(obx, this.#profile), notes: [] });
+    const isControl = this.#kind === "control";
+    if (before === undefined) rows.push({ obx, is: kindOf(obx, this.#profile, isControl), notes: [] });
     else before.notes.push(valueOf(obx));
   }
 
   #addNote(text: string): void {
-    if (this.#isSkipping || text === "") return;
+    if (this.#kind === "neither" || text === "") return;
     if (this.#current === null && this.#order === null) {
       this.#patientNotes = [...this.#patientNotes, text].slice(0, PATIENT_NOTES_MAX);
       return;
@@ -150,16 +167,18 @@ class GroupCollector {
     const named = [2, 3, 4].map((field) => sent(patient, field));
     const patientKey = named.some((field) => field !== "") ? named.join("|") : this.#patients;
     const time = firstTime(orderTimes(order, specimen, this.#profile), this.#context) ?? "";
-    const kind = [sent(specimen, 4), isUrine(order, specimen)];
+    const isControl = this.#kind === "control";
+    const kind = [sent(specimen, 4), isUrine(order, specimen), ...(isControl ? ["control", sent(order, 4)] : [])];
     const key = [patientKey, ...specimenIds(order, specimen, container), time, ...kind].join("|");
     const comments = [...this.#patientNotes];
     this.#current = this.#groups.get(key) ?? {
+      isControl,
       patient,
       visit: this.#visit,
       order,
       specimen,
       container,
-      rows: [],
+      ...{ rows: [], inOrder: [] },
       comments,
     };
     this.#groups.set(key, this.#current);

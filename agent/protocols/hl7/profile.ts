@@ -1,4 +1,6 @@
+import type { PrintedTarget } from "../../../shared/api/quality.ts";
 import type { DeviceResult } from "../../report/report.ts";
+import type { ControlMaterial } from "../../report/sample.ts";
 import type { Pattern, ProfileBase } from "../profile.ts";
 import type { LinkOptions } from "./link.ts";
 import type { OrderFormat as Hl7OrderFormat } from "./order-format.ts";
@@ -43,6 +45,8 @@ export interface Hl7Profile extends ProfileBase {
   readonly commentRows?: Pattern;
   /** A PID with an identifier and a birthday after the run is a control's: its lot, and the end of its validity. */
   readonly controlLot?: true;
+  /** The places of control material that are this device's own. */
+  readonly control?: ControlPlaces;
   /** Returns what an order's rows lack if its message was cut; null for complete ones. A cut message is quarantined. */
   readonly damage?: (rows: readonly Segment[]) => string | null;
   /** Results of a row with more or fewer than one. An empty list: the row stays in the message. */
@@ -71,6 +75,15 @@ export interface Hl7Profile extends ProfileBase {
   readonly collectHours?: number;
   /** Only messages of one test are collected, and only by a number that no counter has. */
   readonly collectSingles?: true;
+}
+
+/** The places of control material. */
+export interface ControlPlaces {
+  readonly material: (segments: Pick<PatientSegments, "PID" | "OBR">) => ControlMaterial;
+  /** Reads the target of a row. Its printed range is the patients'; null without a target. */
+  readonly target?: (segments: { readonly OBR: Segment; readonly OBX?: Segment }) => PrintedTarget | null;
+  /** Reads the result that the device writes into the OBR of a control; null without one. */
+  readonly inOrder?: (obr: Segment) => DeviceResult | null;
 }
 
 /** Segments that may hold fields of the patient. One that the message lacks is empty. */

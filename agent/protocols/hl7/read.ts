@@ -2,7 +2,8 @@ import type { PatientHint } from "../../../shared/api/study.ts";
 import type { Sample } from "../../report/sample.ts";
 import { given, identifier, sampleId, sent } from "../field-text.ts";
 import { refusalOf } from "./message/acknowledgement.ts";
-import { isTraining, purposeOf } from "./control.ts";
+import { isControlNote, isTraining, purposeOf } from "./control.ts";
+import { materialOf, verdictOf } from "./control-material.ts";
 import { eventsOf, peopleOf } from "./events.ts";
 import { otherField, otherTexts } from "../other-texts.ts";
 import { saysControl } from "../remarks.ts";
@@ -12,8 +13,8 @@ import { deviceResult, isWeight, type ObservationRow, title, valueOf } from "./o
 import { collectGroups, isBlood, isUrine, type OrderGroup, orderTimes, specimenIds } from "./order-groups.ts";
 import type { Hl7Profile, PatientFields } from "./profile.ts";
 import { readRegistry, type RegistryReading } from "./registry/read.ts";
-import type { ReadContext, Reading } from "../../report/report.ts";
 import { withEvents } from "../../report/device-event.ts";
+import type { DeviceResult, ReadContext, Reading } from "../../report/report.ts";
 import { hintText, readSamples } from "../../report/specimen.ts";
 import { readDate } from "../../report/device-time.ts";
 import { Segment, STANDARD_DELIMITERS } from "./message/segment.ts";
@@ -40,15 +41,23 @@ function readMessage(message: Hl7Message, profile: Hl7Profile, context: ReadCont
     return { is: "quarantined", reason: `the sender is "${sender}", not what profile ${profile.id} reads` };
   }
   const purpose = purposeOf(header, profile);
-  if (purpose !== null) return { is: "not-for-patients", reason: purpose };
   const type = header.components(9).slice(0, 2).map(given).join("^");
   const isAlarm = /^ORU\^R40$/i.test(type);
-  if (!isResultType(type) || isAlarm) {
+  const hasResults = isResultType(type) && !isAlarm;
+  if (purpose !== null) {
+    const noPatients = { is: "not-for-patients", reason: purpose.reason } as const;
+    if (!purpose.isControl || !hasResults) return noPatients;
+    const { groups: controls } = collectGroups(message, profile, context, true);
+    const material = controls.map((group) => sampleOf(group, header, profile));
+    return readSamples(material, [], profile, context, () => noPatients);
+  }
+  if (!hasResults) {
     return { is: "not-for-patients", reason: `${isAlarm ? "an alarm" : "no results"} (MSH-9 is ${type})` };
   }
 
   const { groups, notes } = collectGroups(message, profile, context);
   const damage = groups
+    .filter(({ isControl }) => !isControl)
     .map(({ rows }) => profile.damage?.(rows.map(({ obx }) => obx)) ?? null)
     .find((reason) => reason !== null);
   if (damage !== undefined) return { is: "quarantined", reason: damage };
@@ -56,13 +65,13 @@ function readMessage(message: Hl7Message, profile: Hl7Profile, context: ReadCont
   if (replacements > 0) notes.push(`${replacements} characters that ${charset} does not have`);
   if (cutShort !== null) notes.push(cutShort);
   if (utf8Under !== null) notes.push(`the text is UTF-8, though ${utf8Under} is declared`);
-  const reading = readSamples(samples, notes, profile, context);
-  if (reading !== null) return reading;
-  const nothing = segments.some(({ name }) => name === "OBX") ? "no other results" : "no results";
-  const controls = samples.flatMap(({ comments }) => comments).filter(saysControl);
-  const reasons = [...notes, ...controls, ...samples.flatMap(({ settings = [] }) => settings)];
-  const reason = reasons.length > 0 ? reasons.join("; ") : nothing;
-  return { is: cutShort === null ? "not-for-patients" : "quarantined", reason };
+  return readSamples(samples, notes, profile, context, (patients, all) => {
+    const nothing = segments.some(({ name }) => name === "OBX") ? "no other results" : "no results";
+    const controls = patients.flatMap(({ comments }) => comments).filter(saysControl);
+    const reasons = [...all, ...controls, ...patients.flatMap(({ settings = [] }) => settings)];
+    const reason = reasons.length > 0 ? reasons.join("; ") : nothing;
+    return { is: cutShort === null ? "not-for-patients" : "quarantined", reason };
+  });
 }
 
 /** The fields in which a device names itself whatever the clinic calls it: the service, the software, the instrument. */
@@ -95,8 +104,12 @@ function registryReading(reading: RegistryReading): Reading {
 }
 
 function sampleOf(group: OrderGroup, header: Segment, profile: Hl7Profile): Sample {
-  const { patient, order, specimen, container, rows, comments } = group;
+  const { patient, order, specimen, container, rows, comments, isControl, inOrder } = group;
   const read = withResults(group, profile);
+  const notes = [...comments, ...rows.flatMap((row) => row.notes)];
+  const run = rows.filter(({ is, obx }) => is === "run" && valueOf(obx) !== "");
+  const aboutRun = run.map(({ obx }) => ({ name: title(obx), value: valueOf(obx) }));
+  const said = (text: string) => !isControl || !isControlNote(text);
   const remarks = rows.filter((row) => row.is === "remark" && valueOf(row.obx) !== "");
   const data = read
     .filter(({ is, results }) => (is === "result" || is === "data") && results.length === 0)
@@ -116,16 +129,17 @@ function sampleOf(group: OrderGroup, header: Segment, profile: Hl7Profile): Samp
       order: orderTimes(order, specimen, profile),
       sent: given(header.component(7, 1)),
     },
+    ...(isControl ? { control: materialOf({ header, ...group }, aboutRun, notes, profile) } : {}),
     urine: isUrine(order, specimen),
     blood: isBlood(order, specimen),
-    results: read.flatMap(({ results }) => results),
-    settings: rows.filter(({ is, obx }) => is === "run" && valueOf(obx) !== "").map(titled),
+    results: [...inOrder, ...read.flatMap(({ results }) => results)],
+    settings: run.map(titled),
     notes: data.length === 0 ? [] : [`kept in the message, not read: ${data.join(", ")}`],
     comments: [
-      ...comments,
+      ...comments.filter(said),
       ...(order === null ? [] : (profile.comments?.(order) ?? [])).map(given).filter(Boolean),
       ...remarks.map(titled),
-      ...rows.flatMap(({ obx, notes }) => notes.map((note) => `${title(obx)}: ${note}`)),
+      ...rows.flatMap((row) => row.notes.filter(said).map((note) => `${title(row.obx)}: ${note}`)),
     ],
   };
 }
@@ -141,15 +155,34 @@ const LEGEND = /^(?:[^\p{L}\p{N}\s]|\S{1,4}\s*[=:])/u;
 const LEGEND_MAX = 100;
 
 /** Returns the rows with their results: one each, unless the profile reads others. */
-function withResults({ order, rows, comments }: OrderGroup, profile: Hl7Profile) {
+function withResults({ order, rows, comments, isControl }: OrderGroup, profile: Hl7Profile) {
   const all = rows.map(({ obx }) => obx);
   const notes = [...comments, ...rows.flatMap((row) => row.notes)];
   const legend = notes.filter((note) => LEGEND.test(note)).slice(0, LEGEND_MAX);
   return rows.map((row) => {
     if (row.is !== "result") return { ...row, results: [] };
-    const result = deviceResult(row, order, profile, legend);
-    return { ...row, results: profile.results?.(result, row.obx, { notes: row.notes, rows: all }) ?? [result] };
+    const notes = isControl ? row.notes.filter((note) => !isControlNote(note)) : row.notes;
+    const result = deviceResult({ ...row, notes }, order, profile, legend);
+    const results = profile.results?.(result, row.obx, { notes, rows: all }) ?? [result];
+    return { ...row, results: isControl ? results.map((each) => controlResult(each, row, order, profile)) : results };
   });
+}
+
+/** Adds the device's target and verdict. */
+function controlResult(
+  result: DeviceResult,
+  { obx, notes }: ObservationRow,
+  order: Segment | null,
+  profile: Hl7Profile,
+): DeviceResult {
+  const target = profile.control?.target?.({ OBR: order ?? NONE, OBX: obx });
+  const verdict = verdictOf(notes);
+  return {
+    ...result,
+    // A device with a place of its own for the target prints the patients' range in OBX-7.
+    ...(target === undefined ? {} : { range: "", ...(target === null ? {} : { target }) }),
+    flag: [result.flag, verdict].filter(Boolean).join(" "),
+  };
 }
 
 /** Reads MSH-3, sending application: the first component is the name. */

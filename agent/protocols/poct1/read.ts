@@ -2,6 +2,7 @@ import type { PatientHint } from "../../../shared/api/study.ts";
 import { readValue } from "../../../shared/clinical/analytes/value.ts";
 import type { Sample } from "../../report/sample.ts";
 import { controlName, identifier, sampleId } from "../field-text.ts";
+import { saysCalibration } from "../remarks.ts";
 import { urineAnalyteOf } from "./dialect.ts";
 import { eventsOf, peopleOf } from "./events.ts";
 import { DocumentSplitter } from "./xml/document-splitter.ts";
@@ -15,10 +16,13 @@ import { readDate } from "../../report/device-time.ts";
 import { all, attribute, child, children, type Element, textOf, values } from "./xml/xml.ts";
 import { short } from "../file/layouts/xml-tree.ts";
 
-// Reads POCT1-A observations into patients' samples. Other observations are left out.
+// Reads POCT1-A observations into samples of patients and of control material. Other observations are left out.
 
 /** PT.patient_id of a device on which no identifier was typed. */
 const NOBODY = /^unknown$/i;
+
+/** SVC.role_cd of liquid and electronic controls. The others are of calibrations and of schemes between laboratories. */
+const MATERIAL_ROLES = ["LQC", "EQC"];
 
 /** Reads a HELLO and the document after it. */
 export function readPoct1(bytes: Uint8Array, profile: Poct1Profile, context: ReadContext): Reading {
@@ -90,24 +94,44 @@ function readObservations(message: Message, hello: Hello, profile: Poct1Profile,
   );
   if (isNobodys)
     return { is: "quarantined", reason: "results without a patient (PT) and a control (CTC): whose are they?" };
-  const samples = services.flatMap((service, index) =>
-    controls[index] === null
-      ? children(service, "PT").flatMap((patient) =>
-          specimensOf(patient, hello).map((observations) => sampleOf(service, patient, observations, hello)),
-        )
-      : [],
-  );
-  const notes = [...new Set(controls.filter((reason) => reason !== null))];
-  const reading = readSamples(samples, notes, { ...profile, decimalComma: false }, context);
-  if (reading !== null) return reading;
-  return { is: "not-for-patients", reason: notes.length > 0 ? notes.join("; ") : "no results" };
+  const samples = services.flatMap((service, index) => {
+    const control = controls[index];
+    if (control === null || control === undefined) {
+      return children(service, "PT").flatMap((patient) =>
+        specimensOf(patient, hello).map((observations) => sampleOf(service, patient, observations, hello)),
+      );
+    }
+    return control.isMaterial ? [controlSampleOf(service, hello)] : [];
+  });
+  const notes = [...new Set(controls.flatMap((control) => control?.reason ?? []))];
+  return readSamples(samples, notes, { ...profile, decimalComma: false }, context, (_, all) => {
+    return { is: "not-for-patients", reason: all.length > 0 ? all.join("; ") : "no results" };
+  });
+}
+
+/** Makes the sample of control material. Its observations are in CTC, or in PT if the device sends them as a patient's. */
+function controlSampleOf(service: Element, hello: Hello): Sample {
+  const [material] = all(service, "CTC");
+  const subject = material ?? child(service, "PT") ?? service;
+  const text = (field: string) => textOf(subject, `CTC.${field}`);
+  const sample = sampleOf(service, subject, all(service, "OBS"), hello);
+  const control = {
+    material: text("name"),
+    level: text("level_cd"),
+    lot: text("lot_number"),
+    expires: text("expiration_date"),
+  };
+  return { ...sample, control };
 }
 
 /**
  * Returns why the service is not for a patient; null if it is. Root, subject and role all have to indicate a patient:
  * some devices contradict themselves, and a control lot may look like a patient id. Only a name outweighs a control's number.
  */
-function controlReason(root: Element, service: Element): string | null {
+function controlReason(
+  root: Element,
+  service: Element,
+): { readonly reason: string; readonly isMaterial: boolean } | null {
   const roles = all(service, "SVC.role_cd").map((role) => attribute(role, "V"));
   const [control] = all(service, "CTC");
   const typed = [...values(service, "PT.patient_id"), ...values(service, "SPC.specimen_id")];
@@ -122,7 +146,13 @@ function controlReason(root: Element, service: Element): string | null {
     ...(control === undefined ? [] : [`control material, lot ${short(textOf(control, "CTC.lot_number"))}`]),
     ...(material === null ? [] : [`control material ${short(material)}`]),
   ];
-  return reasons.length === 0 ? null : `not of a patient: ${reasons.join(", ")}`;
+  if (reasons.length === 0) return null;
+  const given = roles.filter((role) => role !== "" && role !== "OBS");
+  const isOfMaterial =
+    given.some((role) => MATERIAL_ROLES.includes(role)) || control !== undefined || material !== null;
+  const isMaterial =
+    isOfMaterial && given.every((role) => MATERIAL_ROLES.includes(role)) && !saysCalibration(material ?? "");
+  return { reason: `not of a patient: ${reasons.join(", ")}`, isMaterial };
 }
 
 /** Separates the observations of a device's urine cartridge from the others, which are of blood. */

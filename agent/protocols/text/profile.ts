@@ -1,6 +1,7 @@
 import type { ProfileBase } from "../profile.ts";
 import type { FoundEvent } from "../../report/device-event.ts";
 import type { DeviceResult } from "../../report/report.ts";
+import type { ControlMaterial } from "../../report/sample.ts";
 import type { BccTexts } from "./bcc-link.ts";
 import type { TextOrders } from "./orders.ts";
 
@@ -36,7 +37,13 @@ export interface TextProfile extends ProfileBase {
 }
 
 export type TextReading =
-  | { readonly is: "sample"; readonly sample: TextSample; readonly events?: readonly FoundEvent[] }
+  /** `control`: the sample is control material, for this reason. */
+  | {
+      readonly is: "sample";
+      readonly sample: TextSample;
+      readonly control?: ControlMaterial & { readonly reason: string };
+      readonly events?: readonly FoundEvent[];
+    }
   | { readonly is: "not-for-patients"; readonly reason: string; readonly events?: readonly FoundEvent[] }
   | { readonly is: "problem"; readonly reason: string };
 

@@ -1,5 +1,6 @@
 import { identifier as identifierOf, isControlName, sampleId } from "../field-text.ts";
 import { withEvents } from "../../report/device-event.ts";
+import { saysCalibration } from "../remarks.ts";
 import { readDate } from "../../report/device-time.ts";
 import type { ReadContext, Reading } from "../../report/report.ts";
 import { hintText, readSamples } from "../../report/specimen.ts";
@@ -15,17 +16,19 @@ export function readText(bytes: Uint8Array, profile: TextProfile, context: ReadC
     return withEvents({ is, reason }, { deviceName: profile.device_name, people: [] }, events, context);
   }
   const { identifier, name, species, specimen, measuredAt, results, sex = "", owner = "" } = reading.sample;
-  if (isControlName(specimen)) return { is: "not-for-patients", reason: `a control (sample ${specimen})` };
   const decoded = (text: string) => decode(text, profile.charset);
+  const named = isControlName(specimen) ? { reason: `a control (sample ${specimen})` } : undefined;
+  const { reason, ...material }: Partial<NonNullable<typeof reading.control>> = reading.control ?? named ?? {};
+  if (reason !== undefined && saysCalibration(specimen)) return { is: "not-for-patients", reason };
   const hint = (text: string) => hintText(decoded(text));
-  const named = hintText(identifierOf(decoded(identifier)));
+  const typed = hintText(identifierOf(decoded(identifier)));
   const sample = {
     device_name: reading.sample.device_name ?? profile.device_name,
-    identifier: named,
+    identifier: typed,
     otherIdentifiers: profile.orders === undefined || specimen === "" ? [] : [specimen],
     sampleIds: [sampleId([specimen])],
     patient_hint: {
-      identifier: named,
+      identifier: typed,
       name: hint(name),
       species: hint(species),
       breed: null,
@@ -37,13 +40,17 @@ export function readText(bytes: Uint8Array, profile: TextProfile, context: ReadC
     patient: [identifier === "" ? name : identifier],
     specimen: [specimen],
     times: { results: [measuredAt], order: [], sent: "" },
+    ...(reason === undefined ? {} : { control: { ...material, material: decoded(material.material ?? "") } }),
     urine: reading.sample.urine ?? false,
     results,
     notes: reading.sample.notes ?? [],
     comments: (reading.sample.comments ?? []).map(decoded),
   };
-  const made = readSamples([sample], [], profile, context);
-  if (made === null) return { is: "quarantined", reason: "the text has no result" };
+  const made = readSamples([sample], reason === undefined ? [] : [reason], profile, context, (patients, notes) =>
+    patients.length === 0
+      ? { is: "not-for-patients", reason: notes.join("; ") }
+      : { is: "quarantined", reason: "the text has no result" },
+  );
   const people = [identifier, name, owner, specimen].map(decoded);
   return withEvents(made, { deviceName: sample.device_name, people }, events, context);
 }

@@ -23,7 +23,7 @@ import { directorySyncOperationsOn } from "./patients/directory-sync.ts";
 import { patientOperationsOn } from "./patients/patients.ts";
 import { pendingMatchesOn } from "./patients/pending-matches.ts";
 import { registryChangeOperationsOn, registryChangesOn } from "./patients/registry-changes.ts";
-import { qualityRecordOperationsOn, qualityRecordsOn } from "./quality-records.ts";
+import { qualityRecordOperationsOn, qualityRecordsOn } from "./devices/quality-records.ts";
 import { resultDestinationOperationsOn } from "./result-destinations.ts";
 import { retentionOperationsOn } from "./retention.ts";
 import { documentsOn } from "./studies/documents.ts";

@@ -5,7 +5,7 @@ import { type StoredBytes, ROW_BYTES } from "./devices/stored-bytes.ts";
 import type { SessionOperations } from "./events/sessions.ts";
 import type { PendingMatches } from "./patients/pending-matches.ts";
 import type { RegistryChanges } from "./patients/registry-changes.ts";
-import type { QualityRecords } from "./quality-records.ts";
+import type { QualityRecords } from "./devices/quality-records.ts";
 
 // Removal of old rows. Rows that need the server or a user stay.
 

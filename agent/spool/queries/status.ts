@@ -7,6 +7,7 @@ import { isoOrNull } from "../../runtime/iso-time.ts";
 import type { StoredDeviceState } from "../../states/device-state.ts";
 import type { NoiseState } from "../../states/noise-state.ts";
 import type { ServerState } from "../../states/server-state.ts";
+import { waitingQuality } from "./devices/quality-records.ts";
 import type { MessageState } from "./messages/message-outcome.ts";
 import { type DestinationStatus, readDestinations } from "./result-destinations.ts";
 
@@ -82,9 +83,14 @@ export interface SpoolStatus {
   readonly clock: { readonly offset_s: number } | null;
   /**
    * `reason`: why the oldest study waits after the others: the server deferred it, or refuses requests with it; null if it does
-   * not wait.
+   * not wait. `quality`: control runs and device events that wait. No study waits for them.
    */
-  readonly outbox: { readonly depth: number; readonly oldest_at: string | null; readonly reason: string | null };
+  readonly outbox: {
+    readonly depth: number;
+    readonly oldest_at: string | null;
+    readonly reason: string | null;
+    readonly quality: number;
+  };
   /** The stored patient directory. `fetched_at` is the time of the last full sync; null before the first. */
   readonly directory: {
     readonly patients: number;
@@ -131,7 +137,12 @@ export function readStatus(db: Database.Database, folder: string): SpoolStatus {
       const instruments = readInstruments(db, id);
       return instruments.length === 0 ? device : { ...device, instruments };
     }),
-    outbox: { depth: outbox.depth, oldest_at: isoOrNull(outbox.oldest), reason: outbox.reason },
+    outbox: {
+      depth: outbox.depth,
+      oldest_at: isoOrNull(outbox.oldest),
+      reason: outbox.reason,
+      quality: waitingQuality(db).depth,
+    },
     directory: readDirectory(db),
     server: running ? readServer(db) : null,
     clock: readClock(db),

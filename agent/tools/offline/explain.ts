@@ -9,6 +9,7 @@ import { type FilingDevice, readContext } from "../../study/assess.ts";
 import { read, readable } from "../../study/read.ts";
 import { listClinicCodes } from "../../spool/queries/clinic-codes.ts";
 import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../../spool/queries/events/event-log.ts";
+import { qualityRecordsOf, type StoredQualityRecord } from "../../spool/queries/devices/quality-records.ts";
 import type { Report } from "../../report/report.ts";
 import type { StudyBody } from "../../report/revision.ts";
 import type { StoredMessage } from "../../spool/queries/messages/message-row.ts";
@@ -16,6 +17,7 @@ import type { UnfinishedSession } from "../../spool/queries/events/sessions.ts";
 import { wireText } from "../../protocols/transcript.ts";
 import { zonedTime } from "../../report/device-time.ts";
 import { messageReason } from "../../page/types/message-codes.ts";
+import { qualityText } from "./quality-text.ts";
 
 // Explains the way of a study or a message through the agent, from the first byte to the server's response. The spool has the
 // bytes and the outcomes; the pure stages are run again for the rest.
@@ -68,6 +70,7 @@ async function explainMessage(db: Database.Database, id: string, deviceById: Dev
     ...wireEvents(db, message, device),
     ...(await messageEvents(db, message, null, device)),
     ...studies.flatMap(studyEvents),
+    ...qualityRecordsOf(db, id).flatMap(qualityEvents),
   ];
   return { events: timeLine(events), flags: [] };
 }
@@ -254,6 +257,14 @@ function studyEvents({
     lines.push({ at: settled_at, line: `server    revision ${revision} is ${study.state}${reason}${known}` });
   } else lines.push({ at: last_sent_at ?? created_at, line: "push      waits for the server" });
   return lines;
+}
+
+function qualityEvents({ record, state, reason, createdAt, settledAt }: StoredQualityRecord): TimedLine[] {
+  const { fp, kind } = record;
+  const stored = { at: createdAt, line: `${kind.padEnd(9)} ${fp} ${qualityText(record)}` };
+  if (settledAt === null) return [stored, { at: createdAt, line: `push      ${fp} waits for the server` }];
+  const why = reason === null ? "" : `: ${[reason.code, ...reason.values].join(" ")}`;
+  return [stored, { at: settledAt, line: `server    ${fp} is ${state}${why}` }];
 }
 
 function shown(bytes: Uint8Array): string {

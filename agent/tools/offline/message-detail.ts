@@ -5,6 +5,7 @@ import { describe, type Report } from "../../report/report.ts";
 import type { StudyBody } from "../../report/revision.ts";
 import { listClinicCodes } from "../../spool/queries/clinic-codes.ts";
 import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../../spool/queries/events/event-log.ts";
+import { qualityRecordsOf } from "../../spool/queries/devices/quality-records.ts";
 import type { StoredMessage } from "../../spool/queries/messages/message-row.ts";
 import { documentOf } from "../../spool/queries/studies/document-list.ts";
 import { readContext } from "../../study/assess.ts";
@@ -46,6 +47,11 @@ export async function messageDetail(
     report: isImage === 1 ? { reason: null, reports: [] } : await readingOf(db, message, deviceById),
     document: document === null ? null : { name: document.name, text: document.text },
     studies: studiesOf(db, id),
+    quality: qualityRecordsOf(db, id).map(({ record, ...sent }) => ({
+      record,
+      state: sent.state,
+      reason: sent.reason,
+    })),
     time_line: await explain(db, id, deviceById),
     is_image: isImage === 1,
   };

@@ -6,6 +6,7 @@ import { Directory } from "../../study/patient-directory.ts";
 import { assess, type FilingDevice, type FilingSources } from "../../study/assess.ts";
 import { HeaderReader } from "../../imaging/files/header-reader.ts";
 import { assessImages, type ImageDevice } from "../../imaging/study-assembly.ts";
+import { qualityText } from "./quality-text.ts";
 import { WholeStudies } from "./whole-studies.ts";
 import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../../spool/queries/events/event-log.ts";
 import { isWithdrawal, nextRevision } from "../../report/revision.ts";
@@ -272,7 +273,8 @@ function diffOf(operations: Operations, message: ReassessedMessage["message"], s
     const kinds = unsent.map(({ kind }) => `+ ${kind} of ${message.device}`);
     return [`- ${outcomeText(message.state, message)}`, "+ to be sent", ...kinds];
   }
-  const lines: string[] = [];
+  const quality = operations.unsentQuality([...(settlement.controls ?? []), ...(settlement.events ?? [])]);
+  const lines = quality.map((record) => `+ ${qualityText(record)}`);
   let isNew = false;
   for (const draft of settlement.studies) {
     const held = operations.latestStudy(operations.studyKey(draft));
@@ -292,8 +294,9 @@ function diffOf(operations: Operations, message: ReassessedMessage["message"], s
   const was = outcomeText(message.state, message);
   const isSent = settlement.studies.length > 0;
   // An unchanged study leaves its message in the state that the server's response gave it.
-  if (isSent ? !isNew : was === outcomeText(settlement.state, settlement)) return [];
-  return [`- ${was}`, `+ ${outcomeText(isSent ? "to be sent" : settlement.state, settlement)}`, ...lines];
+  const next = outcomeText(isSent ? "to be sent" : settlement.state, settlement);
+  if (isSent ? !isNew : was === next) return lines;
+  return [`- ${was}`, `+ ${next}`, ...lines];
 }
 
 function rowChanges(operations: Operations, settlement: Settlement): ReadonlyMap<string, RowChanges> {

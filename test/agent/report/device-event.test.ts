@@ -139,7 +139,7 @@ describe("repetitions", () => {
     const row = String.raw`OBX|1|ST|1742-6\T\MDT^ALT^LN||345678,2026/08, ,0,0,0||||||F||||||||${time}`;
     const result = `OBX|1|NM|1742-6^ALT^LN||52|U/L|||||F||||||||${time}`;
     return read(
-      message(MSH("OUL^R22"), "SPM|1|4711", "OBR|1", result, row),
+      message(MSH("OUL^R22").replace("LAB-1|Vendor", "|"), "SPM|1|4711", "OBR|1", result, row),
       hl7Device("fuji-dri-chem-nx-hl7"),
       received,
     );

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import type { DeviceResult } from "../../../agent/report/report.ts";
+import type { DeviceResult, Reading } from "../../../agent/report/report.ts";
 import type { Sample, SampleProfile } from "../../../agent/report/sample.ts";
 import { readSamples } from "../../../agent/report/specimen.ts";
 import { RESULTS_MAX } from "../../../shared/api/study.ts";
@@ -37,8 +37,10 @@ function sampleOf(results: readonly DeviceResult[], changes: Partial<Sample> = {
 
 const ANY: SampleProfile = { modality: null };
 
+const nothing = (): Reading => ({ is: "not-for-patients", reason: "no results" });
+
 function readOne(results: readonly DeviceResult[], profile = ANY, codes: ReadonlyMap<string, string> = new Map()) {
-  return reportsOf(readSamples([sampleOf(results)], [], profile, { ...context, codes })!);
+  return reportsOf(readSamples([sampleOf(results)], [], profile, { ...context, codes }, nothing));
 }
 
 const alt = (value = "52"): DeviceResult => ({ ...BARE, names: ["ALT"], value, unit: "U/L" });
@@ -59,7 +61,7 @@ test("rows of unknown codes join the modality of most other rows", () => {
     ["BIOCHEMISTRY", ["ALT", "ALT", "413"]],
   ]);
   expect(ofModality([unknown()])).toEqual([["BIOCHEMISTRY", ["413"]]]);
-  const urine = readSamples([sampleOf([unknown()], { urine: true })], [], ANY, context)!;
+  const urine = readSamples([sampleOf([unknown()], { urine: true })], [], ANY, context, nothing);
   expect(only(reportsOf(urine)).modality).toBe("URINALYSIS");
 });
 
@@ -134,10 +136,16 @@ test("every result is a row or is listed with its reason, and no value changes",
     fc.boolean(),
     fc.boolean(),
     (results, profile, urine, blood) => {
-      const reading = readSamples([sampleOf(results, { urine, blood })], [], profile, {
-        ...context,
-        codes: new Map([["413", "ALB"]]),
-      })!;
+      const reading = readSamples(
+        [sampleOf(results, { urine, blood })],
+        [],
+        profile,
+        {
+          ...context,
+          codes: new Map([["413", "ALB"]]),
+        },
+        nothing,
+      );
       const reports = reading.is === "reports" ? reading.reports : [];
       const rows = reports.flatMap((report) => report.rows);
       const leftOut =

@@ -6,6 +6,7 @@ import { dateTime } from "../../../../server/web/text.ts";
 import { useAction } from "../../../../server/web/ui/form/use-action.ts";
 import { State } from "../../../../server/web/ui/status/status-card.tsx";
 import { DocumentPane, RawPane, ReportPane, StudyPane } from "./panes.tsx";
+import { QualityPane } from "./quality.tsx";
 import { Reprocess } from "./reprocess.tsx";
 import { stateTone, stateWord, t } from "./texts.ts";
 import "../app/wire.css";
@@ -55,6 +56,7 @@ function Shown({ message, reload }: { message: LocalMessage; reload: () => Promi
       </p>
       {isAsked.value && <Reprocess id={id} close={() => (isAsked.value = false)} stored={reload} />}
       {message.studies.length > 0 && <StudyPane studies={message.studies} />}
+      {message.quality.length > 0 && <QualityPane quality={message.quality} />}
       <div class="panes">
         {isReading && isFiled && <ReportPane report={message.report} />}
         {message.document !== null && <DocumentPane document={message.document} />}

@@ -145,11 +145,19 @@ export function StudyPane({ studies }: { studies: LocalMessage["studies"] }) {
 }
 
 /** Landmarks of a page have different names. */
-function labelOf(label: string, index: number): string {
+export function labelOf(label: string, index: number): string {
   return index === 0 ? label : `${label} (${index + 1})`;
 }
 
-function Table({ label, head, rows }: { label: string; head: string[]; rows: readonly (readonly ComponentChild[])[] }) {
+export function Table({
+  label,
+  head,
+  rows,
+}: {
+  label: string;
+  head: string[];
+  rows: readonly (readonly ComponentChild[])[];
+}) {
   if (rows.length === 0) return null;
   return (
     <DataTable

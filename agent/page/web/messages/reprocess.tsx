@@ -23,7 +23,7 @@ export function Reprocess({ id, close, stored }: { id: string; close: () => void
     <Dialog title={t("reprocessTitle")} close={close} foot={<CloseButton />}>
       <p>{t("reprocessWhy")}</p>
       {isStored.value ? (
-        <p role="status">{t("stored")}</p>
+        <p role="status">{t("reprocessed")}</p>
       ) : (
         <Loaded of={reprocessing}>
           {(seen) => (

@@ -72,8 +72,28 @@ export const t = translations({
   notes: ["Notes", "Notlar"],
   revision: ["revision {revision}", "{revision}. sürüm"],
   queued: ["waits for the server", "sunucuyu bekliyor"],
+  stored: ["the server has it", "sunucuda"],
   conflict: ["refused by the server", "sunucu reddetti"],
   rejected: ["refused by the server", "sunucu reddetti"],
+  control: ["Control material", "Kontrol materyali"],
+  level: ["Level", "Düzey"],
+  material: ["Material", "Materyal"],
+  lot: ["Lot", "Lot"],
+  expires: ["Expiry", "Son kullanma"],
+  target: ["Target of the device", "Cihazın hedefi"],
+  events: ["About the device", "Cihaz hakkında"],
+  event: ["Event", "Olay"],
+  subject: ["Of", "Konu"],
+  count: ["Count", "Sayı"],
+  text: ["Words of the device", "Cihazın bildirdiği"],
+  server: ["Server", "Sunucu"],
+  time: ["Time", "Zaman"],
+  reagent: ["reagent in use", "kullanılan reaktif"],
+  calibration: ["calibration", "kalibrasyon"],
+  maintenance: ["maintenance", "bakım"],
+  counter: ["counter", "sayaç"],
+  fault: ["fault", "arıza"],
+  start: ["switched on", "açıldı"],
   timeLine: ["Way of this message", "Bu iletinin yolu"],
   forSupport: ["For support", "Destek için"],
   save: ["Save as a file for support", "Destek için dosyaya kaydet"],
@@ -90,11 +110,11 @@ export const t = translations({
     "Şunlar değişir. − olan satırlar gider, + olanlar gelir.",
   ],
   store: ["Store the change", "Değişikliği kaydet"],
-  stored: ["Stored. The agent sends it within some minutes.", "Kaydedildi. Aracı birkaç dakika içinde gönderir."],
+  reprocessed: ["Stored. The agent sends it within some minutes.", "Kaydedildi. Aracı birkaç dakika içinde gönderir."],
 });
 
 const STATES = ["quarantined", "unmatched", "pending", "filed", "not-for-patients"] as const;
-const STUDY_STATES = ["queued", "filed", "unmatched", "conflict", "rejected"] as const;
+const SENT_STATES = ["queued", "filed", "stored", "unmatched", "conflict", "rejected"] as const;
 
 /** The states of a message, first what needs a person. */
 export function messageStates(): readonly string[] {
@@ -104,11 +124,11 @@ export function messageStates(): readonly string[] {
 /** Red needs a person here; a message of an unknown patient waits for the desk at the dashboard. */
 export function stateTone(state: string): "good" | "bad" | "warn" | "plain" {
   if (state === "quarantined" || state === "conflict" || state === "rejected") return "bad";
-  return state === "unmatched" ? "warn" : state === "filed" ? "good" : "plain";
+  return state === "unmatched" ? "warn" : state === "filed" || state === "stored" ? "good" : "plain";
 }
 
-/** Returns the word for the state of a message or a study. */
+/** Returns the word for the state of a message, a study or a record of a control. */
 export function stateWord(state: string): string {
-  const known = [...STATES, ...STUDY_STATES].find((one) => one === state);
+  const known = [...STATES, ...SENT_STATES].find((one) => one === state);
   return known === undefined ? state : t(known);
 }

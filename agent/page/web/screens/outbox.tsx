@@ -14,7 +14,12 @@ export function Outbox() {
     <>
       <h1>{t("outbox")}</h1>
       <Loaded of={outbox}>
-        {(shown) => (shown.depth === 0 ? <Empty title={t("none")}>{t("noneNext")}</Empty> : <Waiting outbox={shown} />)}
+        {(shown) => (
+          <>
+            {shown.depth === 0 ? <Empty title={t("none")}>{t("noneNext")}</Empty> : <Waiting outbox={shown} />}
+            {shown.quality > 0 && <p class="quiet">{t("quality", { count: shown.quality })}</p>}
+          </>
+        )}
       </Loaded>
       <Destinations />
     </>
@@ -69,6 +74,10 @@ const t = translations({
   ],
   soon: ["The agent sends them now.", "Aracı şimdi gönderiyor."],
   oldest: ["The oldest {count} are shown.", "En eski {count} sonuç gösteriliyor."],
+  quality: [
+    "{count} {count|record|records} of controls and devices {count|waits|wait}, too. No result waits for them, and a server of an older version takes them after its update.",
+    "{count} kontrol ve cihaz kaydı da bekliyor. Hiçbir sonuç bunları beklemez; eski sürümlü bir sunucu bunları güncellendikten sonra alır.",
+  ],
   since: ["Waits since", "Bekleme başlangıcı"],
   device: ["Device", "Cihaz"],
   study: ["Kind", "Tür"],

@@ -1,20 +1,16 @@
 import type Database from "better-sqlite3";
-import type { QualityRecord } from "../../../../shared/api/quality.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { type DeviceReport, faultOf } from "../../../report/device-report.ts";
+import type { QualityRecords } from "./quality-records.ts";
 import type { DeviceState, StoredDeviceState } from "../../../states/device-state.ts";
 
 // The state of each device for `status`, and the reports that devices send about themselves.
-
-interface QualityQueue {
-  readonly queue: (message: string, records: readonly QualityRecord[], at: number) => void;
-}
 
 /** The message of a record that came without one. */
 const NO_MESSAGE = "";
 
 /** Part of operationsOn(). */
-export function deviceOperationsOn(db: Database.Database, qualityRecords: QualityQueue) {
+export function deviceOperationsOn(db: Database.Database, qualityRecords: Pick<QualityRecords, "queue">) {
   const sql = {
     upsertDevice: db.prepare(
       `INSERT INTO device (id, profile, connected, last_message_at, last_bytes_at, state)

@@ -3,7 +3,7 @@ import { type HeldStudy } from "../../../report/revision.ts";
 import type { MessageOutcome, MessageOutcomes } from "../messages/message-outcome.ts";
 import type { MatchKeys, PendingMatches } from "../patients/pending-matches.ts";
 import type { RegistryChanges, RegistryDraft } from "../patients/registry-changes.ts";
-import type { QualityRecords } from "../quality-records.ts";
+import type { QualityRecords } from "../devices/quality-records.ts";
 import type { Documents, FolderFile } from "./documents.ts";
 import type { StudyDraft, StudyRevisions } from "./revisions.ts";
 

@@ -12,7 +12,7 @@ const device = { ...nothing, id: "lab-1", connected: false, state: "listening", 
 const directory = { patients: 7, fetched_at: at, synced_at: at };
 
 function linesOf(...devices: readonly DeviceStatus[]): string[] {
-  const outbox = { depth: 2, oldest_at: at, reason: "the clinic is full" };
+  const outbox = { depth: 2, oldest_at: at, reason: "the clinic is full", quality: 3 };
   return statusLines({
     running: true,
     devices,
@@ -52,6 +52,7 @@ test("each device is a row of a table that ends with its reason or its last warn
     `server: wrong key since ${local}: no such key`,
     `2 to send, the oldest since ${local}`,
     "the oldest waits, because the clinic is full",
+    "3 records of controls and devices to send",
     `7 patients, full list fetched ${local}, last synced ${local}`,
     "this machine's clock is 125 s behind the server's, expected at most 60 s: set the one that is wrong",
   ]);
@@ -72,7 +73,7 @@ test("closed silent connections precede the last warning, with their number and 
 test("the devices of a stopped agent have the state not served", () => {
   const stopped = { ...device, state: "not served", since: null, counters: null } as const;
   const nothingYet = { patients: 0, fetched_at: null, synced_at: null };
-  const outbox = { depth: 0, oldest_at: null, reason: null };
+  const outbox = { depth: 0, oldest_at: null, reason: null, quality: 0 };
   expect(
     statusLines({
       running: false,

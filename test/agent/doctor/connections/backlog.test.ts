@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { backlog } from "../../../../agent/doctor/connections/backlog.ts";
 import type { Facts } from "../../../../agent/doctor/check/check.ts";
+import { controlRun } from "../../../support/quality-records.ts";
 import { openOperations, settlement } from "../../../support/spool-operations.ts";
 
 // What waits at the agent, as the doctor reports it.
@@ -26,6 +27,20 @@ test("changes of practice software that wait for the server for an hour are repo
   expect(await findings(72, 2)).toEqual([
     ["backlog.changes", "problem", "2 changes wait for the server, the oldest for 3 days"],
   ]);
+});
+
+test("controls that a server does not take are reported after a day, and are not a fault", async () => {
+  const { folder, spool } = openOperations();
+  const facts = { config: { data: folder } } as unknown as Facts;
+  const findingsAt = async (hours: number, number: number) => {
+    const at = Date.now() - hours * HOUR_MS - 1000;
+    spool.settle(settlement(`M${number}`, { state: "not-for-patients", controls: [controlRun(number)], at }));
+    return (await backlog.run(facts)).map(({ id, status, sentence }) => [id, status, sentence]);
+  };
+  expect(await findingsAt(3, 1)).toEqual([["backlog.none", "ok", "nothing waits"]]);
+  const [[id, status, sentence] = []] = await findingsAt(24, 2);
+  expect([id, status]).toEqual(["backlog.quality", "ok"]);
+  expect(sentence).toBe("2 records of controls and devices not sent yet: the server may be of an older version");
 });
 
 test("the file for the support has neither the words of a receiver nor the id of a destination", async () => {

@@ -7,7 +7,17 @@ import { migrate } from "../../../../agent/spool/thread/schema.ts";
 // waits for it.
 
 /** Tables that grow with the messages. */
-const GROWING = ["session", "event", "message", "study", "message_study", "instance", "forward", "pending_match"];
+const GROWING = [
+  "session",
+  "event",
+  "message",
+  "study",
+  "message_study",
+  "instance",
+  "forward",
+  "pending_match",
+  "quality_record",
+];
 /** Statements that run rarely, or read the first row or a bounded number alone. */
 const SELDOM = [
   "SELECT DISTINCT device FROM message WHERE truncation_reason IS NOT NULL",
@@ -22,6 +32,8 @@ const SELDOM = [
   "SELECT id, first_event AS firstEvent, last_event AS lastEvent FROM session s WHERE last_event IS NOT NULL AND device IN (SELECT value FROM json_each(@devices)) AND NOT EXISTS ( SELECT 1 FROM message m WHERE m.session = s.id AND m.state NOT IN ('filed', 'not-for-patients')) ORDER BY id LIMIT @limit",
   "DELETE FROM preview WHERE fp IN (SELECT COALESCE(existing_fp, fp) FROM study WHERE settled_at >= ?)",
   "UPDATE study SET state = 'queued', reason = NULL, existing_fp = NULL, settled_at = NULL WHERE settled_at >= ?",
+  "DELETE FROM quality_record WHERE settled_at < ? RETURNING device, length(body) + 400 AS bytes",
+  "UPDATE quality_record SET state = 'queued', reason = NULL, settled_at = NULL WHERE settled_at >= ?",
   "UPDATE study AS s SET state = 'queued', reason = NULL, settled_at = NULL WHERE state = 'rejected' AND code = @code AND json_extract(body, '$.acquired_at') <= @until AND NOT EXISTS (SELECT 1 FROM study WHERE fp = s.fp AND revision > s.revision) RETURNING fp, revision",
 ];
 

@@ -1,6 +1,6 @@
 import type Database from "better-sqlite3";
-import type { QualityOutcome, QualityRecord } from "../../../shared/api/quality.ts";
-import { ROW_BYTES, type StoredBytes } from "./devices/stored-bytes.ts";
+import type { QualityOutcome, QualityRecord } from "../../../../shared/api/quality.ts";
+import { ROW_BYTES, type StoredBytes } from "./stored-bytes.ts";
 
 // Control runs and device events, until the server has each of them. The dedupe key names a record: one with a known key changes
 // nothing, so that a resend and a message that is read again are sent once.
@@ -76,9 +76,6 @@ export function qualityRecordOperationsOn(db: Database.Database, records: Pick<Q
     settle: db.prepare(
       `UPDATE quality_record SET state = @state, reason = @reason, settled_at = @at WHERE fp = @fp AND state = 'queued'`,
     ),
-    waiting: db.prepare(
-      "SELECT COUNT(*) AS depth, MIN(created_at) AS oldestAt FROM quality_record WHERE state = 'queued'",
-    ),
   };
   return {
     /** The first queued records, and whether more are queued. They have at most `maxChars` characters, or are one. */
@@ -108,7 +105,7 @@ export function qualityRecordOperationsOn(db: Database.Database, records: Pick<Q
 
     /** The records that wait for the server. */
     waitingQuality(): { depth: number; oldestAt: number | null } {
-      return sql.waiting.get() as ReturnType<typeof this.waitingQuality>;
+      return waitingQuality(db);
     },
 
     /** The records that would be sent if a message with these were stored. */
@@ -116,6 +113,13 @@ export function qualityRecordOperationsOn(db: Database.Database, records: Pick<Q
       return records.unsent(found);
     },
   };
+}
+
+/** The records that wait for the server. */
+export function waitingQuality(db: Database.Database): { depth: number; oldestAt: number | null } {
+  return db
+    .prepare("SELECT COUNT(*) AS depth, MIN(created_at) AS oldestAt FROM quality_record WHERE state = 'queued'")
+    .get() as ReturnType<typeof waitingQuality>;
 }
 
 /** Lists the records of a message. */
