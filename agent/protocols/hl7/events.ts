@@ -42,9 +42,11 @@ export function peopleOf({ segments }: Hl7Message): string[] {
   return patients.flatMap((pid) => pid.text.slice(3).split(/[|^~&]/)).map((part) => given(part));
 }
 
+/** Returns the alarms in words. Those of a message with a patient may be about the animal, as those of a monitor. */
 function alarms(segments: readonly Segment[], sentAt: string): FoundEvent[] {
+  if (segments.some(({ name }) => name === "PID")) return [];
   return segments
-    .filter((obx) => obx.name === "OBX" && valueOf(obx) !== "")
+    .filter((obx) => obx.name === "OBX" && /\p{L}{2}/u.test(valueOf(obx)))
     .map((obx) => ({ event: "fault", at: timeOf(obx, 14, sentAt), subject: title(obx), text: valueOf(obx) }));
 }
 

@@ -200,12 +200,22 @@ describe("patients", () => {
     expect(events).toBeGreaterThan(25);
   });
 
-  test("an alarm that names the patient keeps its code alone, and a lot that is the patient's number is left out", () => {
-    const PID = "PID|1||4711^^^^MR||Aydin^Zeytin";
-    const alarm = "OBX|1|ST|ALARM||Zeytin: clot||||||F";
-    expect(toldBy(hl7(MSH("ORU^R40"), PID, alarm))).toEqual(["fault | 2026-11-21T08:31 | ALARM"]);
-    const records = ["P|1|4711", "O|1||7^4711", "R|1|^^^HbA1c|5|%", "L|1|N"];
-    const header = "H|\\^&|||DCA VANTAGE^04^S1|||||||P||20261121113500";
-    expect(readWith(astmDevice("siemens-dca"), header, ...records).events).toBeUndefined();
+  test("an alarm about a patient is not an event, nor is a number", () => {
+    const alarm = (value: string) => `OBX|1|ST|ALARM||${value}||||||F`;
+    expect(toldBy(hl7(MSH("ORU^R40"), "PID|1||4711^^^^MR||Aydin^Zeytin", alarm("heart rate low")))).toEqual([]);
+    expect(toldBy(hl7(MSH("ORU^R40"), alarm("38")))).toEqual([]);
+  });
+
+  test("a lot that is the patient's number is left out, and so are words with the patient's name", () => {
+    const records = (lot: string, words: string) => [
+      ...["H|\\^&|||DCA VANTAGE^04^S1|||||||P||20261121113500", "P|1|4711|||Aydin^Zeytin", `O|1||7^${lot}`],
+      ...["R|1|^^^HbA1c|5|%", `C|1|I|377^Calibration ${words}|I`, "L|1|N"],
+    ];
+    const dca = astmDevice("siemens-dca");
+    expect(toldBy(readWith(dca, ...records("0099", "drift")))).toEqual([
+      "reagent | 2026-11-21T08:35 | HbA1c | 0099",
+      "calibration | 2026-11-21T08:35 | 377 | Calibration drift",
+    ]);
+    expect(toldBy(readWith(dca, ...records("4711", "of Zeytin")))).toEqual(["calibration | 2026-11-21T08:35 | 377"]);
   });
 });
