@@ -315,7 +315,7 @@ describe("a study that is not shared", () => {
     });
     const conflicts = [{ at: at(10), revision: 1, reason: { code: "STUDY.OTHER", values: [] }, changes: [] }];
     const refused = (...revisions: ReturnType<typeof revision>[]) =>
-      shareRefusal({ study: { place, conflicts, revisions }, pendingTests: [] })?.code ?? null;
+      shareRefusal({ study: { place, conflicts, revisions, quality: null }, pendingTests: [] })?.code ?? null;
     expect(refused(revision("pushed", 0))).toBe("SHARE.CONFLICT");
     expect(refused(revision("moved", 20), revision("pushed", 0))).toBe("SHARE.CONFLICT");
     for (const cause of ["pushed", "corrected"] as const) {
