@@ -7,6 +7,7 @@ import { MemoryBudget } from "./connection/memory-budget.ts";
 import { recover } from "./connection/recovery.ts";
 import { fileHeader } from "./protocols/file/file-message.ts";
 import type { Charset as Hl7Charset } from "./protocols/hl7/message/charset.ts";
+import { foldNumber } from "./report/control.ts";
 import { parseAddress } from "./transport/address.ts";
 import type { Charset as AstmCharset } from "./protocols/astm/records.ts";
 import { Connection } from "./connection/connection.ts";
@@ -234,6 +235,7 @@ function readAnalyzer(device: DeviceConfig, profile: Profile, timeZone: string):
     model: device.model ?? null,
     ...(device.codes === undefined ? {} : { codes: taughtCodes(device.codes) }),
     matchBySampleId: device.matchBySampleId ?? false,
+    ...(device.controls === undefined ? {} : { controls: new Set(device.controls.map(foldNumber)) }),
   };
 }
 

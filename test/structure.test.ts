@@ -114,9 +114,9 @@ test("the check reports an export without an importer, for every form of import 
  * files directly in these folders, and `shared` is all of shared. A new arrow is a new word here.
  */
 const ROOMS = `
-agent: agent/cli agent/config agent/connection agent/devices agent/imaging agent/protocols agent/push agent/relay agent/runtime agent/spool agent/states agent/status agent/study agent/tools agent/transport shared
+agent: agent/cli agent/config agent/connection agent/devices agent/imaging agent/protocols agent/push agent/relay agent/report agent/runtime agent/spool agent/states agent/status agent/study agent/tools agent/transport shared
 agent/cli: agent agent/config agent/connection agent/devices agent/doctor agent/imaging agent/page agent/protocols agent/push agent/remote agent/report agent/runtime agent/spool agent/states agent/tools agent/transport shared
-agent/config: agent/devices agent/imaging/archive agent/protocols agent/runtime agent/transport shared
+agent/config: agent/devices agent/imaging/archive agent/protocols agent/report agent/runtime agent/transport shared
 agent/connection: agent/config agent/devices agent/protocols agent/report agent/runtime agent/spool agent/states agent/status agent/study agent/transport shared
 agent/devices: agent/devices/table agent/devices/text agent/protocols shared/files shared/runtime
 agent/devices/detection: agent/devices agent/protocols

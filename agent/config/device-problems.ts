@@ -5,6 +5,7 @@ import { isOwn, parseReference } from "../devices/own/reference.ts";
 import type { Profile } from "../devices/profile.ts";
 import { CHARSETS as ASTM_CHARSETS } from "../protocols/astm/records.ts";
 import { CHARSETS as HL7_CHARSETS } from "../protocols/hl7/message/charset.ts";
+import { foldNumber } from "../report/control.ts";
 import { nearestWord } from "../runtime/did-you-mean.ts";
 import { parseAddress } from "../transport/address.ts";
 import { codeProblems, panelProblems } from "./code-problems.ts";
@@ -71,7 +72,21 @@ function profileProblems(
     report([...at, "orders"], `is for a clinic's own profile, the profile is ${profile}`);
   }
   codeProblems(device["codes"], [...at, "codes"], report);
+  controlProblems(device["controls"], [...at, "controls"], report);
   practiceProblems(device, at, report, profileById);
+}
+
+/** Checks the numbers of the clinic's controls: each is a number of its own. */
+function controlProblems(controls: unknown, at: readonly string[], report: ReportProblem): void {
+  const known = new Map<string, string>();
+  for (const [index, number] of asArray(controls).entries()) {
+    if (typeof number !== "string") continue;
+    const folded = foldNumber(number);
+    const first = known.get(folded);
+    if (folded === "") report([...at, String(index)], "is empty, expected the number of a sample such as QC1");
+    else if (first !== undefined) report([...at, String(index)], `is the same number as ${first}, expected each once`);
+    known.set(folded, first ?? number);
+  }
 }
 
 /** Keys that read results, which practice software does not send. */

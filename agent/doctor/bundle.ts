@@ -94,6 +94,7 @@ function redactedDevice(device: DeviceConfig, scrubber: Scrubber) {
     quietSeconds,
     modality,
     codes: device.codes && Object.keys(device.codes).length,
+    controls: device.controls?.length,
     has: (["model", "operatorListFile", "aeTitle", "callingAeTitles", "commitmentScp"] as const).filter(
       (key) => device[key] !== undefined,
     ),

@@ -15,6 +15,7 @@ export const REMOTE_KEYS: readonly (keyof DeviceConfig)[] = [
   "charset",
   "ackMode",
   "codes",
+  "controls",
   "matchBySampleId",
   "orders",
   "practice",

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { DeviceEvent } from "../../shared/api/quality.ts";
 import { IDENTIFIER_CHARS_MAX, type MatchedBy, type PushedStudy, type StudySource } from "../../shared/api/study.ts";
 import { newFp } from "../../shared/api/fp.ts";
+import type { ControlRun } from "../../shared/api/quality.ts";
 import { foldName } from "../../shared/clinical/analytes/analytes.ts";
 import { filingReasonText } from "../../shared/clinical/filing-reasons.ts";
 import { ownProfile } from "../devices/index.ts";
@@ -9,6 +10,7 @@ import { isOwn } from "../devices/own/reference.ts";
 import type { Profile } from "../devices/profile.ts";
 import { shippedForm } from "../devices/table/load.ts";
 import type { MessageCode } from "../page/types/message-codes.ts";
+import { foldNumber } from "../report/control.ts";
 import { dayOf } from "../report/device-time.ts";
 import { readFileMessage } from "../protocols/file/file-message.ts";
 import { pdfText } from "../protocols/file/pdf-text.ts";
@@ -38,18 +40,24 @@ export interface FilingDevice {
   readonly codes?: ReadonlyMap<string, string>;
   /** Without a typed identifier, the numbers of a sample name its patient. Default false. */
   readonly matchBySampleId?: boolean;
+  /** Numbers of samples that are control material, folded by foldNumber(). */
+  readonly controls?: ReadonlySet<string>;
 }
 
 /** Returns the facts that a message of the device does not hold. A code in agent.yaml takes precedence over the clinic's. */
 export function readContext(
-  { timeZone, codes: own = new Map() }: Pick<FilingDevice, "timeZone" | "codes">,
+  { timeZone, codes: own = new Map(), controls }: Pick<FilingDevice, "timeZone" | "codes" | "controls">,
   { device, receivedAt }: Pick<StoredMessage, "device" | "receivedAt">,
   clinicCodes: readonly ClinicCode[],
 ): ReadContext {
   const ofDevice = clinicCodes.filter(({ device_id }) => device_id === device);
   const ofClinic = ofDevice.map(({ code, analyte }) => [foldName(code.trim()), analyte] as const);
   const codes = new Map([...ofClinic, ...own]);
-  return { device, timeZone, receivedAt, ...(codes.size === 0 ? {} : { codes }) };
+  return {
+    ...{ device, timeZone, receivedAt },
+    ...(codes.size === 0 ? {} : { codes }),
+    ...(controls === undefined ? {} : { controls }),
+  };
 }
 
 /** Names the profile with its revision. A profile that is code has none. */
@@ -111,11 +119,13 @@ export async function assess(
   const events = eventsOf(message, reading, device.profile);
   // The spool decides whether a withdrawal has a result to withdraw.
   const reports = isRead ? reading.reports : reading.is === "quarantined" ? (reading.withdrawals ?? []) : [];
+  const { notes, ...ofControls } = await controlsOf(reading, message, device, directory);
+  const reasons = new Set([...(isRead ? reading.notes : [reading.reason]), ...notes]);
   if (!isRead && reports.length === 0) {
-    return { ...quarantined(message, reading.reason), state: reading.is, completes, events };
+    const reason = [...reasons].join("; ");
+    return { ...quarantined(message, reason), state: reading.is, completes, events, ...ofControls };
   }
   let code: MessageCode | null = null;
-  const reasons = new Set(isRead ? reading.notes : [reading.reason]);
   const studies: StudyDraft[] = [];
   const awaited: MatchKeys[] = [];
   for (const report of reports) {
@@ -152,7 +162,37 @@ export async function assess(
     at: Date.now(),
     events,
     ...file,
+    ...ofControls,
   };
+}
+
+/**
+ * Returns the control runs of a message. `notes`: each number of the clinic's controls that is an animal's too. The clinic's word
+ * decides.
+ */
+async function controlsOf(
+  reading: Reading,
+  message: StoredMessage,
+  { profile, controls: numbers }: FilingDevice,
+  directory: Directory,
+): Promise<{ readonly controls?: readonly ControlRun[]; readonly notes: readonly string[] }> {
+  const drafts = (reading.is !== "quarantined" && reading.controls) || [];
+  if (drafts.length === 0) return { notes: [] };
+  const source = {
+    device_id: message.device,
+    message_id: message.id,
+    profile: profileSource(profile).profile ?? profile.id,
+    receipt: receiptOf(message),
+  };
+  const typed = drafts.flatMap(({ sample_ids }) => sample_ids.filter((id) => numbers?.has(foldNumber(id)) === true));
+  const notes = [...new Set(typed)].map(async (identifier) => {
+    const { patients } = await directory.find({ identifier, otherIdentifiers: [] });
+    return patients.length === 0
+      ? []
+      : [`${identifier} is also the number of an animal: the clinic uses it for controls`];
+  });
+  const controls = drafts.map((draft) => ({ ...draft, fp: newFp("control"), source }));
+  return { controls, notes: (await Promise.all(notes)).flat() };
 }
 
 /** Reads a complete message: into Reports, or into the outcome of a message that has none. `file` is of a watched folder. */

@@ -61,6 +61,9 @@ export const PracticeSchema = ClosedObject({
   panels: Type.Optional(Type.Record(Type.String(), Type.Array(TestName, { minItems: 1, maxItems: ORDER_TESTS_MAX }))),
 });
 
+/** Max characters of a sample's number, as a report keeps it. */
+const CONTROL_NUMBER_MAX = 64;
+
 export const DeviceSchema = ClosedObject({
   id: Type.String({
     pattern: textForm("^[a-z0-9][a-z0-9-]{0,62}$", "lower-case letters, digits and dashes such as chem-1, at most 63"),
@@ -85,6 +88,10 @@ export const DeviceSchema = ClosedObject({
   operatorListFile: Type.Optional(Type.String({ minLength: 1 })),
   /** The clinic's analytes of the device's own codes: `{"413": GLU}`. */
   codes: Type.Optional(Type.Record(Type.String(), Type.String({ minLength: 1 }))),
+  /** Numbers of samples that are control material: `[QC1, QC2]`. */
+  controls: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: CONTROL_NUMBER_MAX }), { minItems: 1, maxItems: 100 }),
+  ),
   /** A sample number names the patient like a typed identifier. */
   matchBySampleId: Type.Optional(Type.Boolean()),
   /** A clinic's own profile may send orders to the device. Default false: it may be a stranger's. */
@@ -163,7 +170,7 @@ export const LogSchema = ClosedObject({
 });
 
 /** Keys of devices that send messages. */
-export const ANALYZER_KEYS = ["codes", "matchBySampleId", "orders"];
+export const ANALYZER_KEYS = ["codes", "controls", "matchBySampleId", "orders"];
 
 export const DICOM_KEYS = ["aeTitle", "callingAeTitles", "quietSeconds", "modality", "commitmentScp"];
 

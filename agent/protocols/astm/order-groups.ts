@@ -49,11 +49,8 @@ export function collectGroups(
     const key = [isControl, patientKey, sent(order, 3), sent(order, 4), time, sent(order, 16)].join("|");
     const known = groups.get(key);
     if (known !== undefined) return known;
-    const comments = [...headerComments, ...patientComments];
-    const group = {
-      ...{ patient, order, results: [], comments, notes: new Map(), manufacturerRecords: 0 },
-      isControl: isControl || isAllControl,
-    };
+    const comments = isControl ? [] : [...headerComments, ...patientComments];
+    const group = { patient, order, results: [], comments, notes: new Map(), manufacturerRecords: 0, isControl };
     groups.set(key, group);
     return group;
   };
@@ -70,7 +67,7 @@ export function collectGroups(
         const isCalledControl = !isControl && hasControlRecordAfter(message.records, index, profile);
         if (isControl) notes.push(`order ${record.field(2) || "?"} is quality control: not for a patient`);
         if (isCalledControl) notes.push("an M record says quality control: not for a patient");
-        current = groupOf(record, isControl || isCalledControl);
+        current = groupOf(record, isAllControl || isControl || isCalledControl);
         break;
       }
       case "R":
@@ -78,7 +75,7 @@ export function collectGroups(
           const isControl = isControlOrder(null, patient, profile);
           if (!isControl && patient === null && profile.alwaysNamesPatient === true) orphans += 1;
           if (isControl) notes.push("a result without an order is quality control: not for a patient");
-          current = groupOf(null, isControl);
+          current = groupOf(null, isAllControl || isControl);
         }
         current.results.push(record);
         break;

@@ -1,6 +1,6 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
 import type { Sample } from "../../report/sample.ts";
-import { given, identifier, sampleId, sent } from "../field-text.ts";
+import { given, identifier, isControlName, sampleId, sent } from "../field-text.ts";
 import { collectGroups, type OrderGroup, orderTimes } from "./order-groups.ts";
 import type { AstmProfile, FieldNumbers } from "./profile.ts";
 import { type AstmMessage, type AstmRecord, parseRecords } from "./records.ts";
@@ -112,7 +112,8 @@ function sampleOf(group: OrderGroup, header: AstmRecord, profile: AstmProfile, n
   return {
     device_name: profile.device_name ?? senderName(header),
     ...identifiers(patient, order),
-    sampleIds: [sampleId(order?.components(3))], // O-4 is the number or the rack of the instrument
+    // O-4 is the number or the rack of the instrument, unless it names a control.
+    sampleIds: [sampleId(order?.components(3)), ...(isControl ? controlNumbers(order) : [])],
     patient_hint: patientHint(patient, order, profile, numbers),
     patient: typed.some((number) => number !== "") ? typed : [sent(patient, 6)],
     specimen: [sent(order, 3), sent(order, 4)],
@@ -134,6 +135,11 @@ function sampleOf(group: OrderGroup, header: AstmRecord, profile: AstmProfile, n
         .filter(Boolean),
     ],
   };
+}
+
+/** Returns the texts of O-4 that name control material. */
+function controlNumbers(order: AstmRecord | null): string[] {
+  return order?.components(4).filter(isControlName) ?? [];
 }
 
 /** Makers that precede the model in H-5. */

@@ -170,7 +170,7 @@ class GroupCollector {
     const isControl = this.#kind === "control";
     const kind = [sent(specimen, 4), isUrine(order, specimen), ...(isControl ? ["control", sent(order, 4)] : [])];
     const key = [patientKey, ...specimenIds(order, specimen, container), time, ...kind].join("|");
-    const comments = [...this.#patientNotes];
+    const comments = isControl ? [] : [...this.#patientNotes];
     this.#current = this.#groups.get(key) ?? {
       isControl,
       patient,

@@ -157,8 +157,9 @@ const LEGEND_MAX = 100;
 /** Returns the rows with their results: one each, unless the profile reads others. */
 function withResults({ order, rows, comments, isControl }: OrderGroup, profile: Hl7Profile) {
   const all = rows.map(({ obx }) => obx);
-  const notes = [...comments, ...rows.flatMap((row) => row.notes)];
-  const legend = notes.filter((note) => LEGEND.test(note)).slice(0, LEGEND_MAX);
+  const legend = [...comments, ...rows.flatMap((row) => row.notes)]
+    .filter((note) => LEGEND.test(note))
+    .slice(0, LEGEND_MAX);
   return rows.map((row) => {
     if (row.is !== "result") return { ...row, results: [] };
     const notes = isControl ? row.notes.filter((note) => !isControlNote(note)) : row.notes;

@@ -104,8 +104,8 @@ function readObservations(message: Message, hello: Hello, profile: Poct1Profile,
     return control.isMaterial ? [controlSampleOf(service, hello)] : [];
   });
   const notes = [...new Set(controls.flatMap((control) => control?.reason ?? []))];
-  return readSamples(samples, notes, { ...profile, decimalComma: false }, context, (_, all) => {
-    return { is: "not-for-patients", reason: all.length > 0 ? all.join("; ") : "no results" };
+  return readSamples(samples, notes, { ...profile, decimalComma: false }, context, (_, found) => {
+    return { is: "not-for-patients", reason: found.length > 0 ? found.join("; ") : "no results" };
   });
 }
 

@@ -21,6 +21,9 @@ export interface Effect {
   readonly values: readonly string[];
 }
 
+/** Keys of `controls` that call a run a control. The others are places of its material. */
+const DECIDING = new Set(["order", "withoutPatient", "expiredLot", "patientProcessing"]);
+
 /** Lists the effects of a profile in the order of their weight. */
 export function effectsOf(form: AnyProfileForm): Effect[] {
   const { rows = [], results, analytes: named = {}, patient } = form;
@@ -48,7 +51,10 @@ export function effectsOf(form: AnyProfileForm): Effect[] {
       "FLAGS",
       Object.entries(flags ?? {}).map(([mark, meaning]) => `${mark} = ${meaning || "nothing"}`),
     ),
-    effect("CONTROLS", Object.keys(controls ?? {})),
+    effect(
+      "CONTROLS",
+      Object.keys(controls ?? {}).filter((key) => DECIDING.has(key)),
+    ),
     effect("COLLECTS", collect === undefined ? [] : [String(collect.hours)]),
     effect("ORDERS", orders === undefined ? [] : ["orders"]),
     effect("CAPABILITIES", capabilities),

@@ -59,7 +59,7 @@ describe("URIT-5160", () => {
   });
 
   test("a PID with a lot and the end of its validity is a control's", () => {
-    expect(readingOf("urit-5160/control")).toEqual({
+    expect(readingOf("urit-5160/control")).toMatchObject({
       is: "not-for-patients",
       reason: "LOT20260901 is the lot of a control: not for a patient",
     });

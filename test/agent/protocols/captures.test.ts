@@ -340,7 +340,16 @@ describe.skipIf(!hl7Present)("HL7 field captures", () => {
     const one = messageOf(play(framedHl7("mindray-bs200e__one-test.hl7"), mindrayBs));
     expect(only(only(reportsOf(one.reading)).rows)).toMatchObject({ code: "test2", codeSource: "device" });
     const control = messageOf(play(framedHl7("mindray-bs200__qc.hl7"), mindrayBs));
-    expect(control.reading).toEqual({ is: "not-for-patients", reason: "quality control (MSH-16 is 2)" });
+    expect(control.reading).toMatchObject({
+      is: "not-for-patients",
+      reason: "quality control (MSH-16 is 2)",
+      controls: [
+        {
+          ...{ material: "CTRL-Normal", level: "M", lot: "LOT-2025-001", expires: "2026-01-01" },
+          results: [{ analyte: "GLU", value: 98.2, unit: "mg/dL", target: { mean: 100, sd: 3.5 } }],
+        },
+      ],
+    });
   });
 
   test("no capture with a sender is filed by another vendor's profile, and no control by the generic one", () => {

@@ -34,7 +34,9 @@ describe("purpose of a message", () => {
     ["Q", "quality control (H-12 is Q)"],
   ])("H-12 %s is not for patients", (processing, reason) => {
     const header = HEADER.replace("|P|", `|${processing}|`);
-    expect(readWith(genericAstm, header, PATIENT, ORDER, ALT, "L|1|N")).toEqual({ is: "not-for-patients", reason });
+    const reading = readWith(genericAstm, header, PATIENT, ORDER, ALT, "L|1|N");
+    expect(reading).toMatchObject({ is: "not-for-patients", reason });
+    expect("controls" in reading).toBe(processing === "Q");
   });
 
   test.each(["P", ""])("H-12 %j is production", (processing) => {
@@ -69,7 +71,7 @@ describe("purpose of a message", () => {
   });
 
   test("a message of controls is not for patients", () => {
-    expect(readGeneric([PATIENT, record("O", { 2: "1", 12: "q" }), ALT])).toEqual({
+    expect(readGeneric([PATIENT, record("O", { 2: "1", 12: "q" }), ALT])).toMatchObject({
       is: "not-for-patients",
       reason: "order 1 is quality control: not for a patient",
     });

@@ -60,7 +60,7 @@ describe("a row", () => {
 });
 
 test.each(["QC", "CALIBRATION", "REPEATABILITY"])("MODE;%s is not for patients", (mode) => {
-  expect(readLines(...headWith(`MODE;${mode}`), WBC)).toEqual({
+  expect(readLines(...headWith(`MODE;${mode}`), WBC)).toMatchObject({
     is: "not-for-patients",
     reason: `not a patient's run (MODE is ${mode})`,
   });

@@ -165,7 +165,9 @@ describe("control, calibration and training give no study", () => {
     [{ 16: "1" }, "calibration (MSH-16 is 1)"],
     [{ 16: "2" }, "quality control (MSH-16 is 2)"],
   ])("a header with %j gives no study", (fields, reason) => {
-    expect(readGeneric(msh(fields), PID, OBR, ALT)).toEqual({ is: "not-for-patients", reason });
+    const reading = readGeneric(msh(fields), PID, OBR, ALT);
+    expect(reading).toMatchObject({ is: "not-for-patients", reason });
+    expect("controls" in reading).toBe(reason.startsWith("quality control"));
   });
 
   test("MSH-16 of a patient, or of the standard, gives a study", () => {

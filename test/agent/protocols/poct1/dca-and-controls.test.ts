@@ -23,7 +23,7 @@ function readServices(...services: readonly string[]): Reading {
 }
 
 test.each(["QC-1", "CONTROL 2", "ctrl n"])("the patient %j is control material", (id) => {
-  expect(readServices(service(id))).toEqual({
+  expect(readServices(service(id))).toMatchObject({
     is: "not-for-patients",
     reason: `not of a patient: control material ${id}`,
   });

@@ -93,7 +93,7 @@ describe("only observations with root, subject and role of a patient become a st
   });
 
   test("a service with both subjects is a control, and one without belongs to nobody", () => {
-    expect(reading(service({ subject: patient("4711") + control("L-1") }))).toEqual({
+    expect(reading(service({ subject: patient("4711") + control("L-1") }))).toMatchObject({
       is: "not-for-patients",
       reason: "not of a patient: control material, lot L-1",
     });
