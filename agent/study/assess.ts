@@ -140,9 +140,7 @@ export async function assess(
     code ??= reason?.code ?? null;
     if (isRead) for (const sentence of describe(report)) reasons.add(sentence);
     const source = {
-      device_id: message.device,
-      message_id: message.id,
-      ...profileSource(device.profile),
+      ...{ device_id: message.device, message_id: message.id, ...profileSource(device.profile) },
       receipt: receiptOf(message),
       ...(report.sampleIds === undefined ? {} : { sample_ids: [...report.sampleIds] }),
     };
