@@ -81,6 +81,7 @@ export function separateEqualKeys(reports: readonly Report[]): Report[] {
   });
 }
 
-function digest(value: unknown): string {
+/** Returns the SHA-256 of a value, in hexadecimal. */
+export function digest(value: unknown): string {
   return createHash("sha256").update(JSON.stringify(value)).digest("hex");
 }

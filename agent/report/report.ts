@@ -1,5 +1,5 @@
 import type { Measurement } from "../../shared/clinical/results.ts";
-import type { ControlRun, PrintedTarget } from "../../shared/api/quality.ts";
+import type { ControlRun, DeviceEvent, PrintedTarget } from "../../shared/api/quality.ts";
 import type { Modality, NotReported, PatientHint } from "../../shared/api/study.ts";
 
 /** Report of one patient's sample: field names of the API, values of the device. */
@@ -77,8 +77,11 @@ export interface DeviceResult {
   readonly doubt?: string | null;
 }
 
+/** What a device reports about itself, before it has its fp and its source. */
+export type DeviceEventDraft = Omit<DeviceEvent, "fp" | "source">;
+
 /** Result of reading one message. `controls`: its runs of control material; absent without any. */
-export type Reading =
+export type Reading = (
   | {
       readonly is: "reports";
       readonly reports: readonly Report[];
@@ -87,7 +90,11 @@ export type Reading =
     }
   | { readonly is: "not-for-patients"; readonly reason: string; readonly controls?: readonly ControlDraft[] }
   /** `withdrawals`: withdrawals of a message without results. */
-  | { readonly is: "quarantined"; readonly reason: string; readonly withdrawals?: readonly Report[] };
+  | { readonly is: "quarantined"; readonly reason: string; readonly withdrawals?: readonly Report[] }
+) & {
+  /** What the device reports about itself. Absent without any. */
+  readonly events?: readonly DeviceEventDraft[];
+};
 
 /** Facts that a message does not hold. */
 export interface ReadContext {

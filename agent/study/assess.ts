@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { DeviceEvent } from "../../shared/api/quality.ts";
 import { IDENTIFIER_CHARS_MAX, type MatchedBy, type PushedStudy, type StudySource } from "../../shared/api/study.ts";
 import { newFp } from "../../shared/api/fp.ts";
 import type { ControlRun } from "../../shared/api/quality.ts";
@@ -115,12 +116,14 @@ export async function assess(
   if ("outcome" in taken) return { message: message.id, studies: [], completes, at: Date.now(), ...taken.outcome };
   const { reading, file } = taken;
   const isRead = reading.is === "reports";
+  const events = eventsOf(message, reading, device.profile);
   // The spool decides whether a withdrawal has a result to withdraw.
   const reports = isRead ? reading.reports : reading.is === "quarantined" ? (reading.withdrawals ?? []) : [];
   const { notes, ...ofControls } = await controlsOf(reading, message, device, directory);
   const reasons = new Set([...(isRead ? reading.notes : [reading.reason]), ...notes]);
   if (!isRead && reports.length === 0) {
-    return { ...quarantined(message, [...reasons].join("; ")), state: reading.is, completes, ...ofControls };
+    const reason = [...reasons].join("; ");
+    return { ...quarantined(message, reason), state: reading.is, completes, events, ...ofControls };
   }
   let code: MessageCode | null = null;
   const studies: StudyDraft[] = [];
@@ -137,9 +140,7 @@ export async function assess(
     code ??= reason?.code ?? null;
     if (isRead) for (const sentence of describe(report)) reasons.add(sentence);
     const source = {
-      device_id: message.device,
-      message_id: message.id,
-      ...profileSource(device.profile),
+      ...{ device_id: message.device, message_id: message.id, ...profileSource(device.profile) },
       receipt: receiptOf(message),
       ...(report.sampleIds === undefined ? {} : { sample_ids: [...report.sampleIds] }),
     };
@@ -157,6 +158,7 @@ export async function assess(
     completes,
     waiting: joined(awaited),
     at: Date.now(),
+    events,
     ...file,
     ...ofControls,
   };
@@ -225,6 +227,15 @@ export function quarantined(
   code: MessageCode | null = null,
 ): Settlement {
   return { message: message.id, state: "quarantined", reason, code, studies: [], completes: [], at: Date.now() };
+}
+
+/** Completes what the device reports about itself. The spool drops an event that it has. */
+function eventsOf(message: StoredMessage, { events = [] }: Reading, profile: Profile): DeviceEvent[] {
+  const source = {
+    ...{ device_id: message.device, message_id: message.id, profile: profileSource(profile).profile ?? profile.id },
+    receipt: receiptOf(message),
+  };
+  return events.map((event) => ({ ...event, fp: newFp("devevt"), source }));
 }
 
 /** Returns what proves the reception. A link delivers a message after the commit of its bytes; see wire-session.ts. */

@@ -10,7 +10,7 @@ import { conditionOf, sourceOf } from "./source.ts";
 
 export function astmProfile(form: ProfileForm): AstmProfile {
   const { link, charset, patient = {}, sample = {}, results = {}, doubts = {}, statuses } = form;
-  const { rows = [], controls = {}, collect, orders, fields, capabilities = [] } = form;
+  const { rows = [], controls = {}, collect, orders, fields, capabilities = [], reagent } = form;
   const { name, owner, species } = patient;
   const names = namesOf(results, ["R"]);
   const unit = results.unit === undefined ? undefined : sourceOf(results.unit, ["R"]);
@@ -22,6 +22,9 @@ export function astmProfile(form: ProfileForm): AstmProfile {
   );
   const material = materialOf(controls, ["P", "O"]);
   const nameOf = name === undefined ? undefined : sourceOf(name, ["O"]);
+  const [reagentName, reagentLot] = [reagent?.name, reagent?.lot].map((each) =>
+    each === undefined ? undefined : sourceOf(each, ["O", "R"]),
+  );
   const profile: AstmProfile = {
     protocol: "astm",
     link: link as AstmProfile["link"],
@@ -33,6 +36,13 @@ export function astmProfile(form: ProfileForm): AstmProfile {
       species: speciesOf && ((p) => speciesOf({ P: p })),
       owner: ownerOf && ((p) => ownerOf({ P: p })),
       nameOnSample: nameOf && ((o) => nameOf({ O: o })),
+      reagent:
+        reagentName &&
+        reagentLot &&
+        ((o, r) => {
+          const records = r === null ? { O: o } : { O: o, R: r };
+          return { name: reagentName(records), lot: reagentLot(records) };
+        }),
       skipOrder: typeof controls.order === "string" ? readPattern(controls.order) : undefined,
       alwaysNamesPatient: controls.withoutPatient,
       control: material && (({ P, O }) => material({ ...(P && { P }), ...(O && { O }) })),

@@ -48,7 +48,7 @@ const NAMES: Readonly<Record<Protocol, string>> = { astm: "ASTM", hl7: "HL7", te
 
 /** Keys that not every protocol has. */
 const KEYS: Readonly<Record<string, readonly Protocol[]>> = {
-  ...of(["astm"], "charset fields doubts.besideValue collect.number"),
+  ...of(["astm"], "charset fields doubts.besideValue collect.number reagent"),
   ...of(
     ["hl7"],
     "device.default sample.time results.split results.note results.nullIsEmpty analytes controls.expiredLot",

@@ -33,6 +33,7 @@ const BY_NAME: ReadonlySet<string> = new Set(["species", "remark", "note"]);
 export function partsOf(form: ProfileForm): Part[] {
   const { person, specimen, row } = READABLE[form.protocol];
   const { recognize = {}, patient = {}, sample = {}, results = {}, doubts = {}, controls = {} } = form;
+  const { name, lot } = form.reagent ?? {};
   const isHl7 = form.protocol === "hl7";
   return [
     ...(["sender", "notSender", "marks"] as const).flatMap((key) => pattern(["recognize", key], recognize[key])),
@@ -47,7 +48,9 @@ export function partsOf(form: ProfileForm): Part[] {
     ...(sample.comments ?? []).flatMap(({ at }, index) =>
       source(["sample", "comments", String(index), "at"], at, specimen),
     ),
-    ...(results.names ?? []).flatMap((name, index) => source(["results", "names", String(index)], name, row)),
+    ...source(["reagent", "name"], name, [...specimen, ...row]),
+    ...source(["reagent", "lot"], lot, [...specimen, ...row]),
+    ...(results.names ?? []).flatMap((each, index) => source(["results", "names", String(index)], each, row)),
     ...pattern(["results", "namesMatch"], results.namesMatch),
     ...pattern(["results", "split"], results.split),
     ...(["unit", "value", "flag", "range"] as const).flatMap((key) => source(["results", key], results[key], row)),

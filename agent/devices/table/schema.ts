@@ -154,6 +154,8 @@ export const ProfileForm = ClosedObject({
       comments: Type.Array(ClosedObject({ at: Place, split: Type.Optional(Type.String()), as: Type.Optional(Words) })),
     }),
   ),
+  /** The reagent, cartridge or rotor of an order. Its lot is part of the device's log. */
+  reagent: Type.Optional(ClosedObject({ name: SourceForm, lot: SourceForm })),
   results: Type.Optional(
     optional({
       /** Sources of names, the most reliable first; or alternatives of which the first with a name counts. */

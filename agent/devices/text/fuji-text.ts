@@ -1,4 +1,5 @@
 import type { TextReading } from "../../protocols/text/profile.ts";
+import type { FoundEvent } from "../../report/device-event.ts";
 import type { DeviceResult } from "../../report/report.ts";
 
 // Text layout of Fujifilm's dry chemistry and immunoassay analyzers. The content shows the format that a device is set to: R and
@@ -57,13 +58,15 @@ interface TestColumns {
   readonly low: string;
   readonly high: string;
   readonly marks: string;
+  /** Of the slide, and the end of its validity as `YYYYMM`; both "" in the other formats. */
   readonly lot: string;
+  readonly validity: string;
 }
 
 export function readFujiText(text: string, marks: MarkMeanings): TextReading {
   const record = joinBlocks(text);
   const trouble = fujiTrouble(record);
-  if (trouble !== null) return notForPatients(trouble);
+  if (trouble !== null) return { ...notForPatients(trouble), events: [faultOf(record)] };
   switch (/^([A-Z]),/.exec(record)?.[1]) {
     case "R":
     case "T":
@@ -85,6 +88,13 @@ export function fujiTrouble(text: string): string | null {
   const [type, date = "", time = "", code = "", , ...words] = text.split(",").map((column) => column.trim());
   if (type !== "E") return null;
   return `the device reports error ${[code, ...words].filter(Boolean).join(" ")} at ${date} ${time}`;
+}
+
+/** Reads an E record: date, time, code, count, words. */
+function faultOf(record: string): FoundEvent {
+  const [, date = "", time = "", subject = "", , ...words] = record.split(",").map((column) => column.trim());
+  const at = timeOf(date, time.slice(0, 5)) ?? "";
+  return { event: "fault", at, subject, text: words.join(", ") };
 }
 
 /** Returns whether a text has a BCC: every record with a letter, and no text of fixed columns. */
@@ -123,11 +133,11 @@ function readRecord(record: string, marks: MarkMeanings): TextReading {
 
 function testOf(columns: readonly string[], { test }: (typeof LAYOUTS)[number]): TestColumns {
   const [name = "", sign = "", measured = "", , low = "", high = "", marks = "", lot = "", validity = ""] = columns;
-  const lots = test === 9 ? lotText(lot.trim(), validity.trim()) : "";
-  return { name, sign, measured, low, high, marks, lot: lots };
+  const slide = test === 9 ? { lot: lot.trim(), validity: validity.trim() } : { lot: "", validity: "" };
+  return { name, sign, measured, low, high, marks, ...slide };
 }
 
-function lotText(lot: string, validity: string): string {
+function lotText({ lot, validity }: TestColumns): string {
   return [lot, /^\d{6}$/.test(validity) ? `valid to ${validity.slice(0, 4)}-${validity.slice(4)}` : validity]
     .filter(Boolean)
     .join(", ");
@@ -164,7 +174,7 @@ function readFixed(text: string, marks: MarkMeanings): TextReading {
       5,
       5,
     ]);
-    return { name, sign, measured, low, high, marks: own, lot: "" };
+    return { name, sign, measured, low, high, marks: own, lot: "", validity: "" };
   });
   const hints = { specimen: specimen.trim(), identifier: identifier.trim(), name: "", species: "", sex: "" };
   return readRun({ condition: condition.trim(), date, time, ...hints, comments: [], tests }, marks);
@@ -192,8 +202,12 @@ function readRun(run: Run, marks: MarkMeanings): TextReading {
   const specimens = new Set(tests.map(({ name }) => specimenOf(name).specimen));
   const urine = specimens.has("urine") && !specimens.has("blood");
   const isMixed = specimens.has("urine") && specimens.has("blood");
+  const events = tests.flatMap(({ name, lot, validity }): FoundEvent[] =>
+    lot === "" ? [] : [{ event: "reagent", at: measuredAt, subject: specimenOf(name).analyte, lot, expires: validity }],
+  );
   return {
     is: "sample",
+    events,
     // The column of the name has the control solution. The lots of slides are comments: each test has its own.
     ...(isControl ? { control: { reason, material: run.name } } : {}),
     sample: {
@@ -208,7 +222,7 @@ function readRun(run: Run, marks: MarkMeanings): TextReading {
       results: tests.map((test) => resultOf(test, marks, isMixed)),
       comments: [
         ...run.comments,
-        ...tests.flatMap(({ name, lot }) => (lot === "" ? [] : [`${name.trim()}: lot ${lot}`])),
+        ...tests.flatMap((test) => (lotText(test) === "" ? [] : [`${test.name.trim()}: lot ${lotText(test)}`])),
       ],
       notes:
         species === "" || isControl
@@ -282,7 +296,7 @@ export function doubtsOf(marks: string, meanings: MarkMeanings): string[] {
   });
 }
 
-function notForPatients(reason: string): TextReading {
+function notForPatients(reason: string): TextReading & { readonly is: "not-for-patients" } {
   return { is: "not-for-patients", reason };
 }
 

@@ -1,3 +1,4 @@
+import type { FoundEvent } from "../../report/device-event.ts";
 import type { DeviceResult } from "../../report/report.ts";
 import type { TextProfile, TextReading } from "../../protocols/text/profile.ts";
 
@@ -54,10 +55,29 @@ function read(text: string): TextReading {
   const lines = text.split(/[\r\n]+/).map((line) => line.split(";").map((field) => field.trim()));
   const { at, field } = nameOfFrame(lines);
   const [name = "", ...rest] = lines[at]?.slice(field) ?? [];
-  if (name === "CALIBRATION") return { is: "not-for-patients", reason: "a calibration" };
-  if (name === "STARTUP") return { is: "not-for-patients", reason: `a start-up check: ${rest.join(" ").trim()}` };
+  if (name === "CALIBRATION") return { is: "not-for-patients", reason: "a calibration", events: [calibrationOf(rest)] };
+  if (name === "STARTUP") {
+    const reason = `a start-up check: ${rest.join(" ").trim()}`;
+    return { is: "not-for-patients", reason, events: startOf(rest) };
+  }
   if (name !== "RESULT") return { is: "problem", reason: "no line names the frame, expected RESULT" };
   return readRun((field > 0 ? lines[at] : lines[at - 1])?.[0] ?? "", lines.slice(at + 1));
+}
+
+/** `1;21/11/2026;07:30:00;K-77;01/05/2027;...`: date, time, and the calibrator's lot and expiry. */
+function calibrationOf([, date = "", time = "", lot = "", expires = ""]: readonly string[]): FoundEvent {
+  return { event: "calibration", at: clockOf(date, time), lot, expires: dateOf(expires) };
+}
+
+/** `21/11/2026;07:12:40;PASSED;...`: a check that did not pass is a fault too. */
+function startOf([date = "", time = "", result = ""]: readonly string[]): FoundEvent[] {
+  const at = clockOf(date, time);
+  const failed: FoundEvent[] = /^fail/i.test(result) ? [{ event: "fault", at, subject: "STARTUP", text: result }] : [];
+  return [{ event: "start", at, text: result }, ...failed];
+}
+
+function clockOf(date: string, time: string): string {
+  return `${dateOf(date)}${time.replaceAll(":", "")}`;
 }
 
 /** Finds the word that names the frame: in a line of its own after the header, or in the header of older firmware. */
@@ -93,7 +113,7 @@ function readRun(model: string, lines: readonly (readonly string[])[]): TextRead
     ...namesOf(given("ID")),
     species: isHuman ? "" : type,
     specimen: given("SID"),
-    measuredAt: `${dateOf(given("DATE"))}${given("TIME").replaceAll(":", "")}`,
+    measuredAt: clockOf(given("DATE"), given("TIME")),
     sex: { "1": "M", "2": "F" }[given("SEX")] ?? "",
     dateOfBirth: dateOf(given("BIRTH")),
     results: rows.map((row) => resultOf(row, unit === "1")),

@@ -4,9 +4,11 @@ import { given, identifier, isControlName, sampleId, sent } from "../field-text.
 import { collectGroups, type OrderGroup, orderTimes } from "./order-groups.ts";
 import type { AstmProfile, FieldNumbers } from "./profile.ts";
 import { type AstmMessage, type AstmRecord, parseRecords } from "./records.ts";
+import { eventsOf, peopleOf } from "./events.ts";
 import { otherField, otherTexts } from "../other-texts.ts";
 import { deviceResult, kindOf, remarkOf } from "./result.ts";
 import type { ReadContext, Reading } from "../../report/report.ts";
+import { withEvents } from "../../report/device-event.ts";
 import { hintText, readSamples } from "../../report/specimen.ts";
 import { readDate } from "../../report/device-time.ts";
 
@@ -31,6 +33,12 @@ export function readAstm(bytes: Uint8Array, profile: AstmProfile, context: ReadC
   const message = parseRecords(mended(bytes, profile), profile.charset);
   if ("problem" in message) return { is: "quarantined", reason: message.problem };
   const numbers = { ...STANDARD_FIELDS, ...profile.fields };
+  const reading = readMessage(message, numbers, profile, context);
+  const deviceName = profile.device_name ?? senderName(message.records[0]!);
+  return withEvents(reading, { deviceName, people: peopleOf(message) }, eventsOf(message, profile, numbers), context);
+}
+
+function readMessage(message: AstmMessage, numbers: FieldNumbers, profile: AstmProfile, context: ReadContext): Reading {
   const header = message.records[0]!;
   const sender = header.field(5);
   // A sign of life has no order, result or query, so no table applies.
@@ -102,7 +110,7 @@ function sampleOf(group: OrderGroup, header: AstmRecord, profile: AstmProfile, n
   const results = group.results.filter((result) => kinds.get(result) === "result");
   const typed = [3, 4, 5].map((field) => sent(patient, field));
   return {
-    device_name: profile.device_name ?? deviceName(header),
+    device_name: profile.device_name ?? senderName(header),
     ...identifiers(patient, order),
     // O-4 is the number or the rack of the instrument, unless it names a control.
     sampleIds: [sampleId(order?.components(3)), ...(isControl ? controlNumbers(order) : [])],
@@ -139,7 +147,7 @@ const MAKER =
   /^(?:abaxis|abbott|abx|arkray|beckman(?: coulter)?|biosystems|cepheid|dirui|dymind|edan|epoc|erba|horiba|idexx|mindray|nova|ortho|radiometer|roche|siemens|stago|sysmex|transasia|urit|.*\b(?:inc|ltd|gmbh|corp)\.?)$/i;
 
 /** Reads H-5: the instrument and its software and serial number, with the maker before the model, or none. */
-function deviceName(header: AstmRecord): string {
+function senderName(header: AstmRecord): string {
   const parts = header.components(5).map((part) => part.trim());
   const maker = parts.slice(0, 2).findIndex((part) => MAKER.test(part));
   const model = parts[maker + 1] ?? "";

@@ -42,6 +42,12 @@ export interface NotForPatient {
   readonly isControl: boolean;
 }
 
+/** Returns whether a person only tries the device (MSH-11): its lots and faults are none of the clinic's. */
+export function isTraining(header: Segment, { patientProcessing }: Hl7Profile): boolean {
+  const processing = given(header.component(11, 1));
+  return /^[TD]$/i.test(processing) && patientProcessing?.test(processing) !== true;
+}
+
 /** Returns why no result of the message is for a patient, by its header; null for a patient's. */
 export function purposeOf(header: Segment, { patientProcessing }: Hl7Profile): NotForPatient | null {
   const [processing, kind] = [given(header.component(11, 1)), given(header.field(16))];

@@ -2,16 +2,18 @@ import type { PatientHint } from "../../../shared/api/study.ts";
 import type { Sample } from "../../report/sample.ts";
 import { given, identifier, sampleId, sent } from "../field-text.ts";
 import { refusalOf } from "./message/acknowledgement.ts";
-import { isControlNote, purposeOf } from "./control.ts";
+import { isControlNote, isTraining, purposeOf } from "./control.ts";
 import { materialOf, verdictOf } from "./control-material.ts";
+import { eventsOf, peopleOf } from "./events.ts";
 import { otherField, otherTexts } from "../other-texts.ts";
 import { saysControl } from "../remarks.ts";
 import { isEmpty, isResultType } from "./message/message-types.ts";
-import { parseMessage } from "./message/message.ts";
+import { type Hl7Message, parseMessage } from "./message/message.ts";
 import { deviceResult, isWeight, type ObservationRow, title, valueOf } from "./observation.ts";
 import { collectGroups, isBlood, isUrine, type OrderGroup, orderTimes, specimenIds } from "./order-groups.ts";
 import type { Hl7Profile, PatientFields } from "./profile.ts";
 import { readRegistry, type RegistryReading } from "./registry/read.ts";
+import { withEvents } from "../../report/device-event.ts";
 import type { DeviceResult, ReadContext, Reading } from "../../report/report.ts";
 import { hintText, readSamples } from "../../report/specimen.ts";
 import { readDate } from "../../report/device-time.ts";
@@ -22,6 +24,13 @@ import { Segment, STANDARD_DELIMITERS } from "./message/segment.ts";
 export function readHl7(bytes: Uint8Array, profile: Hl7Profile, context: ReadContext): Reading {
   const message = parseMessage(bytes, profile.link);
   if ("problem" in message) return { is: "quarantined", reason: message.problem };
+  const reading = readMessage(message, profile, context);
+  if (profile.registry !== undefined || isTraining(message.header, profile)) return reading;
+  const deviceName = profile.device_name ?? senderName(message.header, profile);
+  return withEvents(reading, { deviceName, people: peopleOf(message) }, eventsOf(message), context);
+}
+
+function readMessage(message: Hl7Message, profile: Hl7Profile, context: ReadContext): Reading {
   const { header, segments, charset, utf8Under, cutShort, replacements } = message;
   if (profile.registry !== undefined) return registryReading(readRegistry(message, profile.registry, context));
   const refusal = refusalOf(message, profile.link);
@@ -107,7 +116,7 @@ function sampleOf(group: OrderGroup, header: Segment, profile: Hl7Profile): Samp
     .map(({ obx }) => title(obx));
   const typed = [2, 3, 4].map((field) => sent(patient, field));
   return {
-    device_name: profile.device_name ?? deviceName(header, profile),
+    device_name: profile.device_name ?? senderName(header, profile),
     ...identifiers(group, profile),
     sampleIds: inOrder.length > 0 ? [] : sampleIds(group, profile), // a result in the OBR has its test in OBR-3
     patient_hint: patientHint(group, profile),
@@ -178,7 +187,7 @@ function controlResult(
 }
 
 /** Reads MSH-3, sending application: the first component is the name. */
-function deviceName(header: Segment, { defaultName = "HL7 analyzer" }: Hl7Profile): string {
+function senderName(header: Segment, { defaultName = "HL7 analyzer" }: Hl7Profile): string {
   return given(header.component(3, 1)).slice(0, 200) || defaultName;
 }
 

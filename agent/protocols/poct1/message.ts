@@ -36,6 +36,8 @@ interface DeviceEvent {
   readonly description: string;
   /** N: note, W: warning, C: critical. */
   readonly severity: string;
+  /** The device's number of the event. Absent without one. */
+  readonly number?: string;
 }
 
 /** Message of a device; `root` holds the complete document. */
@@ -225,7 +227,9 @@ function readStatus(root: Element): Status {
 }
 
 function readEvent(event: Element): DeviceEvent {
+  const number = value(event, "EVT.number");
   return {
+    ...(number === "" ? {} : { number }),
     at: value(event, "EVT.event_dttm"),
     description: value(event, "EVT.description") || (find(event, "EVT.description")?.text.trim() ?? ""),
     severity: value(event, "EVT.severity_cd"),

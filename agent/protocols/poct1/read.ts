@@ -4,11 +4,13 @@ import type { Sample } from "../../report/sample.ts";
 import { controlName, identifier, sampleId } from "../field-text.ts";
 import { saysCalibration } from "../remarks.ts";
 import { urineAnalyteOf } from "./dialect.ts";
+import { eventsOf, peopleOf } from "./events.ts";
 import { DocumentSplitter } from "./xml/document-splitter.ts";
 import { type Hello, type Message, readMessage, type UnreadableDocument } from "./message.ts";
 import { deviceResult, namesOf, notesOf, observationNotes, twinNotes } from "./observation.ts";
 import type { Poct1Profile } from "./profile.ts";
 import type { ReadContext, Reading } from "../../report/report.ts";
+import { withEvents } from "../../report/device-event.ts";
 import { hintText, readSamples } from "../../report/specimen.ts";
 import { readDate } from "../../report/device-time.ts";
 import { all, attribute, child, children, type Element, textOf, values } from "./xml/xml.ts";
@@ -32,7 +34,13 @@ export function readPoct1(bytes: Uint8Array, profile: Poct1Profile, context: Rea
   if (message.is === "unreadable") return { is: "quarantined", reason: message.problem };
   if (message.is === "query") return { is: "not-for-patients", reason: "the device asks for a patient" };
   if (message.is !== "observations") return { is: "not-for-patients", reason: short(message.root.name) };
-  return readObservations(message, hello.hello, profile, context);
+  const reading = readObservations(message, hello.hello, profile, context);
+  const origin = { deviceName: deviceName(hello.hello), people: peopleOf(message.root) };
+  return withEvents(reading, origin, eventsOf(message.root, hello.hello), context);
+}
+
+function deviceName({ model, serial }: Hello): string {
+  return [model, serial].join(" ").trim().slice(0, 200) || "POCT1-A device";
 }
 
 /** Reads a patient query. @returns null without one */
@@ -168,7 +176,7 @@ function sampleOf(service: Element, patient: Element, observations: readonly Ele
   const number = NOBODY.test(typed) ? "" : identifier(typed);
   const specimenType = textOf(service, "SPC.type_cd"); // HL7 table 0070
   return {
-    device_name: [hello.model, hello.serial].join(" ").trim().slice(0, 200) || "POCT1-A device",
+    device_name: deviceName(hello),
     identifier: hintText(number),
     otherIdentifiers: specimen.filter((id) => id !== ""),
     sampleIds: specimen.map((id) => sampleId([id])),

@@ -1,4 +1,5 @@
 import type { ProfileBase } from "../profile.ts";
+import type { FoundEvent } from "../../report/device-event.ts";
 import type { DeviceResult } from "../../report/report.ts";
 import type { ControlMaterial } from "../../report/sample.ts";
 import type { BccTexts } from "./bcc-link.ts";
@@ -41,8 +42,9 @@ export type TextReading =
       readonly is: "sample";
       readonly sample: TextSample;
       readonly control?: ControlMaterial & { readonly reason: string };
+      readonly events?: readonly FoundEvent[];
     }
-  | { readonly is: "not-for-patients"; readonly reason: string }
+  | { readonly is: "not-for-patients"; readonly reason: string; readonly events?: readonly FoundEvent[] }
   | { readonly is: "problem"; readonly reason: string };
 
 /** Sample of one patient. Fields that the device leaves out are "". */

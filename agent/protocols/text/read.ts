@@ -1,4 +1,5 @@
 import { identifier as identifierOf, isControlName, sampleId } from "../field-text.ts";
+import { withEvents } from "../../report/device-event.ts";
 import { saysCalibration } from "../remarks.ts";
 import { readDate } from "../../report/device-time.ts";
 import type { ReadContext, Reading } from "../../report/report.ts";
@@ -8,8 +9,12 @@ import type { TextProfile } from "./profile.ts";
 /** Reads one message in the device's own layout. */
 export function readText(bytes: Uint8Array, profile: TextProfile, context: ReadContext): Reading {
   const reading = profile.read(Buffer.from(bytes).toString("latin1"));
-  if (reading.is === "not-for-patients") return reading;
   if (reading.is === "problem") return { is: "quarantined", reason: reading.reason };
+  const { events = [] } = reading;
+  if (reading.is === "not-for-patients") {
+    const { is, reason } = reading;
+    return withEvents({ is, reason }, { deviceName: profile.device_name, people: [] }, events, context);
+  }
   const { identifier, name, species, specimen, measuredAt, results, sex = "", owner = "" } = reading.sample;
   const decoded = (text: string) => decode(text, profile.charset);
   const named = isControlName(specimen) ? { reason: `a control (sample ${specimen})` } : undefined;
@@ -41,11 +46,13 @@ export function readText(bytes: Uint8Array, profile: TextProfile, context: ReadC
     notes: reading.sample.notes ?? [],
     comments: (reading.sample.comments ?? []).map(decoded),
   };
-  return readSamples([sample], reason === undefined ? [] : [reason], profile, context, (patients, notes) =>
+  const made = readSamples([sample], reason === undefined ? [] : [reason], profile, context, (patients, notes) =>
     patients.length === 0
       ? { is: "not-for-patients", reason: notes.join("; ") }
       : { is: "quarantined", reason: "the text has no result" },
   );
+  const people = [identifier, name, owner, specimen].map(decoded);
+  return withEvents(made, { deviceName: sample.device_name, people }, events, context);
 }
 
 const windows1251 = new TextDecoder("windows-1251");

@@ -71,7 +71,7 @@ export function operationsOn(db: Database.Database, sizes: SessionSizes = new Ma
     ...appointmentOperationsOn(db),
     ...orders,
     ...serverOrderOperationsOn(db, pendingMatches),
-    ...deviceOperationsOn(db),
+    ...deviceOperationsOn(db, qualityRecords),
     ...deviceCommandOperationsOn(db),
     ...instanceOperationsOn(db, forwards, storedBytes),
     ...pendingImageStudyOperationsOn(db),

@@ -1,13 +1,17 @@
 import type { FastifyInstance } from "fastify";
 import { spacedCode } from "../../../shared/api/pairing.ts";
-import type { DevicesBody, PairingCode } from "../types/devices.ts";
+import { deviceEventKinds, type DeviceLogBody, type DevicesBody, type PairingCode } from "../types/devices.ts";
 import { makePairingCode } from "../../http/auth/pairing.ts";
+import { readDeviceLog } from "../../records/agents/device-log.ts";
+import { choice, readParameters } from "../../http/query-parameters.ts";
 import { readAgents } from "../../records/agents/devices.ts";
 import { clinicOf, userOf } from "../auth/guard.ts";
 import type { DashboardContext } from "../context.ts";
 import { actorOf } from "./commands.ts";
 import { refuse } from "../refuse.ts";
 import { refusal } from "../types/refusals.ts";
+
+const parameters = { event: choice(deviceEventKinds, "Only events of this kind.") };
 
 /** The clinic PCs with their devices, and the code that adds a PC. A PC's access is revoked as its key. */
 export function deviceRoutes(app: FastifyInstance, { store, now, pepper, network }: DashboardContext): void {
@@ -17,6 +21,15 @@ export function deviceRoutes(app: FastifyInstance, { store, now, pepper, network
     async (request): Promise<DevicesBody> => {
       const { id: clinicId, timeZone } = clinicOf(request);
       return { agents: await readAgents(store, { clinicId, timeZone, now: now() }) };
+    },
+  );
+  app.get<{ Params: { device: string } }>(
+    "/clinic/v1/clinics/:clinic/devices/:device/log",
+    { config: { access: "reader", parameters } },
+    async (request): Promise<DeviceLogBody> => {
+      const { id: clinicId, timeZone } = clinicOf(request);
+      const { event } = readParameters(request, parameters);
+      return readDeviceLog(store, { clinicId, timeZone, now: now() }, request.params.device, event);
     },
   );
   app.post(

@@ -133,3 +133,44 @@ export interface CallerShown {
 
 /** Clock offset in seconds above which results get wrong times. */
 export const CLOCK_OFFSET_S_MAX = 60;
+
+/** Kinds of a device's log, in the order of the page's filter. */
+export const deviceEventKinds = ["reagent", "calibration", "maintenance", "counter", "fault", "start"] as const;
+
+/** The response to `GET devices/:device/log`. */
+export interface DeviceLogBody {
+  /** The last lot that the device reported of each reagent, by name. */
+  reagents: ReagentShown[];
+  /** The newest first. */
+  events: DeviceEventShown[];
+  /** Older events are not in the response. */
+  has_older: boolean;
+}
+
+export interface DeviceEventShown {
+  id: number;
+  at: string;
+  event: (typeof deviceEventKinds)[number];
+  subject: string | null;
+  lot: string | null;
+  /** YYYY-MM-DD. */
+  expires: string | null;
+  count: number | null;
+  /** The device's own words. */
+  text: string | null;
+  /** The name of the user who typed it; null for one that the device sent. */
+  by: string | null;
+}
+
+export interface ReagentShown {
+  name: string | null;
+  lot: string;
+  /** YYYY-MM-DD; null if the device does not send it. */
+  expires: string | null;
+  /** Since when the device reports this lot. */
+  since: string;
+  state: ReagentState;
+}
+
+/** `used expired`: the device used it after its last day. `soon`: its last day is near. `unknown`: without a last day. */
+export type ReagentState = "ok" | "soon" | "expired" | "used expired" | "unknown";

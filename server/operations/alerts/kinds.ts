@@ -40,6 +40,10 @@ export const kinds = {
   "results-refused": { lastsMs: 0, goneMs: 0 },
   /** Results wait for practice software. */
   "results-wait": { lastsMs: 0, goneMs: 0 },
+  /** A device used reagents after their last day. */
+  "reagent-expired": { lastsMs: 0, goneMs: 0 },
+  /** A device reports several faults in a day, or the same on several days. One fault is no alert. */
+  "device-faults": { lastsMs: 0, goneMs: 0 },
 } as const satisfies Record<string, KindLimits>;
 
 export type AlertKind = keyof typeof kinds;

@@ -46,6 +46,8 @@ const paths: Record<AlertKind, string> = {
   "webhook-paused": "/settings/webhooks",
   "results-refused": "/settings/destinations",
   "results-wait": "/settings/destinations",
+  "reagent-expired": "/devices",
+  "device-faults": "/devices",
 };
 
 const english: Record<AlertKind, KindText> = {
@@ -113,6 +115,16 @@ const english: Record<AlertKind, KindText> = {
   "results-wait": {
     title: "Results wait for {subject}: {count}",
     advice: "Check that the program runs and its machine is on. Settings, Practice software says what it answered.",
+  },
+  "reagent-expired": {
+    title: "{subject} was used with reagents past their expiry: {count}",
+    advice:
+      "Open Devices, Log of the device: it names them. Load a new lot, run a control, and repeat the results that matter.",
+  },
+  "device-faults": {
+    title: "{subject} reports faults again and again: {count}",
+    advice:
+      "Open Devices, Log of the device: it lists them in the device's own words. If they come back, call its service.",
   },
 };
 
@@ -184,5 +196,15 @@ const turkish: Record<AlertKind, KindText> = {
     title: "{subject} için bekleyen sonuç: {count}",
     advice:
       "Programın çalıştığını ve makinesinin açık olduğunu kontrol edin. Ne yanıt verdiği Ayarlar, Klinik yazılımı sayfasında yazar.",
+  },
+  "reagent-expired": {
+    title: "{subject} cihazında son kullanma tarihi geçmiş reaktif kullanıldı: {count}",
+    advice:
+      "Cihazlar sayfasında cihazın günlüğünü açın: hangileri olduğu orada yazar. Yeni lot takın, kontrol çalışın ve önemli sonuçları tekrarlayın.",
+  },
+  "device-faults": {
+    title: "{subject} üst üste arıza bildiriyor: {count}",
+    advice:
+      "Cihazlar sayfasında cihazın günlüğünü açın: arızalar cihazın kendi sözleriyle listelenir. Yinelenirse cihazın servisini arayın.",
   },
 };

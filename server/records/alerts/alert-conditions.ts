@@ -1,6 +1,7 @@
 import { backupCondition, type LastBackup } from "../../operations/alerts/backup-condition.ts";
 import { type Condition, limits } from "../../operations/alerts/kinds.ts";
 import type { Heartbeat } from "../../../shared/api/study.ts";
+import type { CareFacts, DeviceCare } from "../agents/device-log.ts";
 import { type Span, workingMs } from "../agents/device-state.ts";
 import type { RolloutPc } from "../agents/rollout.ts";
 import { endingKeys, type HeardAgent, type KeyEnd, silentAgents } from "../agents/attention.ts";
@@ -33,6 +34,7 @@ export interface ClinicFacts {
   /** Users whose password somebody else knows. */
   readonly knownPasswords: readonly { readonly public_id: string; readonly name: string; readonly since: number }[];
   readonly pausedWebhooks: readonly PausedWebhook[];
+  readonly care: CareFacts;
   /** Studies with critical values that nobody saw. */
   readonly critical: readonly { readonly fp: string; readonly device_name: string; readonly received_at: number }[];
 }
@@ -53,7 +55,16 @@ export function clinicConditions(facts: ClinicFacts, now: number): Condition[] {
       }),
     ),
     ...facts.pausedWebhooks.map(pausedWebhook),
+    ...facts.care.expired.map((device) => deviceCare("reagent-expired", device)),
+    ...facts.care.faulty.map((device) => deviceCare("device-faults", device)),
   ];
+}
+
+function deviceCare(
+  kind: "reagent-expired" | "device-faults",
+  { device, name: subject, count, since }: DeviceCare,
+): Condition {
+  return { key: `${kind} ${device}`, kind, subject, since, count };
 }
 
 function agentsAway({ agents, hours, keys }: ClinicFacts, now: number): Condition[] {

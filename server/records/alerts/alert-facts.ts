@@ -4,6 +4,7 @@ import { CRITICAL_HOURS } from "../../dashboard/types/results/today.ts";
 import type { Session } from "../../database/query.ts";
 import { knownPasswords } from "../users/members.ts";
 import { readRollout } from "../agents/rollouts.ts";
+import { readCareFacts } from "../agents/device-log.ts";
 import { readHeardAgents } from "../agents/devices.ts";
 import { webhooksPausedByThemselves } from "../webhooks/webhooks.ts";
 import { readQueueFacts } from "../destinations/overview.ts";
@@ -35,6 +36,11 @@ export async function readAlertFacts(
     keys: await session.all(keysInUse, { clinicId }),
     knownPasswords: await session.all(knownPasswords, { clinicId }),
     pausedWebhooks: await webhooksPausedByThemselves(session, clinicId),
+    care: await readCareFacts(
+      session,
+      { clinicId, timeZone, now },
+      agents.flatMap(({ devices }) => devices),
+    ),
     unmatched: { count: waiting?.count ?? 0, oldest: waiting?.oldest ?? null },
     critical: await unseenCritical(session, { clinicId, now, openCritical }),
   };

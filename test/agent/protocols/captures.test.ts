@@ -103,7 +103,11 @@ describe.skipIf(!present)("field captures", () => {
 
   test("VetScan's sign-on makes no study", () => {
     const message = messageOf(play(capture("abaxis-vetscan-vs2__sign-on.raw"), abaxisVetscanVs2));
-    expect(message.reading).toEqual({ is: "not-for-patients", reason: "no results (sign-on or status)" });
+    expect(message.reading).toEqual({
+      is: "not-for-patients",
+      reason: "no results (sign-on or status)",
+      events: [expect.objectContaining({ event: "start", text: "Power Up Initialization Sign On" })],
+    });
   });
 
   test("Sysmex XP: component 5 codes and padded values give one hematology study", () => {

@@ -94,6 +94,7 @@ describe("purpose of a message", () => {
     expect(readGeneric(["C|1|I|Power up|G"])).toEqual({
       is: "not-for-patients",
       reason: "no results (sign-on or status)",
+      events: [expect.objectContaining({ event: "start", text: "Power up" })],
     });
     expect(readGeneric(["Q|1|^S-1||ALL"])).toEqual({ is: "not-for-patients", reason: "host query" });
   });

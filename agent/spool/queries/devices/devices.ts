@@ -1,11 +1,16 @@
 import type Database from "better-sqlite3";
-import type { DeviceReport } from "../../../report/device-report.ts";
+import { newFp } from "../../../../shared/api/fp.ts";
+import { type DeviceReport, faultOf } from "../../../report/device-report.ts";
+import type { QualityRecords } from "./quality-records.ts";
 import type { DeviceState, StoredDeviceState } from "../../../states/device-state.ts";
 
 // The state of each device for `status`, and the reports that devices send about themselves.
 
+/** The message of a record that came without one. */
+const NO_MESSAGE = "";
+
 /** Part of operationsOn(). */
-export function deviceOperationsOn(db: Database.Database) {
+export function deviceOperationsOn(db: Database.Database, qualityRecords: Pick<QualityRecords, "queue">) {
   const sql = {
     upsertDevice: db.prepare(
       `INSERT INTO device (id, profile, connected, last_message_at, last_bytes_at, state)
@@ -30,8 +35,16 @@ export function deviceOperationsOn(db: Database.Database) {
       sql.disconnectAll.run();
     },
 
-    /** Stores a report of a device. A status or list replaces the previous one; events are kept until they are pruned. */
-    storeDeviceReport(device: string, { device: name, topic, content }: DeviceReport, at: number): void {
+    /**
+     * Stores a report of a device. A status or list replaces the previous one; events are kept until they are pruned, and a fault goes
+     * to the server.
+     */
+    storeDeviceReport(device: string, report: DeviceReport, at: number): void {
+      const { device: name, topic, content } = report;
+      const fault = faultOf(report, device, at);
+      if (fault !== null) {
+        qualityRecords.queue(NO_MESSAGE, [{ ...fault, fp: newFp("devevt"), source: { device_id: device } }], at);
+      }
       if (topic !== "event") sql.dropReports.run(device, name, topic);
       sql.insertReport.run(device, name, topic, content, at);
     },

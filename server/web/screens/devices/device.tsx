@@ -2,6 +2,7 @@ import type { DayCounts, DeviceShown, DeviceState } from "../../../dashboard/typ
 import { ago, dateTime } from "../../text.ts";
 import { Facts } from "../../ui/status/facts.tsx";
 import { StatusCard, type Tone } from "../../ui/status/status-card.tsx";
+import { DeviceLog } from "./device-log.tsx";
 import { t } from "./texts.ts";
 import { HeardText } from "../../ui/words/heard-text.tsx";
 
@@ -42,6 +43,7 @@ export function Device({ device }: { device: DeviceShown }) {
           {t("results", { device: name ?? id })}
         </a>
       )}
+      <DeviceLog device={id} />
     </StatusCard>
   );
 }

@@ -6,6 +6,7 @@ import {
   machineConditions,
 } from "../../../../server/records/alerts/alert-conditions.ts";
 import type { Condition } from "../../../../server/operations/alerts/kinds.ts";
+import { alertText } from "../../../../server/operations/alerts/texts.ts";
 import { stepAlerts } from "../../../../server/operations/alerts/step.ts";
 import type { Heartbeat } from "../../../../shared/api/study.ts";
 import type { AgentShown, DeviceShown } from "../../../../server/dashboard/types/devices.ts";
@@ -26,6 +27,7 @@ const empty: ClinicFacts = {
   knownPasswords: [],
   pausedWebhooks: [],
   destinations: [],
+  care: { expired: [], faulty: [] },
 };
 
 const device: DeviceShown = {
@@ -54,6 +56,23 @@ function of(facts: Partial<ClinicFacts>): string[] {
 function keysOf(conditions: readonly Condition[]): string[] {
   return conditions.map(({ key: name, holds }) => (holds === true ? `${name}?` : name));
 }
+
+test("a device used with expired reagents, or with repeated faults, is a condition of its own with words in both languages", () => {
+  const care = { device: "chem-1", name: "NX600", count: 3, since: now - DAY };
+  const conditions = clinicConditions({ ...empty, care: { expired: [care], faulty: [care] } }, now);
+  const shared = { subject: "NX600", since: now - DAY, count: 3 };
+  expect(conditions).toEqual([
+    { key: "reagent-expired chem-1", kind: "reagent-expired", ...shared },
+    { key: "device-faults chem-1", kind: "device-faults", ...shared },
+  ]);
+  const titles = conditions.flatMap((each) => [alertText(each, "en").title, alertText(each, "tr").title]);
+  expect(titles).toEqual([
+    "NX600 was used with reagents past their expiry: 3",
+    "NX600 cihazında son kullanma tarihi geçmiş reaktif kullanıldı: 3",
+    "NX600 reports faults again and again: 3",
+    "NX600 üst üste arıza bildiriyor: 3",
+  ]);
+});
 
 describe("what is wrong for a clinic", () => {
   test("an agent is silent after 15 minutes of working time, so that a PC which is off at night is not", () => {
