@@ -24,6 +24,8 @@ export interface Violation {
   readonly rule: Rule;
   /** Over the levels of one run, or over runs of one or all levels. */
   readonly scope: "run" | "level" | "levels";
+  /** By the rules in force. */
+  readonly verdict: "warn" | "reject";
   readonly side: "high" | "low" | "both";
   /** The points that together broke it, the last one last. */
   readonly points: readonly string[];
