@@ -21,6 +21,8 @@ export interface ShownSeries {
   last_at: string | null;
   /** Violations that reject and that nobody has explained. */
   unexplained: number;
+  /** Null as long as nobody set one and too few runs make a provisional one. */
+  target: Pick<Target, "mean" | "sd"> | null;
 }
 
 /** A device that has or should have controls. */
