@@ -1098,6 +1098,89 @@ const deliveriesOfStudies = () => `
   create index webhook_delivery_of_study on webhook_delivery (fp) where substr(fp, 1, 4) = 'cds_';
 `;
 
+// Quality control: runs of control material, their series and targets, and events of devices.
+const qualityControl = ({ id, orderedText }: Engine) => `
+  create table control_series (
+    id ${id},
+    clinic_id bigint not null references clinic (id),
+    device_id text not null, analyte text not null, unit text not null, material text not null,
+    level text not null, lot text not null,
+    expires text,
+    runs bigint not null default 0, last_at bigint, recent_at bigint,
+    unique (clinic_id, device_id, analyte, unit, material, level, lot)
+  );
+  create table control_target (
+    series_id bigint not null references control_series (id),
+    from_at bigint not null,
+    mean double precision not null, sd double precision not null, basis text not null, runs bigint,
+    author text not null, user_id bigint not null references dashboard_user (id), at bigint not null,
+    primary key (series_id, from_at)
+  );
+  create table control_run (
+    id ${id},
+    fp ${orderedText} not null,
+    clinic_id bigint not null references clinic (id),
+    dedupe_key text not null,
+    device_id text not null, device_name text not null, serial text,
+    measured_at bigint not null, received_at bigint not null,
+    sample text not null, material text, level text, lot text, expires text,
+    named integer not null,
+    comment text, source text,
+    author text, user_id bigint references dashboard_user (id),
+    unique (clinic_id, fp),
+    unique (clinic_id, device_id, dedupe_key)
+  );
+  create index control_run_of_sample on control_run (clinic_id, device_id, sample, measured_at);
+  create index control_run_of_device on control_run (clinic_id, device_id, measured_at);
+  create index control_run_unnamed on control_run (clinic_id, device_id, sample) where named = 0;
+  create table control_value (
+    id ${id},
+    run_id bigint not null references control_run (id),
+    series_id bigint references control_series (id),
+    measured_at bigint not null,
+    analyte text not null, code_source text, unit text not null,
+    value double precision, comparator text, text text not null, printed_target text, device_flag text,
+    excluded_at bigint, excluded_by text, excluded_reason text
+  );
+  create index control_value_of_series on control_value (series_id, measured_at, id);
+  create index control_value_of_run on control_value (run_id);
+  create table control_name (
+    clinic_id bigint not null references clinic (id),
+    device_id text not null, sample text not null, sent_level text not null, from_at bigint not null,
+    material text, level text not null, lot text not null, expires text,
+    author text not null, user_id bigint not null references dashboard_user (id), at bigint not null,
+    primary key (clinic_id, device_id, sample, sent_level, from_at)
+  );
+  create table control_explanation (
+    series_id bigint not null references control_series (id),
+    violation text not null,
+    text text not null,
+    author text not null, user_id bigint not null references dashboard_user (id), at bigint not null,
+    primary key (series_id, violation)
+  );
+  create table control_setting (
+    clinic_id bigint not null references clinic (id),
+    device_id text not null, analyte text not null,
+    value text not null,
+    author text not null, user_id bigint not null references dashboard_user (id), at bigint not null,
+    primary key (clinic_id, device_id, analyte)
+  );
+  create table device_event (
+    id ${id},
+    fp ${orderedText} not null,
+    clinic_id bigint not null references clinic (id),
+    dedupe_key text not null,
+    device_id text not null, device_name text not null,
+    at bigint not null, received_at bigint not null,
+    event text not null, subject text, lot text, expires text, count double precision, text text,
+    source text,
+    author text, user_id bigint references dashboard_user (id),
+    unique (clinic_id, fp),
+    unique (clinic_id, device_id, dedupe_key)
+  );
+  create index device_event_of_device on device_event (clinic_id, device_id, at);
+`;
+
 /**
  * The baseline, then what each later version changes. Released entries stay as they are, because databases of clinics have run
  * them.
@@ -1126,6 +1209,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   listedChanges,
   sentProfiles,
   destinations,
+  qualityControl,
 ];
 
 /** Version of the schema that this program knows. */

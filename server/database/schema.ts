@@ -1,6 +1,7 @@
 import type { Generated } from "kysely";
 import type { EventStatus, EventType } from "../../shared/api/calendar.ts";
 import type { EventChange, EventKind } from "../../shared/api/clinic-event.ts";
+import type { DeviceEventKind } from "../../shared/api/quality.ts";
 import type { Currency } from "../../shared/api/inventory.ts";
 import type { SoapStatus } from "../../shared/api/soap.ts";
 import type { Language } from "../../shared/api/language.ts";
@@ -470,6 +471,72 @@ export interface Tables {
     png: string;
     received_at: number;
   };
+  /** Runs of control material. Nothing of it is a study; see records/controls. */
+  control_run: ControlRunColumns & { id: Generated<number> };
+  /** The values of a control run, in their order. */
+  control_value: ControlValueColumns & { id: Generated<number> };
+  /** Values that belong together: a device, an analyte in its unit, a level of a lot. `unit` and `material` are "" where there is none. */
+  control_series: ControlSeriesKey & {
+    id: Generated<number>;
+    clinic_id: number;
+    expires: string | null;
+    /** Number of values that are not excluded. */
+    runs: Generated<number>;
+    last_at: number | null;
+    /** Time of the oldest value that the overview judges. */
+    recent_at: number | null;
+  };
+  /** The targets of a series, each in force from its time until the next one. */
+  control_target: {
+    series_id: number;
+    /** Time of measurement; 0 for the first one. */
+    from_at: number;
+    mean: number;
+    sd: number;
+    basis: "sheet" | "own";
+    /** Runs from which an own target was computed. */
+    runs: number | null;
+    author: string;
+    user_id: number;
+    at: number;
+  };
+  /** Which material a clinic says that a sample of its device is, from a time of measurement on. */
+  control_name: {
+    clinic_id: number;
+    device_id: string;
+    sample: string;
+    /** The level that the device sends; "" for none. */
+    sent_level: string;
+    from_at: number;
+    material: string | null;
+    level: string;
+    lot: string;
+    expires: string | null;
+    author: string;
+    user_id: number;
+    at: number;
+  };
+  /** A person's words about a broken rule, which its series and `violation` name. */
+  control_explanation: {
+    series_id: number;
+    violation: string;
+    text: string;
+    author: string;
+    user_id: number;
+    at: number;
+  };
+  /** A clinic's rules for an analyte (device "") and its schedule for a device (analyte ""), as JSON. */
+  control_setting: {
+    clinic_id: number;
+    device_id: string;
+    analyte: string;
+    value: string;
+    author: string;
+    user_id: number;
+    at: number;
+  };
+  /** Reagent lots, calibrations, maintenance, counters and faults of devices, sent or typed. */
+  device_event: DeviceEventColumns & { id: Generated<number> };
   /** The filed studies that each clinic reads: those of its listed patients. See changes/clinic-studies.ts. */
   clinic_study: {
     clinic_id: number;
@@ -944,4 +1011,80 @@ export interface RolloutColumns {
   stopped_at: number | null;
   /** The user who started it. */
   user_id: number;
+}
+
+export interface ControlRunColumns {
+  fp: string;
+  clinic_id: number;
+  dedupe_key: string;
+  device_id: string;
+  device_name: string;
+  serial: string | null;
+  measured_at: number;
+  received_at: number;
+  /** The name by which the clinic answers what it is; see records/controls/naming.ts. */
+  sample: string;
+  /** As sent. */
+  material: string | null;
+  level: string | null;
+  lot: string | null;
+  expires: string | null;
+  /** 0 while level or lot is unknown. Its values have no series then. */
+  named: number;
+  comment: string | null;
+  /** As JSON (QualitySource); null for a typed one. */
+  source: string | null;
+  /** Name of the user who typed it; null for a sent one. */
+  author: string | null;
+  user_id: number | null;
+}
+
+export interface ControlValueColumns {
+  run_id: number;
+  series_id: number | null;
+  /** Copy of the run's, so that one index holds a series in order. */
+  measured_at: number;
+  analyte: string;
+  /** `device` for a code that the catalogue lacks. */
+  code_source: string | null;
+  unit: string;
+  value: number | null;
+  comparator: string | null;
+  text: string;
+  /** As JSON (PrintedTarget); null if the device printed none. */
+  printed_target: string | null;
+  device_flag: string | null;
+  excluded_at: number | null;
+  excluded_by: string | null;
+  excluded_reason: string | null;
+}
+
+export interface ControlSeriesKey {
+  device_id: string;
+  analyte: string;
+  unit: string;
+  material: string;
+  level: string;
+  lot: string;
+}
+
+export interface DeviceEventColumns {
+  fp: string;
+  clinic_id: number;
+  dedupe_key: string;
+  device_id: string;
+  device_name: string;
+  at: number;
+  received_at: number;
+  event: DeviceEventKind;
+  subject: string | null;
+  lot: string | null;
+  expires: string | null;
+  count: number | null;
+  text: string | null;
+  /** As JSON (QualitySource); null for a typed one. */
+  source: string | null;
+  /** Name of the user who typed it; null for a sent one. */
+  author: string | null;
+  user_id: number | null;
 }

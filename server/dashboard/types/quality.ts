@@ -19,7 +19,7 @@ export interface ShownSeries {
   since: string | null;
   runs: number;
   last_at: string | null;
-  /** Violations that reject and that nobody has explained. */
+  /** Violations that reject and that nobody has explained, of the last 40 runs. */
   unexplained: number;
   /** Null as long as nobody set one and too few runs make a provisional one. */
   target: Pick<Target, "mean" | "sd"> | null;
@@ -31,7 +31,7 @@ export interface ControlledDevice {
   name: string;
   last_at: string | null;
   state: Quality;
-  /** Null: the clinic has set no schedule. `due_at`: null as long as none is due. */
+  /** Null: the clinic has set no schedule. `due_at`: when the next control is due; a time in the past is overdue. */
   schedule: { every_days: number; due_at: string } | null;
   series: ShownSeries[];
 }
@@ -67,6 +67,7 @@ export interface Target {
 }
 
 export interface ShownPoint {
+  /** Names it in `quality/values/{id}/exclusion`. */
   id: string;
   at: string;
   /** As printed. */
@@ -121,6 +122,8 @@ export interface SeriesBody {
     sigma: number | null;
   } | null;
   allowable_error: { percent: number; source: string } | null;
+  /** Range that the device printed, which the page may propose with a question for its factor; null without one. */
+  printed_range: { low: number; high: number } | null;
   /** Proposed from the first 20 runs; null before. `outliers` are points to look at, which nobody left out. */
   proposal: { mean: number; sd: number; runs: number; outliers: string[] } | null;
   points: ShownPoint[];
@@ -141,4 +144,135 @@ export interface TypedControl {
   expires: string | null;
   results: { analyte: string; text: string; unit: string | null }[];
   comment: string | null;
+}
+
+// The writes, below /clinic/v1/clinics/{clinic}. Each answers `{}` but for those with a type named here, and open pages refresh.
+//
+//   GET    quality                              QualityBody       reader
+//   GET    quality/series/{id}?from=&to=        SeriesBody        reader   days; the last 90 days if absent
+//   GET    quality/runs.csv?device=&from=&to=   CSV               reader
+//   GET    quality/report.pdf?device=&month=&language=   PDF      reader   month such as 2026-11
+//   POST   quality/controls                     TypedControl → MadeRecord   staff
+//   POST   quality/answers                      AnswerBody        staff
+//   POST   quality/targets                      TargetBody → MadeRecord     admin
+//   POST   quality/targets/file                 TargetFileBody → TargetFile admin
+//   POST   quality/series/{id}/accept           AcceptBody        admin    the provisional target
+//   POST   quality/values/{id}/exclusion        ExclusionBody     staff
+//   DELETE quality/values/{id}/exclusion                          staff
+//   POST   quality/series/{id}/explanations     ExplanationBody   staff
+//   POST   quality/events                       TypedEvent → MadeRecord     staff
+//   PUT    quality/rules                        RulesBody         admin
+//   PUT    quality/schedule                     ScheduleBody      admin
+
+/** The id of the series, or the fp of the control or event. */
+export interface MadeRecord {
+  id: string;
+}
+
+/** Which material a sample of a device is. It holds for the runs from `from` on until the clinic answers again. */
+export interface AnswerBody {
+  device_id: string;
+  sample: string;
+  /** The level of the question, as the device sends it; null if it sends none. */
+  sent_level: string | null;
+  /** Null for all runs: the first answer. A day of the clinic's time zone for a new lot of the same sample. */
+  from: string | null;
+  material: string | null;
+  level: string;
+  lot: string;
+  expires: string | null;
+}
+
+/** Mean and SD of the sheet, or its range with the number of SDs to each side, which the sheet says and nobody guesses. */
+export type TargetValues = { mean: number; sd: number } | { low: number; high: number; factor: 2 | 3 };
+
+/** A target from the sheet. The series need not have runs yet. */
+export interface TargetBody {
+  device_id: string;
+  analyte: string;
+  unit: string | null;
+  material: string | null;
+  level: string;
+  lot: string;
+  expires: string | null;
+  target: TargetValues;
+  /** `lot`: for all runs of the lot, as for a first target or a corrected one. `now`: for runs from now on. */
+  since: "lot" | "now";
+}
+
+/** A table of targets: columns analyte, unit, level, lot, mean, sd or low, high, factor, and expires, material where there are. */
+export interface TargetFileBody {
+  device_id: string;
+  text: string;
+  /** True reads the table and stores nothing. */
+  preview: boolean;
+}
+
+/** A table with faults stores nothing. */
+export interface TargetFile {
+  targets: {
+    line: number;
+    analyte: string;
+    unit: string | null;
+    level: string;
+    lot: string;
+    mean: number;
+    sd: number;
+  }[];
+  faults: { line: number; column: string | null; code: TargetFault; value: string }[];
+  stored: boolean;
+}
+
+export type TargetFault =
+  | "column_missing"
+  | "no_lines"
+  | "too_many_lines"
+  | "unreadable"
+  | "missing"
+  | "unknown_analyte"
+  | "unknown_unit"
+  | "not_a_number"
+  | "not_positive"
+  | "factor"
+  | "bounds"
+  | "day"
+  | "too_long"
+  | "repeated";
+
+/** What the page proposed: another proposal meanwhile refuses it. */
+export interface AcceptBody {
+  mean: number;
+  sd: number;
+}
+
+export interface ExclusionBody {
+  reason: string;
+}
+
+export interface ExplanationBody {
+  /** `id` of the violation. */
+  violation: string;
+  text: string;
+}
+
+export interface TypedEvent {
+  device_id: string;
+  at: string;
+  event: "reagent" | "calibration" | "maintenance";
+  subject: string | null;
+  lot: string | null;
+  expires: string | null;
+  text: string | null;
+}
+
+export interface RulesBody {
+  analyte: string;
+  /** Null for the rules that the server chooses. */
+  choice: RuleChoice | null;
+}
+
+export interface ScheduleBody {
+  device_id: string;
+  /** Null for none. */
+  every_days: number | null;
 }

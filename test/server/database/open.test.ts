@@ -41,6 +41,8 @@ describe("the store", () => {
     await (await openStore(database)).close();
     const other = await connectTo(database);
     const tables = [
+      ...["control_explanation", "control_target", "control_value", "control_run", "control_series"],
+      ...["control_name", "control_setting", "device_event"],
       ...["destination_attempt", "destination_delivery", "destination"],
       ...["clinic_event", "clinic_event_floor", "follow_up_event", "follow_up"],
       ...["own_profile", "mail_server", "report_link", "stock_movement", "interval_proposal"],
