@@ -3,20 +3,18 @@ import type { ControlPoint, JudgedRun, Rule, RuleChoice, Run, Violation } from "
 type Side = "high" | "low";
 type Found = Omit<Violation, "verdict">;
 
-/** The values in a row that lie beyond a limit on one side; the limit 0 is the mean. */
-interface Streak {
-  side: Side | null;
-  points: string[];
-  /** Length of each run's part; of one level all are 1. */
-  parts: number[];
-}
-
-/** Rules that look back over values in a row: the limit, and how many values there must be. */
-const ROWS = [
+/** The rules that look back: so many values in a row beyond the same limit. The limit 0 is the mean. */
+const ROW_RULES = [
   { rule: "2-2s", limit: 2, count: 2, overLevels: false },
   { rule: "4-1s", limit: 1, count: 4, overLevels: true },
   { rule: "10x", limit: 0, count: 10, overLevels: true },
 ] as const;
+
+/** The end of a row: its last values that lie beyond one limit on one side, by runs. */
+interface Row {
+  readonly side: Side;
+  readonly parts: readonly (readonly string[])[];
+}
 
 /**
  * Judges the runs of one analyte on one device, in the order of time, by the rules of Westgard as published:
@@ -31,13 +29,79 @@ const ROWS = [
  *
  * Beyond is strictly greater, and a value on the mean is on neither side. Each rule is tried on each run. With three levels, any two
  * of a run break 2-2s and R-4s, and a row over all levels consists of complete runs, because levels of a run have no order: two runs
- * (six values) for 4-1s, four (twelve values) for 10x. The sets that are published for three levels (2 of 3 2s, 3-1s, 6x, 9x) are
- * other rules and left out, so is the reading of R-4s as a difference of 4 SD.
+ * (six values) for 4-1s, four (twelve values) for 10x. The sets that are published for three levels (2 of 3 2s, 3-1s, 6x) are other
+ * rules and left out; so is the reading of R-4s as a difference of 4 SD.
  *
- * A run that lacks a level ends the rows over all levels; it does not end the row of a level.
+ * A run that lacks a level of the run before starts the rows over all levels again; it does not end the row of a level.
  *
  * @param restarts times, ascending, from which all rows start again: a new lot or target, a repair. Milliseconds since 1970
+ * @returns the runs with the violations of the rules in force, each by the run with its last value
  */
 export function judge(runs: readonly Run[], choice: RuleChoice, restarts: readonly number[] = []): JudgedRun[] {
-  throw new Error("TODO");
+  let rows = new Map<string, Row>();
+  let levelsBefore = "";
+  let next = 0;
+  return runs.map((run) => {
+    for (; (restarts[next] ?? Number.POSITIVE_INFINITY) <= run.at; next += 1) rows = new Map();
+    const levels = JSON.stringify(run.points.map(({ level }) => level).toSorted());
+    if (levels !== levelsBefore) for (const { rule } of ROW_RULES) rows.delete(rule);
+    levelsBefore = levels;
+    return judged(run, [...ofValues(run), ...ofRun(run), ...ofRows(run, rows)], choice);
+  });
+}
+
+function judged(run: Run, found: readonly Found[], choice: RuleChoice): JudgedRun {
+  const violations = found.flatMap((violation): Violation[] => {
+    const verdict = choice[violation.rule];
+    return verdict === undefined ? [] : [{ ...violation, verdict }];
+  });
+  const isRejected = violations.some(({ verdict }) => verdict === "reject");
+  return { run, verdict: isRejected ? "reject" : violations.length > 0 ? "warn" : "accept", violations };
+}
+
+function ofValues({ points }: Run): Found[] {
+  const beyond = (rule: Rule, limit: number) =>
+    points.flatMap((point): Found[] => {
+      const side = sideOf([point], limit);
+      return side === null ? [] : [{ rule, scope: "level", side, points: [point.id] }];
+    });
+  return [...beyond("1-2s", 2), ...beyond("1-3s", 3)];
+}
+
+function ofRun({ points }: Run): Found[] {
+  const on = (side: Side) => points.filter((point) => sideOf([point], 2) === side);
+  const shifted = (["high", "low"] as const).flatMap((side): Found[] => {
+    const beyond = on(side);
+    return beyond.length < 2 ? [] : [{ rule: "2-2s", scope: "run", side, points: beyond.map(({ id }) => id) }];
+  });
+  if (on("high").length === 0 || on("low").length === 0) return shifted;
+  const scattered = points.filter((point) => sideOf([point], 2) !== null).map(({ id }) => id);
+  return [...shifted, { rule: "R-4s", scope: "run", side: "both", points: scattered }];
+}
+
+/** Continues the rows of each level and the row of all levels by a run. */
+function ofRows({ points }: Run, rows: Map<string, Row>): Found[] {
+  return ROW_RULES.flatMap(({ rule, limit, count, overLevels }) => {
+    const continued = (key: string, scope: Found["scope"], part: readonly ControlPoint[]): Found[] => {
+      const side = sideOf(part, limit);
+      const before = rows.get(key);
+      rows.delete(key);
+      if (side === null) return [];
+      const parts = [...(before?.side === side ? before.parts : []), part.map(({ id }) => id)];
+      const row = { side, parts: parts.slice(-Math.ceil(count / part.length)) };
+      rows.set(key, row);
+      const ids = row.parts.flat();
+      return ids.length < count ? [] : [{ rule, scope, side, points: ids }];
+    };
+    return [
+      ...points.flatMap((point) => continued(`${rule} ${point.level}`, "level", [point])),
+      ...(overLevels && points.length > 1 ? continued(rule, "levels", points) : []),
+    ];
+  });
+}
+
+/** @returns the side on which all values lie beyond the limit, strictly; null if they do not */
+function sideOf(points: readonly ControlPoint[], limit: number): Side | null {
+  if (points.every(({ z }) => z > limit)) return "high";
+  return points.every(({ z }) => z < -limit) ? "low" : null;
 }
