@@ -3,12 +3,7 @@ import type { ControlledDevice, QualityBody, ShownSeries } from "../../../dashbo
 // The device and the series that the address names. What it leaves out is chosen: first a series that needs a person, then the
 // one with the latest control.
 
-export interface QualityQuery {
-  readonly device?: string;
-  readonly analyte?: string;
-  readonly level?: string;
-  readonly lot?: string;
-}
+type Query = Readonly<Partial<Record<"device" | "analyte" | "level" | "lot", string>>>;
 
 export interface Choice {
   readonly device: ControlledDevice;
@@ -17,7 +12,7 @@ export interface Choice {
 }
 
 /** @returns null without a device */
-export function chosenOf({ devices }: QualityBody, query: QualityQuery): Choice | null {
+export function chosenOf({ devices }: QualityBody, query: Query): Choice | null {
   const device = devices.find(({ device_id }) => device_id === query.device) ?? bestDevice(devices);
   if (device === undefined) return null;
   const fits = device.series.filter(

@@ -1,4 +1,10 @@
-import type { ControlledDevice, ShownDeviceEvent, ShownPoint, ShownSeries, Target } from "../../../dashboard/types/quality.ts";
+import type {
+  ControlledDevice,
+  ShownDeviceEvent,
+  ShownPoint,
+  ShownSeries,
+  Target,
+} from "../../../dashboard/types/quality.ts";
 import type { TypedAnalyte } from "../../../dashboard/types/results/manual-study.ts";
 import { date, dateTime } from "../../text.ts";
 import type { Tone } from "../../ui/status/status-card.tsx";
