@@ -2,8 +2,8 @@ import type { ControlledDevice, QualityBody, ShownSeries } from "../../../dashbo
 import { Field } from "../../ui/form/field.tsx";
 import { dayText } from "../../ui/words/words.ts";
 import type { Choice } from "./choice.ts";
-import { t } from "./texts.ts";
-import { analyteTitle, deviceTitle, type Names } from "./words.ts";
+import { t } from "./words/texts.ts";
+import { analyteTitle, deviceTitle, type Names } from "./words/words.ts";
 
 /** Chooses the shown device, analyte, level and lot. Each change changes the address. */
 export function Filters({

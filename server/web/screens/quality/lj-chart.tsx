@@ -5,9 +5,9 @@ import { numberLabels } from "../../ui/chart/axes.ts";
 import { colour } from "../../ui/chart/canvas.ts";
 import { TimeChart } from "../../ui/chart/time-chart.tsx";
 import { drawLines, drawRuns, secondsOf, SHOWN_SDS } from "./lj-drawing.ts";
-import { inDigitsOf } from "./numbers.ts";
-import { t } from "./texts.ts";
-import { eventText, pointText } from "./words.ts";
+import { inDigitsOf } from "./words/numbers.ts";
+import { t } from "./words/texts.ts";
+import { eventText, pointText } from "./words/words.ts";
 
 /** Width of the axis of the SDs, in CSS pixels. */
 const SDS_WIDTH = 44;

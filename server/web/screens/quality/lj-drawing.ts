@@ -1,7 +1,7 @@
 import type uPlot from "uplot";
 import type { SeriesBody, ShownPoint } from "../../../dashboard/types/quality.ts";
 import { circle, colour, setMarkFont } from "../../ui/chart/canvas.ts";
-import { zoneOf } from "./numbers.ts";
+import { zoneOf } from "./words/numbers.ts";
 
 // Draws a Levey-Jennings chart: lines at the mean and 1, 2 and 3 SD, a line at each change of the device, and the runs. A shape
 // says where a value lies, so that no state is shown by colour alone.

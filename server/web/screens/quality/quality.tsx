@@ -15,9 +15,9 @@ import "./quality.css";
 import { Questions } from "./questions.tsx";
 import { AllAnalytes, Limits, Rules, Schedule } from "./rail.tsx";
 import { Series } from "./series.tsx";
-import { t } from "./texts.ts";
+import { t } from "./words/texts.ts";
 import { isOpen as isUnexplained } from "./violations.tsx";
-import { deviceTitle, type Names } from "./words.ts";
+import { deviceTitle, type Names } from "./words/words.ts";
 
 /** The controls of the clinic's devices. The shown series is in the address. */
 export function QualityControl() {

@@ -4,7 +4,7 @@ import { may } from "../../session.ts";
 import { ago } from "../../text.ts";
 import { Need } from "../../ui/list/needs.tsx";
 import { AnswerQuestion } from "./dialogs/answer.tsx";
-import { t } from "./texts.ts";
+import { t } from "./words/texts.ts";
 
 /** Samples of devices whose material, level or lot nobody has named yet. Their runs have no chart before. */
 export function Questions({

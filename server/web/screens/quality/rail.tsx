@@ -11,9 +11,9 @@ import { ChangeRules } from "./dialogs/rules.tsx";
 import { SetSchedule } from "./dialogs/schedule.tsx";
 import { EnterTarget } from "./dialogs/target.tsx";
 import { TargetsFile } from "./dialogs/targets-file.tsx";
-import { targetText } from "./numbers.ts";
-import { t } from "./texts.ts";
-import { analyteTitle, basisText, type Names, stateOf } from "./words.ts";
+import { targetText } from "./words/numbers.ts";
+import { t } from "./words/texts.ts";
+import { analyteTitle, basisText, type Names, stateOf } from "./words/words.ts";
 
 /** All analytes of the device at one level, with their states. Each leads to its chart. */
 export function AllAnalytes({

@@ -8,9 +8,9 @@ import { date, dateTime } from "../../text.ts";
 import { useAction } from "../../ui/form/use-action.ts";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Exclude } from "./dialogs/exclude.tsx";
-import { signed } from "./numbers.ts";
-import { t } from "./texts.ts";
-import { verdictWords } from "./words.ts";
+import { signed } from "./words/numbers.ts";
+import { t } from "./words/texts.ts";
+import { verdictWords } from "./words/words.ts";
 
 /** The runs of a series, the newest first. A member of the staff takes a handling mistake out of the count, and in again. */
 export function RunTable({

@@ -4,11 +4,11 @@ import { clinicPath, may } from "../../session.ts";
 import { Facts } from "../../ui/status/facts.tsx";
 import { AddEvent } from "./dialogs/event.tsx";
 import { LeveyJennings } from "./lj-chart.tsx";
-import { inDigitsOf, targetText } from "./numbers.ts";
+import { inDigitsOf, targetText } from "./words/numbers.ts";
 import { RunTable } from "./run-table.tsx";
-import { t } from "./texts.ts";
+import { t } from "./words/texts.ts";
 import { Violations } from "./violations.tsx";
-import { analyteTitle, basisText, type Names } from "./words.ts";
+import { analyteTitle, basisText, type Names } from "./words/words.ts";
 
 interface SeriesProps {
   readonly of: SeriesBody;

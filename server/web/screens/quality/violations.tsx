@@ -5,12 +5,13 @@ import { may } from "../../session.ts";
 import { date, dateTime, language } from "../../text.ts";
 import { Need } from "../../ui/list/needs.tsx";
 import { Explain } from "./dialogs/explain.tsx";
-import { t } from "./texts.ts";
+import { t } from "./words/texts.ts";
 
 /** The rules that runs of the series broke, the newest first, with what to do and what a person wrote about each. */
 export function Violations({ of: { series, violations }, reload }: { of: SeriesBody; reload: () => Promise<void> }) {
   const [open, setOpen] = useState<ShownViolation | null>(null);
-  const first = violations.find(isOpen);
+  const newest = violations.toSorted((one, other) => other.at.localeCompare(one.at));
+  const first = newest.find(isOpen);
   return (
     <section class="card flush needs" aria-labelledby="broken">
       <div class="card-head">
@@ -19,7 +20,7 @@ export function Violations({ of: { series, violations }, reload }: { of: SeriesB
       </div>
       {violations.length === 0 && <p class="card-foot">{t("brokenNone")}</p>}
       <ul>
-        {violations.map((violation) => (
+        {newest.map((violation) => (
           <Need
             key={violation.id}
             icon={violation.verdict === "reject" ? "bad" : "wait"}

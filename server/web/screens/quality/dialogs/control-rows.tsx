@@ -1,8 +1,8 @@
 import type { Target } from "../../../../dashboard/types/quality.ts";
 import { unitText } from "../../../../../shared/clinical/units/unit-text.ts";
 import { Field } from "../../../ui/form/field.tsx";
-import { signed, targetText, typedNumber, zoneOf } from "../numbers.ts";
-import { analyteTitle, type Names } from "../words.ts";
+import { signed, targetText, typedNumber, zoneOf } from "../words/numbers.ts";
+import { analyteTitle, type Names } from "../words/words.ts";
 import { t } from "./texts.ts";
 
 /** A value of a control as typed. */

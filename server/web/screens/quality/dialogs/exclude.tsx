@@ -3,7 +3,7 @@ import { call } from "../../../api.ts";
 import { clinicPath } from "../../../session.ts";
 import { Field } from "../../../ui/form/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
-import { pointText } from "../words.ts";
+import { pointText } from "../words/words.ts";
 import { t } from "./texts.ts";
 
 /** Asks for the handling mistake for which a run does not count. */

@@ -5,7 +5,7 @@ import { language, locale } from "../../../text.ts";
 import { Field } from "../../../ui/form/field.tsx";
 import { CloseButton, Dialog } from "../../../ui/form-dialog/dialog.tsx";
 import { dayOf } from "../../../ui/words/words.ts";
-import { deviceTitle } from "../words.ts";
+import { deviceTitle } from "../words/words.ts";
 import { t } from "./texts.ts";
 
 /** Months that the list offers, this one first. */

@@ -3,8 +3,8 @@ import { sdRange } from "../../../../../shared/clinical/control/statistics.ts";
 import { call } from "../../../api.ts";
 import { clinicPath } from "../../../session.ts";
 import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
-import { targetText } from "../numbers.ts";
-import { pointText } from "../words.ts";
+import { targetText } from "../words/numbers.ts";
+import { pointText } from "../words/words.ts";
 import { t } from "./texts.ts";
 
 /** Shows the limits that the first runs make, and the runs to look at before a person accepts them. */

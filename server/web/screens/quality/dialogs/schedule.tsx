@@ -3,7 +3,7 @@ import { call } from "../../../api.ts";
 import { clinicPath } from "../../../session.ts";
 import { Field } from "../../../ui/form/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
-import { deviceTitle } from "../words.ts";
+import { deviceTitle } from "../words/words.ts";
 import { t } from "./texts.ts";
 
 /** Asks how many days lie between controls of a device. */

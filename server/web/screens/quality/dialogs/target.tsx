@@ -5,8 +5,8 @@ import { call } from "../../../api.ts";
 import { clinicPath } from "../../../session.ts";
 import { Field } from "../../../ui/form/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
-import { targetText, typedNumber } from "../numbers.ts";
-import { analyteTitle, type Names } from "../words.ts";
+import { targetText, typedNumber } from "../words/numbers.ts";
+import { analyteTitle, type Names } from "../words/words.ts";
 import { t } from "./texts.ts";
 
 type Kind = "mean" | "range";

@@ -7,7 +7,7 @@ import { Field } from "../../../ui/form/field.tsx";
 import { useAction } from "../../../ui/form/use-action.ts";
 import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
 import { DataTable } from "../../../ui/list/data-table.tsx";
-import { targetText } from "../numbers.ts";
+import { targetText } from "../words/numbers.ts";
 import { t } from "./texts.ts";
 
 /** Reads limits of several series from a CSV file. A file with faults stores nothing; each fault names its line. */

@@ -75,11 +75,11 @@ export const t = translations({
   ownTitle: ["Accept own limits", "Kendi sınırlarınızı kabul edin"],
   ownButton: ["Accept {target}", "Kabul et: {target}"],
   ownWhy: [
-    "Mean and SD of the first {count} runs become the limits of this lot, under your name, until a person changes them.",
+    "Mean and SD of the first {count} {count|run|runs} become the limits of this lot, under your name, until a person changes them.",
     "İlk {count} çalışmanın ortalaması ve SS değeri, adınızla, biri değiştirene kadar bu lotun sınırları olur.",
   ],
   ownWeak: [
-    "An SD from {count} runs is weak: the true one is probably between {low} and {high} times of it.",
+    "An SD from {count} {count|run|runs} is weak: the true one is probably between {low} and {high} times of it.",
     "{count} çalışmadan hesaplanan SS zayıftır: gerçeği büyük olasılıkla bunun {low} ile {high} katı arasındadır.",
   ],
   outliers: ["Look at these runs first", "Önce şu çalışmalara bakın"],

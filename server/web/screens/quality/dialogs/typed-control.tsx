@@ -6,7 +6,7 @@ import { useResource } from "../../../resource.tsx";
 import { clinicPath } from "../../../session.ts";
 import { Field } from "../../../ui/form/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
-import type { Names } from "../words.ts";
+import type { Names } from "../words/words.ts";
 import { ControlFields, type ControlName, namesOf, textOrNull } from "./control-fields.tsx";
 import { ControlRows, type TypedValue } from "./control-rows.tsx";
 import { t } from "./texts.ts";

@@ -4,11 +4,11 @@ import type {
   ShownPoint,
   ShownSeries,
   Target,
-} from "../../../dashboard/types/quality.ts";
-import type { TypedAnalyte } from "../../../dashboard/types/results/manual-study.ts";
-import { date, dateTime } from "../../text.ts";
-import type { Tone } from "../../ui/status/status-card.tsx";
-import { analyteName, dayText } from "../../ui/words/words.ts";
+} from "../../../../dashboard/types/quality.ts";
+import type { TypedAnalyte } from "../../../../dashboard/types/results/manual-study.ts";
+import { date, dateTime } from "../../../text.ts";
+import type { Tone } from "../../../ui/status/status-card.tsx";
+import { analyteName, dayText } from "../../../ui/words/words.ts";
 import { signed, zoneOf } from "./numbers.ts";
 import { t } from "./texts.ts";
 

@@ -1,4 +1,4 @@
-import { translations } from "../../text.ts";
+import { translations } from "../../../text.ts";
 
 export const t = translations({
   title: ["Quality control", "Kalite kontrol"],
@@ -41,11 +41,11 @@ export const t = translations({
   fromSheetBy: ["Limits from the sheet, entered by {by} on {date}", "Sınırlar prospektüsten, giren {by}, {date}"],
   fromDevice: ["Limits as the device printed them", "Sınırlar cihazın yazdırdığı gibi"],
   ownLimits: [
-    "Own limits since {date}, from {count} runs, accepted by {by}",
+    "Own limits since {date}, from {count} {count|run|runs}, accepted by {by}",
     "{date} tarihinden beri kendi sınırlarınız, {count} çalışmadan, kabul eden {by}",
   ],
   provisional: [
-    "Provisional limits from {count} runs: nobody has accepted them",
+    "Provisional limits from {count} {count|run|runs}: nobody has accepted them",
     "{count} çalışmadan geçici sınırlar: henüz kimse kabul etmedi",
   ],
   "event-reagent": ["New reagent", "Yeni reaktif"],
@@ -57,7 +57,7 @@ export const t = translations({
   "event-lot": ["New lot of the control", "Yeni kontrol lotu"],
   byDevice: ["sent by the device", "cihaz gönderdi"],
   chart: [
-    "Levey-Jennings chart of {title}, {count} runs. The arrow keys say each; the table lists them.",
+    "Levey-Jennings chart of {title}, {count} {count|run|runs}. The arrow keys say each; the table lists them.",
     "{title} Levey-Jennings grafiği, {count} çalışma. Ok tuşları her birini söyler; tablo hepsini listeler.",
   ],
   legend: [
@@ -124,7 +124,7 @@ export const t = translations({
   changeTarget: ["Change the limits", "Sınırları değiştir"],
   targetsFile: ["Limits from a file", "Dosyadan sınırlar"],
   proposed: [
-    "{count} runs are there: you can accept your own limits, {target}.",
+    "{count} {count|run|runs} are there: you can accept your own limits, {target}.",
     "{count} çalışma tamam: kendi sınırlarınızı kabul edebilirsiniz, {target}.",
   ],
   acceptOwn: ["Look and accept", "Bak ve kabul et"],
