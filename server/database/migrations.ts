@@ -1106,14 +1106,16 @@ const qualityControl = ({ id, orderedText }: Engine) => `
     device_id text not null, analyte text not null, unit text not null, material text not null,
     level text not null, lot text not null,
     expires text,
-    runs bigint not null default 0, last_at bigint, recent_at bigint,
+    runs bigint not null default 0, counted bigint not null default 0,
+    mean double precision, sd double precision,
+    last_at bigint, recent_at bigint,
     unique (clinic_id, device_id, analyte, unit, material, level, lot)
   );
   create table control_target (
     series_id bigint not null references control_series (id),
     from_at bigint not null,
     mean double precision not null, sd double precision not null, basis text not null, runs bigint,
-    author text not null, user_id bigint not null references dashboard_user (id), at bigint not null,
+    author text, user_id bigint references dashboard_user (id), at bigint not null,
     primary key (series_id, from_at)
   );
   create table control_run (
@@ -1139,7 +1141,8 @@ const qualityControl = ({ id, orderedText }: Engine) => `
     series_id bigint references control_series (id),
     measured_at bigint not null,
     analyte text not null, code_source text, unit text not null,
-    value double precision, comparator text, text text not null, printed_target text, device_flag text,
+    value double precision, comparator text, text text not null, device_flag text,
+    printed_mean double precision, printed_sd double precision, printed_low double precision, printed_high double precision,
     excluded_at bigint, excluded_by text, excluded_reason text
   );
   create index control_value_of_series on control_value (series_id, measured_at, id);
@@ -1152,11 +1155,11 @@ const qualityControl = ({ id, orderedText }: Engine) => `
     primary key (clinic_id, device_id, sample, sent_level, from_at)
   );
   create table control_explanation (
-    series_id bigint not null references control_series (id),
+    clinic_id bigint not null references clinic (id),
     violation text not null,
     text text not null,
     author text not null, user_id bigint not null references dashboard_user (id), at bigint not null,
-    primary key (series_id, violation)
+    primary key (clinic_id, violation)
   );
   create table control_setting (
     clinic_id bigint not null references clinic (id),

@@ -9,6 +9,7 @@ import type { ImportPhase } from "../dashboard/types/file-import.ts";
 import type { Role } from "../dashboard/types/settings/session.ts";
 import type { HostState, RequestState } from "../dashboard/types/connections.ts";
 import type { MovementReason } from "../dashboard/types/stock.ts";
+import type { Target } from "../dashboard/types/quality.ts";
 import type { DeliveryOutcome, DestinationKind, DestinationState } from "../dashboard/types/settings/destinations.ts";
 import type { DeliveryState, PauseCode, WebhookEventType } from "../dashboard/types/settings/webhooks.ts";
 
@@ -480,8 +481,12 @@ export interface Tables {
     id: Generated<number>;
     clinic_id: number;
     expires: string | null;
-    /** Number of values that are not excluded. */
+    /** Number of values that are not excluded, and of those among them that are numbers without `<` or `>`, which count. */
     runs: Generated<number>;
+    counted: Generated<number>;
+    /** Of the values that count; null under two. */
+    mean: number | null;
+    sd: number | null;
     last_at: number | null;
     /** Time of the oldest value that the overview judges. */
     recent_at: number | null;
@@ -493,11 +498,12 @@ export interface Tables {
     from_at: number;
     mean: number;
     sd: number;
-    basis: "sheet" | "own";
+    basis: Target["basis"];
     /** Runs from which an own target was computed. */
     runs: number | null;
-    author: string;
-    user_id: number;
+    /** Null for a target that the device printed or the first runs gave: it follows the runs until a person sets one. */
+    author: string | null;
+    user_id: number | null;
     at: number;
   };
   /** Which material a clinic says that a sample of its device is, from a time of measurement on. */
@@ -516,9 +522,9 @@ export interface Tables {
     user_id: number;
     at: number;
   };
-  /** A person's words about a broken rule, which its series and `violation` name. */
+  /** A person's words about a broken rule. `violation` names the rule and the last value that broke it. */
   control_explanation: {
-    series_id: number;
+    clinic_id: number;
     violation: string;
     text: string;
     author: string;
@@ -1051,8 +1057,11 @@ export interface ControlValueColumns {
   value: number | null;
   comparator: string | null;
   text: string;
-  /** As JSON (PrintedTarget); null if the device printed none. */
-  printed_target: string | null;
+  /** The target that the device printed. */
+  printed_mean: number | null;
+  printed_sd: number | null;
+  printed_low: number | null;
+  printed_high: number | null;
   device_flag: string | null;
   excluded_at: number | null;
   excluded_by: string | null;

@@ -35,6 +35,7 @@ import { storedStudies } from "../../records/filing/quota.ts";
 import { pageOf, type RouteContext } from "../context.ts";
 import { destinationRoutes } from "./destinations.ts";
 import { previewRoutes } from "./previews.ts";
+import { qualityRoute } from "./quality.ts";
 import { registryFileRoute, registryRoute } from "./registry.ts";
 import { releaseRoutes } from "./releases.ts";
 import { FAULTS_MAX, faultList, readStudy, studyList } from "./pushed-study.ts";
@@ -54,6 +55,7 @@ const orders = { ...ingest, budget: "orders" } as const;
 export function agentRoutes(app: FastifyInstance, context: RouteContext): void {
   parseJsonBodies(app);
   pushRoute(app, context);
+  qualityRoute(app, context);
   heartbeatRoute(app, context);
   directoryRoutes(app, context);
   rangesRoute(app, context);
