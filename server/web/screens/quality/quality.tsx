@@ -63,7 +63,9 @@ function Page({ body, chosen, names, quality }: PageProps) {
             {chosen.series === null ? (
               <Empty title={t("emptyDevice")}>{t("emptyDeviceNext")}</Empty>
             ) : (
-              <Loaded of={series}>{(shown) => <Series of={shown} names={names} reload={reload} />}</Loaded>
+              <Loaded of={series}>
+                {(shown) => <Series of={shown} names={names} isFirst={body.questions.length === 0} reload={reload} />}
+              </Loaded>
             )}
             <aside>
               {chosen.series !== null && <AllAnalytes device={chosen.device} series={chosen.series} names={names} />}

@@ -13,13 +13,15 @@ import { analyteTitle, basisText, type Names } from "./words/words.ts";
 interface SeriesProps {
   readonly of: SeriesBody;
   readonly names: Names;
+  /** Whether nothing else on the page needs a person first. */
+  readonly isFirst: boolean;
   readonly reload: () => Promise<void>;
 }
 
 /** A series: its chart, what broke a rule, its numbers, and its runs as a table. */
-export function Series({ of: body, names, reload }: SeriesProps) {
+export function Series({ of: body, names, isFirst, reload }: SeriesProps) {
   const { series, target, points } = body;
-  const title = `${analyteTitle(series.analyte, names)}, ${t("levelOf", { level: series.level })}`;
+  const title = t("seriesTitle", { analyte: analyteTitle(series.analyte, names), level: series.level });
   const unit = series.unit ?? "";
   const csv = `/clinic/v1${clinicPath()}/quality/runs.csv?${new URLSearchParams({ device: series.device_id })}`;
   return (
@@ -39,7 +41,7 @@ export function Series({ of: body, names, reload }: SeriesProps) {
         {points.length > 0 && <LeveyJennings of={body} title={title} />}
         <Events of={body} reload={reload} />
       </figure>
-      <Violations of={body} reload={reload} />
+      <Violations of={body} isFirst={isFirst} reload={reload} />
       <Statistics of={body} />
       <details class="card" open={points.length > 0 && target === null}>
         <summary>{t("openTable")}</summary>

@@ -11,7 +11,7 @@ import { t } from "./words/texts.ts";
 export function Violations({ of: { series, violations }, reload }: { of: SeriesBody; reload: () => Promise<void> }) {
   const [open, setOpen] = useState<ShownViolation | null>(null);
   const newest = violations.toSorted((one, other) => other.at.localeCompare(one.at));
-  const first = newest.find(isOpen);
+  const first = isFirst ? newest.find(isOpen) : undefined;
   return (
     <section class="card flush needs" aria-labelledby="broken">
       <div class="card-head">

@@ -15,6 +15,7 @@ export const t = translations({
   device: ["Device", "Cihaz"],
   analyte: ["Analyte", "Analit"],
   level: ["Level", "Seviye"],
+  seriesTitle: ["{analyte}, level {level}", "{analyte}, seviye {level}"],
   levelOf: ["Level {level}", "Seviye {level}"],
   lot: ["Lot", "Lot"],
   lotOf: ["lot {lot}", "lot {lot}"],
