@@ -2,6 +2,7 @@ import type uPlot from "uplot";
 import type { SeriesBody, ShownPoint } from "../../../dashboard/types/quality.ts";
 import { circle, colour, setMarkFont } from "../../ui/chart/canvas.ts";
 import { zoneOf } from "./words/numbers.ts";
+import { toldRules } from "./words/words.ts";
 
 // Draws a Levey-Jennings chart: lines at the mean and 1, 2 and 3 SD, a line at each change of the device, and the runs. A shape
 // says where a value lies, so that no state is shown by colour alone.
@@ -88,7 +89,7 @@ function drawRun(chart: uPlot, point: ShownPoint, isChosen: boolean): void {
     circle(ctx, place.x, place.y, 9 * size);
     ctx.stroke();
   }
-  const label = point.value === null ? point.text : point.verdict === "reject" ? point.rules.join(" ") : "";
+  const label = point.value === null ? point.text : point.verdict === "reject" ? toldRules(point.rules).join(" ") : "";
   if (label === "") return;
   ctx.fillStyle = colour("text");
   const isAtTop = place.y - 14 * size < bbox.top;

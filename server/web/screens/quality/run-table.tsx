@@ -35,7 +35,14 @@ export function RunTable({
       <DataTable
         label={t("table", { title })}
         class="quality-runs dense cards"
-        columns={[t("time"), [t("value"), "number"], [t("z"), "number labelled"], t("verdict"), t("who"), ""]}
+        columns={[
+          t("time"),
+          [t("value"), "number"],
+          [t("z"), "number labelled"],
+          t("verdict"),
+          t("who"),
+          t("counting"),
+        ]}
       >
         {points.toReversed().map((point) => (
           <Row key={point.id} point={point} unit={series.unit}>

@@ -6,19 +6,32 @@ import { date, dateTime, language } from "../../text.ts";
 import { Need } from "../../ui/list/needs.tsx";
 import { Explain } from "./dialogs/explain.tsx";
 import { t } from "./words/texts.ts";
+import { toldRules } from "./words/words.ts";
 
 /** The rules that runs of the series broke, the newest first, with what to do and what a person wrote about each. */
-export function Violations({ of: { series, violations }, reload }: { of: SeriesBody; reload: () => Promise<void> }) {
+export function Violations({
+  of: { series, violations },
+  isFirst,
+  reload,
+}: {
+  of: SeriesBody;
+  /** Whether nothing else on the page needs a person first. */
+  isFirst: boolean;
+  reload: () => Promise<void>;
+}) {
   const [open, setOpen] = useState<ShownViolation | null>(null);
-  const newest = violations.toSorted((one, other) => other.at.localeCompare(one.at));
+  const told = violations.filter(({ at, rule }) =>
+    toldRules(violations.filter((other) => other.at === at).map((other) => other.rule)).includes(rule),
+  );
+  const newest = told.toSorted((one, other) => other.at.localeCompare(one.at));
   const first = isFirst ? newest.find(isOpen) : undefined;
   return (
     <section class="card flush needs" aria-labelledby="broken">
       <div class="card-head">
         <h2 id="broken">{t("broken")}</h2>
-        {violations.length > 0 && <p class="quiet">{t("brokenCount", { count: violations.length })}</p>}
+        {told.length > 0 && <p class="quiet">{t("brokenCount", { count: told.length })}</p>}
       </div>
-      {violations.length === 0 && <p class="card-foot">{t("brokenNone")}</p>}
+      {told.length === 0 && <p class="card-foot">{t("brokenNone")}</p>}
       <ul>
         {newest.map((violation) => (
           <Need

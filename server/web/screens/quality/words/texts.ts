@@ -94,6 +94,7 @@ export const t = translations({
   verdict: ["Verdict", "Karar"],
   who: ["Comes from", "Kaynak"],
   typedBy: ["typed by {by}", "giren {by}"],
+  counting: ["In the numbers", "Hesaba katma"],
   exclude: ["Does not count", "Sayılmasın"],
   excludeOf: ["Does not count: the run of {time}", "Sayılmasın: {time} çalışması"],
   include: ["Counts again", "Yeniden sayılsın"],

@@ -5,6 +5,7 @@ import type {
   ShownSeries,
   Target,
 } from "../../../../dashboard/types/quality.ts";
+import type { Rule } from "../../../../../shared/clinical/control/types.ts";
 import type { TypedAnalyte } from "../../../../dashboard/types/results/manual-study.ts";
 import { date, dateTime } from "../../../text.ts";
 import type { Tone } from "../../../ui/status/status-card.tsx";
@@ -58,10 +59,15 @@ export function pointText(point: ShownPoint, unit: string | null): string {
 export function verdictWords({ excluded, verdict, rules, z, value }: ShownPoint): string[] {
   if (excluded !== null) return [t("handling", { reason: excluded.reason })];
   if (verdict === null) return [t(value === null ? "notANumber" : "notJudged")];
-  const broken = rules.length === 0 ? "" : ` (${rules.join(", ")})`;
+  const broken = rules.length === 0 ? "" : ` (${toldRules(rules).join(", ")})`;
   if (verdict === "reject") return [`${t("rejected")}${broken}`];
   if (verdict === "warn") return [`${t("warned")}${broken}`];
   return [t(z === null ? "accepted" : zoneOf(z))];
+}
+
+/** The rules without 1-2s where another one is broken: what is far off is also a little off, and nobody needs to read it twice. */
+export function toldRules(rules: readonly Rule[]): Rule[] {
+  return rules.filter((rule) => rule !== "1-2s" || rules.length === 1);
 }
 
 /** How the limits came about, in a sentence. */
