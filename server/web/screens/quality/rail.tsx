@@ -67,7 +67,9 @@ interface PartProps {
 
 /** The limits in force with their basis, and the ways to set them. */
 export function Limits({ of: body, names, reload }: PartProps) {
-  const { series, target, proposal } = body;
+  const { series, target } = body;
+  // What a person accepted is not proposed again.
+  const proposal = target?.basis === "own" ? null : body.proposal;
   const [open, setOpen] = useState<"target" | "file" | "own" | null>(null);
   const close = () => setOpen(null);
   return (
