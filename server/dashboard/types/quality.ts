@@ -1,5 +1,6 @@
 import type { DeviceEventKind, Quality } from "../../../shared/api/quality.ts";
-import type { Rule, RuleChoice, Verdict } from "../../../shared/clinical/control/types.ts";
+import type { Rule, RuleChoice, Verdict, Violation } from "../../../shared/clinical/control/types.ts";
+import type { Change } from "../../../shared/clinical/control/words.ts";
 
 // Quality control, as the pages show and write it. Times are those of the API; days are YYYY-MM-DD of the clinic's time zone.
 
@@ -21,6 +22,8 @@ export interface ShownSeries {
   last_at: string | null;
   /** Violations that reject and that nobody has explained, of the last 40 runs. */
   unexplained: number;
+  /** Null as long as nobody set one and too few runs make a provisional one. */
+  target: Pick<Target, "mean" | "sd"> | null;
 }
 
 /** A device that has or should have controls. */
@@ -85,8 +88,11 @@ export interface ShownViolation {
   id: string;
   at: string;
   rule: Rule;
-  verdict: Verdict;
-  side: "high" | "low" | "both";
+  scope: Violation["scope"];
+  verdict: Violation["verdict"];
+  side: Violation["side"];
+  /** The change of the device or the lot since which the values lie on this side; null without one. */
+  change: Change | null;
   /** Values of the points, the last one last. */
   points: string[];
   /** Studies of patients between the last good control and the next one. */

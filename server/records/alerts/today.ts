@@ -24,6 +24,8 @@ import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { openOf, unseenForADay } from "../follow-up/lists.ts";
 import { countUnknownCodes } from "../codes/unknown-codes.ts";
 import { countNotRun, countOrders } from "../orders/order-counts.ts";
+import { controlNeeds } from "../controls/needs.ts";
+import { readQuality } from "../controls/overview.ts";
 import { readAlertBook } from "./alerts.ts";
 import { openFirstSteps } from "./first-steps.ts";
 import { type FlaggedStudy, type RangesOf, rangesOfStudies, storedResults } from "../studies/stored-results.ts";
@@ -79,6 +81,7 @@ export async function readToday(
     yours: yours.studies,
     conflicts: await unseenConflicts(session, clinicId, units),
     silent: silentSources(agents, keys),
+    controls: controlNeeds(await readQuality(session, { clinicId, timeZone, now }), now),
     keys: isAdmin ? endingKeys(keys, now).map(toEndingKey) : [],
     alerts: (await readAlertBook(session, clinicId)).open
       .filter(({ kind }) => isAdmin || !ofAdmins.includes(kind))

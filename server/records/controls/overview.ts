@@ -79,13 +79,15 @@ export function shownSeries(
   series: TargetedSeries,
   { judged, explained, maxAgeMs: age, now }: SeriesFacts,
 ): ShownSeries {
-  const { id, device_id, analyte, unit, material, level, lot, expires, runs, last_at } = series;
+  const { id, device_id, analyte, unit, material, level, lot, expires, runs, last_at, targets } = series;
+  const target = targets.at(-1);
   const state = stateAt(judged, now, { maxAgeMs: age });
   const rejected = judged.flatMap(({ violations }) => violations.filter(({ verdict }) => verdict === "reject"));
   return {
     ...{ id: String(id), device_id, analyte, level, lot, expires, runs, last_at: timestamp(last_at) },
     ...{ unit: unit === "" ? null : unit, material: material === "" ? null : material },
     ...{ state: state.quality, since: timestamp(state.since) },
+    target: target === undefined ? null : { mean: target.mean, sd: target.sd },
     unexplained: new Set(rejected.map(violationId).filter((violation) => !explained.has(violation))).size,
   };
 }

@@ -1,4 +1,5 @@
 import { analyteByCode } from "../../../shared/clinical/analytes/analytes.ts";
+import { changeBefore } from "../../../shared/clinical/control/words.ts";
 import { outliersOf } from "../../../shared/clinical/control/statistics.ts";
 import type { JudgedRun } from "../../../shared/clinical/control/types.ts";
 import type {
@@ -47,6 +48,7 @@ export async function readSeries(session: Session, row: SeriesRow, asked: Asked)
   const age =
     schedule === undefined || row.last_at === null ? null : maxAgeMs(schedule.value, row.last_at, asked.timeZone);
   const chosen = rules.get(analyte);
+  const events = await eventsOf(session, group, series, asked);
   const inForce = rulesFor(levelsOf(group, series), chosen?.value ?? null);
   return {
     series: shownSeries(series, { judged, explained, maxAgeMs: age, now }),
@@ -57,8 +59,8 @@ export async function readSeries(session: Session, row: SeriesRow, asked: Asked)
     proposal: await proposalOf(session, row.id),
     points: own.filter(({ measured_at: at }) => at >= from).map((value) => pointOf(value, series, judged)),
     neighbours: neighboursOf(group, series, from),
-    events: await eventsOf(session, group, series, asked),
-    violations: await violationsOf(session, { group, judged, explained, deviceId }, asked),
+    events,
+    violations: await violationsOf(session, { group, judged, explained, deviceId, events }, asked),
     rules: { ...inForce, by: chosen?.by ?? null, at: timestamp(chosen?.at ?? null) },
   };
 }
@@ -180,10 +182,12 @@ interface Broken {
   readonly judged: readonly JudgedRun[];
   readonly explained: Awaited<ReturnType<typeof readExplanations>>;
   readonly deviceId: string;
+  readonly events: readonly ShownDeviceEvent[];
 }
 
 async function violationsOf(session: Session, broken: Broken, asked: Asked): Promise<ShownViolation[]> {
   const { group, judged, explained } = broken;
+  const events = broken.events.map(({ at, event }) => ({ at: Date.parse(at), event }));
   const texts = new Map(group.values.map(({ id, text }) => [String(id), text]));
   const shown = new Map<string, ShownViolation>();
   for (const { run, violations } of judged) {
@@ -191,10 +195,12 @@ async function violationsOf(session: Session, broken: Broken, asked: Asked): Pro
     for (const violation of violations) {
       const id = violationId(violation);
       if (shown.has(id)) continue;
-      const { rule, verdict, side, points } = violation;
+      const { rule, scope, verdict, side, points } = violation;
+      const before = group.judged.map((each) => each.run).filter(({ at }) => at <= run.at);
       const patients = verdict === "warn" ? 0 : await patientsBetween(session, broken, run.at, asked);
       shown.set(id, {
-        ...{ id, at: new Date(run.at).toISOString(), rule, verdict, side, patients },
+        ...{ id, at: new Date(run.at).toISOString(), rule, scope, verdict, side, patients },
+        change: changeBefore(violation, before, events),
         points: points.map((point) => texts.get(point) ?? ""),
         explained: explained.get(id) ?? null,
       });

@@ -89,13 +89,14 @@ const screens: readonly (Omit<HeaderScreen, "name"> & { name: ScreenName; role?:
   { href: "/dashboard/manual-study", name: "manualStudy", role: "staff", at: "fold" },
   { href: "/dashboard/records", name: "records", at: "more" },
   { href: "/dashboard/stock", name: "stock", at: "more" },
+  { href: "/dashboard/quality", name: "quality", at: "more" },
   { href: "/dashboard/settings", name: "settings", at: "more" },
   { href: "/dashboard/help", name: "help", at: "more" },
 ];
 
 type ScreenName =
   | ("today" | "results" | "patients" | "toPlace" | "orders" | "manualStudy" | "records" | "calendar" | "stock")
-  | ("devices" | "settings" | "help");
+  | ("quality" | "devices" | "settings" | "help");
 
 const t = translations({
   today: ["Today", "Bugün"],
@@ -107,6 +108,7 @@ const t = translations({
   records: ["Records", "Kayıtlar"],
   calendar: ["Calendar", "Takvim"],
   stock: ["Stock", "Stok"],
+  quality: ["Quality control", "Kalite kontrol"],
   devices: ["Devices", "Cihazlar"],
   settings: ["Settings", "Ayarlar"],
   help: ["Help", "Yardım"],

@@ -65,6 +65,10 @@ export const screens = [
   },
   { path: "/dashboard/stock", Screen: lazy(async () => (await import("../screens/stock/stock.tsx")).Stock) },
   { path: "/dashboard/stock/:fp", Screen: lazy(async () => (await import("../screens/stock/item.tsx")).StockItem) },
+  {
+    path: "/dashboard/quality",
+    Screen: lazy(async () => (await import("../screens/quality/quality.tsx")).QualityControl),
+  },
   { path: "/dashboard/devices", Screen: lazy(async () => (await import("../screens/devices/devices.tsx")).Devices) },
   {
     path: "/dashboard/settings",

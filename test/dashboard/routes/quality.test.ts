@@ -78,6 +78,7 @@ test("a value beyond 3 SD fails its series until the control passes again, and a
       runs: 3,
       last_at: day(2),
       unexplained: 1,
+      target: { mean: 92, sd: 2 },
     },
   } satisfies ShownSeries);
   const body = await only();
@@ -89,6 +90,7 @@ test("a value beyond 3 SD fails its series until the control passes again, and a
   ]);
   const broken = body.violations.find(({ rule }) => rule === "1-3s");
   expect(broken).toMatchObject({ at: day(2), verdict: "reject", side: "high", points: ["99"], explained: null });
+  expect(broken).toMatchObject({ scope: "level", change: null });
   const words = { violation: broken?.id, text: "Control not mixed, repeated: 92" };
   expect((await staff.call("POST", `/quality/series/${series?.id}/explanations`, words)).status).toBe(200);
   expect((await only()).violations.find(({ rule }) => rule === "1-3s")?.explained).toMatchObject({

@@ -43,6 +43,8 @@ export interface TodayState {
   /** Studies that an agent contradicted after a user last saw them. */
   conflicts: ConflictOfStudy[];
   silent: SilentSource[];
+  /** Devices whose controls need a person, the failed ones first. */
+  controls: ControlNeed[];
   /** Keys that end soon, for admins. */
   keys: EndingKey[];
   /** Open alerts, the oldest first. Those of keys and passwords for admins. */
@@ -128,6 +130,22 @@ export interface SilentSource extends Omit<HeardReason, "reason"> {
   reason: string | null;
   /** Last sign of life; null if there was none. */
   last_at: string | null;
+}
+
+/**
+ * A device whose controls need a person. `failed`: a control failed and none passed since, or nobody explained it. `due`: its schedule
+ * asks for one. `never`: it has a schedule or limits, and no control yet.
+ */
+export interface ControlNeed {
+  is: "failed" | "due" | "never";
+  device_id: string;
+  name: string;
+  /** The analytes of failed controls by their codes. */
+  analytes: string[];
+  /** Whether a person explained each failed one: then a passing control is missing. */
+  is_explained: boolean;
+  /** When the first one failed, or since when one is due; null for a device without controls. */
+  since: string | null;
 }
 
 export interface EndingKey {

@@ -17,6 +17,7 @@ export const helpPages = [
   "stock",
   "silent-devices",
   "new-devices",
+  "quality-control",
   "updates",
   "api-keys",
   "webhooks",

@@ -11,6 +11,7 @@ import {
   type TodayState,
 } from "../../../dashboard/types/results/today.ts";
 import type { Side } from "../../../dashboard/types/results/results.ts";
+import { lazy } from "../../lazy.tsx";
 import { Problem } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { ago, date, dateTime, language } from "../../text.ts";
@@ -26,6 +27,9 @@ import { markSeen } from "./seen.ts";
 import { t } from "./texts.ts";
 import { HeardText } from "../../ui/words/heard-text.tsx";
 
+/** Most clinics' pages never load it: their controls are in order. */
+const Controls = lazy(async () => (await import("./controls.tsx")).Controls);
+
 interface NeedsProps {
   readonly state: TodayState;
   readonly reload: () => Promise<void>;
@@ -33,14 +37,14 @@ interface NeedsProps {
 
 /** How many things need a person now. */
 export function countNeeds(state: TodayState): number {
-  const { unmatched, unknown_codes, critical, conflicts, silent, alerts, connections } = state;
+  const { unmatched, unknown_codes, critical, conflicts, silent, alerts, connections, controls } = state;
   const lists = critical.length + conflicts.length + silent.length + alerts.length + connections.length;
-  return lists + (unmatched.count > 0 ? 1 : 0) + (unknown_codes > 0 ? 1 : 0);
+  return lists + controls.length + (unmatched.count > 0 ? 1 : 0) + (unknown_codes > 0 ? 1 : 0);
 }
 
 /** Lists the work that needs a person now, the critical values first. */
 export function Needs({ state, reload }: NeedsProps) {
-  const { unmatched, unknown_codes, critical, conflicts, silent, alerts, connections } = state;
+  const { unmatched, unknown_codes, critical, conflicts, silent, alerts, connections, controls } = state;
   if (countNeeds(state) === 0) return null;
   return (
     <section aria-label={t("needs")}>
@@ -48,6 +52,7 @@ export function Needs({ state, reload }: NeedsProps) {
       <NeedList>
         <Critical studies={critical} reload={reload} />
         <Alerts alerts={alerts} />
+        {controls.length > 0 && <Controls controls={controls} />}
         <Counted id="to-place" title={t("toPlace")} count={unmatched.count} icon="move" tone="warn">
           {unmatched.oldest_at === null ? "" : t("oldest", { ago: ago(unmatched.oldest_at) })}
           <a class="button" href="/dashboard/to-place">

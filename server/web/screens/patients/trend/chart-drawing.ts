@@ -1,5 +1,6 @@
 import type uPlot from "uplot";
 import type { RowValue } from "../../../../dashboard/types/results/result-rows.ts";
+import { circle, colour, setMarkFont } from "../../../ui/chart/canvas.ts";
 
 // Draws the parts of a chart that uPlot does not: the intervals behind the points, and the points.
 
@@ -13,10 +14,6 @@ export function secondsOf({ study }: RowValue): number {
 /** The line that joins a value with others; null for a bound, which no line meets. */
 export function lineOf({ curve }: RowValue): number | null {
   return curve?.line ?? null;
-}
-
-export function colour(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
 /**
@@ -72,7 +69,7 @@ export function drawPoints(
   const { ctx } = chart;
   const size = devicePixelRatio;
   ctx.save();
-  ctx.font = `600 ${12 * size}px ${colour("font")}`;
+  setMarkFont(chart);
   ctx.textAlign = "center";
   ctx.lineWidth = 2 * size;
   ctx.setLineDash([]);
@@ -95,9 +92,4 @@ export function drawPoints(
     ctx.fillText(`${value.comparator ?? ""}${markOf(value)}`, x, y - 12 * size);
   }
   ctx.restore();
-}
-
-function circle(ctx: CanvasRenderingContext2D, x: number, y: number, radius: number): void {
-  ctx.beginPath();
-  ctx.arc(x, y, radius, 0, 2 * Math.PI);
 }

@@ -18,7 +18,8 @@ import { differenceWord, notComparable } from "../../../ui/words/change-words.ts
 import { studyWord } from "../../../ui/words/study-word.ts";
 import { analyteName, dayOf, plainDate } from "../../../ui/words/words.ts";
 import { ChangeMark } from "../change-mark.tsx";
-import { Chart, type Span } from "./chart.tsx";
+import type { Span } from "../../../ui/chart/axes.ts";
+import { Chart } from "./chart.tsx";
 import { secondsOf } from "./chart-drawing.ts";
 
 interface CurvesProps {

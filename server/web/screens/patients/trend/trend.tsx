@@ -2,7 +2,7 @@ import { useLocation, useRoute } from "preact-iso";
 import { useState } from "preact/hooks";
 import type { AnalyteName } from "../../../../dashboard/types/patients.ts";
 import { translations } from "../../../text.ts";
-import type { Span } from "./chart.tsx";
+import type { Span } from "../../../ui/chart/axes.ts";
 import { analyteName } from "../../../ui/words/words.ts";
 import "../patients.css";
 import { AnalyteCurves } from "./trend-curves.tsx";

@@ -1,0 +1,94 @@
+import type { ControlledDevice, QualityBody, ShownSeries } from "../../../dashboard/types/quality.ts";
+import { Field } from "../../ui/form/field.tsx";
+import { dayText } from "../../ui/words/words.ts";
+import type { Choice } from "./choice.ts";
+import { t } from "./words/texts.ts";
+import { analyteTitle, deviceTitle, type Names } from "./words/words.ts";
+
+/** Chooses the shown device, analyte, level and lot. Each change changes the address. */
+export function Filters({
+  of: { devices },
+  chosen: { device, series },
+  names,
+  show,
+}: {
+  of: QualityBody;
+  chosen: Choice;
+  names: Names;
+  show: (query: Readonly<Record<string, string>>) => void;
+}) {
+  return (
+    <search class="list-bar no-print" aria-label={t("filters")}>
+      <Field label={t("device")}>
+        <select value={device.device_id} onChange={({ currentTarget }) => show({ device: currentTarget.value })}>
+          {devices.map((each) => (
+            <option key={each.device_id} value={each.device_id}>
+              {deviceTitle(each)}
+            </option>
+          ))}
+        </select>
+      </Field>
+      {series !== null && <SeriesChoice device={device} series={series} names={names} show={show} />}
+    </search>
+  );
+}
+
+function SeriesChoice({
+  device: { device_id: device, series: all },
+  series: { analyte, level, lot },
+  names,
+  show,
+}: {
+  device: ControlledDevice;
+  series: ShownSeries;
+  names: Names;
+  show: (query: Readonly<Record<string, string>>) => void;
+}) {
+  const ofAnalyte = all.filter((each) => each.analyte === analyte);
+  const ofLevel = ofAnalyte.filter((each) => each.level === level);
+  return (
+    <>
+      <Field label={t("analyte")}>
+        <select value={analyte} onChange={({ currentTarget }) => show({ device, level, analyte: currentTarget.value })}>
+          {distinct(all.map((each) => each.analyte)).map((each) => (
+            <option key={each} value={each}>
+              {analyteTitle(each, names)}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <div class="actions" role="group" aria-label={t("level")}>
+        {distinct(ofAnalyte.map((each) => each.level)).map((each) => (
+          <button
+            key={each}
+            type="button"
+            aria-pressed={each === level}
+            onClick={() => show({ device, analyte, level: each })}
+          >
+            {t("levelOf", { level: each })}
+          </button>
+        ))}
+      </div>
+      <Field label={t("lot")}>
+        <select
+          value={lot}
+          onChange={({ currentTarget }) => show({ device, analyte, level, lot: currentTarget.value })}
+        >
+          {ofLevel.map((each) => (
+            <option key={each.id} value={each.lot}>
+              {each.expires === null
+                ? t("lotTitle", { lot: each.lot })
+                : `${t("lotTitle", { lot: each.lot })}, ${t("until", { date: dayText(each.expires) })}`}
+            </option>
+          ))}
+        </select>
+      </Field>
+    </>
+  );
+}
+
+/** The values without repeats, in the order of a person: 2 before 10. */
+function distinct(values: readonly string[]): string[] {
+  const { compare } = new Intl.Collator("en", { numeric: true });
+  return [...new Set(values)].toSorted(compare);
+}

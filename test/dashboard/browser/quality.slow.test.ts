@@ -1,0 +1,175 @@
+import type { Browser, Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { newFp } from "../../../shared/api/fp.ts";
+import {
+  browserProblem,
+  chooseLanguage,
+  expectAccessible,
+  expectFitsPhone,
+  sharedBrowser,
+} from "../../support/browser.ts";
+import { clinic, keyPermissions } from "../../server/harness.ts";
+import { controlRun, deviceEvent, pushQuality, result } from "../../server/quality.ts";
+import { startDashboard } from "../harness.ts";
+
+const fp = newFp("clinic");
+
+describe.skipIf(browserProblem() !== null)("quality control in a browser", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await sharedBrowser();
+  });
+
+  /** Opens the page of an admin, and lets an agent push glucose controls of a sample whose level and lot it does not name. */
+  async function openClinic() {
+    const server = await startDashboard(clinic(fp));
+    const key = await server.makeKey(fp, keyPermissions);
+    const page = await server.openAs(browser, "admin", fp, "/quality");
+    const unnamed = { material: null, level: null, lot: null, expires: null, sample_ids: ["QC1"] };
+    const push = (value: number, measured_at: string) =>
+      pushQuality(server, key, controlRun({ ...unnamed, measured_at, results: [result(value)] }));
+    return { server, key, page, push };
+  }
+
+  test("a clinic names a sample, enters limits, and hears of a failed control until it is explained and another one passes", async () => {
+    const { server, page, push } = await openClinic();
+    await page.getByRole("heading", { name: "No control has been run yet" }).waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+
+    await push(92.7, "2026-11-20T05:10:00.000Z");
+    await press(page, "Answer: QC1 of Abaxis VetScan VS2");
+    await page.getByLabel("Level").fill("1");
+    await page.getByLabel("Lot").fill("C2207");
+    await expectAccessible(page);
+    await press(page, "Save the answer");
+    await page.getByRole("heading", { name: "GLU, Glucose, level 1" }).waitFor();
+    await page.getByText("No limits yet, so no run is judged").first().waitFor();
+
+    await press(page, "Enter the limits of the sheet");
+    await page.getByLabel("a range").check();
+    await page.getByLabel("From", { exact: true }).fill("87,4");
+    await page.getByLabel("To", { exact: true }).fill("96.6");
+    expect(await page.getByRole("button", { name: "Save the limits" }).isDisabled()).toBe(true);
+    await page.getByLabel("2 SD on each side").check();
+    await page.getByText("Target 92.0 ± 2.3").waitFor();
+    await press(page, "Save the limits");
+    await page
+      .getByText(/Limits from the sheet, entered by admin/)
+      .first()
+      .waitFor();
+    await page.getByText(/· the last control passed/).waitFor();
+
+    await push(99.6, "2026-11-21T05:10:00.000Z");
+    await page.goto(`${server.url}/dashboard`);
+    await page.getByText("Abaxis VetScan VS2: the control of GLU failed").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByRole("link", { name: "Open quality control: Abaxis VetScan VS2" }).click();
+    await page.locator(".chart canvas").waitFor();
+    const chart = page.getByRole("slider", { name: /^Levey-Jennings chart of GLU, Glucose, level 1, 2 runs/ });
+    expect(await chart.getAttribute("aria-valuetext")).toMatch(/99\.6 mg\/dL · \+3\.3 SD · rejected \(1-3s\)$/);
+    await chart.press("ArrowLeft");
+    expect(await chart.getAttribute("aria-valuetext")).toMatch(/92\.7 mg\/dL · \+0\.3 SD · inside 2 SD$/);
+    await page.getByText("This control of GLU is far too high.").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+
+    await press(page, /^Write down: 1-3s of/);
+    await page.getByLabel("Cause and remedy").fill("The control was not mixed");
+    await press(page, "Save the words");
+    await page.getByText(/“The control was not mixed”/).waitFor();
+    await page.goto(`${server.url}/dashboard`);
+    await page.getByText(/It is explained; a control that passes ends it\.$/).waitFor();
+    await push(92.2, "2026-11-21T05:30:00.000Z");
+    await page.getByText(/Nothing needs you$/).waitFor();
+  });
+
+  test("staff types a control with a preview, takes a handling mistake out of the count and in again, and adds a change", async () => {
+    const { server, key, page } = await openClinic();
+    await pushQuality(
+      server,
+      key,
+      controlRun(),
+      controlRun({ level: "2", results: [result(240)] }),
+      deviceEvent({ at: "2026-11-20T05:05:00.000Z" }),
+    );
+    await press(page, "Enter the limits of the sheet");
+    await page.getByLabel("Mean", { exact: true }).fill("92");
+    await page.getByLabel("SD", { exact: true }).fill("2.3");
+    await press(page, "Save the limits");
+
+    await press(page, "Type a control");
+    await page.getByLabel("Control", { exact: true }).selectOption({ label: "Multiqual, Level 1, lot C2207" });
+    await page.getByLabel("Measured at").fill("2026-11-21T09:00");
+    await page.getByRole("textbox", { name: "GLU, Glucose, mg/dL" }).fill("97,2");
+    await page.getByText("+2.3 SD: a little off, one in twenty is").waitFor();
+    await expectAccessible(page);
+    await press(page, "Save the control");
+    const rows = page.getByRole("region", { name: "Runs of GLU, Glucose, level 1" }).locator("tbody").getByRole("row");
+    await page.getByText("The runs as a table").click();
+    await expect.poll(() => rows.count()).toBe(2);
+
+    await rows
+      .first()
+      .getByRole("button", { name: /^Does not count/ })
+      .press("Enter");
+    await page.getByLabel("What went wrong").fill("wrong vial");
+    await press(page, "Do not count it");
+    await rows.first().getByText("does not count: wrong vial").waitFor();
+    await expectAccessible(page);
+    await rows
+      .first()
+      .getByRole("button", { name: /^Counts again/ })
+      .press("Enter");
+    await rows.first().getByText("warning (1-2s)").waitFor();
+
+    await press(page, "Add a change");
+    await page.getByLabel("What was changed").selectOption("calibration");
+    await page.getByLabel("When").fill("2026-11-21T08:00");
+    await press(page, "Add the change");
+    await page.getByText(/· Calibration · admin/).waitFor();
+    await page.getByRole("button", { name: "Level 2" }).click();
+    await page.getByRole("heading", { name: "GLU, Glucose, level 2" }).waitFor();
+    expect(new URL(page.url()).searchParams.get("level")).toBe("2");
+  });
+
+  test("an admin reads limits from a file with its faults, chooses rules and a schedule, and reads all of it in Turkish", async () => {
+    const { server, key, page } = await openClinic();
+    await pushQuality(server, key, controlRun());
+    await press(page, "Limits from a file");
+    const choose = (text: string) =>
+      page
+        .getByLabel("File", { exact: true })
+        .setInputFiles({ name: "limits.csv", mimeType: "text/csv", buffer: Buffer.from(text) });
+    await choose("analyte,unit,level,lot,mean,sd\nGLU,mg/dL,1,C2207,ninety,2.3\n");
+    await page.getByText("Line 2, mean: “ninety” is not a number").waitFor();
+    await expectAccessible(page);
+    await choose("analyte,unit,level,lot,mean,sd\nGLU,mg/dL,1,C2207,92,2.3\nCREA,mg/dL,1,C2207,1.5,0.1\n");
+    await press(page, "Save 2 lines");
+    await page.getByRole("link", { name: "CREA" }).waitFor();
+
+    await press(page, "Change the rules");
+    await page.getByLabel("10x").selectOption("reject");
+    await expectAccessible(page);
+    await press(page, "Use these rules");
+    await page.getByText(/10x rejects?\.|, 10x reject\./).waitFor();
+    await press(page, "Set the schedule");
+    await page.getByLabel("Days between controls").fill("7");
+    await press(page, "Save the schedule");
+    await page.getByText("A control every 7 days.").waitFor();
+    await press(page, "Monthly report");
+    expect(await page.getByRole("link", { name: "Download the PDF" }).getAttribute("href")).toMatch(
+      /\/quality\/report\.pdf\?device=chem-1&month=\d{4}-\d\d&language=en$/,
+    );
+    await page.keyboard.press("Escape");
+    await chooseLanguage(page, "tr");
+    await page.getByRole("heading", { name: "Kalite kontrol", exact: true }).waitFor();
+    await page.getByText("Her 7 günde bir kontrol.").waitFor();
+    await expectFitsPhone(page);
+  });
+});
+
+async function press(page: Page, name: string | RegExp): Promise<void> {
+  await page.getByRole("button", { name, ...(typeof name === "string" && { exact: true }) }).press("Enter");
+}
