@@ -177,7 +177,7 @@ function runImports(app: FastifyInstance, options: ConstructorParameters<typeof 
   return runner;
 }
 
-/** What the hooks of a request with a key need. */
+/** The services that the hooks of a request with a key need. */
 interface Guards {
   readonly trail: AuditTrail;
   readonly keys: Authentication;

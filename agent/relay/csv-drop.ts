@@ -6,7 +6,7 @@ import { errorMessage } from "../../shared/runtime/error-message.ts";
 // Writes files into a folder that another program reads. A file has its name only once all its bytes are on the disk, and no file of
 // that name is replaced.
 
-/** Of the server: letters, digits, dots, dashes and underscores. No part of a study's text is in it. */
+/** A name from the server: letters, digits, dots, dashes and underscores. No part of a study's text is in it. */
 const FILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,150}\.csv$/;
 /** Files of one name with other content: `x.csv`, `x-2.csv`, … */
 const COPIES_MAX = 50;

@@ -1,4 +1,4 @@
-import { type Compilable, DummyDriver, Kysely, type KyselyConfig, sql } from "kysely";
+import { type Compilable, DummyDriver, Kysely, type KyselyConfig, sql as rawSql } from "kysely";
 import { storedText } from "../../shared/runtime/stored-text.ts";
 import type { RowCheck } from "./damaged-records.ts";
 import type { Tables } from "./schema.ts";
@@ -18,7 +18,7 @@ export interface Query<Parameters, Row> {
 }
 
 /** The animal of the table `patient` that pages and reports name: a horse, which the API serves as `exotic`. */
-export const shownSpecies = sql<string>`coalesce(patient.precise_species, patient.species)`;
+export const shownSpecies = rawSql<string>`coalesce(patient.precise_species, patient.species)`;
 
 /** Rows that only some transactions stamp. */
 export type StampedRows = "soap" | "events" | "items" | "orders";

@@ -7,7 +7,7 @@ import type { Comparator, Flag, Result, RowSnapshot, Snapshot, Study } from "../
 /** Earliest time of a study. An earlier one comes from a clock without a battery. */
 export const ACQUIRED_FROM = "1990-01-01T00:00:00.000Z";
 
-/** What is checked of a study. The snapshot names the critical limits that decided flags. */
+/** The facts of a study that are checked. The snapshot names the critical limits that decided flags. */
 type CheckedStudy = Pick<Study, "acquired_at" | "results"> & { readonly snapshot?: Snapshot | null };
 
 /** Returns one sentence for each contradiction in a valid study. `now` is in milliseconds since 1970. */

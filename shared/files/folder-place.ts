@@ -12,7 +12,7 @@ export interface FolderRisk {
   readonly by: string;
 }
 
-/** What a machine reports about its folders. */
+/** A machine's report about its folders. */
 export interface PlaceFacts {
   readonly platform: NodeJS.Platform;
   readonly env: Readonly<Record<string, string | undefined>>;

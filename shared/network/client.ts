@@ -171,7 +171,7 @@ function placeOf({ url }: Proxy): https.RequestOptions {
   return { protocol, hostname: host, host, port: portOf(url), servername: isIP(host) === 0 ? host : "", ...trust };
 }
 
-/** What a TLS connection trusts. A certificate in place of the known ones may be signed by another. */
+/** The certificates that a TLS connection trusts. A certificate in place of the known ones may be signed by another. */
 function trustOf({ ca }: HttpRequest): tls.ConnectionOptions {
   return ca === undefined ? trust : { ca, allowPartialTrustChain: true };
 }

@@ -1,4 +1,4 @@
-/** What is wrong, and what to do about it; null where only the reader of the fault knows that. */
+/** A fault and its remedy; null where only the reader of the fault knows that. */
 export interface Advised {
   readonly fault: string;
   readonly remedy: string | null;

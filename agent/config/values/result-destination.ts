@@ -19,7 +19,7 @@ export const ReceiverTlsSchema = ClosedObject({
   pin: Type.Optional(Type.String({ pattern: textForm(PIN, "sha256/ and 44 characters of base64") })),
 });
 
-/** What the receiver of HL7 messages expects. */
+/** The settings that the receiver of HL7 messages expects. */
 export const MESSAGE_OPTIONS = {
   /** Order of the names in PID-5. */
   nameOrder: Type.Optional(Type.Enum(["owner-first", "animal-first"])),

@@ -83,7 +83,7 @@ function images(db: Database.Database): Finding[] {
   });
 }
 
-/** What the destinations of results answered last, and what they refused. */
+/** The last responses of the destinations of results, and the results that they refused. */
 function destinations(db: Database.Database): Finding[] {
   return readDestinations(db, true).flatMap(({ id, last, parked }) => {
     const found: Finding[] = [];

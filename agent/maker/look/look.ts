@@ -64,7 +64,7 @@ export function look<Form extends AnyProfileForm>(
     trees: isTreeProtocol(form.protocol) ? null : trees,
   };
   if (profile === null || open.length > 0) {
-    // What is still open would be a fault of the form too.
+    // A field that is still open would be a fault of the form, too.
     return { ...common, problems: open.length > 0 ? [] : problems, views: openViews(trees, form), proposals: [] };
   }
   const shown = messages.flatMap(({ bytes, context }, index) => {

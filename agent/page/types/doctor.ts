@@ -1,4 +1,4 @@
-// What the doctor finds: `/local/v1/doctor` and `agent doctor --json`.
+// The findings of the doctor: `/local/v1/doctor` and `agent doctor --json`.
 
 /** `warning`: results still arrive, or a device may be switched off. `problem`: a person has to act. */
 export type FindingStatus = "ok" | "warning" | "problem" | "skipped";
@@ -9,7 +9,7 @@ export interface Finding {
   readonly status: FindingStatus;
   /** A sentence without its remedy. */
   readonly sentence: string;
-  /** What to do about it, in words. Null for a finding that needs nothing. */
+  /** The remedy, in words. Null for a finding that needs nothing. */
   readonly remedy: string | null;
   /** Takes the place of a sentence that quotes a user or a device, in the file for the support. */
   readonly forSupport?: string;

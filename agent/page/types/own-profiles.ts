@@ -1,6 +1,6 @@
 // The adoption of a newer revision of a clinic's own profile: `/local/v1/devices/ID/adoption` of the agent's page.
 
-/** What the newest revision changes in the stored messages of a device. */
+/** The changes of the newest revision in the stored messages of a device. */
 export interface LocalAdoption {
   readonly from: string;
   readonly to: string;

@@ -1,4 +1,4 @@
-// What waits at the agent: `/local/v1/outbox`, `/local/v1/codes` and `/local/v1/log`.
+// The records that wait at the agent: `/local/v1/outbox`, `/local/v1/codes` and `/local/v1/log`.
 
 export interface LocalOutbox {
   readonly depth: number;

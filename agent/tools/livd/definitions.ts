@@ -7,7 +7,7 @@ import type { Device, TestCode } from "./sources.ts";
 // The resources of a LIVD bundle for a device and for each of its tests (HL7 LIVD 1.0.0 on FHIR R4).
 
 export const LIVD = "http://hl7.org/fhir/uv/livd";
-/** Base of this publication's own addresses, which nobody serves. */
+/** Base of this publication's own addresses. No server responds there. */
 export const BASE = "https://vetwire.example/livd";
 
 /** Returns the device, which refers to the tests that it is known to send. */

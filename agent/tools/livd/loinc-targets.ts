@@ -12,7 +12,7 @@ export interface LoincTarget {
   readonly specimen: string;
 }
 
-/** Returns the LOINC codes of an analyte in a unit, without those whose name nobody read. */
+/** Returns the LOINC codes of an analyte in a unit, without those whose name was not read. */
 export function loincTargets(analyte: Analyte, unit: string | null): LoincTarget[] {
   const named = analyte.loinc.flatMap((code) => {
     const display = loincName(code);

@@ -12,7 +12,7 @@ import { replay, wireOf } from "./replay.ts";
 /** The newest files that a profile reads, and max bytes of one. */
 const [FILES_MAX, BYTES_MAX] = [20, 4 * 1024 * 1024];
 
-/** What a profile reads of the files of a folder. */
+/** The results that a profile reads in the files of a folder. */
 export interface FolderReading {
   readonly profile: string;
   /** Files of its kinds, and those that it reads. */

@@ -5,7 +5,7 @@ import { readHead } from "../../../shared/network/hl7-sender/acknowledgement.ts"
 // Plays practice software that receives results (ORU^R01), with the faults of real ones. It keeps what it has stored, so that a test,
 // or a person who tries a destination, sees what is missing and what came twice.
 
-/** What the receiver does with a message. `late:5` waits 5 s before AA. */
+/** The reaction of the receiver to a message. `late:5` waits 5 s before AA. */
 export type Behaviour =
   | "aa"
   | "ca"

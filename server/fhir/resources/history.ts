@@ -1,7 +1,7 @@
 import type { Result } from "../../../shared/api/study.ts";
 import type { StudyHistory } from "./facts.ts";
 
-// What changed since a study was first filed, for the status of its resources.
+// The changes since a study was first filed, for the status of its resources.
 
 /** A revision that clinics could read. */
 interface ReadRevision {

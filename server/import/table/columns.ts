@@ -1,7 +1,7 @@
 import { fold } from "../../../shared/clinical/species.ts";
 import type { ColumnNote, Meaning } from "../../dashboard/types/file-import.ts";
 
-// What the columns of a file mean, by their headers.
+// The meaning of the columns of a file, by their headers.
 
 /**
  * Headers of practice software and of people in English, Turkish, German, French and Spanish, the best one first. They are compared

@@ -13,7 +13,7 @@ import { readWeight, unitOf } from "./weights.ts";
 
 // Turns the lines of a table into items of practice software, so that the same checks and the same store follow.
 
-/** What a line of a file is. */
+/** A line of a file, as it was read. */
 export interface FileItem {
   readonly line: number;
   readonly name: string;

@@ -165,7 +165,7 @@ export class StockRowReader {
 
 const SKU_CHARS_MAX = 100;
 
-/** What the lines of one item have in common. */
+/** The facts that the lines of one item have in common. */
 const FACTS = ["item", "sku", "category", "stock_unit", "threshold"] as const;
 
 const MEANING_OF: Readonly<Record<string, Meaning>> = {

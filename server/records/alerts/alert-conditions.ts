@@ -138,7 +138,7 @@ function oldOutbox({ outbox }: Heartbeat, subject: string, now: number): Conditi
   return [{ key: "outbox-old", kind: "outbox-old", subject, since, count, ...why, ...held(isYoung) }];
 }
 
-/** Results that a destination refused, and a queue that stands. */
+/** Results that a destination refused, and a blocked queue. */
 function standingResults(
   { public_id: id, slug: subject, parked, parked_since, waiting: open, oldest }: QueueFacts,
   now: number,

@@ -20,7 +20,7 @@ export interface AuditDescription extends Omit<AuditColumns, "at" | "api_key_id"
   user: string | null;
 }
 
-/** What files with the audit have of each row, next to time, clinic and user. */
+/** The columns of each row in files with the audit, next to time, clinic and user. */
 export const requestColumns = [
   "key",
   "method",

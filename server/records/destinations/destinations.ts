@@ -134,7 +134,7 @@ const setPaused = uncachedWrite((db, p: { id: number; paused: number }) =>
   db.updateTable("destination").set({ paused: p.paused }).where("id", "=", p.id),
 );
 
-/** What waits with its bytes. */
+/** Messages that wait and have their bytes already. */
 const made = query((db, p: { destinationId: number }) =>
   db
     .selectFrom("destination_delivery")

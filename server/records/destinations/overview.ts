@@ -45,7 +45,7 @@ export async function readQueue(
   };
 }
 
-/** What the alerts of a clinic need. */
+/** The facts that the alerts of a clinic need. */
 export interface QueueFacts {
   readonly public_id: string;
   readonly slug: string;

@@ -31,7 +31,7 @@ export interface DueAttempt {
   readonly sha256: string;
 }
 
-/** What a destination gets next: an attempt, or nothing for a time. */
+/** The next step of a destination: an attempt, or a wait. */
 export type NextDelivery = DueAttempt | { readonly waitMs: number };
 
 /** The bytes of a delivery. */

@@ -128,7 +128,7 @@ export async function findItem(
   return found && toItem(found);
 }
 
-/** What an item is, without its stock. */
+/** The facts of an item, without its stock. */
 export type ItemFacts = Pick<ItemColumns, "name" | "category" | "sku" | "unit" | "low_stock_threshold">;
 
 /** Changes what an item is; its stock stays. Run it in a transaction. */

@@ -62,7 +62,7 @@ export async function findPlacedOrder(
   return session.first(orderByNumber, placed);
 }
 
-/** What became of a cancellation. A measured sample keeps its results, so that its order can no longer be cancelled. */
+/** The outcome of a cancellation. A measured sample keeps its results, so that its order can no longer be cancelled. */
 export type Cancellation = "cancelled" | "unchanged" | "has results";
 
 /** Cancels an order. Run it in a transaction. */

@@ -9,7 +9,7 @@ export type KnownPatient = Omit<ListedPatient, "last_study_at"> & {
   owner_fp: string;
   owner_phone: string | null;
   owner_email: string | null;
-  /** What a search reads. */
+  /** The text that a search reads. */
   words: string;
   /** The names without case and accents, as `fold` makes them. */
   folded: { readonly name: string; readonly owner: string };

@@ -93,7 +93,7 @@ export interface FoundPatient {
   readonly id: number;
   readonly connected: boolean;
   readonly patient: Patient;
-  /** What the read API does not show. */
+  /** The read API does not show it. */
   readonly precise_species: string | null;
   readonly deceased_at: number | null;
 }

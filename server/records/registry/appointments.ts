@@ -9,7 +9,7 @@ import type { SourceName } from "./sources.ts";
 
 // Appointments that practice software keeps: events of the clinic's calendar, with their names there.
 
-/** What is stored of an appointment under its name. */
+/** The stored state of an appointment under its name. */
 export interface NamedAppointment {
   /** Null for an appointment that was cancelled before it came. */
   readonly event: EventColumns | null;

@@ -12,7 +12,7 @@ export interface SourceName {
   readonly externalId: string;
 }
 
-/** What is stored of a patient under its name. */
+/** The stored state of a patient under its name. */
 export interface NamedPatient {
   readonly patient_id: number | null;
   readonly fp: string | null;
@@ -25,7 +25,7 @@ export interface NamedPatient {
 /** A name after the merges. */
 export interface OwnName {
   readonly name: SourceName;
-  /** What is stored under it. */
+  /** The stored state under it. */
   readonly before: NamedPatient | undefined;
   /** The external ids on the way to it, its own included. */
   readonly met: ReadonlySet<string>;

@@ -133,7 +133,7 @@ export interface ReplacedStudy extends Study {
   rejected_reason: string | null;
 }
 
-/** What belongs to one revision. */
+/** The columns that hold for one revision alone. */
 const ENDED = { cause_reason: null, flagged_species: null };
 
 /** What a write omits. */

@@ -219,7 +219,7 @@ const eventsOfLostSoap = query(
   ({ previousPatientId }) => ({ patients: [previousPatientId], atEnd: endEvents }),
 );
 
-/** Of the record that a signed one amends. */
+/** Events of the record that a signed one amends. */
 const eventsOfAmended = query(
   (db, p: WrittenSoap) =>
     events(db, {

@@ -38,7 +38,7 @@ export type NotComparable = "comparator" | "unit" | "device" | "age" | "interval
 export interface Change {
   /** In the unit of the new value. */
   readonly absolute: number;
-  /** Of the earlier value; null if that is 0 or below. */
+  /** Percent of the earlier value; null if that is 0 or below. */
   readonly percent: number | null;
   readonly direction: "up" | "down" | "same";
   /** The published reference change value, and whether the change exceeds it; null where none applies. */

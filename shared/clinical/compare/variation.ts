@@ -14,7 +14,7 @@ const Variation = Type.Object({
   unit: Type.String({ minLength: 1 }),
   n: Type.Integer({ minimum: 1 }),
   source: Type.String({ minLength: 1 }),
-  /** Of the publication, as that of an interval. A page without a method (B) and contradicting numbers (C) are left out. */
+  /** The grade of the publication, as that of an interval. A page without a method (B) and contradicting numbers (C) are left out. */
   grade: Type.Literal("A"),
 });
 export type Variation = Static<typeof Variation>;

@@ -74,7 +74,7 @@ function* withLineFeeds(pieces: Iterable<string>): Generator<string> {
   if (held !== "") yield "\n";
 }
 
-/** What the parser needs and finds, as a text or in pieces. */
+/** The state of the parser, which reads a text as a whole or in pieces. */
 class RecordReader {
   readonly separator: Separator;
   /** Where the text begins: after the line that names the separator. Its line end stays, so that the others keep their numbers. */

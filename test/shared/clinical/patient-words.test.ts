@@ -188,15 +188,14 @@ test.each(WRITTEN)("a %s is stored for each of %s", (animal, words) => {
 });
 
 test("each name that pages and reports print for an animal is read as that animal", () => {
-  for (const [animal, names] of Object.entries(speciesWords)) {
-    for (const name of [...names, animal]) {
+  const wrong = Object.entries(speciesWords).flatMap(([animal, names]) =>
+    [...names, animal].filter((name) => {
       const read = animalSpecies(name);
-      const isRead = read === null || (read.precise ?? read.served) === animal;
-      expect([animal, name, isRead]).toEqual([animal, name, true]);
       // A zebra is a kind of horse in the text of a breed alone.
-      if (animal !== "zebra") expect([name, read]).not.toEqual([name, null]);
-    }
-  }
+      return read === null ? animal !== "zebra" : (read.precise ?? read.served) !== animal;
+    }),
+  );
+  expect(wrong).toEqual([]);
 });
 
 test.each([["dog or cat"], [""], ["0"], ["unicorn"], ["Zebra?"], ["Widder"], ["ram"], ["kid"], ["sow"]])(

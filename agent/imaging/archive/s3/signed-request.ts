@@ -110,7 +110,7 @@ export async function exchange<Value>(
     throw new ObjectError(connectionFault(error as Error), { cause: error });
   } finally {
     clearTimeout(deadline);
-    // The rest of a response that nobody reads would keep its connection.
+    // A response with an unread rest would keep its connection.
     response?.destroy();
   }
 }

@@ -10,7 +10,7 @@ import { t } from "./texts.ts";
 /** Shows the devices that the bytes may come from. The user decides which one it is. */
 export function Heard({ step, say }: { step: HeardStep; say: Say }) {
   const { candidates, tie, profiles, problem, advice, bytes, shown } = step;
-  // Of two that fit alike none is chosen before the user does.
+  // If two fit equally well, the user chooses.
   const [candidate, setCandidate] = useState(candidates.length > 0 && tie === null ? 0 : -1);
   const [other, setOther] = useState("");
   const [isDoubted, setDoubted] = useState(false);

@@ -5,10 +5,10 @@ import { loadForDestination } from "../hl7/content.ts";
 import { withdrawalOf } from "../held.ts";
 import type { Render, Rendered } from "../queue.ts";
 
-/** What a folder holds of a study. */
+/** The file of a study that a folder has. */
 interface HeldFile {
   readonly patient_fp: string;
-  /** Of all cells but the time of the file. */
+  /** Checksum of all cells except the time of the file. */
   readonly sha256: string;
   /** The study, to take it back. */
   readonly study: CsvStudy;

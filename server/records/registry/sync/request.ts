@@ -51,7 +51,7 @@ export function keyOf({ keyId }: SyncActor): { readonly keyId: number } {
   return { keyId };
 }
 
-/** What became of an item. */
+/** The outcome of an item. */
 export interface StoredItem {
   readonly fp: string | null;
   /** Of an order. */
@@ -66,7 +66,7 @@ export interface StoredItem {
 export interface SyncResult {
   readonly items: SyncAnswer["items"];
   readonly stateDigest: string;
-  /** What a full list removed. */
+  /** The records that a full list removed. */
   readonly absence?: Absence;
 }
 

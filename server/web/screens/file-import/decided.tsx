@@ -15,7 +15,7 @@ import { Field } from "../../ui/form/field.tsx";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { t } from "./texts.ts";
 
-// What the server decided about the file. Each decision can be changed, and the file is read again.
+// The server's decisions about the file. Each decision can be changed, and the file is read again.
 
 export type Act = (work: () => Promise<unknown>) => void;
 
@@ -173,7 +173,7 @@ const KNOWN_BY = {
   stock: { number: "stockByNumber", name: "stockByName" },
 } as const;
 
-/** What each column becomes. */
+/** The meaning of each column. */
 export function Columns({ reading, ...shown }: Shown & { reading: FileReading }) {
   const { columns, kind, key } = reading;
   const known = columns.filter(({ meaning }) => meaning !== null).length;

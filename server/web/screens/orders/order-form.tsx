@@ -80,7 +80,7 @@ function OrderForm({
   );
 }
 
-/** What the user typed. An empty device is any device. */
+/** The fields as the user typed them. An empty device is any device. */
 interface Draft {
   readonly tests: string;
   readonly device: string;

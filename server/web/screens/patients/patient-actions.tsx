@@ -15,7 +15,7 @@ import { LIST, notice } from "./animal/undo.tsx";
 
 type Asked = "deceased" | "remove" | "close";
 
-/** What staff may do with a patient: change it, note its death, remove it, close the connection. */
+/** The actions of staff on a patient: change it, note its death, remove it, close the connection. */
 export function PatientActions({ overview, reload }: { overview: PatientOverview; reload: () => Promise<void> }) {
   const [asked, ask] = useState<Asked | null>(null);
   const { run, retry, error, isRunning } = useAction();
