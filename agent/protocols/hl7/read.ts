@@ -46,7 +46,8 @@ function readMessage(message: Hl7Message, profile: Hl7Profile, context: ReadCont
   const hasResults = isResultType(type) && !isAlarm;
   if (purpose !== null) {
     const noPatients = { is: "not-for-patients", reason: purpose.reason } as const;
-    if (!purpose.isControl || !hasResults) return noPatients;
+    // A cut message would be a second run of its resend, without some of its values.
+    if (!purpose.isControl || !hasResults || cutShort !== null) return noPatients;
     const { groups: controls } = collectGroups(message, profile, context, true);
     const material = controls.map((group) => sampleOf(group, header, profile));
     return readSamples(material, [], profile, context, () => noPatients);

@@ -121,6 +121,40 @@ test("a VetScan's check of the rotor leaves the patient's results of the same me
   ]);
 });
 
+test("a Zybio names the solution, its lot and the target of each row, and prints the patients' range beside it", () => {
+  const reading = readWith(
+    hl7Device("zybio-z"),
+    "MSH|^~\\&|Q3|Zybio|||20261121093000||ORU^R01|7|Q|2.3.1||||2||UNICODE",
+    "PID|1||^^^^MR||^||20271030|0",
+    "OBR|1|QC solution 1|Z-881|02001^QCR^99MRC||20261121093015",
+    "OBX|1|IS|03006^Qc Level^99MRC||M||||||F",
+    "OBX|2|NM|6806-1^SAA^LN|20^2|21.5|mg/L|<10|A~H|||F",
+    "OBX|3|NM|6690-2^WBC^LN||7.2|10*9/L|6.0-17.0||||F",
+  );
+  const run = only(controlsOf(reading));
+  expect([run.material, run.level, run.lot, run.expires]).toEqual(["QC solution 1", "M", "Z-881", "2027-10-30"]);
+  expect(run.results.map(({ analyte, value, target }) => [analyte, value, target])).toEqual([
+    ["SAA", 21.5, { mean: 20, sd: 2 }],
+    ["WBC", 7.2, undefined],
+  ]);
+});
+
+test("a HemoScreen's order LQC is a control", () => {
+  const header = "MSH|^~\\&|HemoScreen|PixCell|||20261121093000||ORU^R01|1|P|2.4";
+  const row = "OBX|1|NM|6690-2^WBC^LN||7.1|10*9/L|6.5-7.9||||F";
+  const reading = readWith(
+    hl7Device("generic-hl7"),
+    header,
+    "PID|1||4711",
+    "OBR|1||LEVEL 2|LQC|||20261121093015",
+    row,
+  );
+  expect(only(controlsOf(reading))).toMatchObject({
+    ...{ level: "2", sample_ids: ["LEVEL 2"] },
+    results: [{ analyte: "WBC", value: 7.1, target: { low: 6.5, high: 7.9 } }],
+  });
+});
+
 describe("what is not measured on control material is no run", () => {
   const header = (fields: string) =>
     `MSH|^~\\&|BC-5380|Mindray|||20261121093000||ORU^R01|1|${fields}|2.3.1||||||UNICODE`;
