@@ -16,6 +16,8 @@ export interface QualityPushEvents extends DeliveryEvents {
 
 /** Characters of the records in one request. The server refuses bodies over 5 MB. */
 const BATCH_CHARS_MAX = 1024 * 1024;
+/** Wait between two requests of a long queue. The server counts them with those of studies, which must not reach its limit. */
+const NEXT_MS = 2_000;
 /** Wait before the next request to a server without the route. It may have been upgraded. */
 const OLD_SERVER_MS = 60 * 60_000;
 
@@ -58,7 +60,7 @@ export class QualityPush {
     return this.#loop.stop();
   }
 
-  /** Sends one batch if there is one. @returns true if more records wait */
+  /** Sends one batch if there is one. @returns false, since the next one waits for its time */
   async #sendNext(): Promise<boolean> {
     if (performance.now() < this.#resumesAt) return false;
     const { batch, more } = await this.#spool.call("queuedQuality", this.#limit, BATCH_CHARS_MAX);
@@ -74,7 +76,8 @@ export class QualityPush {
     }
     this.#limit = Math.min(2 * this.#limit, QUALITY_PER_PUSH_MAX);
     this.#loop.succeeded();
-    return more;
+    if (more) this.#timing.setTimer(NEXT_MS, () => this.#loop.wake());
+    return false;
   }
 
   /** @returns null if the server lacks the route @throws SendError for a request without outcomes */

@@ -178,6 +178,18 @@ test("a record that breaks the server is isolated by halves, waits after the oth
   ]);
 });
 
+test("a long queue leaves in requests some seconds apart, so that studies find room in the limit of the key", async () => {
+  await runs(...Array.from({ length: 150 }, (_, index) => index + 1));
+  const push = await pushTo();
+  push.serverResponded();
+  await until("the first request is settled", async () => (await waiting()) === 50);
+  await until("the next one is scheduled", () => clock.pending.length === 1);
+  expect([requests.length, clock.pending]).toEqual([1, [2000]]);
+  clock.advance(2000);
+  await until("all are sent", async () => (await waiting()) === 0);
+  expect(requests.map(({ length }) => length)).toEqual([100, 50]);
+});
+
 test("a response without an outcome for each record settles none", async () => {
   await runs(1, 2);
   const push = await pushTo((records) => outcomes(records.toReversed()));
