@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { integer, record, sample, shuffledSubarray } from "fast-check";
 import { expect, test } from "vitest";
 import { newFp } from "../../../../shared/api/fp.ts";
 import type { ControlRun } from "../../../../shared/api/quality.ts";
@@ -64,7 +64,7 @@ async function judgement(session: Session, clinicId: number): Promise<unknown> {
     }
   }
   const { devices } = await readQuality(session, { clinicId, timeZone: null, now: start + 61 * DAY_MS });
-  const series = devices.flatMap((device) => device.series.map(({ id: _, ...one }) => one));
+  const series = devices.flatMap((device) => device.series.map(({ id: _id, ...one }) => one));
   return { runs, series: series.toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1)) };
 }
 
@@ -91,18 +91,18 @@ async function arrive(
 test("runs get the same judgement in whatever order and batches they arrive, before or after the clinic names their sample", {
   timeout: 120_000,
 }, async () => {
-  const all = records().map((record, index) => ({ ...record, dedupe_key: `run ${index}` }));
+  const all = records().map((run, index) => ({ ...run, dedupe_key: `run ${index}` }));
   const fps = Array.from({ length: 9 }, () => newFp("clinic"));
   const server = await startServer(...fps.map((fp) => clinic(fp)));
   const [first = "", ...others] = fps;
   const expected = await arrive(server, { fp: first, batches: [all], answerAfter: 0 });
   // Each rule is in it, or the property proves nothing.
   for (const rule of ["1-2s", "1-3s", "2-2s", "4-1s"]) expect(JSON.stringify(expected)).toContain(`"${rule}"`);
-  const arrivals = fc.sample(
-    fc.record({
-      order: fc.shuffledSubarray(all, { minLength: all.length }),
-      size: fc.integer({ min: 1, max: 100 }),
-      answerAfter: fc.integer({ min: 0, max: 1 }),
+  const arrivals = sample(
+    record({
+      order: shuffledSubarray(all, { minLength: all.length }),
+      size: integer({ min: 1, max: 100 }),
+      answerAfter: integer({ min: 0, max: 1 }),
     }),
     others.length,
   );
