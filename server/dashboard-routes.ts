@@ -24,6 +24,7 @@ import { notificationRoutes } from "./dashboard/routes/settings/notifications.ts
 import { orderRoutes } from "./dashboard/routes/records/orders.ts";
 import { patientRoutes } from "./dashboard/routes/records/patients.ts";
 import { previewRoutes } from "./dashboard/routes/records/previews.ts";
+import { qualityRoutes } from "./dashboard/routes/quality/quality.ts";
 import { followUpRoutes } from "./dashboard/routes/follow-up.ts";
 import { limitRoutes } from "./dashboard/routes/settings/limits.ts";
 import { ownIntervalRoutes } from "./dashboard/routes/settings/own-intervals.ts";
@@ -94,6 +95,7 @@ export async function dashboardRoutes(
   followUpRoutes(scope, context);
   codeRoutes(scope, context);
   manualStudyRoutes(scope, context);
+  qualityRoutes(scope, context);
   previewRoutes(scope, context);
   webhookRoutes(scope, context);
   destinationRoutes(scope, context);

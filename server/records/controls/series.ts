@@ -92,6 +92,11 @@ async function deriveTarget(session: Session, id: number): Promise<void> {
   await session.all(insertDerived, { id, mean, sd, runs, basis: "provisional", at });
 }
 
+/** Returns the time of the first value of a series, ms since 1970; null without any. */
+export async function firstAt(session: Session, id: number): Promise<number | null> {
+  return (await session.first(firstOfSeries, { id }))?.at ?? null;
+}
+
 /** Mean and SD of the first 20 values of a series that count; null before. `values` are in the order of measurement. */
 export async function firstRuns(
   session: Session,
@@ -139,28 +144,23 @@ export const seriesOfAnalyte = query((db, p: { clinicId: number; deviceId: strin
     .orderBy("id"),
 );
 
-/** Lists the series of a clinic: of each level the lot that was measured last, and the lots of the time since `sinceMs` before it. */
-export const currentSeries = query((db, p: { clinicId: number; overlapMs: number }) =>
+/** A lot that ended this long before the last run of a newer one of its level is left out of the overview. */
+const OVERLAP_MS = 30 * 86_400_000;
+
+/** Of each level the lot that was measured last, and those that overlap it. A lot without runs is one to come. */
+export const isCurrent = sql<boolean>`(series.last_at is null or not exists (
+  select 1 from control_series as newer
+  where newer.clinic_id = series.clinic_id and newer.device_id = series.device_id and newer.analyte = series.analyte
+    and newer.unit = series.unit and newer.material = series.material and newer.level = series.level
+    and newer.last_at > series.last_at + ${sql.lit(OVERLAP_MS)}))`;
+
+/** Lists the current series of a clinic. */
+export const currentSeries = query((db, p: { clinicId: number }) =>
   db
     .selectFrom("control_series as series")
     .select(columns.map((column) => `series.${column}` as const))
     .where("series.clinic_id", "=", p.clinicId)
-    .where((where) =>
-      where.not(
-        where.exists((newer) =>
-          newer
-            .selectFrom("control_series as newer")
-            .select("newer.id")
-            .whereRef("newer.clinic_id", "=", "series.clinic_id")
-            .whereRef("newer.device_id", "=", "series.device_id")
-            .whereRef("newer.analyte", "=", "series.analyte")
-            .whereRef("newer.unit", "=", "series.unit")
-            .whereRef("newer.material", "=", "series.material")
-            .whereRef("newer.level", "=", "series.level")
-            .where("newer.last_at", ">", sql<number>`coalesce(${sql.ref("series.last_at")}, 0) + ${p.overlapMs}`),
-        ),
-      ),
-    )
+    .where(isCurrent)
     .orderBy("series.device_id")
     .orderBy("series.analyte")
     .orderBy("series.level")
@@ -258,6 +258,13 @@ const insertDerived = query(
       ...{ author: null, user_id: null, at: p.at },
     }),
   () => ({}),
+);
+
+const firstOfSeries = query((db, p: { id: number }) =>
+  db
+    .selectFrom("control_value")
+    .select((select) => select.fn.min("measured_at").as("at"))
+    .where("series_id", "=", p.id),
 );
 
 const firstPrinted = query((db, p: { id: number }) =>
