@@ -106,13 +106,13 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     headers: agentHeaders,
     payload: { version: "0.1.0", configuration },
   });
-  const event = {
+  const report = {
     ...{ kind: "event", fp: newFp("devevt"), dedupe_key: marker, device_name: marker, at: "2026-11-21T08:00:00.000Z" },
     ...{ event: "fault", subject: marker, lot: marker, expires: null, count: null, text: marker },
     source: { device_id: "chem-1" },
   };
   await server.app.inject({
-    ...{ method: "POST", url: "/agent/v1/quality", headers: agentHeaders, payload: { records: [event] } },
+    ...{ method: "POST", url: "/agent/v1/quality", headers: agentHeaders, payload: { records: [report] } },
   });
   const webhook = await made("/webhooks", { url: `https://${marker}.example/hook`, types: ["study.filed"] });
   const options = { name_order: "owner_first", local_first: false, pdf: false, application: "", facility: "" };
