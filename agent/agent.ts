@@ -107,7 +107,7 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
     imaging.acknowledged();
     relays.wake();
   });
-  const quality = createQualityPush({ spool, server, time, log });
+  const quality = createQualityPush({ spool, server, time, log }, () => push.noteRefusedTime());
   const changeSync = new ChangeSync(directory);
   const registry = createRegistryPush({ spool, server, time, log }, () => changeSync.syncSoon());
   const context = {
@@ -324,13 +324,19 @@ function createRegistryPush(
   );
 }
 
-function createQualityPush({ spool, server, time, log }: Pick<AgentTasks, "spool" | "server" | "time" | "log">) {
+/** `refusedTime` is called when the server has rejected a record because of its time. */
+function createQualityPush(
+  { spool, server, time, log }: Pick<AgentTasks, "spool" | "server" | "time" | "log">,
+  refusedTime: () => void,
+): QualityPush {
   return new QualityPush(
     spool,
     server,
     {
-      rejected: (device, code) =>
-        log.warn({ stage: "push", device, code }, "the server rejected a control or an event"),
+      rejected(device, code) {
+        if (code === "QUALITY.AFTER_CLOCK") refusedTime();
+        log.warn({ stage: "push", device, code }, "the server rejected a control or an event");
+      },
       failed: (kind, reason) =>
         log.warn({ stage: "push", kind, reason }, "controls cannot be sent: the agent keeps them and retries"),
       recovered: () => log.info({ stage: "push" }, "controls are sent again"),

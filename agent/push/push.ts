@@ -55,7 +55,7 @@ export class Push {
   }
 
   /**
-   * Queues the studies again that the server refused as in the future, since its clock may have been behind. Call it while its
+   * Queues the studies and quality records again that the server refused as in the future, since its clock may have been behind. Call it while its
    * clock agrees with this machine's; `now` is that time in ms since 1970.
    */
   async retryRefusedTimes(now: number): Promise<void> {
@@ -69,6 +69,11 @@ export class Push {
       throw error;
     }
     if (looked === true) this.#refusedTimesAt = performance.now();
+  }
+
+  /** Notes that the server refused a control or an event because of its time. */
+  noteRefusedTime(): void {
+    this.#refusedTimes = true;
   }
 
   /** Sends the queued studies now. */

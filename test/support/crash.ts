@@ -6,8 +6,8 @@ import { session, vetScanRecords } from "./astm.ts";
 import { MllpClient, verdict } from "./hl7.ts";
 import { World } from "./processes.ts";
 
-// Kills the agent at random moments under load, then compares the acknowledged messages with the studies of the server.
-// The ALT value of each message is its number, so that each study can be traced back to its message.
+// Kills the agent and the server at random moments under load, then compares the acknowledged messages with the studies and controls of
+// the server. The first value of each message is its number, so that each study and each control can be traced back to its message.
 
 export interface CrashReport {
   readonly cycles: number;
@@ -15,6 +15,7 @@ export interface CrashReport {
   /** Number of messages that a device had to resend. */
   readonly resent: number;
   readonly studies: number;
+  readonly controls: number;
   readonly lost: readonly number[];
   readonly twice: readonly number[];
   readonly wrongPatient: readonly number[];
@@ -22,6 +23,8 @@ export interface CrashReport {
 
 const DEVICES = 4;
 const PATIENTS = 8;
+/** Each such cycle kills the server, too. */
+const SERVER_KILL_EVERY = 5;
 
 /** A message that a device got an acknowledgement for. */
 export interface Acknowledged {
@@ -37,6 +40,8 @@ export class Load {
   resent = 0;
   /** Pause of a device after each message. */
   pauseMs = 0;
+  /** Each third message is of control material. */
+  sendsControls = false;
   readonly #world: World;
   readonly #ports: readonly number[];
   #devices: readonly Promise<void>[] = [];
@@ -74,7 +79,8 @@ export class Load {
 
   #isAcknowledged(port: number, number: number): Promise<boolean> {
     const isAstm = this.#ports.indexOf(port) % 2 === 0;
-    return (isAstm ? isAcknowledgedAstm : isAcknowledgedHl7)(port, this.#world, number);
+    const isControl = this.sendsControls && number % 3 === 0;
+    return (isAstm ? isAcknowledgedAstm : isAcknowledgedHl7)(port, this.#world, number, isControl);
   }
 
   /** Sends messages one at a time and resends each until its last frame (ASTM) or the message (HL7) is acknowledged. */
@@ -92,9 +98,10 @@ export class Load {
   }
 }
 
-/** Compares the studies of the server with the messages. */
+/** Compares the studies and controls of the server with the messages. */
 export function studiesOf(world: World): {
   readonly studies: number;
+  readonly controls: number;
   readonly numbers: ReadonlySet<number>;
   readonly twice: readonly number[];
   readonly wrongPatient: readonly number[];
@@ -107,8 +114,10 @@ export function studiesOf(world: World): {
     seen.set(number, [...(seen.get(number) ?? []), fp]);
     if (patient !== patientOf(world, number).fp) wrongPatient.push(number);
   }
+  const controls = world.serverControls();
+  for (const { fp, value } of controls) seen.set(value, [...(seen.get(value) ?? []), fp]);
   const twice = [...seen].filter(([, fps]) => fps.length > 1).map(([number]) => number);
-  return { studies: studies.length, numbers: new Set(seen.keys()), twice, wrongPatient };
+  return { studies: studies.length, controls: controls.length, numbers: new Set(seen.keys()), twice, wrongPatient };
 }
 
 export async function crashUnderLoad(
@@ -119,11 +128,14 @@ export async function crashUnderLoad(
   const { world, load } = await Load.create();
   try {
     await world.startAgent();
+    load.sendsControls = true;
     load.start();
     for (let cycle = 1; cycle <= cycles; cycle++) {
       await new Promise((resolve) => setTimeout(resolve, 50 + random() * 400));
+      if (cycle % SERVER_KILL_EVERY === 0) await world.server.end("SIGKILL");
       await world.agent.end("SIGKILL");
       checkIntegrity(world);
+      if (cycle % SERVER_KILL_EVERY === 0) await world.startServer();
       await world.startAgent();
       progress(cycle);
     }
@@ -141,6 +153,17 @@ export async function crashUnderLoad(
   }
 }
 
+/** The records of a VetScan's own control of its electrodes. */
+function controlRecords(number: number): string[] {
+  return [
+    `H|\\^&|||ABAXIS, INC.^VetScan VS2^3.1.35^TEST0001|||||||P|E 1394-97|${measuredAt(number)}`,
+    "P|1",
+    `O|1|||^^^* QUALITY CONTROL REPORT *: 9999A||${measuredAt(number)}||||1||||||1|||||||||F`,
+    `R|1|^^^LEVEL 1: IQC 1|${number}||90 to 110|`,
+    "L|1|N",
+  ];
+}
+
 function patientOf(world: World, number: number) {
   return world.patients[number % world.patients.length]!;
 }
@@ -150,10 +173,11 @@ export function measuredAt(number: number): string {
   return new Date(Date.UTC(2026, 0, 1) + number * 1000).toISOString().replace(/\D/g, "").slice(0, 14);
 }
 
-async function isAcknowledgedAstm(port: number, world: World, number: number): Promise<boolean> {
+async function isAcknowledgedAstm(port: number, world: World, number: number, isControl: boolean): Promise<boolean> {
   const { externalId, species } = patientOf(world, number);
   const run = { patient: externalId, collected: measuredAt(number), alt: number };
-  const bytes = session(vetScanRecords({ ...run, species: species === "dog" ? "Dog" : "Cat" }));
+  const ofPatient = vetScanRecords({ ...run, species: species === "dog" ? "Dog" : "Cat" });
+  const bytes = session(isControl ? controlRecords(number) : ofPatient);
   try {
     const line = await openLine(`tcp://127.0.0.1:${port}`);
     const { accepted } = await playDevice(bytes, line);
@@ -165,12 +189,12 @@ async function isAcknowledgedAstm(port: number, world: World, number: number): P
   }
 }
 
-async function isAcknowledgedHl7(port: number, world: World, number: number): Promise<boolean> {
+async function isAcknowledgedHl7(port: number, world: World, number: number, isControl: boolean): Promise<boolean> {
   try {
     const client = await MllpClient.connect(port);
     const reply = await client.exchange([
       `MSH|^~\\&|CHEM|Vendor|||${measuredAt(number)}||ORU^R01|${number}|P|2.3.1`,
-      `PID|1||${patientOf(world, number).externalId}`,
+      isControl ? "PID|1||QC1" : `PID|1||${patientOf(world, number).externalId}`,
       `OBR|1|||CHEM|||${measuredAt(number)}`,
       `OBX|1|NM|1742-6^ALT^LN||${number}|U/L|10-118|N|||F`,
     ]);

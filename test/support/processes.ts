@@ -285,7 +285,7 @@ export class World {
     return readSpool(this.agentData, (db) => readStatus(db, this.agentData));
   }
 
-  /** Waits until no session, message or study is pending. A message that is missing afterwards is lost. */
+  /** Waits until no session, message, study or quality record is pending. A message that is missing afterwards is lost. */
   async drained(ms = 60_000): Promise<readonly MessageSummary[]> {
     return until(
       "the outbox drains",
@@ -296,7 +296,8 @@ export class World {
         );
         if (unfinished !== 0) return null;
         const messages = this.messages();
-        return this.status().outbox.depth === 0 && messages.every(({ state }) => state !== "pending") ? messages : null;
+        const { depth, quality } = this.status().outbox;
+        return depth + quality === 0 && messages.every(({ state }) => state !== "pending") ? messages : null;
       },
       ms,
     );
@@ -339,6 +340,21 @@ export class World {
         )
         .all() as { fp: string; patient: string | null; revision: number; results: string }[];
       return rows.map((row) => ({ ...row, results: JSON.parse(row.results) as { analyte: string; value: number }[] }));
+    } finally {
+      db.close();
+    }
+  }
+
+  /** @returns every run of control material in the database of the server, with its first value */
+  serverControls(): { fp: string; value: number }[] {
+    const db = new Database(path.join(this.serverData, "vetwire.db"), { readonly: true });
+    try {
+      return db
+        .prepare(
+          `SELECT r.fp, v.value FROM control_run r JOIN control_value v ON v.run_id = r.id
+           WHERE v.id = (SELECT MIN(id) FROM control_value WHERE run_id = r.id) ORDER BY r.id`,
+        )
+        .all() as { fp: string; value: number }[];
     } finally {
       db.close();
     }

@@ -7,13 +7,14 @@ import { printError, printJson } from "../../../shared/platform/cli/output.ts";
 import { profileById, profiles } from "../../devices/index.ts";
 import { isOwn } from "../../devices/own/reference.ts";
 import { type ConfigOption, configOption, readConfig } from "../common/options.ts";
+import { qualityIn } from "../../tools/offline/quality-text.ts";
 import { replay, type ReplayedMessage, wireOf } from "../../tools/offline/replay.ts";
 
 const PROFILE_IDS = profiles.map(({ id }) => id).join(", ");
 
 export const replayCommand = new Command("replay")
   .argument("<fixture>")
-  .description("print the study that a fixture becomes, with its times in UTC; nothing is sent")
+  .description("print the study or the control that a fixture becomes, with its times in UTC; nothing is sent")
   .requiredOption("--profile <id>", PROFILE_IDS)
   .addOption(configOption())
   .option("--species <species>", "species of the patient, for ranges and flags")
@@ -54,6 +55,7 @@ function printMessage({ reading, studies, withoutFlag }: ReplayedMessage): void 
     for (const note of [...reading.notes, ...notes]) printError(`note: ${note}`);
   } else printError(`${reading.is}: ${reading.reason}`);
   for (const reason of withoutFlag) printError(`no flag: ${reason}`);
+  for (const record of qualityIn(reading)) printJson(record);
   for (const study of studies) printJson(study);
 }
 

@@ -31,6 +31,9 @@ type MergeCode =
   | "REGISTRY.UNKNOWN_ID"
   | "REGISTRY.ID_TAKEN";
 
+/** Why the server rejected a control run or a device event. */
+type QualityCode = "QUALITY.INVALID" | "QUALITY.AFTER_CLOCK";
+
 export type MessageCode =
   /** The agent ended each time it worked on the message. */
   | "MESSAGE.SET_ASIDE"
@@ -41,6 +44,7 @@ export type MessageCode =
   | "MESSAGE.INCOMPLETE"
   /** A document of which no study has the number or the name. */
   | "MESSAGE.DOCUMENT_ALONE"
+  | QualityCode
   | RegistryCode
   | MergeCode
   /** The reason of its study: why no patient matches, or why the server refused it. */
@@ -51,6 +55,8 @@ const english: Partial<Record<string, string>> = {
   "MESSAGE.DISMISSED": "a person at the desk took it from the list",
   "MESSAGE.DOCUMENT_ALONE":
     "a document that no study belongs to yet: name it as its results, or with the sample's number",
+  "QUALITY.INVALID": "the server cannot read it",
+  "QUALITY.AFTER_CLOCK": "its time is after the server's clock: set date and time of the device",
   "REGISTRY.NO_EFFECT": "it is about a visit, a response or for training: no animal and no order changes",
   "REGISTRY.SAME": "PID-3 and MRG-1 have the same id",
   "REGISTRY.UNKNOWN_SURVIVOR": "no animal with the id in PID-3 is stored: send it first, then send this again",
@@ -70,6 +76,8 @@ const turkish: Partial<Record<string, string>> = {
   "MESSAGE.DISMISSED": "bir kullanıcı bunu listeden aldı",
   "MESSAGE.DOCUMENT_ALONE":
     "henüz hiçbir tetkike ait olmayan belge: adına sonuç dosyasının adını veya numune numarasını yazın",
+  "QUALITY.INVALID": "sunucu bunu okuyamıyor",
+  "QUALITY.AFTER_CLOCK": "zamanı sunucunun saatinden sonra: cihazın tarihini ve saatini ayarlayın",
   "REGISTRY.NO_EFFECT": "bir ziyaret, yanıt veya eğitim iletisidir: hiçbir hayvan ve istem değişmez",
   "REGISTRY.SAME": "PID-3 ile MRG-1 aynı kimliği taşıyor",
   "REGISTRY.UNKNOWN_SURVIVOR": "PID-3 içindeki kimlikle kayıtlı hayvan yok: önce hayvanı, sonra bunu yeniden gönderin",

@@ -17,13 +17,15 @@ import type { UnfinishedSession } from "../../spool/queries/events/sessions.ts";
 import { wireText } from "../../protocols/transcript.ts";
 import { zonedTime } from "../../report/device-time.ts";
 import { messageReason } from "../../page/types/message-codes.ts";
-import { qualityText } from "./quality-text.ts";
+import { type QualityDraft, qualityIn, qualityText } from "./quality-text.ts";
 
 // Explains the way of a study or a message through the agent, from the first byte to the server's response. The spool has the
 // bytes and the outcomes; the pure stages are run again for the rest.
 
 /** Looks a device up in the configuration; undefined if it is not there. */
-export type DeviceLookup = (id: string) => Pick<FilingDevice, "profile" | "timeZone" | "codes"> | undefined;
+export type DeviceLookup = (
+  id: string,
+) => Pick<FilingDevice, "profile" | "timeZone" | "codes" | "controls"> | undefined;
 
 const SHOWN_CHARS = 100;
 
@@ -70,7 +72,6 @@ async function explainMessage(db: Database.Database, id: string, deviceById: Dev
     ...wireEvents(db, message, device),
     ...(await messageEvents(db, message, null, device)),
     ...studies.flatMap(studyEvents),
-    ...qualityRecordsOf(db, id).flatMap(qualityEvents),
   ];
   return { events: timeLine(events), flags: [] };
 }
@@ -206,6 +207,7 @@ async function messageEvents(
   const reason = messageReason(message);
   const cut = incomplete === null ? "" : `, incomplete: ${incomplete}`;
   const ended = `${state}${reason === null ? "" : `: ${reason}`}`;
+  let quality: readonly QualityDraft[] = [];
   const lines = [`message   ${id} of ${message.device}, ${bytes.length} bytes${cut}; ${ended}`];
   if (device !== undefined && incomplete === null) {
     const whole = await readable(bytes, device.profile);
@@ -213,8 +215,12 @@ async function messageEvents(
     if (reading.is === "reports") {
       lines.push(...reading.reports.filter(({ dedupe_key }) => keys?.has(dedupe_key) ?? true).flatMap(reportLines));
     } else lines.push(`Report    none: ${reading.reason}`);
+    quality = keys === null ? qualityIn(reading) : [];
+    lines.push(...quality.map((record) => `Report    ${qualityText(record)}`));
   }
-  return lines.map((line) => ({ at, line }));
+  const sent = quality.map(({ dedupe_key }) => dedupe_key);
+  const records = keys === null ? qualityRecordsOf(db, id, sent) : [];
+  return [...lines.map((line) => ({ at, line })), ...records.flatMap(qualityEvents)];
 }
 
 function reportLines(report: Report): string[] {
@@ -260,8 +266,8 @@ function studyEvents({
 }
 
 function qualityEvents({ record, state, reason, createdAt, settledAt }: StoredQualityRecord): TimedLine[] {
-  const { fp, kind } = record;
-  const stored = { at: createdAt, line: `${kind.padEnd(9)} ${fp} ${qualityText(record)}` };
+  const { fp } = record;
+  const stored = { at: createdAt, line: `record    ${fp} ${qualityText(record)}` };
   if (settledAt === null) return [stored, { at: createdAt, line: `push      ${fp} waits for the server` }];
   const why = reason === null ? "" : `: ${[reason.code, ...reason.values].join(" ")}`;
   return [stored, { at: settledAt, line: `server    ${fp} is ${state}${why}` }];

@@ -1,7 +1,7 @@
 import type Database from "better-sqlite3";
 import type { LocalBytes, LocalMessage, LocalReading } from "../../page/types/messages.ts";
 import { wireText } from "../../protocols/transcript.ts";
-import { describe, type Report } from "../../report/report.ts";
+import { describe, type Reading, type Report } from "../../report/report.ts";
 import type { StudyBody } from "../../report/revision.ts";
 import { listClinicCodes } from "../../spool/queries/clinic-codes.ts";
 import { BYTES_COLUMNS, messageReader, type StoredMessageRow } from "../../spool/queries/events/event-log.ts";
@@ -13,6 +13,7 @@ import { read, readable } from "../../study/read.ts";
 import { type DeviceLookup, explain } from "./explain.ts";
 import { hexLines } from "./hex-lines.ts";
 import { localResults } from "./local-results.ts";
+import { qualityIn } from "./quality-text.ts";
 import { shownReason } from "../../page/types/message-codes.ts";
 
 // A message in three panes: its bytes, what the agent reads in them, and the studies as they are filed.
@@ -36,6 +37,8 @@ export async function messageDetail(
   const message = messageReader(db)<DetailRow>(row as StoredMessageRow<DetailRow>);
   const { device, profile, receivedAt, state, reason, code, bytes, isImage } = message;
   const document = documentOf(db, id);
+  const reading = isImage === 1 ? null : await readingOf(db, message, deviceById);
+  const keys = reading === null ? [] : qualityIn(reading).map(({ dedupe_key }) => dedupe_key);
   return {
     id,
     device,
@@ -44,10 +47,10 @@ export async function messageDetail(
     state,
     ...shownReason({ code, reason }),
     raw: bytesOf(bytes),
-    report: isImage === 1 ? { reason: null, reports: [] } : await readingOf(db, message, deviceById),
+    report: reportsOf(reading),
     document: document === null ? null : { name: document.name, text: document.text },
     studies: studiesOf(db, id),
-    quality: qualityRecordsOf(db, id).map(({ record, ...sent }) => ({
+    quality: qualityRecordsOf(db, id, keys).map(({ record, ...sent }) => ({
       record,
       state: sent.state,
       reason: sent.reason,
@@ -74,17 +77,22 @@ function textLines(bytes: Uint8Array): string[] {
   return wireText(bytes).match(/[^]+?(?:<CR><LF>|<CR>|<LF>|$)/g) ?? [];
 }
 
-async function readingOf(db: Database.Database, message: DetailRow, deviceById: DeviceLookup): Promise<LocalReading> {
+async function readingOf(db: Database.Database, message: DetailRow, deviceById: DeviceLookup): Promise<Reading> {
   const device = deviceById(message.device);
   if (device === undefined) return none(`${message.device} is no longer in the configuration`);
   if (message.incomplete !== null) return none(`incomplete: ${message.incomplete}`);
   const bytes = await readable(message.bytes, device.profile);
-  const reading = read(bytes, device.profile, readContext(device, message, listClinicCodes(db)));
-  return reading.is === "reports" ? { reason: null, reports: reading.reports.map(reportOf) } : none(reading.reason);
+  return read(bytes, device.profile, readContext(device, message, listClinicCodes(db)));
 }
 
-function none(reason: string): LocalReading {
-  return { reason, reports: [] };
+function none(reason: string): Reading {
+  return { is: "quarantined", reason };
+}
+
+/** `reading` is null for an image. */
+function reportsOf(reading: Reading | null): LocalReading {
+  if (reading?.is === "reports") return { reason: null, reports: reading.reports.map(reportOf) };
+  return { reason: reading?.reason ?? null, reports: [] };
 }
 
 function reportOf(report: Report): LocalReading["reports"][number] {

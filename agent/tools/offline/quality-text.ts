@@ -1,9 +1,19 @@
 import type { ControlResult, ControlRun, DeviceEvent } from "../../../shared/api/quality.ts";
+import type { Reading } from "../../report/report.ts";
 
 // Control runs and events of devices as lines for the command line.
 
 /** A record, or one that has no fp and no source yet. */
 export type QualityDraft = Omit<ControlRun, "fp" | "source"> | Omit<DeviceEvent, "fp" | "source">;
+
+/** Returns the control runs and events that were read in a message. */
+export function qualityIn(reading: Reading): QualityDraft[] {
+  const { controls = [], events = [] } = reading as {
+    readonly controls?: readonly QualityDraft[];
+    readonly events?: readonly QualityDraft[];
+  };
+  return [...controls, ...events];
+}
 
 /** `control QC2 of 2026-11-29T09:12:00.000Z, level 2, lot 4711: CREA 5.1 mg/dL; GLU >250 mg/dL H` */
 export function qualityText(record: QualityDraft): string {

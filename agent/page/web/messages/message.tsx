@@ -61,7 +61,7 @@ function Shown({ message, reload }: { message: LocalMessage; reload: () => Promi
         {isReading && isFiled && <ReportPane report={message.report} />}
         {message.document !== null && <DocumentPane document={message.document} />}
         <RawPane message={message} />
-        {isReading && !isFiled && <ReportPane report={message.report} />}
+        {isReading && !isFiled && message.quality.length === 0 && <ReportPane report={message.report} />}
       </div>
       <section class="card">
         <details>

@@ -16,12 +16,10 @@ export function QualityPane({ quality }: { quality: readonly Quality[] }) {
   return (
     <>
       {quality.map(({ record, ...sent }, index) =>
-        record.kind === "control" ? (
-          <ControlCard key={record.fp} run={record} sent={sent} label={labelOf(t("control"), index)} />
-        ) : null,
+        record.kind === "control" ? <ControlCard key={record.fp} run={record} sent={sent} index={index} /> : null,
       )}
       {events.length > 0 && (
-        <section class="card" aria-label={t("events")}>
+        <section class="card">
           <h2>{t("events")}</h2>
           <Table
             label={t("events")}
@@ -34,10 +32,10 @@ export function QualityPane({ quality }: { quality: readonly Quality[] }) {
   );
 }
 
-function ControlCard({ run, sent, label }: { run: ControlRun; sent: Omit<Quality, "record">; label: string }) {
+function ControlCard({ run, sent, index }: { run: ControlRun; sent: Omit<Quality, "record">; index: number }) {
   const { measured_at, level, material, lot, expires, sample_ids, results } = run;
   return (
-    <section class="card" aria-label={label}>
+    <section class="card" aria-label={labelOf(t("control"), index)}>
       <div class="card-head">
         <h2>{t("control")}</h2>
         <Sent of={sent} />
@@ -54,7 +52,7 @@ function ControlCard({ run, sent, label }: { run: ControlRun; sent: Omit<Quality
         ]}
       />
       <Table
-        label={label}
+        label={labelOf(t("controlValues"), index)}
         head={[t("code"), t("value"), t("unit"), t("target"), t("deviceFlag")]}
         rows={results.map(resultCells)}
       />

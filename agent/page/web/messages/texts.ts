@@ -76,6 +76,7 @@ export const t = translations({
   conflict: ["refused by the server", "sunucu reddetti"],
   rejected: ["refused by the server", "sunucu reddetti"],
   control: ["Control material", "Kontrol materyali"],
+  controlValues: ["Values of the control", "Kontrolün değerleri"],
   level: ["Level", "Düzey"],
   material: ["Material", "Materyal"],
   lot: ["Lot", "Lot"],

@@ -75,8 +75,8 @@ const t = translations({
   soon: ["The agent sends them now.", "Aracı şimdi gönderiyor."],
   oldest: ["The oldest {count} are shown.", "En eski {count} sonuç gösteriliyor."],
   quality: [
-    "{count} {count|record|records} of controls and devices {count|waits|wait}, too. No result waits for them, and a server of an older version takes them after its update.",
-    "{count} kontrol ve cihaz kaydı da bekliyor. Hiçbir sonuç bunları beklemez; eski sürümlü bir sunucu bunları güncellendikten sonra alır.",
+    "{count} {count|record|records} of controls and devices {count|waits|wait} for the server. No result waits for them, and a server of an older version takes them after its update.",
+    "{count} kontrol ve cihaz kaydı sunucuyu bekliyor. Hiçbir sonuç bunları beklemez; eski sürümlü bir sunucu bunları güncellendikten sonra alır.",
   ],
   since: ["Waits since", "Bekleme başlangıcı"],
   device: ["Device", "Cihaz"],

@@ -122,14 +122,18 @@ export function waitingQuality(db: Database.Database): { depth: number; oldestAt
     .get() as ReturnType<typeof waitingQuality>;
 }
 
-/** Lists the records of a message. */
-export function qualityRecordsOf(db: Database.Database, message: string): StoredQualityRecord[] {
+/** Lists the records of a message: its own, and those with the dedupe keys that are read in it, which an earlier message brought. */
+export function qualityRecordsOf(
+  db: Database.Database,
+  message: string,
+  keys: readonly string[] = [],
+): StoredQualityRecord[] {
   const rows = db
     .prepare(
       `SELECT body, state, reason, created_at AS createdAt, settled_at AS settledAt FROM quality_record
-       WHERE message = ? ORDER BY rowid`,
+       WHERE message = ? OR dedupe_key IN (SELECT value FROM json_each(?)) ORDER BY rowid`,
     )
-    .all(message) as (Pick<StoredQualityRecord, "state" | "createdAt" | "settledAt"> & {
+    .all(message, JSON.stringify(keys)) as (Pick<StoredQualityRecord, "state" | "createdAt" | "settledAt"> & {
     readonly body: string;
     readonly reason: string | null;
   })[];

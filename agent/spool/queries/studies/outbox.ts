@@ -89,6 +89,11 @@ function statementsOn(db: Database.Database) {
          AND NOT EXISTS (SELECT 1 FROM study WHERE fp = s.fp AND revision > s.revision)
        RETURNING fp, revision`,
     ),
+    queueQualityOfRefusedTimes: db.prepare(
+      `UPDATE quality_record SET state = 'queued', reason = NULL, settled_at = NULL
+       WHERE state = 'rejected' AND json_extract(reason, '$.code') = 'QUALITY.AFTER_CLOCK'
+         AND COALESCE(json_extract(body, '$.measured_at'), json_extract(body, '$.at')) <= ?`,
+    ),
     awaitStudy: db.prepare(
       `UPDATE message SET state = 'pending', reason = NULL, code = NULL
        WHERE state = 'quarantined' AND id IN (SELECT message FROM message_study WHERE fp = @fp AND revision = @revision)`,
@@ -105,11 +110,12 @@ export function outboxOperationsOn(
 ) {
   const sql = statementsOn(db);
   return {
-    /** Queues the studies again that the server refused because of their time, up to `until`. @returns their number */
+    /** Queues the studies and quality records again that the server refused because of their time, up to `until`. @returns the number of studies */
     queueRefusedTimes(until: number): number {
       const wanted = { code: "STUDY.AFTER_CLOCK" satisfies OutcomeCode, until: new Date(until).toISOString() };
       const studies = sql.queueRefusedTimes.all(wanted) as { fp: string; revision: number }[];
       for (const study of studies) sql.awaitStudy.run(study);
+      sql.queueQualityOfRefusedTimes.run(wanted.until);
       return studies.length;
     },
 

@@ -9,11 +9,13 @@ import {
   useBrowser,
 } from "../../../support/browser.ts";
 import { hl7Result, send, settled, takingServer } from "../../../support/local-page.ts";
+import type { QualityRecord } from "../../../../shared/api/quality.ts";
 import { readSpool } from "../../../../agent/spool/access.ts";
 import { listDocuments } from "../../../../agent/spool/queries/studies/document-list.ts";
 import { pdfOf } from "../../../support/pdf-file.ts";
 import { freePort, temporaryFolder, until } from "../../../support/processes.ts";
 import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
+import type { ScriptedRequest, Step } from "../../../support/scripted-server.ts";
 
 // Goal: a user sees each message with its bytes and what became of it, and a text of a device stays a text.
 
@@ -74,6 +76,41 @@ describe.skipIf(browserProblem() !== null)("messages in the agent's page", () =>
     await filed.getByRole("row", { name: /WBC Lökosit\s+9\.81\*?\s+×10⁹\/L/ }).waitFor();
     await filed.getByText("şüpheli: cihaz değeri * ile işaretliyor").waitFor();
     await page.getByText("bilinmeyen kod: XYZ").first().waitFor();
+    await page.close();
+  });
+
+  test("a control shows level, lot and values, and whether the server has it", async () => {
+    const port = await freePort();
+    let isAway = true;
+    const respond = (request: ScriptedRequest): Step => {
+      if (request.url !== "/agent/v1/quality") return takingServer(request);
+      if (isAway) return { status: 503 };
+      const { records } = request.body as { readonly records: readonly QualityRecord[] };
+      return { status: 200, body: { outcomes: records.map(({ fp }) => ({ fp, outcome: "stored", reason: null })) } };
+    };
+    const device = { id: "hema-1", profile: "generic-hl7", connection: { listen: `127.0.0.1:${port}` } };
+    await agent.run([device], respond);
+    await send(port, hl7Result("QC1", [["6690-2^WBC^LN", "9.81", "10*9/L"]]).replace("4711^^^^MR", "QC1"));
+    await settled(agent, 1);
+    const page = await browser.newPage();
+    await page.goto(`http://127.0.0.1:${agent.host.port}/outbox`);
+    await page.getByText("1 record of controls and devices waits for the server.").waitFor();
+    await page.goto(`http://127.0.0.1:${agent.host.port}/messages`);
+    await page.getByRole("cell", { name: "not for a patient", exact: true }).waitFor();
+    await page.getByRole("rowheader").getByRole("link").click();
+    const control = page.getByRole("region", { name: "Control material", exact: true });
+    await control.getByText("waits for the server").waitFor();
+    await control.getByRole("row", { name: /^WBC\s+9\.81\s+×10⁹\/L/ }).waitFor();
+    await control.getByRole("definition").filter({ hasText: /^1$/ }).waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    isAway = false;
+    await until("the server has the control", () => agent.status().outbox.quality === 0);
+    await page.reload();
+    await control.getByText("the server has it").waitFor();
+    await chooseLanguage(page, "tr");
+    await page.getByRole("region", { name: "Kontrol materyali", exact: true }).getByText("sunucuda").waitFor();
+    await expectAccessible(page);
     await page.close();
   });
 

@@ -34,6 +34,7 @@ const SELDOM = [
   "UPDATE study SET state = 'queued', reason = NULL, existing_fp = NULL, settled_at = NULL WHERE settled_at >= ?",
   "DELETE FROM quality_record WHERE settled_at < ? RETURNING device, length(body) + 400 AS bytes",
   "UPDATE quality_record SET state = 'queued', reason = NULL, settled_at = NULL WHERE settled_at >= ?",
+  "UPDATE quality_record SET state = 'queued', reason = NULL, settled_at = NULL WHERE state = 'rejected' AND json_extract(reason, '$.code') = 'QUALITY.AFTER_CLOCK' AND COALESCE(json_extract(body, '$.measured_at'), json_extract(body, '$.at')) <= ?",
   "UPDATE study AS s SET state = 'queued', reason = NULL, settled_at = NULL WHERE state = 'rejected' AND code = @code AND json_extract(body, '$.acquired_at') <= @until AND NOT EXISTS (SELECT 1 FROM study WHERE fp = s.fp AND revision > s.revision) RETURNING fp, revision",
 ];
 

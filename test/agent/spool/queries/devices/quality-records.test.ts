@@ -77,6 +77,23 @@ test("a resend of everything since a time sends the records again, too", () => {
   expect(spool.waitingQuality()).toEqual({ depth: 1, oldestAt: 2000 });
 });
 
+test("a record that the server refused because of its time is sent again once that time is past", () => {
+  const { spool } = openOperations();
+  spool.settle(outcomeOf("M1", { controls: [controlRun(1), controlRun(2)], events: [deviceEvent(3)] }));
+  const reject = (fp: string, code: string) =>
+    spool.settleQuality([{ fp, outcome: "rejected", reason: { code, values: [] } }], 3000);
+  reject(controlRun(1).fp, "QUALITY.AFTER_CLOCK");
+  reject(controlRun(2).fp, "QUALITY.INVALID");
+  reject(deviceEvent(3).fp, "QUALITY.AFTER_CLOCK");
+  const queuedAt = (until: string) => {
+    spool.queueRefusedTimes(Date.parse(until));
+    return spool.queuedQuality(10, 1e6).batch;
+  };
+  expect(queuedAt("2026-11-29T07:59:59.000Z")).toEqual([]);
+  expect(queuedAt("2026-11-29T08:00:00.000Z")).toEqual([deviceEvent(3)]);
+  expect(queuedAt("2026-11-29T09:12:00.000Z")).toEqual([controlRun(1), deviceEvent(3)]);
+});
+
 test("settled records are removed when they are old or with their message, queued ones stay, and the sums follow", () => {
   const { db, spool } = openOperations();
   db.exec("INSERT INTO device (id, profile, connected) VALUES ('chem-1', 'generic-astm', 1)");
