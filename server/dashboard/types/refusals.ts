@@ -152,6 +152,7 @@ const english = {
   "ORDER.OTHER_PATIENT": () => "This order is for another animal than the results",
   "ORDER.OTHER_ORDER": () => "These results have an order already",
   "ORDER.NOT_ATTACHED": () => "The last change of these results was another one",
+  "CONTROL.TOO_LONG": () => "This month has too many controls for a PDF file. Take the CSV file",
   "CONTROL.PROPOSAL_CHANGED": () =>
     "The first runs of this control changed meanwhile, and so did their mean and SD. Look at the new proposal, then accept it",
   "NETWORK.OTHER_CLINICS": () =>
@@ -317,6 +318,7 @@ const turkish: Record<RefusalCode, Words> = {
   "ORDER.OTHER_PATIENT": () => "Bu istem, sonuçlardan başka bir hayvan için",
   "ORDER.OTHER_ORDER": () => "Bu sonuçların zaten bir istemi var",
   "ORDER.NOT_ATTACHED": () => "Bu sonuçların son değişikliği başka bir değişiklikti",
+  "CONTROL.TOO_LONG": () => "Bu ayın kontrolleri PDF dosyası için çok fazla. CSV dosyasını alın",
   "CONTROL.PROPOSAL_CHANGED": () =>
     "Bu kontrolün ilk ölçümleri bu arada değişti; ortalama ve SS de değişti. Yeni öneriye bakın, sonra kabul edin",
   "NETWORK.OTHER_CLINICS": () =>

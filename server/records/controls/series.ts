@@ -92,6 +92,11 @@ async function deriveTarget(session: Session, id: number): Promise<void> {
   await session.all(insertDerived, { id, mean, sd, runs, basis: "provisional", at });
 }
 
+/** Returns the time of the first value of a series, ms since 1970; null without any. */
+export async function firstAt(session: Session, id: number): Promise<number | null> {
+  return (await session.first(firstOfSeries, { id }))?.at ?? null;
+}
+
 /** Mean and SD of the first 20 values of a series that count; null before. `values` are in the order of measurement. */
 export async function firstRuns(
   session: Session,
@@ -253,6 +258,13 @@ const insertDerived = query(
       ...{ author: null, user_id: null, at: p.at },
     }),
   () => ({}),
+);
+
+const firstOfSeries = query((db, p: { id: number }) =>
+  db
+    .selectFrom("control_value")
+    .select((select) => select.fn.min("measured_at").as("at"))
+    .where("series_id", "=", p.id),
 );
 
 const firstPrinted = query((db, p: { id: number }) =>

@@ -12,6 +12,7 @@ import type { Entity } from "../../../server/import/lines.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { clinic, connection, patient, startServer, study } from "../../server/harness.ts";
 import { controlRun, deviceEvent, pushQuality, result } from "../../server/quality.ts";
+import { controlReport } from "../../../server/dashboard/report/control-report.ts";
 import { makeUser } from "../harness.ts";
 
 const ours = newFp("clinic");
@@ -68,7 +69,7 @@ test("a value beyond 3 SD fails its series until the control passes again, and a
   expect((await admin.call("POST", "/quality/targets", sheet)).status).toBe(200);
   const [series] = await allSeries();
   expect(series).toEqual({
-    ...{ id: series?.id, device_id: "chem-1", analyte: "GLU", unit: "mg/dL", material: "Multiqual", level: "1" },
+    ...{ id: series?.id ?? "", device_id: "chem-1", analyte: "GLU", unit: "mg/dL", material: "Multiqual", level: "1" },
     ...{
       lot: "C2207",
       expires: "2027-03-31",
@@ -334,6 +335,47 @@ test("events of a device are on the axis of its series, typed or sent", async ()
     ["reagent", "Rotor", null],
     ["calibration", "GLU", staff.name],
   ]);
+});
+
+test("the report of a month has target, chart, broken rules and events in both languages, and the table has every value", async () => {
+  const { push, admin, staff, reader, server, only, overview } = await start();
+  await push(...runsOf([92, 93, 99, 96.5, 92, 91]), deviceEvent({ at: day(2, "04:00") }));
+  await admin.call("POST", "/quality/targets", sheet);
+  const { points, series, violations } = await only();
+  await staff.call("POST", `/quality/values/${points[3]?.id}/exclusion`, { reason: "wrong cup" });
+  const violation = violations.find(({ rule }) => rule === "1-3s")?.id;
+  await staff.call("POST", `/quality/series/${series.id}/explanations`, { violation, text: "=cleaned the probe" });
+  const report = async (query: string) =>
+    server.app.inject({
+      url: `/clinic/v1/clinics/${ours}/quality/report.pdf?${query}`,
+      headers: { cookie: reader.cookie },
+    });
+  const pdf = await report("device=chem-1&month=2026-10");
+  expect([pdf.statusCode, pdf.headers["content-type"]]).toEqual([200, "application/pdf"]);
+  expect(pdf.headers["content-disposition"]).toContain("chem-1 2026-10.pdf");
+  expect(pdf.rawPayload.subarray(0, 8).toString()).toBe("%PDF-1.7");
+  for (const wrong of ["month=2026-10", "device=chem-1&month=2026-13", "device=chem-1&month=October"]) {
+    expect((await report(wrong)).statusCode).toBe(400);
+  }
+  const month = {
+    ...{ zone: "UTC", clinicName: "Clinic", deviceId: "chem-1", deviceName: "Abaxis VetScan VS2", month: "2026-10" },
+    ...{ from: Date.parse("2026-10-01"), to: Date.parse("2026-10-31"), now: server.clock.now, everyDays: 1 },
+    series: [await only()],
+  };
+  const english = JSON.stringify(controlReport({ ...month, language: "en" }));
+  for (const words of ["Glucose", "92 ± 2 mg/dL", "C2207", "1-3s: ", "=cleaned the probe", "left out: wrong cup"]) {
+    expect(english).toContain(words);
+  }
+  expect(english).toContain("reagent");
+  const turkish = JSON.stringify(controlReport({ ...month, language: "tr" }));
+  for (const words of ["Kalite kontrol", "Glukoz", "dışarıda bırakıldı: wrong cup", "reaktif"])
+    expect(turkish).toContain(words);
+  const { text } = await reader.call("GET", "/quality/runs.csv?device=chem-1&from=2026-10-01&to=2026-10-31");
+  const lines = text.trim().split("\r\n");
+  expect(lines).toHaveLength(7);
+  expect(lines[3]).toBe(`chem-1,GLU,mg/dL,Multiqual,1,C2207,2027-03-31,${day(2)},99,99,3.5,reject,1-2s 1-3s,,,,`);
+  expect(lines[4]).toContain(`96.5,96.5,,,,${staff.name},wrong cup`);
+  expect((await overview()).devices).toHaveLength(1);
 });
 
 test("another clinic sees and changes nothing of a series, a value, a question or an explanation", async () => {
