@@ -187,7 +187,6 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     user: [members.find(({ name }) => name === spare.name)?.id ?? ""],
     session: sessions.map(({ id }) => id),
     agent: agents.map((agent) => agent.fp),
-    device: ["chem-1"],
     position: ["1"],
     file: ["agent.tar.gz"],
     link: [link],
