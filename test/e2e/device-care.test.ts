@@ -45,7 +45,7 @@ test("the lots and faults that an HL7 analyzer sends are in the log of its devic
   }
   analyzer.close();
 
-  const log = async () => (await user.call<DeviceLogBody>("GET", "/devices/chem-1/log")).body;
+  const log = async () => (await user.call<DeviceLogBody>("GET", "/devices/log?device=chem-1")).body;
   await until("the log has three events", async () => (await log()).events.length === 3);
   const { events, reagents } = await log();
   expect(events.map(({ event, subject, lot, expires, text: words }) => [event, subject, lot, expires, words])).toEqual(

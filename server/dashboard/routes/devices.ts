@@ -3,7 +3,7 @@ import { spacedCode } from "../../../shared/api/pairing.ts";
 import { deviceEventKinds, type DeviceLogBody, type DevicesBody, type PairingCode } from "../types/devices.ts";
 import { makePairingCode } from "../../http/auth/pairing.ts";
 import { readDeviceLog } from "../../records/agents/device-log.ts";
-import { choice, readParameters } from "../../http/query-parameters.ts";
+import { choice, readParameters, text } from "../../http/query-parameters.ts";
 import { readAgents } from "../../records/agents/devices.ts";
 import { clinicOf, userOf } from "../auth/guard.ts";
 import type { DashboardContext } from "../context.ts";
@@ -11,7 +11,10 @@ import { actorOf } from "./commands.ts";
 import { refuse } from "../refuse.ts";
 import { refusal } from "../types/refusals.ts";
 
-const parameters = { event: choice(deviceEventKinds, "Only events of this kind.") };
+const parameters = {
+  device: text("Id of the device. Without one the log is empty."),
+  event: choice(deviceEventKinds, "Only events of this kind."),
+};
 
 /** The clinic PCs with their devices, and the code that adds a PC. A PC's access is revoked as its key. */
 export function deviceRoutes(app: FastifyInstance, { store, now, pepper, network }: DashboardContext): void {
@@ -23,13 +26,13 @@ export function deviceRoutes(app: FastifyInstance, { store, now, pepper, network
       return { agents: await readAgents(store, { clinicId, timeZone, now: now() }) };
     },
   );
-  app.get<{ Params: { device: string } }>(
-    "/clinic/v1/clinics/:clinic/devices/:device/log",
+  app.get(
+    "/clinic/v1/clinics/:clinic/devices/log",
     { config: { access: "reader", parameters } },
     async (request): Promise<DeviceLogBody> => {
       const { id: clinicId, timeZone } = clinicOf(request);
-      const { event } = readParameters(request, parameters);
-      return readDeviceLog(store, { clinicId, timeZone, now: now() }, request.params.device, event);
+      const { device, event } = readParameters(request, parameters);
+      return readDeviceLog(store, { clinicId, timeZone, now: now() }, device ?? "", event);
     },
   );
   app.post(

@@ -137,7 +137,7 @@ export const CLOCK_OFFSET_S_MAX = 60;
 /** Kinds of a device's log, in the order of the page's filter. */
 export const deviceEventKinds = ["reagent", "calibration", "maintenance", "counter", "fault", "start"] as const;
 
-/** The response to `GET devices/:device/log`. */
+/** The response to `GET devices/log`. */
 export interface DeviceLogBody {
   /** The last lot that the device reported of each reagent, by name. */
   reagents: ReagentShown[];

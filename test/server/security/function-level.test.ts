@@ -120,7 +120,7 @@ const table: Readonly<Record<string, Demand>> = {
   "POST /clinic/v1/account/second-factor/recovery-codes": "session",
   ...ofClinic("reader", [
     ...["GET events", "GET today", "GET menu", "GET devices", "GET rollout", "GET ranges"],
-    "GET devices/:device/log",
+    "GET devices/log",
     "GET ranges/file",
     ...["GET patients", "GET patients/:fp", "GET patients/:fp/results", "GET codes", "GET codes/analytes"],
     ...["GET results", "GET results-devices", "GET results.csv", "GET results/:fp", "GET results/:fp/report.pdf"],

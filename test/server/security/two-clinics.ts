@@ -109,14 +109,6 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     payload: { version: "0.1.0", configuration },
   });
   const { series, value: controlValue } = await fillQuality(server, { marker, agentKey, admin });
-  const event = {
-    ...{ kind: "event", fp: newFp("devevt"), dedupe_key: marker, device_name: marker, at: "2026-11-21T08:00:00.000Z" },
-    ...{ event: "fault", subject: marker, lot: marker, expires: null, count: null, text: marker },
-    source: { device_id: "chem-1" },
-  };
-  await server.app.inject({
-    ...{ method: "POST", url: "/agent/v1/quality", headers: agentHeaders, payload: { records: [event] } },
-  });
   const webhook = await made("/webhooks", { url: `https://${marker}.example/hook`, types: ["study.filed"] });
   const options = { name_order: "owner_first", local_first: false, pdf: false, application: "", facility: "" };
   // In a path; an answer that repeats it shows no marker.
@@ -195,7 +187,6 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     user: [members.find(({ name }) => name === spare.name)?.id ?? ""],
     session: sessions.map(({ id }) => id),
     agent: agents.map((agent) => agent.fp),
-    device: ["chem-1"],
     position: ["1"],
     file: ["agent.tar.gz"],
     link: [link],

@@ -25,8 +25,8 @@ export function DeviceLog({ device }: { device: string }) {
 
 function OpenLog({ device }: { device: string }) {
   const [kind, setKind] = useState("");
-  const filter = kind === "" ? "" : `?event=${kind}`;
-  const log = useResource<DeviceLogBody>(`/devices/${encodeURIComponent(device)}/log${filter}`);
+  const filter = new URLSearchParams({ device, ...(kind !== "" && { event: kind }) });
+  const log = useResource<DeviceLogBody>(`/devices/log?${filter.toString()}`);
   return (
     <>
       <Field label={t("kind")}>

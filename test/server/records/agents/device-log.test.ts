@@ -35,7 +35,8 @@ async function clinicServer() {
     expect(response.json()).toMatchObject({ outcomes: [{ outcome: "stored" }] });
   };
   const dayIn = (days: number) => new Date(clock.now + days * DAY).toISOString().slice(0, 10);
-  const log = async (filter = "") => (await user.call<DeviceLogBody>("GET", `/devices/chem-1/log${filter}`)).body;
+  const log = async (filter = "") =>
+    (await user.call<DeviceLogBody>("GET", `/devices/log?device=chem-1${filter}`)).body;
   const care = () =>
     readCareFacts(store, { clinicId, timeZone: "UTC", now: clock.now }, [{ id: "chem-1", name: null }]);
   return { ...server, user, push, dayIn, log, care };
@@ -49,11 +50,11 @@ test("the log lists the newest event first, and the events of one kind", async (
   const { events, has_older } = await log();
   expect(events.map(({ event }) => event)).toEqual(["start", "fault", "counter"]);
   expect(has_older).toBe(false);
-  expect((await log("?event=fault")).events).toMatchObject([
+  expect((await log("&event=fault")).events).toMatchObject([
     { event: "fault", subject: "I4102", text: "The slide is stuck", lot: null, by: null },
   ]);
-  expect((await user.call("GET", "/devices/chem-1/log?event=lost")).status).toBe(400);
-  expect((await user.call<DeviceLogBody>("GET", "/devices/other/log")).body.events).toEqual([]);
+  expect((await user.call("GET", "/devices/log?device=chem-1&event=lost")).status).toBe(400);
+  expect((await user.call<DeviceLogBody>("GET", "/devices/log?device=other")).body.events).toEqual([]);
 });
 
 test("the log ends at a hundred events and says that older ones exist", async () => {
