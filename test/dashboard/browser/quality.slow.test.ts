@@ -158,6 +158,21 @@ describe.skipIf(browserProblem() !== null)("quality control in a browser", () =>
     await page.getByLabel("Days between controls").fill("7");
     await press(page, "Save the schedule");
     await page.getByText("A control every 7 days.").waitFor();
+    await server.app.inject({
+      ...{ method: "POST", url: "/agent/v1/heartbeat", headers: { "x-api-key": key } },
+      payload: { version: "1.0.0", uptime_s: 1, devices: [{ id: "combi", profile: "generic-astm", connected: true }] },
+    });
+    await press(page, "Set the schedule");
+    await page.getByLabel("Device", { exact: true }).last().selectOption("combi");
+    await page.getByLabel("Days between controls").fill("30");
+    await press(page, "Save the schedule");
+    await page.goto(`${server.url}/dashboard`);
+    await page.getByText("combi: no control was ever run").waitFor();
+    await page.goto(`${server.url}/dashboard/quality?device=combi`);
+    await page.getByText("This device has no control yet").waitFor();
+    await expectAccessible(page);
+    await page.getByLabel("Device", { exact: true }).selectOption("chem-1");
+    await page.getByText("A control every 7 days.").waitFor();
     await press(page, "Monthly report");
     expect(await page.getByRole("link", { name: "Download the PDF" }).getAttribute("href")).toMatch(
       /\/quality\/report\.pdf\?device=chem-1&month=\d{4}-\d\d&language=en$/,
