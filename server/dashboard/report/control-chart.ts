@@ -9,6 +9,15 @@ const HEIGHT = 84;
 /** SDs above and below the target. A value beyond is drawn at the edge. */
 const REACH = 4;
 
+/** The names of the lines, each with the space above that sets it beside its line. */
+const LABELS = [
+  ["+3 s", 5],
+  ["+2 s", 1],
+  ["0", 12],
+  ["−2 s", 12],
+  ["−3 s", 1],
+] as const;
+
 /** Draws the values of a series between two times, ms since 1970. A value without a target is not drawn. */
 export function controlChart(points: readonly ShownPoint[], { from, to }: { from: number; to: number }): PdfNode {
   const x = (at: string) => ((Date.parse(at) - from) / (to - from)) * WIDTH;
@@ -37,10 +46,9 @@ export function controlChart(points: readonly ShownPoint[], { from, to }: { from
     ...judged.map(mark),
     ...left.map(({ at }): PdfShape => ring(x(at), y(0))),
   ];
-  const label = (text: string) => ({ text, style: "quiet" });
   return {
     columns: [
-      { stack: ["+3 s", "+2 s", "", "−2 s", "−3 s"].map(label), width: 28 },
+      { stack: LABELS.map(([text, above]) => ({ text, style: "quiet", margin: [0, above, 0, 0] })), width: 28 },
       { canvas, width: "auto" },
     ],
     margin: [0, 4, 0, 4],

@@ -112,10 +112,16 @@ function seriesPart(body: SeriesBody, month: ControlMonth, word: Words): PdfCont
   const { language } = month;
   const head = [nameOf(series.analyte, language), `${word("level")} ${series.level}`, `${word("lot")} ${series.lot}`];
   return [
-    { text: head.join(" · "), style: "heading", margin: [0, 14, 0, 2] },
-    { text: targetText(body, word), style: "quiet" },
-    { text: rulesText(body, word, language), style: "quiet" },
-    ...(target === null ? [] : [controlChart(points, month), { text: word("legend"), style: "quiet" }]),
+    {
+      stack: [
+        { text: head.join(" · "), style: "heading" },
+        { text: targetText(body, word), style: "quiet" },
+        { text: rulesText(body, word, language), style: "quiet" },
+        ...(target === null ? [] : [controlChart(points, month), { text: word("legend"), style: "quiet" }]),
+      ],
+      unbreakable: true,
+      margin: [0, 14, 0, 2],
+    },
     ...brokenPart(body, month, word),
     { text: word("list"), style: "label", margin: [0, 6, 0, 1] },
     runsTable(points, month, word),

@@ -23,6 +23,8 @@ export interface PdfNode {
   readonly fit?: readonly [number, number];
   readonly layout?: string;
   readonly noWrap?: boolean;
+  /** Keeps a stack on one page. */
+  readonly unbreakable?: boolean;
   readonly width?: "auto" | number;
   readonly columnGap?: number;
   readonly margin?: readonly [number, number, number, number];
