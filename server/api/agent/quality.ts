@@ -79,7 +79,7 @@ function readRecord(pushed: unknown, now: number): { record: QualityRecord } | {
   const candidate = wellFormed(knownPart(schema, pushed));
   const faults: string[] = problems(check, candidate, FAULTS_MAX);
   if (check.Check(candidate)) {
-    const record = candidate as QualityRecord;
+    const record = candidate;
     faults.push(...textProblems(record), ...timeProblems(record));
     const at = timeOf(record);
     if (faults.length === 0 && isAfterClock(at, now)) {

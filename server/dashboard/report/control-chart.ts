@@ -21,7 +21,6 @@ const LABELS = [
 /** Draws the values of a series between two times, ms since 1970. A value without a target is not drawn. */
 export function controlChart(points: readonly ShownPoint[], { from, to }: { from: number; to: number }): PdfNode {
   const x = (at: string) => ((Date.parse(at) - from) / (to - from)) * WIDTH;
-  const y = (z: number) => HEIGHT / 2 - (Math.max(-REACH, Math.min(REACH, z)) / REACH) * (HEIGHT / 2);
   const line = (z: number): PdfShape => ({
     ...{ type: "line", x1: 0, y1: y(z), x2: WIDTH, y2: y(z) },
     lineColor: z === 0 ? COLOURS.accent : Math.abs(z) === 2 ? COLOURS.pen : COLOURS.criticalFill,
@@ -55,21 +54,26 @@ export function controlChart(points: readonly ShownPoint[], { from, to }: { from
   };
 }
 
-function mark({ x, y, verdict }: { x: number; y: number; verdict: ShownPoint["verdict"] }): PdfShape {
+/** The height of a distance from the target in SDs. */
+function y(z: number): number {
+  return HEIGHT / 2 - (Math.max(-REACH, Math.min(REACH, z)) / REACH) * (HEIGHT / 2);
+}
+
+function mark({ x, y: top, verdict }: { x: number; y: number; verdict: ShownPoint["verdict"] }): PdfShape {
   if (verdict === "reject") {
     const points = [
-      { x, y: y - 3.5 },
-      { x: x + 3.2, y: y + 2.5 },
-      { x: x - 3.2, y: y + 2.5 },
+      { x, y: top - 3.5 },
+      { x: x + 3.2, y: top + 2.5 },
+      { x: x - 3.2, y: top + 2.5 },
     ];
     return { type: "polyline", points, closePath: true, color: COLOURS.criticalFill };
   }
-  if (verdict === "warn") return { type: "rect", x: x - 2.4, y: y - 2.4, w: 4.8, h: 4.8, r: 0, color: COLOURS.high };
+  if (verdict === "warn") return { type: "rect", x: x - 2.4, y: top - 2.4, w: 4.8, h: 4.8, r: 0, color: COLOURS.high };
   const color = COLOURS.accent;
-  return { type: "ellipse", x, y, r1: 2.2, r2: 2.2, color, lineColor: color, lineWidth: 0.5 };
+  return { type: "ellipse", x, y: top, r1: 2.2, r2: 2.2, color, lineColor: color, lineWidth: 0.5 };
 }
 
 /** A value that a person left out: it is on the axis, because it counts for nothing. */
-function ring(x: number, y: number): PdfShape {
-  return { type: "ellipse", x, y, r1: 2.6, r2: 2.6, color: "#ffffff", lineColor: COLOURS.ring, lineWidth: 0.8 };
+function ring(x: number, top: number): PdfShape {
+  return { type: "ellipse", x, y: top, r1: 2.6, r2: 2.6, color: "#ffffff", lineColor: COLOURS.ring, lineWidth: 0.8 };
 }

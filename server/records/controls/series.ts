@@ -55,15 +55,15 @@ export async function findSeries(session: Session, clinicId: number, id: string)
 export async function refreshSeries(session: Session, clinicId: number, ids: Iterable<number>): Promise<void> {
   for (const id of ids) {
     const all = await session.first(totals, { id });
-    const counted = Number(all?.counted ?? 0);
-    const mean = counted < 2 ? null : Number(all?.mean);
+    const counted = all?.counted ?? 0;
+    const mean = counted < 2 ? null : (all?.mean ?? null);
     // E[v²] - E[v]² loses digits, and a control's CV of 0.1 % leaves ten of them.
-    const variance = mean === null ? 0 : ((Number(all?.squares) - mean * mean) * counted) / (counted - 1);
+    const variance = mean === null ? 0 : (((all?.squares ?? 0) - mean * mean) * counted) / (counted - 1);
     const recent = await session.first(nthLast, { id });
     await session.all(setTotals, {
       ...{ id, clinicId, counted, mean, sd: mean === null ? null : Math.sqrt(Math.max(0, variance)) },
       ...{
-        runs: Number(all?.runs ?? 0),
+        runs: all?.runs ?? 0,
         lastAt: all?.last_at ?? null,
         recentAt: recent?.measured_at ?? all?.first_at ?? null,
       },

@@ -235,7 +235,7 @@ describe("a link for the owner", () => {
     const printedOwner = async () => {
       const { headers } = await open(url, "POST");
       expect((await open(String(headers.location))).statusCode).toBe(200);
-      return (make.mock.lastCall?.[0] as StudyRequest).context.owner;
+      return (make.mock.lastCall![0] as StudyRequest).context.owner;
     };
     expect(await printedOwner()).toEqual({ name: "Former Owner", phone: "0555" });
     const sold = { ...dog, owner_customer_fp: newFp("customer") };
@@ -254,7 +254,7 @@ describe("a link for the owner", () => {
     const make = vi.spyOn(PdfThread.prototype, "make");
     onTestFinished(() => make.mockRestore());
     const printed = () => {
-      const row = (make.mock.lastCall?.[0] as StudyRequest).study.rows.find(({ analyte }) => analyte === "ALB");
+      const row = (make.mock.lastCall![0] as StudyRequest).study.rows.find(({ analyte }) => analyte === "ALB");
       return `${row?.value} ${row?.unit}`;
     };
     const { url } = await makeLink();
