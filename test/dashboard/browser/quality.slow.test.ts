@@ -134,6 +134,46 @@ describe.skipIf(browserProblem() !== null)("quality control in a browser", () =>
     expect(new URL(page.url()).searchParams.get("level")).toBe("2");
   });
 
+  test("a typed glucose meter has a chart, and after 20 runs an admin looks at an outlier and accepts own limits", async () => {
+    const { server, key, page } = await openClinic();
+    await press(page, "Type a control");
+    await page.getByLabel("Its name").fill("glucose meter");
+    await page.getByLabel("Level").fill("1");
+    await page.getByLabel("Lot").fill("M7");
+    await page.getByLabel("Measured at").fill("2026-11-01T09:00");
+    await page.getByLabel("Add an analyte").selectOption("GLU");
+    await page.getByRole("textbox", { name: "GLU, Glucose" }).fill("101");
+    await page.getByLabel("Unit of GLU").selectOption("mg/dL");
+    await press(page, "Save the control");
+    await page.getByRole("heading", { name: "GLU, Glucose, level 1" }).waitFor();
+    await page.locator(".chart canvas").waitFor();
+
+    const runs = Array.from({ length: 19 }, (_, index) =>
+      controlRun({
+        ...{ material: null, lot: "M7", expires: null, source: { device_id: "glucose meter" } },
+        measured_at: `2026-11-02T${String(index).padStart(2, "0")}:00:00.000Z`,
+        results: [result(index === 7 ? 150 : 99 + (index % 4))],
+      }),
+    );
+    await pushQuality(server, key, ...runs);
+    await page
+      .getByText(/Provisional limits from 20 runs/)
+      .first()
+      .waitFor();
+    await press(page, "Look and accept");
+    await page
+      .getByRole("dialog")
+      .getByText(/150 mg\/dL/)
+      .waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: /^Accept \d/ }).press("Enter");
+    await page
+      .getByText(/Own limits since .*, from 20 runs, accepted by admin/)
+      .first()
+      .waitFor();
+    expect(await page.getByRole("button", { name: "Look and accept" }).count()).toBe(0);
+  });
+
   test("an admin reads limits from a file with its faults, chooses rules and a schedule, and reads all of it in Turkish", async () => {
     const { server, key, page } = await openClinic();
     await pushQuality(server, key, controlRun());
@@ -157,6 +197,21 @@ describe.skipIf(browserProblem() !== null)("quality control in a browser", () =>
     await press(page, "Set the schedule");
     await page.getByLabel("Days between controls").fill("7");
     await press(page, "Save the schedule");
+    await page.getByText("A control every 7 days.").waitFor();
+    await server.app.inject({
+      ...{ method: "POST", url: "/agent/v1/heartbeat", headers: { "x-api-key": key } },
+      payload: { version: "1.0.0", uptime_s: 1, devices: [{ id: "combi", profile: "generic-astm", connected: true }] },
+    });
+    await press(page, "Set the schedule");
+    await page.getByLabel("Device", { exact: true }).last().selectOption("combi");
+    await page.getByLabel("Days between controls").fill("30");
+    await press(page, "Save the schedule");
+    await page.goto(`${server.url}/dashboard`);
+    await page.getByText("combi: no control was ever run").waitFor();
+    await page.goto(`${server.url}/dashboard/quality?device=combi`);
+    await page.getByText("This device has no control yet").waitFor();
+    await expectAccessible(page);
+    await page.getByLabel("Device", { exact: true }).selectOption("chem-1");
     await page.getByText("A control every 7 days.").waitFor();
     await press(page, "Monthly report");
     expect(await page.getByRole("link", { name: "Download the PDF" }).getAttribute("href")).toMatch(

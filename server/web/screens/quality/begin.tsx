@@ -1,26 +1,23 @@
+import { useState } from "preact/hooks";
 import type { DevicesBody } from "../../../dashboard/types/devices.ts";
 import { useResource } from "../../resource.tsx";
+import { may } from "../../session.ts";
 import { translations } from "../../text.ts";
+import { SetSchedule } from "./dialogs/schedule.tsx";
 
 /**
  * Profiles whose devices mark their controls, by their messages: a control then arrives by itself. The others' controls are found
  * by the sample numbers that the clinic names, or typed.
  */
 const MARKS_CONTROLS: ReadonlySet<string> = new Set([
-  ...[
-    "abaxis-vetscan-vs2",
-    "biosystems-ba",
-    "epoc",
-    "fuji-dri-chem-nx",
-    "fuji-dri-chem-nx-hl7",
-    "mindray-bc",
-    "mindray-bs",
-  ],
-  ...["mindray-bc2800vet", "mythic", "siemens-clinitek", "siemens-dca", "sysmex-xn", "urit-5160", "urit-chem"],
+  ...["abaxis-vetscan-vs2", "abaxis-vetscan-vs2-csv", "biosystems-ba", "epoc", "fuji-au", "fuji-dri-chem-nx"],
+  ...["fuji-dri-chem-nx-hl7", "mindray-bc", "mindray-bc2800vet", "mindray-bs", "mythic", "siemens-clinitek"],
+  ...["siemens-dca", "sysmex-xn", "urit-5160", "wondfo-finecare-csv", "zybio-z"],
 ]);
 
 /** Says a clinic without controls what they are, which of its devices send them, and how to begin. */
-export function Begin({ hasQuestions }: { hasQuestions: boolean }) {
+export function Begin({ hasQuestions, reload }: { hasQuestions: boolean; reload: () => Promise<void> }) {
+  const [isOpen, setOpen] = useState(false);
   const devices = useResource<DevicesBody>("/devices").data?.agents.flatMap((agent) => agent.devices) ?? [];
   return (
     <section class="card begin-steps" aria-labelledby="begin">
@@ -47,6 +44,14 @@ export function Begin({ hasQuestions }: { hasQuestions: boolean }) {
         <li>{t("step3")}</li>
       </ol>
       {hasQuestions && <p>{t("answerFirst")}</p>}
+      {may("admin") && devices.length > 0 && (
+        <p>
+          <button type="button" onClick={() => setOpen(true)}>
+            {t("remind")}
+          </button>
+        </p>
+      )}
+      {isOpen && <SetSchedule devices={[]} device={undefined} close={() => setOpen(false)} reload={reload} />}
     </section>
   );
 }
@@ -64,8 +69,8 @@ const t = translations({
   devices: ["Your devices", "Cihazlarınız"],
   sends: ["marks its controls and sends them by itself", "kontrollerini işaretler ve kendiliğinden gönderir"],
   doesNotMark: [
-    "type its controls here, or name their sample numbers in its settings on the Devices page",
-    "kontrollerini buradan girin ya da numune numaralarını Cihazlar sayfasındaki ayarlarında belirtin",
+    "type its controls here, or name their sample numbers under Devices, Edit devices",
+    "kontrollerini buradan girin ya da numune numaralarını Cihazlar, Cihazları düzenle altında belirtin",
   ],
   steps: ["Begin in three steps", "Üç adımda başlayın"],
   step1: [
@@ -80,6 +85,7 @@ const t = translations({
     "Enter the limits of the sheet. From then on each control is judged, and this page says what to do.",
     "Prospektüsteki sınırları girin. Bundan sonra her kontrol değerlendirilir ve ne yapılacağını bu sayfa söyler.",
   ],
+  remind: ["Remind us of controls", "Kontrolleri hatırlat"],
   answerFirst: [
     "A device has sent controls already: answer the question above.",
     "Bir cihaz zaten kontrol göndermiş: yukarıdaki soruyu yanıtlayın.",

@@ -55,7 +55,7 @@ function Page({ body, chosen, names, quality }: PageProps) {
       <Head body={body} device={device} names={names} isCalm={isCalm} reload={reload} />
       <Questions questions={body.questions} reload={reload} />
       {chosen === null ? (
-        <Begin hasQuestions={body.questions.length > 0} />
+        <Begin hasQuestions={body.questions.length > 0} reload={reload} />
       ) : (
         <>
           <Filters of={body} chosen={chosen} names={names} show={show} />
@@ -71,7 +71,7 @@ function Page({ body, chosen, names, quality }: PageProps) {
               {chosen.series !== null && <AllAnalytes device={chosen.device} series={chosen.series} names={names} />}
               {series.data !== undefined && <Limits of={series.data} names={names} reload={reload} />}
               {series.data !== undefined && <Rules of={series.data} names={names} reload={reload} />}
-              <Schedule device={chosen.device} reload={reload} />
+              <Schedule devices={body.devices} device={chosen.device} reload={reload} />
             </aside>
           </div>
         </>

@@ -141,7 +141,15 @@ export function Rules({ of: { series, rules }, names, reload }: PartProps) {
 }
 
 /** How often the device needs a control, and when the next one is due. */
-export function Schedule({ device, reload }: { device: ControlledDevice; reload: () => Promise<void> }) {
+export function Schedule({
+  devices,
+  device,
+  reload,
+}: {
+  devices: readonly ControlledDevice[];
+  device: ControlledDevice;
+  reload: () => Promise<void>;
+}) {
   const [isOpen, setOpen] = useState(false);
   const { schedule } = device;
   const isLate = schedule !== null && isPast(schedule.due_at);
@@ -160,7 +168,7 @@ export function Schedule({ device, reload }: { device: ControlledDevice; reload:
           </button>
         </p>
       )}
-      {isOpen && <SetSchedule device={device} close={() => setOpen(false)} reload={reload} />}
+      {isOpen && <SetSchedule devices={devices} device={device} close={() => setOpen(false)} reload={reload} />}
     </section>
   );
 }

@@ -33,7 +33,6 @@ const icons: Record<FirstStep, IconName> = {
 /** Shows an admin what a new clinic does before its first result. Each step goes when it is done or skipped. */
 export function FirstSteps({ steps, reload }: { steps: readonly FirstStep[]; reload: () => Promise<void> }) {
   const { run, retry, error } = useAction();
-  if (steps.length === 0) return null;
   const skip = (step: FirstStep) =>
     run(async () => {
       await call("POST", `${clinicPath()}/today/skipped-steps`, { step });

@@ -1,9 +1,9 @@
 import { useEffect } from "preact/hooks";
 import type { TodayState } from "../../../dashboard/types/results/today.ts";
+import { lazy } from "../../lazy.tsx";
 import { Loaded, useResource } from "../../resource.tsx";
 import { todayText } from "../../text.ts";
 import { LeftOut } from "../../ui/list/left-out.tsx";
-import { FirstSteps } from "./first-steps.tsx";
 import { countNeeds, Later, Needs } from "./needs.tsx";
 import { Newest } from "./newest.tsx";
 import { TheDay } from "./the-day.tsx";
@@ -12,6 +12,9 @@ import "./today.css";
 
 /** Interval of reloads: an agent that becomes silent changes no data. */
 const REFRESH_MS = 60_000;
+
+/** Only an admin of a new clinic needs them. */
+const FirstSteps = lazy(async () => (await import("./first-steps.tsx")).FirstSteps);
 
 /** Shows the work that waits for a person, and the newest results. */
 export function Today() {
@@ -29,7 +32,7 @@ export function Today() {
           <div class="split">
             <div>
               <Needs state={state} reload={today.reload} />
-              <FirstSteps steps={state.first_steps} reload={today.reload} />
+              {state.first_steps.length > 0 && <FirstSteps steps={state.first_steps} reload={today.reload} />}
               <Later state={state} reload={today.reload} />
               <Newest results={state.newest} />
             </div>

@@ -42,7 +42,7 @@ export function ControlRows({
             change({ analyte: code, unit: units[0] ?? null, units, target: null, text: "" });
           }}
         >
-          <option value="">{t("chooseAnalyte")}</option>
+          <option value="">{t("choose")}</option>
           {others.map(({ code }) => (
             <option key={code} value={code}>
               {analyteTitle(code, names)}

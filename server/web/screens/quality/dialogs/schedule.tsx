@@ -1,44 +1,57 @@
+import { useState } from "preact/hooks";
 import type { ControlledDevice, ScheduleBody } from "../../../../dashboard/types/quality.ts";
 import { call } from "../../../api.ts";
 import { clinicPath } from "../../../session.ts";
 import { Field } from "../../../ui/form/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
-import { deviceTitle } from "../words/words.ts";
+import { DeviceChoice } from "./device-choice.tsx";
 import { t } from "./texts.ts";
 
-/** Asks how many days lie between controls of a device. */
+/** Asks how many days lie between controls of a device. It may be one that never had a control. */
 export function SetSchedule({
+  devices,
   device,
   close,
   reload,
 }: {
-  device: Pick<ControlledDevice, "device_id" | "name" | "schedule">;
+  devices: readonly ControlledDevice[];
+  device: ControlledDevice | undefined;
   close: () => void;
   reload: () => Promise<void>;
 }) {
-  const save = async ({ days = "" }: Record<string, string>) => {
-    const body: ScheduleBody = { device_id: device.device_id, every_days: days === "" ? null : Number(days) };
+  const [id, setId] = useState(device?.device_id ?? "");
+  const [days, setDays] = useState(daysOf(device));
+  const save = async () => {
+    const body: ScheduleBody = { device_id: id, every_days: days === "" ? null : Number(days) };
     await call("PUT", `${clinicPath()}/quality/schedule`, body);
     await reload();
   };
   return (
-    <FormDialog
-      title={t("scheduleTitle", { device: deviceTitle(device) })}
-      close={close}
-      act={save}
-      button={t("scheduleButton")}
-    >
+    <FormDialog title={t("scheduleTitle")} close={close} act={save} button={t("scheduleButton")} isReady={id !== ""}>
       <p class="quiet">{t("scheduleWhy")}</p>
+      <DeviceChoice
+        devices={devices}
+        chosen={id}
+        choose={(next) => {
+          setId(next);
+          setDays(daysOf(devices.find(({ device_id }) => device_id === next)));
+        }}
+        other={t("choose")}
+      />
       <Field label={t("everyDays")} hint={t("everyHint")}>
         <input
           type="number"
-          name="days"
           min={1}
           max={366}
           step={1}
-          defaultValue={device.schedule === null ? "" : String(device.schedule.every_days)}
+          value={days}
+          onInput={({ currentTarget }) => setDays(currentTarget.value)}
         />
       </Field>
     </FormDialog>
   );
+}
+
+function daysOf(device: ControlledDevice | undefined): string {
+  return device?.schedule == null ? "" : String(device.schedule.every_days);
 }

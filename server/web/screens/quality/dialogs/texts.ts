@@ -31,7 +31,7 @@ export const t = translations({
     "{z} SS: çok sapmış. Karıştırın ya da yeni bir flakon açıp yeniden çalışın",
   ],
   addAnalyte: ["Add an analyte", "Analit ekle"],
-  chooseAnalyte: ["Choose…", "Seçin…"],
+  choose: ["Choose…", "Seçin…"],
   unit: ["Unit of {analyte}", "{analyte} birimi"],
   comment: ["Comment", "Not"],
   otherRules: [
@@ -114,7 +114,7 @@ export const t = translations({
   subjectHint: ["Of the reagent or part. May stay empty.", "Reaktifin ya da parçanın adı. Boş kalabilir."],
   optionalLot: ["Lot of the reagent", "Reaktif lotu"],
   words: ["Words", "Açıklama"],
-  scheduleTitle: ["How often does {device} need a control?", "{device} ne sıklıkta kontrol ister?"],
+  scheduleTitle: ["How often is a control needed?", "Ne sıklıkta kontrol gerekir?"],
   scheduleWhy: [
     "Today reminds you when one is due. The maker's manual says how often; many desk analyzers need one a month.",
     "Süresi gelince Bugün sayfası hatırlatır. Sıklığı üreticinin kılavuzu söyler; çoğu masaüstü analizör ayda bir ister.",

@@ -1,14 +1,13 @@
 import { useState } from "preact/hooks";
 import type { ControlledDevice, ShownSeries, TypedControl } from "../../../../dashboard/types/quality.ts";
-import type { DevicesBody } from "../../../../dashboard/types/devices.ts";
 import { call } from "../../../api.ts";
-import { useResource } from "../../../resource.tsx";
 import { clinicPath } from "../../../session.ts";
 import { Field } from "../../../ui/form/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
 import type { Names } from "../words/words.ts";
 import { ControlFields, type ControlName, namesOf, textOrNull } from "./control-fields.tsx";
 import { ControlRows, type TypedValue } from "./control-rows.tsx";
+import { DeviceChoice } from "./device-choice.tsx";
 import { t } from "./texts.ts";
 import { instantText, nowText, TimeField } from "./when.tsx";
 
@@ -65,9 +64,9 @@ export function TypeControl({
           setKey(controlsOf(devices.find(({ device_id }) => device_id === next))[0]?.key ?? OTHER);
           setValues([]);
         }}
-        name={deviceName}
-        rename={setDeviceName}
+        other={t("otherDevice")}
       />
+      {id === OTHER && <DeviceName name={deviceName} rename={setDeviceName} />}
       <ControlChoice known={known} chosen={key} choose={setKey} />
       {control === undefined && <ControlFields of={own} change={setOwn} />}
       <TimeField label={t("measured")} text={when} change={setWhen} />
@@ -80,6 +79,20 @@ export function TypeControl({
         <input name="comment" maxLength={500} autocomplete="off" />
       </Field>
     </FormDialog>
+  );
+}
+
+function DeviceName({ name, rename }: { name: string; rename: (name: string) => void }) {
+  return (
+    <Field label={t("deviceName")} hint={t("deviceNameHint")}>
+      <input
+        required
+        maxLength={64}
+        autocomplete="off"
+        value={name}
+        onInput={({ currentTarget }) => rename(currentTarget.value)}
+      />
+    </Field>
   );
 }
 
@@ -105,48 +118,6 @@ function ControlChoice({
         <option value={OTHER}>{t("otherControl")}</option>
       </select>
     </Field>
-  );
-}
-
-function DeviceChoice({
-  devices,
-  chosen,
-  choose,
-  name,
-  rename,
-}: {
-  devices: readonly ControlledDevice[];
-  chosen: string;
-  choose: (id: string) => void;
-  name: string;
-  rename: (name: string) => void;
-}) {
-  const connected = useResource<DevicesBody>("/devices").data?.agents.flatMap((agent) => agent.devices) ?? [];
-  const ids = [...devices.map(({ device_id }) => device_id), ...connected.map(({ id }) => id)];
-  return (
-    <>
-      <Field label={t("device")}>
-        <select value={chosen} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-          {[...new Set(ids)].map((id) => (
-            <option key={id} value={id}>
-              {id}
-            </option>
-          ))}
-          <option value={OTHER}>{t("otherDevice")}</option>
-        </select>
-      </Field>
-      {chosen === OTHER && (
-        <Field label={t("deviceName")} hint={t("deviceNameHint")}>
-          <input
-            required
-            maxLength={64}
-            autocomplete="off"
-            value={name}
-            onInput={({ currentTarget }) => rename(currentTarget.value)}
-          />
-        </Field>
-      )}
-    </>
   );
 }
 
