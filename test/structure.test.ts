@@ -187,13 +187,14 @@ server/records/controls: server/dashboard/types server/database server/records/a
 server/records/destinations: server/dashboard/types server/database shared
 server/records/destinations/csv: server/database server/records/destinations
 server/records/destinations/hl7: server/database server/records/destinations server/records/studies shared
-server/records/filing: server/dashboard/types server/database server/records/changes server/records/codes server/records/orders server/records/patients server/records/studies shared
+server/records/filing: server/dashboard/types server/database server/records/changes server/records/codes server/records/orders server/records/patients server/records/quality-marks server/records/studies shared
 server/records/follow-up: server/dashboard/types server/database server/records/results server/records/studies shared
 server/records/intervals: server/dashboard/types server/database server/records/clinics server/records/studies shared
 server/records/inventory: server/dashboard/types server/database server/records/changes server/records/patients server/records/webhooks shared
 server/records/manual: server/dashboard/types server/database server/records/audit server/records/clinics server/records/patients server/records/studies shared
 server/records/orders: server/dashboard/types server/database server/records/audit server/records/clinics server/records/studies server/records/webhooks shared
 server/records/patients: server/dashboard/types server/database server/records/audit server/records/changes server/records/comparison server/records/studies shared
+server/records/quality-marks: server/dashboard/types server/database server/records/audit server/records/changes server/records/controls server/records/studies shared
 server/records/registry: server/dashboard/types server/database server/records/audit server/records/calendar server/records/changes server/records/filing server/records/inventory server/records/orders server/records/patients server/records/studies server/records/unmatched server/records/webhooks shared
 server/records/results: server/dashboard/types server/database server/records/clinics server/records/comparison server/records/patients server/records/studies server/records/trail server/records/unmatched shared
 server/records/sharing: server/dashboard/types server/database server/records/clinics server/records/orders server/records/patients server/records/studies shared

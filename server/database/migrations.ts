@@ -1184,6 +1184,11 @@ const qualityControl = ({ id, orderedText }: Engine) => `
   create index device_event_of_device on device_event (clinic_id, device_id, at);
 `;
 
+// The state of a device's controls when it measured a study.
+const studyQuality = () => `
+  alter table study add column quality text;
+`;
+
 /**
  * The baseline, then what each later version changes. Released entries stay as they are, because databases of clinics have run
  * them.
@@ -1213,6 +1218,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   sentProfiles,
   destinations,
   qualityControl,
+  studyQuality,
 ];
 
 /** Version of the schema that this program knows. */

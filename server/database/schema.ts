@@ -851,6 +851,11 @@ export interface OptionalStudyColumns {
   /** The order that the study answers, and its number in the software that sent it. Facts of an order never change. */
   order_fp: string | null;
   order_number: string | null;
+  /**
+   * The state of its device's controls then, as JSON (StudyQuality). Null where the clinic kept no controls of the device yet; see
+   * records/quality-marks.
+   */
+  quality: string | null;
 }
 
 export type StudyCause =

@@ -28,13 +28,14 @@ export async function findPatientFacts(
 }
 
 export async function factsOfStudy(session: Session, clinicId: number, walked: WalkedStudy): Promise<StudyFacts> {
-  const { id, study, species, revision, receivedAt, changedAt, source } = walked;
+  const { id, study, species, revision, receivedAt, changedAt, source, quality } = walked;
   const order = study.order && (await findWalkedOrder(session, clinicId, study.order.fp));
   // Most studies have one revision.
   const earlier = revision === 1 ? [] : await listFiledRevisions(session, id);
   return {
     ...{ study, species, issuedAt: receivedAt, updatedAt: changedAt },
     studyInstanceUid: source?.study_instance_uid ?? null,
+    quality,
     history: historyOf(
       { patientFp: study.patient_fp, results: study.results },
       earlier.map(({ patient_fp, results }) => ({ patientFp: patient_fp, results })),

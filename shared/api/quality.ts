@@ -109,13 +109,5 @@ export const QualityOutcome = Type.Object({
 });
 export type QualityOutcome = Static<typeof QualityOutcome>;
 
-/**
- * The state of a device's controls when a patient's value was measured. `none`: no control of the analyte is known, or the last one is
- * older than the clinic's schedule allows.
- */
-export const Quality = Type.Enum(["ok", "warning", "failed", "none"], {
-  description:
-    "State of the analyzer's quality control when it measured the value. Absent for a device whose controls the clinic does not " +
-    "keep here. It never changes a value or a flag.",
-});
-export type Quality = Static<typeof Quality>;
+// The state of studies is a part of them; see study.ts.
+export { Quality } from "./study.ts";

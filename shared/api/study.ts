@@ -27,6 +27,19 @@ export const Comparator = Type.Enum(["<", "<=", ">", ">="], {
 });
 export type Comparator = Static<typeof Comparator>;
 
+/**
+ * The state of a device's controls when a patient's value was measured. `none`: no control of the analyte is known, or the last one is
+ * older than the clinic's schedule allows.
+ */
+export const Quality = Type.Enum(["ok", "warning", "failed", "none"], {
+  description:
+    "State of the analyzer's quality control when it measured the value. `failed`: the last control before it failed. `warning`: " +
+    "that control was a little off, or the next one failed. `none`: no control is known, or none within the clinic's schedule. " +
+    "Absent for a device whose controls the clinic did not keep here then. It never changes a value or a flag, and may change " +
+    "later, when a control comes late or is corrected.",
+});
+export type Quality = Static<typeof Quality>;
+
 /** Origin of a result's code outside the catalogue: the device itself, or the clinic's mapping of the device's code. */
 export const CodeSource = Type.Enum(["device", "clinic"], {
   description:
@@ -160,7 +173,7 @@ const ResultCodes = {
 
 /** A result as the read API returns it. */
 const ReadResult = Type.Object(
-  { ...Result.properties, ...ResultCodes },
+  { ...Result.properties, ...ResultCodes, quality: Type.Optional(Quality) },
   { title: "AnalyteResult", description: "One analyte of a study.", additionalProperties: false },
 );
 export type ReadResult = Static<typeof ReadResult>;
@@ -190,6 +203,12 @@ const readProperties = {
       description: "Time at which this revision replaced one that clinics could read. Absent if none could.",
     }),
   ),
+  quality: Type.Optional({
+    ...Quality,
+    description:
+      "The worst `quality` of the results: `failed`, then `warning`, `none`, `ok`. Absent for a device whose controls the clinic did " +
+      "not keep here then.",
+  }),
 };
 
 /** A study as the read API returns it, with facts that only the server knows. */

@@ -16,6 +16,7 @@ import { isAfterClock, isRealDate, isRealInstant } from "../../../shared/schema/
 import { ApiError } from "../../http/errors.ts";
 import { keyOf } from "../../http/request-context.ts";
 import { storeRecords } from "../../records/controls/runs.ts";
+import { remarkStudies } from "../../records/quality-marks/remark-studies.ts";
 import type { RouteContext } from "../context.ts";
 import { FAULTS_MAX, faultList } from "./pushed-study.ts";
 
@@ -39,7 +40,11 @@ export function qualityRoute(app: FastifyInstance, { store, now }: Pick<RouteCon
     const valid = readings.flatMap((reading) => ("record" in reading ? [reading.record] : []));
     // A record is stored once by its fp.
     const stored = await store.transaction(
-      (session) => storeRecords(session, { clinicId, now: clock, by: null }, valid),
+      async (session) => {
+        const written = await storeRecords(session, { clinicId, now: clock, by: null }, valid);
+        await remarkStudies(session, clinicId, written.changed, clock);
+        return written;
+      },
       { repeatable: true },
     );
     const next = stored.outcomes.values();
@@ -74,7 +79,7 @@ function readRecord(pushed: unknown, now: number): { record: QualityRecord } | {
   const candidate = wellFormed(knownPart(schema, pushed));
   const faults: string[] = problems(check, candidate, FAULTS_MAX);
   if (check.Check(candidate)) {
-    const record = candidate as QualityRecord;
+    const record = candidate;
     faults.push(...textProblems(record), ...timeProblems(record));
     const at = timeOf(record);
     if (faults.length === 0 && isAfterClock(at, now)) {

@@ -25,7 +25,7 @@ export class PdfThread {
     this.#timeMs = timeMs;
   }
 
-  /** Makes the PDF of a study. @throws ApiError if many wait, or it is beyond the limits of time and memory */
+  /** Makes a PDF. @throws ApiError if many wait, or it is beyond the limits of time and memory */
   async make(request: PdfRequest): Promise<Buffer> {
     if (this.#waiting >= WAITING_MAX)
       throw new ApiError("SERVER.UNAVAILABLE", "", { headers: { "retry-after": "10" } });
@@ -57,7 +57,7 @@ export class PdfThread {
     worker.removeAllListeners("message");
     if (result === "limits") {
       this.#end();
-      refuse(refusal("STUDY.TOO_LONG"));
+      refuse(refusal("study" in request ? "STUDY.TOO_LONG" : "CONTROL.TOO_LONG"));
     }
     this.#idle = setTimeout(() => this.#end(), IDLE_MS).unref();
     if ("error" in result) throw new Error(result.error);

@@ -23,6 +23,8 @@ export interface PdfNode {
   readonly fit?: readonly [number, number];
   readonly layout?: string;
   readonly noWrap?: boolean;
+  /** Keeps a stack on one page. */
+  readonly unbreakable?: boolean;
   readonly width?: "auto" | number;
   readonly columnGap?: number;
   readonly margin?: readonly [number, number, number, number];
@@ -34,8 +36,17 @@ export interface PdfNode {
   readonly alignment?: "right";
 }
 
-/** A drawn part of a picture: a rectangle, a filled polygon or a ring, in points. */
+/** A drawn part of a picture: a line, a rectangle, a filled polygon or a ring, in points. */
 export type PdfShape =
+  | {
+      readonly type: "line";
+      readonly x1: number;
+      readonly y1: number;
+      readonly x2: number;
+      readonly y2: number;
+      readonly lineColor: string;
+      readonly lineWidth: number;
+    }
   | {
       readonly type: "ellipse";
       readonly x: number;

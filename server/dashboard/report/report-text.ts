@@ -29,6 +29,8 @@ const words = {
   others: ["the others", "diğerleri"],
   ofDevice: ["the device's own interval", "cihazın kendi aralığı"],
   comments: ["The analyzer on the sample", "Analizörün numune hakkındaki bildirimi"],
+  control: ["Quality control of the analyzer", "Analizörün kalite kontrolü"],
+  released: ["Released by", "Serbest bırakan"],
   notReported: ["Without a result", "Sonucu olmayanlar"],
   noResults: ["This study has no measured values.", "Bu tetkikte ölçülmüş değer yok."],
   fromVet: ["From your vet", "Veteriner hekiminizden"],

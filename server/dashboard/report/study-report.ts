@@ -1,6 +1,7 @@
 import { DateTime } from "luxon";
 import type { Language } from "../../../shared/api/language.ts";
 import { doubtText, remarkText } from "../../../shared/clinical/device-words/device-words.ts";
+import { isReleased, qualityOf, studyQualityText } from "../../../shared/clinical/control/study-quality.ts";
 import { flagReasonText } from "../../../shared/clinical/flag-reasons.ts";
 import { whyText } from "../../../shared/clinical/passport/why-words.ts";
 import type { ReportContext, ReportedStudy } from "../types/results/report.ts";
@@ -67,7 +68,24 @@ export function studyReport(study: ReportedStudy, context: ReportContext): PdfDo
   };
 }
 
-/** Lists all that the table cannot show: tests without a result, the analyzer's words on the sample, sources of the intervals. */
+/** The state of the device's controls when it measured the study, in one sentence, and who released it with which reason. */
+function controlLines({ quality, acquired_at }: ReportedStudy, context: ReportContext): string[] {
+  const { zone, language } = context;
+  const day = DateTime.fromISO(acquired_at, { zone });
+  const timeOf = (ms: number) => {
+    const time = DateTime.fromMillis(ms, { zone }).setLocale(language);
+    const short = time.hasSame(day, "day") ? DateTime.TIME_SIMPLE : DateTime.DATETIME_MED;
+    return time.toLocaleString(short).replaceAll("\u202f", "\u00a0");
+  };
+  const text = quality && studyQualityText(quality, timeOf, language);
+  if (quality === null || text === null) return [];
+  const { released } = quality;
+  if (released === undefined || !isReleased(quality)) return [text];
+  const at = timeText(new Date(released.at).toISOString(), context);
+  return [text, `${reportWord(language, "released")}: ${released.by}, ${at}. ${released.reason}`];
+}
+
+/** Lists all that the table cannot show: the device's controls, tests without a result, the analyzer's words on the sample, sources of the intervals. */
 function belowTable(study: ReportedStudy, sources: readonly string[], context: ReportContext): PdfContent[] {
   const { language } = context;
   const word = (name: ReportWord) => reportWord(language, name);
@@ -81,6 +99,7 @@ function belowTable(study: ReportedStudy, sources: readonly string[], context: R
           { stack: lines, style: "quiet" },
         ];
   return [
+    ...section("control", controlLines(study, context)),
     ...section("notReported", gaps),
     ...section("comments", comments),
     ...(sources.length === 0 ? [] : [originOfRows(study.rows, sources, context)]),
@@ -321,7 +340,7 @@ export const studyCsvHeads: readonly CsvCell[] = [
   ...["study_fp", "patient", "acquired_at", "device_name", "analyte", "name", "comparator_and_value", "unit"],
   ...["reference_range", "flag", "side", "device_range", "device_flag", "code_source", "reason", "comment", "abnormal"],
   ...["study_comments", "flagged_species", "sample_ids", "order", "interval_source", "interval_why"],
-  ...["sent_value", "sent_unit", "sent_reference_range"],
+  ...["sent_value", "sent_unit", "sent_reference_range", "quality"],
 ];
 
 /** Returns the lines of a study. Heads, flags and codes are the API's; sentences for people are in the language. */
@@ -352,6 +371,7 @@ export function studyCsvRows(study: StudyPage, language: Language): CsvCell[][] 
       row.why.length === 0 ? null : whyText(row.why, language),
     ],
     ...[row.number === null ? row.sent.value : numberCell(row.sent.value), row.sent.unit, row.sent.reference_range],
+    study.quality && qualityOf(study.quality, row.analyte),
   ]);
   return [...rows, ...gaps];
 }

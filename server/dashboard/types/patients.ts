@@ -167,6 +167,8 @@ export interface ResultValue extends Result {
   change: ResultChange | null;
   /** With `?analyte=`: its place among the curves; null for words. */
   curve?: CurvePlace | null;
+  /** Present if a control of the device failed before or after the measurement. */
+  control_failed?: true;
 }
 
 export interface CurvePlace {

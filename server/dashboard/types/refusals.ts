@@ -46,12 +46,16 @@ const english = {
   "STUDY.NOT_TYPED": () => "Nobody typed this study: its device corrects it",
   "STUDY.FLAGGED": () => "This study is flagged for its patient as it is",
   "STUDY.OTHER_CLINIC": () => "This is a study of another clinic",
+  "QUALITY.NOTHING": () => "No control failed around this study: there is nothing to release",
+  "QUALITY.CHANGED": () => "Another control came meanwhile. Load the page again, and look at its state",
   "STUDY.TOO_LONG": () => "This study is too long for a PDF file. Take the CSV file",
   "SHARE.UNMATCHED": () => "This study has no patient yet, so it is not shared. Place it first",
   "SHARE.REJECTED": () => "This study is rejected, so it is not shared",
   "SHARE.CONFLICT": () =>
     "The device sent a contradicting result for this study, so it is not shared. Look at both, and run the sample again if in doubt",
   "SHARE.PENDING": (tests) => `Tests of its order still run, so it is not shared yet: ${tests}`,
+  "SHARE.CONTROL": (analytes) =>
+    `The device's control failed before it measured ${analytes}, so the study is not shared. Measure again, or release it with a reason`,
   "SHARE.TOO_MANY": (most) => `The study has ${most} links that open, the most. Revoke one first`,
   "SHARE.ADDRESS": () => "This is not one e-mail address: enter one such as owner@example.com",
   "SHARE.JUST_SENT": (seconds) => `The report went to this address just now: wait ${secondsOf(seconds)}`,
@@ -148,6 +152,7 @@ const english = {
   "ORDER.OTHER_PATIENT": () => "This order is for another animal than the results",
   "ORDER.OTHER_ORDER": () => "These results have an order already",
   "ORDER.NOT_ATTACHED": () => "The last change of these results was another one",
+  "CONTROL.TOO_LONG": () => "This month has too many controls for a PDF file. Take the CSV file",
   "CONTROL.PROPOSAL_CHANGED": () =>
     "The first runs of this control changed meanwhile, and so did their mean and SD. Look at the new proposal, then accept it",
   "NETWORK.OTHER_CLINICS": () =>
@@ -210,12 +215,16 @@ const turkish: Record<RefusalCode, Words> = {
   "STUDY.NOT_TYPED": () => "Bu tetkiki kimse elle girmedi: onu cihazı düzeltir",
   "STUDY.FLAGGED": () => "Bu tetkik hastasına göre zaten işaretli",
   "STUDY.OTHER_CLINIC": () => "Bu tetkik başka bir kliniğin",
+  "QUALITY.NOTHING": () => "Bu tetkikin çevresinde başarısız kontrol yok: serbest bırakılacak bir şey yok",
+  "QUALITY.CHANGED": () => "Bu arada başka bir kontrol geldi. Sayfayı yeniden yükleyip durumuna bakın",
   "STUDY.TOO_LONG": () => "Bu tetkik PDF dosyası için çok uzun. CSV dosyasını alın",
   "SHARE.UNMATCHED": () => "Bu tetkikin henüz hastası yok, bu yüzden paylaşılmaz. Önce yerleştirin",
   "SHARE.REJECTED": () => "Bu tetkik reddedildi, bu yüzden paylaşılmaz",
   "SHARE.CONFLICT": () =>
     "Cihaz bu tetkik için çelişen bir sonuç gönderdi, bu yüzden paylaşılmaz. İkisine de bakın, kuşkuda kalırsanız numuneyi yeniden çalıştırın",
   "SHARE.PENDING": (tests) => `İstemin bazı testleri sürüyor, bu yüzden henüz paylaşılmaz: ${tests}`,
+  "SHARE.CONTROL": (analytes) =>
+    `${analytes} ölçülmeden önce cihazın kontrolü başarısız oldu, bu yüzden tetkik paylaşılmaz. Yeniden ölçün ya da nedenini yazarak serbest bırakın`,
   "SHARE.TOO_MANY": (most) => `Bu tetkikin açılan ${most} bağlantısı var, en çok bu kadar olur. Önce birini iptal edin`,
   "SHARE.ADDRESS": () => "Bu tek bir e-posta adresi değil: owner@example.com gibi bir adres girin",
   "SHARE.JUST_SENT": (seconds) => `Rapor bu adrese az önce gönderildi: ${seconds} saniye bekleyin`,
@@ -309,6 +318,7 @@ const turkish: Record<RefusalCode, Words> = {
   "ORDER.OTHER_PATIENT": () => "Bu istem, sonuçlardan başka bir hayvan için",
   "ORDER.OTHER_ORDER": () => "Bu sonuçların zaten bir istemi var",
   "ORDER.NOT_ATTACHED": () => "Bu sonuçların son değişikliği başka bir değişiklikti",
+  "CONTROL.TOO_LONG": () => "Bu ayın kontrolleri PDF dosyası için çok fazla. CSV dosyasını alın",
   "CONTROL.PROPOSAL_CHANGED": () =>
     "Bu kontrolün ilk ölçümleri bu arada değişti; ortalama ve SS de değişti. Yeni öneriye bakın, sonra kabul edin",
   "NETWORK.OTHER_CLINICS": () =>

@@ -1,5 +1,6 @@
 import type { Patient } from "../../../shared/api/patient.ts";
 import type { Study } from "../../../shared/api/study.ts";
+import type { StudyQuality } from "../../../shared/clinical/control/study-quality.ts";
 
 // What the encoders read. They know neither a database nor a request.
 
@@ -31,6 +32,8 @@ export interface StudyFacts {
   readonly updatedAt: number;
   readonly studyInstanceUid: string | null;
   readonly history: StudyHistory;
+  /** The state of its device's controls; null where its clinic kept none. */
+  readonly quality: StudyQuality | null;
   /** The order of the study if it is one of the clinic; an order of another clinic is not readable. */
   readonly order: OrderName | null;
 }

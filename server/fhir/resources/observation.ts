@@ -1,6 +1,7 @@
 import type { Observation, ObservationReferenceRange } from "fhir/r4.js";
 import type { Result } from "../../../shared/api/study.ts";
 import type { Analyte } from "../../../shared/clinical/analytes/analytes.ts";
+import { isFailure, studyQualityText } from "../../../shared/clinical/control/study-quality.ts";
 import type { Place, StudyFacts } from "./facts.ts";
 import { deviceId, idOf, observationId, reference } from "./ids.ts";
 import { basedOn } from "./service-request.ts";
@@ -25,6 +26,7 @@ export function observation(facts: StudyFacts, index: number, place: Place): Obs
   const meaning = interpretation(result);
   const range = referenceRange(result, study.flagged_species ?? facts.species);
   const answered = basedOn(facts, place);
+  const notes = [result.comment, controlNote(facts, result)].filter(hasWords);
   return {
     resourceType: "Observation",
     id: observationId(fp, index),
@@ -38,11 +40,20 @@ export function observation(facts: StudyFacts, index: number, place: Place): Obs
     issued: new Date(issuedAt).toISOString(),
     ...valueOf(result, catalogued(result, modality)),
     ...(meaning === null ? {} : { interpretation: [meaning] }),
-    ...(hasWords(result.comment) ? { note: [{ text: result.comment }] } : {}),
+    ...(notes.length === 0 ? {} : { note: notes.map((text) => ({ text })) }),
     ...(isImaging(modality) ? {} : { specimen: reference("Specimen", idOf(fp)) }),
     device: { ...reference("Device", deviceId(device_name)), display: device_name },
     ...(range === null ? {} : { referenceRange: [range] }),
   };
+}
+
+/**
+ * Notes a failed control, as R4 has it: Observation.note takes "statements about significant, unexpected or unreliable results values".
+ * The status stays, because the value does. A warning and a missing control do not make a value unreliable.
+ */
+function controlNote({ quality }: StudyFacts, { analyte }: Result): string | null {
+  const marks = quality?.marks.filter((mark) => mark.analyte === analyte && isFailure(mark)) ?? [];
+  return marks.length === 0 ? null : studyQualityText({ marks }, (ms) => new Date(ms).toISOString(), "en");
 }
 
 /** A word is the value, also of a pad: its rank is a number of ours without a unit. */

@@ -11,6 +11,7 @@ import {
 } from "../../../shared/clinical/compare/compare.ts";
 import { boundsOf } from "../../../shared/clinical/analytes/value.ts";
 import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
+import { isFailure, type StudyQuality } from "../../../shared/clinical/control/study-quality.ts";
 import { substanceOf } from "../../../shared/clinical/compare/not-comparable.ts";
 import { analyteOf, shownIn } from "../../../shared/clinical/units/shown-result.ts";
 import type { ShownValue } from "../../../shared/clinical/units/shown-value.ts";
@@ -36,6 +37,8 @@ export interface PlacedResult {
   readonly unit: string | null;
   /** Equal for all results of one substance. */
   readonly subject: string;
+  /** Whether a control of the device failed before or after the measurement. The value stays, and compares as any other. */
+  readonly isControlFailed: boolean;
   /** In that unit. Null for words, the rank of a urine pad, and a code outside the catalogue. */
   readonly compared: ComparedResult | null;
 }
@@ -51,6 +54,7 @@ export type StoredResults = Parameters<typeof toStudy>[0] & {
   clinic_id: number | null;
   source: string | null;
   snapshot: string | null;
+  quality: string | null;
 };
 
 /** Returns the unit in which a reader sees an analyte; null for the unit that was sent. */
@@ -70,6 +74,8 @@ export function placedStudy(stored: StoredResults, { animal, unitOf, rangesOf }:
   // Ids of devices are unique within a clinic.
   const device = { name: study.device_name, id: id === null ? null : `${stored.clinic_id} ${id}` };
   const rows = (parseStored(stored.snapshot) as Snapshot | null)?.rows ?? [];
+  const quality = parseStored(stored.quality) as StudyQuality | null;
+  const failed = new Set(quality?.marks.filter(isFailure).map(({ analyte }) => analyte));
   const { ageDays } = signalmentAt(animal, study.acquired_at);
   const results = study.results.map((result, index) => {
     const row = rowFor(result, rows[index]);
@@ -80,7 +86,8 @@ export function placedStudy(stored: StoredResults, { animal, unitOf, rangesOf }:
     const unit = analyte === undefined ? null : isOdd ? result.unit : unitOf(analyte, result.unit);
     const compared = comparedOf({ result, row, analyte, device, unit, ageDays });
     const subject = subjectText(study, result, analyte);
-    return { study, device, result, row, ranges, analyte, unit, compared, subject };
+    const isControlFailed = failed.has(result.analyte);
+    return { study, device, result, row, ranges, analyte, unit, isControlFailed, compared, subject };
   });
   return { study, device, results };
 }
@@ -97,7 +104,7 @@ function comparedOf({
   device,
   unit,
   ageDays,
-}: Omit<PlacedResult, "study" | "ranges" | "compared" | "subject"> & {
+}: Omit<PlacedResult, "study" | "ranges" | "isControlFailed" | "compared" | "subject"> & {
   ageDays: number | null;
 }): ComparedResult | null {
   if (value === null || value_text !== undefined || analyte === undefined) return null;

@@ -139,7 +139,7 @@ function printedChange(
   return asPrinted({ ...change, absolute: Number(values[1]) - Number(values[0]) }, values);
 }
 
-function describe({ result, row }: PlacedResult, { value: text, number, ...shown }: ShownValue) {
+function describe({ result, row, isControlFailed }: PlacedResult, { value: text, number, ...shown }: ShownValue) {
   const isAsSent = shown.unit === (result.unit === null ? null : unitText(result.unit) || null);
   return {
     ...result,
@@ -148,6 +148,7 @@ function describe({ result, row }: PlacedResult, { value: text, number, ...shown
     text,
     ...(isAsSent ? {} : { sent: sentValue(result) }),
     device_label: result.code_source === "device" ? row?.device_label || null : null,
+    ...(isControlFailed ? { control_failed: true as const } : {}),
   };
 }
 

@@ -74,6 +74,7 @@ function resultBefore(before: PlacedResult, now: PlacedResult, later: number | n
     change: isComparable
       ? asPrinted({ ...change, absolute: printed ?? change.absolute }, isInUnit ? [value, shown.value] : [shown.value])
       : change,
+    ...(before.isControlFailed ? { control_failed: true as const } : {}),
   };
 }
 

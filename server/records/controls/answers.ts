@@ -22,9 +22,8 @@ export async function answersFor(
 /** Lists the samples that nobody has named, with the last run first. */
 export async function listQuestions(session: Session, clinicId: number): Promise<ControlQuestion[]> {
   const rows = await session.all(unnamed, { clinicId });
-  return rows.map(({ runs, last_at, ...row }) => ({
+  return rows.map(({ last_at, ...row }) => ({
     ...row,
-    runs: Number(runs),
     last_at: new Date(last_at).toISOString(),
   }));
 }
@@ -52,7 +51,8 @@ export async function answerQuestion(
   await auditCommand(session, `control name: ${named.level}, lot ${named.lot}`, [`${device_id} ${sample}`], actor);
   await moveRuns(session, key, kinds);
   const analytes = [...new Set(kinds.map(({ analyte }) => analyte))];
-  return { deviceId: device_id, analytes, from: fromAt };
+  const first = await session.first(firstOfSample, { ...key, from: fromAt });
+  return { deviceId: device_id, analytes, from: first?.at ?? actor.now };
 }
 
 interface Sample {
@@ -149,6 +149,17 @@ const kindsOfSample = query((db, p: Sample) =>
     .where("control_run.sample", "=", p.sample)
     .where(sentLevel, "=", p.sentLevel)
     .where(isAsked),
+);
+
+const firstOfSample = query((db, p: Sample & { from: number }) =>
+  db
+    .selectFrom("control_run")
+    .select((select) => select.fn.min("measured_at").as("at"))
+    .where("control_run.clinic_id", "=", p.clinicId)
+    .where("control_run.device_id", "=", p.device_id)
+    .where("control_run.sample", "=", p.sample)
+    .where(sentLevel, "=", p.sentLevel)
+    .where("control_run.measured_at", ">=", p.from),
 );
 
 const seriesOfSample = query((db, p: Sample) =>

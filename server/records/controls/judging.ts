@@ -56,7 +56,7 @@ export function grouped<Key, Item>(items: readonly Item[], keyOf: (item: Item) =
 }
 
 /** The target of a series at a time. */
-export function targetAt(targets: readonly TargetRow[], at: number): TargetRow | undefined {
+function targetAt(targets: readonly TargetRow[], at: number): TargetRow | undefined {
   return targets.findLast(({ from_at }) => from_at <= at);
 }
 

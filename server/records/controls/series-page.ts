@@ -13,7 +13,7 @@ import { type ControlGroup, controlGroups, type StoredValue } from "./history.ts
 import { allowableOf, biasOfSeries, rulesFor, sigmaOfSeries, type TargetedSeries, zOf } from "./judging.ts";
 import { runsWith, shownSeries, timestamp } from "./overview.ts";
 import { readExplanations, violationId } from "./remarks.ts";
-import { firstRuns, type SeriesRow } from "./series.ts";
+import { firstAt, firstRuns, type SeriesRow } from "./series.ts";
 import { maxAgeMs, readSettings } from "./settings.ts";
 
 // One series with its chart, its target and what broke a rule.
@@ -152,8 +152,8 @@ async function eventsOf(
   }));
   const lots: { at: number; series: TargetedSeries }[] = [];
   for (const series of group.series.filter(({ level }) => level === own.level)) {
-    const first = await session.first(firstOfSeries, { id: series.id });
-    if (first?.at != null) lots.push({ at: first.at, series });
+    const at = await firstAt(session, series.id);
+    if (at !== null) lots.push({ at, series });
   }
   const changes = lots
     .toSorted((one, other) => one.at - other.at)
@@ -234,7 +234,7 @@ const lastPrinted = query((db, p: { id: number }) =>
 );
 
 /** Counters are left out: they change with every sample. */
-export const deviceEvents = query((db, p: { clinicId: number; deviceId: string; from: number; to: number }) =>
+const deviceEvents = query((db, p: { clinicId: number; deviceId: string; from: number; to: number }) =>
   db
     .selectFrom("device_event")
     .select(["fp", "at", "event", "subject", "lot", "expires", "text", "author"])
@@ -245,13 +245,6 @@ export const deviceEvents = query((db, p: { clinicId: number; deviceId: string; 
     .where("event", "<>", "counter")
     .orderBy("at", "desc")
     .limit(EVENTS_MAX),
-);
-
-const firstOfSeries = query((db, p: { id: number }) =>
-  db
-    .selectFrom("control_value")
-    .select((select) => select.fn.min("measured_at").as("at"))
-    .where("series_id", "=", p.id),
 );
 
 const studiesBetween = query((db, p: { clinicId: number; from: number; to: number }) =>

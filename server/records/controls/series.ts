@@ -55,15 +55,15 @@ export async function findSeries(session: Session, clinicId: number, id: string)
 export async function refreshSeries(session: Session, clinicId: number, ids: Iterable<number>): Promise<void> {
   for (const id of ids) {
     const all = await session.first(totals, { id });
-    const counted = Number(all?.counted ?? 0);
-    const mean = counted < 2 ? null : Number(all?.mean);
+    const counted = all?.counted ?? 0;
+    const mean = counted < 2 ? null : (all?.mean ?? null);
     // E[v²] - E[v]² loses digits, and a control's CV of 0.1 % leaves ten of them.
-    const variance = mean === null ? 0 : ((Number(all?.squares) - mean * mean) * counted) / (counted - 1);
+    const variance = mean === null ? 0 : (((all?.squares ?? 0) - mean * mean) * counted) / (counted - 1);
     const recent = await session.first(nthLast, { id });
     await session.all(setTotals, {
       ...{ id, clinicId, counted, mean, sd: mean === null ? null : Math.sqrt(Math.max(0, variance)) },
       ...{
-        runs: Number(all?.runs ?? 0),
+        runs: all?.runs ?? 0,
         lastAt: all?.last_at ?? null,
         recentAt: recent?.measured_at ?? all?.first_at ?? null,
       },
@@ -90,6 +90,11 @@ async function deriveTarget(session: Session, id: number): Promise<void> {
   if (first === null || first.sd <= 0) return;
   const { mean, sd, runs, at } = first;
   await session.all(insertDerived, { id, mean, sd, runs, basis: "provisional", at });
+}
+
+/** Returns the time of the first value of a series, ms since 1970; null without any. */
+export async function firstAt(session: Session, id: number): Promise<number | null> {
+  return (await session.first(firstOfSeries, { id }))?.at ?? null;
 }
 
 /** Mean and SD of the first 20 values of a series that count; null before. `values` are in the order of measurement. */
@@ -253,6 +258,13 @@ const insertDerived = query(
       ...{ author: null, user_id: null, at: p.at },
     }),
   () => ({}),
+);
+
+const firstOfSeries = query((db, p: { id: number }) =>
+  db
+    .selectFrom("control_value")
+    .select((select) => select.fn.min("measured_at").as("at"))
+    .where("series_id", "=", p.id),
 );
 
 const firstPrinted = query((db, p: { id: number }) =>

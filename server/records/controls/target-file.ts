@@ -113,7 +113,7 @@ function readTarget(cell: (name: string) => string, fail: Fail): TargetValues | 
 
 function repeated(lines: readonly TargetLine[]): Fault[] {
   const seen = new Set<string>();
-  return lines.flatMap(({ line, key: { expires: _, ...key } }) => {
+  return lines.flatMap(({ line, key: { expires: _expires, ...key } }) => {
     const name = JSON.stringify(key);
     if (seen.has(name))
       return [{ line, column: null, code: "repeated" as const, value: `${key.analyte} ${key.level}` }];

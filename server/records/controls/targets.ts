@@ -3,7 +3,7 @@ import { targetOfRange } from "../../../shared/clinical/control/statistics.ts";
 import { type AuditActor, auditCommand } from "../audit/audit.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { ControlSeriesKey, Tables } from "../../database/schema.ts";
-import { type ChangedControls, firstRuns, refreshSeries, type SeriesRow, seriesFor } from "./series.ts";
+import { type ChangedControls, firstAt, firstRuns, refreshSeries, type SeriesRow, seriesFor } from "./series.ts";
 
 // Targets that people set: of a sheet, or of the first runs. A target stays until a person sets another one.
 
@@ -34,7 +34,7 @@ export async function setTarget(
   const from = since === "lot" ? 0 : actor.now;
   await storeTarget(session, id, { ...meanAndSd(values), basis: "sheet", runs: null, from }, actor);
   await refreshSeries(session, actor.clinicId, [id]);
-  return { id, changed: { deviceId: key.device_id, analytes: [key.analyte], from } };
+  return { id, changed: await changedSince(session, { ...key, id }, from, actor.now) };
 }
 
 /**
@@ -53,7 +53,18 @@ export async function acceptProposal(
   const from = target === undefined || target.basis === "provisional" ? 0 : actor.now;
   const { mean, sd, runs } = proposal;
   await storeTarget(session, series.id, { mean, sd, runs, basis: "own", from }, actor);
-  return { deviceId: series.device_id, analytes: [series.analyte], from };
+  return changedSince(session, series, from, actor.now);
+}
+
+/** A target for all runs changes those since the first one. */
+async function changedSince(
+  session: Session,
+  { id, device_id, analyte }: Pick<SeriesRow, "id" | "device_id" | "analyte">,
+  from: number,
+  now: number,
+): Promise<ChangedControls> {
+  const first = from === 0 ? ((await firstAt(session, id)) ?? now) : from;
+  return { deviceId: device_id, analytes: [analyte], from: first };
 }
 
 /** Stores a target from a time on. One for all runs replaces the others. */

@@ -13,6 +13,7 @@ import { query, type Session } from "../../database/query.ts";
 import type { StudyColumns } from "../../database/schema.ts";
 import { findOrder, type OrderOfSample } from "../orders/orders.ts";
 import { findPatient, survivorOf } from "../patients/patients.ts";
+import { controlsOf, qualityColumn, type ControlsOf } from "../quality-marks/remark-studies.ts";
 import { storeConflict } from "../studies/conflicts.ts";
 import { flagForPatient, intervalAnimal } from "../studies/flags.ts";
 import { findMatchFacts } from "./match-facts.ts";
@@ -54,9 +55,10 @@ export async function fileStudies(
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   const left = { studies: room };
+  const controls = controlsOf(session, clinicId);
   // Sequential: a batch may hold several revisions of one study.
   for (const pushed of studies) {
-    outcomes.push(await fileOrReject(session, { clinicId, pushed, now, conceal, left }));
+    outcomes.push(await fileOrReject(session, { clinicId, pushed, now, conceal, left, controls }));
     // On SQLite no query gives up the turn, and other requests would wait for the complete push of an agent that catches up.
     if (outcomes.length % STUDIES_PER_TURN === 0) await nextTurn();
   }
@@ -71,6 +73,7 @@ interface Push {
   readonly conceal: boolean;
   /** Room for new studies, which an insert lowers. */
   readonly left: { studies: number };
+  readonly controls: ControlsOf;
 }
 
 /** Files a study. A damaged row rejects it, because the other studies of the push must not wait for it. */
@@ -253,7 +256,7 @@ interface Placed {
 /** Builds the row of a pushed study. */
 async function studyRow(
   session: Session,
-  { clinicId, pushed, now }: Push,
+  { clinicId, pushed, now, controls }: Push,
   stored: StoredStudy | undefined,
   { filedTo, order, outcome }: Placed,
 ): Promise<StudyWrite> {
@@ -279,6 +282,7 @@ async function studyRow(
     rejected_reason: hasSameValues ? stored.rejected_reason : null,
     ...orderColumns(order, stored),
   };
+  row.quality = await qualityColumn(controls, row, stored?.quality ?? null);
   return filedTo === undefined ? row : { ...row, ...(await reflagged(session, row, pushed, filedTo.patient)) };
 }
 

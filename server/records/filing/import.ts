@@ -1,6 +1,7 @@
 import type { Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
 import { measurementKey } from "../../../shared/clinical/measurement-key.ts";
 import { findPatient } from "../patients/patients.ts";
+import { controlsOf, qualityColumn } from "../quality-marks/remark-studies.ts";
 import { flagForPatient } from "../studies/flags.ts";
 import type { Session } from "../../database/query.ts";
 import { findStoredStudy, insertStudy, replaceStudy, type StudyWrite } from "../studies/studies.ts";
@@ -52,6 +53,9 @@ export async function importStudy(
     order_fp: study.order?.fp ?? stored?.order_fp ?? null,
     order_number: study.order === undefined ? (stored?.order_number ?? null) : study.order.placer_number,
   };
+  if (row.clinic_id !== null) {
+    row.quality = await qualityColumn(controlsOf(session, row.clinic_id), row, stored?.quality ?? null);
+  }
   if (stored === undefined) {
     await insertStudy(session, row);
     return "new";

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { PatientHint, StudySource } from "../../../shared/api/study.ts";
 import type { StudyResult } from "../../../shared/clinical/units/shown-result.ts";
+import { openFailures, type StudyQuality } from "../../../shared/clinical/control/study-quality.ts";
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import type { ListedStudy } from "../../dashboard/types/results/results.ts";
 import { isNameLike, folded, likeText, searchPattern, type Severity } from "../studies/study-search.ts";
@@ -146,6 +147,7 @@ interface ListedRow {
   /** 1 if the clinic's own agent sent it. Another clinic's numbers of samples are its own affair. */
   is_own: number;
   patient_hint: string | null;
+  quality: string | null;
   patient_fp: string | null;
   patient_name: string | null;
   patient_species: string | null;
@@ -158,6 +160,7 @@ function toListed(
   outsideMax?: number,
 ): ListedStudy {
   const { patient_fp: fp, patient_name: name, patient_species: species } = row;
+  const quality = parseStored(row.quality) as StudyQuality | null;
   return {
     fp: row.fp,
     acquired_at: timestampOf(row.acquired_at),
@@ -170,6 +173,7 @@ function toListed(
     sample_ids: row.is_own === 1 ? ((parseStored(row.source) as StudySource | null)?.sample_ids ?? []) : [],
     results: results.length,
     ...outsideOf(results, units, outsideMax),
+    ...(quality !== null && openFailures(quality).length > 0 ? { control_failed: true as const } : {}),
   };
 }
 

@@ -110,7 +110,7 @@ function isStudy<Row extends { [Name in OptionalColumn]: string | number | null 
 
 /** Columns that a study may lack. */
 const optionalColumns = [
-  ...(["flagged_species", "comments", "order_fp", "order_number"] as const),
+  ...(["flagged_species", "comments", "order_fp", "order_number", "quality"] as const),
   ...(["source", "accession", "corrected_at"] as const),
 ] as const;
 type OptionalColumn = (typeof optionalColumns)[number];

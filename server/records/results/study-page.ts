@@ -1,4 +1,5 @@
 import type { PatientHint, Snapshot, StudySource } from "../../../shared/api/study.ts";
+import { openFailures, type StudyQuality } from "../../../shared/clinical/control/study-quality.ts";
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import type { StudyPage } from "../../dashboard/types/results/results.ts";
 import { readRemark } from "../studies/study-remark.ts";
@@ -40,6 +41,8 @@ export async function readStudyPage(
   const study = toStudy(stored);
   const { history, places, revisions, conflicts, timeLine } = await studyEvents(session, clinicId, stored);
   const samples = source?.sample_ids ?? [];
+  const quality = parseStored(stored.quality) as StudyQuality | null;
+  const hasFailure = quality !== null && openFailures(quality).length > 0;
   return {
     fp,
     place: places.at(-1) ?? { kind: "patient of others" },
@@ -65,7 +68,8 @@ export async function readStudyPage(
     remark: patient === undefined ? null : await readRemark(session, { clinicId, fp, patientFp: patient.patient.fp }),
     order: isOwn ? (study.order ?? null) : null,
     flagged_for: stored.flagged_species === null ? null : (snapshot?.animal ?? null),
-    can: rightsOn(stored, isOwn || stored.clinic_id === null),
+    quality,
+    can: { ...rightsOn(stored, isOwn || stored.clinic_id === null), release: isOwn && hasFailure },
     is_typed: isTyped(history, stored, clinicId),
     sets: snapshot === null ? null : { catalogue: snapshot.catalogue, clinic: snapshot.ranges },
     revisions: revisions.toReversed(),
@@ -75,7 +79,7 @@ export async function readStudyPage(
   };
 }
 
-function rightsOn(stored: StoredStudy, isEditable: boolean): StudyPage["can"] {
+function rightsOn(stored: StoredStudy, isEditable: boolean): Omit<StudyPage["can"], "release"> {
   return {
     move: isEditable && stored.patient_id !== null,
     undo: isEditable && isMoved(stored),

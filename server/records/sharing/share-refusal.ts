@@ -1,3 +1,4 @@
+import { openFailures } from "../../../shared/clinical/control/study-quality.ts";
 import { type Refusal, refusal } from "../../dashboard/types/refusals.ts";
 import type { Session } from "../../database/query.ts";
 import { pendingTests as findPendingTests } from "./pending-tests.ts";
@@ -7,7 +8,7 @@ import type { RevisionCause, StudyPage } from "../../dashboard/types/results/res
 
 /** The decision follows from these facts. */
 export interface ShareFacts {
-  readonly study: Pick<StudyPage, "place" | "conflicts" | "revisions">;
+  readonly study: Pick<StudyPage, "place" | "conflicts" | "revisions" | "quality">;
   /** Tests of its order that still run, by their names. */
   readonly pendingTests: readonly string[];
 }
@@ -26,11 +27,11 @@ export async function refusalOfSharing(
 const WITH_CONTENT: readonly RevisionCause[] = ["pushed", "imported", "entered", "corrected"];
 
 /**
- * Returns why a study is not shared with its owner; null if it may be. This is the one place with the conditions: once results of
- * controls reach the server, a failed control of the device (`quality`) is one more of them.
+ * Returns why a study is not shared with its owner; null if it may be. This is the one place with the conditions. A control that
+ * failed afterwards is none of them: the one before the measurement passed.
  */
 export function shareRefusal({ study, pendingTests }: ShareFacts): Refusal | null {
-  const { place, conflicts, revisions } = study;
+  const { place, conflicts, revisions, quality } = study;
   if (place.kind === "rejected") return refusal("SHARE.REJECTED");
   if (place.kind !== "patient") return refusal("SHARE.UNMATCHED");
   // The newest first. A revision that came after a contradicting result settles it.
@@ -38,5 +39,9 @@ export function shareRefusal({ study, pendingTests }: ShareFacts): Refusal | nul
   const isOpen = ({ at }: { at: string }) => content === undefined || Date.parse(at) >= Date.parse(content.at);
   if (conflicts.some(isOpen)) return refusal("SHARE.CONFLICT");
   if (pendingTests.length > 0) return refusal("SHARE.PENDING", pendingTests.join(", "));
+  const failed = quality === null ? [] : openFailures(quality).filter((mark) => mark.quality === "failed");
+  if (failed.length > 0) {
+    return refusal("SHARE.CONTROL", [...new Set(failed.map(({ analyte }) => analyte))].join(", "));
+  }
   return null;
 }

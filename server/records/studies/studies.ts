@@ -137,7 +137,7 @@ export interface ReplacedStudy extends Study {
 const ENDED = { cause_reason: null, flagged_species: null };
 
 /** What a write omits. */
-const OMITTED: OptionalStudyColumns = { ...ENDED, order_fp: null, order_number: null };
+const OMITTED: OptionalStudyColumns = { ...ENDED, order_fp: null, order_number: null, quality: null };
 
 const filedByFp = checked(
   query((db, p: { clinicId: number; fp: string }) =>
@@ -217,6 +217,7 @@ function studyValues(p: StudyRow): StudyRow {
     flagged_species: p.flagged_species,
     order_fp: p.order_fp,
     order_number: p.order_number,
+    quality: p.quality,
     placed_by_user: p.placed_by_user,
     rejected_reason: p.rejected_reason,
     severity: p.severity,

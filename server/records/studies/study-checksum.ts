@@ -6,7 +6,7 @@ import type { OptionalStudyColumns, StudyColumns } from "../../database/schema.t
 // The checksum of a stored study, over the fields that the read API serves. SQLite has none of its own. The patient is covered by the
 // fp, because a damaged row may get the id of another patient. A row that an operator's SQL wrote may have none, and is not checked.
 
-/** The columns of `study` that the checksum covers, the checksum, and the mark of outdated flags. A checked query selects `patient_fp` too. */
+/** The columns of `study` that the checksum covers, the checksum, and the marks of outdated flags and of controls. A checked query selects `patient_fp` too. */
 export const STUDY_CONTENT = [
   "study.fp",
   "study.modality",
@@ -19,6 +19,7 @@ export const STUDY_CONTENT = [
   "study.flagged_species",
   "study.order_fp",
   "study.order_number",
+  "study.quality",
 ] as const;
 
 type Covered = "fp" | "patient_fp" | "modality" | "device_name" | "status" | "acquired_at" | "results" | "comments";

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { type MatchedBy, type ReadStudy, Result, type Study, type StudySource } from "../../../shared/api/study.ts";
 import { withAbnormalWords } from "../../../shared/clinical/results.ts";
+import { qualityOf, type StudyQuality, worstQuality } from "../../../shared/clinical/control/study-quality.ts";
 import { measurementKey } from "../../../shared/clinical/measurement-key.ts";
 import type { StudyColumns, OptionalStudyColumns } from "../../database/schema.ts";
 
@@ -78,12 +79,29 @@ export interface ReadFacts {
 }
 
 /** Converts a row to the study that a clinic reads. */
-export function toReadStudy({ revision, corrected_at, source, is_own, accession, ...row }: ReadRow): ReadStudy {
+export function toReadStudy({
+  revision,
+  corrected_at,
+  source,
+  is_own,
+  accession,
+  quality,
+  ...row
+}: ReadRow): ReadStudy {
+  const study = toStudy(row);
+  const state = parseStored(quality) as StudyQuality | null;
+  const states = state === null ? [] : study.results.map(({ analyte }) => qualityOf(state, analyte));
   const sent = parseStored(source) as StudySource | null;
   // What a person typed at the device is for the clinic that sent it alone.
   const sample = accession ?? (is_own === 1 ? sent?.sample_ids?.[0] : undefined);
   return {
-    ...toStudy(row),
+    ...study,
+    ...(state === null
+      ? {}
+      : {
+          results: study.results.map((result, index) => ({ ...result, quality: states[index] ?? "ok" })),
+          quality: worstQuality(states),
+        }),
     ...(sample === undefined ? {} : { accession: sample }),
     ...(sent?.study_instance_uid === undefined ? {} : { study_instance_uid: sent.study_instance_uid }),
     ...(revision === 1 ? {} : { revision }),
@@ -91,7 +109,7 @@ export function toReadStudy({ revision, corrected_at, source, is_own, accession,
   };
 }
 
-type ReadRow = Parameters<typeof toStudy>[0] & ReadFacts;
+type ReadRow = Parameters<typeof toStudy>[0] & ReadFacts & Pick<OptionalStudyColumns, "quality">;
 
 const resultKeys = Object.keys(Result.properties) as (keyof Result)[];
 

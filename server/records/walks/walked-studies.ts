@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import type { Study, StudySource } from "../../../shared/api/study.ts";
+import type { StudyQuality } from "../../../shared/clinical/control/study-quality.ts";
 import { leftOut } from "../../database/damaged-records.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
@@ -19,6 +20,8 @@ export interface WalkedStudy {
   readonly receivedAt: number;
   readonly changedAt: number;
   readonly source: StudySource | null;
+  /** The state of its device's controls; null where its clinic kept none. */
+  readonly quality: StudyQuality | null;
 }
 
 export type StudyKind = "any" | "lab" | "imaging";
@@ -122,6 +125,7 @@ type StudyRow = Parameters<typeof toStudy>[0] & {
   readonly received_at: number;
   readonly changed_at: number;
   readonly source: string | null;
+  readonly quality: string | null;
 };
 
 function toWalkedStudy(row: StudyRow): WalkedStudy {
@@ -133,6 +137,7 @@ function toWalkedStudy(row: StudyRow): WalkedStudy {
     receivedAt: row.received_at,
     changedAt: row.changed_at,
     source: parseStored(row.source) as StudySource | null,
+    quality: parseStored(row.quality) as StudyQuality | null,
   };
 }
 

@@ -23,8 +23,8 @@ const SIGMA_STEPS: readonly (readonly [Rule, number])[] = [
  * 2013). Two levels and 20 runs of the lot add 2-2s and R-4s as rejections; 4-1s and 10x warn of a drift.
  *
  * With a sigma of 20 runs, it decides which rules reject, and the others warn: from 6 on 1-3s alone, from 5 on 2-2s and R-4s too, from
- * 4 on 4-1s too, below all of them. These steps are advice that is repeated everywhere; they are NOT VERIFIED: no text with them was
- * read. So a step only turns a rejection into a warning, and no rule is ever off.
+ * 4 on 4-1s too, below all of them. These steps are NOT VERIFIED: they were read in programs that name "Westgard Sigma Rules", not in
+ * the publication, which also asks for more values a run below 5. So a step only turns a rejection into a warning, and no rule is off.
  */
 export function chooseRules({
   levels,

@@ -36,7 +36,8 @@ interface LevelState {
  * - `none`: otherwise, if the last run is older than `maxAgeMs`, or there is none.
  * - `warning`: otherwise, if the latest value of any level belongs to a violation that warns.
  *
- * A warning passes. A rejected value that a person excludes as a handling mistake is left out before, so that it fails nothing.
+ * A warning passes. A rejected value that a person excludes as a handling mistake is left out before, so that it fails nothing; that is
+ * also the way out of a level that failed and that the clinic never runs again.
  *
  * @param options.maxAgeMs how long a control counts by the clinic's schedule; null for as long as it is the last one
  */

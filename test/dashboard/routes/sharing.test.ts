@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { MadeLink, MailResult, SharingState } from "../../../server/dashboard/types/results/sharing.ts";
+import type { StudyRequest } from "../../../server/dashboard/report/pdf-worker.ts";
 import { PdfThread } from "../../../server/dashboard/report/pdf-thread.ts";
 import { ApiError } from "../../../server/http/errors.ts";
 import { linkAddress } from "../../../server/dashboard/routes/sharing/link-address.ts";
@@ -234,7 +235,7 @@ describe("a link for the owner", () => {
     const printedOwner = async () => {
       const { headers } = await open(url, "POST");
       expect((await open(String(headers.location))).statusCode).toBe(200);
-      return make.mock.lastCall?.[0].context.owner;
+      return (make.mock.lastCall![0] as StudyRequest).context.owner;
     };
     expect(await printedOwner()).toEqual({ name: "Former Owner", phone: "0555" });
     const sold = { ...dog, owner_customer_fp: newFp("customer") };
@@ -253,7 +254,7 @@ describe("a link for the owner", () => {
     const make = vi.spyOn(PdfThread.prototype, "make");
     onTestFinished(() => make.mockRestore());
     const printed = () => {
-      const row = make.mock.lastCall?.[0].study.rows.find(({ analyte }) => analyte === "ALB");
+      const row = (make.mock.lastCall![0] as StudyRequest).study.rows.find(({ analyte }) => analyte === "ALB");
       return `${row?.value} ${row?.unit}`;
     };
     const { url } = await makeLink();
@@ -315,7 +316,7 @@ describe("a study that is not shared", () => {
     });
     const conflicts = [{ at: at(10), revision: 1, reason: { code: "STUDY.OTHER", values: [] }, changes: [] }];
     const refused = (...revisions: ReturnType<typeof revision>[]) =>
-      shareRefusal({ study: { place, conflicts, revisions }, pendingTests: [] })?.code ?? null;
+      shareRefusal({ study: { place, conflicts, revisions, quality: null }, pendingTests: [] })?.code ?? null;
     expect(refused(revision("pushed", 0))).toBe("SHARE.CONFLICT");
     expect(refused(revision("moved", 20), revision("pushed", 0))).toBe("SHARE.CONFLICT");
     for (const cause of ["pushed", "corrected"] as const) {

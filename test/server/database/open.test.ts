@@ -82,6 +82,7 @@ describe("the store", () => {
       ...["calendar_event cancelled_from", "calendar_event changed_at", "inventory_item changed_at"],
       "study order_fp",
       "study order_number",
+      "study quality",
       "clinic_reference_interval_set limits",
       ...["webhook old_secret", "webhook old_secret_ends_at", "webhook failing_since"],
       ...["webhook pause_code", "webhook paused_at"],

@@ -47,6 +47,7 @@ const facts: StudyFacts = {
   issuedAt: Date.parse("2026-11-21T07:01:12.000Z"),
   updatedAt: Date.parse("2026-11-21T07:01:12.000Z"),
   studyInstanceUid: null,
+  quality: null,
   history: { report: "final", results: ["final"] },
   order: { fp: "order_01", accession: "A1", panel: "Chemistry 10", placer: { source: "pims", number: "10231" } },
 };

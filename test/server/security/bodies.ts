@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { study } from "../harness.ts";
+import { controlRun } from "../quality.ts";
 import type { MarkedClinic } from "./two-clinics.ts";
 
 // A body for each route that takes one. Its own ids are those of a clinic, so that a test can put another clinic's in their place.
@@ -38,7 +39,9 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
     ...{ name_order: "owner_first", local_first: false, pdf: false },
     ...{ application: "PIMS", facility: "" },
   };
+  const control = { device_id: device, material: marker, level: "1", lot: marker, expires: null };
   return {
+    "POST /agent/v1/quality": { records: [controlRun({ device_name: marker })] },
     "POST /agent/v1/studies": { studies: [study({ patient_fp: animal, device_name: marker })] },
     "POST /agent/v1/registry": { source: "PIMS", changes: [] },
     "POST /agent/v1/profiles": sentProfile(marker),
@@ -138,6 +141,26 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
       "POST webhooks/:id/resend": { id: named.message },
       "POST webhooks/:id/rotate": { grace_hours: 1 },
       "POST webhooks/:id/resend-all": { hours: null },
+      "POST quality/controls": {
+        ...{ ...control, measured_at: "2026-11-21T09:00:00.000Z", comment: marker },
+        results: [{ analyte: "GLU", text: "92", unit: "mg/dL" }],
+      },
+      "POST quality/answers": { ...control, sample: `${marker} QC`, sent_level: null, from: null },
+      "POST quality/targets": {
+        ...{ ...control, analyte: "GLU", unit: "mg/dL", target: { mean: 92, sd: 2 }, since: "lot" },
+      },
+      "POST quality/targets/file": {
+        ...{ device_id: device, text: `analyte,unit,level,lot,mean,sd\nGLU,mg/dL,1,${marker},92,2\n`, preview: false },
+      },
+      "POST quality/series/:series/accept": { mean: 92, sd: 2 },
+      "POST quality/values/:value/exclusion": { reason: marker },
+      "POST quality/series/:series/explanations": { violation: `1-3s.${named.controlValue}`, text: marker },
+      "POST quality/events": {
+        ...{ device_id: device, at: "2026-11-21T09:00:00.000Z", event: "calibration", subject: marker },
+        ...{ lot: null, expires: null, text: null },
+      },
+      "PUT quality/rules": { analyte: "GLU", choice: { "1-3s": "reject" } },
+      "PUT quality/schedule": { device_id: device, every_days: 1 },
       "PUT notifications/quiet-hours": { quiet: null },
       "POST notifications/channels": { type: "email", target: `${marker}2@clinic.example` },
     }),

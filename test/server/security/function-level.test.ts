@@ -81,6 +81,7 @@ const table: Readonly<Record<string, Demand>> = {
 
   "POST /agent/v1/pair": "code",
   "POST /agent/v1/studies": agent,
+  "POST /agent/v1/quality": agent,
   "POST /agent/v1/registry": agent,
   "POST /agent/v1/profiles": agent,
   "POST /agent/v1/registry/file": agent,
@@ -123,6 +124,7 @@ const table: Readonly<Record<string, Demand>> = {
     ...["GET patients", "GET patients/:fp", "GET patients/:fp/results", "GET codes", "GET codes/analytes"],
     ...["GET results", "GET results-devices", "GET results.csv", "GET results/:fp", "GET results/:fp/report.pdf"],
     ...["GET results/:fp/results.csv", "GET results/:fp/previews", "GET results/:fp/previews/:position"],
+    ...["GET quality", "GET quality/series/:series", "GET quality/runs.csv", "GET quality/report.pdf"],
     ...["GET unmatched", "GET unmatched/:fp", "GET unmatched/:fp/preview/:patient"],
     ...["GET records", "GET records/:fp", "GET calendar", "GET stock", "GET stock/:fp", "GET connections"],
     "GET stock/:fp/movements",
@@ -154,6 +156,9 @@ const table: Readonly<Record<string, Demand>> = {
     ...["GET ranges/own/candidates", "POST ranges/own"],
     ...["POST orders", "POST orders/:fp/cancel", "POST orders/:fp/attach", "POST orders/:fp/detach"],
     "PUT orders/without-order/:fp",
+    ...["POST quality/controls", "POST quality/answers", "POST quality/events"],
+    ...["POST quality/values/:value/exclusion", "DELETE quality/values/:value/exclusion"],
+    "POST quality/series/:series/explanations",
     ...["GET manual-study/analytes", "POST manual-study/preview", "POST manual-study"],
     ...["GET imports", "POST imports", "PUT imports/:id/choices", "POST imports/:id/preview", "POST imports/:id/start"],
     ...["POST imports/:id/undo", "GET imports/:id/refused", "DELETE imports/:id"],
@@ -185,6 +190,8 @@ const table: Readonly<Record<string, Demand>> = {
     ...["GET network", "PUT network", "POST today/skipped-steps", "PUT ranges/limits"],
     ...["GET mail-server", "PUT mail-server", "DELETE mail-server", "POST mail-server/test"],
     "POST ranges/own/:proposal/decide",
+    ...["POST quality/targets", "POST quality/targets/file", "POST quality/series/:series/accept"],
+    ...["PUT quality/rules", "PUT quality/schedule"],
   ]),
 };
 

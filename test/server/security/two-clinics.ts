@@ -5,6 +5,7 @@ import { deviceId, idOf, observationId } from "../../../server/fhir/resources/id
 import { exportEntities } from "../../../server/import/export.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { previewPath } from "../../../shared/api/agent/preview.ts";
+import type { QualityBody, SeriesBody } from "../../../server/dashboard/types/quality.ts";
 import type { MovementList } from "../../../server/dashboard/types/stock.ts";
 import type { ProposalContent } from "../../../server/dashboard/types/settings/own-intervals.ts";
 import { ownInterval } from "../../../shared/clinical/compare/own-interval.ts";
@@ -13,6 +14,7 @@ import { storeProposal } from "../../../server/records/intervals/proposals.ts";
 import { type Role, roles } from "../../../server/dashboard/types/settings/session.ts";
 import { makeUser, type TestUser } from "../../dashboard/harness.ts";
 import { connection, patient, startServer, study, type TestServer } from "../harness.ts";
+import { controlRun, deviceEvent, pushQuality } from "../quality.ts";
 import { batch, event, item, soap } from "../records.ts";
 
 // Two clinics of one server with one record of each kind. Each text of a clinic holds the clinic's marker, so that a response
@@ -106,6 +108,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     headers: agentHeaders,
     payload: { version: "0.1.0", configuration },
   });
+  const { series, value: controlValue } = await fillQuality(server, { marker, agentKey, admin });
   const webhook = await made("/webhooks", { url: `https://${marker}.example/hook`, types: ["study.filed"] });
   const options = { name_order: "owner_first", local_first: false, pdf: false, application: "", facility: "" };
   // In a path; an answer that repeats it shows no marker.
@@ -189,6 +192,8 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     link: [link],
     movement: movements.map(({ id }) => String(id)),
     proposal: [proposal],
+    series: [series],
+    value: [controlValue],
   };
   /** The record that fits the path of a route, by the start of the path. */
   const fitting: readonly (readonly [path: RegExp, id: string])[] = [
@@ -230,6 +235,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     member: spare.name,
     agent: agents[0]?.fp ?? "",
     message: `${webhook}.1`,
+    controlValue,
     version: (await list<{ version: string }>(`/records/${record.fp}`)).version,
     owner: animal.owner_customer_fp,
     animalVersion: (await list<{ version: string }>(`/patients/${animal.fp}/edit`)).version,
@@ -237,6 +243,25 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     ownerVersion: (await list<{ owner: { version: string } }>(`/patients/${animal.fp}`)).owner.version,
   };
   return { marker, fp, key, agentKey, users, admin, ids, named, pathTo };
+}
+
+/** Pushes a control, one whose sample nobody has named, and an event. */
+async function fillQuality(
+  server: TestServer,
+  { marker, agentKey, admin }: { marker: string; agentKey: string; admin: TestUser },
+): Promise<{ series: string; value: string }> {
+  const named = { device_name: marker, source: { device_id: "chem-1" } };
+  await pushQuality(
+    server,
+    agentKey,
+    controlRun({ ...named, material: marker, lot: marker, comments: [marker] }),
+    controlRun({ ...named, material: null, level: null, lot: null, sample_ids: [`${marker} QC`] }),
+    deviceEvent({ ...named, subject: marker, text: marker }),
+  );
+  const { devices } = (await admin.call<QualityBody>("GET", "/quality")).body;
+  const series = devices[0]?.series[0]?.id ?? "";
+  const { points } = (await admin.call<SeriesBody>("GET", `/quality/series/${series}`)).body;
+  return { series, value: points[0]?.id ?? "" };
 }
 
 /** Stores a proposal that names the clinic, without the forty animals that the route needs. */

@@ -76,3 +76,15 @@ test.skipIf(isAbsent)("every collected breed and age where a general interval mi
   const kept = subjectsOf(JSON.parse(dataFile("breed-caveats.json").toString("utf8")) as Caveat[]);
   expect(wanted.filter((subject) => !kept.includes(subject))).toEqual([]);
 });
+
+test.skipIf(isAbsent)("every collected allowable error is stored with its source, and no other number is", () => {
+  const file = path.join(FACTS, "allowable-error.json");
+  const { rows } = JSON.parse(fs.readFileSync(file, "utf8")) as { rows: Row[] };
+  const numbers = (row: Row) =>
+    ["analyte", "percent", "max_cv", "max_bias", "max_method_difference", "source", "url"].map(
+      (name) => row[name] ?? null,
+    );
+  expect(imported("allowable-error").map(numbers)).toEqual(
+    rows.filter(({ verified }) => verified === true).map(numbers),
+  );
+});

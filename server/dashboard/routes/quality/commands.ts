@@ -24,7 +24,17 @@ import type {
   TypedEvent,
 } from "../../types/quality.ts";
 import { actorOf } from "../commands.ts";
-import { Day, dayStart, filledText, optional, QUALITY_URL as URL, seriesNames, seriesOf, Time } from "./shapes.ts";
+import {
+  Day,
+  dayStart,
+  filledText,
+  markStudies,
+  optional,
+  QUALITY_URL as URL,
+  seriesNames,
+  seriesOf,
+  Time,
+} from "./shapes.ts";
 
 // What staff writes of quality control: typed controls, names of samples, handling mistakes, explanations and events of devices.
 
@@ -68,7 +78,8 @@ function typingRoutes(app: FastifyInstance, { store, now }: DashboardContext): v
     const { userId, name } = userOf(request);
     const actor = actorOf(request, now());
     const storing = { clinicId: actor.clinicId, now: actor.now, by: { name, userId } };
-    await storeRecords(session, storing, [record]);
+    const { changed } = await storeRecords(session, storing, [record]);
+    await markStudies(session, request, changed, actor.now);
     await auditCommand(session, `control ${record.kind} add`, [record.fp], actor);
     return { id: record.fp };
   };
@@ -100,6 +111,7 @@ function answerRoute(app: FastifyInstance, { store, now }: DashboardContext): vo
     await store.transaction(async (session) => {
       const changed = await answerQuestion(session, answer, fromAt, actorOf(request, now()));
       if (changed === undefined) throw new ApiError("RECORD.NOT_FOUND", "This sample");
+      await markStudies(session, request, [changed], now());
     });
     return {};
   });
@@ -113,6 +125,7 @@ function remarkRoutes(app: FastifyInstance, { store, now }: DashboardContext): v
       const id = /^[1-9]\d{0,14}$/.test(value) ? Number(value) : 0;
       const changed = await excludeValue(session, id, reason, actorOf(request, now()));
       if (changed === undefined) throw new ApiError("RECORD.NOT_FOUND", "This value");
+      await markStudies(session, request, [changed], now());
     });
     return {};
   };

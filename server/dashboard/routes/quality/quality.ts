@@ -6,6 +6,7 @@ import { clinicOf } from "../../auth/guard.ts";
 import type { DashboardContext } from "../../context.ts";
 import type { QualityBody, SeriesBody } from "../../types/quality.ts";
 import { qualityCommands } from "./commands.ts";
+import { qualityFiles } from "./files.ts";
 import { dayStart, QUALITY_URL as URL, seriesOf } from "./shapes.ts";
 import { qualityTargets } from "./targets.ts";
 
@@ -40,4 +41,5 @@ export function qualityRoutes(app: FastifyInstance, context: DashboardContext): 
   );
   qualityCommands(app, context);
   qualityTargets(app, context);
+  qualityFiles(app, context);
 }

@@ -6,7 +6,8 @@ import { isRealDate } from "../../../../shared/schema/timestamp.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { invalid } from "../../../http/query-parameters.ts";
 import type { Session } from "../../../database/query.ts";
-import { findSeries, type SeriesRow } from "../../../records/controls/series.ts";
+import { type ChangedControls, findSeries, type SeriesRow } from "../../../records/controls/series.ts";
+import { remarkStudies } from "../../../records/quality-marks/remark-studies.ts";
 import { clinicOf } from "../../auth/guard.ts";
 import { startOfDay } from "../../types/wall-time.ts";
 
@@ -35,6 +36,16 @@ export const seriesNames = {
 export function dayStart(request: FastifyRequest, day: string, name: string): number {
   if (!/^\d{4}-\d\d-\d\d$/.test(day) || !isRealDate(day)) throw invalid(name, day, "a day such as 2026-11-21");
   return startOfDay(day, clinicOf(request).timeZone ?? "UTC");
+}
+
+/** Marks the studies that were measured beside changed controls. It ends each write of controls. */
+export async function markStudies(
+  session: Session,
+  request: FastifyRequest,
+  changed: readonly ChangedControls[],
+  now: number,
+): Promise<void> {
+  await remarkStudies(session, clinicOf(request).id, changed, now);
 }
 
 /** @throws 404 for a series of another clinic, as for a missing one */

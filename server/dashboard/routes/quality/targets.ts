@@ -4,6 +4,7 @@ import { ClosedObject, Nullable } from "../../../../shared/schema/schema.ts";
 import { isRealDate } from "../../../../shared/schema/timestamp.ts";
 import { ApiError } from "../../../http/errors.ts";
 import type { Session } from "../../../database/query.ts";
+import type { ChangedControls } from "../../../records/controls/series.ts";
 import { setSetting } from "../../../records/controls/settings.ts";
 import { readTargetFile, type TargetLine } from "../../../records/controls/target-file.ts";
 import { acceptProposal, meanAndSd, setTarget, targetFault } from "../../../records/controls/targets.ts";
@@ -21,9 +22,10 @@ import type {
 } from "../../types/quality.ts";
 import { refusal } from "../../types/refusals.ts";
 import { actorOf } from "../commands.ts";
-import { filledText, QUALITY_URL as URL, seriesNames, seriesOf } from "./shapes.ts";
+import { filledText, markStudies, QUALITY_URL as URL, seriesNames, seriesOf } from "./shapes.ts";
 
-// What admins decide: targets of sheets, the own target of the first runs, rules and schedules.
+// What admins decide: targets of sheets, the own target of the first runs, rules and schedules. Rules and schedules leave the marks of
+// earlier studies as they are: they say how a control was judged when somebody read the result.
 
 const Values = Type.Union([
   ClosedObject({ mean: Type.Number(), sd: Type.Number() }),
@@ -77,7 +79,8 @@ function targetRoutes(app: FastifyInstance, { store, now }: DashboardContext): v
     }
     const key = { ...names, unit: unit ?? "", material: material ?? "", expires };
     return store.transaction(async (session) => {
-      const { id } = await setTarget(session, { key, values, since }, actorOf(request, now()));
+      const { id, changed } = await setTarget(session, { key, values, since }, actorOf(request, now()));
+      await markStudies(session, request, [changed], now());
       return { id: String(id) };
     });
   });
@@ -87,6 +90,7 @@ function targetRoutes(app: FastifyInstance, { store, now }: DashboardContext): v
       const series = await seriesOf(session, request);
       const changed = await acceptProposal(session, series, accepted, actorOf(request, now()));
       if (changed === undefined) refuse(refusal("CONTROL.PROPOSAL_CHANGED"));
+      await markStudies(session, request, [changed], now());
     });
     return {};
   });
@@ -110,9 +114,14 @@ async function storeLines(
   request: FastifyRequest,
   { device_id, lines, now }: { device_id: string; lines: readonly TargetLine[]; now: number },
 ): Promise<void> {
+  const all: ChangedControls[] = [];
   for (const { key, values } of lines) {
-    await setTarget(session, { key: { ...key, device_id }, values, since: "lot" }, actorOf(request, now));
+    const target = { key: { ...key, device_id }, values, since: "lot" } as const;
+    all.push((await setTarget(session, target, actorOf(request, now))).changed);
   }
+  const analytes = [...new Set(all.flatMap((changed) => changed.analytes))];
+  const from = Math.min(...all.map((changed) => changed.from));
+  await markStudies(session, request, [{ deviceId: device_id, analytes, from }], now);
 }
 
 function shownLine({ line, key: { analyte, unit, level, lot }, values }: TargetLine): TargetFile["targets"][number] {

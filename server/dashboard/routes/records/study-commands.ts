@@ -1,12 +1,14 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { textForm } from "../../../../shared/schema/text-form.ts";
+import { RESULTS_MAX } from "../../../../shared/api/study.ts";
+import { releaseStudy } from "../../../records/quality-marks/release.ts";
 import { auditCommand } from "../../../records/audit/audit.ts";
 import { writeRemark } from "../../../records/studies/study-remark.ts";
 import { refuse } from "../../refuse.ts";
 import { actorOf } from "../commands.ts";
 import type { CorrectionBody } from "../../types/results/manual-study.ts";
-import { type MoveBody, REMARK_CHARS_MAX, type RemarkBody } from "../../types/results/results.ts";
+import { type MoveBody, type ReleaseBody, REMARK_CHARS_MAX, type RemarkBody } from "../../types/results/results.ts";
 import type { ReopenBody, WithdrawBody } from "../../types/results/unmatched.ts";
 import { correctStudy, withdrawStudy } from "../../../records/manual/typed-studies.ts";
 import { findVisible } from "../../../records/results/study-page.ts";
@@ -17,8 +19,8 @@ import { entryOf, typedValues } from "./manual-study.ts";
 import { type CommandScreen, found, ownPatient, studyCommand } from "./study-command.ts";
 import { refusal } from "../../types/refusals.ts";
 
-// Commands on a study from its own page: another animal, take back, undo, flag again, a remark for the owner; correct and withdraw a
-// typed one.
+// Commands on a study from its own page: another animal, take back, undo, flag again, a remark for the owner, a release after a failed
+// control; correct and withdraw a typed one.
 
 const REASON_CHARS_MAX = 200;
 const Revision = Type.Integer({ minimum: 1 });
@@ -51,6 +53,7 @@ const screen: CommandScreen = {
 
 export function studyCommandRoutes(app: FastifyInstance, context: DashboardContext): void {
   remarkRoute(app, context);
+  releaseRoute(app, context);
   studyCommand(app, context, screen, {
     name: "move",
     body: moveBody,
@@ -102,6 +105,26 @@ function remarkRoute(app: FastifyInstance, { store, now }: DashboardContext): vo
       const words = text.trim();
       if (!(await writeRemark(session, key, { text: words, seen }, actor))) refuse(refusal("REMARK.CHANGED"));
       await auditCommand(session, words === "" ? "remark removed" : "remark written", [fp], actor);
+    });
+    return {};
+  });
+}
+
+const releaseBody: (body: unknown) => ReleaseBody = bodyReader({
+  reason: Reason,
+  seen: Type.Array(Type.String({ maxLength: 400 }), { maxItems: RESULTS_MAX }),
+});
+
+/** The release of a study around a failed control. It changes no revision, as the control changed none. */
+function releaseRoute(app: FastifyInstance, { store, now }: DashboardContext): void {
+  app.post("/clinic/v1/clinics/:clinic/results/:fp/release", { config: { access: "staff" } }, async (request) => {
+    const { reason, seen } = releaseBody(request.body);
+    const { fp } = request.params as { fp: string };
+    const actor = actorOf(request, now());
+    await store.transaction(async (session) => {
+      const stored = found("This study", await findVisible(session, actor.clinicId, fp));
+      const refused = await releaseStudy(session, stored, { reason: reason.trim(), seen }, actor);
+      if (refused !== null) refuse(refused);
     });
     return {};
   });

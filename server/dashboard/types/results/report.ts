@@ -4,7 +4,7 @@ import type { ReportQuery, StudyPage } from "./results.ts";
 
 const REPORTED = [
   ...(["fp", "patient", "hint", "modality", "device_name", "sample_ids", "acquired_at", "revision", "rows"] as const),
-  ...(["comments", "not_reported", "remark", "order", "flagged_for"] as const),
+  ...(["comments", "not_reported", "remark", "order", "flagged_for", "quality"] as const),
 ];
 
 /** What a report shows of a study. */

@@ -12,6 +12,7 @@ import type {
 import type { DeliveryOutcome } from "../settings/destinations.ts";
 import type { Language } from "../../../../shared/api/language.ts";
 import type { ResultChange } from "../../../../shared/clinical/compare/compare.ts";
+import type { StudyQuality } from "../../../../shared/clinical/control/study-quality.ts";
 import type { SentValue } from "../../../../shared/clinical/units/value-text.ts";
 
 // The screens of the results: the list, and one study.
@@ -65,6 +66,8 @@ export interface ListedStudy {
   outside: OutsideValue[];
   /** Number of values outside their intervals and of abnormal words. */
   outside_total: number;
+  /** Present if a control failed before or after the measurement, and nobody has released the study. */
+  control_failed?: true;
 }
 
 /** The response to `GET .../results`. */
@@ -184,6 +187,8 @@ export interface ResultBefore {
   number: number | null;
   /** Null for a value in words, and for a code that the catalogue lacks. */
   change: ResultChange | null;
+  /** Present if a control failed before or after its measurement. */
+  control_failed?: true;
 }
 
 /** A change that a revision made in one row. `before` is null for an added row, `after` for a removed one. */
@@ -328,8 +333,10 @@ export interface StudyPage {
   order: StudyOrder | null;
   /** The facts of its patient that the flags were made for, if they were corrected since. */
   flagged_for: FlaggedPatient | null;
-  /** What a user of the clinic may do with it: move it to another patient or none, undo that, have it flagged again. */
-  can: { move: boolean; undo: boolean; flag: boolean };
+  /** The state of its device's controls then; null where the clinic kept none. */
+  quality: StudyQuality | null;
+  /** What a user of the clinic may do with it: move it to another patient or none, undo that, have it flagged again, release it. */
+  can: { move: boolean; undo: boolean; flag: boolean; release: boolean };
   /** Whether a user of the clinic typed it, so that a user may correct or remove it. */
   is_typed: boolean;
   /** Versions of the interval sets at the time of the flags; null if the sender sent none. */
@@ -348,6 +355,13 @@ export interface MoveBody {
   reason: string;
   /** The species of the patient as the user typed it. Needed if the device stated another one. */
   typed_species?: string;
+}
+
+/** The body of `POST .../results/:fp/release`: results around a failed control may be used, and why. */
+export interface ReleaseBody {
+  reason: string;
+  /** `markText` of the failures that the user saw. */
+  seen: string[];
 }
 
 /** The remark of a vet for the owner, in the report. */

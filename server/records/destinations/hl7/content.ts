@@ -1,7 +1,9 @@
 import { sql } from "kysely";
+import { DateTime } from "luxon";
 import type { Language } from "../../../../shared/api/language.ts";
 import type { Reason } from "../../../../shared/api/reason.ts";
 import type { Snapshot, StudySource } from "../../../../shared/api/study.ts";
+import { isFailure, type StudyQuality, studyQualityText } from "../../../../shared/clinical/control/study-quality.ts";
 import { readNeutered, readSex } from "../../../../shared/clinical/sex.ts";
 import { query, type Session } from "../../../database/query.ts";
 import { findIntactStudy, type StoredStudy } from "../../studies/studies.ts";
@@ -42,7 +44,7 @@ export async function loadForDestination(
     stored.patient_id === null ? undefined : await patientOf(session, { clinicId, software, id: stored.patient_id });
   const facts = { revision: stored.revision, language, zone, software };
   if (patient === undefined) return { ...facts, study: null };
-  return { ...facts, study: await describe(session, stored, patient, language) };
+  return { ...facts, study: await describe(session, stored, patient, facts) };
 }
 
 function isOfDeleted({ patient_id, unmatched_reason }: StoredStudy): boolean {
@@ -54,7 +56,7 @@ async function describe(
   session: Session,
   stored: StoredStudy,
   patient: OruPatient,
-  language: Language,
+  { language, zone }: { readonly language: Language; readonly zone: string },
 ): Promise<Omit<OruStudy, "pdf">> {
   const study = toStudy(stored);
   const source = parseStored(stored.source) as StudySource | null;
@@ -73,9 +75,23 @@ async function describe(
         ? { code: stored.modality, name, system: "99VW" }
         : { code: ordered, name: ordered, system: order?.source == null ? "99VW" : `99${order.source}` },
     acquiredAt: stored.acquired_at,
-    comments: study.comments ?? [],
+    comments: [...(study.comments ?? []), ...controlComments(stored, language, zone)],
     results: observationsOfStudy({ ...measured, device: source?.device_id ?? null }),
   };
+}
+
+/**
+ * A comment of the order for a control that failed, one for the study: no field of HL7 has the state of a control. It is no comment of
+ * a result, because a changed one would make the result a correction of its value.
+ */
+function controlComments({ quality, acquired_at }: StoredStudy, language: Language, zone: string): string[] {
+  const marks = (parseStored(quality) as StudyQuality | null)?.marks.filter(isFailure) ?? [];
+  const day = DateTime.fromMillis(acquired_at, { zone });
+  const timeOf = (ms: number) => {
+    const time = DateTime.fromMillis(ms, { zone });
+    return time.toFormat(time.hasSame(day, "day") ? "HH:mm" : "yyyy-MM-dd HH:mm");
+  };
+  return marks.length === 0 ? [] : [studyQualityText({ marks }, timeOf, language) ?? ""];
 }
 
 /** The number in its software, with zeros as sent. A number of another system than the sender brought its namespace. */

@@ -11,6 +11,7 @@ import { sideOf } from "../../../dashboard/types/results/result-value.ts";
 import { doubtText } from "../../../../shared/clinical/device-words/device-words.ts";
 import { language, translations } from "../../text.ts";
 import { Flag } from "../../ui/result-row/flag.tsx";
+import { controlFailed } from "../../ui/result-row/control-mark.tsx";
 import { convertedFrom } from "../../ui/result-row/sent-text.ts";
 import { studyWord } from "../../ui/words/study-word.ts";
 import { ChangeMark } from "./change-mark.tsx";
@@ -129,6 +130,12 @@ function Value({ value }: { value: RowValue }) {
       <span class="mark" aria-hidden="true" title={value.comment && doubtText(value.comment, language.value)}>
         {mark}
       </span>
+      {value.control_failed === true && (
+        <span class="mark" title={controlFailed()}>
+          <span aria-hidden="true">!</span>
+          <span class="visually-hidden"> {controlFailed()}</span>
+        </span>
+      )}
       {meaning !== "" && <span class="visually-hidden"> {meaning}</span>}
       {sentAs !== undefined && <span class="visually-hidden"> {sentAs}</span>}
     </span>
@@ -153,7 +160,7 @@ const t = translations({
   noInterval: ["no interval", "aralık yok"],
   inDoubt: ["in doubt: {comment}", "şüpheli: {comment}"],
   legend: [
-    "A value without a mark is within the interval of its day. ° no interval applies. ? the device doubts the value. Below it: the change since the value before, bold if it is more than the published limit of chance; ≠ not comparable.",
-    "İşaretsiz değer, o günkü aralığın içindedir. ° uygun aralık yok. ? cihaz değerden emin değil. Altında: önceki değerden bu yana değişim, yayımlanmış rastlantı sınırını aşarsa kalın; ≠ karşılaştırılamaz.",
+    "A value without a mark is within the interval of its day. ° no interval applies. ? the device doubts the value. ! a control failed before or after it. Below it: the change since the value before, bold if it is more than the published limit of chance; ≠ not comparable.",
+    "İşaretsiz değer, o günkü aralığın içindedir. ° uygun aralık yok. ? cihaz değerden emin değil. ! öncesinde ya da sonrasında bir kontrol başarısız. Altında: önceki değerden bu yana değişim, yayımlanmış rastlantı sınırını aşarsa kalın; ≠ karşılaştırılamaz.",
   ],
 });

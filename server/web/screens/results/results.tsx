@@ -4,6 +4,7 @@ import { Empty, Loaded, Problem } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
 import { dateTime } from "../../text.ts";
 import { DataTable } from "../../ui/list/data-table.tsx";
+import { ControlMark } from "../../ui/result-row/control-mark.tsx";
 import { Flag } from "../../ui/result-row/flag.tsx";
 import { LeftOut } from "../../ui/list/left-out.tsx";
 import { studyWord } from "../../ui/words/study-word.ts";
@@ -94,7 +95,8 @@ function ResultRow({ study, isNew }: { study: ListedStudy; isNew: boolean }) {
         <a href={`/dashboard/results/${fp}`}>
           <time dateTime={study.acquired_at}>{dateTime(study.acquired_at)}</time>
         </a>{" "}
-        {isNew && <Badge tone="new">{t("new")}</Badge>} {revision > 1 && <Badge>{t("revised", { revision })}</Badge>}
+        {isNew && <Badge tone="new">{t("new")}</Badge>} {revision > 1 && <Badge>{t("revised", { revision })}</Badge>}{" "}
+        {study.control_failed === true && <ControlMark />}
       </th>
       <td>
         {patient === null ? (

@@ -2,19 +2,21 @@ import { unitText } from "../../../../shared/clinical/units/unit-text.ts";
 import type { Change } from "../../../../shared/clinical/compare/compare.ts";
 import type { ResultBefore } from "../../../dashboard/types/results/results.ts";
 import { translations } from "../../text.ts";
+import { controlFailed } from "../../ui/result-row/control-mark.tsx";
 import { convertedFrom } from "../../ui/result-row/sent-text.ts";
 import { signed } from "../../ui/words/signed.ts";
 import { dayOf, plainDate } from "../../ui/words/words.ts";
 
 /** The result before, with the change since then or the reason why the two do not compare. */
 export function Before({ of }: { of: ResultBefore }) {
-  const { fp, device_name, acquired_at, analyte, value, unit, sent, change } = of;
+  const { fp, device_name, acquired_at, analyte, value, unit, sent, change, control_failed } = of;
   return (
     <>
       <span title={convertedFrom({ unit, sent })}>{[analyte, value, unit].filter(Boolean).join(" ")}</span>{" "}
       <a class="quiet" href={`/dashboard/results/${fp}`}>
         {plainDate(dayOf(acquired_at))}
       </a>
+      {control_failed === true && <span class="change">{controlFailed()}</span>}
       {change !== null &&
         ("code" in change ? (
           <span class="change">{t(change.code, { device: device_name })}</span>

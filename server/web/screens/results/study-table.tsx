@@ -1,9 +1,11 @@
+import { isFailure } from "../../../../shared/clinical/control/study-quality.ts";
 import { unitText } from "../../../../shared/clinical/units/unit-text.ts";
 import type { StudyPage, StudyRow } from "../../../dashboard/types/results/results.ts";
 import { Empty } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { date, dateTime } from "../../text.ts";
 import { Badge } from "../../ui/status/badge.tsx";
+import { ControlMark } from "../../ui/result-row/control-mark.tsx";
 import { ResultRow, ResultTable } from "../../ui/result-row/result-row.tsx";
 import { convertedFrom } from "../../ui/result-row/sent-text.ts";
 import { flagReason } from "../../ui/words/reasons.ts";
@@ -16,6 +18,7 @@ import { WhyIntervals } from "./why/why-intervals.tsx";
 export function StudyTable({ study }: { study: StudyPage }) {
   if (study.rows.length === 0) return <Empty title={t("noRows")} />;
   const sources = [...new Set(study.rows.flatMap((row) => sourceKey(row) ?? []))];
+  const failed = new Set(study.quality?.marks.filter(isFailure).map(({ analyte }) => analyte));
   const hasBefore = study.rows.some(({ before }) => before !== undefined);
   return (
     <>
@@ -26,7 +29,13 @@ export function StudyTable({ study }: { study: StudyPage }) {
         before={hasBefore ? t("previous") : undefined}
       >
         {study.rows.map((row, index) => (
-          <Row key={index} row={row} hasBefore={hasBefore} source={sources.indexOf(sourceKey(row) ?? "") + 1} />
+          <Row
+            key={index}
+            row={row}
+            hasBefore={hasBefore}
+            source={sources.indexOf(sourceKey(row) ?? "") + 1}
+            isControlFailed={failed.has(row.analyte)}
+          />
         ))}
       </ResultTable>
       <Sources study={study} sources={sources} />
@@ -35,7 +44,14 @@ export function StudyTable({ study }: { study: StudyPage }) {
   );
 }
 
-function Row({ row, hasBefore, source }: { row: StudyRow; hasBefore: boolean; source: number }) {
+interface RowProps {
+  readonly row: StudyRow;
+  readonly hasBefore: boolean;
+  readonly source: number;
+  readonly isControlFailed: boolean;
+}
+
+function Row({ row, hasBefore, source, isControlFailed }: RowProps) {
   const sentAs = convertedFrom(row);
   // The device's own range and text are in the unit that was sent.
   const inSent = (text: string | null) =>
@@ -45,7 +61,11 @@ function Row({ row, hasBefore, source }: { row: StudyRow; hasBefore: boolean; so
     <ResultRow
       of={{ ...row, name: analyteName(row) }}
       sentAs={sentAs}
-      about={<CodeSource row={row} />}
+      about={
+        <>
+          <CodeSource row={row} /> {isControlFailed && <ControlMark />}
+        </>
+      }
       source={source > 0 && <sup>{source}</sup>}
       doubt={row.comment}
       {...(hasBefore && { before: row.before === undefined ? "" : <Before of={row.before} /> })}

@@ -12,6 +12,7 @@ import { markSeen } from "../today/seen.ts";
 import { Facts } from "../../ui/status/facts.tsx";
 import { Previews } from "./pictures/previews.tsx";
 import { ViewerLink } from "./pictures/viewer-link.tsx";
+import { ControlNotice } from "./follow-up/control-notice.tsx";
 import { FollowUpCard, useFollowUp } from "./follow-up/follow-up-card.tsx";
 import { isCritical, SeenNotice } from "./follow-up/seen-notice.tsx";
 import { ShareButton } from "../sharing/share-button.tsx";
@@ -60,6 +61,7 @@ function Whole({ study, reload }: { study: StudyPage; reload: () => Promise<void
       <div class="split">
         <div>
           <SeenNotice study={study} followUp={followUp} />
+          <ControlNotice study={study} reload={reload} />
           <div class="card flush">
             <StudyTable study={study} />
           </div>

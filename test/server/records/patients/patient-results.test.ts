@@ -30,6 +30,7 @@ function stored(
     flagged_species: null,
     order_fp: null,
     order_number: null,
+    quality: null,
     clinic_id: 1,
     source: id === undefined ? null : JSON.stringify({ device_id: id, message_id: "1" }),
     snapshot: JSON.stringify({ rows }),

@@ -42,7 +42,7 @@ function studiesOf(given: readonly Given[]) {
           comments: null,
           flagged_species: null,
         },
-        ...{ order_fp: null, order_number: null, clinic_id: 1, snapshot: null },
+        ...{ order_fp: null, order_number: null, quality: null, clinic_id: 1, snapshot: null },
         source: id === null ? null : JSON.stringify({ device_id: id, message_id: "1" }),
       };
       const placed = placedStudy(stored, { animal: dog, unitOf: (_, sent) => sent, rangesOf: () => undefined });

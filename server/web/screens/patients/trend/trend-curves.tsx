@@ -12,6 +12,7 @@ import { doubtText } from "../../../../../shared/clinical/device-words/device-wo
 import { dateTime, language, translations } from "../../../text.ts";
 import { DataTable } from "../../../ui/list/data-table.tsx";
 import { Flag, flagWord } from "../../../ui/result-row/flag.tsx";
+import { ControlMark, controlFailed } from "../../../ui/result-row/control-mark.tsx";
 import { convertedFrom } from "../../../ui/result-row/sent-text.ts";
 import { differenceWord, notComparable } from "../../../ui/words/change-words.ts";
 import { studyWord } from "../../../ui/words/study-word.ts";
@@ -70,9 +71,12 @@ function Series({ row, span, isAlone }: { row: ResultRow; span: Span | null; isA
           label={t("chart", { title, count: numbers.length })}
           values={numbers}
           span={span ?? [secondsOf(numbers[0] as RowValue), secondsOf(numbers.at(-1) as RowValue)]}
-          markOf={markOf}
+          markOf={(value) => `${markOf(value)}${value.control_failed === true ? "!" : ""}`}
           tell={(value) => told(value, unit)}
         />
+      )}
+      {numbers.length >= 2 && numbers.some((value) => value.control_failed === true) && (
+        <p class="quiet legend">{t("control", { words: controlFailed() })}</p>
       )}
       {numbers.length >= 2 && marks.size > 0 && (
         <p class="quiet legend">
@@ -122,6 +126,7 @@ function told(value: RowValue, unit: string | null): string {
     t("judgedBy", { range: reference_range ?? t("noInterval") }),
     study.device_name,
     curve == null || curve.apart === null ? null : notComparable(curve.apart),
+    value.control_failed === true ? controlFailed() : null,
   ]
     .filter((part) => part !== null)
     .join(" · ");
@@ -165,6 +170,7 @@ function ValueTable({ title, row: { values }, markOf }: TableProps) {
             {value.flag === null &&
               value.abnormal !== true &&
               (value.comment === undefined ? "–" : t("inDoubt", { comment: doubtText(value.comment, language.value) }))}
+            {value.control_failed === true && <ControlMark />}
           </td>
           <td>
             <a href={`/dashboard/results/${value.study.fp}`}>{deviceTitle(value.study, studies)}</a>
@@ -186,6 +192,7 @@ const t = translations({
     "A hollow point does not compare with the newest value.",
     "İçi boş nokta en yeni değerle karşılaştırılamaz.",
   ],
+  control: ["!: {words} before or after it.", "!: öncesinde ya da sonrasında {words}."],
   onlyOne: ["One value makes no line.", "Tek değerle çizgi olmaz."],
   table: ["Values of {title}", "{title} değerleri"],
   date: ["Date", "Tarih"],

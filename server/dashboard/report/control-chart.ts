@@ -1,0 +1,79 @@
+import type { ShownPoint } from "../types/quality.ts";
+import type { PdfNode, PdfShape } from "./pdf.ts";
+import { COLOURS } from "./report-marks.ts";
+
+// The Levey-Jennings chart of a series on paper: values in SDs from the target, over the days of a month.
+
+const WIDTH = 470;
+const HEIGHT = 84;
+/** SDs above and below the target. A value beyond is drawn at the edge. */
+const REACH = 4;
+
+/** The names of the lines, each with the space above that sets it beside its line. */
+const LABELS = [
+  ["+3 s", 5],
+  ["+2 s", 1],
+  ["0", 12],
+  ["−2 s", 12],
+  ["−3 s", 1],
+] as const;
+
+/** Draws the values of a series between two times, ms since 1970. A value without a target is not drawn. */
+export function controlChart(points: readonly ShownPoint[], { from, to }: { from: number; to: number }): PdfNode {
+  const x = (at: string) => ((Date.parse(at) - from) / (to - from)) * WIDTH;
+  const line = (z: number): PdfShape => ({
+    ...{ type: "line", x1: 0, y1: y(z), x2: WIDTH, y2: y(z) },
+    lineColor: z === 0 ? COLOURS.accent : Math.abs(z) === 2 ? COLOURS.pen : COLOURS.criticalFill,
+    lineWidth: z === 0 ? 0.8 : 0.5,
+  });
+  const judged = points.flatMap(({ at, z, verdict }) => (z === null ? [] : [{ x: x(at), y: y(z), verdict }]));
+  const left = points.filter(({ excluded }) => excluded !== null);
+  const canvas: PdfShape[] = [
+    ...[3, 2, 0, -2, -3].map(line),
+    ...judged.slice(1).map((point, index): PdfShape => {
+      const before = judged[index] ?? point;
+      return {
+        type: "line",
+        x1: before.x,
+        y1: before.y,
+        x2: point.x,
+        y2: point.y,
+        lineColor: COLOURS.pen,
+        lineWidth: 0.6,
+      };
+    }),
+    ...judged.map(mark),
+    ...left.map(({ at }): PdfShape => ring(x(at), y(0))),
+  ];
+  return {
+    columns: [
+      { stack: LABELS.map(([text, above]) => ({ text, style: "quiet", margin: [0, above, 0, 0] })), width: 28 },
+      { canvas, width: "auto" },
+    ],
+    margin: [0, 4, 0, 4],
+  };
+}
+
+/** The height of a distance from the target in SDs. */
+function y(z: number): number {
+  return HEIGHT / 2 - (Math.max(-REACH, Math.min(REACH, z)) / REACH) * (HEIGHT / 2);
+}
+
+function mark({ x, y: top, verdict }: { x: number; y: number; verdict: ShownPoint["verdict"] }): PdfShape {
+  if (verdict === "reject") {
+    const points = [
+      { x, y: top - 3.5 },
+      { x: x + 3.2, y: top + 2.5 },
+      { x: x - 3.2, y: top + 2.5 },
+    ];
+    return { type: "polyline", points, closePath: true, color: COLOURS.criticalFill };
+  }
+  if (verdict === "warn") return { type: "rect", x: x - 2.4, y: top - 2.4, w: 4.8, h: 4.8, r: 0, color: COLOURS.high };
+  const color = COLOURS.accent;
+  return { type: "ellipse", x, y: top, r1: 2.2, r2: 2.2, color, lineColor: color, lineWidth: 0.5 };
+}
+
+/** A value that a person left out: it is on the axis, because it counts for nothing. */
+function ring(x: number, top: number): PdfShape {
+  return { type: "ellipse", x, y: top, r1: 2.6, r2: 2.6, color: "#ffffff", lineColor: COLOURS.ring, lineWidth: 0.8 };
+}

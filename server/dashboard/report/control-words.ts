@@ -1,0 +1,76 @@
+import type { Language } from "../../../shared/api/language.ts";
+
+// The words of the monthly report and the CSV file of controls.
+
+const words = {
+  title: ["Quality control", "Kalite kontrol"],
+  reported: ["Made", "Hazırlandı"],
+  device: ["Device", "Cihaz"],
+  month: ["Month", "Ay"],
+  schedule: ["Schedule", "Kontrol sıklığı"],
+  everyDays: ["a control every {} days", "{} günde bir kontrol"],
+  everyDay: ["a control every day", "her gün kontrol"],
+  noSchedule: ["none set", "belirlenmemiş"],
+  nothing: ["No control of this device is stored for this month.", "Bu ay için bu cihazın kayıtlı kontrolü yok."],
+  summary: ["Summary", "Özet"],
+  analyte: ["Test", "Test"],
+  level: ["Level", "Seviye"],
+  lot: ["Lot", "Lot"],
+  target: ["Target ± SD", "Hedef ± SS"],
+  runs: ["Runs", "Ölçüm"],
+  mean: ["Mean", "Ortalama"],
+  sd: ["SD", "SS"],
+  cv: ["CV %", "CV %"],
+  bias: ["Bias %", "Bias %"],
+  sigma: ["Sigma", "Sigma"],
+  rejected: ["Rejected", "Reddedilen"],
+  ofMonth: ["of the month", "bu ayın"],
+  noTarget: ["no target", "hedef yok"],
+  sheet: ["of the sheet", "prospektüsten"],
+  ofDevice: ["printed by the device", "cihazın verdiği"],
+  own: ["own, from {} runs", "kendi, {} ölçümden"],
+  provisional: ["provisional, from {} runs, not accepted", "geçici, {} ölçümden, onaylanmadı"],
+  setBy: ["set by {}", "belirleyen: {}"],
+  expires: ["expires", "son kullanma"],
+  rules: ["Rules", "Kurallar"],
+  rejects: ["rejects", "reddeder"],
+  warns: ["warns", "uyarır"],
+  broken: ["Broken rules", "Bozulan kurallar"],
+  time: ["Time", "Zaman"],
+  rule: ["Rule", "Kural"],
+  values: ["Values", "Değerler"],
+  patients: ["Patients between", "Arada ölçülen hasta"],
+  done: ["Written down", "Yapılan işlem"],
+  notExplained: ["nobody wrote down what was done", "ne yapıldığı yazılmadı"],
+  list: ["Runs", "Ölçümler"],
+  value: ["Value", "Değer"],
+  verdict: ["Verdict", "Karar"],
+  remark: ["Remark", "Not"],
+  accept: ["accepted", "kabul"],
+  warn: ["warning", "uyarı"],
+  reject: ["rejected", "ret"],
+  notJudged: ["not judged", "değerlendirilmedi"],
+  excluded: ["left out: {}", "dışarıda bırakıldı: {}"],
+  typedBy: ["typed by {}", "elle giren: {}"],
+  events: ["Events of the device", "Cihaz olayları"],
+  reagent: ["reagent", "reaktif"],
+  calibration: ["calibration", "kalibrasyon"],
+  maintenance: ["maintenance", "bakım"],
+  counter: ["counter", "sayaç"],
+  fault: ["fault", "arıza"],
+  start: ["start", "başlatma"],
+  lotChange: ["new lot of the control", "yeni kontrol lotu"],
+  reviewed: ["Reviewed by (name, date, signature)", "Kontrol eden (ad, tarih, imza)"],
+  legend: [
+    "Circle: inside. Square: warning. Triangle: rejected. Ring: left out.",
+    "Daire: sınır içinde. Kare: uyarı. Üçgen: ret. Halka: dışarıda bırakıldı.",
+  ],
+  page: ["Page", "Sayfa"],
+} as const;
+
+export type ControlWord = keyof typeof words;
+
+/** @param value in place of `{}` */
+export function controlWord(language: Language, word: ControlWord, value = ""): string {
+  return words[word][language === "tr" ? 1 : 0].replace("{}", () => value);
+}

@@ -1,0 +1,189 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { newFp } from "../../../../shared/api/fp.ts";
+import type { ControlRun } from "../../../../shared/api/quality.ts";
+import type { PushedStudy, ReadStudy } from "../../../../shared/api/study.ts";
+import { findStoredStudy } from "../../../../server/records/studies/studies.ts";
+import { clinic, connection, keyPermissions, patient, startServer, study } from "../../harness.ts";
+import { control, pushControls } from "../../controls.ts";
+
+// The quality of a study follows from the controls of its device, in whatever order they come, and changes nothing else of it.
+
+const ours = newFp("clinic");
+
+const result = (analyte: string) => ({
+  analyte,
+  value: 5.2,
+  unit: "mmol/L",
+  reference_range: "3.3-6.1",
+  flag: "normal" as const,
+});
+
+async function startClinic() {
+  const dog = patient();
+  const server = await startServer([clinic(ours), dog], [connection(dog.fp, ours)]);
+  const key = await server.makeKey(ours, keyPermissions);
+  const read = async (fp: string) =>
+    (await server.get(key, `/api/v1/lab/diagnostics/${fp}`)).body.data as unknown as ReadStudy;
+  const studyAt = (acquired_at: string, more: Partial<PushedStudy> = {}) =>
+    study({ patient_fp: dog.fp, acquired_at, results: [result("GLU"), result("ALT")], ...more });
+  return {
+    server,
+    key,
+    dog,
+    read,
+    studyAt,
+    push: (...studies: PushedStudy[]) => server.push(key, ...studies),
+    controls: (...records: ControlRun[]) => pushControls(server, key, ...records),
+    /** The quality of the study, then of each of its results. */
+    quality: async (fp: string) => {
+      const { quality, results } = await read(fp);
+      return [quality, ...results.map((each) => each.quality)];
+    },
+  };
+}
+
+const at = (hour: number, minute = 0) => new Date(Date.UTC(2026, 10, 20, hour, minute)).toISOString();
+
+describe("the quality of a study", () => {
+  test("is absent while the clinic keeps no control of the device, and for what was measured before the first one", async () => {
+    const { push, controls, read, studyAt } = await startClinic();
+    const [early, other] = [studyAt(at(8)), studyAt(at(10), { source: { device_id: "chem-2", message_id: "1" } })];
+    await push(early, other);
+    const before = await read(early.fp);
+    expect(before).not.toHaveProperty("quality");
+    expect(before.results[0]).not.toHaveProperty("quality");
+    expect(await controls(control(at(9), { GLU: 0 }))).toEqual(["stored"]);
+    expect([await read(early.fp), await read(other.fp)]).toEqual([
+      before,
+      expect.not.objectContaining({ quality: "ok" }),
+    ]);
+  });
+
+  test("is that of the last control before each value, and a passing control ends a failure", async () => {
+    const { push, controls, quality, studyAt } = await startClinic();
+    await controls(control(at(9), { GLU: 3.5, ALT: 0 }), control(at(11), { GLU: 0 }), control(at(13), { GLU: 2.5 }));
+    const [failed, passed, warned] = [studyAt(at(10)), studyAt(at(12)), studyAt(at(14))];
+    await push(failed, passed, warned);
+    expect(await quality(failed.fp)).toEqual(["failed", "failed", "ok"]);
+    expect(await quality(passed.fp)).toEqual(["ok", "ok", "ok"]);
+    expect(await quality(warned.fp)).toEqual(["warning", "warning", "ok"]);
+  });
+
+  test("is none for an analyte of which no control is known", async () => {
+    const { push, controls, quality, studyAt } = await startClinic();
+    await controls(control(at(9), { ALT: 0 }));
+    const filed = studyAt(at(10));
+    await push(filed);
+    expect(await quality(filed.fp)).toEqual(["none", "none", "ok"]);
+  });
+
+  test("follows a control that comes late, with an event and a stamp for the changed study alone", async () => {
+    const { server, key, push, controls, quality, studyAt } = await startClinic();
+    await controls(control(at(7), { GLU: 0, ALT: 0 }));
+    const [before, between, after] = [studyAt(at(8)), studyAt(at(10)), studyAt(at(14))];
+    await push(before, between, after);
+    const list = async (since: string) => {
+      const url = `/api/v1/lab/diagnostics?updated_since=${since}`;
+      return (await server.get(key, url)).body.data.items.map(({ fp }) => fp);
+    };
+    server.clock.now += 60_000;
+    const cursor = new Date(server.clock.now).toISOString();
+    await controls(control(at(12), { GLU: 0, ALT: 0 }));
+    expect(await list(cursor)).toEqual([]);
+    await controls(control(at(9), { GLU: 4, ALT: 0 }));
+    // The last good control before is that of seven o'clock.
+    expect([await quality(before.fp), await quality(between.fp), await quality(after.fp)]).toEqual([
+      ["warning", "warning", "ok"],
+      ["failed", "failed", "ok"],
+      ["ok", "ok", "ok"],
+    ]);
+    expect((await list(cursor)).toSorted()).toEqual([before.fp, between.fp].toSorted());
+    const events = await server.get(key, "/api/v1/events?kind=study&page_size=100");
+    const changed = (events.body.data.items as unknown as { change: string; fp: string }[]).filter(
+      ({ change }) => change === "changed",
+    );
+    expect(changed.map(({ fp }) => fp).toSorted()).toEqual([before.fp, between.fp].toSorted());
+  });
+
+  test("stays when the animal's facts are flagged again, and a new revision is marked by its own time", async () => {
+    const { push, controls, quality, studyAt } = await startClinic();
+    await controls(control(at(9), { GLU: 4, ALT: 0 }), control(at(11), { GLU: 0 }));
+    const sent = studyAt(at(10));
+    await push(sent);
+    expect(await quality(sent.fp)).toEqual(["failed", "failed", "ok"]);
+    await push({ ...sent, revision: 2, acquired_at: at(12) });
+    expect(await quality(sent.fp)).toEqual(["ok", "ok", "ok"]);
+  });
+});
+
+/** Controls and studies of two months, four days apart, and an order of their arrival. */
+const histories = fc
+  .record({
+    runs: fc.uniqueArray(
+      fc.record({
+        at: fc.integer({ min: 0, max: 15 }),
+        level: fc.constantFrom("1", "2"),
+        z: fc.dictionary(fc.constantFrom("GLU", "ALT"), fc.constantFrom(0, 0.5, -2.4, 2.4, 2.6, 3.4, -4), {
+          minKeys: 1,
+        }),
+      }),
+      { minLength: 1, maxLength: 8, selector: ({ at: place, level }) => `${place} ${level}` },
+    ),
+    studies: fc.array(fc.integer({ min: 0, max: 15 }), { minLength: 1, maxLength: 5 }),
+    seed: fc.array(fc.nat(), { minLength: 16, maxLength: 16 }),
+  })
+  .map(({ runs, studies, seed }) => ({ runs, studies, order: (index: number) => seed[index % seed.length] ?? 0 }));
+
+const dayOf = (place: number) => new Date(Date.UTC(2026, 8, 1 + 4 * place, 8)).toISOString();
+
+test("random controls change no value, range or flag, and their marks are the same in any order of arrival", async () => {
+  const { server, dog, read, push, controls } = await startClinic();
+  let devices = 0;
+  await fc.assert(
+    fc.asyncProperty(histories, async ({ runs, studies, order }) => {
+      // Of each: without controls, with all of them before, and with both in a random order.
+      const [without, first, mixed] = ["without", "first", "mixed"].map((name) => `${name}-${devices++}`) as [
+        string,
+        string,
+        string,
+      ];
+      const studiesOf = (device_id: string) =>
+        studies.map((place) =>
+          study({
+            ...{ patient_fp: dog.fp, acquired_at: dayOf(place), results: [result("GLU"), result("ALT")] },
+            source: { device_id, message_id: "1" },
+          }),
+        );
+      const runsOf = (device_id: string) =>
+        runs.map(({ at: place, level, z }) => control(dayOf(place), z, { level, source: { device_id } }));
+      const [plain, scratch, late] = [studiesOf(without), studiesOf(first), studiesOf(mixed)];
+      await push(...plain);
+      await controls(...runsOf(first));
+      await push(...scratch);
+      const arrivals = [...late.map((each) => () => push(each)), ...runsOf(mixed).map((each) => () => controls(each))];
+      const inOrder = arrivals.map((arrive, index) => ({ arrive, turn: order(index) }));
+      for (const { arrive } of inOrder.toSorted((a, b) => a.turn - b.turn)) await arrive();
+      for (const [index, each] of plain.entries()) {
+        const [one, other, third] = [
+          await read(each.fp),
+          await read(scratch[index]?.fp ?? ""),
+          await read(late[index]?.fp ?? ""),
+        ];
+        expect(marksOf(third)).toEqual(marksOf(other));
+        expect([bare(other), bare(third)]).toEqual([bare(one), bare(one)]);
+      }
+      const stored = async (list: readonly PushedStudy[]) =>
+        Promise.all(list.map(async ({ fp }) => (await findStoredStudy(server.store, fp))?.quality));
+      expect(await stored(late)).toEqual(await stored(scratch));
+    }),
+    { numRuns: 40 },
+  );
+});
+
+const marksOf = ({ quality, results }: ReadStudy) => [quality ?? null, results.map((each) => each.quality ?? null)];
+
+/** The text of the results without their quality. */
+function bare({ results }: ReadStudy): string {
+  return JSON.stringify(results.map(({ quality: _quality, ...rest }) => rest));
+}
