@@ -107,7 +107,7 @@ describe.skipIf(browserProblem() !== null)("messages in the agent's page", () =>
     isAway = false;
     await until("the server has the control", () => agent.status().outbox.quality === 0);
     await page.reload();
-    await control.getByText("the server has it").waitFor();
+    await expect.poll(() => control.textContent()).toContain("the server has it");
     await chooseLanguage(page, "tr");
     await page.getByRole("region", { name: "Kontrol materyali", exact: true }).getByText("sunucuda").waitFor();
     await expectAccessible(page);
