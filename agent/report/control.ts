@@ -16,6 +16,9 @@ export function foldNumber(number: string): string {
 /** A number that names control material. A patient's number typed by mistake stays in the message. */
 const CONTROL_NUMBER = /(?<!\p{L})(?:[IEL]?QC|CTRL|CONTR)/iu;
 
+/** A counter of the device, which names no material. */
+const COUNTER = /^\d{1,4}$/;
+
 /** Levels in the texts of makers: `LEVEL 1`, `QC2`, `CTRL-Normal`, `Control High`, `QC-L`, `NORMAL 0042`. */
 const LEVELS = [
   /(?<!\p{L})level[\s_#-]*(\d{1,2}|[LMNH])(?![\p{L}\p{N}])/iu,
@@ -54,7 +57,10 @@ export function controlDraft(
   const [material, lot] = [textOf(control.material, 100), textOf(control.lot, 64)];
   const isNumber = identifier !== null && (isClinics || CONTROL_NUMBER.test(identifier) || levelIn(identifier, LEVELS));
   const numbers = [...sampleIds, ...(isNumber ? [identifier] : [])].map((number) => textOf(number, 64) ?? "");
-  const ids = [...new Set(numbers.filter(Boolean))].slice(0, 8);
+  const ids = [...new Set(numbers.filter((number) => number !== "" && (isClinics || !COUNTER.test(number))))].slice(
+    0,
+    8,
+  );
   const level = textOf(control.level, 32) ?? levelOf(material, ids, found);
   const identity = [material, level, lot, ids, ...identityOf(found, time)];
   return {

@@ -46,7 +46,8 @@ export function collectGroups(
     const named = [3, 4, 5, 6].map((field) => sent(patient, field));
     const patientKey = named.some((field) => field !== "") ? named.join("|") : patients;
     const time = firstTime(orderTimes(order), context) ?? "";
-    const key = [isControl, patientKey, sent(order, 3), sent(order, 4), time, sent(order, 16)].join("|");
+    const material = isControl && JSON.stringify(profile.control?.({ P: patient, O: order }));
+    const key = [material, patientKey, sent(order, 3), sent(order, 4), time, sent(order, 16)].join("|");
     const known = groups.get(key);
     if (known !== undefined) return known;
     const comments = isControl ? [] : [...headerComments, ...patientComments];

@@ -37,7 +37,8 @@ export function readHl7(bytes: Uint8Array, profile: Hl7Profile, context: ReadCon
   const hasResults = isResultType(type) && !isAlarm;
   if (purpose !== null) {
     const noPatients = { is: "not-for-patients", reason: purpose.reason } as const;
-    if (!purpose.isControl || !hasResults) return noPatients;
+    // A cut message would be a second run of its resend, without some of its values.
+    if (!purpose.isControl || !hasResults || cutShort !== null) return noPatients;
     const { groups: controls } = collectGroups(message, profile, context, true);
     const material = controls.map((group) => sampleOf(group, header, profile));
     return readSamples(material, [], profile, context, () => noPatients);
@@ -109,7 +110,7 @@ function sampleOf(group: OrderGroup, header: Segment, profile: Hl7Profile): Samp
   return {
     device_name: profile.device_name ?? deviceName(header, profile),
     ...identifiers(group, profile),
-    sampleIds: sampleIds(group, profile),
+    sampleIds: inOrder.length > 0 ? [] : sampleIds(group, profile), // a result in the OBR has its test in OBR-3
     patient_hint: patientHint(group, profile),
     patient: typed.some((number) => number !== "") ? typed : [sent(patient, 5)],
     specimen: specimenIds(order, specimen, container),

@@ -9,6 +9,7 @@ import { type Draft, formOf, withPatch } from "../../../agent/maker/draft.ts";
 import { openBytes } from "../../../agent/maker/open.ts";
 import { analytePatch, patchOf } from "../../../agent/maker/roles.ts";
 import { messageTree, nodeAt } from "../../../agent/maker/tree.ts";
+import type { Reading } from "../../../agent/report/report.ts";
 import type { MakerNode } from "../../../agent/page/types/maker.ts";
 import type { Role } from "../../../agent/page/types/maker-roles.ts";
 import { replay } from "../../../agent/tools/offline/replay.ts";
@@ -139,6 +140,12 @@ const MADE: readonly Made[] = [
   },
 ];
 
+/** A reading without the names of control material, which the maker does not ask for. */
+function withoutNames(reading: Reading): unknown {
+  if (reading.is === "quarantined") return reading;
+  return { ...reading, controls: reading.controls?.map(({ results }) => results) };
+}
+
 test.each(MADE)("$shipped, made with clicks alone, reads $fixture as the shipped profile does", (made) => {
   const { shipped, fixture } = made;
   const bytes = readFileSync(`fixtures/${shipped}/${fixture}`);
@@ -148,7 +155,7 @@ test.each(MADE)("$shipped, made with clicks alone, reads $fixture as the shipped
   };
   const context = { device: "fixture", timeZone: golden.timeZone, receivedAt: Date.parse(golden.receivedAt) };
   const reading = (profile: Profile) =>
-    replay([bytes], profile, context, null).messages.map((message) => message.reading);
+    replay([bytes], profile, context, null).messages.map((message) => withoutNames(message.reading));
   const wanted = reading(profileById(shipped)!);
   expect(reading(madeProfile(made, bytes))).toEqual(wanted);
   const general = profileById(`generic-${fixture.split(".")[1]}`)!;

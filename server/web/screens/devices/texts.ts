@@ -156,8 +156,8 @@ export const t = translations({
   ],
   devicesText: ["Devices", "Cihazlar"],
   devicesHint: [
-    "The devices as in agent.yaml. Comments, certificates and other files stay on the PC. The PC checks the lines before it uses them.",
-    "agent.yaml içindeki cihazlar. Yorumlar, sertifikalar ve diğer dosyalar bilgisayarda kalır. Bilgisayar satırları kullanmadan önce denetler.",
+    "The devices as in agent.yaml. Comments, certificates and other files stay on the PC. The PC checks the lines before it uses them. A line controls: [QC1, QC2] names the sample numbers that are control material at a device.",
+    "agent.yaml içindeki cihazlar. Yorumlar, sertifikalar ve diğer dosyalar bilgisayarda kalır. Bilgisayar satırları kullanmadan önce denetler. controls: [QC1, QC2] satırı, o cihazda kontrol materyaline ait numune numaralarını belirtir.",
   ],
   save: ["Save and send to the PC", "Kaydet ve bilgisayara gönder"],
   line: ["Line {line}", "Satır {line}"],
