@@ -41,13 +41,11 @@ export function collectGroups(
   let headerComments: string[] = [];
   let patientComments: string[] = [];
   const groupOf = (order: AstmRecord | null, isControl: boolean): OrderGroup => {
-    // Orders of one tube at one time are one study, though many analyzers send an O record (and some a P record) per
-    // test.
+    // Orders of one tube at one time are one study, though many analyzers send an O or a P record per test.
     const named = [3, 4, 5, 6].map((field) => sent(patient, field));
     const patientKey = named.some((field) => field !== "") ? named.join("|") : patients;
-    const time = firstTime(orderTimes(order), context) ?? "";
     const material = isControl && JSON.stringify(profile.control?.({ P: patient, O: order }));
-    const key = [material, patientKey, sent(order, 3), sent(order, 4), time, sent(order, 16)].join("|");
+    const key = [material, patientKey, ...tubeOf(order, context)].join("|");
     const known = groups.get(key);
     if (known !== undefined) return known;
     const comments = isControl ? [] : [...headerComments, ...patientComments];
@@ -98,6 +96,12 @@ export function collectGroups(
     }
   }
   return { groups: [...groups.values()].filter((group) => !isOfCalibration(group)), notes, orphans };
+}
+
+/** Returns what orders of one tube have in common: its numbers, time and specimen. */
+function tubeOf(order: AstmRecord | null, context: ReadContext): string[] {
+  const time = firstTime(orderTimes(order), context) ?? "";
+  return [sent(order, 3), sent(order, 4), time, sent(order, 16)];
 }
 
 /** Returns whether a control's order is of a calibration. */

@@ -142,13 +142,7 @@ test("a Zybio names the solution, its lot and the target of each row, and prints
 test("a HemoScreen's order LQC is a control", () => {
   const header = "MSH|^~\\&|HemoScreen|PixCell|||20261121093000||ORU^R01|1|P|2.4";
   const row = "OBX|1|NM|6690-2^WBC^LN||7.1|10*9/L|6.5-7.9||||F";
-  const reading = readWith(
-    hl7Device("generic-hl7"),
-    header,
-    "PID|1||4711",
-    "OBR|1||LEVEL 2|LQC|||20261121093015",
-    row,
-  );
+  const reading = readWith(hl7Device("generic-hl7"), header, "PID|1||4711", "OBR|1||LEVEL 2|LQC|||20261121093015", row);
   expect(only(controlsOf(reading))).toMatchObject({
     ...{ level: "2", sample_ids: ["LEVEL 2"] },
     results: [{ analyte: "WBC", value: 7.1, target: { low: 6.5, high: 7.9 } }],
