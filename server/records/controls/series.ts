@@ -54,6 +54,7 @@ export async function findSeries(session: Session, clinicId: number, id: string)
 /** Derives numbers, statistics and the target of series from their values. Run it at the end of each write. */
 export async function refreshSeries(session: Session, clinicId: number, ids: Iterable<number>): Promise<void> {
   for (const id of ids) {
+    if (await removeEmpty(session, clinicId, id)) continue;
     const all = await session.first(totals, { id });
     const counted = all?.counted ?? 0;
     const mean = counted < 2 ? null : (all?.mean ?? null);
@@ -70,6 +71,14 @@ export async function refreshSeries(session: Session, clinicId: number, ids: Ite
     });
     await deriveTarget(session, id);
   }
+}
+
+/** Removes a series that a corrected answer left without values, unless a person set its target. @returns whether it did */
+async function removeEmpty(session: Session, clinicId: number, id: number): Promise<boolean> {
+  if ((await firstAt(session, id)) !== null || (await session.first(ofPerson, { id })) !== undefined) return false;
+  await session.all(removeDerived, { id });
+  await session.all(removeSeries, { id, clinicId });
+  return true;
 }
 
 /**
@@ -249,6 +258,11 @@ const ofPerson = query((db, p: { id: number }) =>
 const removeDerived = query(
   (db, p: { id: number }) => db.deleteFrom("control_target").where("series_id", "=", p.id).where("user_id", "is", null),
   () => ({}),
+);
+
+const removeSeries = query(
+  (db, p: { id: number; clinicId: number }) => db.deleteFrom("control_series").where("id", "=", p.id),
+  ({ clinicId }) => ({ clinics: [clinicId] }),
 );
 
 const insertDerived = query(

@@ -191,6 +191,11 @@ test("runs without level or lot open one question, whose answer names the stored
     ["A", 3],
     ["B", 4],
   ]);
+  await staff.call("POST", "/quality/answers", { ...answer, lot: "A1" });
+  expect(await shown()).toEqual([
+    ["B", 4],
+    ["A1", 3],
+  ]);
   expect((await staff.call("POST", "/quality/answers", { ...answer, sample: "QC9" })).status).toBe(404);
 });
 
