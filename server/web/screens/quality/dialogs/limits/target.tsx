@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
-import type { SeriesBody, TargetBody, TargetValues } from "../../../../dashboard/types/quality.ts";
-import { targetOfRange } from "../../../../../shared/clinical/control/statistics.ts";
-import { call } from "../../../api.ts";
-import { clinicPath } from "../../../session.ts";
-import { Field } from "../../../ui/form/field.tsx";
-import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
-import { targetText, typedNumber } from "../words/numbers.ts";
-import { analyteTitle, type Names } from "../words/words.ts";
-import { t } from "./texts.ts";
+import type { SeriesBody, TargetBody, TargetValues } from "../../../../../dashboard/types/quality.ts";
+import { targetOfRange } from "../../../../../../shared/clinical/control/statistics.ts";
+import { call } from "../../../../api.ts";
+import { clinicPath } from "../../../../session.ts";
+import { Field } from "../../../../ui/form/field.tsx";
+import { FormDialog } from "../../../../ui/form-dialog/form-dialog.tsx";
+import { targetText, typedNumber } from "../../words/numbers.ts";
+import { analyteTitle, type Names } from "../../words/words.ts";
+import { t } from "../texts.ts";
 
 type Kind = "mean" | "range";
 type Texts = Readonly<Record<"mean" | "sd" | "low" | "high", string>>;

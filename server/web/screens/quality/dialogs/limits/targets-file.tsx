@@ -1,14 +1,14 @@
 import { useState } from "preact/hooks";
-import type { TargetFile, TargetFileBody } from "../../../../dashboard/types/quality.ts";
-import { call } from "../../../api.ts";
-import { Problem } from "../../../resource.tsx";
-import { clinicPath } from "../../../session.ts";
-import { Field } from "../../../ui/form/field.tsx";
-import { useAction } from "../../../ui/form/use-action.ts";
-import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
-import { DataTable } from "../../../ui/list/data-table.tsx";
-import { targetText } from "../words/numbers.ts";
-import { t } from "./texts.ts";
+import type { TargetFile, TargetFileBody } from "../../../../../dashboard/types/quality.ts";
+import { call } from "../../../../api.ts";
+import { Problem } from "../../../../resource.tsx";
+import { clinicPath } from "../../../../session.ts";
+import { Field } from "../../../../ui/form/field.tsx";
+import { useAction } from "../../../../ui/form/use-action.ts";
+import { FormDialog } from "../../../../ui/form-dialog/form-dialog.tsx";
+import { DataTable } from "../../../../ui/list/data-table.tsx";
+import { targetText } from "../../words/numbers.ts";
+import { t } from "../texts.ts";
 
 /** Reads limits of several series from a CSV file. A file with faults stores nothing; each fault names its line. */
 export function TargetsFile({

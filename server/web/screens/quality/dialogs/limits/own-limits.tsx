@@ -1,11 +1,11 @@
-import type { AcceptBody, SeriesBody } from "../../../../dashboard/types/quality.ts";
-import { sdRange } from "../../../../../shared/clinical/control/statistics.ts";
-import { call } from "../../../api.ts";
-import { clinicPath } from "../../../session.ts";
-import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
-import { targetText } from "../words/numbers.ts";
-import { pointText } from "../words/words.ts";
-import { t } from "./texts.ts";
+import type { AcceptBody, SeriesBody } from "../../../../../dashboard/types/quality.ts";
+import { sdRange } from "../../../../../../shared/clinical/control/statistics.ts";
+import { call } from "../../../../api.ts";
+import { clinicPath } from "../../../../session.ts";
+import { FormDialog } from "../../../../ui/form-dialog/form-dialog.tsx";
+import { targetText } from "../../words/numbers.ts";
+import { pointText } from "../../words/words.ts";
+import { t } from "../texts.ts";
 
 /** Shows the limits that the first runs make, and the runs to look at before a person accepts them. */
 export function AcceptOwn({
