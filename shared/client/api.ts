@@ -215,6 +215,8 @@ export interface AnalyteResult {
   loinc?: string | null;
   /** Only with `include=codes`: `unit` in UCUM; null without a known one. */
   ucum?: string | null;
+  /** State of the analyzer's quality control when it measured the value. `failed`: the last control before it failed. `warning`: that control was a little off, or the next one failed. `none`: no control is known, or none within the clinic's schedule. Absent for a device whose controls the clinic did not keep here then. It never changes a value or a flag, and may change later, when a control comes late or is corrected. */
+  quality?: "ok" | "warning" | "failed" | "none";
 }
 
 /** A lab or imaging study in a list. */
@@ -252,6 +254,8 @@ export interface ListedStudy {
   revision?: number;
   /** Time at which this revision replaced one that clinics could read. Absent if none could. */
   corrected_at?: string;
+  /** The worst `quality` of the results: `failed`, then `warning`, `none`, `ok`. Absent for a device whose controls the clinic did not keep here then. */
+  quality?: "ok" | "warning" | "failed" | "none";
   /** Time since which the clinic reads this revision: of the filing, of a correction, or of the connection to the patient. `updated_since` compares it. */
   updated_at: string;
 }
@@ -314,6 +318,8 @@ export interface DiagnosticStudy {
   revision?: number;
   /** Time at which this revision replaced one that clinics could read. Absent if none could. */
   corrected_at?: string;
+  /** The worst `quality` of the results: `failed`, then `warning`, `none`, `ok`. Absent for a device whose controls the clinic did not keep here then. */
+  quality?: "ok" | "warning" | "failed" | "none";
 }
 
 /** A success. */

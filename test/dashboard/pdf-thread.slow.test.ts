@@ -21,6 +21,7 @@ const study = (rows: number) =>
     patient: null,
     hint: null,
     flagged_for: null,
+    quality: null,
     is_typed: false,
     study_instance_uid: null,
     sample_ids: [],

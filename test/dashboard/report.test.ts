@@ -66,6 +66,7 @@ const study = {
   ...{
     hint: null,
     flagged_for: null,
+    quality: null,
     sample_ids: ["S-809"],
     order: null,
     remark: { text: "Bol su verin.", by: "Dr. Ada Hekim", at: "2026-11-28T07:00:00.000Z" },

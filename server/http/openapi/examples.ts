@@ -95,6 +95,8 @@ const item: InventoryItem = {
 
 const readStudy: ReadStudy = {
   ...study,
+  results: study.results.map((result) => ({ ...result, quality: "ok" })),
+  quality: "ok",
   accession: "T000123",
   revision: 2,
   corrected_at: "2026-11-20T10:05:00.000Z",

@@ -55,6 +55,7 @@ Within /api/v1, fields, parameters and endpoints are added, never changed or rem
 | 2026-11 | \`GET /api/v1/soap\`, \`GET /api/v1/lab/analytes\` |
 | 2026-11 | \`updated_since\` of \`/api/v1/calendar/events\` and \`/api/v1/inventory\`; SOAP records, events and items in \`/api/v1/changes\` |
 | 2026-11 | \`accession\`, \`study_instance_uid\`, \`revision\` and \`corrected_at\` of studies; \`include=codes\` for \`loinc\` and \`ucum\` of results |
+| 2026-11 | \`quality\` of studies and of each result: the state of the analyzer's quality control when it measured them |
 | 2026-11 | \`page_size\` up to 500 of lists that the published specification does not have |
 | 2026-11 | \`GET /api/v1/lab/diagnostics\`, \`GET /api/v1/changes\`, \`after\`, \`Link\` and \`Sync-Cursor\`; \`comments\` and \`order\` of studies |`;
 

@@ -16,6 +16,13 @@ interface Row {
   readonly parts: readonly (readonly string[])[];
 }
 
+/** The rows of a rule by level, and that of all levels. */
+type Rows = Readonly<Record<(typeof ROW_RULES)[number]["rule"], Map<string | typeof ALL_LEVELS, Row>>>;
+
+const ALL_LEVELS = Symbol("all levels");
+
+const newRows = (): Rows => ({ "2-2s": new Map(), "4-1s": new Map(), "10x": new Map() });
+
 /**
  * Judges the runs of one analyte on one device, in the order of time, by the rules of Westgard as published:
  *
@@ -38,14 +45,14 @@ interface Row {
  * @returns the runs with the violations of the rules in force, each by the run with its last value
  */
 export function judge(runs: readonly Run[], choice: RuleChoice, restarts: readonly number[] = []): JudgedRun[] {
-  let rows = new Map<string, Row>();
-  let levelsBefore = "";
+  let rows = newRows();
+  let before: Run | undefined;
   let next = 0;
   return runs.map((run) => {
-    for (; (restarts[next] ?? Number.POSITIVE_INFINITY) <= run.at; next += 1) rows = new Map();
-    const levels = JSON.stringify(run.points.map(({ level }) => level).toSorted());
-    if (levels !== levelsBefore) for (const { rule } of ROW_RULES) rows.delete(rule);
-    levelsBefore = levels;
+    for (; (restarts[next] ?? Number.POSITIVE_INFINITY) <= run.at; next += 1) rows = newRows();
+    if (before !== undefined && !hasLevelsOf(run, before))
+      for (const row of Object.values(rows)) row.delete(ALL_LEVELS);
+    before = run;
     return judged(run, [...ofValues(run), ...ofRun(run), ...ofRows(run, rows)], choice);
   });
 }
@@ -80,24 +87,32 @@ function ofRun({ points }: Run): Found[] {
 }
 
 /** Continues the rows of each level and the row of all levels by a run. */
-function ofRows({ points }: Run, rows: Map<string, Row>): Found[] {
-  return ROW_RULES.flatMap(({ rule, limit, count, overLevels }) => {
-    const continued = (key: string, scope: Found["scope"], part: readonly ControlPoint[]): Found[] => {
+function ofRows({ points }: Run, rows: Rows): Found[] {
+  const found: Found[] = [];
+  for (const { rule, limit, count, overLevels } of ROW_RULES) {
+    const continued = (name: string | typeof ALL_LEVELS, scope: Found["scope"], part: readonly ControlPoint[]) => {
       const side = sideOf(part, limit);
-      const before = rows.get(key);
-      rows.delete(key);
-      if (side === null) return [];
-      const parts = [...(before?.side === side ? before.parts : []), part.map(({ id }) => id)];
-      const row = { side, parts: parts.slice(-Math.ceil(count / part.length)) };
-      rows.set(key, row);
-      const ids = row.parts.flat();
-      return ids.length < count ? [] : [{ rule, scope, side, points: ids }];
+      const before = rows[rule].get(name);
+      if (side === null) {
+        if (before !== undefined) rows[rule].delete(name);
+        return;
+      }
+      const parts = before?.side === side ? before.parts : [];
+      const row = { side, parts: [...parts, part.map(({ id }) => id)].slice(-Math.ceil(count / part.length)) };
+      rows[rule].set(name, row);
+      if (row.parts.length * part.length >= count) found.push({ rule, scope, side, points: row.parts.flat() });
     };
-    return [
-      ...points.flatMap((point) => continued(`${rule} ${point.level}`, "level", [point])),
-      ...(overLevels && points.length > 1 ? continued(rule, "levels", points) : []),
-    ];
-  });
+    for (const point of points) continued(point.level, "level", [point]);
+    if (overLevels && points.length > 1) continued(ALL_LEVELS, "levels", points);
+  }
+  return found;
+}
+
+function hasLevelsOf({ points }: Run, other: Run): boolean {
+  return (
+    points.length === other.points.length &&
+    points.every(({ level }) => other.points.some((point) => point.level === level))
+  );
 }
 
 /** @returns the side on which all values lie beyond the limit, strictly; null if they do not */

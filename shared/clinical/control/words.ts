@@ -95,7 +95,7 @@ const turkish: Words = {
     "1-2s": (analyte, side) => `Bu ${analyte} kontrolü biraz ${side}. Yirmi kontrolden biri rastlantıyla sapar.`,
     "1-3s": (analyte, side) => `Bu ${analyte} kontrolü çok ${side}.`,
     "2-2s": (analyte, side, scope) =>
-      `${scope === "run" ? "Aynı ölçümdeki" : "Art arda"} iki ${analyte} kontrolü aynı yöne saptı: cihaz fazla ${side} ölçüyor.`,
+      `${scope === "run" ? "Aynı çalışmadaki" : "Art arda"} iki ${analyte} kontrolü aynı yöne saptı: cihaz fazla ${side} ölçüyor.`,
     "R-4s": (analyte) => `${analyte} kontrollerinden biri fazla yüksek, diğeri fazla düşük: cihazın ölçümleri dağınık.`,
     "4-1s": (analyte, side) => `${analyte} bir süredir biraz ${side} ölçülüyor.`,
     "10x": (analyte, side) => `${analyte} bir süredir biraz ${side} ölçülüyor.`,
@@ -118,7 +118,7 @@ const turkish: Words = {
     "1-2s": "2 SS dışında bir değer",
     "1-3s": "3 SS dışında bir değer",
     "2-2s": "aynı yönde 2 SS dışında iki değer",
-    "R-4s": "aynı ölçümde biri +2 SS üstünde, biri −2 SS altında iki değer",
+    "R-4s": "aynı çalışmada biri +2 SS üstünde, biri −2 SS altında iki değer",
     "4-1s": "aynı yönde 1 SS dışında art arda dört değer",
     "10x": "ortalamanın aynı yanında art arda on değer",
   },

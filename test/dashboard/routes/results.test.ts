@@ -276,10 +276,10 @@ test("CSV files hold hostile texts as text, and no formula", async () => {
   expect(one.text.split("\r\n").slice(0, 2)).toEqual([
     "study_fp,patient,acquired_at,device_name,analyte,name,comparator_and_value,unit,reference_range,flag,side," +
       "device_range,device_flag,code_source,reason,comment,abnormal,study_comments,flagged_species,sample_ids,order," +
-      "interval_source,interval_why,sent_value,sent_unit,sent_reference_range",
+      "interval_source,interval_why,sent_value,sent_unit,sent_reference_range,quality",
     `${filed.fp},'=cmd|' /C calc'!A0,2026-11-20T10:00:00.000Z,"'+SUM(""a"";${hostile.replaceAll('"', '""')})",ALT,` +
       "Alanine aminotransferase,310,U/L,10-100,high,high,10-100,H,,,,,,,A-77,,the device's own interval," +
-      `"the device's own interval for the dog, since the clinic has none that applies",310,U/L,10-100`,
+      `"the device's own interval for the dog, since the clinic has none that applies",310,U/L,10-100,`,
   ]);
 });
 

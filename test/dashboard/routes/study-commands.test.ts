@@ -47,7 +47,7 @@ describe("a study of the wrong animal", () => {
     const sent = chemistry(dog);
     await server.push(key, sent);
     const before = await page(sent.fp);
-    expect(before.can).toEqual({ move: true, undo: false, flag: false });
+    expect(before.can).toEqual({ move: true, undo: false, flag: false, release: false });
 
     expect((await command(sent.fp, "move", { patient_fp: cat.fp, ...why })).status).toBe(200);
     const moved = await page(sent.fp);
@@ -78,7 +78,7 @@ describe("a study of the wrong animal", () => {
     expect([body.patient, body.reason]).toEqual([null, { code: "PERSON.TOOK_BACK", values: [dog.fp, why.reason] }]);
     // A resend leaves it to the person.
     expect(await server.push(key, sent)).toMatchObject([{ outcome: "unmatched", code: "PATIENT.LEFT_OPEN" }]);
-    expect((await page(sent.fp)).can).toEqual({ move: false, undo: true, flag: false });
+    expect((await page(sent.fp)).can).toEqual({ move: false, undo: true, flag: false, release: false });
     expect((await command(sent.fp, "undo-move", {})).status).toBe(200);
     expect([await served(sent.fp), (await queue()).studies]).toEqual([dog.fp, []]);
   });
@@ -183,7 +183,7 @@ describe("a corrected animal", () => {
     expect([flagged.flagged_for, flagged.cause, flagged.can]).toEqual([
       null,
       "flagged again",
-      { move: true, undo: false, flag: false },
+      { move: true, undo: false, flag: false, release: false },
     ]);
     expect(await read()).not.toHaveProperty("flagged_species");
     expect((await read()).results).not.toEqual(sent.results);

@@ -63,6 +63,7 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
       "PUT settings/clinic": { language: "en", time_zone: null, confirms_connections: true, not_run_hours: 2 },
       "PUT settings/report": { address: marker, phone: "0216" },
       "PUT results/:fp/remark": { text: marker, seen: null },
+      "POST results/:fp/release": { reason: marker, seen: [] },
       "POST ranges/preview": { text: ranges },
       "PUT ranges": { text: ranges, low_quality: false, replaces: null },
       "PUT ranges/limits": { ids: [], by: marker, replaces: null },

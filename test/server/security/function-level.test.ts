@@ -136,7 +136,7 @@ const table: Readonly<Record<string, Demand>> = {
     ...["confirm", "refuse", "end", "seen"].map((answer) => `POST patients/:fp/other-clinics/:other/${answer}`),
     ...["assign", "remark", "done", "reopen"].map((step) => `POST results/:fp/follow-up/${step}`),
     ...["POST results/:fp/move", "POST results/:fp/undo-move", "POST results/:fp/flag-again", "PUT results/:fp/remark"],
-    ...["POST results/:fp/correct", "POST results/:fp/withdraw"],
+    ...["POST results/:fp/correct", "POST results/:fp/withdraw", "POST results/:fp/release"],
     ...["GET results/:fp/sharing", "POST results/:fp/links", "DELETE results/:fp/links/:link"],
     "POST results/:fp/report-mail",
     ...["POST unmatched/:fp/assign", "POST unmatched/:fp/reject", "POST unmatched/:fp/reopen"],

@@ -24,8 +24,8 @@ const extras: readonly (readonly [name: string, value: unknown])[] = [
   ["constructor", { prototype: { clinic: PLANTED } }],
 ];
 
-/** Routes that refuse a fitting body: there is no release, no delivery, no such password, no 20 controls, and another clinic. */
-const REFUSED = /\/(rollout|rollout\/skip|resend|add|password|mail-server|ranges\/own|accept)$/;
+/** Routes that refuse a fitting body: there is no release, delivery, failed control, no such password, no 20 controls, and another clinic. */
+const REFUSED = /\/(rollout|rollout\/skip|release|resend|add|password|mail-server|ranges\/own|accept)$/;
 
 type World = Awaited<ReturnType<typeof startTwoClinics>>;
 

@@ -1,5 +1,9 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
+import type { Observation } from "fhir/r4.js";
 import { describe, expect, test } from "vitest";
+import { observationId } from "../../../../server/fhir/resources/ids.ts";
+import { listClinics } from "../../../../server/records/clinics/clinics.ts";
+import { loadForDestination } from "../../../../server/records/destinations/hl7/content.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import type { ControlRun } from "../../../../shared/api/quality.ts";
 import type { PushedStudy, ReadStudy } from "../../../../shared/api/study.ts";
@@ -106,7 +110,7 @@ describe("the quality of a study", () => {
     expect(changed.map(({ fp }) => fp).toSorted()).toEqual([before.fp, between.fp].toSorted());
   });
 
-  test("stays when the animal's facts are flagged again, and a new revision is marked by its own time", async () => {
+  test("is that of the time of each revision", async () => {
     const { push, controls, quality, studyAt } = await startClinic();
     await controls(control(at(9), { GLU: 4, ALT: 0 }), control(at(11), { GLU: 0 }));
     const sent = studyAt(at(10));
@@ -115,6 +119,26 @@ describe("the quality of a study", () => {
     await push({ ...sent, revision: 2, acquired_at: at(12) });
     expect(await quality(sent.fp)).toEqual(["ok", "ok", "ok"]);
   });
+});
+
+test("programs over FHIR and HL7 get a sentence about a failed control, and the same status and value", async () => {
+  const { server, push, controls, read, studyAt } = await startClinic();
+  const sent = studyAt(at(10));
+  const [clinicId = 0] = (await listClinics(server.store)).map(({ id }) => id);
+  const fhirKey = await server.makeKey(ours, ["clinic.patient.view", "clinic.lab.view"]);
+  const observed = async () =>
+    (await server.get(fhirKey, `/fhir/R4/Observation/${observationId(sent.fp, 0)}`)).body as unknown as Observation;
+  const comments = async () => (await loadForDestination(server.store, clinicId, sent.fp))?.study?.comments;
+  await push(sent);
+  const { meta: _meta, ...before } = await observed();
+  expect([before.note, await comments()]).toEqual([undefined, []]);
+  await controls(control(at(9), { GLU: 4, ALT: 2.5 }));
+  const { meta: _changed, note, ...after } = await observed();
+  expect(after).toEqual(before);
+  expect(note).toEqual([{ text: "GLU: run after a failed control at 2026-11-20T09:00:00.000Z (1-3s)." }]);
+  // A warning is no comment.
+  expect(await comments()).toEqual(["GLU: run after a failed control at 09:00 (1-3s)."]);
+  expect((await read(sent.fp)).results.map((each) => each.quality)).toEqual(["failed", "warning"]);
 });
 
 /** Controls and studies of two months, four days apart, and an order of their arrival. */

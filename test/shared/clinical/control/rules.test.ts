@@ -46,7 +46,7 @@ test.each(textbook.cases)("textbook: $name", ({ runs, fires, verdict }) => {
   const judged = judgeAll(runs);
   const worst = (["reject", "warn", "accept"] as const).find((one) => judged.some((run) => run.verdict === one));
   const fired = new Set(judged.flatMap(({ violations }) => violations.map(textbookName)));
-  expect({ fires: [...fired].toSorted(), verdict: worst }).toEqual({ fires: fires.toSorted(), verdict });
+  expect({ fires: fired, verdict: worst }).toEqual({ fires: new Set<string>(fires), verdict });
 });
 
 test("there are 22 textbook cases", () => {
@@ -185,9 +185,9 @@ test("values within 1 SD break no rule but 10x, and within 2 SD none of a run", 
   fc.assert(
     fc.property(within(1), within(2), (near, far) => {
       const rulesOf = (values: readonly Values[]) =>
-        new Set(judgeAll(values).flatMap(({ violations }) => violations.map(({ rule }) => rule)));
-      expect(rulesOf(near).difference(new Set(["10x"]))).toEqual(new Set());
-      expect(rulesOf(far).difference(new Set(["4-1s", "10x"]))).toEqual(new Set());
+        judgeAll(values).flatMap(({ violations }) => violations.map(({ rule }) => rule));
+      expect(rulesOf(near).filter((rule) => rule !== "10x")).toEqual([]);
+      expect(rulesOf(far).filter((rule) => rule !== "10x" && rule !== "4-1s")).toEqual([]);
     }),
   );
 });

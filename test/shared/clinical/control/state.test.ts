@@ -51,6 +51,11 @@ test("one level fails alone, and the pass of another level does not end it", () 
   expect(stateAt(runs, 11, NO_AGE)).toEqual({ quality: "ok", since: 11 });
 });
 
+test("the level that passed in a failed run is not asked for again", () => {
+  const runs = judged({ 9: { L1: 3.5, L2: 0 }, 10: { L1: 0 } });
+  expect(stateAt(runs, 10, NO_AGE)).toEqual({ quality: "ok", since: 10 });
+});
+
 test("a rule over both levels fails both, so that both have to pass", () => {
   const runs = judged({ 9: { L1: 2.3, L2: -2.3 }, 10: { L1: 0 }, 11: { L2: 0 } });
   expect(stateAt(runs, 10, NO_AGE)).toEqual({ quality: "failed", since: 9, rule: "R-4s" });
