@@ -21,11 +21,6 @@ const LABELS = [
 /** Draws the values of a series between two times, ms since 1970. A value without a target is not drawn. */
 export function controlChart(points: readonly ShownPoint[], { from, to }: { from: number; to: number }): PdfNode {
   const x = (at: string) => ((Date.parse(at) - from) / (to - from)) * WIDTH;
-  const line = (z: number): PdfShape => ({
-    ...{ type: "line", x1: 0, y1: y(z), x2: WIDTH, y2: y(z) },
-    lineColor: z === 0 ? COLOURS.accent : Math.abs(z) === 2 ? COLOURS.pen : COLOURS.criticalFill,
-    lineWidth: z === 0 ? 0.8 : 0.5,
-  });
   const judged = points.flatMap(({ at, z, verdict }) => (z === null ? [] : [{ x: x(at), y: y(z), verdict }]));
   const left = points.filter(({ excluded }) => excluded !== null);
   const canvas: PdfShape[] = [
@@ -51,6 +46,15 @@ export function controlChart(points: readonly ShownPoint[], { from, to }: { from
       { canvas, width: "auto" },
     ],
     margin: [0, 4, 0, 4],
+  };
+}
+
+/** The line at a distance from the target in SDs. */
+function line(z: number): PdfShape {
+  return {
+    ...{ type: "line", x1: 0, y1: y(z), x2: WIDTH, y2: y(z) },
+    lineColor: z === 0 ? COLOURS.accent : Math.abs(z) === 2 ? COLOURS.pen : COLOURS.criticalFill,
+    lineWidth: z === 0 ? 0.8 : 0.5,
   };
 }
 
