@@ -60,29 +60,6 @@ test.skipIf(isAbsent)("every collected number that was left out stays out with i
   expect(imported("excluded-rows")).toEqual(expect.arrayContaining(collected("excluded-rows")));
 });
 
-interface Caveat {
-  readonly species: string;
-  readonly breeds?: string[] | null;
-  readonly analytes: string[];
-}
-
-function subjectsOf(caveats: readonly Caveat[]): string[] {
-  return caveats.flatMap(({ species, breeds, analytes }) =>
-    (breeds ?? ["any"]).flatMap((breed) => analytes.map((code) => `${species} ${wordOf(breed)} ${code}`)),
-  );
-}
-
-/** The collection writes breeds in words; two names of one breed are one subgroup. */
-function wordOf(breed: string): string {
-  return breed === "shiba inu" ? "shiba" : breed.replaceAll(" ", "_");
-}
-
-test.skipIf(isAbsent)("every collected breed and age where a general interval misleads has a caveat", () => {
-  const wanted = subjectsOf(fromFile("breed-caveats") as Caveat[]);
-  const kept = subjectsOf(JSON.parse(dataFile("breed-caveats.json").toString("utf8")) as Caveat[]);
-  expect(wanted.filter((subject) => !kept.includes(subject))).toEqual([]);
-});
-
 test.skipIf(isAbsent)("every collected allowable error is stored with its source, and no other number is", () => {
   const file = path.join(FACTS, "allowable-error.json");
   const { rows } = JSON.parse(fs.readFileSync(file, "utf8")) as { rows: Row[] };
@@ -257,4 +234,27 @@ test.skipIf(isAbsent)("each collected word of a subgroup leads to it, and to no 
       expect([word, readSpecies(word)]).toEqual([word, species]);
     }
   }
+});
+
+interface Caveat {
+  readonly species: string;
+  readonly breeds?: string[] | null;
+  readonly analytes: string[];
+}
+
+function subjectsOf(caveats: readonly Caveat[]): string[] {
+  return caveats.flatMap(({ species, breeds, analytes }) =>
+    (breeds ?? ["any"]).flatMap((breed) => analytes.map((code) => `${species} ${wordOf(breed)} ${code}`)),
+  );
+}
+
+/** The collection writes breeds in words; two names of one breed are one subgroup. */
+function wordOf(breed: string): string {
+  return breed === "shiba inu" ? "shiba" : breed.replaceAll(" ", "_");
+}
+
+test.skipIf(isAbsent)("every collected breed and age where a general interval misleads has a caveat", () => {
+  const wanted = subjectsOf(fromFile("breed-caveats") as Caveat[]);
+  const kept = subjectsOf(JSON.parse(dataFile("breed-caveats.json").toString("utf8")) as Caveat[]);
+  expect(wanted.filter((subject) => !kept.includes(subject))).toEqual([]);
 });
