@@ -4,7 +4,7 @@ import type {
   DeviceEvent,
   QualityOutcome,
   QualityRecord,
-} from "../../shared/api/quality.ts";
+} from "../../shared/api/agent/quality.ts";
 import { newFp } from "../../shared/api/fp.ts";
 import type { TestServer } from "./harness.ts";
 

@@ -1,5 +1,5 @@
 import { DateTime } from "luxon";
-import type { DeviceEventKind } from "../../../shared/api/quality.ts";
+import type { DeviceEventKind } from "../../../shared/api/agent/quality.ts";
 import type { DeviceEventShown, DeviceLogBody, ReagentShown, ReagentState } from "../../dashboard/types/devices.ts";
 import { query, type Session } from "../../database/query.ts";
 

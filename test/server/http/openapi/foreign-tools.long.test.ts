@@ -116,7 +116,7 @@ describe.skipIf(problem !== null)("foreign tools", () => {
         ...[`/lab/diagnostics/${seen.fp}/trail`, `/lab/diagnostics/${seen.fp}/report.pdf`, "/changes", "/events"],
         ...["/calendar/events?start_date=2026-11-01T00:00:00.000Z&end_date=2026-11-30T00:00:00.000Z", "/inventory"],
       ];
-      for (const each of paths) expect(await get(`${url}/api/v1${each}`, key), each).toMatchObject({ status: 200 });
+      for (const each of paths) expect([each, (await get(`${url}/api/v1${each}`, key)).status]).toEqual([each, 200]);
       expect(await get(`${url}/api/v1/patients/patient_01ZZZZZZZZZZZZZZZZZZZZZZZZ`, key)).toMatchObject({
         status: 404,
       });

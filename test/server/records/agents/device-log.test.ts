@@ -3,7 +3,7 @@ import type { DeviceLogBody } from "../../../../server/dashboard/types/devices.t
 import { careEvents, readCareFacts } from "../../../../server/records/agents/device-log.ts";
 import { findClinic } from "../../../../server/records/clinics/keys.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
-import type { DeviceEvent } from "../../../../shared/api/quality.ts";
+import type { DeviceEvent } from "../../../../shared/api/agent/quality.ts";
 import { makeUser } from "../../../dashboard/harness.ts";
 import { clinic, keyPermissions, startServer } from "../../harness.ts";
 import { planOf } from "../../query-plan.ts";

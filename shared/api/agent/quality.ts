@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
-import { CodeSource, Comparator } from "./study.ts";
-import { fpPattern } from "./fp.ts";
-import { Reason } from "./reason.ts";
-import { ClosedObject, DATE_PATTERN, Nullable, SHA256_PATTERN, TIMESTAMP_PATTERN } from "../schema/schema.ts";
+import { CodeSource, Comparator } from "../study.ts";
+import { fpPattern } from "../fp.ts";
+import { Reason } from "../reason.ts";
+import { ClosedObject, DATE_PATTERN, Nullable, SHA256_PATTERN, TIMESTAMP_PATTERN } from "../../schema/schema.ts";
 
 // What devices send about themselves: runs of control material, and events such as a new reagent lot. No animal is in it, and nothing
 // of it is ever a study. An agent pushes it to POST /agent/v1/quality beside the studies.
@@ -110,4 +110,4 @@ export const QualityOutcome = Type.Object({
 export type QualityOutcome = Static<typeof QualityOutcome>;
 
 // The state of studies is a part of them; see study.ts.
-export { Quality } from "./study.ts";
+export { Quality } from "../study.ts";
