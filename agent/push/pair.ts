@@ -1,5 +1,5 @@
 import { Compile } from "typebox/compile";
-import { CODE_CHARS, Paired, type PairBody, PC_NAME_CHARS_MAX, readCode } from "../../shared/api/pairing.ts";
+import { CODE_CHARS, Paired, type PairBody, PC_NAME_CHARS_MAX, readCode } from "../../shared/api/agent/pairing.ts";
 import { isProof, proofKey, proofOf } from "../../shared/network/pairing-proof.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { storedText } from "../../shared/runtime/stored-text.ts";

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { QUALITY_PER_PUSH_MAX, QualityOutcome, type QualityRecord } from "../../shared/api/agent/quality.ts";
+import { QUALITY_PER_PUSH_MAX, QualityOutcome, type QualityRecord } from "../../shared/api/quality.ts";
 import { type DeliveryEvents, DeliveryLoop, type DeliveryTiming } from "../runtime/delivery-loop.ts";
 import { gathered } from "../runtime/gathered.ts";
 import { SendError } from "../runtime/send-error.ts";

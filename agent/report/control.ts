@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { CONTROL_RESULTS_MAX, type ControlResult, type PrintedTarget } from "../../shared/api/agent/quality.ts";
+import { CONTROL_RESULTS_MAX, type ControlResult, type PrintedTarget } from "../../shared/api/quality.ts";
 import type { Measurement } from "../../shared/clinical/results.ts";
 import { readDate } from "./device-time.ts";
 import type { ControlDraft } from "./report.ts";

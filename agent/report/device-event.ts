@@ -1,5 +1,5 @@
 import { DateTime } from "luxon";
-import type { DeviceEventKind } from "../../shared/api/agent/quality.ts";
+import type { DeviceEventKind } from "../../shared/api/quality.ts";
 import { readSpecies } from "../../shared/clinical/species.ts";
 import { digest } from "./dedupe-key.ts";
 import { isImpossible, readTime } from "./device-time.ts";

@@ -1,5 +1,5 @@
 import type { Measurement } from "../../shared/clinical/results.ts";
-import type { ControlRun, DeviceEvent, PrintedTarget } from "../../shared/api/agent/quality.ts";
+import type { ControlRun, DeviceEvent, PrintedTarget } from "../../shared/api/quality.ts";
 import type { Modality, NotReported, PatientHint } from "../../shared/api/study.ts";
 
 /** Report of one patient's sample: field names of the API, values of the device. */

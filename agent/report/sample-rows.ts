@@ -1,5 +1,5 @@
 import { type Modality, type NotReported, RESULTS_MAX } from "../../shared/api/study.ts";
-import type { PrintedTarget } from "../../shared/api/agent/quality.ts";
+import type { PrintedTarget } from "../../shared/api/quality.ts";
 import {
   type Analyte,
   analyteByCode,

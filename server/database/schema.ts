@@ -1,7 +1,7 @@
 import type { Generated } from "kysely";
 import type { EventStatus, EventType } from "../../shared/api/calendar.ts";
 import type { EventChange, EventKind } from "../../shared/api/clinic-event.ts";
-import type { DeviceEventKind } from "../../shared/api/agent/quality.ts";
+import type { DeviceEventKind } from "../../shared/api/quality.ts";
 import type { Currency } from "../../shared/api/inventory.ts";
 import type { SoapStatus } from "../../shared/api/soap.ts";
 import type { Language } from "../../shared/api/language.ts";
@@ -9,7 +9,7 @@ import type { ImportPhase } from "../dashboard/types/file-import.ts";
 import type { Role } from "../dashboard/types/settings/session.ts";
 import type { HostState, RequestState } from "../dashboard/types/connections.ts";
 import type { MovementReason } from "../dashboard/types/stock.ts";
-import type { Target } from "../dashboard/types/results/quality.ts";
+import type { Target } from "../dashboard/types/quality.ts";
 import type { DeliveryOutcome, DestinationKind, DestinationState } from "../dashboard/types/settings/destinations.ts";
 import type { DeliveryState, PauseCode, WebhookEventType } from "../dashboard/types/settings/webhooks.ts";
 

@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { startAgent } from "../../agent/agent.ts";
 import { checkConfig } from "../../agent/config/check.ts";
-import type { DeviceLogBody } from "../../server/dashboard/types/devices.ts";
+import type { DeviceLogBody } from "../../server/dashboard/types/devices/devices.ts";
 import { newFp } from "../../shared/api/fp.ts";
 import { makeUser, startDashboard } from "../dashboard/harness.ts";
 import { clinic, keyPermissions } from "../server/harness.ts";

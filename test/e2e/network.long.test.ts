@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import type { PairingCode } from "../../server/dashboard/types/devices.ts";
+import type { PairingCode } from "../../server/dashboard/types/devices/devices.ts";
 import type { NetworkChange, NetworkSetting } from "../../server/dashboard/types/settings/network.ts";
 import { AGENT, freePort, SERVER, start, temporaryFolder, until } from "../support/processes.ts";
 

@@ -1,5 +1,5 @@
 import { newFp } from "../../shared/api/fp.ts";
-import type { ControlRun, QualityOutcome } from "../../shared/api/agent/quality.ts";
+import type { ControlRun, QualityOutcome } from "../../shared/api/quality.ts";
 import type { TestServer } from "./harness.ts";
 
 // Runs of control material, for tests. Their target is mean 100 and SD 2, as the device prints it.

@@ -4,7 +4,7 @@ import type {
   DeviceEvent,
   QualityOutcome,
   QualityRecord,
-} from "../../shared/api/agent/quality.ts";
+} from "../../shared/api/quality.ts";
 import { newFp } from "../../shared/api/fp.ts";
 import type { TestServer } from "./harness.ts";
 

@@ -1,4 +1,4 @@
-import type { ControlRun, DeviceEvent } from "../../shared/api/agent/quality.ts";
+import type { ControlRun, DeviceEvent } from "../../shared/api/quality.ts";
 
 // Quality records as the reading of a message makes them.
 

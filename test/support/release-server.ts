@@ -17,7 +17,7 @@ import type { Store } from "../../server/database/store.ts";
 import { findClinic } from "../../server/records/clinics/keys.ts";
 import { newFp } from "../../shared/api/fp.ts";
 import { previewPath } from "../../shared/api/agent/preview.ts";
-import type { DevicesBody, PairingCode } from "../../server/dashboard/types/devices.ts";
+import type { DevicesBody, PairingCode } from "../../server/dashboard/types/devices/devices.ts";
 import { KEY_PREFIX, newKey } from "../../shared/runtime/api-key.ts";
 import { clinic, connection, patient, study } from "../server/harness.ts";
 import { batch, event, item, soap } from "../server/records.ts";

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { PIN } from "../../../shared/api/pairing.ts";
+import { PIN } from "../../../shared/api/agent/pairing.ts";
 import { ClosedObject } from "../../../shared/schema/schema.ts";
 import { textForm } from "../../../shared/schema/text-form.ts";
 import type { Address } from "../../transport/address.ts";

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { ORDER_TESTS_MAX, TestName } from "../../../shared/api/agent/agent-lists.ts";
 import { DESTINATIONS_MAX } from "../../../shared/api/agent/destinations.ts";
-import { PIN } from "../../../shared/api/pairing.ts";
+import { PIN } from "../../../shared/api/agent/pairing.ts";
 import { ClosedObject } from "../../../shared/schema/schema.ts";
 import { Modality } from "../../../shared/api/study.ts";
 import { type BackupSchedule, TIME_OF_DAY } from "../../../shared/platform/care/schedule.ts";

@@ -1,4 +1,4 @@
-import type { QualityRecord } from "../../../shared/api/agent/quality.ts";
+import type { QualityRecord } from "../../../shared/api/quality.ts";
 import type { Reason } from "../../../shared/api/reason.ts";
 import type { Result } from "../../../shared/api/study.ts";
 

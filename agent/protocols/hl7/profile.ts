@@ -1,4 +1,4 @@
-import type { PrintedTarget } from "../../../shared/api/agent/quality.ts";
+import type { PrintedTarget } from "../../../shared/api/quality.ts";
 import type { DeviceResult } from "../../report/report.ts";
 import type { ControlMaterial } from "../../report/sample.ts";
 import type { Pattern, ProfileBase } from "../profile.ts";

@@ -1,4 +1,4 @@
-import type { ControlResult, ControlRun, DeviceEvent } from "../../../shared/api/agent/quality.ts";
+import type { ControlResult, ControlRun, DeviceEvent } from "../../../shared/api/quality.ts";
 import type { Reading } from "../../report/report.ts";
 
 // Control runs and events of devices as lines for the command line.

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { reasonOf } from "../../../shared/api/reason.ts";
-import { Paired, PairBody, readCode } from "../../../shared/api/pairing.ts";
+import { Paired, PairBody, readCode } from "../../../shared/api/agent/pairing.ts";
 import { textProblems, problems } from "../../../shared/schema/problems.ts";
 import { isWellFormedKey } from "../../../shared/runtime/api-key.ts";
 import { ACTIVE_KEYS_MAX, KeyRefused } from "../../http/auth/api-keys.ts";

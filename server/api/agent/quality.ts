@@ -7,7 +7,7 @@ import {
   QUALITY_PER_PUSH_MAX,
   QualityOutcome,
   type QualityRecord,
-} from "../../../shared/api/agent/quality.ts";
+} from "../../../shared/api/quality.ts";
 import { reasonOf } from "../../../shared/api/reason.ts";
 import { wellFormed } from "../../../shared/runtime/stored-text.ts";
 import { knownPart, overlongList } from "../../../shared/schema/known.ts";

@@ -1,4 +1,4 @@
-import type { ShownPoint } from "../types/results/quality.ts";
+import type { ShownPoint } from "../types/quality.ts";
 import type { PdfNode, PdfShape } from "./pdf.ts";
 import { COLOURS } from "./report-marks.ts";
 

@@ -3,7 +3,7 @@ import type { Language } from "../../../shared/api/language.ts";
 import { analyteByCode } from "../../../shared/clinical/analytes/analytes.ts";
 import { statisticsOf } from "../../../shared/clinical/control/statistics.ts";
 import { ruleText, whyRulesText } from "../../../shared/clinical/control/words.ts";
-import type { SeriesBody, ShownPoint } from "../types/results/quality.ts";
+import type { SeriesBody, ShownPoint } from "../types/quality.ts";
 import { controlChart } from "./control-chart.ts";
 import { type ControlWord, controlWord } from "./control-words.ts";
 import type { PdfContent, PdfDocument } from "./pdf.ts";

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import { spacedCode } from "../../../shared/api/pairing.ts";
-import { deviceEventKinds, type DeviceLogBody, type DevicesBody, type PairingCode } from "../types/devices.ts";
+import { spacedCode } from "../../../shared/api/agent/pairing.ts";
+import { deviceEventKinds, type DeviceLogBody, type DevicesBody, type PairingCode } from "../types/devices/devices.ts";
 import { makePairingCode } from "../../http/auth/pairing.ts";
 import { readDeviceLog } from "../../records/agents/device-log.ts";
 import { choice, readParameters, text } from "../../http/query-parameters.ts";

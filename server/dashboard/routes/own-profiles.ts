@@ -8,7 +8,7 @@ import { clinicOf, userOf } from "../auth/guard.ts";
 import { bodyReader } from "../body.ts";
 import type { DashboardContext } from "../context.ts";
 import { refuse } from "../refuse.ts";
-import type { OwnProfiles, OwnProfileSaved } from "../types/devices.ts";
+import type { OwnProfiles, OwnProfileSaved } from "../types/devices/devices.ts";
 import { refusal } from "../types/refusals.ts";
 import { actorOf } from "./commands.ts";
 

@@ -1,5 +1,5 @@
 import { createHmac, randomInt, timingSafeEqual } from "node:crypto";
-import { CODE_CHARS, CODE_MINUTES, codeOf, type Paired } from "../../../shared/api/pairing.ts";
+import { CODE_CHARS, CODE_MINUTES, codeOf, type Paired } from "../../../shared/api/agent/pairing.ts";
 import { isProof, proofKey, proofOf } from "../../../shared/network/pairing-proof.ts";
 import { agentPermissions } from "../../dashboard/types/settings/keys.ts";
 import { judge, selectorOf } from "../../records/agents/pairing-code.ts";

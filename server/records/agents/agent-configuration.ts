@@ -1,5 +1,5 @@
 import type { ConfigurationReport, DevicesProblem } from "../../../shared/api/configuration.ts";
-import type { ConfigurationState } from "../../dashboard/types/devices.ts";
+import type { ConfigurationState } from "../../dashboard/types/devices/devices.ts";
 
 /** The devices that an admin last wrote for an agent. */
 export interface SavedDevices {

@@ -1,7 +1,7 @@
 import type { Flag, Heartbeat, Result } from "../../../shared/api/study.ts";
-import { type AgentShown, needsPerson } from "../../dashboard/types/devices.ts";
+import { type AgentShown, needsPerson } from "../../dashboard/types/devices/devices.ts";
 import { KEY_END_DAYS, type SilentSource } from "../../dashboard/types/results/today.ts";
-import { heardReason } from "../../dashboard/types/heard-reason.ts";
+import { heardReason } from "../../dashboard/types/devices/heard-reason.ts";
 
 // Decides what needs a person.
 

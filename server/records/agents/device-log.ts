@@ -1,6 +1,11 @@
 import { DateTime } from "luxon";
-import type { DeviceEventKind } from "../../../shared/api/agent/quality.ts";
-import type { DeviceEventShown, DeviceLogBody, ReagentShown, ReagentState } from "../../dashboard/types/devices.ts";
+import type { DeviceEventKind } from "../../../shared/api/quality.ts";
+import type {
+  DeviceEventShown,
+  DeviceLogBody,
+  ReagentShown,
+  ReagentState,
+} from "../../dashboard/types/devices/devices.ts";
 import { query, type Session } from "../../database/query.ts";
 
 // What devices report about themselves: the log of a device with the reagents that it uses, and the facts of two alerts.

@@ -1,7 +1,7 @@
 import { DateTime } from "luxon";
 import { type Heartbeat, HEARTBEAT_S } from "../../../shared/api/study.ts";
-import type { AgentState, DeviceState } from "../../dashboard/types/devices.ts";
-import { heardReason } from "../../dashboard/types/heard-reason.ts";
+import type { AgentState, DeviceState } from "../../dashboard/types/devices/devices.ts";
+import { heardReason } from "../../dashboard/types/devices/heard-reason.ts";
 
 // The state of agents and of their devices, from heartbeats and from the times of studies.
 //

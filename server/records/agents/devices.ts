@@ -1,5 +1,5 @@
 import type { Heartbeat, StudySource } from "../../../shared/api/study.ts";
-import type { AgentShown, CallerShown, DeviceShown } from "../../dashboard/types/devices.ts";
+import type { AgentShown, CallerShown, DeviceShown } from "../../dashboard/types/devices/devices.ts";
 import { agentState, deviceState, STUDIES_SINCE_MS, workingHours } from "./device-state.ts";
 import type { HeardAgent } from "./attention.ts";
 import { lastUpgrade } from "./rollout.ts";

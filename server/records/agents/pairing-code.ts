@@ -1,4 +1,4 @@
-import { CODE_MINUTES } from "../../../shared/api/pairing.ts";
+import { CODE_MINUTES } from "../../../shared/api/agent/pairing.ts";
 
 // Judges the try of a pairing code.
 //

@@ -1,12 +1,12 @@
 import { compareVersions, type Release, type UpgradeReport } from "../../../shared/api/upgrade.ts";
-import type { AgentShown } from "../../dashboard/types/devices.ts";
+import type { AgentShown } from "../../dashboard/types/devices/devices.ts";
 import type {
   LeftWhy,
   RolloutPcState,
   RolloutPcShown,
   RolloutShown,
   UpdatePlan,
-} from "../../dashboard/types/rollout.ts";
+} from "../../dashboard/types/devices/rollout.ts";
 
 // A roll-out brings the agents of a clinic to a version, one PC after the other. It stops at the first PC that rolls back, so
 // that a bad version reaches one PC alone. A refusal is not a verdict on the version: the agent tries again after a pause, and

@@ -7,7 +7,7 @@ import type { RolloutPc } from "../agents/rollout.ts";
 import { endingKeys, type HeardAgent, type KeyEnd, silentAgents } from "../agents/attention.ts";
 import type { PausedWebhook } from "../webhooks/webhooks.ts";
 import type { QueueFacts } from "../destinations/overview.ts";
-import { heardReason } from "../../dashboard/types/heard-reason.ts";
+import { heardReason } from "../../dashboard/types/devices/heard-reason.ts";
 
 // Finds what is wrong for a clinic, as the conditions of its alerts. The limits of all kinds are in server/operations/alerts/kinds.ts.
 

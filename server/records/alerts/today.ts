@@ -34,7 +34,7 @@ import { connectionNews } from "../patients/connection-answers.ts";
 import { readHeardAgents } from "../agents/devices.ts";
 import type { Tables } from "../../database/schema.ts";
 import { parseStored, timestampOf } from "../studies/study-content.ts";
-import { heardReason } from "../../dashboard/types/heard-reason.ts";
+import { heardReason } from "../../dashboard/types/devices/heard-reason.ts";
 
 // The work that needs a person of a clinic today, and its newest results.
 

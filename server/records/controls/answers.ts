@@ -1,4 +1,4 @@
-import type { AnswerBody, ControlQuestion } from "../../dashboard/types/results/quality.ts";
+import type { AnswerBody, ControlQuestion } from "../../dashboard/types/quality.ts";
 import { type AuditActor, auditCommand } from "../audit/audit.ts";
 import { sql } from "kysely";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";

@@ -1,4 +1,4 @@
-import type { SeriesBody } from "../../dashboard/types/results/quality.ts";
+import type { SeriesBody } from "../../dashboard/types/quality.ts";
 import { query, type Session } from "../../database/query.ts";
 import { readSeries } from "./series-page.ts";
 import type { SeriesRow } from "./series.ts";

@@ -3,7 +3,7 @@ import { type ChosenRules, chooseRules } from "../../../shared/clinical/control/
 import { judge } from "../../../shared/clinical/control/rules.ts";
 import { biasOf, sigmaOf } from "../../../shared/clinical/control/statistics.ts";
 import type { ControlPoint, JudgedRun, RuleChoice, Run } from "../../../shared/clinical/control/types.ts";
-import type { Target } from "../../dashboard/types/results/quality.ts";
+import type { Target } from "../../dashboard/types/quality.ts";
 import { wallTime } from "../../dashboard/types/wall-time.ts";
 import type { SeriesRow } from "./series.ts";
 

@@ -1,4 +1,4 @@
-import type { ControlRun } from "../../../shared/api/agent/quality.ts";
+import type { ControlRun } from "../../../shared/api/quality.ts";
 
 // Which material, level and lot a control run is of. The device names them, or the clinic answers once for a sample of the device.
 

@@ -1,4 +1,4 @@
-import type { ControlledDevice, QualityBody } from "../../dashboard/types/results/quality.ts";
+import type { ControlledDevice, QualityBody } from "../../dashboard/types/quality.ts";
 import type { ControlNeed } from "../../dashboard/types/results/today.ts";
 
 /**

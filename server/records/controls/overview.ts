@@ -1,7 +1,7 @@
-import type { Quality } from "../../../shared/api/agent/quality.ts";
+import type { Quality } from "../../../shared/api/quality.ts";
 import type { JudgedRun } from "../../../shared/clinical/control/types.ts";
 import { stateAt } from "../../../shared/clinical/control/state.ts";
-import type { ControlledDevice, QualityBody, ShownSeries } from "../../dashboard/types/results/quality.ts";
+import type { ControlledDevice, QualityBody, ShownSeries } from "../../dashboard/types/quality.ts";
 import { query, type Session } from "../../database/query.ts";
 import { listQuestions } from "./answers.ts";
 import { byTime, targetsOfClinic, withTargets } from "./history.ts";

@@ -1,4 +1,4 @@
-import type { ControlResult, ControlRun, DeviceEvent, QualityRecord } from "../../../shared/api/agent/quality.ts";
+import type { ControlResult, ControlRun, DeviceEvent, QualityRecord } from "../../../shared/api/quality.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { ControlRunColumns, ControlValueColumns, DeviceEventColumns } from "../../database/schema.ts";
 import { answersFor } from "./answers.ts";

@@ -8,7 +8,7 @@ import type {
   ShownPoint,
   ShownViolation,
   Target,
-} from "../../dashboard/types/results/quality.ts";
+} from "../../dashboard/types/quality.ts";
 import { query, type Session } from "../../database/query.ts";
 import { type ControlGroup, controlGroups, type StoredValue } from "./history.ts";
 import { allowableOf, biasOfSeries, rulesFor, sigmaOfSeries, type TargetedSeries, zOf } from "./judging.ts";

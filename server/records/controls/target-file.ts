@@ -3,7 +3,7 @@ import { readUnit } from "../../../shared/clinical/analytes/units.ts";
 import { readValue } from "../../../shared/clinical/analytes/value.ts";
 import { type CsvRecord, readCsv } from "../../../shared/files/table/csv-records.ts";
 import { isRealDate } from "../../../shared/schema/timestamp.ts";
-import type { TargetFault, TargetFile, TargetValues } from "../../dashboard/types/results/quality.ts";
+import type { TargetFault, TargetFile, TargetValues } from "../../dashboard/types/quality.ts";
 import { targetFault } from "./targets.ts";
 
 // Reads a table of targets, as the maker of a control gives it or a person types it from the sheet.

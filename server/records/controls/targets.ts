@@ -1,4 +1,4 @@
-import type { TargetValues } from "../../dashboard/types/results/quality.ts";
+import type { TargetValues } from "../../dashboard/types/quality.ts";
 import { targetOfRange } from "../../../shared/clinical/control/statistics.ts";
 import { type AuditActor, auditCommand } from "../audit/audit.ts";
 import { query, type Session } from "../../database/query.ts";

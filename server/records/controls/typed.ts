@@ -1,11 +1,11 @@
 import { newFp } from "../../../shared/api/fp.ts";
-import type { ControlResult, ControlRun, DeviceEvent } from "../../../shared/api/agent/quality.ts";
+import type { ControlResult, ControlRun, DeviceEvent } from "../../../shared/api/quality.ts";
 import { analyteByCode, findAnalyte } from "../../../shared/clinical/analytes/analytes.ts";
 import { readUnit } from "../../../shared/clinical/analytes/units.ts";
 import { readValue } from "../../../shared/clinical/analytes/value.ts";
 import { shown } from "../../../shared/schema/problems.ts";
 import { isRealDate } from "../../../shared/schema/timestamp.ts";
-import type { TypedControl, TypedEvent } from "../../dashboard/types/results/quality.ts";
+import type { TypedControl, TypedEvent } from "../../dashboard/types/quality.ts";
 
 // Controls and events of devices that a user types, as records of a device.
 

@@ -1,5 +1,5 @@
 import type { Language } from "../../api/language.ts";
-import type { DeviceEventKind } from "../../api/agent/quality.ts";
+import type { DeviceEventKind } from "../../api/quality.ts";
 import type { ChosenRules } from "./choose.ts";
 import type { QualityState } from "./state.ts";
 import type { Rule, Run, Violation } from "./types.ts";

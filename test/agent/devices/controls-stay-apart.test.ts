@@ -11,7 +11,7 @@ import { foldNumber } from "../../../agent/report/control.ts";
 import type { ControlDraft, ReadContext, Reading, Report } from "../../../agent/report/report.ts";
 import { wireOf } from "../../../agent/tools/offline/replay.ts";
 import { read } from "../../../agent/study/read.ts";
-import { ControlRun } from "../../../shared/api/agent/quality.ts";
+import { ControlRun } from "../../../shared/api/quality.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { problems } from "../../../shared/schema/problems.ts";
 import { fixturesFolder } from "../../support/fixtures.ts";

@@ -11,7 +11,7 @@ import { tryWay } from "../../../agent/doctor/connections/server-network.ts";
 import { createServerClient } from "../../../agent/push/server-client.ts";
 import { issueCertificate, makeAuthority } from "../../../server/network/authority.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import type { PairingCode } from "../../../server/dashboard/types/devices.ts";
+import type { PairingCode } from "../../../server/dashboard/types/devices/devices.ts";
 import { proofKey, proofOf } from "../../../shared/network/pairing-proof.ts";
 import { newKey } from "../../../shared/runtime/api-key.ts";
 import { listAgents } from "../../../server/records/agents/agents.ts";

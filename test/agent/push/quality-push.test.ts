@@ -3,7 +3,7 @@ import { QualityPush } from "../../../agent/push/quality-push.ts";
 import { createServerClient } from "../../../agent/push/server-client.ts";
 import { watchServer } from "../../../agent/push/server-watch.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
-import type { QualityOutcome, QualityRecord } from "../../../shared/api/agent/quality.ts";
+import type { QualityOutcome, QualityRecord } from "../../../shared/api/quality.ts";
 import { until } from "../../support/processes.ts";
 import { controlRun, deviceEvent } from "../../support/quality-records.ts";
 import { scriptedServer, type Step } from "../../support/scripted-server.ts";

@@ -11,7 +11,7 @@ import { checkConfig } from "../../../agent/config/check.ts";
 import { OwnProfiles } from "../../../agent/devices/own/own-profiles.ts";
 import { readProfileText } from "../../../agent/devices/table/load.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import type { AgentDevices, DevicesBody } from "../../../server/dashboard/types/devices.ts";
+import type { AgentDevices, DevicesBody } from "../../../server/dashboard/types/devices/devices.ts";
 import { makeUser } from "../../dashboard/harness.ts";
 import { clinic, startServer } from "../../server/harness.ts";
 import { AGENT, freePort, until } from "../../support/processes.ts";

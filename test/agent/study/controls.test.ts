@@ -6,7 +6,7 @@ import { foldNumber } from "../../../agent/report/control.ts";
 import { assess, type FilingDevice } from "../../../agent/study/assess.ts";
 import { Directory } from "../../../agent/study/patient-directory.ts";
 import { isFp } from "../../../shared/api/fp.ts";
-import { ControlRun } from "../../../shared/api/agent/quality.ts";
+import { ControlRun } from "../../../shared/api/quality.ts";
 import { problems } from "../../../shared/schema/problems.ts";
 import { dog } from "../../support/fixtures.ts";
 import { astmDevice } from "../../support/profiles.ts";

@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
-import type { DeviceEvent } from "../../../shared/api/agent/quality.ts";
+import type { DeviceEvent } from "../../../shared/api/quality.ts";
 import {
   browserProblem,
   chooseLanguage,

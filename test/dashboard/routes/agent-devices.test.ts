@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { Heartbeat } from "../../../shared/api/study.ts";
-import type { AgentDevices, DevicesBody } from "../../../server/dashboard/types/devices.ts";
+import type { AgentDevices, DevicesBody } from "../../../server/dashboard/types/devices/devices.ts";
 import { listRowsOf } from "../../../server/records/audit/audit.ts";
 import { clinic, startServer } from "../../server/harness.ts";
 import { makeUser } from "../harness.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { agentYaml, callerYaml } from "../../../server/web/screens/devices/agent-yaml.ts";
-import type { CallerShown, DeviceShown } from "../../../server/dashboard/types/devices.ts";
+import type { CallerShown, DeviceShown } from "../../../server/dashboard/types/devices/devices.ts";
 
 const caller: CallerShown = {
   device: "hema-1",

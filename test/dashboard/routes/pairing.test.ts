@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
-import type { DevicesBody, PairingCode } from "../../../server/dashboard/types/devices.ts";
+import type { DevicesBody, PairingCode } from "../../../server/dashboard/types/devices/devices.ts";
 import { newKey } from "../../../shared/runtime/api-key.ts";
 import { listRowsOf } from "../../../server/records/audit/audit.ts";
 import { clinic, noon, startServer } from "../../server/harness.ts";

@@ -6,8 +6,8 @@ import type {
   SeriesBody,
   ShownSeries,
   TargetFile,
-} from "../../../server/dashboard/types/results/quality.ts";
-import type { ControlRun } from "../../../shared/api/agent/quality.ts";
+} from "../../../server/dashboard/types/quality.ts";
+import type { ControlRun } from "../../../shared/api/quality.ts";
 import type { Entity } from "../../../server/import/lines.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { clinic, connection, patient, startServer, study } from "../../server/harness.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { Heartbeat } from "../../../shared/api/study.ts";
-import type { DevicesBody } from "../../../server/dashboard/types/devices.ts";
-import type { RolloutBody } from "../../../server/dashboard/types/rollout.ts";
+import type { DevicesBody } from "../../../server/dashboard/types/devices/devices.ts";
+import type { RolloutBody } from "../../../server/dashboard/types/devices/rollout.ts";
 import type { TodayState } from "../../../server/dashboard/types/results/today.ts";
 import { AlertWatch } from "../../../server/operations/alert-watch.ts";
 import { addRelease } from "../../../server/operations/release-folder.ts";

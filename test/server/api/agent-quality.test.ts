@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { QUALITY_PER_PUSH_MAX } from "../../../shared/api/agent/quality.ts";
+import { QUALITY_PER_PUSH_MAX } from "../../../shared/api/quality.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { permissions } from "../../../server/http/auth/api-keys.ts";
 import { query } from "../../../server/database/query.ts";
-import type { QualityBody } from "../../../server/dashboard/types/results/quality.ts";
+import type { QualityBody } from "../../../server/dashboard/types/quality.ts";
 import { makeUser } from "../../dashboard/harness.ts";
 import { allStored, clinic, startServer } from "../harness.ts";
 import { controlRun, deviceEvent, pushQuality, result } from "../quality.ts";

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { query } from "../../../server/database/query.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { PushedStudy } from "../../../shared/api/study.ts";
-import type { DevicesBody } from "../../../server/dashboard/types/devices.ts";
-import { heardWords, type ShownReason } from "../../../server/dashboard/types/heard-reason.ts";
+import type { DevicesBody } from "../../../server/dashboard/types/devices/devices.ts";
+import { heardWords, type ShownReason } from "../../../server/dashboard/types/devices/heard-reason.ts";
 import { makeUser } from "../../dashboard/harness.ts";
 import { clinic, connection, importEntities, keyPermissions, patient, startServer, study } from "../harness.ts";
 

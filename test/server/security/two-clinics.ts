@@ -5,7 +5,7 @@ import { deviceId, idOf, observationId } from "../../../server/fhir/resources/id
 import { exportEntities } from "../../../server/import/export.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { previewPath } from "../../../shared/api/agent/preview.ts";
-import type { QualityBody, SeriesBody } from "../../../server/dashboard/types/results/quality.ts";
+import type { QualityBody, SeriesBody } from "../../../server/dashboard/types/quality.ts";
 import type { MovementList } from "../../../server/dashboard/types/stock.ts";
 import type { ProposalContent } from "../../../server/dashboard/types/settings/own-intervals.ts";
 import { ownInterval } from "../../../shared/clinical/compare/own-interval.ts";

@@ -1,4 +1,4 @@
-import type { ControlResult, ControlRun, DeviceEvent, PrintedTarget } from "../../../../shared/api/agent/quality.ts";
+import type { ControlResult, ControlRun, DeviceEvent, PrintedTarget } from "../../../../shared/api/quality.ts";
 import { unitText } from "../../../../shared/clinical/units/unit-text.ts";
 import { dateTime } from "../../../../server/web/text.ts";
 import { Facts } from "../../../../server/web/ui/status/facts.tsx";

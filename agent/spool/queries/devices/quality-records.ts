@@ -1,5 +1,5 @@
 import type Database from "better-sqlite3";
-import type { QualityOutcome, QualityRecord } from "../../../../shared/api/agent/quality.ts";
+import type { QualityOutcome, QualityRecord } from "../../../../shared/api/quality.ts";
 import { ROW_BYTES, type StoredBytes } from "./stored-bytes.ts";
 
 // Control runs and device events, until the server has each of them. The dedupe key names a record: one with a known key changes

@@ -1,4 +1,4 @@
-import type { ControlRun, DeviceEvent } from "../../../../shared/api/agent/quality.ts";
+import type { ControlRun, DeviceEvent } from "../../../../shared/api/quality.ts";
 import { type HeldStudy } from "../../../report/revision.ts";
 import type { MessageOutcome, MessageOutcomes } from "../messages/message-outcome.ts";
 import type { MatchKeys, PendingMatches } from "../patients/pending-matches.ts";

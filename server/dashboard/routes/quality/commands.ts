@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { CONTROL_RESULTS_MAX, type QualityRecord } from "../../../../shared/api/agent/quality.ts";
+import { CONTROL_RESULTS_MAX, type QualityRecord } from "../../../../shared/api/quality.ts";
 import { ClosedObject, Nullable } from "../../../../shared/schema/schema.ts";
 import { isRealDate } from "../../../../shared/schema/timestamp.ts";
 import { ApiError } from "../../../http/errors.ts";
@@ -22,7 +22,7 @@ import type {
   MadeRecord,
   TypedControl,
   TypedEvent,
-} from "../../types/results/quality.ts";
+} from "../../types/quality.ts";
 import { actorOf } from "../commands.ts";
 import {
   Day,

@@ -11,7 +11,7 @@ import type { DashboardContext } from "../../context.ts";
 import { type CsvCell, csvLine } from "../../csv.ts";
 import { attachment } from "../../report/file-name.ts";
 import { PdfThread } from "../../report/pdf-thread.ts";
-import type { SeriesBody } from "../../types/results/quality.ts";
+import type { SeriesBody } from "../../types/quality.ts";
 import { dayStart, QUALITY_URL as URL } from "./shapes.ts";
 
 // The controls of a device as files: the report of a month as PDF, and its values as CSV.

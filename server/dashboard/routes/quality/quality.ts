@@ -4,7 +4,7 @@ import { readQuality } from "../../../records/controls/overview.ts";
 import { readSeries } from "../../../records/controls/series-page.ts";
 import { clinicOf } from "../../auth/guard.ts";
 import type { DashboardContext } from "../../context.ts";
-import type { QualityBody, SeriesBody } from "../../types/results/quality.ts";
+import type { QualityBody, SeriesBody } from "../../types/quality.ts";
 import { qualityCommands } from "./commands.ts";
 import { qualityFiles } from "./files.ts";
 import { dayStart, QUALITY_URL as URL, seriesOf } from "./shapes.ts";

@@ -19,7 +19,7 @@ import type {
   TargetBody,
   TargetFile,
   TargetFileBody,
-} from "../../types/results/quality.ts";
+} from "../../types/quality.ts";
 import { refusal } from "../../types/refusals.ts";
 import { actorOf } from "../commands.ts";
 import { filledText, markStudies, QUALITY_URL as URL, seriesNames, seriesOf } from "./shapes.ts";

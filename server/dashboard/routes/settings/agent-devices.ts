@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { DEVICES_CHARS_MAX } from "../../../../shared/api/configuration.ts";
 import { isFp } from "../../../../shared/api/fp.ts";
-import type { AgentDevices } from "../../types/devices.ts";
+import type { AgentDevices } from "../../types/devices/devices.ts";
 import { editableDevices, nextVersion } from "../../../records/agents/agent-configuration.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { type AgentFound, findConfigured, saveDevices } from "../../../records/agents/configuration.ts";

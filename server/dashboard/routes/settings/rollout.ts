@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import type { RolloutBody } from "../../types/rollout.ts";
+import type { RolloutBody } from "../../types/devices/rollout.ts";
 import { endOf, planUpdate, showRollout, skipPc, startRollout, stopRollout } from "../../../records/agents/rollout.ts";
 import { listReleases } from "../../../operations/release-folder.ts";
 import { forgetRollout, readRollout, saveRollout, type StoredRollout } from "../../../records/agents/rollouts.ts";

@@ -5,7 +5,7 @@ import type { ConnectionNews } from "../connections.ts";
 import type { OrderCounts } from "../orders.ts";
 import type { FollowedStudy } from "./follow-up.ts";
 import type { OutsideValue } from "./results.ts";
-import type { HeardReason } from "../heard-reason.ts";
+import type { HeardReason } from "../devices/heard-reason.ts";
 
 // The work that needs a person today, as `GET /clinic/v1/clinics/:clinic/today` returns it.
 

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { AgentShown, PairingCode } from "../../../dashboard/types/devices.ts";
+import type { AgentShown, PairingCode } from "../../../dashboard/types/devices/devices.ts";
 import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";

@@ -1,4 +1,4 @@
-import type { CallerShown, DeviceShown } from "../../../dashboard/types/devices.ts";
+import type { CallerShown, DeviceShown } from "../../../dashboard/types/devices/devices.ts";
 
 // Lines of agent.yaml that a user copies. Addresses are quoted, because they come from the network.
 

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { type AgentShown, CLOCK_OFFSET_S_MAX } from "../../../dashboard/types/devices.ts";
+import { type AgentShown, CLOCK_OFFSET_S_MAX } from "../../../dashboard/types/devices/devices.ts";
 import { call } from "../../api.ts";
 import { clinicPath, may } from "../../session.ts";
 import { ago, dateTime } from "../../text.ts";

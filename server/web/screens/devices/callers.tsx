@@ -1,4 +1,4 @@
-import type { CallerShown, DeviceShown } from "../../../dashboard/types/devices.ts";
+import type { CallerShown, DeviceShown } from "../../../dashboard/types/devices/devices.ts";
 import { ago } from "../../text.ts";
 import { callerYaml } from "./agent-yaml.ts";
 import { Lines } from "./connect-steps.tsx";

@@ -4,7 +4,7 @@ import {
   deviceEventKinds,
   type DeviceLogBody,
   type ReagentShown,
-} from "../../../dashboard/types/devices.ts";
+} from "../../../dashboard/types/devices/devices.ts";
 import { Loaded, useResource } from "../../resource.tsx";
 import { dateTime } from "../../text.ts";
 import { Field } from "../../ui/form/field.tsx";

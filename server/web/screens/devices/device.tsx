@@ -1,4 +1,4 @@
-import type { DayCounts, DeviceShown, DeviceState } from "../../../dashboard/types/devices.ts";
+import type { DayCounts, DeviceShown, DeviceState } from "../../../dashboard/types/devices/devices.ts";
 import { ago, dateTime } from "../../text.ts";
 import { Facts } from "../../ui/status/facts.tsx";
 import { StatusCard, type Tone } from "../../ui/status/status-card.tsx";

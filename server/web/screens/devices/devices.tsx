@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
-import type { DevicesBody } from "../../../dashboard/types/devices.ts";
-import type { RolloutBody } from "../../../dashboard/types/rollout.ts";
+import type { DevicesBody } from "../../../dashboard/types/devices/devices.ts";
+import type { RolloutBody } from "../../../dashboard/types/devices/rollout.ts";
 import { Loaded, useResource } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { AddPc } from "./add-pc.tsx";

@@ -1,5 +1,5 @@
 import { useRef, useState } from "preact/hooks";
-import type { AgentDevices, AgentShown } from "../../../dashboard/types/devices.ts";
+import type { AgentDevices, AgentShown } from "../../../dashboard/types/devices/devices.ts";
 import { call } from "../../api.ts";
 import { Loaded, useResource } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";

@@ -1,6 +1,6 @@
 import { strFromU8, type UnzipFileInfo, unzipSync } from "fflate";
 import { useState } from "preact/hooks";
-import type { OwnProfiles, OwnProfileSaved } from "../../../dashboard/types/devices.ts";
+import type { OwnProfiles, OwnProfileSaved } from "../../../dashboard/types/devices/devices.ts";
 import { call } from "../../api.ts";
 import { Problem, useResource } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";

@@ -5,7 +5,7 @@ import type {
   RolloutPcState,
   RolloutShown,
   UpdatePlan,
-} from "../../../dashboard/types/rollout.ts";
+} from "../../../dashboard/types/devices/rollout.ts";
 import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
 import { clinicPath, may } from "../../session.ts";

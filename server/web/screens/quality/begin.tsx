@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { DevicesBody } from "../../../dashboard/types/devices.ts";
+import type { DevicesBody } from "../../../dashboard/types/devices/devices.ts";
 import { useResource } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { translations } from "../../text.ts";

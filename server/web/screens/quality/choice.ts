@@ -1,4 +1,4 @@
-import type { ControlledDevice, QualityBody, ShownSeries } from "../../../dashboard/types/results/quality.ts";
+import type { ControlledDevice, QualityBody, ShownSeries } from "../../../dashboard/types/quality.ts";
 
 // The device and the series that the address names. What it leaves out is chosen: first a series that needs a person, then the
 // one with the latest control.

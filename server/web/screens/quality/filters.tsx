@@ -1,4 +1,4 @@
-import type { ControlledDevice, QualityBody, ShownSeries } from "../../../dashboard/types/results/quality.ts";
+import type { ControlledDevice, QualityBody, ShownSeries } from "../../../dashboard/types/quality.ts";
 import { Field } from "../../ui/form/field.tsx";
 import { dayText } from "../../ui/words/words.ts";
 import type { Choice } from "./choice.ts";

@@ -1,5 +1,5 @@
 import type uPlot from "uplot";
-import type { SeriesBody } from "../../../dashboard/types/results/quality.ts";
+import type { SeriesBody } from "../../../dashboard/types/quality.ts";
 import { dateTime } from "../../text.ts";
 import { numberLabels } from "../../ui/chart/axes.ts";
 import { colour } from "../../ui/chart/canvas.ts";

@@ -1,5 +1,5 @@
 import type uPlot from "uplot";
-import type { SeriesBody, ShownPoint } from "../../../dashboard/types/results/quality.ts";
+import type { SeriesBody, ShownPoint } from "../../../dashboard/types/quality.ts";
 import { circle, colour, setMarkFont } from "../../ui/chart/canvas.ts";
 import { zoneOf } from "./words/numbers.ts";
 import { toldRules } from "./words/words.ts";

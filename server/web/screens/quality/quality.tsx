@@ -1,6 +1,6 @@
 import { useLocation } from "preact-iso";
 import { useState } from "preact/hooks";
-import type { ControlledDevice, QualityBody, SeriesBody } from "../../../dashboard/types/results/quality.ts";
+import type { ControlledDevice, QualityBody, SeriesBody } from "../../../dashboard/types/quality.ts";
 import type { TypedAnalyte } from "../../../dashboard/types/results/manual-study.ts";
 import { Empty, Loaded, type Resource, useResource } from "../../resource.tsx";
 import { may } from "../../session.ts";

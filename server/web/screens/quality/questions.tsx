@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { ControlQuestion } from "../../../dashboard/types/results/quality.ts";
+import type { ControlQuestion } from "../../../dashboard/types/quality.ts";
 import { may } from "../../session.ts";
 import { ago } from "../../text.ts";
 import { Need } from "../../ui/list/needs.tsx";

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { ControlledDevice, SeriesBody, ShownSeries } from "../../../dashboard/types/results/quality.ts";
+import type { ControlledDevice, SeriesBody, ShownSeries } from "../../../dashboard/types/quality.ts";
 import type { Rule } from "../../../../shared/clinical/control/types.ts";
 import { whyRulesText } from "../../../../shared/clinical/control/words.ts";
 import { may } from "../../session.ts";

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { SeriesBody, ShownPoint } from "../../../dashboard/types/results/quality.ts";
+import type { SeriesBody, ShownPoint } from "../../../dashboard/types/quality.ts";
 import { call } from "../../api.ts";
 import { Problem } from "../../resource.tsx";
 import { clinicPath, may } from "../../session.ts";

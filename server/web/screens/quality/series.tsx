@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { SeriesBody } from "../../../dashboard/types/results/quality.ts";
+import type { SeriesBody } from "../../../dashboard/types/quality.ts";
 import { clinicPath, may } from "../../session.ts";
 import { Facts } from "../../ui/status/facts.tsx";
 import { AddEvent } from "./dialogs/event.tsx";

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { SeriesBody, ShownViolation } from "../../../dashboard/types/results/quality.ts";
+import type { SeriesBody, ShownViolation } from "../../../dashboard/types/quality.ts";
 import { violationText } from "../../../../shared/clinical/control/words.ts";
 import { may } from "../../session.ts";
 import { date, dateTime, language } from "../../text.ts";

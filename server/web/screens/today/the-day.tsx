@@ -1,5 +1,5 @@
 import type { EventList, ListedEvent } from "../../../dashboard/types/calendar.ts";
-import { type DevicesBody, needsPerson } from "../../../dashboard/types/devices.ts";
+import { type DevicesBody, needsPerson } from "../../../dashboard/types/devices/devices.ts";
 import type { TodayState } from "../../../dashboard/types/results/today.ts";
 import { addDays, startOfDay, wallTime } from "../../../dashboard/types/wall-time.ts";
 import { useResource } from "../../resource.tsx";

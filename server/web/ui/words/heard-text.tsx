@@ -1,4 +1,4 @@
-import { type HeardReason, heardWords } from "../../../dashboard/types/heard-reason.ts";
+import { type HeardReason, heardWords } from "../../../dashboard/types/devices/heard-reason.ts";
 import { language } from "../../text.ts";
 
 /** An agent's report in the page's language, else in the agent's words. */

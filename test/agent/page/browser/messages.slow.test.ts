@@ -9,7 +9,7 @@ import {
   useBrowser,
 } from "../../../support/browser.ts";
 import { hl7Result, send, settled, takingServer } from "../../../support/local-page.ts";
-import type { QualityRecord } from "../../../../shared/api/agent/quality.ts";
+import type { QualityRecord } from "../../../../shared/api/quality.ts";
 import { readSpool } from "../../../../agent/spool/access.ts";
 import { listDocuments } from "../../../../agent/spool/queries/studies/document-list.ts";
 import { pdfOf } from "../../../support/pdf-file.ts";

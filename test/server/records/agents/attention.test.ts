@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { endingKeys, type HeardAgent, silentSources, worstFlag } from "../../../../server/records/agents/attention.ts";
-import type { AgentShown, DeviceState } from "../../../../server/dashboard/types/devices.ts";
+import type { AgentShown, DeviceState } from "../../../../server/dashboard/types/devices/devices.ts";
 import { noon } from "../../harness.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import type { DeviceLogBody } from "../../../../server/dashboard/types/devices.ts";
+import type { DeviceLogBody } from "../../../../server/dashboard/types/devices/devices.ts";
 import { careEvents, readCareFacts } from "../../../../server/records/agents/device-log.ts";
 import { findClinic } from "../../../../server/records/clinics/keys.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
-import type { DeviceEvent } from "../../../../shared/api/agent/quality.ts";
+import type { DeviceEvent } from "../../../../shared/api/quality.ts";
 import { makeUser } from "../../../dashboard/harness.ts";
 import { clinic, keyPermissions, startServer } from "../../harness.ts";
 import { planOf } from "../../query-plan.ts";

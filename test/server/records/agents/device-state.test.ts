@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { agentState, deviceState, longestPause, workingHours } from "../../../../server/records/agents/device-state.ts";
-import { needsPerson } from "../../../../server/dashboard/types/devices.ts";
+import { needsPerson } from "../../../../server/dashboard/types/devices/devices.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { newFp } from "../../../../shared/api/fp.ts";
-import { spacedCode } from "../../../../shared/api/pairing.ts";
+import { spacedCode } from "../../../../shared/api/agent/pairing.ts";
 import { newKey } from "../../../../shared/runtime/api-key.ts";
 import { makePairingCode } from "../../../../server/http/auth/pairing.ts";
 import { ACTIVE_KEYS_MAX, rollKey } from "../../../../server/http/auth/api-keys.ts";

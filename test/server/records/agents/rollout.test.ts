@@ -13,7 +13,7 @@ import {
   wantedVersion,
 } from "../../../../server/records/agents/rollout.ts";
 import type { UpgradeReport } from "../../../../shared/api/upgrade.ts";
-import type { AgentShown } from "../../../../server/dashboard/types/devices.ts";
+import type { AgentShown } from "../../../../server/dashboard/types/devices/devices.ts";
 
 const TO = "0.2.0";
 const AGENTS = ["a", "b", "c"];

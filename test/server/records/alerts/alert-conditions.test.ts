@@ -9,7 +9,7 @@ import type { Condition } from "../../../../server/operations/alerts/kinds.ts";
 import { alertText } from "../../../../server/operations/alerts/texts.ts";
 import { stepAlerts } from "../../../../server/operations/alerts/step.ts";
 import type { Heartbeat } from "../../../../shared/api/study.ts";
-import type { AgentShown, DeviceShown } from "../../../../server/dashboard/types/devices.ts";
+import type { AgentShown, DeviceShown } from "../../../../server/dashboard/types/devices/devices.ts";
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;

@@ -1,7 +1,7 @@
 import { integer, record, sample, shuffledSubarray } from "fast-check";
 import { expect, test } from "vitest";
 import { newFp } from "../../../../shared/api/fp.ts";
-import type { ControlRun } from "../../../../shared/api/agent/quality.ts";
+import type { ControlRun } from "../../../../shared/api/quality.ts";
 import { answerQuestion } from "../../../../server/records/controls/answers.ts";
 import { controlHistory } from "../../../../server/records/controls/history.ts";
 import { readQuality } from "../../../../server/records/controls/overview.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ControlledDevice, ShownSeries } from "../../../../server/dashboard/types/results/quality.ts";
+import type { ControlledDevice, ShownSeries } from "../../../../server/dashboard/types/quality.ts";
 import { controlNeeds } from "../../../../server/records/controls/needs.ts";
 
 const NOW = Date.parse("2026-11-29T12:00:00.000Z");

@@ -5,7 +5,7 @@ import { observationId } from "../../../../server/fhir/resources/ids.ts";
 import { listClinics } from "../../../../server/records/clinics/clinics.ts";
 import { loadForDestination } from "../../../../server/records/destinations/hl7/content.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
-import type { ControlRun } from "../../../../shared/api/agent/quality.ts";
+import type { ControlRun } from "../../../../shared/api/quality.ts";
 import type { PushedStudy, ReadStudy } from "../../../../shared/api/study.ts";
 import { findStoredStudy } from "../../../../server/records/studies/studies.ts";
 import { clinic, connection, keyPermissions, patient, startServer, study } from "../../harness.ts";

@@ -1,4 +1,4 @@
-import type { Target } from "../../../../dashboard/types/results/quality.ts";
+import type { Target } from "../../../../dashboard/types/quality.ts";
 import { unitText } from "../../../../../shared/clinical/units/unit-text.ts";
 import { Field } from "../../../ui/form/field.tsx";
 import { signed, targetText, typedNumber, zoneOf } from "../words/numbers.ts";

@@ -1,5 +1,5 @@
-import type { ControlledDevice } from "../../../../dashboard/types/results/quality.ts";
-import type { DevicesBody } from "../../../../dashboard/types/devices.ts";
+import type { ControlledDevice } from "../../../../dashboard/types/quality.ts";
+import type { DevicesBody } from "../../../../dashboard/types/devices/devices.ts";
 import { useResource } from "../../../resource.tsx";
 import { Field } from "../../../ui/form/field.tsx";
 import { t } from "./texts.ts";

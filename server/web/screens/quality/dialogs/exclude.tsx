@@ -1,4 +1,4 @@
-import type { ExclusionBody, ShownPoint } from "../../../../dashboard/types/results/quality.ts";
+import type { ExclusionBody, ShownPoint } from "../../../../dashboard/types/quality.ts";
 import { call } from "../../../api.ts";
 import { clinicPath } from "../../../session.ts";
 import { Field } from "../../../ui/form/field.tsx";

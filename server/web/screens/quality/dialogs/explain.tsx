@@ -1,4 +1,4 @@
-import type { ExplanationBody, ShownSeries, ShownViolation } from "../../../../dashboard/types/results/quality.ts";
+import type { ExplanationBody, ShownSeries, ShownViolation } from "../../../../dashboard/types/quality.ts";
 import { violationText } from "../../../../../shared/clinical/control/words.ts";
 import { call } from "../../../api.ts";
 import { clinicPath } from "../../../session.ts";

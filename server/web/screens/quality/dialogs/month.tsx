@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { ControlledDevice } from "../../../../dashboard/types/results/quality.ts";
+import type { ControlledDevice } from "../../../../dashboard/types/quality.ts";
 import { clinicPath } from "../../../session.ts";
 import { language, locale } from "../../../text.ts";
 import { Field } from "../../../ui/form/field.tsx";

@@ -1,4 +1,4 @@
-import type { RulesBody, SeriesBody } from "../../../../dashboard/types/results/quality.ts";
+import type { RulesBody, SeriesBody } from "../../../../dashboard/types/quality.ts";
 import type { Rule, RuleChoice } from "../../../../../shared/clinical/control/types.ts";
 import { ruleText } from "../../../../../shared/clinical/control/words.ts";
 import { call } from "../../../api.ts";

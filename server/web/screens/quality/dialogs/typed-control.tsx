@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { ControlledDevice, ShownSeries, TypedControl } from "../../../../dashboard/types/results/quality.ts";
+import type { ControlledDevice, ShownSeries, TypedControl } from "../../../../dashboard/types/quality.ts";
 import { call } from "../../../api.ts";
 import { clinicPath } from "../../../session.ts";
 import { Field } from "../../../ui/form/field.tsx";

@@ -1,4 +1,4 @@
-import type { Target } from "../../../../dashboard/types/results/quality.ts";
+import type { Target } from "../../../../dashboard/types/quality.ts";
 
 // Numbers of control values. Like values of results they are the same in each language.
 

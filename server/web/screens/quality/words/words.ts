@@ -4,7 +4,7 @@ import type {
   ShownPoint,
   ShownSeries,
   Target,
-} from "../../../../dashboard/types/results/quality.ts";
+} from "../../../../dashboard/types/quality.ts";
 import type { Rule } from "../../../../../shared/clinical/control/types.ts";
 import type { TypedAnalyte } from "../../../../dashboard/types/results/manual-study.ts";
 import { date, dateTime } from "../../../text.ts";

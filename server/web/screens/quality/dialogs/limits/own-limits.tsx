@@ -1,4 +1,4 @@
-import type { AcceptBody, SeriesBody } from "../../../../../dashboard/types/results/quality.ts";
+import type { AcceptBody, SeriesBody } from "../../../../../dashboard/types/quality.ts";
 import { sdRange } from "../../../../../../shared/clinical/control/statistics.ts";
 import { call } from "../../../../api.ts";
 import { clinicPath } from "../../../../session.ts";

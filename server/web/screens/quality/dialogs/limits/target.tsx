@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { SeriesBody, TargetBody, TargetValues } from "../../../../../dashboard/types/results/quality.ts";
+import type { SeriesBody, TargetBody, TargetValues } from "../../../../../dashboard/types/quality.ts";
 import { targetOfRange } from "../../../../../../shared/clinical/control/statistics.ts";
 import { call } from "../../../../api.ts";
 import { clinicPath } from "../../../../session.ts";

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { TargetFile, TargetFileBody } from "../../../../../dashboard/types/results/quality.ts";
+import type { TargetFile, TargetFileBody } from "../../../../../dashboard/types/quality.ts";
 import { call } from "../../../../api.ts";
 import { Problem } from "../../../../resource.tsx";
 import { clinicPath } from "../../../../session.ts";

@@ -1,4 +1,4 @@
-import type { UpgradeReport } from "../../../shared/api/upgrade.ts";
+import type { UpgradeReport } from "../../../../shared/api/upgrade.ts";
 import type { ShownReason } from "./heard-reason.ts";
 
 // The clinic PCs with their devices, as GET /clinic/v1/clinics/:clinic/devices shows them. Times are those of the API.

@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
-import { CodeSource, Comparator } from "../study.ts";
-import { fpPattern } from "../fp.ts";
-import { Reason } from "../reason.ts";
-import { ClosedObject, DATE_PATTERN, Nullable, SHA256_PATTERN, TIMESTAMP_PATTERN } from "../../schema/schema.ts";
+import { CodeSource, Comparator } from "./study.ts";
+import { fpPattern } from "./fp.ts";
+import { Reason } from "./reason.ts";
+import { ClosedObject, DATE_PATTERN, Nullable, SHA256_PATTERN, TIMESTAMP_PATTERN } from "../schema/schema.ts";
 
 // What devices send about themselves: runs of control material, and events such as a new reagent lot. No animal is in it, and nothing
 // of it is ever a study. An agent pushes it to POST /agent/v1/quality beside the studies.
@@ -41,7 +41,7 @@ export const ControlResult = ClosedObject({
 export type ControlResult = Static<typeof ControlResult>;
 
 /** Where a record comes from; as the `source` of a study. */
-export const QualitySource = ClosedObject({
+const QualitySource = ClosedObject({
   device_id: text(64),
   /** Of a record that came in a message of the device. */
   message_id: Type.Optional(text(64)),
@@ -51,7 +51,6 @@ export const QualitySource = ClosedObject({
     ClosedObject({ at: time, bytes: Type.Integer({ minimum: 0 }), sha256: Type.String({ pattern: SHA256_PATTERN }) }),
   ),
 });
-export type QualitySource = Static<typeof QualitySource>;
 
 /** One run of control material on one device. */
 export const ControlRun = ClosedObject({
@@ -110,4 +109,4 @@ export const QualityOutcome = Type.Object({
 export type QualityOutcome = Static<typeof QualityOutcome>;
 
 // The state of studies is a part of them; see study.ts.
-export { Quality } from "../study.ts";
+export { Quality } from "./study.ts";

@@ -1,6 +1,6 @@
-import type { Language } from "../../../shared/api/language.ts";
-import { filingWords } from "../../../shared/clinical/filing-reasons.ts";
-import { lineText } from "../../../shared/network/line-reasons.ts";
+import type { Language } from "../../../../shared/api/language.ts";
+import { filingWords } from "../../../../shared/clinical/filing-reasons.ts";
+import { lineText } from "../../../../shared/network/line-reasons.ts";
 
 // A reason that an agent reports in its heartbeat: why a device is down, or why studies wait.
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
-import { ClosedObject } from "../schema/schema.ts";
-import { fpPattern } from "./fp.ts";
-import { textForm } from "../schema/text-form.ts";
+import { ClosedObject } from "../../schema/schema.ts";
+import { fpPattern } from "../fp.ts";
+import { textForm } from "../../schema/text-form.ts";
 
 // The exchange in which the agent of a clinic PC gets its access. The agent makes its own key and sends it in X-API-Key with the
 // code of the dashboard; from then on the server knows the key. A repeated request is the same request, so that a lost response

@@ -1,6 +1,6 @@
-import type { DeviceEventKind, Quality } from "../../../../shared/api/agent/quality.ts";
-import type { Rule, RuleChoice, Verdict, Violation } from "../../../../shared/clinical/control/types.ts";
-import type { Change } from "../../../../shared/clinical/control/words.ts";
+import type { DeviceEventKind, Quality } from "../../../shared/api/quality.ts";
+import type { Rule, RuleChoice, Verdict, Violation } from "../../../shared/clinical/control/types.ts";
+import type { Change } from "../../../shared/clinical/control/words.ts";
 
 // Quality control, as the pages show and write it. Times are those of the API; days are YYYY-MM-DD of the clinic's time zone.
 
