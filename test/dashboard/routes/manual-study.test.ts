@@ -105,7 +105,7 @@ test("a typed study is corrected by the same checks, and the history keeps what 
   expect([await served(), withdrawn.place, withdrawn.can]).toEqual([
     null,
     { kind: "rejected", reason },
-    { move: false, undo: true, flag: false },
+    { move: false, undo: true, flag: false, release: false },
   ]);
   expect((await staff.call("POST", `/results/${fp}/withdraw`, { revision: 3, reason })).status).toBe(409);
   expect((await staff.call("POST", `/results/${fp}/undo-move`, { revision: 3 })).status).toBe(200);

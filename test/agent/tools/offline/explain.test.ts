@@ -138,6 +138,11 @@ describe("explain", () => {
       ...Array.from({ length: 7 }, () => "frame     replied <ACK>"),
       expect.stringMatching(new RegExp(`^message   ${id} of chem-1, \\d+ bytes; pending`)) as string,
       "Report    2 results of 2026-01-01T09:00:00.000Z; identifier 4711, name none, species dog",
+      "Report    reagent of 2026-01-01T09:00:00.000Z, Prep Profile II, lot 0001AA",
+      expect.stringMatching(
+        /^record {4}devevt_\w+ reagent of 2026-01-01T09:00:00\.000Z, Prep Profile II, lot 0001AA$/,
+      ) as string,
+      expect.stringMatching(/^push {6}devevt_\w+ waits for the server$/) as string,
       "study     read with abaxis-vetscan-vs2@1",
       `study     ${study_fps[0]} revision 1 for no patient; unmatched: no patient has the identifier "4711"`,
       "push      waits for the server",
