@@ -26,7 +26,8 @@ export function releaseProblems(checkout: Checkout): string[] {
   if (!/^\d+\.\d+\.\d+$/.test(version)) {
     found.push(`package.json has the version ${version}, expected three numbers such as 0.2.0`);
   }
-  if (changes.length > 0) found.push(`the tree has ${changes.length} changes, the first is ${changes[0]}: commit them`);
+  if (changes.length > 0)
+    found.push(`the tree has changes that no commit has, the first of ${changes.length} is ${changes[0]}: commit them`);
   const section = sectionOf(changelog, version);
   if (section?.day === null || section === null) {
     found.push(`CHANGELOG.md has no dated section of ${version}, expected "## [${version}] - 2026-12-01"`);

@@ -1,5 +1,5 @@
-import type { LatestRelease } from "../../api/upgrade.ts";
-import { fileAddress } from "./addresses.ts";
+import { LATEST, type LatestRelease } from "../../api/upgrade.ts";
+import { fileAddress, newestAddress } from "./addresses.ts";
 
 // Writes the part of README.md between two marks: the files of the last release with their commands, or how to make the packages.
 
@@ -20,8 +20,8 @@ function unreleased(version: string): string {
     ...["server", "agent"].map((name) => `vetwire-${name}_${version}_amd64.deb`),
   ];
   return `
-There is no release yet, and nothing to download. \`npm ci && npm run package -- all\` makes the packages in \`release/\`, on Debian
-12 after \`npm run debian\`.
+There is no release yet, and nothing to download. \`npm ci && npm run package -- all\` makes the packages in \`release/\`, where the
+commands below run; on Debian 12 it makes every kind after \`npm run debian\`.
 
 Windows 10 or newer, in a terminal of an administrator; a double click on the file does the first line:
 
@@ -58,6 +58,8 @@ minisign.
 ${rows.join("\n")}
 
 ${blocks.join("\n\n")}
+
+\`sudo vetwire server releases fetch --from ${newestAddress(base, LATEST)}\` offers the newest agent on the dashboard.
 
 `;
 }

@@ -63,8 +63,8 @@ program
   .action(draft);
 program
   .command("readme")
-  .description("write the files of a published release into README.md")
-  .argument("[folder]", "folder with latest.json", folderOf(VERSION))
+  .description("write the files of a published release into README.md, or again those of the last one")
+  .argument("[folder]", "folder with the latest.json of the published release")
   .action(readme);
 try {
   await program.parseAsync();
@@ -158,11 +158,10 @@ function apt(folder: string): void {
   ]);
 }
 
-function readme(folder: string): void {
-  const latest = readLatest(folder);
-  const text = withDownloads(fs.readFileSync("README.md", "utf8"), latest, VERSION, homepage());
-  fs.copyFileSync(path.join(folder, LATEST), COMMITTED);
-  fs.writeFileSync("README.md", text);
+function readme(folder: string | undefined): void {
+  if (folder !== undefined) fs.copyFileSync(path.join(folder, LATEST), COMMITTED);
+  const latest = fs.existsSync(COMMITTED) ? readLatest(path.dirname(COMMITTED)) : null;
+  fs.writeFileSync("README.md", withDownloads(fs.readFileSync("README.md", "utf8"), latest, VERSION, homepage()));
 }
 
 function keyOf(file: string | undefined): string | null {
