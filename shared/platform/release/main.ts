@@ -95,7 +95,9 @@ function make({ publicKey, rehearse }: { publicKey?: string; rehearse?: string }
   const version = rehearse ?? VERSION;
   const out = folderOf(version);
   // It may have signatures, which only a person can make again.
-  if (fs.existsSync(out)) throw new Error(`${out} is there: move it away, or run the command finish`);
+  if (fs.existsSync(out) && fs.readdirSync(out).length > 0) {
+    throw new Error(`${out} has files: move them away, or run the command finish`);
+  }
   const key = publicKey === undefined ? [] : ["--public-key", path.resolve(publicKey)];
   const words = ["run", "package", "--", "all", "--out", out, "--release-version", version, ...key];
   execFileSync("npm", words, { stdio: "inherit" });
