@@ -21,6 +21,8 @@ import { writeWinget } from "./winget.ts";
 
 const OUT = "release";
 const NOTES = "NOTES.md";
+/** The public half of the owner's key. The secret half is never in the repository, nor in CI. */
+const PUBLIC_KEY = path.join(import.meta.dirname, "release.pub");
 /** The list of the last release, whose table README.md has. */
 const COMMITTED = path.join(import.meta.dirname, LATEST);
 
@@ -31,7 +33,7 @@ program.command("check").description("print what this checkout lacks for a relea
 program
   .command("make", { isDefault: true })
   .description("check, then make packages, notes, latest.json and SHA256SUMS in release/v<version>")
-  .option("--public-key <file>", "minisign key that the programs trust for upgrades")
+  .option("--public-key <file>", "minisign key that the programs trust for upgrades", PUBLIC_KEY)
   .option("--rehearse <version>", "make this version whatever the checks find; it is not for users")
   .action(make);
 program
@@ -43,7 +45,7 @@ program
   .command("verify")
   .description("verify hashes and signatures, and print how to sign what is not signed")
   .argument("[folder]", "folder with latest.json", folderOf(VERSION))
-  .option("--public-key <file>", "minisign key that signed the release")
+  .option("--public-key <file>", "minisign key that signed the release", PUBLIC_KEY)
   .action(verify);
 program
   .command("apt")
@@ -59,7 +61,7 @@ program
   .command("draft")
   .description("verify the files, then make a draft of a release on GitHub by gh, which a person publishes")
   .argument("[folder]", "folder with latest.json", folderOf(VERSION))
-  .option("--public-key <file>", "minisign key that signed the release")
+  .option("--public-key <file>", "minisign key that signed the release", PUBLIC_KEY)
   .action(draft);
 program
   .command("readme")
@@ -81,15 +83,21 @@ function print(lines: readonly string[]): void {
   for (const line of lines) process.stdout.write(`${line}\n`);
 }
 
-function check(): void {
+/** Returns one sentence for each thing that this checkout lacks. */
+function problemsHere(publicKey: string): string[] {
   const found = releaseProblems(readCheckout());
+  if (fs.existsSync(publicKey)) return found;
+  return [...found, `${publicKey} is missing, so no program could verify the next release: commit the key`];
+}
+
+function check(): void {
+  const found = problemsHere(PUBLIC_KEY);
   if (found.length > 0) throw new Error(found.join("\n"));
   print([`version ${VERSION} can be released`]);
 }
 
-function make({ publicKey, rehearse }: { publicKey?: string; rehearse?: string }): void {
-  const found = releaseProblems(readCheckout());
-  if (publicKey === undefined) found.push("no program can verify the next release: name the key by --public-key");
+function make({ publicKey, rehearse }: KeyOption & { rehearse?: string }): void {
+  const found = problemsHere(publicKey);
   if (rehearse === undefined && found.length > 0) throw new Error(found.join("\n"));
   print(found.map((problem) => `left for a release: ${problem}`));
   const version = rehearse ?? VERSION;
@@ -98,7 +106,7 @@ function make({ publicKey, rehearse }: { publicKey?: string; rehearse?: string }
   if (fs.existsSync(out) && fs.readdirSync(out).length > 0) {
     throw new Error(`${out} has files: move them away, or run the command finish`);
   }
-  const key = publicKey === undefined ? [] : ["--public-key", path.resolve(publicKey)];
+  const key = fs.existsSync(publicKey) ? ["--public-key", path.resolve(publicKey)] : [];
   const words = ["run", "package", "--", "all", "--out", out, "--release-version", version, ...key];
   execFileSync("npm", words, { stdio: "inherit" });
   finish(rehearse ?? null);
@@ -124,7 +132,7 @@ function finish(rehearsed: string | null): void {
   ]);
 }
 
-async function verify(folder: string, { publicKey }: { publicKey?: string }): Promise<void> {
+async function verify(folder: string, { publicKey }: KeyOption): Promise<void> {
   const latest = readLatest(folder);
   const { unsigned, faults } = await verifyRelease(folder, latest, keyOf(publicKey));
   const missing = unsigned.length === 0 ? [] : [`not signed: ${unsigned.join(", ")}`, signCommand(folder, latest)];
@@ -132,7 +140,7 @@ async function verify(folder: string, { publicKey }: { publicKey?: string }): Pr
   print([`all files of ${latest.version} are signed and have their hashes`]);
 }
 
-async function draft(folder: string, { publicKey }: { publicKey?: string }): Promise<void> {
+async function draft(folder: string, { publicKey }: KeyOption): Promise<void> {
   const latest = readLatest(folder);
   const { unsigned, faults } = await verifyRelease(folder, latest, keyOf(publicKey));
   if (faults.length > 0) throw new Error(faults.join("\n"));
@@ -166,8 +174,12 @@ function readme(folder: string | undefined): void {
   fs.writeFileSync("README.md", withDownloads(fs.readFileSync("README.md", "utf8"), latest, VERSION, homepage()));
 }
 
-function keyOf(file: string | undefined): string | null {
-  return file === undefined ? null : fs.readFileSync(file, "utf8");
+interface KeyOption {
+  readonly publicKey: string;
+}
+
+function keyOf(file: string): string | null {
+  return fs.existsSync(file) ? fs.readFileSync(file, "utf8") : null;
 }
 
 function readLatest(folder: string): LatestRelease {
