@@ -8,6 +8,7 @@ import { type Feed, fetchReleases } from "../../../server/operations/release-fee
 import { listReleases } from "../../../server/operations/release-folder.ts";
 import { ReleaseWatch } from "../../../server/operations/release-watch.ts";
 import { archiveName, LATEST, type LatestRelease, type Release } from "../../../shared/api/upgrade.ts";
+import { listLatest } from "../../../shared/platform/release/latest.ts";
 import { ReleaseKey } from "../../support/signed-release.ts";
 import { StaticHost } from "../../support/static-host.ts";
 import { temporaryFolder } from "../harness.ts";
@@ -70,6 +71,14 @@ describe("the feed of releases", () => {
     host.requests.length = 0;
     expect(await fetched()).toEqual({ version: "0.2.0", added: [] });
     expect(host.requests).toEqual(["/latest.json", "/latest.json.minisig"]);
+  });
+
+  test("reads the list that npm run release makes, from a mirror with another address than the list's", async () => {
+    fs.writeFileSync(at("vetwire-server_0.2.0_amd64.deb"), "not of an agent");
+    const { version, files, released_on } = listLatest(served, "0.2.0", "2026-12-01", "https://elsewhere.example");
+    sign({ version, released_on, files });
+    expect(await fetched()).toEqual({ version: "0.2.0", added: [linux, windows] });
+    expect(host.requests.filter((name) => name.includes("server"))).toEqual([]);
   });
 
   test("brings the wanted platforms alone, and names one that the release lacks", async () => {
