@@ -49,16 +49,22 @@ export function releaseProblems(checkout: Checkout): string[] {
 
 /** Reads the checkout in this folder. */
 export function readCheckout(): Checkout {
-  const git = (...words: string[]) => execFileSync("git", words, { encoding: "utf8" }).trim();
-  const lines = (text: string) => text.split("\n").filter((line) => line !== "");
-  const [tag] = lines(git("tag", "--list", `v${VERSION}`));
+  const [tag] = linesOf(git("tag", "--list", `v${VERSION}`));
   return {
     version: VERSION,
     changelog: fs.readFileSync("CHANGELOG.md", "utf8"),
     homepage: homepage(),
-    changes: lines(git("status", "--porcelain")),
+    changes: linesOf(git("status", "--porcelain")),
     commit: git("rev-parse", "HEAD"),
     tagged: tag === undefined ? null : git("rev-parse", `${tag}^{commit}`),
     hasDatabases: fs.existsSync(`test/releases/${VERSION}`),
   };
+}
+
+function linesOf(text: string): string[] {
+  return text.split("\n").filter((line) => line !== "");
+}
+
+function git(...words: string[]): string {
+  return execFileSync("git", words, { encoding: "utf8" }).trim();
 }
