@@ -19,6 +19,7 @@ import { isRolledBack } from "../shared/platform/care/older-schema.ts";
 import { settleRestore } from "../shared/platform/care/restore-steps.ts";
 import type { ScheduledBackups } from "../shared/platform/care/scheduled-backup.ts";
 import { stopOrder } from "../shared/platform/upgrade/parent.ts";
+import { VERSION } from "../shared/files/program-files.ts";
 import { errorMessage } from "../shared/runtime/error-message.ts";
 import { buildApp, renderDeliveries } from "./app.ts";
 import { createSetupCode } from "./dashboard/auth/setup-code.ts";
@@ -37,6 +38,7 @@ import { type FixedMailServer, MailServer } from "./operations/mail/mail-server.
 import { type MetricsAddress, type MetricsServer, serveMetrics } from "./operations/metrics-server.ts";
 import { Metrics } from "./operations/metrics.ts";
 import { RELEASES } from "./operations/release-folder.ts";
+import { ReleaseWatch } from "./operations/release-watch.ts";
 import { serveUpgrades } from "./operations/serve-upgrades.ts";
 import { openServedStore } from "./operations/served-store.ts";
 import { DestinationDispatcher } from "./operations/destinations/dispatcher.ts";
@@ -78,6 +80,8 @@ export interface ServerSettings {
   /** The address of the dashboard for links; null if it is unknown. */
   readonly dashboard: string | null;
   readonly metrics: MetricsAddress | null;
+  /** Where the releases of the agent are fetched each day, and the key that signs them; null for nowhere. */
+  readonly releases: { readonly from: URL; readonly publicKey: string } | null;
   readonly drainSeconds: number;
   readonly logFile: LogFileOptions | null;
   /** Options that set what the screen of the network would set. */
@@ -107,6 +111,7 @@ export async function runServer(settings: ServerSettings): Promise<void> {
   parts.webhooks.start();
   parts.destinations.start();
   parts.alerts.start();
+  parts.releases?.start();
 
   const upgrades = serveUpgrades(parts.app, data, location, logger);
   const upgrade = upgrades.ordered.then(() => "upgrade");
@@ -174,6 +179,7 @@ interface Parts {
   readonly webhooks: WebhookDispatcher;
   readonly destinations: DestinationDispatcher;
   readonly metrics: Metrics | undefined;
+  readonly releases: ReleaseWatch | null;
   readonly drain: Drain;
   readonly setupCode: Awaited<ReturnType<typeof createSetupCode>>;
 }
@@ -217,7 +223,13 @@ async function compose(
   const webhooks = new WebhookDispatcher(store, { logger, allowPrivate: allowPrivateWebhooks });
   const render = renderDeliveries(store, Date.now);
   const destinations = new DestinationDispatcher(store, { logger, render, allowPrivate: allowPrivateWebhooks });
-  return { app, network, alerts, webhooks, destinations, metrics, drain, setupCode };
+  const releases = watchReleases(settings, logger);
+  return { app, network, alerts, webhooks, destinations, metrics, releases, drain, setupCode };
+}
+
+function watchReleases({ releases, data }: ServerSettings, logger: Logger): ReleaseWatch | null {
+  if (releases === null) return null;
+  return new ReleaseWatch({ ...releases, folder: join(data, RELEASES), version: VERSION, platforms: null }, logger);
 }
 
 /** Opens the ports, those of the metrics first. @returns the server of the metrics @throws Error with the remedy */
@@ -264,10 +276,10 @@ async function listen(
 }
 
 /** Ends the requests under way, then what sends. */
-async function close({ app, network, webhooks, destinations, alerts }: Parts): Promise<void> {
+async function close({ app, network, webhooks, destinations, alerts, releases }: Parts): Promise<void> {
   setTimeout(() => app.server.closeAllConnections(), CLOSE_WAIT_MS).unref();
   await Promise.all([app.close(), network.stop()]);
-  await Promise.all([webhooks.stop(), destinations.stop(), alerts.stop()]);
+  await Promise.all([webhooks.stop(), destinations.stop(), alerts.stop(), releases?.stop()]);
 }
 
 /** Reads the facts of this machine for its alerts. */

@@ -26,6 +26,7 @@ command -v systemd-analyze >/dev/null 2>&1 || install systemd "the units of the 
 command -v wine >/dev/null 2>&1 || install "--no-install-recommends wine wine64" "the Windows package is not tried"
 command -v wixl >/dev/null 2>&1 || install "--no-install-recommends wixl msitools" "the Windows package is not made"
 command -v minisign >/dev/null 2>&1 || install minisign "the signature tests will say so"
+command -v apt-ftparchive >/dev/null 2>&1 || install "--no-install-recommends apt-utils gpg" "the apt repository is not tried"
 command -v osslsigncode >/dev/null 2>&1 || install osslsigncode "the Authenticode test will say so"
 command -v mmdebstrap >/dev/null 2>&1 || install mmdebstrap "the packages are not installed in a chroot"
 command -v podman >/dev/null 2>&1 || install "--no-install-recommends podman runc fuse-overlayfs" "the image is not run"

@@ -216,6 +216,7 @@ shared/network: shared/api shared/files shared/runtime
 shared/platform/care: shared/files shared/runtime shared/schema
 shared/platform/cli: shared/api shared/clinical shared/files shared/log shared/platform/service shared/platform/upgrade shared/runtime shared/schema
 shared/platform/package: shared/files shared/platform/service
+shared/platform/release: shared/api shared/files shared/platform/package shared/platform/upgrade shared/runtime shared/schema
 shared/platform/service: shared/runtime
 shared/platform/upgrade: shared/api shared/files shared/platform/care shared/runtime
 shared/runtime:

@@ -44,6 +44,7 @@ export const serverHelp: Readonly<Record<string, CommandHelp>> = {
     summary: "versions of the agent for the clinic PCs",
     examples: [
       "releases add vetwire-agent-0.2.0-linux-x64.tar.gz vetwire-agent-0.2.0-win-x64.tar.gz",
+      "releases fetch --from https://downloads.example/latest.json",
       "releases list --json",
       "releases remove 0.2.0",
     ],

@@ -1,12 +1,15 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
 import { archiveName, type Release } from "../../shared/api/upgrade.ts";
 import { printJson, printLine, printTable, type Table } from "../../shared/platform/cli/output.ts";
-import { PROGRAM_FOLDER } from "../../shared/files/program-files.ts";
+import { VERSION } from "../../shared/files/program-files.ts";
+import { type FeedCode, FeedRefusal } from "../operations/release-download.ts";
+import { fetchReleases } from "../operations/release-feed.ts";
 import { addRelease, listReleases, RELEASES, removeRelease } from "../operations/release-folder.ts";
 import { isPostgresUrl } from "../database/open.ts";
 import { hasSqliteFile } from "../database/sqlite.ts";
+import { parseFeedUrl, readPublicKey } from "./common/release-options.ts";
 import { storeLocation } from "./common/with-store.ts";
 import { type DataOption, dataOption } from "./common/options.ts";
 
@@ -16,6 +19,14 @@ const addCommand = new Command("add")
   .option("--public-key <file>", "minisign key that signed them; by default the one of this program")
   .addOption(dataOption())
   .action(add);
+
+const fetchCommand = new Command("fetch")
+  .description("fetch the newest release from a static host, after a check of its signatures")
+  .requiredOption("--from <url>", "address of latest.json, with its files next to it", parseFeedUrl)
+  .option("--platform <names...>", "fetch these alone, such as win-x64")
+  .option("--public-key <file>", "minisign key that signed it; by default the one of this program")
+  .addOption(dataOption())
+  .action(fetch);
 
 const listCommand = new Command("list")
   .description("list the releases")
@@ -32,6 +43,7 @@ const removeCommand = new Command("remove")
 export const releasesCommand = new Command("releases")
   .description("versions of the agent that the dashboard can bring to the clinic PCs, under Devices")
   .addCommand(addCommand)
+  .addCommand(fetchCommand)
   .addCommand(listCommand)
   .addCommand(removeCommand);
 
@@ -42,6 +54,47 @@ async function add(files: string[], { data, publicKey }: DataOption & { publicKe
     const release = await addRelease(join(data, RELEASES), file, key);
     printLine(`${archiveName(release)} can be installed from the dashboard, under Devices`);
   }
+}
+
+interface FetchOptions extends DataOption {
+  readonly from: URL;
+  readonly platform?: string[];
+  readonly publicKey?: string;
+}
+
+async function fetch({ data, from, platform, publicKey }: FetchOptions): Promise<void> {
+  requireServerFolder(data);
+  const feed = {
+    ...{ from, folder: join(data, RELEASES), publicKey: readPublicKey(publicKey), version: VERSION },
+    platforms: platform ?? null,
+  };
+  try {
+    const { version, added } = await fetchReleases(feed, new AbortController().signal);
+    if (added.length === 0) printLine(`${version} is the newest release, and it is here`);
+    for (const release of added) {
+      printLine(`${archiveName(release)} can be installed from the dashboard, under Devices`);
+    }
+  } catch (error) {
+    throw error instanceof FeedRefusal ? new Error(feedWords(error), { cause: error }) : error;
+  }
+}
+
+const FEED_WORDS: Readonly<Record<FeedCode, readonly [fault: string, remedy: string]>> = {
+  UNREACHABLE: ["cannot be fetched", "check the address, and the proxy of this machine"],
+  MISSING: ["is not on that host", "name the address of latest.json, with all files of the release next to it"],
+  TOO_LARGE: ["is larger than it may be", "copy the release to the host again"],
+  TRUNCATED: ["is cut off", "try again; if it stays, copy the release to the host again"],
+  TAMPERED: ["is not the file of the release", "copy the release to the host again, and look who can write there"],
+  SIGNATURE: ["is not signed by the owner of the releases", "check the key, and look who can write on that host"],
+  UNREADABLE: ["has no list of a release", "upgrade this server first if the release is newer"],
+  OLDER: ["has an older release than this server", "copy the newest release to the host"],
+  PLATFORM: ["has no archive of that platform", "name one that the release has, or none for all"],
+  NOT_STORED: ["cannot be stored", "mend what is named, then try again"],
+};
+
+function feedWords({ code, file, detail }: FeedRefusal): string {
+  const [fault, remedy] = FEED_WORDS[code];
+  return `${file} ${fault} (${code}; ${detail}): ${remedy}`;
 }
 
 async function list({ data, json }: DataOption & { json?: true }): Promise<void> {
@@ -63,14 +116,6 @@ function remove(version: string, { data }: DataOption): void {
 function requireServerFolder(data: string): void {
   const isUsed = isPostgresUrl(storeLocation(data)) ? existsSync(data) : hasSqliteFile(data);
   if (!isUsed) throw new Error(`there is no server in ${data}, expected the --data folder that the server has used`);
-}
-
-function readPublicKey(file: string | undefined): string {
-  const own = join(PROGRAM_FOLDER, "release.pub");
-  if (file === undefined && !existsSync(own)) {
-    throw new Error("this program has no release key of its own: name the file with the key by --public-key");
-  }
-  return readFileSync(file ?? own, "utf8");
 }
 
 const releaseTable: Table<Release> = {

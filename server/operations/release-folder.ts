@@ -16,7 +16,7 @@ const SIGNATURE = ".minisig";
 /** Ends the name of an incomplete file. */
 const PART = ".part";
 
-const ARCHIVE_BYTES_MAX = 500 * 1024 ** 2;
+export const ARCHIVE_BYTES_MAX = 500 * 1024 ** 2;
 const RELEASES_MAX = 50;
 
 /** Lists the releases that have an archive and a signature. A server without a folder has none. */
@@ -95,7 +95,7 @@ function isFolder(folder: string): boolean {
 }
 
 /** Makes the folder if it is missing. Root runs this in the folder of the server's user, who may put a link there. */
-function makeFolder(folder: string): void {
+export function makeFolder(folder: string): void {
   if (isFolder(folder)) return;
   // The data folder around it is private. The server may run as another user than the command that adds a release.
   const mask = process.umask(0o022);

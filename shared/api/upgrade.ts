@@ -1,4 +1,6 @@
 import { type Static, Type } from "typebox";
+import { DATE_PATTERN, SHA256_PATTERN } from "../schema/schema.ts";
+import { textForm } from "../schema/text-form.ts";
 
 // The upgrade of an agent, as server and agent exchange it. The response to a heartbeat names the wanted version; the agent
 // fetches the release and reports its progress in its heartbeats.
@@ -58,3 +60,34 @@ export function compareVersions(one: string, other: string): number {
 function numbersOf(version: string): number[] {
   return /^\d{1,5}\.\d{1,5}\.\d{1,5}$/.test(version) ? version.split(".").map(Number) : [Number.NaN];
 }
+
+/** The list of the newest release. Its files and `latest.json.minisig` are next to it. */
+export const LATEST = "latest.json";
+
+const FILES_MAX = 100;
+
+/** What `latest.json` holds. A later one may have further fields and kinds. */
+export const LatestRelease = Type.Object({
+  version: Type.String({ pattern: textForm("^\\d{1,5}\\.\\d{1,5}\\.\\d{1,5}$", "three numbers such as 0.2.0") }),
+  released_on: Type.String({ pattern: DATE_PATTERN }),
+  files: Type.Array(
+    Type.Object({
+      /** The first character is no dot, and there is no slash: it cannot name another folder. */
+      name: Type.String({
+        pattern: textForm("^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$", "the name of a file without a folder"),
+      }),
+      /** `archive`, `deb`, `msi`, `image` or `sbom`. */
+      kind: Type.String({ maxLength: RELEASE_WORD_CHARS_MAX }),
+      /** `agent`, `server`, or `both` for a list of what both carry. */
+      program: Type.String({ maxLength: RELEASE_WORD_CHARS_MAX }),
+      platform: Type.String({ maxLength: RELEASE_WORD_CHARS_MAX }),
+      /** In bytes. */
+      size: Type.Integer({ minimum: 1 }),
+      sha256: Type.String({ pattern: SHA256_PATTERN }),
+      /** Where people download it. A mirror has it next to its own `latest.json`. */
+      url: Type.String({ maxLength: 2_000 }),
+    }),
+    { maxItems: FILES_MAX },
+  ),
+});
+export type LatestRelease = Static<typeof LatestRelease>;

@@ -5,6 +5,7 @@ import type { Certificate } from "../../http/certificate.ts";
 import type { Limits } from "../../http/rate-limit/rate-limiter.ts";
 import type { MetricsAddress } from "../../operations/metrics-server.ts";
 import { type DataOption, dataOption } from "../common/options.ts";
+import { parseFeedUrl, readPublicKey } from "../common/release-options.ts";
 import { storeLocation } from "../common/with-store.ts";
 import { type AlertOptions, dashboardOf, mailServerOf, withAlertOptions } from "./alert-options.ts";
 import { type CareOptions, careOptions, logFileOf, startBackups } from "./care-options.ts";
@@ -51,6 +52,11 @@ export const runCommand = new Command("run")
     parseMetricsAddress,
   )
   .option(
+    "--fetch-releases <url>",
+    "look each day for a new release of the agent at this address of latest.json (off by default)",
+    parseFeedUrl,
+  )
+  .option(
     "--drain-seconds <seconds>",
     `serve that long after the signal to stop, while /readyz responds 503; at most ${DRAIN_S_MAX}`,
     parseDrain,
@@ -72,6 +78,7 @@ interface RunOptions extends DataOption, AlertOptions, CareOptions {
   readonly tlsKey?: string;
   readonly allowPrivateWebhooks?: boolean;
   readonly metrics?: MetricsAddress;
+  readonly fetchReleases?: URL;
   readonly drainSeconds: number;
 }
 
@@ -87,6 +94,7 @@ async function run(options: RunOptions): Promise<void> {
     mailServer: mailServerOf(options),
     dashboard: dashboardOf(options),
     metrics: options.metrics ?? null,
+    releases: options.fetchReleases ? { from: options.fetchReleases, publicKey: readPublicKey(undefined) } : null,
     drainSeconds: options.drainSeconds,
     logFile: logFileOf(options),
     fixedBy: ["host", "tlsCert", "trustProxy"].flatMap(givenOption),

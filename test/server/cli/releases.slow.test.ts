@@ -1,14 +1,17 @@
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
+import crypto from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
-import { archiveName } from "../../../shared/api/upgrade.ts";
+import { archiveName, LATEST } from "../../../shared/api/upgrade.ts";
 import { createKey } from "../../../server/http/auth/api-keys.ts";
 import { loadPepper } from "../../../server/http/auth/pepper.ts";
 import { openStore } from "../../../server/database/open.ts";
 import { findClinic } from "../../../server/records/clinics/keys.ts";
 import { freePort, SERVER, start, until } from "../../support/processes.ts";
+import { StaticHost } from "../../support/static-host.ts";
 import { ReleaseKey } from "../../support/signed-release.ts";
 import { clinic, importEntities, temporaryFolder } from "../harness.ts";
 
@@ -63,5 +66,42 @@ test("releases are added, listed, fetched from the running server and removed", 
     expect(releases("remove", "0.2.0", "--data", data)).toMatchObject({ status: 1 });
   } finally {
     await server.end();
+  }
+});
+
+test("a release is fetched from a static host, and a refusal has its code and what to do", async () => {
+  const [data, from] = [temporaryFolder(), temporaryFolder()];
+  await (await openStore(data)).close();
+  const host = await StaticHost.start(from);
+  const publicKey = path.join(from, "release.pub");
+  fs.writeFileSync(publicKey, signer.publicKey);
+  const bytes = fs.readFileSync(signer.write(from, release));
+  const sha256 = crypto.createHash("sha256").update(bytes).digest("hex");
+  const file = { name, kind: "archive", program: "agent", platform: "linux-x64", size: bytes.length, sha256, url: "" };
+  const publish = (version: string) => {
+    const latest = Buffer.from(JSON.stringify({ version, released_on: "2026-12-01", files: [file] }));
+    fs.writeFileSync(path.join(from, LATEST), latest);
+    fs.writeFileSync(path.join(from, `${LATEST}.minisig`), signer.sign(latest, LATEST));
+  };
+  // The host is in this process, so the command may not block it.
+  const run = async (...words: string[]) => {
+    const command = [SERVER, "releases", "fetch", ...words, "--public-key", publicKey, "--data", data];
+    return promisify(execFile)(process.execPath, command).catch((error: unknown) => error as { stderr: string });
+  };
+  try {
+    publish("0.2.0");
+    const url = `${host.url}/${LATEST}`;
+    expect(await run("--from", url)).toMatchObject({ stdout: expect.stringContaining(`${name} can be installed`) });
+    expect(await run("--from", url)).toMatchObject({ stdout: "0.2.0 is the newest release, and it is here\n" });
+    publish("0.1.9");
+    expect(await run("--from", url)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("OLDER; 0.1.9, and 0.2.0 is here): copy the newest release to the host"),
+    });
+    expect(await run("--from", "ftp://downloads.example")).toMatchObject({
+      stderr: expect.stringContaining("expected an address such as https://"),
+    });
+  } finally {
+    await host.end();
   }
 });

@@ -101,6 +101,23 @@ describe.skipIf(problem !== null)("the Debian packages", { timeout: 300_000 }, (
     );
   });
 
+  test("a first installation of the server prints the set-up code, an upgrade does not", () => {
+    // As with systemd, whose service has written the code. The calls to systemctl fail, and the script goes on.
+    const code = root.at("/var/lib/vetwire/server/setup-code");
+    for (const place of [root.at("/run/systemd/system"), path.dirname(code)]) fs.mkdirSync(place, { recursive: true });
+    fs.writeFileSync(code, "MELON-STONE\n");
+    const configure = (...old: string[]) =>
+      root.run("sh", "/var/lib/dpkg/info/vetwire-server.postinst", "configure", ...old);
+    expect(configure("")).toBe(
+      "vetwire-server: open http://127.0.0.1:8080/dashboard with the set-up code MELON-STONE\n",
+    );
+    expect(configure("0.1.0")).toBe("");
+    // A service that does not start ends the wait.
+    fs.rmSync(path.dirname(code), { recursive: true });
+    expect(configure("")).toContain("has not started yet. See: systemctl status vetwire-server.service\n");
+    fs.rmSync(root.at("/run/systemd"), { recursive: true });
+  });
+
   test("a VetScan session over TCP becomes a study", async () => {
     world = await InstalledWorld.install(root, installed, 8);
     ports = await world.configureDevices(4, "abaxis-vetscan-vs2", "generic-hl7");
