@@ -14,9 +14,16 @@ import { isUnknownAuthority, pinnedCertificate } from "./pinned-server.ts";
 
 // The agent's HTTP client. It decides the kind of a failure, and the kind decides about the next attempt.
 
+/** A request that the server holds until there is news. */
+export interface Held {
+  readonly timeoutMs: number;
+  /** Ends the request. */
+  readonly signal: AbortSignal;
+}
+
 export interface ServerClient {
   /** @returns the JSON body; null if the server has no such route @throws SendError */
-  get(path: string): Promise<unknown>;
+  get(path: string, held?: Held): Promise<unknown>;
   /** Sends bytes as they are, and other values as JSON. @returns the JSON body of the response @throws SendError */
   post(path: string, body: unknown): Promise<unknown>;
   /** Sends a value as JSON. @returns the JSON body; null if the server has no such route @throws SendError */
@@ -69,12 +76,15 @@ export function createServerClient(
     path: string,
     headers: http.OutgoingHttpHeaders,
     body?: Uint8Array,
+    held?: Held,
   ): Promise<ServerResponse> => {
-    const signal = AbortSignal.timeout(timeoutMs);
+    const timeout = AbortSignal.timeout(held?.timeoutMs ?? timeoutMs);
+    const signal = held === undefined ? timeout : AbortSignal.any([timeout, held.signal]);
     const options = { method, headers: { ...headers, "x-api-key": keyOrThrow(key) }, body, signal, ca: await ca() };
     return readResponse(await sendRequest(new URL(`${base}${path}`), options));
   };
   const sendTimed = async (...parts: Parameters<typeof send>): Promise<ServerResponse> => {
+    const [, , , , held] = parts;
     const began = performance.now();
     let response: ServerResponse | null = null;
     try {
@@ -85,12 +95,13 @@ export function createServerClient(
     } finally {
       const receivedAt = Date.now();
       const sentAt = receivedAt - (performance.now() - began);
-      heard({ date: response?.headers.date, sentAt, receivedAt });
+      // The Date header of a held response is as inexact as its wait.
+      if (held === undefined) heard({ date: response?.headers.date, sentAt, receivedAt });
     }
   };
   return {
-    async get(path) {
-      const response = await sendTimed("GET", path, {});
+    async get(path, held) {
+      const response = await sendTimed("GET", path, {}, undefined, held);
       return lacksRoute(response) ? null : bodyOf(response);
     },
     async post(path, value) {
