@@ -106,7 +106,7 @@ class NewsFollower {
   }
 
   stop(): void {
-    this.#stopping.abort();
+    this.#stopping.abort(new SendError("transient", "the agent stops"));
   }
 
   async run(): Promise<void> {
@@ -229,11 +229,15 @@ class NewsFollower {
     const { signal } = this.#stopping;
     if (signal.aborted) return;
     await new Promise<void>((resolve) => {
-      const cancel = this.#timing.setTimer(ms, resolve);
-      signal.addEventListener("abort", () => {
-        cancel();
+      const cancel = this.#timing.setTimer(ms, () => {
+        signal.removeEventListener("abort", stop);
         resolve();
       });
+      const stop = () => {
+        cancel();
+        resolve();
+      };
+      signal.addEventListener("abort", stop);
     });
   }
 }

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { followNews, type ListReader } from "../../../agent/push/news.ts";
+import { createServerClient } from "../../../agent/push/server-client.ts";
 import { SendError } from "../../../agent/runtime/send-error.ts";
+import { realTimer } from "../../../agent/runtime/timer.ts";
 import type { NewsList } from "../../../shared/api/agent/agent-lists.ts";
+
+import { scriptedServer } from "../../support/scripted-server.ts";
 
 // The agent reads the lists that changed. Method: hours of a simulated server. A timer and a held request move the clock.
 
@@ -234,6 +238,36 @@ describe("a network between agent and server", () => {
     await server.run(10 * MINUTE);
     expect(server.asked.length).toBeLessThan(130);
   });
+});
+
+test("a stop ends the request that waits, and reads and reports nothing", async () => {
+  const events: string[] = [];
+  const server = await scriptedServer(({ url }) => {
+    events.push(url);
+    if (url.includes("wait=")) return "hang";
+    return { status: 200, body: { data: { version: "7", lists: { orders: "1" } } } };
+  });
+  const client = createServerClient(server.url, () => "sk_live_test");
+  const ended: unknown[] = [];
+  const get: typeof client.get = (path, held) => {
+    const response = client.get(path, held);
+    response.catch((error: unknown) => ended.push(error));
+    return response;
+  };
+  const read = async () => void events.push("read");
+  const failed = (reason: string) => void events.push(reason);
+  const reader = { lists: ["orders"] as const, everyMs: MINUTE, retryMs: MINUTE, read, failed };
+  const timing = { setTimer: realTimer, now: () => performance.now(), random: () => 0 };
+  const stop = followNews({ get }, [reader], async () => undefined, {
+    ...timing,
+    setTimer: (_ms, fire) => realTimer(0, fire),
+  });
+  const expected = ["/agent/v1/news?", "read", "/agent/v1/news?after=7&wait=50"];
+  await expect.poll(() => events).toEqual(expected);
+  stop();
+  await expect.poll(() => ended).toEqual([new SendError("transient", "the agent stops")]);
+  await server.close();
+  expect(events).toEqual(expected);
 });
 
 describe("a server without news", () => {
