@@ -262,7 +262,7 @@ test("a stop ends the request that waits, and reads and reports nothing", async 
     ...timing,
     setTimer: (_ms, fire) => realTimer(0, fire),
   });
-  const expected = ["/agent/v1/news?", "read", "/agent/v1/news?after=7&wait=50"];
+  const expected = ["/agent/v1/news", "read", "/agent/v1/news?after=7&wait=50"];
   await expect.poll(() => events).toEqual(expected);
   stop();
   await expect.poll(() => ended).toEqual([new SendError("transient", "the agent stops")]);
