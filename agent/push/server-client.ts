@@ -78,8 +78,7 @@ export function createServerClient(
     body?: Uint8Array,
     held?: Held,
   ): Promise<ServerResponse> => {
-    const timeout = AbortSignal.timeout(held?.timeoutMs ?? timeoutMs);
-    const signal = held === undefined ? timeout : AbortSignal.any([timeout, held.signal]);
+    const signal = held === undefined ? AbortSignal.timeout(timeoutMs) : endOf(held);
     const options = { method, headers: { ...headers, "x-api-key": keyOrThrow(key) }, body, signal, ca: await ca() };
     return readResponse(await sendRequest(new URL(`${base}${path}`), options));
   };
@@ -101,8 +100,7 @@ export function createServerClient(
   };
   return {
     async get(path, held) {
-      const response = await sendTimed("GET", path, {}, undefined, held);
-      return lacksRoute(response) ? null : bodyOf(response);
+      return bodyIfRoute(await sendTimed("GET", path, {}, undefined, held));
     },
     async post(path, value) {
       const { headers, body } = await encodeBody(value);
@@ -110,13 +108,11 @@ export function createServerClient(
     },
     async put(path, value) {
       const { headers, body } = await encodeBody(value);
-      const response = await sendTimed("PUT", path, headers, body);
-      return lacksRoute(response) ? null : bodyOf(response);
+      return bodyIfRoute(await sendTimed("PUT", path, headers, body));
     },
     async putPng(path, png) {
       const headers = { "content-type": "image/png", "content-length": png.length };
-      const response = await sendTimed("PUT", path, headers, Buffer.from(png));
-      return lacksRoute(response) ? null : bodyOf(response);
+      return bodyIfRoute(await sendTimed("PUT", path, headers, Buffer.from(png)));
     },
     async download(path, file, bytesMax) {
       // The bound on silence lets a slow line take its time. The other one ends a server that sends a byte now and then.
@@ -136,6 +132,10 @@ export function createServerClient(
       }
     },
   };
+}
+
+function endOf({ timeoutMs, signal }: Held): AbortSignal {
+  return AbortSignal.any([AbortSignal.timeout(timeoutMs), signal]);
 }
 
 /** The certificate of the server's authority, and the failure of a connection. Without a pin the system's authorities count. */
@@ -202,8 +202,10 @@ async function readError(response: http.IncomingMessage): Promise<ServerResponse
   return { status: response.statusCode ?? 0, headers: response.headers, body };
 }
 
-function lacksRoute({ status, body }: ServerResponse): boolean {
-  return status === 404 && envelopeOf(body)?.code === "ROUTE.NOT_FOUND";
+/** @returns the JSON body; null if the server has no such route @throws SendError */
+function bodyIfRoute(response: ServerResponse): unknown {
+  const isMissing = response.status === 404 && envelopeOf(response.body)?.code === "ROUTE.NOT_FOUND";
+  return isMissing ? null : bodyOf(response);
 }
 
 function bodyOf(response: ServerResponse): unknown {
