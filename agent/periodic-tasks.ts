@@ -20,9 +20,8 @@ import { syncAppointments } from "./study/appointments.ts";
 import { syncPlacements } from "./study/placements.ts";
 import { type Directory, DIRECTORY_LISTS } from "./study/patient-directory.ts";
 
-// The periodic tasks of the running agent, each with its interval and its log message on failure.
-
-// The intervals of the lists are those for a server without news (agent/push/news.ts).
+// The periodic tasks of the running agent, each with its interval and its log message on failure. The intervals of the lists are
+// those for a server without news.
 
 /**
  * A sync without changes costs three requests of the agent's endpoints, one for orders and one of the public API. The rate limits
@@ -138,7 +137,7 @@ function listReaders({ config, spool, server, directory, log }: AgentTasks): Lis
       everyMs: DIRECTORY_EVERY_MS,
       retryMs: DIRECTORY_RETRY_MS,
       async read(lists) {
-        const { whole, changed } = await directory.sync(lists);
+        const { whole, changed } = await directory.syncAfterChange(lists);
         if (whole || changed > 0) {
           log.info(
             { stage: "directory", changed },

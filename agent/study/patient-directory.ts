@@ -82,9 +82,9 @@ export class Directory {
   }
 
   /** Fetches what has changed until now, which a running sync may have missed. @throws SendError */
-  async syncAfterChange(): Promise<SyncResult> {
+  async syncAfterChange(lists = ALL_LISTS): Promise<SyncResult> {
     await this.#running?.done.catch(() => undefined);
-    return this.sync();
+    return this.sync(lists);
   }
 
   async #sync(lists: ReadonlySet<NewsList>): Promise<SyncResult> {

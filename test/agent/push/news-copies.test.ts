@@ -31,7 +31,7 @@ test("after random changes the agent's patients and identifiers are those of the
   const failures: string[] = [];
   const failed = (reason: string) => void failures.push(reason);
   const read = async (lists: ReadonlySet<NewsList>) => {
-    await directory.sync(lists);
+    await directory.syncAfterChange(lists);
     reads.push([...lists].join(" "));
   };
   const stop = followNews(
@@ -44,7 +44,10 @@ test("after random changes the agent's patients and identifiers are those of the
   const [folder, dice] = [temporaryFolder(), diceOf(3)];
   for (let round = 0; round < ROUNDS; round += 1) {
     clock.now += dice(60_000);
+    // A result asks for its patient meanwhile.
+    const asked = directory.refresh(0, 5_000);
     await changeClinic(store, facts, { dice, round, folder, clock: () => clock.now });
+    await asked;
     await new Promise((resolve) => setTimeout(resolve, dice(400)));
   }
   const truth = async () => {
