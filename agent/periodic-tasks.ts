@@ -6,6 +6,7 @@ import type { Config } from "./config/values/schema.ts";
 import type { DeviceGroup, RunningDevice } from "./connection/device-service.ts";
 import type { ImagingDevices } from "./imaging-devices.ts";
 import { type ConfigurationLink, heartbeatTask, type UpgradeLink } from "./push/heartbeat.ts";
+import { followNews, type ListReader } from "./push/news.ts";
 import type { AgreedTime } from "./push/agreed-time.ts";
 import type { Push } from "./push/push.ts";
 import type { QualityPush } from "./push/quality-push.ts";
@@ -18,9 +19,10 @@ import { MESSAGES_KEPT_MS } from "./spool/queries/retention.ts";
 import type { Spool } from "./spool/spool.ts";
 import { syncAppointments } from "./study/appointments.ts";
 import { syncPlacements } from "./study/placements.ts";
-import type { Directory } from "./study/patient-directory.ts";
+import { type Directory, DIRECTORY_LISTS } from "./study/patient-directory.ts";
 
-// The periodic tasks of the running agent, each with its interval and its log message on failure.
+// The periodic tasks of the running agent, each with its interval and its log message on failure. The intervals of the lists are
+// those for a server without news.
 
 /**
  * A sync without changes costs three requests of the agent's endpoints, one for orders and one of the public API. The rate limits
@@ -79,11 +81,14 @@ export function startPeriodicTasks(agent: AgentTasks): () => void {
   }, COUNTERS_EVERY_MS);
   const stops = [
     () => clearInterval(counters),
+    followNews(server, listReaders(agent), () => serverResponded(agent)),
     runPeriodically(
       DIRECTORY_EVERY_MS,
       DIRECTORY_RETRY_MS,
-      () => syncDirectory(agent),
-      warn("directory", "patients cannot be fetched: the agent uses its local copy"),
+      async () => {
+        for (const group of groups) group.wake?.();
+      },
+      warn("match", "devices cannot be read"),
     ),
     runPeriodically(
       REMATCH_EVERY_MS,
@@ -92,18 +97,6 @@ export function startPeriodicTasks(agent: AgentTasks): () => void {
         for (const group of groups) await group.rematch();
       },
       warn("match", "waiting results cannot be read"),
-    ),
-    runPeriodically(
-      APPOINTMENTS_EVERY_MS,
-      APPOINTMENTS_EVERY_MS,
-      () => syncAppointments(spool, server, config.timeZone),
-      warn("directory", "today's appointments cannot be fetched: host queries get none of them"),
-    ),
-    runPeriodically(
-      PLACEMENTS_EVERY_MS,
-      PLACEMENTS_EVERY_MS,
-      () => syncPlacements(spool, server),
-      warn("directory", "what people did at the server cannot be fetched: counts may differ from the dashboard"),
     ),
     runPeriodically(HEARTBEAT_CHECK_MS, HEARTBEAT_RETRY_MS, heartbeatTask(agent), (reason) =>
       log.debug({ stage: "push", reason }, "heartbeat failed"),
@@ -137,27 +130,49 @@ export function startPeriodicTasks(agent: AgentTasks): () => void {
   };
 }
 
-async function syncDirectory({
-  groups,
-  directory,
-  time,
-  push,
-  registry,
-  quality,
-  relays,
-  log,
-}: AgentTasks): Promise<void> {
-  for (const group of groups) group.wake?.();
-  const { whole, changed } = await directory.sync();
-  if (whole || changed > 0) {
-    log.info({ stage: "directory", changed }, whole ? "all patients of the clinic were fetched" : "patients changed");
-  }
-  const agreed = time.now();
-  if (agreed !== null) await push.retryRefusedTimes(agreed);
+/** The readers of the server's lists. A key without a permission costs only the lists of one reader. */
+function listReaders({ config, spool, server, directory, log }: AgentTasks): ListReader[] {
+  const warn = (sentence: string) => (reason: string) => log.warn({ stage: "directory", reason }, sentence);
+  return [
+    {
+      lists: DIRECTORY_LISTS,
+      everyMs: DIRECTORY_EVERY_MS,
+      retryMs: DIRECTORY_RETRY_MS,
+      async read(lists) {
+        const { whole, changed } = await directory.syncAfterChange(lists);
+        if (whole || changed > 0) {
+          log.info(
+            { stage: "directory", changed },
+            whole ? "all patients of the clinic were fetched" : "patients changed",
+          );
+        }
+      },
+      failed: warn("patients cannot be fetched: the agent uses its local copy"),
+    },
+    {
+      lists: ["appointments"],
+      everyMs: APPOINTMENTS_EVERY_MS,
+      retryMs: APPOINTMENTS_EVERY_MS,
+      read: () => syncAppointments(spool, server, config.timeZone),
+      failed: warn("today's appointments cannot be fetched: host queries get none of them"),
+    },
+    {
+      lists: ["placements"],
+      everyMs: PLACEMENTS_EVERY_MS,
+      retryMs: PLACEMENTS_EVERY_MS,
+      read: () => syncPlacements(spool, server),
+      failed: warn("what people did at the server cannot be fetched: counts may differ from the dashboard"),
+    },
+  ];
+}
+
+async function serverResponded({ time, push, registry, quality, relays }: AgentTasks): Promise<void> {
   push.serverResponded();
   registry.serverResponded();
   quality.serverResponded();
   relays.serverResponded();
+  const agreed = time.now();
+  if (agreed !== null) await push.retryRefusedTimes(agreed);
 }
 
 /**

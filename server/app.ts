@@ -128,7 +128,7 @@ export function buildApp(
   const quota = { studiesMax: clinicStudiesMax, deferred: 0 };
   const syncPoints = new SyncPoints(store);
   const render = renderDeliveries(store, now);
-  const context = { store, now, concealUnconnected, quota, syncPoints, releaseFolder, render };
+  const context = { store, now, concealUnconnected, quota, syncPoints, releaseFolder, render, drain };
 
   // The hooks of a request run in the order of registration: first those of the app, then those of the route's scope.
   startRequestContext(app, drain);

@@ -179,7 +179,7 @@ server/records/agents: server/dashboard/types server/database server/records/aud
 server/records/alerts: server/dashboard/types server/database server/operations/alerts server/records/agents server/records/codes server/records/controls server/records/destinations server/records/follow-up server/records/orders server/records/patients server/records/results server/records/studies server/records/users server/records/webhooks shared
 server/records/audit: server/database shared
 server/records/calendar: server/dashboard/types server/database server/records/changes server/records/webhooks shared
-server/records/changes: server/database server/records/destinations server/records/webhooks
+server/records/changes: server/database server/records/destinations server/records/webhooks shared
 server/records/clinics: server/dashboard/types server/database shared
 server/records/codes: server/dashboard/types server/database server/records/audit server/records/studies shared
 server/records/comparison: server/dashboard/types server/database server/records/studies shared

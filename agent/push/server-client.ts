@@ -14,9 +14,16 @@ import { isUnknownAuthority, pinnedCertificate } from "./pinned-server.ts";
 
 // The agent's HTTP client. It decides the kind of a failure, and the kind decides about the next attempt.
 
+/** A request that the server holds until there is news. */
+export interface Held {
+  readonly timeoutMs: number;
+  /** Ends the request. */
+  readonly signal: AbortSignal;
+}
+
 export interface ServerClient {
   /** @returns the JSON body; null if the server has no such route @throws SendError */
-  get(path: string): Promise<unknown>;
+  get(path: string, held?: Held): Promise<unknown>;
   /**
    * Sends bytes as they are, and other values as JSON. `mayLack`: servers of older versions lack the route, which is not a failure.
    * @returns the JSON body of the response; null if the server lacks such a route @throws SendError
@@ -72,12 +79,14 @@ export function createServerClient(
     path: string,
     headers: http.OutgoingHttpHeaders,
     body?: Uint8Array,
+    held?: Held,
   ): Promise<ServerResponse> => {
-    const signal = AbortSignal.timeout(timeoutMs);
+    const signal = held === undefined ? AbortSignal.timeout(timeoutMs) : endOf(held);
     const options = { method, headers: { ...headers, "x-api-key": keyOrThrow(key) }, body, signal, ca: await ca() };
     return readResponse(await sendRequest(new URL(`${base}${path}`), options));
   };
   const sendTimed = async (...parts: Parameters<typeof send>): Promise<ServerResponse> => {
+    const [, , , , held] = parts;
     const began = performance.now();
     let response: ServerResponse | null = null;
     try {
@@ -86,7 +95,8 @@ export function createServerClient(
     } finally {
       const receivedAt = Date.now();
       const sentAt = receivedAt - (performance.now() - began);
-      heard({ date: response?.headers.date, sentAt, receivedAt });
+      // The Date header of a held response is as inexact as its wait.
+      if (held === undefined) heard({ date: response?.headers.date, sentAt, receivedAt });
     }
   };
   const sendValue = async (method: string, path: string, value: unknown) => {
@@ -94,22 +104,19 @@ export function createServerClient(
     return sendTimed(method, path, headers, body);
   };
   return {
-    async get(path) {
-      const response = await sendTimed("GET", path, {});
-      return lacksRoute(response) ? null : bodyOf(response);
+    async get(path, held) {
+      return bodyIfRoute(await sendTimed("GET", path, {}, undefined, held));
     },
     async post(path, value, mayLack) {
       const response = await sendValue("POST", path, value);
       return mayLack !== undefined && lacksRoute(response) ? null : bodyOf(response);
     },
     async put(path, value) {
-      const response = await sendValue("PUT", path, value);
-      return lacksRoute(response) ? null : bodyOf(response);
+      return bodyIfRoute(await sendValue("PUT", path, value));
     },
     async putPng(path, png) {
       const headers = { "content-type": "image/png", "content-length": png.length };
-      const response = await sendTimed("PUT", path, headers, Buffer.from(png));
-      return lacksRoute(response) ? null : bodyOf(response);
+      return bodyIfRoute(await sendTimed("PUT", path, headers, Buffer.from(png)));
     },
     async download(path, file, bytesMax) {
       // The bound on silence lets a slow line take its time. The other one ends a server that sends a byte now and then.
@@ -127,6 +134,10 @@ export function createServerClient(
       }
     },
   };
+}
+
+function endOf({ timeoutMs, signal }: Held): AbortSignal {
+  return AbortSignal.any([AbortSignal.timeout(timeoutMs), signal]);
 }
 
 /**
@@ -203,8 +214,10 @@ async function readError(response: http.IncomingMessage): Promise<ServerResponse
   return { status: response.statusCode ?? 0, headers: response.headers, body };
 }
 
-function lacksRoute({ status, body }: ServerResponse): boolean {
-  return status === 404 && envelopeOf(body)?.code === "ROUTE.NOT_FOUND";
+/** @returns the JSON body; null if the server has no such route @throws SendError */
+function bodyIfRoute(response: ServerResponse): unknown {
+  const isMissing = response.status === 404 && envelopeOf(response.body)?.code === "ROUTE.NOT_FOUND";
+  return isMissing ? null : bodyOf(response);
 }
 
 function bodyOf(response: ServerResponse): unknown {

@@ -34,8 +34,14 @@ export function watchServer(server: ServerClient, changed: (state: ServerState) 
       throw error;
     }
   };
+  // A proxy ends a silent request. The next one shows whether the server is away.
+  const watchHeld = async (path: string, request: Promise<unknown>): Promise<unknown> => {
+    const body = await request;
+    if (body !== null) note(path, null);
+    return body;
+  };
   return {
-    get: (path) => watch(path, server.get(path)),
+    get: (path, held) => (held === undefined ? watch(path, server.get(path)) : watchHeld(path, server.get(path, held))),
     // A route of a later version proves nothing about the results' way.
     post: (path, body, mayLack) =>
       mayLack === undefined ? watch(path, server.post(path, body)) : server.post(path, body, mayLack),

@@ -1,4 +1,5 @@
 import { isFp } from "../../shared/api/fp.ts";
+import type { NewsList } from "../../shared/api/agent/agent-lists.ts";
 import type { Patient } from "../../shared/api/patient.ts";
 import type { Namesakes } from "./match.ts";
 import type { Report } from "../report/report.ts";
@@ -21,6 +22,11 @@ import { ServerPages } from "./server-pages.ts";
 
 type ReportIdentifiers = Pick<Report, "identifier" | "otherIdentifiers" | "sampleIds">;
 
+/** The lists of the directory. */
+export const DIRECTORY_LISTS: readonly NewsList[] = ["ranges", "codes", "patients", "orders"];
+const ALL_LISTS: ReadonlySet<NewsList> = new Set(DIRECTORY_LISTS);
+const UNCHANGED: SyncResult = { whole: false, changed: 0 };
+
 /** The patients and orders that the identifiers of a Report name. */
 export interface NamedPatients {
   readonly patients: readonly Patient[];
@@ -42,8 +48,8 @@ export class Directory {
   readonly #patients: DirectorySync;
   readonly #intervals: ClinicIntervals;
   readonly #codes: ClinicCodes;
-  #syncing: Promise<SyncResult> | null = null;
-  /** Start of the last sync by performance.now(); 0 before the first. */
+  #running: { readonly lists: ReadonlySet<NewsList>; readonly done: Promise<SyncResult> } | null = null;
+  /** Start of the last sync of all lists by performance.now(); 0 before the first. */
   #syncStartedAt = 0;
   #isFetched = false;
 
@@ -55,28 +61,40 @@ export class Directory {
     this.#codes = new ClinicCodes(spool);
   }
 
-  /** Fetches what has changed on the server. A call during a sync returns that sync. @throws SendError */
-  sync(): Promise<SyncResult> {
-    if (this.#syncing === null) {
-      this.#syncStartedAt = performance.now();
-      this.#syncing = this.#sync().finally(() => (this.#syncing = null));
+  /** Fetches what has changed in the lists on the server. A call during a sync of them returns that sync. @throws SendError */
+  sync(lists: ReadonlySet<NewsList> = ALL_LISTS): Promise<SyncResult> {
+    const running = this.#running;
+    if (running !== null && DIRECTORY_LISTS.every((list) => running.lists.has(list) || !lists.has(list))) {
+      return running.done;
     }
-    return this.#syncing;
+    if (isWhole(lists)) this.#syncStartedAt = performance.now();
+    const begun =
+      running === null
+        ? this.#sync(lists)
+        : running.done.then(
+            () => this.#sync(lists),
+            () => this.#sync(lists),
+          );
+    const done = begun.finally(() => {
+      if (this.#running?.done === done) this.#running = null;
+    });
+    this.#running = { lists, done };
+    return done;
   }
 
   /** Fetches what has changed until now, which a running sync may have missed. @throws SendError */
-  async syncAfterChange(): Promise<SyncResult> {
-    await this.#syncing?.catch(() => undefined);
-    return this.sync();
+  async syncAfterChange(lists = ALL_LISTS): Promise<SyncResult> {
+    await this.#running?.done.catch(() => undefined);
+    return this.sync(lists);
   }
 
-  async #sync(): Promise<SyncResult> {
+  async #sync(lists: ReadonlySet<NewsList>): Promise<SyncResult> {
     // Intervals first, so that the results of a new patient are flagged by them.
-    await this.#intervals.sync(this.#pages);
-    await this.#codes.sync(this.#pages);
-    const synced = await this.#patients.run();
+    if (lists.has("ranges")) await this.#intervals.sync(this.#pages);
+    if (lists.has("codes")) await this.#codes.sync(this.#pages);
+    const synced = lists.has("patients") ? await this.#patients.run() : UNCHANGED;
     // After the patients, so that the patient of a new order is known.
-    await syncOrders(this.#spool, this.#pages);
+    if (lists.has("orders")) await syncOrders(this.#spool, this.#pages);
     return synced;
   }
 
@@ -86,7 +104,7 @@ export class Directory {
    */
   async refresh(maxAgeMs: number, waitMs: number): Promise<boolean> {
     const age = this.#syncStartedAt === 0 ? Number.POSITIVE_INFINITY : performance.now() - this.#syncStartedAt;
-    const isRunning = this.#syncing !== null;
+    const isRunning = this.#running !== null && isWhole(this.#running.lists);
     // A running sync may bring the patient. All results together wait `waitMs` for one that hangs, not each of them.
     if (age < maxAgeMs && !isRunning) return false;
     const remainingMs = isRunning ? waitMs - age : waitMs;
@@ -172,6 +190,10 @@ export class Directory {
   codes(): Promise<readonly ClinicCode[]> {
     return this.#codes.current();
   }
+}
+
+function isWhole(lists: ReadonlySet<NewsList>): boolean {
+  return DIRECTORY_LISTS.every((list) => lists.has(list));
 }
 
 /** Returns the texts that an order of the server may have. */

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { Page } from "../records/patients/patients.ts";
+import type { Drain } from "../http/drain.ts";
 import type { SyncPoints } from "../records/changes/sync-point.ts";
 import type { Render } from "../records/destinations/queue.ts";
 import type { Quota } from "../records/filing/quota.ts";
@@ -17,6 +18,8 @@ export interface RouteContext {
   readonly releaseFolder: string | null;
   /** Makes the bytes of deliveries. */
   readonly render: Render;
+  /** Ends requests that wait. */
+  readonly drain: Drain;
 }
 
 /** The page object of a list that the published specification does not have. */

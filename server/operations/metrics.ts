@@ -54,7 +54,12 @@ function addRequests(registry: Registry, times: RequestTimes, connections: () =>
   });
   info.set({ version: VERSION }, 1);
   total(registry, "vetwire_server_rate_limited_total", "Requests refused with 429", () => times.limited);
-  gauge(registry, "vetwire_server_event_streams", "Open streams of pages of the dashboard", () => times.streams);
+  gauge(
+    registry,
+    "vetwire_server_event_streams",
+    "Open streams of pages of the dashboard, and requests of agents that wait for news",
+    () => times.streams,
+  );
   gauge(registry, "vetwire_server_connections", "Open connections of clients", connections);
 }
 

@@ -5,7 +5,7 @@ import { Histogram, type Registry } from "prom-client";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Set for a response that stays open as long as its page. Its duration does not measure the server. */
+    /** Set for a response that stays open as long as its page, or until there is news. Its duration does not measure the server. */
     isStream?: true;
   }
 }
@@ -30,7 +30,7 @@ export class RequestTimes {
     return this.#limited;
   }
 
-  /** Open streams of pages. */
+  /** Open streams of pages, and requests that wait for news. */
   get streams(): number {
     return this.#streams;
   }

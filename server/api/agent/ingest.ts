@@ -34,6 +34,7 @@ import { listPlacements, type PlacementPosition } from "../../records/unmatched/
 import { storedStudies } from "../../records/filing/quota.ts";
 import { pageOf, type RouteContext } from "../context.ts";
 import { destinationRoutes } from "./destinations.ts";
+import { newsRoute } from "./news.ts";
 import { previewRoutes } from "./previews.ts";
 import { qualityRoute } from "./quality.ts";
 import { registryFileRoute, registryRoute } from "./registry.ts";
@@ -62,6 +63,7 @@ export function agentRoutes(app: FastifyInstance, context: RouteContext): void {
   codesRoute(app, context);
   placementsRoute(app, context);
   ordersRoute(app, context);
+  newsRoute(app, context);
   configurationRoute(app, context);
   registryRoute(app, context);
   sentProfilesRoute(app, context);

@@ -32,10 +32,10 @@ export const defaultLimits: Limits = {
 const SESSION_MINUTE = 1200;
 
 /**
- * The budget that a request spends. The agent's directory sync, its orders and its pictures have their own, so that they cannot delay
+ * The budget that a request spends. The agent's wait for news, its directory sync, its orders and its pictures have their own, so that they cannot delay
  * results, and so has practice software that sends patients. `ingest` has its own limits, the others have those of the key's type.
  */
-export type Budget = "api" | "directory" | "ingest" | "orders" | "preview" | "sync";
+export type Budget = "api" | "directory" | "ingest" | "news" | "orders" | "preview" | "sync";
 
 /** The windows of a budget, and the constant parts of its headers. */
 interface RateBudget {

@@ -2,7 +2,7 @@ import { query, type Session } from "../../database/query.ts";
 
 /**
  * Returns a text that differs when a clinic's dashboard may show something else: a record of the read API, an unmatched study, a
- * heartbeat, a conflict, a seen study, a follow-up, an alert, or the clinic's intervals. Constant cost.
+ * heartbeat, a conflict, a seen study, a follow-up or an alert, or the clinic's intervals. Constant cost.
  */
 export async function changeMark(session: Session, clinicId: number): Promise<string> {
   const row = await session.first(mark, { clinicId });
@@ -47,12 +47,6 @@ const mark = query((db, p: { clinicId: number }) =>
         .select("clinic_alerts.changed_at")
         .where("clinic_alerts.clinic_id", "=", p.clinicId)
         .as("alerts"),
-      // Included, because an open preview of flags was computed with the intervals.
-      select
-        .selectFrom("clinic_reference_interval_set")
-        .select((set) => set.fn.max("clinic_reference_interval_set.id").as("last"))
-        .where("clinic_reference_interval_set.clinic_id", "=", p.clinicId)
-        .as("intervals"),
     ])
     .where("clinic.id", "=", p.clinicId),
 );

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ClinicRange, ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
 import type { AcceptedLimit } from "../../../shared/clinical/critical-limits.ts";
-import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import { query, type Session } from "../../database/query.ts";
 
 // Reference intervals of the clinics and the critical limits that they accepted. Each import and each decision stays as a version,
 // because snapshots of studies name their version.
@@ -95,8 +95,8 @@ const ofVersion = query((db, p: { clinicId: number; version: string }) =>
     .limit(1),
 );
 
-// No cached response contains intervals, and stored studies keep their flags.
-const insert = uncachedWrite(
+// No response of the read API contains intervals. The clinic's version also notifies open pages and agents of the change.
+const insert = query(
   (
     db,
     p: { clinicId: number; version: string; now: number; lowQuality: number; content: string; limits: string | null },
@@ -109,4 +109,5 @@ const insert = uncachedWrite(
       content: p.content,
       limits: p.limits,
     }),
+  ({ clinicId }) => ({ clinics: [clinicId] }),
 );

@@ -59,3 +59,18 @@ export const OrderList = Type.Object({
   next: Nullable(Type.String()),
 });
 export type OrderList = Static<typeof OrderList>;
+
+/** The lists of which GET /agent/v1/news has versions. `patients` includes identifiers and removals. */
+export type NewsList = "patients" | "orders" | "ranges" | "codes" | "placements" | "appointments";
+
+/** Longest wait for news, in seconds. Load balancers and this server close a connection that is silent for a minute. */
+export const NEWS_WAIT_S_MAX = 50;
+
+/** The response of GET /agent/v1/news. */
+export const News = Type.Object({
+  /** `after` of the next request. */
+  version: Type.String(),
+  /** An opaque version for each list: another one means another content. */
+  lists: Type.Record(Type.String(), Type.String()),
+});
+export type News = Static<typeof News>;

@@ -37,3 +37,21 @@ test.each([400, 404, 405, 409, 413, 422])(
     expect(await statesAfter(failure(status))).toEqual(["does not work"]);
   },
 );
+
+test("a held request that is cut says nothing about the server, and one with a response reached it", async () => {
+  const states: string[] = [];
+  const outcomes: (object | null | SendError)[] = [failure(504), null, {}, failure(504)];
+  const get = () => {
+    const outcome = outcomes.shift();
+    return outcome instanceof SendError ? Promise.reject(outcome) : Promise.resolve(outcome);
+  };
+  const client: ServerClient = { get, post: unused, put: unused, putPng: unused, download: unused };
+  const watched = watchServer(client, ({ is }) => void states.push(is));
+  const held = { timeoutMs: 50_000, signal: new AbortController().signal };
+  await expect(watched.get("/agent/v1/news", held)).rejects.toThrow("the server answered 504");
+  expect(await watched.get("/agent/v1/news", held)).toBe(null);
+  expect(states).toEqual([]);
+  await watched.get("/agent/v1/news", held);
+  await watched.get("/agent/v1/news", held).catch(() => undefined);
+  expect(states).toEqual(["reached"]);
+});

@@ -130,6 +130,7 @@ function buildApp(store: Store, pepper: Buffer, now: () => number): FastifyInsta
     releaseFolder: null,
     render: async () => null,
     pictures: null,
+    drain: new Drain(),
   };
   app.setSerializerCompiler(() => JSON.stringify);
   startRequestContext(app, new Drain());

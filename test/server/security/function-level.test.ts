@@ -95,6 +95,7 @@ const table: Readonly<Record<string, Demand>> = {
   "GET /agent/v1/removed": agent,
   "GET /agent/v1/ranges": agent,
   "GET /agent/v1/codes": agent,
+  "GET /agent/v1/news": agent,
   "GET /agent/v1/placements": agent,
   "GET /agent/v1/orders": agent,
   "GET /agent/v1/configuration": agent,
