@@ -113,7 +113,7 @@ test("the owner's report keeps a warning from the owner, whom one control in twe
   const filed = chemistry(dog, sample, { acquired_at: "2026-11-20T11:00:00.000Z" });
   await server.push(key, filed);
   const { body: study } = await staff.call<StudyPage>("GET", `/results/${filed.fp}`);
-  expect(studyQualityText(study.quality!, timeOf, "en")).toBe("GLU: a control warned at 10:30 (1-2s).");
+  expect(studyQualityText(study.quality!, timeOf, "en")).toBe("GLU: a control was a little off at 10:30 (1-2s).");
   const clinicId = (await listClinics(server.store)).find(({ fp }) => fp === ours)?.id ?? 0;
   const asked = { language: "en", zone: "UTC", clinicId, study, now: noon } as const;
   const context = await loadReportContext(server.store, asked);
