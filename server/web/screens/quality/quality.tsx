@@ -46,9 +46,12 @@ function Page({ body, chosen, names, quality }: PageProps) {
   const { route } = useLocation();
   const id = chosen?.series?.id ?? null;
   const [days, setDays] = useState<ShownDays>(90);
-  // Without a first day the server shows 90 days.
-  const time: Readonly<Record<string, string>> =
-    days === 90 ? {} : { from: dayOf(new Date(Date.now() - days * DAY_MS).toISOString()) };
+  const [time, setTime] = useState<Readonly<Record<string, string>>>({});
+  const showDays = (next: ShownDays) => {
+    setDays(next);
+    // Without a first day the server shows 90 days.
+    setTime(next === 90 ? {} : { from: dayOf(new Date(Date.now() - next * DAY_MS).toISOString()) });
+  };
   const series = useResource<SeriesBody>(id === null ? null : `/quality/series/${id}?${new URLSearchParams(time)}`);
   const reload = async () => {
     await Promise.all([quality.reload(), series.reload()]);
@@ -67,7 +70,7 @@ function Page({ body, chosen, names, quality }: PageProps) {
         <Begin hasQuestions={hasQuestions} reload={reload} />
       ) : (
         <>
-          <Filters of={body} chosen={chosen} names={names} show={show} days={days} showDays={setDays} />
+          <Filters of={body} chosen={chosen} names={names} show={show} days={days} showDays={showDays} />
           <div class="split">
             {chosen.series === null ? (
               <Empty title={t("emptyDevice")}>{t("emptyDeviceNext")}</Empty>
