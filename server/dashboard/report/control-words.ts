@@ -24,7 +24,7 @@ const words = {
   bias: ["Bias %", "Bias %"],
   sigma: ["Sigma", "Sigma"],
   rejected: ["Rejected", "Reddedilen"],
-  ofMonth: ["of the month", "bu ayın"],
+  ofMonth: ["of the month", "(bu ay)"],
   noTarget: ["no target", "hedef yok"],
   sheet: ["of the sheet", "prospektüsten"],
   ofDevice: ["printed by the device", "cihazın verdiği"],
