@@ -1,4 +1,4 @@
-import type { ShownPoint } from "../types/quality.ts";
+import type { ShownPoint, Target } from "../types/quality.ts";
 import type { PdfNode, PdfShape } from "./pdf.ts";
 import { COLOURS } from "./report-marks.ts";
 
@@ -18,11 +18,18 @@ const LABELS = [
   ["−3 s", 1],
 ] as const;
 
-/** Draws the values of a series between two times, ms since 1970. A value without a target is not drawn. */
-export function controlChart(points: readonly ShownPoint[], { from, to }: { from: number; to: number }): PdfNode {
+/** Draws the values of a series between two times, ms since 1970. What is neither judged nor left out is not drawn. */
+export function controlChart(
+  points: readonly ShownPoint[],
+  target: Pick<Target, "mean" | "sd">,
+  { from, to }: { from: number; to: number },
+): PdfNode {
   const x = (at: string) => ((Date.parse(at) - from) / (to - from)) * WIDTH;
   const judged = points.flatMap(({ at, z, verdict }) => (z === null ? [] : [{ x: x(at), y: y(z), verdict }]));
-  const left = points.filter(({ excluded }) => excluded !== null);
+  // A value that a person left out keeps its place, though it has no z.
+  const left = points.flatMap(({ at, value, excluded }) =>
+    excluded === null || value === null ? [] : [{ x: x(at), y: y((value - target.mean) / target.sd) }],
+  );
   const canvas: PdfShape[] = [
     ...[3, 2, 0, -2, -3].map(line),
     ...judged.slice(1).map((point, index): PdfShape => {
@@ -38,7 +45,7 @@ export function controlChart(points: readonly ShownPoint[], { from, to }: { from
       };
     }),
     ...judged.map(mark),
-    ...left.map(({ at }): PdfShape => ring(x(at), y(0))),
+    ...left.map(ring),
   ];
   return {
     columns: [
@@ -77,7 +84,7 @@ function mark({ x, y: top, verdict }: { x: number; y: number; verdict: ShownPoin
   return { type: "ellipse", x, y: top, r1: 2.2, r2: 2.2, color, lineColor: color, lineWidth: 0.5 };
 }
 
-/** A value that a person left out: it is on the axis, because it counts for nothing. */
-function ring(x: number, top: number): PdfShape {
+/** A value that a person left out. */
+function ring({ x, y: top }: { x: number; y: number }): PdfShape {
   return { type: "ellipse", x, y: top, r1: 2.6, r2: 2.6, color: "#ffffff", lineColor: COLOURS.ring, lineWidth: 0.8 };
 }

@@ -96,7 +96,7 @@ function summaryTable(series: readonly SeriesBody[], word: Words, language: Lang
     return [
       [nameOf(analyte, language), unit].filter(Boolean).join(", "),
       ...[level, lot],
-      target === null ? word("noTarget") : `${digits(target.mean)} ± ${digits(target.sd)}`,
+      target === null ? word("noTarget") : `${digits(target.mean)}\u00a0±\u00a0${digits(target.sd)}`,
       ...[String(points.length), digits(ofMonth?.mean), digits(ofMonth?.sd), digits(ofMonth?.cv)],
       ...[digits(statistics?.bias), digits(statistics?.sigma)],
       open === 0 ? String(rejected) : `${rejected} (${word("notExplained")})`,
@@ -117,7 +117,7 @@ function seriesPart(body: SeriesBody, month: ControlMonth, word: Words): PdfCont
         { text: head.join(" · "), style: "heading" },
         { text: targetText(body, word), style: "quiet" },
         { text: rulesText(body, word, language), style: "quiet" },
-        ...(target === null ? [] : [controlChart(points, month), { text: word("legend"), style: "quiet" }]),
+        ...(target === null ? [] : [controlChart(points, target, month), { text: word("legend"), style: "quiet" }]),
       ],
       unbreakable: true,
       margin: [0, 14, 0, 2],

@@ -1,7 +1,7 @@
 import { DateTime } from "luxon";
 import type { Language } from "../../../shared/api/language.ts";
 import { doubtText, remarkText } from "../../../shared/clinical/device-words/device-words.ts";
-import { isReleased, qualityOf, studyQualityText } from "../../../shared/clinical/control/study-quality.ts";
+import { isFailure, isReleased, qualityOf, studyQualityText } from "../../../shared/clinical/control/study-quality.ts";
 import { flagReasonText } from "../../../shared/clinical/flag-reasons.ts";
 import { whyText } from "../../../shared/clinical/passport/why-words.ts";
 import type { ReportContext, ReportedStudy } from "../types/results/report.ts";
@@ -68,7 +68,10 @@ export function studyReport(study: ReportedStudy, context: ReportContext): PdfDo
   };
 }
 
-/** The state of the device's controls when it measured the study, in one sentence, and who released it with which reason. */
+/**
+ * The state of the device's controls when it measured the study, in one sentence, and who released it with which reason. A warning is
+ * for the vet, who reads it beside the results: one control in twenty is a little off by chance, which an owner cannot weigh.
+ */
 function controlLines({ quality, acquired_at }: ReportedStudy, context: ReportContext): string[] {
   const { zone, language } = context;
   const day = DateTime.fromISO(acquired_at, { zone });
@@ -77,8 +80,10 @@ function controlLines({ quality, acquired_at }: ReportedStudy, context: ReportCo
     const short = time.hasSame(day, "day") ? DateTime.TIME_SIMPLE : DateTime.DATETIME_MED;
     return time.toLocaleString(short).replaceAll("\u202f", "\u00a0");
   };
-  const text = quality && studyQualityText(quality, timeOf, language);
-  if (quality === null || text === null) return [];
+  if (quality === null) return [];
+  const marks = quality.marks.filter((mark) => isFailure(mark) || mark.quality !== "warning");
+  const text = studyQualityText({ marks }, timeOf, language);
+  if (text === null) return [];
   const { released } = quality;
   if (released === undefined || !isReleased(quality)) return [text];
   const at = timeText(new Date(released.at).toISOString(), context);

@@ -1,5 +1,6 @@
 import type { ControlledDevice, QualityBody } from "../../dashboard/types/quality.ts";
 import type { ControlNeed } from "../../dashboard/types/results/today.ts";
+import { lastLots } from "./overview.ts";
 
 /**
  * Returns the devices whose controls need a person: the failed ones first, then those that are due, then those that never had one. A
@@ -15,9 +16,10 @@ const ORDER: readonly ControlNeed["is"][] = ["failed", "due", "never"];
 
 function needOf({ device_id, name, last_at, schedule, series }: ControlledDevice, now: number): ControlNeed | null {
   const device = { device_id, name, analytes: [], is_explained: false };
-  const failed = series.filter(({ state, unexplained }) => state === "failed" || unexplained > 0);
+  const isOut = lastLots(series).filter(({ state }) => state === "failed");
+  const failed = series.filter((each) => each.unexplained > 0 || isOut.includes(each));
   if (failed.length > 0) {
-    const times = failed.filter(({ state }) => state === "failed").flatMap(({ since }) => since ?? []);
+    const times = isOut.flatMap(({ since }) => since ?? []);
     const analytes = [...new Set(failed.map(({ analyte }) => analyte))].toSorted();
     const isExplained = failed.every(({ unexplained }) => unexplained === 0);
     return { ...device, is: "failed", analytes, is_explained: isExplained, since: times.toSorted()[0] ?? null };

@@ -52,7 +52,7 @@ export async function readQuality(session: Session, asked: Asked): Promise<Quali
       device_id: deviceId,
       name: names.get(deviceId) ?? deviceId,
       last_at: timestamp(lastAt),
-      state: worst(shown.map(({ state }) => state)),
+      state: worst(lastLots(shown).map(({ state }) => state)),
       // One that never ran is due since its schedule was set.
       schedule:
         schedule === undefined || due === undefined
@@ -102,6 +102,16 @@ export function runsWith(judged: readonly JudgedRun[], ids: ReadonlySet<string>)
     const verdict = isRejected ? "reject" : violations.length > 0 ? "warn" : "accept";
     return [{ run: { at: one.run.at, points }, verdict, violations }];
   });
+}
+
+/** Returns of each level the lot that was measured last. The state of the lot before it ended with its controls. */
+export function lastLots(series: readonly ShownSeries[]): ShownSeries[] {
+  const levels = grouped(series, ({ analyte, unit, material, level }) =>
+    JSON.stringify([analyte, unit, material, level]),
+  );
+  return [...levels.values()].flatMap(
+    (lots) => lots.toSorted((one, other) => (other.last_at ?? "").localeCompare(one.last_at ?? ""))[0] ?? [],
+  );
 }
 
 const ORDER: readonly Quality[] = ["failed", "warning", "none", "ok"];

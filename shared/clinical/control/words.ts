@@ -207,10 +207,10 @@ function nowText({ quality, since, rule }: QualityState, when: (ms: number) => s
         ? `başarısız bir kontrolden sonra ölçüldü (${time}, ${rule})`
         : `run after a failed control at ${time} (${rule})`;
     case "warning":
-      return isTurkish ? `kontrol uyarı verdi (${time}, ${rule})` : `a control warned at ${time} (${rule})`;
+      return isTurkish ? `kontrol uyarı verdi (${time}, ${rule})` : `a control was a little off at ${time} (${rule})`;
     case "none":
       if (since === null) return isTurkish ? "bilinen bir kontrol yok" : "no control is known";
-      return isTurkish ? `son kontrol: ${time}` : `no control since ${time}`;
+      return isTurkish ? `son kontrolden (${time}) beri kontrol çalışılmadı` : `no control since ${time}`;
   }
 }
 

@@ -193,7 +193,7 @@ const DATA = ["clinic", "dog", "vial", "admin", "staff", "reader", "patient", "n
 const SHARED = (
   "vetwire api csv soap code lot program internet windows jpeg http species agent reprocess key yaml run config ndjson " +
   "subgroup analyte unit low effective from source method accepted cavalier example english normal pdf hamster gerbil plan " +
-  "band weasis logo png https hemoglobin oru pims pid obx loinc msh levey jennings sigma bias"
+  "band weasis logo png https hemoglobin oru pims pid obx loinc msh levey jennings sigma bias iguana hermann horsfield"
 ).split(" ");
 
 /** The paths of the screens, from the source of the pages: a new screen is tried without a word here. */

@@ -44,7 +44,8 @@ describe.skipIf(browserProblem() !== null)("quality control in a browser", () =>
     await expectAccessible(page);
     await press(page, "Save the answer");
     await page.getByRole("heading", { name: "GLU, Glucose, level 1" }).waitFor();
-    await page.getByText("No limits yet, so no run is judged").first().waitFor();
+    await page.getByText("No limits yet, so no run is judged").waitFor();
+    expect(await page.locator("button.primary").allInnerTexts()).toEqual(["Enter the limits of the sheet"]);
 
     await press(page, "Enter the limits of the sheet");
     await page.getByLabel("a range").check();
@@ -104,6 +105,14 @@ describe.skipIf(browserProblem() !== null)("quality control in a browser", () =>
     await page.getByLabel("Measured at").fill("2026-11-21T09:00");
     await page.getByRole("textbox", { name: "GLU, Glucose, mg/dL" }).fill("97,2");
     await page.getByText("+2.3 SD: a little off, one in twenty is").waitFor();
+    // A value that was typed for another control is not told by the limits of the first one.
+    for (const other of ["Multiqual, Level 2, lot C2207", "Another level or a new lot…"]) {
+      await page.getByLabel("Control", { exact: true }).selectOption({ label: other });
+      await page.getByRole("dialog").getByText("No limits yet").waitFor();
+      expect(await page.getByRole("textbox", { name: "GLU, Glucose, mg/dL" }).inputValue()).toBe("97,2");
+    }
+    await page.getByLabel("Control", { exact: true }).selectOption({ label: "Multiqual, Level 1, lot C2207" });
+    await page.getByText("+2.3 SD: a little off, one in twenty is").waitFor();
     await expectAccessible(page);
     await press(page, "Save the control");
     const rows = page.getByRole("region", { name: "Runs of GLU, Glucose, level 1" }).locator("tbody").getByRole("row");
@@ -112,15 +121,15 @@ describe.skipIf(browserProblem() !== null)("quality control in a browser", () =>
 
     await rows
       .first()
-      .getByRole("button", { name: /^Does not count/ })
+      .getByRole("button", { name: /^Leave out/ })
       .press("Enter");
     await page.getByLabel("What went wrong").fill("wrong vial");
-    await press(page, "Do not count it");
+    await press(page, "Leave it out");
     await rows.first().getByText("does not count: wrong vial").waitFor();
     await expectAccessible(page);
     await rows
       .first()
-      .getByRole("button", { name: /^Counts again/ })
+      .getByRole("button", { name: /^Count again/ })
       .press("Enter");
     await rows.first().getByText("warning (1-2s)").waitFor();
 
@@ -132,6 +141,15 @@ describe.skipIf(browserProblem() !== null)("quality control in a browser", () =>
     await page.getByRole("button", { name: "Level 2" }).click();
     await page.getByRole("heading", { name: "GLU, Glucose, level 2" }).waitFor();
     expect(new URL(page.url()).searchParams.get("level")).toBe("2");
+
+    // A control of half a year ago is outside the 90 days of the chart until a person chooses a longer time.
+    await pushQuality(server, key, controlRun({ level: "2", measured_at: "2026-05-20T05:10:00.000Z" }));
+    await page.getByRole("slider", { name: /level 2, 1 run\./ }).waitFor();
+    await page.clock.setFixedTime(server.clock.now);
+    await page.getByLabel("Time").selectOption("Last year");
+    await page.getByRole("slider", { name: /level 2, 2 runs\./ }).waitFor();
+    const file = await page.getByRole("link", { name: "Download as CSV" }).getAttribute("href");
+    expect(file).toMatch(/&from=\d{4}-\d\d-\d\d$/);
   });
 
   test("a typed glucose meter has a chart, and after 20 runs an admin looks at an outlier and accepts own limits", async () => {

@@ -106,6 +106,24 @@ test("a study is not shared until a person releases it with a reason, which page
   expect(csv.slice(0, 4).map((line) => line.split(",").at(-1))).toEqual(["quality", "failed", "failed", "none"]);
 });
 
+test("the owner's report keeps a warning from the owner, whom one control in twenty would worry; the vet reads it", async () => {
+  const { server, key, dog, staff, ours, controls } = await startClinic();
+  await controls("10:30", { GLU: 2.5, ALT: 0 });
+  const sample = [measured("GLU", 90, "mg/dL"), measured("ALT", 40, "U/L")];
+  const filed = chemistry(dog, sample, { acquired_at: "2026-11-20T11:00:00.000Z" });
+  await server.push(key, filed);
+  const { body: study } = await staff.call<StudyPage>("GET", `/results/${filed.fp}`);
+  expect(studyQualityText(study.quality!, timeOf, "en")).toBe("GLU: a control was a little off at 10:30 (1-2s).");
+  const clinicId = (await listClinics(server.store)).find(({ fp }) => fp === ours)?.id ?? 0;
+  const asked = { language: "en", zone: "UTC", clinicId, study, now: noon } as const;
+  const context = await loadReportContext(server.store, asked);
+  expect(JSON.stringify(studyReport(study, context))).not.toMatch(/control|1-2s/);
+  const quality = { marks: [...study.quality!.marks, { analyte: "ALT", quality: "none", since: null } as const] };
+  const text = JSON.stringify(studyReport({ ...study, quality }, context));
+  expect(text).toContain("ALT: no control is known.");
+  expect(text).not.toContain("GLU: ");
+});
+
 test("a release holds for the failures that the person saw, and for no later one", async () => {
   const { server, key, dog, controls, page, release, sharing } = await startClinic();
   const seen = (await page()).quality?.marks.filter(isFailure).map(markText) ?? [];

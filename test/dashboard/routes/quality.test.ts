@@ -374,6 +374,8 @@ test("the report of a month has target, chart, broken rules and events in both l
     expect(english).toContain(words);
   }
   expect(english).toContain("reagent");
+  // The value that was left out, 96.5, is drawn at its place: 2.25 SD above the target.
+  expect(english).toContain('"y":18.375,"r1":2.6');
   const turkish = JSON.stringify(controlReport({ ...month, language: "tr" }));
   for (const words of ["Kalite kontrol", "Glukoz", "dışarıda bırakıldı: wrong cup", "reaktif"])
     expect(turkish).toContain(words);

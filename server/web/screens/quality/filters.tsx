@@ -5,17 +5,25 @@ import type { Choice } from "./choice.ts";
 import { t } from "./words/texts.ts";
 import { analyteTitle, deviceTitle, type Names } from "./words/words.ts";
 
-/** Chooses the shown device, analyte, level and lot. Each change changes the address. */
+/** A clinic that runs one control a month sees no drift in 90 days. */
+const SHOWN_DAYS = [90, 365, 1095] as const;
+export type ShownDays = (typeof SHOWN_DAYS)[number];
+
+/** Chooses the shown device, analyte, level and lot, which the address names, and the time. */
 export function Filters({
   of: { devices },
   chosen: { device, series },
   names,
   show,
+  days,
+  showDays,
 }: {
   of: QualityBody;
   chosen: Choice;
   names: Names;
   show: (query: Readonly<Record<string, string>>) => void;
+  days: ShownDays;
+  showDays: (days: ShownDays) => void;
 }) {
   return (
     <search class="list-bar no-print" aria-label={t("filters")}>
@@ -28,7 +36,23 @@ export function Filters({
           ))}
         </select>
       </Field>
-      {series !== null && <SeriesChoice device={device} series={series} names={names} show={show} />}
+      {series !== null && (
+        <>
+          <SeriesChoice device={device} series={series} names={names} show={show} />
+          <Field label={t("shownTime")}>
+            <select
+              value={days}
+              onChange={({ currentTarget }) => showDays(SHOWN_DAYS[currentTarget.selectedIndex] ?? days)}
+            >
+              {SHOWN_DAYS.map((each) => (
+                <option key={each} value={each}>
+                  {t(`days-${each}`)}
+                </option>
+              ))}
+            </select>
+          </Field>
+        </>
+      )}
     </search>
   );
 }

@@ -10,14 +10,17 @@ import { Begin } from "./begin.tsx";
 import { type Choice, chosenOf } from "./choice.ts";
 import { MonthlyReport } from "./dialogs/month.tsx";
 import { TypeControl } from "./dialogs/typed-control.tsx";
-import { Filters } from "./filters.tsx";
+import { Filters, type ShownDays } from "./filters.tsx";
 import "./quality.css";
 import { Questions } from "./questions.tsx";
 import { AllAnalytes, Limits, Rules, Schedule } from "./rail.tsx";
 import { Series } from "./series.tsx";
 import { t } from "./words/texts.ts";
+import { dayOf } from "../../ui/words/words.ts";
 import { isOpen as isUnexplained } from "./violations.tsx";
 import { deviceTitle, type Names } from "./words/words.ts";
+
+const DAY_MS = 86_400_000;
 
 /** The controls of the clinic's devices. The shown series is in the address. */
 export function QualityControl() {
@@ -42,34 +45,43 @@ interface PageProps {
 function Page({ body, chosen, names, quality }: PageProps) {
   const { route } = useLocation();
   const id = chosen?.series?.id ?? null;
-  const series = useResource<SeriesBody>(id === null ? null : `/quality/series/${id}`);
+  const [days, setDays] = useState<ShownDays>(90);
+  const [time, setTime] = useState<Readonly<Record<string, string>>>({});
+  const showDays = (next: ShownDays) => {
+    setDays(next);
+    // Without a first day the server shows 90 days.
+    setTime(next === 90 ? {} : { from: dayOf(new Date(Date.now() - next * DAY_MS).toISOString()) });
+  };
+  const series = useResource<SeriesBody>(id === null ? null : `/quality/series/${id}?${new URLSearchParams(time)}`);
   const reload = async () => {
     await Promise.all([quality.reload(), series.reload()]);
   };
   const show = (query: Readonly<Record<string, string>>) => route(`/dashboard/quality?${new URLSearchParams(query)}`);
   // The filled button is that of the first thing that needs a person.
-  const isCalm = body.questions.length === 0 && series.data?.violations.some(isUnexplained) !== true;
+  const hasQuestions = body.questions.length > 0;
+  const isCalm = !hasQuestions && series.data?.violations.some(isUnexplained) !== true;
+  const lacksLimits = series.data?.target === null && may("admin");
   const device = chosen?.device;
   return (
     <>
-      <Head body={body} device={device} names={names} isCalm={isCalm} reload={reload} />
+      <Head body={body} device={device} names={names} isCalm={isCalm && !lacksLimits} reload={reload} />
       <Questions questions={body.questions} reload={reload} />
       {chosen === null ? (
-        <Begin hasQuestions={body.questions.length > 0} reload={reload} />
+        <Begin hasQuestions={hasQuestions} reload={reload} />
       ) : (
         <>
-          <Filters of={body} chosen={chosen} names={names} show={show} />
+          <Filters of={body} chosen={chosen} names={names} show={show} days={days} showDays={showDays} />
           <div class="split">
             {chosen.series === null ? (
               <Empty title={t("emptyDevice")}>{t("emptyDeviceNext")}</Empty>
             ) : (
               <Loaded of={series}>
-                {(shown) => <Series of={shown} names={names} isFirst={body.questions.length === 0} reload={reload} />}
+                {(shown) => <Series of={shown} time={time} names={names} isFirst={!hasQuestions} reload={reload} />}
               </Loaded>
             )}
             <aside>
               {chosen.series !== null && <AllAnalytes device={chosen.device} series={chosen.series} names={names} />}
-              {series.data !== undefined && <Limits of={series.data} names={names} reload={reload} />}
+              {series.data !== undefined && <Limits of={series.data} names={names} isFirst={isCalm} reload={reload} />}
               {series.data !== undefined && <Rules of={series.data} names={names} reload={reload} />}
               <Schedule devices={body.devices} device={chosen.device} reload={reload} />
             </aside>

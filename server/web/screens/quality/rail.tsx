@@ -66,7 +66,7 @@ interface PartProps {
 }
 
 /** The limits in force with their basis, and the ways to set them. */
-export function Limits({ of: body, names, reload }: PartProps) {
+export function Limits({ of: body, names, isFirst, reload }: PartProps & { readonly isFirst: boolean }) {
   const { series, target } = body;
   // What a person accepted is not proposed again.
   const proposal = target?.basis === "own" ? null : body.proposal;
@@ -75,9 +75,7 @@ export function Limits({ of: body, names, reload }: PartProps) {
   return (
     <section class="card" aria-labelledby="limits">
       <h2 id="limits">{t("limits")}</h2>
-      <p class="quiet">
-        {target === null ? t("noTarget") : `${targetText(target)} ${series.unit ?? ""}. ${basisText(target)}.`}
-      </p>
+      {target !== null && <p class="quiet">{`${targetText(target)} ${series.unit ?? ""}. ${basisText(target)}.`}</p>}
       {proposal !== null && <p>{t("proposed", { count: proposal.runs, target: targetText(proposal) })}</p>}
       {may("admin") && (
         <p class="actions no-print">
@@ -86,7 +84,11 @@ export function Limits({ of: body, names, reload }: PartProps) {
               {t("acceptOwn")}
             </button>
           )}
-          <button type="button" onClick={() => setOpen("target")}>
+          <button
+            type="button"
+            class={isFirst && target === null ? "primary" : undefined}
+            onClick={() => setOpen("target")}
+          >
             {t(target === null ? "setTarget" : "changeTarget")}
           </button>
           <button type="button" onClick={() => setOpen("file")}>

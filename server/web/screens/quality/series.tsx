@@ -12,6 +12,8 @@ import { analyteTitle, basisText, type Names } from "./words/words.ts";
 
 interface SeriesProps {
   readonly of: SeriesBody;
+  /** The shown time, as parameters of a request. */
+  readonly time: Readonly<Record<string, string>>;
   readonly names: Names;
   /** Whether nothing else on the page needs a person first. */
   readonly isFirst: boolean;
@@ -19,11 +21,11 @@ interface SeriesProps {
 }
 
 /** A series: its chart, what broke a rule, its numbers, and its runs as a table. */
-export function Series({ of: body, names, isFirst, reload }: SeriesProps) {
+export function Series({ of: body, time, names, isFirst, reload }: SeriesProps) {
   const { series, target, points } = body;
   const title = t("seriesTitle", { analyte: analyteTitle(series.analyte, names), level: series.level });
   const unit = series.unit ?? "";
-  const csv = `/clinic/v1${clinicPath()}/quality/runs.csv?${new URLSearchParams({ device: series.device_id })}`;
+  const csv = `/clinic/v1${clinicPath()}/quality/runs.csv?${new URLSearchParams({ device: series.device_id, ...time })}`;
   return (
     <div>
       <figure class="card quality-chart">
@@ -83,7 +85,7 @@ function Statistics({ of: { statistics, target, allowable_error, series } }: Pic
 }
 
 function percentText(value: number | null): string | null {
-  return value === null ? null : t("percent", { value: value.toFixed(1) });
+  return value === null ? null : `${value < 0 ? "−" : ""}${t("percent", { value: Math.abs(value).toFixed(1) })}`;
 }
 
 /** Changes of the device are lines in the chart. A device that does not send them needs a person to add them. */

@@ -32,23 +32,29 @@ export function Controls({ controls }: { controls: readonly ControlNeed[] }) {
 
 function whyOf({ is, since, is_explained }: ControlNeed): string {
   if (is === "never") return t("neverWhy");
-  const time = since === null ? "" : ago(since);
+  // A control has passed since.
+  if (since === null) return t("passedSince");
+  const time = ago(since);
   if (is === "due") return t("dueWhy", { ago: time });
   return t(is_explained ? "runAgain" : "explain", { ago: time });
 }
 
 const t = translations({
   title: ["Quality control", "Kalite kontrol"],
-  failed: ["{name}: the control of {analytes} failed", "{name}: {analytes} kontrolü kontrol dışı"],
+  failed: ["{name}: the control of {analytes} failed", "{name}: {analytes} kontrolü uygun çıkmadı"],
   due: ["{name}: a control is due", "{name}: kontrol zamanı geldi"],
   never: ["{name}: no control was ever run", "{name}: hiç kontrol çalışılmadı"],
   explain: [
     "Failed {ago}. Run it again, and write down what was done.",
-    "{ago} kontrol dışı çıktı. Yeniden çalışın ve ne yapıldığını yazın.",
+    "{ago} uygun çıkmadı. Yeniden çalışın ve ne yapıldığını yazın.",
   ],
   runAgain: [
     "Failed {ago}. It is explained; a control that passes ends it.",
-    "{ago} kontrol dışı çıktı. Açıklandı; uygun çıkan bir kontrol bunu bitirir.",
+    "{ago} uygun çıkmadı. Açıklaması yazıldı; uygun çıkan bir kontrolle kapanır.",
+  ],
+  passedSince: [
+    "A control has passed since. Write down what was done.",
+    "Sonrasında bir kontrol uygun çıktı. Ne yapıldığını yazın.",
   ],
   dueWhy: ["It became due {ago}", "{ago} zamanı geldi"],
   neverWhy: [

@@ -38,6 +38,21 @@ test("a failed control needs a person until it is explained and another one pass
   expect(needs({ state: "ok", unexplained: 0 })).toEqual([]);
 });
 
+test("a failed control of a lot that is used up needs nobody once it is explained and the next lot passed", () => {
+  const old = series({
+    id: "2",
+    lot: "C2206",
+    state: "failed",
+    since: "2026-11-27T08:00:00.000Z",
+    last_at: "2026-11-27T08:00:00.000Z",
+  });
+  const found = (changes: Partial<ShownSeries>) =>
+    controlNeeds({ devices: [device({ series: [{ ...old, ...changes }, series()] })] }, NOW);
+  expect(found({})).toEqual([]);
+  expect(found({ unexplained: 1 })).toMatchObject([{ is: "failed", analytes: ["GLU"], since: null }]);
+  expect(found({ level: "2" })).toMatchObject([{ is: "failed", since: old.since }]);
+});
+
 test("a device with a schedule that never ran a control is listed once, after those that failed", () => {
   const never = device({
     ...{ device_id: "a-meter", name: "meter", last_at: null, state: "none", series: [] },

@@ -131,6 +131,7 @@ test("a state has its words beside a patient's result, and a passing one has non
   );
   expect(text({ quality: "none", since: null })).toBe("no control is known");
   expect(text({ quality: "none", since: 9 })).toBe("no control since 9:12");
+  expect(text({ quality: "none", since: 9 }, "tr")).toBe("son kontrolden (9:12) beri kontrol çalışılmadı");
   expect(text({ quality: "ok", since: 8, afterwards: { at: 9, rule: "2-2s" } })).toBe(
     "a control failed afterwards, at 9:12 (2-2s)",
   );

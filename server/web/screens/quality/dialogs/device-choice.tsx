@@ -2,6 +2,7 @@ import type { ControlledDevice } from "../../../../dashboard/types/quality.ts";
 import type { DevicesBody } from "../../../../dashboard/types/devices/devices.ts";
 import { useResource } from "../../../resource.tsx";
 import { Field } from "../../../ui/form/field.tsx";
+import { deviceTitle } from "../words/words.ts";
 import { t } from "./texts.ts";
 
 /** Chooses a device: one with controls or another one of the clinic's PCs, then `other` if it is given. */
@@ -18,13 +19,14 @@ export function DeviceChoice({
   other: string;
 }) {
   const connected = useResource<DevicesBody>("/devices").data?.agents.flatMap((agent) => agent.devices) ?? [];
-  const ids = [...devices.map(({ device_id }) => device_id), ...connected.map(({ id }) => id)];
+  const names = new Map(connected.map(({ id, name }) => [id, name ?? id]));
+  for (const { device_id, name } of devices) names.set(device_id, name);
   return (
     <Field label={t("device")}>
       <select value={chosen} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-        {[...new Set(ids)].map((id) => (
+        {[...names].map(([id, name]) => (
           <option key={id} value={id}>
-            {id}
+            {deviceTitle({ device_id: id, name })}
           </option>
         ))}
         <option value="">{other}</option>

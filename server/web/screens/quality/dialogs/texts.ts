@@ -1,7 +1,7 @@
 import { translations } from "../../../text.ts";
 
 export const t = translations({
-  typeTitle: ["Type a control", "Kontrol gir"],
+  typeTitle: ["Type a control", "Kontrol sonucu gir"],
   typeButton: ["Save the control", "Kontrolü kaydet"],
   device: ["Device", "Cihaz"],
   otherDevice: ["Another device…", "Başka cihaz…"],
@@ -25,7 +25,7 @@ export const t = translations({
   rangeOf: ["Target {target}", "Hedef {target}"],
   noTarget: ["No limits yet", "Henüz sınır yok"],
   inside: ["{z} SD: inside 2 SD", "{z} SS: 2 SS içinde"],
-  off: ["{z} SD: a little off, one in twenty is", "{z} SS: biraz sapmış, yirmide bir olur"],
+  off: ["{z} SD: a little off, one in twenty is", "{z} SS: biraz sapmış; yirmi kontrolden birinde olur"],
   far: [
     "{z} SD: far off. Mix or open a fresh vial, and run it again",
     "{z} SS: çok sapmış. Karıştırın ya da yeni bir flakon açıp yeniden çalışın",
@@ -88,14 +88,14 @@ export const t = translations({
     "Diğerlerinden uzaktalar ve hesaba katılıyorlar. Biri uygulama hatasıysa bunu kapatıp tabloda nedeniyle işaretleyin.",
   ],
   noOutliers: ["No run lies far from the others.", "Diğerlerinden uzak bir çalışma yok."],
-  excludeTitle: ["This run does not count", "Bu çalışma sayılmasın"],
+  excludeTitle: ["Leave this run out", "Bu çalışmayı hariç tut"],
   excludeWhy: [
     "For a handling mistake alone. The run stays in the chart, hollow, with your name and the reason.",
-    "Yalnızca uygulama hatası için. Çalışma, adınız ve nedenle, içi boş olarak grafikte kalır.",
+    "Yalnızca uygulama hatası için. Çalışma grafikte, içi boş, adınız ve nedeniyle kalır.",
   ],
   excludeReason: ["What went wrong", "Ne yanlış gitti"],
   excludeHint: ["For example: wrong vial, not mixed, bubble", "Örneğin: yanlış flakon, karıştırılmamış, kabarcık"],
-  excludeButton: ["Do not count it", "Sayma"],
+  excludeButton: ["Leave it out", "Hariç tut"],
   explainTitle: ["What was done?", "Ne yapıldı?"],
   explainText: ["Cause and remedy", "Neden ve yapılan"],
   explainHint: [
@@ -119,9 +119,9 @@ export const t = translations({
     "Today reminds you when one is due. The maker's manual says how often; many desk analyzers need one a month.",
     "Süresi gelince Bugün sayfası hatırlatır. Sıklığı üreticinin kılavuzu söyler; çoğu masaüstü analizör ayda bir ister.",
   ],
-  everyDays: ["Days between controls", "Kontroller arası gün"],
-  everyHint: ["Empty: no reminder", "Boş: hatırlatma yok"],
-  scheduleButton: ["Save the schedule", "Programı kaydet"],
+  everyDays: ["Days between controls", "Kontroller arasındaki gün"],
+  everyHint: ["Empty: no reminder", "Boş bırakılırsa hatırlatma yapılmaz"],
+  scheduleButton: ["Save the schedule", "Sıklığı kaydet"],
   monthTitle: ["Monthly report", "Aylık rapor"],
   monthWhy: [
     "A PDF for the accreditation file: each series with its chart, limits, broken rules and what was done.",

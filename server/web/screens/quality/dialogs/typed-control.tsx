@@ -33,20 +33,18 @@ export function TypeControl({
   const [deviceName, setDeviceName] = useState("");
   const known = controlsOf(devices.find(({ device_id }) => device_id === id));
   const [key, setKey] = useState(known[0]?.key ?? OTHER);
-  const [own, setOwn] = useState(NO_NAME);
+  const [name, setName] = useState(NO_NAME);
   const [values, setValues] = useState<readonly TypedValue[]>([]);
   const [when, setWhen] = useState(nowText);
   const control = known.find((each) => each.key === key);
-  const rows = [...(control?.series.map(valueOf) ?? []), ...values].map(
-    (row) => values.find(({ analyte }) => analyte === row.analyte) ?? row,
-  );
-  const typed = distinct(rows).filter(({ text }) => text.trim() !== "");
+  const rows = rowsOf(control, known[0], values);
+  const typed = rows.filter(({ text }) => text.trim() !== "");
   const at = instantText(when);
   const save = async ({ comment }: Record<string, string>) => {
     if (at === null) return;
     const body: TypedControl = {
       ...{ device_id: id === OTHER ? deviceName.trim() : id, measured_at: at },
-      ...namesOf(control ?? own),
+      ...namesOf(control ?? name),
       results: typed.map(({ analyte, text, unit }) => ({ analyte, text: text.trim(), unit })),
       comment: textOrNull(comment),
     };
@@ -68,10 +66,10 @@ export function TypeControl({
       />
       {id === OTHER && <DeviceName name={deviceName} rename={setDeviceName} />}
       <ControlChoice known={known} chosen={key} choose={setKey} />
-      {control === undefined && <ControlFields of={own} change={setOwn} />}
+      {control === undefined && <ControlFields of={name} change={setName} />}
       <TimeField label={t("measured")} text={when} change={setWhen} />
       <ControlRows
-        rows={distinct(rows)}
+        rows={rows}
         names={names}
         change={(row) => setValues([...values.filter(({ analyte }) => analyte !== row.analyte), row])}
       />
@@ -141,6 +139,25 @@ function controlsOf(device: ControlledDevice | undefined): KnownControl[] {
 
 function keyOf({ level, lot }: ShownSeries): string {
   return JSON.stringify([level, lot]);
+}
+
+/**
+ * The values to type: those of the chosen control, or without targets those of the last one, since a new lot has the same analytes.
+ * A text that was typed before another control was chosen stays; the unit and the target are those of the chosen one.
+ */
+function rowsOf(
+  control: KnownControl | undefined,
+  last: KnownControl | undefined,
+  values: readonly TypedValue[],
+): TypedValue[] {
+  const typed = new Map(values.map((row) => [row.analyte, row]));
+  const own = distinct((control ?? last)?.series.map(valueOf) ?? []);
+  const known = new Map(own.map((row) => [row.analyte, row]));
+  return distinct([...own, ...values]).map((row) => ({
+    ...(known.get(row.analyte) ?? row),
+    text: typed.get(row.analyte)?.text ?? "",
+    target: control === undefined ? null : (known.get(row.analyte)?.target ?? null),
+  }));
 }
 
 function valueOf({ analyte, unit, target }: ShownSeries): TypedValue {
