@@ -109,7 +109,7 @@ export function createServerClient(
     },
     async post(path, value, mayLack) {
       const response = await sendValue("POST", path, value);
-      return mayLack !== undefined && lacksRoute(response) ? null : bodyOf(response);
+      return mayLack === undefined ? bodyOf(response) : bodyIfRoute(response);
     },
     async put(path, value) {
       return bodyIfRoute(await sendValue("PUT", path, value));
