@@ -1098,6 +1098,17 @@ const deliveriesOfStudies = () => `
   create index webhook_delivery_of_study on webhook_delivery (fp) where substr(fp, 1, 4) = 'cds_';
 `;
 
+// What the alert watch looks at before it reads a clinic, and the work that one of several servers does.
+const watchedByOne = ({ orderedText }: Engine) => `
+  alter table heartbeat add column news text;
+  alter table heartbeat add column changes bigint not null default 0;
+  create table lease (
+    name ${orderedText} not null primary key,
+    holder text not null,
+    renewals bigint not null
+  );
+`;
+
 /**
  * The baseline, then what each later version changes. Released entries stay as they are, because databases of clinics have run
  * them.
@@ -1126,6 +1137,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   listedChanges,
   sentProfiles,
   destinations,
+  watchedByOne,
 ];
 
 /** Version of the schema that this program knows. */

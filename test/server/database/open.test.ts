@@ -41,7 +41,7 @@ describe("the store", () => {
     await (await openStore(database)).close();
     const other = await connectTo(database);
     const tables = [
-      ...["destination_attempt", "destination_delivery", "destination"],
+      ...["lease", "destination_attempt", "destination_delivery", "destination"],
       ...["clinic_event", "clinic_event_floor", "follow_up_event", "follow_up"],
       ...["own_profile", "mail_server", "report_link", "stock_movement", "interval_proposal"],
       ...["event_source", "study_charge", "imported_file", "file_import_refusal", "file_import_part", "file_import"],
@@ -82,7 +82,7 @@ describe("the store", () => {
       "study order_number",
       "clinic_reference_interval_set limits",
       ...["webhook old_secret", "webhook old_secret_ends_at", "webhook failing_since"],
-      ...["webhook pause_code", "webhook paused_at"],
+      ...["webhook pause_code", "webhook paused_at", "heartbeat news", "heartbeat changes"],
     ];
     for (const index of ["study_of_order", "study_abnormal", "webhook_delivery_of_study", "webhook_delivery_of_record"])
       await other.run(`drop index ${index}`);
