@@ -147,7 +147,7 @@ const heldQueues = query((db) =>
     .select(queueCounts(db))
     .where("removed_at", "is", null)
     .where((where) =>
-      where.or([where.exists(ofDestination(db).where(OPEN)), where.exists(ofDestination(db).where(PARKED))]),
+      where.or([OPEN, PARKED].map((held) => where.exists(ofDestination(db).select("delivery.id").where(held)))),
     )
     .orderBy("destination.id"),
 );
