@@ -86,6 +86,7 @@ export default defineConfig({
                 include: [
                   "test/server/{database,records}/**/*.test.ts",
                   "test/server/operations/webhooks/*.test.ts",
+                  "test/server/operations/lease.test.ts",
                   "test/server/api/smoke.test.ts",
                   "test/server/fhir/search.test.ts",
                   // They try each route, whose rules are the same on both engines.
