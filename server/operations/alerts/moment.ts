@@ -1,6 +1,6 @@
 /**
- * The time of an evaluation. Whoever compares with it asks `reached`, so that it knows when the first of these answers changes by time
- * alone. Until then the same facts have the same outcome.
+ * The time of an evaluation. `reached` makes all comparisons with it, and notes the first time at which one of them changes. Until then
+ * the same facts have the same outcome.
  */
 export class Moment {
   /** Milliseconds since 1970. */
@@ -11,7 +11,7 @@ export class Moment {
     this.now = now;
   }
 
-  /** The first time at which an answer changes; infinite if none does. */
+  /** The first time at which a comparison changes; infinite if none does. */
   get next(): number {
     return this.#next;
   }

@@ -21,8 +21,8 @@ interface Asked {
 }
 
 /**
- * Reads what the alerts of a clinic are computed from: the facts of the screen Today. What is read here changes the mark of the clinic
- * (watched-clinics.ts), or by time, which then asks the moment.
+ * Reads what the alerts of a clinic are computed from: the facts of the screen Today. A fact that changes by time alone needs a comparison
+ * by `moment`, and any other one a part in the mark of watched-clinics.ts: without them its alerts come late.
  */
 export async function readAlertFacts(
   session: Session,

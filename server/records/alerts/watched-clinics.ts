@@ -71,7 +71,7 @@ const heard = query((db, p: { before: number }) =>
 );
 
 /** The sum of their times differs if others wait. */
-const unmatchedOfAll = query((db) =>
+export const unmatchedOfAll = query((db) =>
   db
     .selectFrom("study")
     .select("clinic_id")

@@ -273,7 +273,7 @@ describe("an evaluation by news and by time", () => {
         if (dice(ROUNDS / 2) === 0) await act();
         if (isRunning) await repeat();
         const { stored, full } = await pass();
-        expect(stored, `world ${world}, round ${round}`).toEqual(full);
+        expect({ world, round, stored }).toEqual({ world, round, stored: full });
         clock.now += dice(60) === 0 ? -2 * DAY : stepMs + dice(stepMs);
       }
     }
