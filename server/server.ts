@@ -34,6 +34,7 @@ import { defaultLimits, type Limits } from "./http/rate-limit/rate-limiter.ts";
 import { Network } from "./network/network.ts";
 import { AUTHORITY_FILE, NETWORK_FILE } from "./network/setting-file.ts";
 import { AlertWatch } from "./operations/alert-watch.ts";
+import { Lease } from "./operations/lease.ts";
 import { type FixedMailServer, MailServer } from "./operations/mail/mail-server.ts";
 import { type MetricsAddress, type MetricsServer, serveMetrics } from "./operations/metrics-server.ts";
 import { Metrics } from "./operations/metrics.ts";
@@ -108,6 +109,7 @@ export async function runServer(settings: ServerSettings): Promise<void> {
   const parts = await compose(store, settings, { location, certificate, logger });
   const metricsServer = await listen(parts, settings, store, logger);
   logProxy(logger);
+  parts.lease.start();
   parts.webhooks.start();
   parts.destinations.start();
   parts.alerts.start();
@@ -175,6 +177,7 @@ async function warnOfUnchecked(url: string, logger: Logger): Promise<void> {
 interface Parts {
   readonly app: FastifyInstance;
   readonly network: Network;
+  readonly lease: Lease;
   readonly alerts: AlertWatch;
   readonly webhooks: WebhookDispatcher;
   readonly destinations: DestinationDispatcher;
@@ -195,8 +198,9 @@ async function compose(
   const setupCode = await createSetupCode(store, data);
   const pepper = loadPepper(data, (await countKeys(store)) > 0);
   const mail = new MailServer({ session: store, pepper, fixed: () => mailServer });
+  const lease = new Lease(store, { logger });
   const alerts = new AlertWatch({
-    ...{ store, logger, dashboard, now: Date.now },
+    ...{ store, logger, dashboard, lease, now: Date.now },
     senders: { sendMail: mail.send, webhooks: { allowPrivate: allowPrivateWebhooks } },
     machine: () => readMachine(data, location),
   });
@@ -220,11 +224,12 @@ async function compose(
       served = renewed;
     });
   }
-  const webhooks = new WebhookDispatcher(store, { logger, allowPrivate: allowPrivateWebhooks });
+  const webhooks = new WebhookDispatcher(store, { logger, lease, allowPrivate: allowPrivateWebhooks });
   const render = renderDeliveries(store, Date.now);
-  const destinations = new DestinationDispatcher(store, { logger, render, allowPrivate: allowPrivateWebhooks });
+  const destinations = new DestinationDispatcher(store, { logger, lease, render, allowPrivate: allowPrivateWebhooks });
   const releases = watchReleases(settings, logger);
-  return { app, network, alerts, webhooks, destinations, metrics, releases, drain, setupCode };
+  metrics?.watchPeriodic(lease, alerts);
+  return { app, network, lease, alerts, webhooks, destinations, metrics, releases, drain, setupCode };
 }
 
 function watchReleases({ releases, data }: ServerSettings, logger: Logger): ReleaseWatch | null {
@@ -275,11 +280,12 @@ async function listen(
   }
 }
 
-/** Ends the requests under way, then what sends. */
-async function close({ app, network, webhooks, destinations, alerts, releases }: Parts): Promise<void> {
+/** Ends the requests under way, then what sends, and lets another server take the periodic work. */
+async function close({ app, network, lease, webhooks, destinations, alerts, releases }: Parts): Promise<void> {
   setTimeout(() => app.server.closeAllConnections(), CLOSE_WAIT_MS).unref();
   await Promise.all([app.close(), network.stop()]);
   await Promise.all([webhooks.stop(), destinations.stop(), alerts.stop(), releases?.stop()]);
+  await lease.stop();
 }
 
 /** Reads the facts of this machine for its alerts. */

@@ -42,6 +42,7 @@ const onPostgresOnly = "test/server/database/postgres.test.ts";
 const onBothEngines = [
   "test/server/{database,records}/**/*.test.ts",
   "test/server/operations/webhooks/*.test.ts",
+  "test/server/operations/lease.test.ts",
   "test/server/api/smoke.test.ts",
   "test/server/fhir/search.test.ts",
 ];

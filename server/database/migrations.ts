@@ -1189,6 +1189,17 @@ const studyQuality = () => `
   alter table study add column quality text;
 `;
 
+// What the alert watch looks at before it reads a clinic, and the work that one of several servers does.
+const watchedByOne = ({ orderedText }: Engine) => `
+  alter table heartbeat add column news text;
+  alter table heartbeat add column changes bigint not null default 0;
+  create table lease (
+    name ${orderedText} not null primary key,
+    holder text not null,
+    renewals bigint not null
+  );
+`;
+
 /**
  * The baseline, then what each later version changes. Released entries stay as they are, because databases of clinics have run
  * them.
@@ -1219,6 +1230,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   destinations,
   qualityControl,
   studyQuality,
+  watchedByOne,
 ];
 
 /** Version of the schema that this program knows. */

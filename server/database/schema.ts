@@ -262,7 +262,16 @@ export interface Tables {
     /** The first key of its line; null for a key without a predecessor. */
     rolled_from: number | null;
   };
-  heartbeat: { clinic_id: number; api_key_id: number; received_at: number; body: string };
+  heartbeat: {
+    clinic_id: number;
+    api_key_id: number;
+    received_at: number;
+    body: string;
+    /** Digest of what alerts read of it; null for one of before. */
+    news: Generated<string | null>;
+    /** Raised by each heartbeat with another digest. */
+    changes: Generated<number>;
+  };
   soap: SoapColumns & { id: Generated<number> };
   calendar_event: EventColumns & {
     id: Generated<number>;
@@ -625,6 +634,14 @@ export interface Tables {
     /** The receiver's words. */
     text: string | null;
   };
+  /** Work that one server does for all; see operations/lease.ts. */
+  lease: {
+    name: string;
+    /** The server that does it; empty if none does. */
+    holder: string;
+    /** Raised by each renewal. */
+    renewals: number;
+  };
   /** Alerts of a clinic; see server/records/alerts/alerts.ts. */
   clinic_alerts: {
     clinic_id: number;
@@ -632,6 +649,7 @@ export interface Tables {
     settings: string | null;
     /** Open alerts and waiting messages, as JSON (AlertBook); null before the first alert. */
     book: string | null;
+    /** Rises with each change of the row, and when a user sees a study. */
     changed_at: number;
   };
   /** PostgreSQL only. */

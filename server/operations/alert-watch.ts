@@ -14,6 +14,7 @@ import { deliver, deliverTest, loggedReason, type Receiver, type Senders } from 
 import type { Teller } from "./alerts/email-text.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Condition } from "./alerts/kinds.ts";
+import { Moment } from "./alerts/moment.ts";
 import { type AlertState, stepAlerts } from "./alerts/step.ts";
 import {
   clinicConditions,
@@ -29,15 +30,20 @@ import {
   saveAlertBook,
   type WatchedClinic,
   watchedClinic,
-  watchedClinics,
 } from "../records/alerts/alerts.ts";
 import { readAlertFacts } from "../records/alerts/alert-facts.ts";
+import { type MarkedClinic, readMarkedClinics } from "../records/alerts/watched-clinics.ts";
 import type { Store } from "../database/store.ts";
 
-// Watches all clinics: opens and closes their alerts, and notifies whom a clinic chose. Several servers on one database may
-// watch: a book changes in one transaction, so that each message is claimed once.
+// Watches all clinics: opens and closes their alerts, and notifies whom a clinic chose. The holder of the lease does it. Should two
+// servers watch nevertheless, each message is claimed once, because a book changes in one transaction.
+//
+// A pass reads the marks of all clinics in few queries, and the facts of those whose mark has changed or whose alerts change by time. A
+// server that begins to watch reads all of them once.
 
 const CHECK_MS = 30_000;
+/** Interval of the look whether a pass is due: the lease may have come. */
+const TICK_MS = 1_000;
 /** Time that messages under way get when the server stops. Others are repeated after the next start. */
 const STOP_MS = 5_000;
 
@@ -50,30 +56,62 @@ export interface AlertOptions {
   /** Address of the dashboard for links; null if it is unknown. */
   readonly dashboard?: string | null;
   readonly machine?: () => Promise<Machine>;
+  /** The lease of this work. By default no other server does it. */
+  readonly lease?: { readonly isHeld: boolean };
+}
+
+/** The last rank of clinics in a pass: no alert changes, but messages wait. */
+const MESSAGES_WAIT = 3;
+
+/** What the last evaluation of a clinic saw. */
+interface Evaluated {
+  readonly mark: string;
+  /** The first time at which its alerts change by time alone. */
+  readonly next: number;
+  readonly hasMessages: boolean;
 }
 
 const NO_MAIL: Senders = { sendMail: null, webhooks: { allowPrivate: false } };
+const NO_OTHERS = { isHeld: true };
 const NOTHING_WRONG: Machine = { name: "", freeBytes: null, lastBackup: null };
 
 export class AlertWatch {
   readonly #options: Required<AlertOptions>;
   #timer: NodeJS.Timeout | undefined;
   #isChecking = false;
+  readonly #evaluated = new Map<number, Evaluated>();
+  /** Time of the last pass, and running times of its start and of the end of the last one that succeeded. */
+  #passAt = Number.NEGATIVE_INFINITY;
+  #beganAt = Number.NEGATIVE_INFINITY;
+  #endedAt: number | null = null;
+  #wasHeld = false;
   /** Alerts of the machine of a shared server. */
   #machine: AlertState = EMPTY_BOOK;
   /** Deliveries under way, by clinic. */
   readonly #delivering = new Map<number, Promise<void>>();
 
   constructor(options: AlertOptions) {
-    this.#options = { senders: NO_MAIL, dashboard: null, machine: async () => NOTHING_WRONG, ...options };
+    this.#options = {
+      senders: NO_MAIL,
+      dashboard: null,
+      machine: async () => NOTHING_WRONG,
+      lease: NO_OTHERS,
+      ...options,
+    };
   }
 
   start(): void {
     const check = () => {
-      if (!this.#isChecking) void this.check();
+      const isDue = performance.now() - this.#beganAt >= CHECK_MS || this.#options.lease.isHeld !== this.#wasHeld;
+      if (!this.#isChecking && isDue) void this.check();
     };
-    this.#timer = setInterval(check, CHECK_MS).unref();
+    this.#timer = setInterval(check, TICK_MS).unref();
     check();
+  }
+
+  /** Seconds since the end of the last pass of this server; null while another one watches. */
+  get passAgeSeconds(): number | null {
+    return this.#endedAt === null ? null : (performance.now() - this.#endedAt) / 1000;
   }
 
   async stop(): Promise<void> {
@@ -82,28 +120,72 @@ export class AlertWatch {
     await Promise.race([all, new Promise((resolve) => setTimeout(resolve, STOP_MS).unref())]);
   }
 
-  /** Steps the alerts of all clinics, and starts the due deliveries. Never rejects. */
+  /** Steps the alerts of all clinics with news, and starts the due deliveries. Never rejects. */
   async check(): Promise<void> {
+    const { lease, machine, now } = this.#options;
     this.#isChecking = true;
-    const { store, machine, logger } = this.#options;
-    const warn = (error: unknown) =>
-      logger.warn({ reason: errorMessage(error) }, "alerts cannot be computed now: the next check follows");
+    this.#beganAt = performance.now();
+    this.#wasHeld = lease.isHeld;
     try {
-      const ofMachine = machineConditions(await machine(), this.#options.now());
-      const clinics = await watchedClinics(store);
-      const isShared = clinics.length > 1;
-      if (isShared) this.#logMachine(ofMachine);
-      for (const clinic of clinics) {
-        await this.#step(clinic, isShared ? null : ofMachine).catch(warn);
-        this.#startDelivery(clinic);
-        // On SQLite no query gives up the turn, and a server may have hundreds of clinics.
-        await nextTurn();
+      const moment = new Moment(now());
+      const ofMachine = machineConditions(await machine(), moment.now);
+      if (lease.isHeld) {
+        await this.#pass(ofMachine, moment.now);
+        this.#endedAt = performance.now();
+      } else {
+        this.#forget();
+        this.#logMachine(ofMachine, moment);
       }
     } catch (error) {
-      warn(error);
+      this.#warn(error);
     } finally {
       this.#isChecking = false;
     }
+  }
+
+  async #pass(ofMachine: readonly Condition[], now: number): Promise<void> {
+    const { store, lease } = this.#options;
+    // The clock was set back, so that the times of before are too far ahead.
+    if (now < this.#passAt) this.#evaluated.clear();
+    this.#passAt = now;
+    const clinics = await readMarkedClinics(store, now);
+    const isShared = clinics.length > 1;
+    if (isShared) this.#logMachine(ofMachine, new Moment(now));
+    const own = isShared ? null : ofMachine;
+    for (const { clinic, mark, rank } of this.#due(clinics, JSON.stringify(own), now)) {
+      if (!lease.isHeld || performance.now() - this.#beganAt > CHECK_MS) break;
+      const evaluation = { mark, ofMachine: own, moment: new Moment(now) };
+      if (rank < MESSAGES_WAIT) await this.#step(clinic, evaluation).catch((error: unknown) => this.#warn(error));
+      this.#startDelivery(clinic);
+      // On SQLite no query gives up the turn, and a server may have hundreds of clinics.
+      await nextTurn();
+    }
+  }
+
+  /**
+   * Finds the clinics to look at: first those that changed, then those that no pass has seen, those whose time has come, and those whose
+   * messages wait. A pass ends after CHECK_MS, so that the next one finds further changes.
+   */
+  #due(clinics: readonly MarkedClinic[], markOfMachine: string, now: number) {
+    const ranked = clinics.flatMap((clinic) => {
+      const mark = clinic.mark + markOfMachine;
+      const known = this.#evaluated.get(clinic.id);
+      if (known === undefined) return [{ clinic, mark, rank: 1 }];
+      if (known.mark !== mark) return [{ clinic, mark, rank: 0 }];
+      if (known.next <= now) return [{ clinic, mark, rank: 2 }];
+      return known.hasMessages ? [{ clinic, mark, rank: MESSAGES_WAIT }] : [];
+    });
+    return ranked.toSorted((one, other) => one.rank - other.rank);
+  }
+
+  /** Another server watches: what it changes is not known here. */
+  #forget(): void {
+    this.#evaluated.clear();
+    this.#endedAt = null;
+  }
+
+  #warn(error: unknown): void {
+    this.#options.logger.warn({ reason: errorMessage(error) }, "alerts cannot be computed now: the next check follows");
   }
 
   /** Resolves when all started deliveries have ended. */
@@ -122,27 +204,38 @@ export class AlertWatch {
     return outcome;
   }
 
-  /** Logs the alerts of the machine. The clinics of a shared server know no more of it than of each other. */
-  #logMachine(conditions: readonly Condition[]): void {
-    const { logger, now } = this.#options;
-    const { state, opened, closed } = stepAlerts(this.#machine, conditions, now());
+  /**
+   * Logs the alerts of the machine. The clinics of a shared server know no more of it than of each other, and of several servers one
+   * reports to the clinics.
+   */
+  #logMachine(conditions: readonly Condition[], moment: Moment): void {
+    const { logger } = this.#options;
+    const { state, opened, closed } = stepAlerts(this.#machine, conditions, moment);
     this.#machine = state;
-    const why = "only this log reports it, because the server has several clinics";
+    const why = "only this log reports it";
     for (const { kind, reason } of opened) logger.warn({ kind, reason }, `an alert of this machine opened: ${why}`);
     for (const { kind } of closed) logger.info({ kind }, "an alert of this machine closed");
   }
 
   /** `ofMachine` is null on a shared server. */
-  async #step({ id, timeZone }: WatchedClinic, ofMachine: readonly Condition[] | null): Promise<void> {
-    const { store, now: clock } = this.#options;
-    const now = clock();
+  async #step(
+    { id, timeZone, listed }: MarkedClinic,
+    {
+      mark,
+      ofMachine,
+      moment,
+    }: { readonly mark: string; readonly ofMachine: readonly Condition[] | null; readonly moment: Moment },
+  ): Promise<void> {
+    const { store } = this.#options;
+    this.#evaluated.delete(id);
     const openCritical = criticalStudies((await readAlertBook(store, id)).open);
-    const facts = await readAlertFacts(store, { clinicId: id, timeZone, now, openCritical });
-    const conditions = [...clinicConditions(facts, now), ...(ofMachine ?? [])];
-    await this.#change(id, (book, { receivers }) => {
+    const facts = await readAlertFacts(store, { clinicId: id, timeZone, listed, moment, openCritical });
+    const conditions = [...clinicConditions(facts, moment), ...(ofMachine ?? [])];
+    const { messages } = await this.#change(id, (book, { receivers }) => {
       const own = ofMachine === null ? withoutMachine(book) : book;
-      return stepBook(own, conditions, { channels: receivers, now });
+      return stepBook(own, conditions, { channels: receivers, moment });
     });
+    this.#evaluated.set(id, { mark, next: moment.next, hasMessages: messages.length > 0 });
   }
 
   #startDelivery(clinic: WatchedClinic): void {
@@ -180,24 +273,31 @@ export class AlertWatch {
   async #claim({ id, timeZone }: WatchedClinic): Promise<Batch | null> {
     const { now } = this.#options;
     let batch: Batch | null = null;
-    await this.#change(id, (book, { receivers, quiet }) => {
+    const { messages } = await this.#change(id, (book, { receivers, quiet }) => {
       const asked = { channels: receivers, quiet, timeZone: timeZone ?? "UTC", now: now() };
       const taken = claim(book, asked);
       batch = taken?.batch ?? null;
       return taken?.book ?? book;
     });
+    const known = this.#evaluated.get(id);
+    if (known !== undefined) this.#evaluated.set(id, { ...known, hasMessages: messages.length > 0 });
     return batch;
   }
 
-  /** Changes the book of a clinic in one transaction. A change that changes nothing writes nothing. */
-  async #change(clinicId: number, change: (book: AlertBook, notifications: Notifications) => AlertBook): Promise<void> {
+  /** Changes the book of a clinic in one transaction. A change that changes nothing writes nothing. @returns the book */
+  async #change(
+    clinicId: number,
+    change: (book: AlertBook, notifications: Notifications) => AlertBook,
+  ): Promise<AlertBook> {
     const { store, now } = this.#options;
     const before = await readAlertBook(store, clinicId);
     const after = change(before, await readNotifications(store, clinicId));
-    if (JSON.stringify(after) === JSON.stringify(before)) return;
-    await store.transaction(async (session) => {
+    if (JSON.stringify(after) === JSON.stringify(before)) return after;
+    return store.transaction(async (session) => {
       const book = await readAlertBook(session, clinicId);
-      await saveAlertBook(session, clinicId, change(book, await readNotifications(session, clinicId)), now());
+      const changed = change(book, await readNotifications(session, clinicId));
+      await saveAlertBook(session, clinicId, changed, now());
+      return changed;
     });
   }
 

@@ -38,6 +38,14 @@ export class Metrics {
     addQueues(this.#registry, source);
   }
 
+  /** Adds who does the periodic work, and how long ago the alerts were computed. */
+  watchPeriodic(lease: { readonly isHeld: boolean }, alerts: { readonly passAgeSeconds: number | null }): void {
+    const leads = "1 if this server does the periodic work of all servers";
+    gauge(this.#registry, "vetwire_server_periodic_work", leads, () => (lease.isHeld ? 1 : 0));
+    const age = "Seconds since this server has looked for alerts; NaN before it does, and while another server does";
+    gauge(this.#registry, "vetwire_server_alert_pass_age_seconds", age, () => alerts.passAgeSeconds ?? Number.NaN);
+  }
+
   /** Returns all metrics in the text format of Prometheus. */
   text(): Promise<string> {
     return this.#registry.metrics();

@@ -42,7 +42,9 @@ async function postgresPlan(database: string, fill: string, sql: string, values:
   const literals = values.map((value) =>
     value === null ? "null" : client.escapeLiteral(`${value as string | number}`),
   );
-  const { rows } = await client.query(`explain execute asked (${literals.join(", ")})`);
+  const { rows } = await client.query(
+    `explain execute asked ${literals.length === 0 ? "" : `(${literals.join(", ")})`}`,
+  );
   await client.end();
   return (rows as { "QUERY PLAN": string }[]).map((row) => row["QUERY PLAN"]).join("\n");
 }

@@ -3,9 +3,15 @@ import { onTestFinished } from "vitest";
 import { ROOT } from "../support/processes.ts";
 
 /** Starts the server from the build, which may call receivers in the local network. It ends with the test. */
-export async function startBuiltServer(data: string): Promise<{ child: ChildProcess; address: string }> {
+export async function startBuiltServer(
+  data: string,
+  env: NodeJS.ProcessEnv = {},
+): Promise<{ child: ChildProcess; address: string }> {
   const command = ["dist/server/main.js", "run", "--port", "0", "--allow-private-webhooks", "--data", data];
-  const child = spawn(process.execPath, command, { cwd: ROOT, stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, command, {
+    ...{ cwd: ROOT, env: { ...process.env, ...env } },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   onTestFinished(() => void child.kill("SIGKILL"));
   let log = "";
   for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Reason } from "../../../shared/api/reason.ts";
 import type { Condition } from "./kinds.ts";
+import type { Moment } from "./moment.ts";
 import { isQuiet, type QuietHours } from "./quiet.ts";
 import { type AlertState, type OpenAlert, stepAlerts } from "./step.ts";
 
@@ -68,8 +69,13 @@ const MESSAGES_MAX = 2_000;
 const BATCH_MAX = 50;
 
 /** Opens and closes alerts, and notes whom to notify. */
-export function stepBook(book: AlertBook, conditions: readonly Condition[], { channels, now }: Asked): AlertBook {
-  const { state, closed } = stepAlerts(book, conditions, now);
+export function stepBook(
+  book: AlertBook,
+  conditions: readonly Condition[],
+  { channels, moment }: Pick<Asked, "channels"> & { readonly moment: Moment },
+): AlertBook {
+  const { now } = moment;
+  const { state, closed } = stepAlerts(book, conditions, moment);
   const ids = new Set(channels.map(({ id }) => id));
   const messages = book.messages.filter(({ channel }) => ids.has(channel));
   const open = state.open.map((alert) => {

@@ -1,4 +1,5 @@
 import { type Condition, kinds } from "./kinds.ts";
+import type { Moment } from "./moment.ts";
 
 // Opens and closes alerts: each cause once, however often its conditions are computed and the program starts.
 
@@ -26,12 +27,17 @@ export interface AlertChanges {
 const OPEN_MAX = 200;
 
 /** Computes the next state from what is wrong now. */
-export function stepAlerts({ open, pending }: AlertState, conditions: readonly Condition[], now: number): AlertChanges {
+export function stepAlerts(
+  { open, pending }: AlertState,
+  conditions: readonly Condition[],
+  moment: Moment,
+): AlertChanges {
+  const { now } = moment;
   const byKey = conditionsByKey(conditions);
   const stay: OpenAlert[] = [];
   const closed: OpenAlert[] = [];
   for (const alert of open) {
-    const next = stepOpen(alert, byKey.get(alert.key), now);
+    const next = stepOpen(alert, byKey.get(alert.key), moment);
     if (next === null) closed.push(alert);
     else stay.push(next);
   }
@@ -45,7 +51,7 @@ export function stepAlerts({ open, pending }: AlertState, conditions: readonly C
       continue;
     }
     const since = Math.min(pending[key] ?? now, condition.since, now);
-    const isReady = now - since >= kinds[condition.kind].lastsMs;
+    const isReady = moment.reached(since + kinds[condition.kind].lastsMs);
     if (!isReady || stay.length + opened.length >= OPEN_MAX) waiting[key] = since;
     else opened.push({ ...condition, since, openedAt: now, goneSince: null, toldOn: [] });
   }
@@ -65,11 +71,11 @@ function conditionsByKey(conditions: readonly Condition[]): ReadonlyMap<string, 
 }
 
 /** @returns null if the alert closes */
-function stepOpen(alert: OpenAlert, condition: Condition | undefined, now: number): OpenAlert | null {
+function stepOpen(alert: OpenAlert, condition: Condition | undefined, moment: Moment): OpenAlert | null {
   if (condition === undefined) {
     // A clock that was set back must not keep an alert open.
-    const goneSince = Math.min(alert.goneSince ?? now, now);
-    return now - goneSince >= kinds[alert.kind].goneMs ? null : { ...alert, goneSince };
+    const goneSince = Math.min(alert.goneSince ?? moment.now, moment.now);
+    return moment.reached(goneSince + kinds[alert.kind].goneMs) ? null : { ...alert, goneSince };
   }
   if (condition.holds === true) return alert.goneSince === null ? alert : { ...alert, goneSince: null };
   const { openedAt, toldOn, since, key, kind } = alert;

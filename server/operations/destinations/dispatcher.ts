@@ -25,6 +25,8 @@ export interface DispatcherOptions extends LineOptions {
   readonly now?: () => number;
   /** The time by which ended deliveries are removed. */
   readonly steady?: Pick<SteadyTime, "now">;
+  /** The lease of what one server removes for all. By default no other server does. */
+  readonly lease?: { readonly isHeld: boolean };
 }
 
 /** Sends to the destinations that the server reaches itself, one message at a time to each. Every server runs one. */
@@ -76,7 +78,8 @@ export class DestinationDispatcher {
 
   async #begin(): Promise<void> {
     const steady = this.#options.steady.now();
-    if (steady !== null && Math.abs(steady - this.#prunedAt) >= PRUNE_MS) {
+    const isRemover = this.#options.lease?.isHeld ?? true;
+    if (steady !== null && isRemover && Math.abs(steady - this.#prunedAt) >= PRUNE_MS) {
       this.#prunedAt = steady;
       await this.#store.transaction((session) => pruneDestinations(session, steady));
     }

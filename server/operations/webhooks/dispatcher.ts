@@ -39,6 +39,8 @@ export interface DispatcherOptions {
   /** From 0 to 1, spreads the retries. */
   readonly random?: () => number;
   readonly send?: typeof sendWebhook;
+  /** The lease of what one server removes for all. By default no other server does. */
+  readonly lease?: { readonly isHeld: boolean };
 }
 
 /** Sends the events of webhooks. Every server runs one. */
@@ -55,7 +57,7 @@ export class WebhookDispatcher {
     this.#store = store;
     const { now = Date.now } = options;
     const steady = new SteadyTime({ wall: now });
-    this.#options = { now, steady, random: Math.random, send: sendWebhook, ...options };
+    this.#options = { now, steady, random: Math.random, send: sendWebhook, lease: { isHeld: true }, ...options };
   }
 
   start(): void {
@@ -81,7 +83,7 @@ export class WebhookDispatcher {
   async #begin(): Promise<void> {
     const now = this.#options.now();
     const steady = this.#options.steady.now();
-    if (steady !== null && Math.abs(steady - this.#prunedAt) >= PRUNE_MS) {
+    if (steady !== null && this.#options.lease.isHeld && Math.abs(steady - this.#prunedAt) >= PRUNE_MS) {
       this.#prunedAt = steady;
       await pruneDeliveries(this.#store, { before: steady - KEPT_MS, now: steady });
       await pruneFeeds(this.#store, { before: steady - KEPT_MS, now: steady });

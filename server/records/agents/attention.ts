@@ -1,6 +1,7 @@
 import type { Flag, Heartbeat, Result } from "../../../shared/api/study.ts";
 import { type AgentShown, needsPerson } from "../../dashboard/types/devices/devices.ts";
 import { KEY_END_DAYS, type SilentSource } from "../../dashboard/types/results/today.ts";
+import type { Moment } from "../../operations/alerts/moment.ts";
 import { heardReason } from "../../dashboard/types/devices/heard-reason.ts";
 
 // Decides what needs a person.
@@ -64,10 +65,11 @@ export interface KeyEnd {
 }
 
 /** Returns keys that end soon, the first one first. A key whose successor works longer is left out. */
-export function endingKeys<Key extends KeyEnd>(keys: readonly Key[], now: number): (Key & { expires_at: number })[] {
+export function endingKeys<Key extends KeyEnd>(keys: readonly Key[], moment: Moment): (Key & { expires_at: number })[] {
   const endOf = ({ expires_at }: KeyEnd) => expires_at ?? Number.POSITIVE_INFINITY;
+  const isEnding = (end: number) => !moment.reached(end) && moment.reached(end - KEY_END_DAYS * DAY_MS);
   return keys
-    .filter((key): key is Key & { expires_at: number } => endOf(key) > now && endOf(key) <= now + KEY_END_DAYS * DAY_MS)
+    .filter((key): key is Key & { expires_at: number } => isEnding(endOf(key)))
     .filter((key) => !keys.some((other) => other.line === key.line && endOf(other) > endOf(key)))
     .toSorted((a, b) => a.expires_at - b.expires_at);
 }

@@ -7,6 +7,7 @@ import type {
   ReagentState,
 } from "../../dashboard/types/devices/devices.ts";
 import { query, type Session } from "../../database/query.ts";
+import type { Moment } from "../../operations/alerts/moment.ts";
 
 // What devices report about themselves: the log of a device with the reagents that it uses, and the facts of two alerts.
 
@@ -119,13 +120,17 @@ export interface CareFacts {
 /** Reads what these devices of a clinic report about themselves and a person has to know. */
 export async function readCareFacts(
   session: Session,
-  { clinicId, timeZone, now }: Clinic,
+  { clinicId, timeZone, moment }: Omit<Clinic, "now"> & { readonly moment: Moment },
   devices: readonly { readonly id: string; readonly name: string | null }[],
 ): Promise<CareFacts> {
+  const { now } = moment;
   const expired: DeviceCare[] = [];
   const faulty: DeviceCare[] = [];
   for (const [device, name] of new Map(devices.map((each) => [each.id, each.name]))) {
-    const rows = await session.all(careEvents, { clinicId, device, since: now - bounds.expiredMs, now });
+    const all = await session.all(careEvents, { clinicId, device, since: now - bounds.expiredMs });
+    const rows = all.filter(({ at }) => moment.reached(at));
+    // Each event leaves the time of an alert by itself.
+    for (const { at } of rows) [bounds.dayMs, bounds.weekMs, bounds.expiredMs].forEach((ms) => moment.reached(at + ms));
     const of = { device, name: name ?? rows[0]?.device_name ?? device };
     const used = usedExpired(rows, dayOf(timeZone));
     if (used.length > 0) expired.push({ ...of, count: used.length, since: Math.min(...used) });
@@ -202,14 +207,13 @@ const reagentsOfDevice = query((db, p: { clinicId: number; device: string; since
     .limit(REAGENT_EVENTS_MAX),
 );
 
-export const careEvents = query((db, p: { clinicId: number; device: string; since: number; now: number }) =>
+export const careEvents = query((db, p: { clinicId: number; device: string; since: number }) =>
   db
     .selectFrom("device_event")
     .select(["device_name", "at", "event", "subject", "lot", "expires", "text"])
     .where("clinic_id", "=", p.clinicId)
     .where("device_id", "=", p.device)
     .where("at", ">=", p.since)
-    .where("at", "<=", p.now)
     .where("event", "in", ["reagent", "fault"])
     .orderBy("at", "desc")
     .orderBy("id", "desc")

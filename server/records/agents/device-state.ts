@@ -2,6 +2,7 @@ import { DateTime } from "luxon";
 import { type Heartbeat, HEARTBEAT_S } from "../../../shared/api/study.ts";
 import type { AgentState, DeviceState } from "../../dashboard/types/devices/devices.ts";
 import { heardReason } from "../../dashboard/types/devices/heard-reason.ts";
+import type { Moment } from "../../operations/alerts/moment.ts";
 
 // The state of agents and of their devices, from heartbeats and from the times of studies.
 //
@@ -22,13 +23,16 @@ const LONGEST_TIMES = 1.5;
 /** Shortest silence that is reported. */
 const SILENCE_MS_MIN = HOUR_MS;
 
-/** Time of studies that the rules need: a rhythm ends with the last study, which may be as old as the rhythm is long. */
-export const STUDIES_SINCE_MS = 2 * RHYTHM_MS;
+/** Days of studies that the rules need: a rhythm ends with the last study, which may be as old as the rhythm is long. */
+const STUDIES_DAYS = (2 * RHYTHM_MS) / DAY_MS;
+
+/** Age of the last heartbeat beyond which an agent is silent. */
+export const SILENT_MS = MISSED_MAX * HEARTBEAT_S * 1000;
 
 /** `lastSeenAt` is the time of its last heartbeat; null before the first. */
 export function agentState(lastSeenAt: number | null, now: number): AgentState {
   if (lastSeenAt === null) return "never heard";
-  return now - lastSeenAt > MISSED_MAX * HEARTBEAT_S * 1000 ? "silent" : "running";
+  return now - lastSeenAt > SILENT_MS ? "silent" : "running";
 }
 
 /** A span of working time. */
@@ -37,10 +41,23 @@ export interface Span {
   readonly to: number;
 }
 
+/** The days of the clinic that the rules look at. Studies enter and leave them at midnight alone. */
+export interface StudyDays {
+  /** Midnight of the first day. */
+  readonly from: number;
+  /** Midnight after this moment. */
+  readonly until: number;
+}
+
+export function studyDays(now: number, timeZone: string): StudyDays {
+  const today = DateTime.fromMillis(now, { zone: timeZone }).startOf("day");
+  return { from: today.minus({ days: STUDIES_DAYS }).toMillis(), until: today.plus({ days: 1 }).toMillis() };
+}
+
 /** Finds the working hours of the last 28 days. `studyTimes` are those of all devices of the clinic, in any order. */
 export function workingHours(studyTimes: readonly number[], now: number, timeZone: string): Span[] {
   const today = DateTime.fromMillis(now, { zone: timeZone }).startOf("day");
-  const days = STUDIES_SINCE_MS / DAY_MS;
+  const days = STUDIES_DAYS;
   const starts = Array.from({ length: days + 2 }, (_, index) => today.minus({ days: days - index }).toMillis());
   const hoursByWeekday = new Map<number, { first: number; last: number }>();
   for (const time of studyTimes) {
@@ -60,6 +77,18 @@ export function workingMs(hours: readonly Span[], from: number, to: number): num
   return hours.reduce((sum, span) => sum + Math.max(0, Math.min(to, span.to) - Math.max(from, span.from)), 0);
 }
 
+/** @returns the first time at which the working time since `from` is `ms`; infinite if the known hours end before */
+export function workedUntil(hours: readonly Span[], from: number, ms: number): number {
+  let [early, late] = [from, Math.max(from, ...hours.map(({ to }) => to))];
+  if (workingMs(hours, from, late) < ms) return Number.POSITIVE_INFINITY;
+  while (early < late) {
+    const middle = Math.floor((early + late) / 2);
+    if (workingMs(hours, from, middle) >= ms) late = middle;
+    else early = middle + 1;
+  }
+  return late;
+}
+
 /** Finds the longest pause of a device in working time. @returns null if it has too few studies */
 export function longestPause(studyTimes: readonly number[], hours: readonly Span[]): number | null {
   const times = studyTimes.toSorted((one, other) => one - other);
@@ -74,30 +103,35 @@ type HeardDevice = NonNullable<Heartbeat["devices"]>[number];
 /** Facts about a device in addition to its heartbeat. */
 interface DeviceFacts {
   readonly agent: AgentState;
-  /** Times of its studies within STUDIES_SINCE_MS. */
+  /** Times of its studies within StudyDays. */
   readonly studyTimes: readonly number[];
   readonly hours: readonly Span[];
-  readonly now: number;
+  readonly moment: Moment;
 }
 
-export function deviceState(device: HeardDevice, { agent, studyTimes, hours, now }: DeviceFacts): DeviceState {
+export function deviceState(device: HeardDevice, { agent, studyTimes, hours, moment }: DeviceFacts): DeviceState {
   if (agent !== "running") return { is: "unknown" };
   const { may_be_off: mayBeOff = false, connected = false, state } = device;
   const why = heardReason(device);
   if (why !== null && !mayBeOff) return { is: "faulty", ...why };
   if (device.foreign != null) return { is: "foreign", protocol: device.foreign.protocol };
-  const heardAt = Math.max(Date.parse(device.last_message_at ?? "") || 0, ...studyTimes.filter((time) => time <= now));
-  const silence = heardAt === 0 ? null : silenceOf(heardAt, studyTimes, hours, now);
+  const heardAt = Math.max(
+    Date.parse(device.last_message_at ?? "") || 0,
+    ...studyTimes.filter((time) => time <= moment.now),
+  );
+  const silence = heardAt === 0 ? null : silenceOf(heardAt, studyTimes, hours, moment);
   if (silence !== null) return silence;
   if (why !== null) return { is: "off", ...why };
   if (heardAt === 0) return { is: "never heard" };
   return { is: connected || state === "connected" ? "connected" : "ready" };
 }
 
-function silenceOf(heardAt: number, studyTimes: readonly number[], hours: readonly Span[], now: number) {
-  const working_ms = workingMs(hours, heardAt, now);
-  if (now - heardAt > RHYTHM_MS) return { is: "silent", working_ms, longest_ms: null } as const;
+function silenceOf(heardAt: number, studyTimes: readonly number[], hours: readonly Span[], moment: Moment) {
+  const working_ms = workingMs(hours, heardAt, moment.now);
+  if (moment.reached(heardAt + RHYTHM_MS + 1)) return { is: "silent", working_ms, longest_ms: null } as const;
   const longest_ms = longestPause(studyTimes, hours);
-  if (longest_ms === null || working_ms <= Math.max(SILENCE_MS_MIN, longest_ms * LONGEST_TIMES)) return null;
+  if (longest_ms === null) return null;
+  const usual_ms = Math.floor(Math.max(SILENCE_MS_MIN, longest_ms * LONGEST_TIMES));
+  if (!moment.reached(workedUntil(hours, heardAt, usual_ms + 1))) return null;
   return { is: "silent", working_ms, longest_ms } as const;
 }

@@ -1,6 +1,7 @@
 import type { Heartbeat, StudySource } from "../../../shared/api/study.ts";
 import type { AgentShown, CallerShown, DeviceShown } from "../../dashboard/types/devices/devices.ts";
-import { agentState, deviceState, STUDIES_SINCE_MS, workingHours } from "./device-state.ts";
+import { agentState, deviceState, type StudyDays, studyDays, workingHours } from "./device-state.ts";
+import { Moment } from "../../operations/alerts/moment.ts";
 import type { HeardAgent } from "./attention.ts";
 import { lastUpgrade } from "./rollout.ts";
 import { editableDevices } from "./agent-configuration.ts";
@@ -17,7 +18,6 @@ interface Asked {
   readonly clinicId: number;
   /** Null if the clinic chose none. */
   readonly timeZone: string | null;
-  readonly now: number;
 }
 
 interface AgentRow {
@@ -35,44 +35,54 @@ interface AgentRow {
 }
 
 /** Returns the agents of a clinic with the states of their devices, by name. */
-export async function readAgents(session: Session, asked: Asked): Promise<AgentShown[]> {
-  return (await readHeardAgents(session, asked)).agents.map(({ shown }) => shown);
+export async function readAgents(
+  session: Session,
+  { now, ...asked }: Asked & { readonly now: number },
+): Promise<AgentShown[]> {
+  return (await readHeardAgents(session, { ...asked, moment: new Moment(now) })).agents.map(({ shown }) => shown);
 }
 
-/** Returns the agents of a clinic by name, and the clinic's working hours. */
+/**
+ * Returns the agents of a clinic by name, and the clinic's working hours. The moment does not know when a heartbeat will be too old:
+ * most agents send the next one before.
+ */
 export async function readHeardAgents(
   session: Session,
-  { clinicId, timeZone, now }: Asked,
+  { clinicId, timeZone, moment }: Asked & { readonly moment: Moment },
 ): Promise<{ agents: HeardAgent[]; hours: ReturnType<typeof workingHours> }> {
+  const { now } = moment;
   const rows = await session.all(agentsOfClinic, { clinicId });
-  const studiesOf = await studiesByDevice(session, clinicId, now);
+  const days = studyDays(now, timeZone ?? "UTC");
+  const studiesOf = await studiesByDevice(session, clinicId, { days, moment });
   const allTimes = [...studiesOf.values()].flatMap(({ times }) => times);
   const hours = workingHours(allTimes, now, timeZone ?? "UTC");
+  // The next day has other hours.
+  if (hours.length > 0) moment.reached(days.until);
   const agents = rows.map((row) => {
     const heard: Heartbeat = row.body === null ? {} : (JSON.parse(row.body) as Heartbeat);
     const agent = agentState(row.received_at, now);
     const shown = (heard.devices ?? []).map((device) => {
       const studies = studiesOf.get(device.id) ?? { name: null, times: [] };
-      const state = deviceState(device, { agent, studyTimes: studies.times, hours, now });
+      const state = deviceState(device, { agent, studyTimes: studies.times, hours, moment });
       // The last heartbeat of an agent that does not run may be of another day.
       return { ...deviceShown(device, state, studies), ...(agent !== "running" && { today: null }) };
     });
     return { row, line: row.line, shown: agentShown(row, heard, agent, shown), heard };
   });
-  return { agents: agents.filter(({ row }) => !isReplaced(row, agents, now)), hours };
+  return { agents: agents.filter(({ row }) => !isReplaced(row, agents, moment)), hours };
 }
 
 /** Whether the key has ended and other agents serve its devices: the key was rolled. An unused key that ended counts too. */
-function isReplaced(row: AgentRow, agents: readonly { row: AgentRow; shown: AgentShown }[], now: number): boolean {
-  if (!hasEnded(row, now)) return false;
-  const others = agents.filter((agent) => !hasEnded(agent.row, now));
+function isReplaced(row: AgentRow, agents: readonly { row: AgentRow; shown: AgentShown }[], moment: Moment): boolean {
+  if (!hasEnded(row, moment)) return false;
+  const others = agents.filter((agent) => !hasEnded(agent.row, moment));
   const served = new Set(others.flatMap(({ shown }) => shown.devices.map(({ id }) => id)));
   const own = agents.find((agent) => agent.row === row)?.shown.devices ?? [];
   return own.every(({ id }) => served.has(id));
 }
 
-function hasEnded({ expires_at, revoked_at }: AgentRow, now: number): boolean {
-  return (revoked_at ?? Infinity) <= now || (expires_at ?? Infinity) <= now;
+function hasEnded({ expires_at, revoked_at }: AgentRow, moment: Moment): boolean {
+  return moment.reached(revoked_at ?? Infinity) || moment.reached(expires_at ?? Infinity);
 }
 
 function agentShown(
@@ -136,9 +146,17 @@ interface DeviceStudies {
   readonly times: number[];
 }
 
-async function studiesByDevice(session: Session, clinicId: number, now: number): Promise<Map<string, DeviceStudies>> {
+async function studiesByDevice(
+  session: Session,
+  clinicId: number,
+  { days, moment }: { readonly days: StudyDays; readonly moment: Moment },
+): Promise<Map<string, DeviceStudies>> {
   const studies = new Map<string, DeviceStudies>();
-  const rows = await session.all(studyTimes, { clinicId, since: now - STUDIES_SINCE_MS, now });
+  const { now } = moment;
+  const rows = await session.all(studyTimes, { clinicId, since: days.from, now });
+  // A device whose clock is ahead has studies of later.
+  const later = await session.first(nextStudyTime, { clinicId, now });
+  if (later?.acquired_at != null) moment.reached(later.acquired_at);
   for (const { acquired_at, device_name, source } of rows) {
     if (source === null) continue;
     const { device_id } = JSON.parse(source) as StudySource;
@@ -178,4 +196,13 @@ export const studyTimes = query((db, p: { clinicId: number; since: number; now: 
     .where("source", "is not", null)
     .orderBy("acquired_at", "desc")
     .limit(STUDIES_MAX),
+);
+
+const nextStudyTime = query((db, p: { clinicId: number; now: number }) =>
+  db
+    .selectFrom("study")
+    .select((select) => select.fn.min<number | null>("acquired_at").as("acquired_at"))
+    .where("clinic_id", "=", p.clinicId)
+    .where("acquired_at", ">", p.now)
+    .where("source", "is not", null),
 );

@@ -1,9 +1,12 @@
+import { createHash } from "node:crypto";
 import type { Heartbeat } from "../../../shared/api/study.ts";
+import { limits } from "../../operations/alerts/kinds.ts";
 import { type HeardVersion, stepRollout, wantedVersion } from "./rollout.ts";
 import { agentOfKey, insertAgent } from "./agents.ts";
 import { readRollout, saveRollout } from "./rollouts.ts";
 import { type AuditActor, auditCommand } from "../audit/audit.ts";
 import { type Session, uncachedWrite } from "../../database/query.ts";
+import { sql } from "kysely";
 
 /**
  * Stores the latest heartbeat of an agent, identified by its key. The first one registers an agent that did not pair.
@@ -18,7 +21,7 @@ export async function storeHeartbeat(
 ): Promise<string> {
   const known = await agentOfKey(session, keyId);
   const agent = known?.fp ?? (await insertAgent(session, { clinic_id: clinicId, api_key_id: keyId, paired_at: null }));
-  await session.all(upsert, { clinicId, keyId, now, body: JSON.stringify(heartbeat) });
+  await session.all(upsert, { clinicId, keyId, now, body: JSON.stringify(heartbeat), news: newsOf(heartbeat) });
   return agent;
 }
 
@@ -42,11 +45,41 @@ export async function stepWithHeartbeat(
   return wantedVersion(rollout, heard.agent);
 }
 
-const upsert = uncachedWrite((db, p: { clinicId: number; keyId: number; now: number; body: string }) =>
+/**
+ * Returns a digest that differs once a heartbeat has news for the alerts. Left out is what most heartbeats change and no alert reads: a
+ * number that counts by its limits alone counts by these.
+ */
+function newsOf({
+  uptime_s: _up,
+  callers: _callers,
+  clock_offset_s = 0,
+  disk,
+  devices = [],
+  ...rest
+}: Heartbeat): string {
+  const { clockOffsetS, freeBytes } = limits;
+  const offset = Math.abs(clock_offset_s ?? 0);
+  const free = disk?.free_bytes ?? Number.POSITIVE_INFINITY;
+  const news = {
+    ...rest,
+    devices: devices.map(({ today: _today, ...device }) => device),
+    clock: [offset > clockOffsetS.closes, offset > clockOffsetS.opens],
+    disk: [free < freeBytes.closes, free < freeBytes.opens, disk?.problem],
+  };
+  return createHash("sha256").update(JSON.stringify(news)).digest("base64").slice(0, 22);
+}
+
+const upsert = uncachedWrite((db, p: { clinicId: number; keyId: number; now: number; body: string; news: string }) =>
   db
     .insertInto("heartbeat")
-    .values({ clinic_id: p.clinicId, api_key_id: p.keyId, received_at: p.now, body: p.body })
+    .values({
+      ...{ clinic_id: p.clinicId, api_key_id: p.keyId, received_at: p.now },
+      ...{ body: p.body, news: p.news, changes: 1 },
+    })
     .onConflict((conflict) =>
-      conflict.columns(["clinic_id", "api_key_id"]).doUpdateSet({ received_at: p.now, body: p.body }),
+      conflict.columns(["clinic_id", "api_key_id"]).doUpdateSet({
+        ...{ received_at: p.now, body: p.body, news: p.news },
+        changes: sql`case when heartbeat.news = ${p.news} then heartbeat.changes else heartbeat.changes + 1 end`,
+      }),
     ),
 );

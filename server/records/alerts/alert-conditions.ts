@@ -2,7 +2,8 @@ import { backupCondition, type LastBackup } from "../../operations/alerts/backup
 import { type Condition, limits } from "../../operations/alerts/kinds.ts";
 import type { Heartbeat } from "../../../shared/api/study.ts";
 import type { CareFacts, DeviceCare } from "../agents/device-log.ts";
-import { type Span, workingMs } from "../agents/device-state.ts";
+import type { Moment } from "../../operations/alerts/moment.ts";
+import { type Span, workedUntil } from "../agents/device-state.ts";
 import type { RolloutPc } from "../agents/rollout.ts";
 import { endingKeys, type HeardAgent, type KeyEnd, silentAgents } from "../agents/attention.ts";
 import type { PausedWebhook } from "../webhooks/webhooks.ts";
@@ -30,25 +31,33 @@ export interface ClinicFacts {
   /** PCs on which the last upgrade from here was rolled back. */
   readonly failedUpdates: readonly Pick<RolloutPc, "agent" | "name" | "at" | "reason">[];
   /** Where the clinic's results go. */
-  readonly destinations: readonly QueueFacts[];
+  readonly destinations: readonly Omit<QueueFacts, "clinic_id">[];
   /** Users whose password somebody else knows. */
   readonly knownPasswords: readonly { readonly public_id: string; readonly name: string; readonly since: number }[];
-  readonly pausedWebhooks: readonly PausedWebhook[];
+  readonly pausedWebhooks: readonly Omit<PausedWebhook, "clinic_id">[];
   readonly care: CareFacts;
   /** Studies with critical values that nobody saw. */
-  readonly critical: readonly { readonly fp: string; readonly device_name: string; readonly received_at: number }[];
+  readonly critical: readonly UnseenCritical[];
 }
 
-/** The machine's conditions are in `machineConditions`. */
-export function clinicConditions(facts: ClinicFacts, now: number): Condition[] {
+export interface UnseenCritical {
+  readonly fp: string;
+  readonly device_name: string;
+  readonly received_at: number;
+  /** When it is too old to open an alert. */
+  readonly until?: number;
+}
+
+/** Time passes in `moment` alone, so that its `next` misses none of them. The machine's conditions are in `machineConditions`. */
+export function clinicConditions(facts: ClinicFacts, moment: Moment): Condition[] {
   return [
-    ...agentsAway(facts, now),
-    ...facts.agents.flatMap((agent) => silentDevices(agent, now)),
-    ...facts.agents.flatMap((agent) => agentConditions(agent, now)),
-    ...waiting(facts, now),
-    ...endingKeys(facts.keys, now).flatMap((key) => endingKey(key, now)),
+    ...agentsAway(facts, moment),
+    ...facts.agents.flatMap((agent) => silentDevices(agent, moment.now)),
+    ...facts.agents.flatMap((agent) => agentConditions(agent, moment)),
+    ...waiting(facts, moment),
+    ...endingKeys(facts.keys, moment).flatMap((key) => endingKey(key, moment)),
     ...facts.failedUpdates.map(failedUpdate),
-    ...facts.destinations.flatMap((destination) => standingResults(destination, now)),
+    ...facts.destinations.flatMap((destination) => standingResults(destination, moment)),
     ...facts.knownPasswords.map(
       ({ public_id, name, since }): Condition => ({
         ...{ key: `password-known ${public_id}`, kind: "password-known", subject: name, since },
@@ -67,13 +76,13 @@ function deviceCare(
   return { key: `${kind} ${device}`, kind, subject, since, count };
 }
 
-function agentsAway({ agents, hours, keys }: ClinicFacts, now: number): Condition[] {
+function agentsAway({ agents, hours, keys }: ClinicFacts, moment: Moment): Condition[] {
   return silentAgents(agents, keys).flatMap(({ shown: { key, last_seen_at }, line }): Condition[] => {
     if (last_seen_at === null) return [];
     const since = Date.parse(last_seen_at);
     // With opening hours only these count, because clinics switch their PC off at night.
-    const silentMs = hours.length === 0 ? now - since : workingMs(hours, since, now);
-    const isLong = silentMs >= limits.agentSilentWorkingMs;
+    const longMs = limits.agentSilentWorkingMs;
+    const isLong = moment.reached(hours.length === 0 ? since + longMs : workedUntil(hours, since, longMs));
     return [{ key: `agent-silent ${line}`, kind: "agent-silent", subject: key.name, since, ...held(!isLong) }];
   });
 }
@@ -95,12 +104,13 @@ function silentDevices({ shown: { is, last_seen_at, devices }, line }: HeardAgen
 }
 
 /** Returns what is wrong at a PC by its last heartbeat. Without further heartbeats it is unknown whether it lasts. */
-function agentConditions({ shown: { is, key }, line, heard }: HeardAgent, now: number): Condition[] {
+function agentConditions({ shown: { is, key }, line, heard }: HeardAgent, moment: Moment): Condition[] {
+  const { now } = moment;
   const { devices = [] } = heard;
   const conditions = [
     ...devices.flatMap((device) => downDevice(device, now)),
-    ...devices.flatMap((device) => quarantined(device, now)),
-    ...oldOutbox(heard, key.name, now),
+    ...devices.flatMap((device) => quarantined(device, moment)),
+    ...oldOutbox(heard, key.name, moment),
     ...wrongClock(heard, key.name, now),
     ...fullDisk(heard, key.name, now),
     ...backupCondition(heard.backup ?? null, key.name, now),
@@ -122,27 +132,29 @@ function downDevice(device: Device, now: number): Condition[] {
 }
 
 /** Stays open until a person has processed the messages again. */
-function quarantined({ id, quarantined: messages }: Device, now: number): Condition[] {
+function quarantined({ id, quarantined: messages }: Device, moment: Moment): Condition[] {
+  const { now } = moment;
   if (messages === undefined) return [];
-  const isOld = now - timeOf(messages.last_at, now) > limits.quarantinedMs;
+  const isOld = moment.reached(timeOf(messages.last_at, now) + limits.quarantinedMs + 1);
   const { count } = messages;
   return [{ key: `quarantined ${id}`, kind: "quarantined", subject: id, since: now, count, ...held(isOld) }];
 }
 
-function oldOutbox({ outbox }: Heartbeat, subject: string, now: number): Condition[] {
+function oldOutbox({ outbox }: Heartbeat, subject: string, moment: Moment): Condition[] {
   if (outbox?.oldest_at == null) return [];
   const { depth: count, oldest_at } = outbox;
-  const since = timeOf(oldest_at, now);
+  const since = timeOf(oldest_at, moment.now);
   const why = heardReason(outbox) ?? {};
-  const isYoung = now - since < limits.outboxMs;
+  const isYoung = !moment.reached(since + limits.outboxMs);
   return [{ key: "outbox-old", kind: "outbox-old", subject, since, count, ...why, ...held(isYoung) }];
 }
 
 /** Results that a destination refused, and a blocked queue. */
 function standingResults(
-  { public_id: id, slug: subject, parked, parked_since, waiting: open, oldest }: QueueFacts,
-  now: number,
+  { public_id: id, slug: subject, parked, parked_since, waiting: open, oldest }: Omit<QueueFacts, "clinic_id">,
+  moment: Moment,
 ): Condition[] {
+  const { now } = moment;
   const path = `/settings/destinations/${id}`;
   const refused: Condition = {
     ...{ key: `results-refused ${id}`, kind: "results-refused", subject, since: parked_since ?? now },
@@ -151,7 +163,7 @@ function standingResults(
   const since = Math.min(oldest ?? now, now);
   const standing: Condition = {
     ...{ key: `results-wait ${id}`, kind: "results-wait", subject, since, count: open, path },
-    ...held(now - since < limits.resultsWaitMs),
+    ...held(!moment.reached(since + limits.resultsWaitMs)),
   };
   return [...(parked > 0 ? [refused] : []), ...(oldest === null ? [] : [standing])];
 }
@@ -176,19 +188,20 @@ function timeOf(text: string | null | undefined, now: number): number {
   return Math.min(Date.parse(text ?? "") || now, now);
 }
 
-function waiting({ unmatched: { count, oldest }, critical }: ClinicFacts, now: number): Condition[] {
+function waiting({ unmatched: { count, oldest }, critical }: ClinicFacts, moment: Moment): Condition[] {
   const unmatched: Condition[] =
     oldest === null
       ? []
       : [
           {
             ...{ key: "unmatched", kind: "unmatched", subject: "", since: oldest, count },
-            ...held(now - oldest < limits.unmatchedMs),
+            ...held(!moment.reached(oldest + limits.unmatchedMs)),
           },
         ];
-  const unseen = critical.map(({ fp, device_name, received_at }): Condition => {
+  const unseen = critical.flatMap(({ fp, device_name, received_at, until }): Condition[] => {
+    if (until !== undefined && moment.reached(until)) return [];
     const path = `/results/${fp}`;
-    return { key: `${CRITICAL}${fp}`, kind: "critical-unseen", subject: device_name, since: received_at, path };
+    return [{ key: `${CRITICAL}${fp}`, kind: "critical-unseen", subject: device_name, since: received_at, path }];
   });
   return [...unmatched, ...unseen];
 }
@@ -201,9 +214,9 @@ export function criticalStudies(alerts: readonly Pick<Condition, "key" | "kind">
   return alerts.filter(({ kind }) => kind === "critical-unseen").map(({ key }) => key.slice(CRITICAL.length));
 }
 
-function endingKey({ public_id, name, expires_at }: KeyEnd & { expires_at: number }, now: number): Condition[] {
+function endingKey({ public_id, name, expires_at }: KeyEnd & { expires_at: number }, moment: Moment): Condition[] {
   const since = expires_at - limits.keyEndsMs;
-  return since > now ? [] : [{ key: `key-ends ${public_id}`, kind: "key-ends", subject: name, since }];
+  return moment.reached(since) ? [{ key: `key-ends ${public_id}`, kind: "key-ends", subject: name, since }] : [];
 }
 
 function failedUpdate({ agent, name, at, reason }: ClinicFacts["failedUpdates"][number]): Condition {
@@ -212,7 +225,7 @@ function failedUpdate({ agent, name, at, reason }: ClinicFacts["failedUpdates"][
 }
 
 /** The subject is the host alone, because the path of an address may hold a password. */
-function pausedWebhook({ public_id, url, paused_at }: PausedWebhook): Condition {
+function pausedWebhook({ public_id, url, paused_at }: Omit<PausedWebhook, "clinic_id">): Condition {
   const subject = new URL(url).host;
   const path = `/settings/webhooks/${public_id}`;
   return { key: `webhook-paused ${public_id}`, kind: "webhook-paused", subject, since: paused_at, path };

@@ -23,10 +23,6 @@ export interface WatchedClinic {
   readonly timeZone: string | null;
 }
 
-export async function watchedClinics(session: Session): Promise<WatchedClinic[]> {
-  return session.all(clinics, {});
-}
-
 export async function watchedClinic(session: Session, clinicId: number): Promise<WatchedClinic> {
   const row = await session.first(clinicById, { clinicId });
   if (row === undefined) throw new Error(`expected the clinic ${clinicId}, found none`);
@@ -56,16 +52,14 @@ export async function saveNotifications(
   await session.all(upsertSettings, { clinicId, settings: JSON.stringify(notifications), now });
 }
 
-function watched(db: Kysely<Tables>) {
+export function watchedColumns(db: Kysely<Tables>) {
   return db
     .selectFrom("clinic")
     .leftJoin("clinic_settings as settings", "settings.clinic_id", "clinic.id")
     .select(["clinic.id", "clinic.name", "settings.language", "settings.time_zone as timeZone"]);
 }
 
-const clinics = query((db) => watched(db).orderBy("clinic.id"));
-
-const clinicById = query((db, p: { clinicId: number }) => watched(db).where("clinic.id", "=", p.clinicId));
+const clinicById = query((db, p: { clinicId: number }) => watchedColumns(db).where("clinic.id", "=", p.clinicId));
 
 const stored = query((db, p: { clinicId: number }) =>
   db.selectFrom("clinic_alerts").select(["settings", "book"]).where("clinic_id", "=", p.clinicId),

@@ -31,6 +31,7 @@ import { openFirstSteps } from "./first-steps.ts";
 import { type FlaggedStudy, type RangesOf, rangesOfStudies, storedResults } from "../studies/stored-results.ts";
 import { outsideOf } from "../results/study-rows.ts";
 import { connectionNews } from "../patients/connection-answers.ts";
+import { Moment } from "../../operations/alerts/moment.ts";
 import { readHeardAgents } from "../agents/devices.ts";
 import type { Tables } from "../../database/schema.ts";
 import { parseStored, timestampOf } from "../studies/study-content.ts";
@@ -71,7 +72,8 @@ export async function readToday(
   const reader = { units, rangesOf: await rangesOfStudies(session, [...criticalRows, ...newestRows]) };
   const unseen = await unseenForADay(session, { clinicId, units, now });
   const yours = await openOf(session, { clinicId, userId, units });
-  const { agents } = await readHeardAgents(session, { clinicId, timeZone, now });
+  const moment = new Moment(now);
+  const { agents } = await readHeardAgents(session, { clinicId, timeZone, moment });
   return {
     first_steps: isAdmin ? await openFirstSteps(session, clinicId) : [],
     unmatched: { count: waiting?.count ?? 0, oldest_at: timestampOrNull(waiting?.oldest ?? null) },
@@ -82,7 +84,7 @@ export async function readToday(
     conflicts: await unseenConflicts(session, clinicId, units),
     silent: silentSources(agents, keys),
     controls: controlNeeds(await readQuality(session, { clinicId, timeZone, now }), now),
-    keys: isAdmin ? endingKeys(keys, now).map(toEndingKey) : [],
+    keys: isAdmin ? endingKeys(keys, moment).map(toEndingKey) : [],
     alerts: (await readAlertBook(session, clinicId)).open
       .filter(({ kind }) => isAdmin || !ofAdmins.includes(kind))
       .map(toAlertShown),
@@ -99,7 +101,7 @@ export async function countForMenu(
   session: Session,
   { clinicId, timeZone, now }: { clinicId: number; timeZone: string | null; now: number },
 ): Promise<MenuCounts> {
-  const { agents } = await readHeardAgents(session, { clinicId, timeZone, now });
+  const { agents } = await readHeardAgents(session, { clinicId, timeZone, moment: new Moment(now) });
   return {
     to_place: (await session.first(unmatched, { clinicId }))?.count ?? 0,
     not_run: await countNotRun(session, clinicId, now),
@@ -247,6 +249,7 @@ function unseenCriticalOf(db: Kysely<Tables>, p: { clinicId: number }) {
 export const critical = checked(
   query((db, p: { clinicId: number; since: number }) =>
     unseenCriticalOf(db, p)
+      .select("study.cause")
       .where("study.received_at", ">=", p.since)
       .where((where) => where.or([where("study.cause", "!=", "imported"), where("study.acquired_at", ">=", p.since)]))
       .orderBy("study.received_at", "desc")

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type {
   DestinationDelivery,
   DestinationRow,
@@ -6,6 +6,7 @@ import type {
 } from "../../dashboard/types/settings/destinations.ts";
 import { readAttempts } from "./attempts.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import type { Tables } from "../../database/schema.ts";
 import { endAttempted, optionsOf, type StoredDestination } from "./destinations.ts";
 
 // The destinations of a clinic for its people: what waits, what was refused, and how long. One of another clinic counts as missing.
@@ -47,6 +48,7 @@ export async function readQueue(
 
 /** The facts that the alerts of a clinic need. */
 export interface QueueFacts {
+  readonly clinic_id: number;
   readonly public_id: string;
   readonly slug: string;
   readonly parked: number;
@@ -56,10 +58,10 @@ export interface QueueFacts {
   readonly oldest: number | null;
 }
 
-export async function readQueueFacts(session: Session, clinicId: number): Promise<QueueFacts[]> {
-  return (await session.all(ofClinic, { clinicId, id: "" })).map((row) => ({
-    ...{ public_id: row.public_id, slug: row.slug, parked: Number(row.parked), parked_since: row.parked_since },
-    ...{ waiting: Number(row.waiting), oldest: row.paused === 1 ? null : row.oldest },
+/** Reads the queues of all clinics that hold something. */
+export async function readQueueFacts(session: Session): Promise<QueueFacts[]> {
+  return (await session.all(heldQueues, {})).map(({ paused, oldest, parked, waiting, ...row }) => ({
+    ...{ ...row, parked: Number(parked), waiting: Number(waiting), oldest: paused === 1 ? null : oldest },
   }));
 }
 
@@ -111,44 +113,65 @@ function timestamp(milliseconds: number): string {
 }
 
 const OPEN = sql<boolean>`delivery.state in ('new', 'retrying', 'sending')`;
+const PARKED = sql<boolean>`delivery.state = 'parked'`;
+
+const ofDestination = (db: Kysely<Tables>) =>
+  db.selectFrom("destination_delivery as delivery").where(sql<boolean>`delivery.destination_id = destination.id`);
+
+/** What waits in a queue, and what was refused. */
+function queueCounts(db: Kysely<Tables>) {
+  return [
+    ofDestination(db)
+      .where(OPEN)
+      .select((each) => each.fn.countAll<number>().as("total"))
+      .as("waiting"),
+    ofDestination(db)
+      .where(OPEN)
+      .select((each) => each.fn.min("delivery.changed_at").as("at"))
+      .as("oldest"),
+    ofDestination(db)
+      .where(PARKED)
+      .select((each) => each.fn.countAll<number>().as("total"))
+      .as("parked"),
+    ofDestination(db)
+      .where(PARKED)
+      .select((each) => each.fn.min("delivery.ended_at").as("at"))
+      .as("parked_since"),
+  ] as const;
+}
+
+const heldQueues = query((db) =>
+  db
+    .selectFrom("destination")
+    .select(["clinic_id", "public_id", "slug", "paused"])
+    .select(queueCounts(db))
+    .where("removed_at", "is", null)
+    .where((where) =>
+      where.or([OPEN, PARKED].map((held) => where.exists(ofDestination(db).select("delivery.id").where(held)))),
+    )
+    .orderBy("destination.id"),
+);
 
 // An empty id means all destinations of the clinic.
-const ofClinic = query((db, p: { clinicId: number; id: string }) => {
-  const deliveries = () =>
-    db.selectFrom("destination_delivery as delivery").where(sql<boolean>`delivery.destination_id = destination.id`);
-  return db
+const ofClinic = query((db, p: { clinicId: number; id: string }) =>
+  db
     .selectFrom("destination")
     .leftJoin("agent", "agent.id", "destination.agent_id")
     .leftJoin("api_key", "api_key.id", "agent.api_key_id")
     .selectAll("destination")
     .select(["api_key.name as agent", "api_key.revoked_at as agent_revoked_at"])
-    .select([
-      deliveries()
-        .where(OPEN)
-        .select((each) => each.fn.countAll<number>().as("total"))
-        .as("waiting"),
-      deliveries()
-        .where(OPEN)
-        .select((each) => each.fn.min("delivery.changed_at").as("at"))
-        .as("oldest"),
-      deliveries()
-        .where(sql<boolean>`delivery.state = 'parked'`)
-        .select((each) => each.fn.countAll<number>().as("total"))
-        .as("parked"),
-      deliveries()
-        .where(sql<boolean>`delivery.state = 'parked'`)
-        .select((each) => each.fn.min("delivery.ended_at").as("at"))
-        .as("parked_since"),
-      deliveries()
+    .select(queueCounts(db))
+    .select(
+      ofDestination(db)
         .where("delivery.state", "=", "acknowledged")
         .select((each) => each.fn.max("delivery.ended_at").as("at"))
         .as("acknowledged_at"),
-    ])
+    )
     .where("destination.clinic_id", "=", p.clinicId)
     .where("destination.removed_at", "is", null)
     .where(sql<boolean>`(${p.id} = '' or destination.public_id = ${p.id})`)
-    .orderBy("destination.id");
-});
+    .orderBy("destination.id"),
+);
 
 const waitingOf = query((db, p: { destinationId: number }) =>
   db

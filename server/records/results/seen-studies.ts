@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { Store } from "../../database/store.ts";
 
@@ -33,6 +34,7 @@ export async function markSeenIn(
   { studyId, revision, clinicId, userId, now }: Omit<Seeing, "fp"> & { studyId: number },
 ): Promise<void> {
   await session.all(upsert, { studyId, revision, clinicId, userId, now });
+  await session.all(noteForAlerts, { clinicId, now });
 }
 
 async function openable(
@@ -71,6 +73,14 @@ const forClinic = query((db, p: { fp: string; clinicId: number }) =>
         .as("conflict_at"),
     )
     .where("study.fp", "=", p.fp),
+);
+
+/** An alert about a critical value ends here. Its clinic has a row, and no version of the clinic rises. */
+const noteForAlerts = uncachedWrite((db, p: { clinicId: number; now: number }) =>
+  db
+    .updateTable("clinic_alerts")
+    .set({ changed_at: sql`case when changed_at < ${p.now} then cast(${p.now} as bigint) else changed_at + 1 end` })
+    .where("clinic_id", "=", p.clinicId),
 );
 
 const upsert = uncachedWrite(

@@ -92,17 +92,17 @@ const admins = query((db, p: { clinicId: number }) =>
     .where("user.disabled_at", "is", null),
 );
 
-/** Selects the users of a clinic after whose password ten wrong second factors came. */
-export const knownPasswords = query((db, p: { clinicId: number }) =>
+/** Selects the users of all clinics after whose password ten wrong second factors came. */
+export const knownPasswords = query((db) =>
   db
     .selectFrom("dashboard_user as user")
     .innerJoin("dashboard_user_clinic as membership", "membership.user_id", "user.id")
     .select((select) => [
+      "membership.clinic_id",
       "user.public_id",
       "user.name",
       select.fn.coalesce("user.factors_ended_at", select.lit(0)).as("since"),
     ])
-    .where("membership.clinic_id", "=", p.clinicId)
     .where("user.factors_ended_at", "is not", null)
     .where("user.disabled_at", "is", null)
     .orderBy("user.id"),

@@ -72,16 +72,17 @@ export async function rotateSecret(
   return changed.length > 0;
 }
 
-/** A webhook of the clinic that paused itself. */
+/** A webhook that paused itself. */
 export interface PausedWebhook {
+  readonly clinic_id: number;
   readonly public_id: string;
   readonly url: string;
   readonly paused_at: number;
 }
 
-/** Lists the webhooks that paused themselves, since no person decided that. */
-export async function webhooksPausedByThemselves(session: Session, clinicId: number): Promise<PausedWebhook[]> {
-  return (await session.all(pausedThemselves, { clinicId })).map((row) => ({ ...row, paused_at: row.paused_at ?? 0 }));
+/** Lists the webhooks of all clinics that paused themselves, since no person decided that. */
+export async function webhooksPausedByThemselves(session: Session): Promise<PausedWebhook[]> {
+  return (await session.all(pausedThemselves, {})).map((row) => ({ ...row, paused_at: row.paused_at ?? 0 }));
 }
 
 /** Deletes a webhook with its deliveries. @returns false if it is missing */
@@ -296,11 +297,10 @@ const replaceSecret = uncachedWrite((db, p: OfClinic & { secret: string }) =>
     .returning("id"),
 );
 
-const pausedThemselves = query((db, p: { clinicId: number }) =>
+const pausedThemselves = query((db) =>
   db
     .selectFrom("webhook")
-    .select(["public_id", "url", "paused_at"])
-    .where("clinic_id", "=", p.clinicId)
+    .select(["clinic_id", "public_id", "url", "paused_at"])
     .where("pause_code", "is not", null)
     .orderBy("id"),
 );

@@ -43,7 +43,7 @@ describe("the store", () => {
     const tables = [
       ...["control_explanation", "control_target", "control_value", "control_run", "control_series"],
       ...["control_name", "control_setting", "device_event"],
-      ...["destination_attempt", "destination_delivery", "destination"],
+      ...["lease", "destination_attempt", "destination_delivery", "destination"],
       ...["clinic_event", "clinic_event_floor", "follow_up_event", "follow_up"],
       ...["own_profile", "mail_server", "report_link", "stock_movement", "interval_proposal"],
       ...["event_source", "study_charge", "imported_file", "file_import_refusal", "file_import_part", "file_import"],
@@ -85,7 +85,7 @@ describe("the store", () => {
       "study quality",
       "clinic_reference_interval_set limits",
       ...["webhook old_secret", "webhook old_secret_ends_at", "webhook failing_since"],
-      ...["webhook pause_code", "webhook paused_at"],
+      ...["webhook pause_code", "webhook paused_at", "heartbeat news", "heartbeat changes"],
     ];
     for (const index of ["study_of_order", "study_abnormal", "webhook_delivery_of_study", "webhook_delivery_of_record"])
       await other.run(`drop index ${index}`);

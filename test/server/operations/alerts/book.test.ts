@@ -1,3 +1,4 @@
+import { Moment } from "../../../../server/operations/alerts/moment.ts";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -28,7 +29,7 @@ const condition = (kind: AlertKind, more: Partial<Condition> = {}): Condition =>
 /** Steps and delivers everything that is due; every attempt succeeds. */
 function run(book: AlertBook, conditions: readonly Condition[], now: number, more: Partial<Run> = {}) {
   const { channels = [email, webhook], quiet = null } = more;
-  let next = stepBook(book, conditions, { channels, now });
+  let next = stepBook(book, conditions, { channels, moment: new Moment(now) });
   const sent: AlertMessage[][] = [];
   for (let taken = claim(next, { channels, quiet, timeZone: zone, now }); taken !== null; ) {
     sent.push([...taken.batch.messages]);
@@ -70,7 +71,7 @@ describe("the book of alerts", () => {
       const taken = claim(book, { channels, quiet: null, timeZone: zone, now });
       return settle(taken!.book, taken!.batch, { ok: false, reason: "no", isUncertain: false, why }, now);
     };
-    const opened = stepBook(EMPTY_BOOK, [disk], { channels, now: start });
+    const opened = stepBook(EMPTY_BOOK, [disk], { channels, moment: new Moment(start) });
     const ahead = failed(failed(opened, start), start + years);
     expect(ahead.messages).toHaveLength(1);
     expect(claim(ahead, { channels, quiet: null, timeZone: zone, now: start + MINUTE })?.batch.messages).toHaveLength(
@@ -111,7 +112,7 @@ describe("the book of alerts", () => {
   });
 
   test("a failed attempt is repeated later and later, shows on its channel, and is given up after a day", () => {
-    let book = stepBook(EMPTY_BOOK, [condition("disk-full")], { channels: [webhook], now: start });
+    let book = stepBook(EMPTY_BOOK, [condition("disk-full")], { channels: [webhook], moment: new Moment(start) });
     const times: number[] = [];
     for (let now = start; now < start + 30 * 60 * MINUTE; now += 15_000) {
       const taken = claim(book, { channels: [webhook], quiet: null, timeZone: zone, now });
@@ -128,7 +129,7 @@ describe("the book of alerts", () => {
   });
 
   test("an attempt without an outcome is repeated after its time, and notes that it may be a repeat", () => {
-    const book = stepBook(EMPTY_BOOK, [condition("disk-full")], { channels: [webhook], now: start });
+    const book = stepBook(EMPTY_BOOK, [condition("disk-full")], { channels: [webhook], moment: new Moment(start) });
     const asked = { channels: [webhook], quiet: null, timeZone: zone };
     const first = claim(book, { ...asked, now: start });
     expect(first?.batch.messages).toMatchObject([{ isRepeat: false }]);
@@ -207,10 +208,12 @@ describe("for any sequence of facts and restarts", () => {
           );
           const quiet = isNight ? { from: "00:00", until: "23:59", exemptCritical: true } : null;
           const channels = [email, webhook];
-          book = JSON.parse(JSON.stringify(stepBook(book, conditions, { channels, now }))) as AlertBook;
+          book = JSON.parse(
+            JSON.stringify(stepBook(book, conditions, { channels, moment: new Moment(now) })),
+          ) as AlertBook;
           expect(new Set(book.open.map(({ key }) => key)).size).toBe(book.open.length);
           // A restart computes the same facts again, and nothing happens.
-          expect(stepBook(book, conditions, { channels, now })).toEqual(book);
+          expect(stepBook(book, conditions, { channels, moment: new Moment(now) })).toEqual(book);
           const taken = claim(book, { channels, quiet, timeZone: zone, now });
           if (taken === null) continue;
           for (const { id } of taken.batch.messages) begun.add(id);
@@ -226,7 +229,7 @@ describe("for any sequence of facts and restarts", () => {
         // From now on nothing is wrong and every attempt works: all started messages arrive, and the book is empty.
         const channels = [email, webhook];
         for (const end = now + 3 * 60 * MINUTE; now < end; now += MINUTE) {
-          book = stepBook(book, [], { channels, now });
+          book = stepBook(book, [], { channels, moment: new Moment(now) });
           const taken = claim(book, { channels, quiet: null, timeZone: zone, now });
           if (taken === null) continue;
           for (const { id } of taken.batch.messages) got.set(id, got.get(id) ?? { certain: 1, repeats: 0 });

@@ -60,7 +60,8 @@ test("a clock that is three years ahead for a few hours removes no ended deliver
   };
   const now = () => clock.now;
   const steady = new SteadyTime({ wall: now, running: () => running.now });
-  const dispatcher = dispatcherOn(store, { now, steady });
+  const lease = { isHeld: true };
+  const dispatcher = dispatcherOn(store, { now, steady, lease });
   onTestFinished(() => dispatcher.stop());
   const left = async () => {
     await dispatcher.check();
@@ -74,6 +75,10 @@ test("a clock that is three years ahead for a few hours removes no ended deliver
   clock.now -= 3 * 8_760 * HOUR_MS;
   expect(await left()).toBe(2);
   pass(31 * 24 * HOUR_MS);
+  // Another server removes.
+  lease.isHeld = false;
+  expect(await left()).toBe(2);
+  lease.isHeld = true;
   expect(await left()).toBe(0);
 });
 

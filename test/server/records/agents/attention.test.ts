@@ -1,3 +1,4 @@
+import { Moment } from "../../../../server/operations/alerts/moment.ts";
 import { expect, test } from "vitest";
 import { endingKeys, type HeardAgent, silentSources, worstFlag } from "../../../../server/records/agents/attention.ts";
 import type { AgentShown, DeviceState } from "../../../../server/dashboard/types/devices/devices.ts";
@@ -71,9 +72,9 @@ test("a key is listed from 30 days before its end, unless its successor works lo
     key("e", null),
     key("h", -1),
   ];
-  expect([...endingKeys(keys, noon), ...endingKeys([key("f", 9), key("g", 3)], noon)].map(({ name }) => name)).toEqual([
-    "a",
-    "g",
-    "f",
-  ]);
+  expect(
+    [...endingKeys(keys, new Moment(noon)), ...endingKeys([key("f", 9), key("g", 3)], new Moment(noon))].map(
+      ({ name }) => name,
+    ),
+  ).toEqual(["a", "g", "f"]);
 });

@@ -1,3 +1,4 @@
+import { Moment } from "../../../../server/operations/alerts/moment.ts";
 import { expect, test } from "vitest";
 import type { DeviceLogBody } from "../../../../server/dashboard/types/devices/devices.ts";
 import { careEvents, readCareFacts } from "../../../../server/records/agents/device-log.ts";
@@ -38,7 +39,7 @@ async function clinicServer() {
   const log = async (filter = "") =>
     (await user.call<DeviceLogBody>("GET", `/devices/log?device=chem-1${filter}`)).body;
   const care = () =>
-    readCareFacts(store, { clinicId, timeZone: "UTC", now: clock.now }, [{ id: "chem-1", name: null }]);
+    readCareFacts(store, { clinicId, timeZone: "UTC", moment: new Moment(clock.now) }, [{ id: "chem-1", name: null }]);
   return { ...server, user, push, dayIn, log, care };
 }
 
@@ -125,6 +126,6 @@ test("the facts of the alerts are read from the index of a device", async () => 
     with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 3000)
     select 'devevt_' || n, 1, n, 'chem-' || n % 5, 'NX600', n, n, 'fault' from numbers;
     analyze;`;
-  const plan = await planOf(fill, careEvents, { clinicId: 1, device: "chem-1", since: 2900, now: 3000 });
+  const plan = await planOf(fill, careEvents, { clinicId: 1, device: "chem-1", since: 2900 });
   expect(plan).toContain("device_event_of_device");
 });

@@ -1,3 +1,4 @@
+import { Moment } from "../../../../server/operations/alerts/moment.ts";
 import { describe, expect, test } from "vitest";
 import { agentState, deviceState, longestPause, workingHours } from "../../../../server/records/agents/device-state.ts";
 import { needsPerson } from "../../../../server/dashboard/types/devices/devices.ts";
@@ -48,7 +49,7 @@ describe("a device", () => {
   const all = busyWeeks(now);
   const hours = workingHours(all, now, zone);
   const state = (device: object, studyTimes: number[] = all, agent: "running" | "silent" = "running") =>
-    deviceState({ id: "chem-1", ...device }, { agent, studyTimes, hours, now });
+    deviceState({ id: "chem-1", ...device }, { agent, studyTimes, hours, moment: new Moment(now) });
 
   test("a device is connected, or waited for, while it keeps its rhythm", () => {
     expect([state({ connected: true }), state({ state: "listening" }), state({}, [])]).toEqual([

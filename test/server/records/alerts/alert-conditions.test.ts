@@ -1,3 +1,4 @@
+import { Moment } from "../../../../server/operations/alerts/moment.ts";
 import { describe, expect, test } from "vitest";
 import {
   clinicConditions,
@@ -50,7 +51,7 @@ const key = { public_id: "key_1", line: "key_1", name: "reception", expires_at: 
 
 /** The conditions as texts, with a question mark if it only holds an open alert. */
 function of(facts: Partial<ClinicFacts>): string[] {
-  return keysOf(clinicConditions({ ...empty, ...facts }, now));
+  return keysOf(clinicConditions({ ...empty, ...facts }, new Moment(now)));
 }
 
 function keysOf(conditions: readonly Condition[]): string[] {
@@ -59,7 +60,7 @@ function keysOf(conditions: readonly Condition[]): string[] {
 
 test("a device used with expired reagents, or with repeated faults, is a condition of its own with words in both languages", () => {
   const care = { device: "chem-1", name: "NX600", count: 3, since: now - DAY };
-  const conditions = clinicConditions({ ...empty, care: { expired: [care], faulty: [care] } }, now);
+  const conditions = clinicConditions({ ...empty, care: { expired: [care], faulty: [care] } }, new Moment(now));
   const shared = { subject: "NX600", since: now - DAY, count: 3 };
   expect(conditions).toEqual([
     { key: "reagent-expired chem-1", kind: "reagent-expired", ...shared },
@@ -104,7 +105,7 @@ describe("what is wrong for a clinic", () => {
       "results-refused dst_1",
       "results-wait dst_1",
     ]);
-    const [waiting] = clinicConditions({ ...empty, destinations: [{ ...queue, oldest: since(31) }] }, now);
+    const [waiting] = clinicConditions({ ...empty, destinations: [{ ...queue, oldest: since(31) }] }, new Moment(now));
     expect(waiting).toMatchObject({
       subject: "PIMS",
       count: 2,
@@ -148,7 +149,7 @@ describe("what is wrong for a clinic", () => {
 
     test("a disk that refuses is full, whatever is free, and the alert names the reason", () => {
       const facts = { ...empty, agents: [agent({}, disk(5e9, "database or disk is full"))] };
-      expect(clinicConditions(facts, now)).toEqual([
+      expect(clinicConditions(facts, new Moment(now))).toEqual([
         {
           ...{ key: "disk-full @key_1", kind: "disk-full", subject: "reception", since: now },
           reason: "database or disk is full",
@@ -166,14 +167,14 @@ describe("what is wrong for a clinic", () => {
       });
       expect(heardBy(waiting(29))).toEqual(["outbox-old @key_1?"]);
       const facts = { ...empty, agents: [agent({}, waiting(30))] };
-      expect(clinicConditions(facts, now)).toMatchObject([
+      expect(clinicConditions(facts, new Moment(now))).toMatchObject([
         { kind: "outbox-old", count: 3, reason: "the clinic is full" },
       ]);
     });
 
     test("a device is down if its line needs a person, not if it may be switched off", () => {
       const down = { id: "chem-1", reason: "cannot open", since: at(1) };
-      expect(clinicConditions({ ...empty, agents: [agent({}, { devices: [down] })] }, now)).toEqual([
+      expect(clinicConditions({ ...empty, agents: [agent({}, { devices: [down] })] }, new Moment(now))).toEqual([
         {
           ...{ key: "device-down chem-1 @key_1", kind: "device-down", subject: "chem-1" },
           ...{ since: now - MINUTE, reason: "cannot open" },
@@ -184,7 +185,7 @@ describe("what is wrong for a clinic", () => {
 
     test("a PC whose clock is ahead does not date a fault after this moment", () => {
       const down = { id: "chem-1", reason: "cannot open", since: at(-60) };
-      expect(clinicConditions({ ...empty, agents: [agent({}, { devices: [down] })] }, now)).toMatchObject([
+      expect(clinicConditions({ ...empty, agents: [agent({}, { devices: [down] })] }, new Moment(now))).toMatchObject([
         { since: now },
       ]);
     });
@@ -231,8 +232,8 @@ describe("what is wrong for a clinic", () => {
       toldOn: [],
     } as const;
     const heard = agent({}, { disk: { free_bytes: 0, problem: null } });
-    const conditions = clinicConditions({ ...empty, agents: [heard] }, now);
-    const { opened, closed } = stepAlerts({ open: [old], pending: {} }, conditions, now);
+    const conditions = clinicConditions({ ...empty, agents: [heard] }, new Moment(now));
+    const { opened, closed } = stepAlerts({ open: [old], pending: {} }, conditions, new Moment(now));
     expect([closed, opened].map((alerts) => alerts.map(({ key: name }) => name))).toEqual([
       ["disk-full @reception"],
       ["disk-full @key_1"],
@@ -243,7 +244,7 @@ describe("what is wrong for a clinic", () => {
     expect(of({ unmatched: { count: 2, oldest: now - 29 * MINUTE } })).toEqual(["unmatched?"]);
     expect(of({ unmatched: { count: 2, oldest: now - 30 * MINUTE } })).toEqual(["unmatched"]);
     const critical = [{ fp: "cds_1", device_name: "VetScan", received_at: now }];
-    expect(clinicConditions({ ...empty, critical }, now)).toMatchObject([
+    expect(clinicConditions({ ...empty, critical }, new Moment(now))).toMatchObject([
       { key: "critical cds_1", subject: "VetScan", path: "/results/cds_1" },
     ]);
   });

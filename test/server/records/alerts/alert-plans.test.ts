@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { studyTimes } from "../../../../server/records/agents/devices.ts";
 import { unseen } from "../../../../server/records/follow-up/lists.ts";
 import { critical, criticalByFp, unmatched } from "../../../../server/records/alerts/today.ts";
+import { unmatchedOfAll } from "../../../../server/records/alerts/watched-clinics.ts";
 import { planOf } from "../../query-plan.ts";
 
 // The alerts of each clinic are computed every 30 s. Their queries must not read the studies of years.
@@ -42,6 +43,11 @@ test("unmatched studies are counted in an index of their own", async () => {
   expect(plan).toMatch(
     /USING (COVERING )?INDEX study_to_place|(Index Only|Index|Bitmap Index) Scan (using|on) study_to_place/,
   );
+});
+
+test("the unmatched studies of all clinics are counted in that index, too", async () => {
+  const plan = await planOf(FILL, unmatchedOfAll, {});
+  expect(plan).toContain("study_to_place");
 });
 
 test("the rhythm of the devices is read from the end of an index, which on SQLite holds the columns", async () => {

@@ -170,10 +170,7 @@ describe("alerts of a server", () => {
     machine.now = { ...machine.now, lastBackup: null };
     await passMinutes(1, shared);
     expect(logged).toEqual([
-      [
-        "an alert of this machine opened: only this log reports it, because the server has several clinics",
-        "backup-failed",
-      ],
+      ["an alert of this machine opened: only this log reports it", "backup-failed"],
       ["an alert of this machine closed", "backup-failed"],
     ]);
   });
