@@ -1098,6 +1098,12 @@ const deliveriesOfStudies = () => `
   create index webhook_delivery_of_study on webhook_delivery (fp) where substr(fp, 1, 4) = 'cds_';
 `;
 
+// When the data of an owner were erased, and how long the clinic keeps what has an end, as JSON (RetentionPolicy).
+const erasure = () => `
+  alter table customer add column erased_at bigint;
+  alter table clinic_settings add column retention text;
+`;
+
 /**
  * The baseline, then what each later version changes. Released entries stay as they are, because databases of clinics have run
  * them.
@@ -1126,6 +1132,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   listedChanges,
   sentProfiles,
   destinations,
+  erasure,
 ];
 
 /** Version of the schema that this program knows. */
