@@ -15,6 +15,7 @@ import { watchLog } from "../shared/log/long-log.ts";
 import { currentProxy } from "../shared/network/client.ts";
 import { isLoopback } from "../shared/network/network-address.ts";
 import { readBackupState } from "../shared/platform/care/backup-state.ts";
+import { oldestBackup } from "../shared/platform/care/oldest-backup.ts";
 import { isRolledBack } from "../shared/platform/care/older-schema.ts";
 import { settleRestore } from "../shared/platform/care/restore-steps.ts";
 import type { ScheduledBackups } from "../shared/platform/care/scheduled-backup.ts";
@@ -208,6 +209,7 @@ async function compose(
     concealUnconnected: settings.concealUnconnected,
     clinicStudiesMax: settings.clinicStudiesMax,
     releaseFolder: join(data, RELEASES),
+    oldestBackup: () => oldestBackup(data),
   });
   if (certificate !== undefined && readCertificate !== null) {
     watchCertificate(readCertificate, certificate, app, logger, (renewed) => {

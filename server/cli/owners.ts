@@ -2,7 +2,7 @@ import { userInfo } from "node:os";
 import { Command } from "commander";
 import { oldestBackup } from "../../shared/platform/care/oldest-backup.ts";
 import { printJson, printLine } from "../../shared/platform/cli/output.ts";
-import { ERASED_KINDS, type ErasedKind, type ErasureReport } from "../dashboard/types/erasure.ts";
+import { ERASED_KINDS, type ErasedKind, type ErasureReport } from "../dashboard/types/animals.ts";
 import { eraseOwner, findOwner, planErasure } from "../records/erasure/erase-owner.ts";
 import { readOwnerFacts } from "../records/registry/owners.ts";
 import { type ClinicOption, clinicOption, type DataOption, dataOption, fpParser } from "./common/options.ts";
@@ -29,7 +29,8 @@ async function erase(fp: string, { data, clinic, yes, json }: EraseOptions): Pro
   await withStore(data, async (store) => {
     const clinicId = await clinicIdOf(store, clinic);
     const owner = await findOwner(store, clinicId, fp);
-    if (owner === undefined) throw new Error(`owner ${fp} does not exist in ${clinic}, expected an owner of its animals`);
+    if (owner === undefined)
+      throw new Error(`owner ${fp} does not exist in ${clinic}, expected an owner of its animals`);
     if (yes === undefined) {
       const { name } = await readOwnerFacts(store, owner.id);
       const plan = await planErasure(store, { clinicId, owner });
@@ -42,7 +43,8 @@ async function erase(fp: string, { data, clinic, yes, json }: EraseOptions): Pro
     const report = await store.transaction((session) =>
       eraseOwner(session, { clinicId, clinicFp: clinic, owner, actor, oldestBackup: backup }),
     );
-    if (report === null) throw new Error(`a file is being imported in ${clinic}, expected none: try again after its end`);
+    if (report === null)
+      throw new Error(`a file is being imported in ${clinic}, expected none: try again after its end`);
     if (json) return printJson(report);
     printLine(`${report.owner} of ${report.clinic}, erased ${report.at}`);
     for (const kind of ERASED_KINDS) printLine(`  ${words[kind]}: ${report.erased[kind]}`);

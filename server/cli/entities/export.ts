@@ -15,7 +15,9 @@ export const exportCommand = new Command("export")
   .argument("[file]")
   .description("write all entities to an NDJSON file that import accepts, or to stdout")
   .addOption(clinicOption("entities of one clinic"))
-  .addOption(new Option("--owner <fp>", "only an owner of the clinic, with its animals").argParser(fpParser("customer")))
+  .addOption(
+    new Option("--owner <fp>", "only an owner of the clinic, with its animals").argParser(fpParser("customer")),
+  )
   .addOption(dataOption())
   .action(exportToFile);
 

@@ -8,6 +8,7 @@ import {
   endAttempt,
   pruneDeliveries,
 } from "../../records/webhooks/deliveries.ts";
+import { pruneByPolicy } from "../../records/erasure/retention.ts";
 import { pruneFeeds } from "../../records/webhooks/feed-pruning.ts";
 import { SteadyTime } from "../../database/steady-time.ts";
 import type { Store } from "../../database/store.ts";
@@ -85,6 +86,9 @@ export class WebhookDispatcher {
       this.#prunedAt = steady;
       await pruneDeliveries(this.#store, { before: steady - KEPT_MS, now: steady });
       await pruneFeeds(this.#store, { before: steady - KEPT_MS, now: steady });
+      const removed = await pruneByPolicy(this.#store, steady);
+      if (Object.values(removed).some((rows) => rows > 0))
+        this.#options.logger.info({ removed }, "what clinics keep no longer was removed");
     }
     for (const webhookId of await dueWebhooks(this.#store, now)) {
       const requests = this.#sending.get(webhookId) ?? new Set();

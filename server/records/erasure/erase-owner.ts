@@ -1,5 +1,10 @@
-import { ERASED_KINDS, type ErasedKind, type ErasurePlan, type ErasureReport } from "../../dashboard/types/erasure.ts";
-import type { OwnerFacts } from "../../dashboard/types/animals.ts";
+import {
+  ERASED_KINDS,
+  type ErasedKind,
+  type ErasurePlan,
+  type ErasureReport,
+  type OwnerFacts,
+} from "../../dashboard/types/animals.ts";
 import { query, type Session } from "../../database/query.ts";
 import { type AuditActor, auditCommand, insertRow } from "../audit/audit.ts";
 import { clinicsOfOwner, readOwnerFacts } from "../registry/owners.ts";
@@ -77,7 +82,12 @@ export async function eraseOwner(session: Session, erasure: Erasure): Promise<Er
 
 async function dropFacts(
   session: Session,
-  erased: { readonly owner: OwnerOfClinic; readonly facts: OwnerFacts; readonly clinics: readonly number[]; now: number },
+  erased: {
+    readonly owner: OwnerOfClinic;
+    readonly facts: OwnerFacts;
+    readonly clinics: readonly number[];
+    now: number;
+  },
 ): Promise<number> {
   const { owner, facts, clinics, now } = erased;
   await session.all(eraseFacts, { id: owner.id, clinics, now });

@@ -35,7 +35,11 @@ export async function eraseHints(session: Session, { clinicId, ownerId, name }: 
 }
 
 /** Whether a hint names the owner: by two words of the name, or by one, or a part of it, with one of the owner's animals. */
-function namesOwner({ owner, identifier, name: animal }: PatientHint, name: string, known: ReadonlySet<string>): boolean {
+function namesOwner(
+  { owner, identifier, name: animal }: PatientHint,
+  name: string,
+  known: ReadonlySet<string>,
+): boolean {
   if (owner === null) return false;
   if (folded(owner) === folded(name)) return true;
   const words = wordsOf(owner);

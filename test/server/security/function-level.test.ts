@@ -185,6 +185,7 @@ const table: Readonly<Record<string, Demand>> = {
     ...["GET network", "PUT network", "POST today/skipped-steps", "PUT ranges/limits"],
     ...["GET mail-server", "PUT mail-server", "DELETE mail-server", "POST mail-server/test"],
     "POST ranges/own/:proposal/decide",
+    ...["GET owners/:fp/erasure", "POST owners/:fp/erase", "GET settings/retention", "PUT settings/retention"],
   ]),
 };
 
