@@ -31,7 +31,7 @@ import { ownIntervalRoutes } from "./dashboard/routes/settings/own-intervals.ts"
 import { rangeRoutes } from "./dashboard/routes/settings/ranges.ts";
 import { recordRoutes } from "./dashboard/routes/records/records.ts";
 import { resultRoutes } from "./dashboard/routes/records/results.ts";
-import { retentionRoutes } from "./dashboard/routes/settings/retention.ts";
+import { retentionRoutes } from "./dashboard/routes/registry/retention.ts";
 import { reportRoutes } from "./dashboard/routes/settings/report.ts";
 import { studyCommandRoutes } from "./dashboard/routes/records/study-commands.ts";
 import { rolloutRoutes } from "./dashboard/routes/settings/rollout.ts";

@@ -41,6 +41,7 @@ import { RELEASES } from "./operations/release-folder.ts";
 import { serveUpgrades } from "./operations/serve-upgrades.ts";
 import { openServedStore } from "./operations/served-store.ts";
 import { DestinationDispatcher } from "./operations/destinations/dispatcher.ts";
+import { pruneByPolicy } from "./records/erasure/retention.ts";
 import { WebhookDispatcher } from "./operations/webhooks/dispatcher.ts";
 import type { Machine } from "./records/alerts/alert-conditions.ts";
 import { countKeys } from "./records/clinics/keys.ts";
@@ -216,7 +217,14 @@ async function compose(
       served = renewed;
     });
   }
-  const webhooks = new WebhookDispatcher(store, { logger, allowPrivate: allowPrivateWebhooks });
+  const webhooks = new WebhookDispatcher(store, {
+    ...{ logger, allowPrivate: allowPrivateWebhooks },
+    async prune(now) {
+      const removed = await pruneByPolicy(store, now);
+      if (Object.values(removed).some((rows) => rows > 0))
+        logger.info({ removed }, "removed what clinics keep no longer");
+    },
+  });
   const render = renderDeliveries(store, Date.now);
   const destinations = new DestinationDispatcher(store, { logger, render, allowPrivate: allowPrivateWebhooks });
   return { app, network, alerts, webhooks, destinations, metrics, drain, setupCode };

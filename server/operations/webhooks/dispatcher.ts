@@ -8,7 +8,6 @@ import {
   endAttempt,
   pruneDeliveries,
 } from "../../records/webhooks/deliveries.ts";
-import { pruneByPolicy } from "../../records/erasure/retention.ts";
 import { pruneFeeds } from "../../records/webhooks/feed-pruning.ts";
 import { SteadyTime } from "../../database/steady-time.ts";
 import type { Store } from "../../database/store.ts";
@@ -40,6 +39,8 @@ export interface DispatcherOptions {
   /** From 0 to 1, spreads the retries. */
   readonly random?: () => number;
   readonly send?: typeof sendWebhook;
+  /** Removes what else is old. It gets the time of that clock. */
+  readonly prune?: (now: number) => Promise<void>;
 }
 
 /** Sends the events of webhooks. Every server runs one. */
@@ -56,7 +57,7 @@ export class WebhookDispatcher {
     this.#store = store;
     const { now = Date.now } = options;
     const steady = new SteadyTime({ wall: now });
-    this.#options = { now, steady, random: Math.random, send: sendWebhook, ...options };
+    this.#options = { now, steady, random: Math.random, send: sendWebhook, prune: async () => undefined, ...options };
   }
 
   start(): void {
@@ -86,9 +87,7 @@ export class WebhookDispatcher {
       this.#prunedAt = steady;
       await pruneDeliveries(this.#store, { before: steady - KEPT_MS, now: steady });
       await pruneFeeds(this.#store, { before: steady - KEPT_MS, now: steady });
-      const removed = await pruneByPolicy(this.#store, steady);
-      if (Object.values(removed).some((rows) => rows > 0))
-        this.#options.logger.info({ removed }, "what clinics keep no longer was removed");
+      await this.#options.prune(steady);
     }
     for (const webhookId of await dueWebhooks(this.#store, now)) {
       const requests = this.#sending.get(webhookId) ?? new Set();

@@ -80,7 +80,7 @@ async function fill({ server, agent, sync, admin, post, all }: World): Promise<s
     await post<{ outcomes: Outcome[] }>(agent, "/agent/v1/studies", {
       studies: [filed, study({ patient_hint: hint })],
     });
-    const link = { language: "tr", days: 7, zone: "Europe/Istanbul" };
+    const link = { revision: 1, language: "tr", days: 7, zone: "Europe/Istanbul" };
     expect((await admin.call("POST", `/results/${filed.fp}/links`, link)).status).toBe(200);
     const corrected = { ...filed, revision: 2, results: [{ ...filed.results[0]!, value: 9.9 }] };
     const conflicting = { ...corrected, results: [{ ...filed.results[0]!, value: 1.1 }] };

@@ -28,6 +28,7 @@ test("links and hints go after the months that a clinic chose, and stay without 
   const link = await admin.call("POST", `/results/${filed.fp}/links`, {
     language: "tr",
     days: 1,
+    revision: 1,
     zone: "Europe/Istanbul",
   });
   expect(link.status).toBe(200);
