@@ -85,6 +85,8 @@ export interface AppOptions {
   mail?: MailControl;
   /** The folder with the releases of the agent. Without it, no agent is upgraded from here. */
   releaseFolder?: string | null;
+  /** Returns the time of the oldest backup that the server knows. By default it knows of none. */
+  oldestBackup?: () => string | null;
   /** Measures the requests. By default nothing does. */
   metrics?: Metrics | undefined;
   /** Announces to requests that the server is about to stop. */
@@ -111,6 +113,7 @@ export function buildApp(
     alerts = new AlertWatch({ store, now, logger }),
     mail = new MailServer({ session: store, pepper, fixed: () => null }),
     releaseFolder = null,
+    oldestBackup = () => null,
     metrics,
     drain = new Drain(),
   }: AppOptions,
@@ -150,7 +153,7 @@ export function buildApp(
   });
   const forDashboard = {
     ...{ store, now, logger, pepper, counters, limiter, setupCode },
-    ...{ allowPrivateWebhooks, alerts, mail, releaseFolder, network },
+    ...{ allowPrivateWebhooks, alerts, mail, releaseFolder, oldestBackup, network },
     imports: runImports(app, { store, now, logger }),
   };
   app.register(dashboardRoutes, { trail, context: forDashboard });

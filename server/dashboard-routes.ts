@@ -2,6 +2,7 @@ import { guardRoutes } from "./dashboard/auth/guard.ts";
 import { refuseCrossSiteWrites } from "./dashboard/auth/same-origin.ts";
 import type { DashboardContext } from "./dashboard/context.ts";
 import { animalRoutes } from "./dashboard/routes/registry/animals.ts";
+import { erasureRoutes } from "./dashboard/routes/registry/erasure.ts";
 import { mergeRoutes } from "./dashboard/routes/registry/merge.ts";
 import { ownerRoutes } from "./dashboard/routes/registry/owners.ts";
 import { accountRoutes } from "./dashboard/routes/settings/account.ts";
@@ -31,6 +32,7 @@ import { ownIntervalRoutes } from "./dashboard/routes/settings/own-intervals.ts"
 import { rangeRoutes } from "./dashboard/routes/settings/ranges.ts";
 import { recordRoutes } from "./dashboard/routes/records/records.ts";
 import { resultRoutes } from "./dashboard/routes/records/results.ts";
+import { retentionRoutes } from "./dashboard/routes/registry/retention.ts";
 import { reportRoutes } from "./dashboard/routes/settings/report.ts";
 import { studyCommandRoutes } from "./dashboard/routes/records/study-commands.ts";
 import { rolloutRoutes } from "./dashboard/routes/settings/rollout.ts";
@@ -68,6 +70,7 @@ export async function dashboardRoutes(
   patientRoutes(scope, context, lists);
   animalRoutes(scope, context, lists);
   ownerRoutes(scope, context);
+  erasureRoutes(scope, context);
   mergeRoutes(scope, context, lists);
   connectionRoutes(scope, context);
   fileImportRoutes(scope, context);
@@ -82,6 +85,7 @@ export async function dashboardRoutes(
   resultRoutes(scope, context);
   studyCommandRoutes(scope, context);
   reportRoutes(scope, context);
+  retentionRoutes(scope, context);
   unmatchedRoutes(scope, context);
   recordRoutes(scope, context);
   calendarRoutes(scope, context);

@@ -15,6 +15,7 @@ import { watchLog } from "../shared/log/long-log.ts";
 import { currentProxy } from "../shared/network/client.ts";
 import { isLoopback } from "../shared/network/network-address.ts";
 import { readBackupState } from "../shared/platform/care/backup-state.ts";
+import { oldestBackup } from "../shared/platform/care/oldest-backup.ts";
 import { isRolledBack } from "../shared/platform/care/older-schema.ts";
 import { settleRestore } from "../shared/platform/care/restore-steps.ts";
 import type { ScheduledBackups } from "../shared/platform/care/scheduled-backup.ts";
@@ -43,6 +44,7 @@ import { ReleaseWatch } from "./operations/release-watch.ts";
 import { serveUpgrades } from "./operations/serve-upgrades.ts";
 import { openServedStore } from "./operations/served-store.ts";
 import { DestinationDispatcher } from "./operations/destinations/dispatcher.ts";
+import { pruneByPolicy } from "./records/erasure/retention.ts";
 import { WebhookDispatcher } from "./operations/webhooks/dispatcher.ts";
 import type { Machine } from "./records/alerts/alert-conditions.ts";
 import { countKeys } from "./records/clinics/keys.ts";
@@ -218,13 +220,21 @@ async function compose(
     concealUnconnected: settings.concealUnconnected,
     clinicStudiesMax: settings.clinicStudiesMax,
     releaseFolder: join(data, RELEASES),
+    oldestBackup: () => oldestBackup(data),
   });
   if (certificate !== undefined && readCertificate !== null) {
     watchCertificate(readCertificate, certificate, app, logger, (renewed) => {
       served = renewed;
     });
   }
-  const webhooks = new WebhookDispatcher(store, { logger, lease, allowPrivate: allowPrivateWebhooks });
+  const webhooks = new WebhookDispatcher(store, {
+    ...{ logger, lease, allowPrivate: allowPrivateWebhooks },
+    async prune(now) {
+      const removed = await pruneByPolicy(store, now);
+      if (Object.values(removed).some((rows) => rows > 0))
+        logger.info({ removed }, "removed what clinics keep no longer");
+    },
+  });
   const render = renderDeliveries(store, Date.now);
   const destinations = new DestinationDispatcher(store, { logger, lease, render, allowPrivate: allowPrivateWebhooks });
   const releases = watchReleases(settings, logger);

@@ -5,6 +5,7 @@ import type { CommandHelp } from "../../shared/platform/cli/program.ts";
 const CLINIC = "clinic_01K9DEM0000000000000C00001";
 const STUDY = "cds_01K9DEM0000000000000S00001";
 const AGENT = "agent_01K9DEM0000000000000A00001";
+const OWNER = "customer_01K9DEM0000000000000V00001";
 const KEY = "key_01K9DEM0000000000000K00001";
 
 export const serverHelp: Readonly<Record<string, CommandHelp>> = {
@@ -26,7 +27,19 @@ export const serverHelp: Readonly<Record<string, CommandHelp>> = {
       `import soap.ndjson --owner ${CLINIC}`,
     ],
   },
-  export: { summary: "write all entities as NDJSON", examples: ["export", "export all.ndjson"] },
+  export: {
+    summary: "write all entities as NDJSON",
+    examples: [
+      "export",
+      "export all.ndjson",
+      `export clinic.ndjson --clinic ${CLINIC}`,
+      `export owner.ndjson --clinic ${CLINIC} --owner ${OWNER}`,
+    ],
+  },
+  owners: {
+    summary: "erase the data of an owner",
+    examples: [`owners erase ${OWNER} --clinic ${CLINIC}`, `owners erase ${OWNER} --clinic ${CLINIC} --yes`],
+  },
   keys: {
     summary: "API keys of the clinics",
     examples: [

@@ -6,14 +6,15 @@ import { serverHelp } from "./help.ts";
 
 const commands = new Map<string, () => Promise<Command>>([
   ["run", async () => (await import("./run/run.ts")).runCommand],
-  ["import", async () => (await import("./import.ts")).importCommand],
-  ["export", async () => (await import("./export.ts")).exportCommand],
+  ["import", async () => (await import("./entities/import.ts")).importCommand],
+  ["export", async () => (await import("./entities/export.ts")).exportCommand],
   ["audit", async () => (await import("./audit.ts")).auditCommand],
   ["ranges", async () => (await import("./ranges.ts")).rangesCommand],
   ["unmatched", async () => (await import("./studies/unmatched.ts")).unmatchedCommand],
   ["explain", async () => (await import("./studies/explain.ts")).explainCommand],
   ["keys", async () => (await import("./keys.ts")).keysCommand],
   ["clinics", async () => (await import("./clinics.ts")).clinicsCommand],
+  ["owners", async () => (await import("./owners.ts")).ownersCommand],
   ["users", async () => (await import("./users.ts")).usersCommand],
   ["backup", async () => (await import("./backup.ts")).backupCommand],
   ["restore", async () => (await import("./restore.ts")).restoreCommand],

@@ -60,6 +60,8 @@ export interface DashboardContext {
   readonly mail: MailControl;
   /** The folder with the releases of the agent; null for none. */
   readonly releaseFolder: string | null;
+  /** Returns the time of the oldest backup that the server knows; null if it knows of none. */
+  readonly oldestBackup: () => string | null;
   /** Null in a test. */
   readonly network: NetworkControl | null;
   /** Runs imports of files in the background. */

@@ -1200,6 +1200,12 @@ const watchedByOne = ({ orderedText }: Engine) => `
   );
 `;
 
+// When the data of an owner were erased, and how long the clinic keeps what has an end, as JSON (RetentionPolicy).
+const erasure = () => `
+  alter table customer add column erased_at bigint;
+  alter table clinic_settings add column retention text;
+`;
+
 /**
  * The baseline, then what each later version changes. Released entries stay as they are, because databases of clinics have run
  * them.
@@ -1231,6 +1237,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   qualityControl,
   studyQuality,
   watchedByOne,
+  erasure,
 ];
 
 /** Version of the schema that this program knows. */

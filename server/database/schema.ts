@@ -41,6 +41,8 @@ export interface Tables {
     email: Generated<string | null>;
     /** Language of reports for the owner; null for the clinic's. */
     language: Generated<Language | null>;
+    /** When its data were erased; null for an owner whose data may be stored. */
+    erased_at: Generated<number | null>;
   };
   patient: {
     id: Generated<number>;
@@ -373,6 +375,8 @@ export interface Tables {
     viewer_template: string | null;
     /** The units in which results are read, a UnitChoice as JSON; null reads them as they were sent. */
     units: string | null;
+    /** How long it keeps what has an end, as JSON (RetentionPolicy); null for the usual times. */
+    retention: Generated<string | null>;
   };
   /** The head of a clinic's reports for owners. */
   clinic_report: {

@@ -9,6 +9,7 @@ import { readVariable } from "./environment-file.ts";
 import { countKeys, findClinic } from "../../records/clinics/keys.ts";
 import { isPostgresUrl, openExistingStore, openStore } from "../../database/open.ts";
 import { hasSqliteFile } from "../../database/sqlite.ts";
+import type { Session } from "../../database/query.ts";
 import type { Store } from "../../database/store.ts";
 
 // The database of a command, from `--data` and DATABASE_URL.
@@ -107,7 +108,7 @@ export async function loadStorePepper(store: Store, data: string): Promise<Buffe
 }
 
 /** @throws Error if there is no such clinic */
-export async function clinicIdOf(store: Store, fp: string): Promise<number> {
+export async function clinicIdOf(store: Session, fp: string): Promise<number> {
   const clinic = await findClinic(store, fp);
   if (clinic === undefined) throw new Error(`clinic ${fp} does not exist, expected the fp of an imported clinic`);
   return clinic.id;

@@ -201,3 +201,40 @@ export interface LikelyDoubles {
   name: string;
   doubles: LikelyDouble[];
 }
+
+/** The kinds of what is erased, in the order of a report. */
+export const ERASED_KINDS = [
+  "facts",
+  "softwareNames",
+  "reportLinks",
+  "undo",
+  "files",
+  "answers",
+  "hints",
+  "messages",
+] as const;
+export type ErasedKind = (typeof ERASED_KINDS)[number];
+
+/** The response to `GET owners/<fp>/erasure`: what an admin sees before. */
+export interface ErasurePlan {
+  name: string | null;
+  /** Identifies the facts that the admin saw. */
+  version: string;
+  /** Animals and studies that stay. */
+  animals: number;
+  studies: number;
+  /** Other clinics that see an animal of the owner, or name the owner in their practice software. */
+  other_clinics: number;
+  /** Texts that people wrote about the animals and that have the name, a phone or the e-mail. They stay. */
+  mentions: number;
+  /** The oldest backup that the server knows; null if it knows of none. */
+  oldest_backup: string | null;
+}
+
+/** The response to `POST owners/<fp>/erase`. It has no data of the owner. */
+export interface ErasureReport extends Omit<ErasurePlan, "name" | "version"> {
+  owner: string;
+  clinic: string;
+  at: string;
+  erased: Record<ErasedKind, number>;
+}

@@ -81,6 +81,7 @@ const english = {
     "What this change wrote was changed again since, so nothing was undone. Undo the later change first",
   "UNDO.IN_USE": () =>
     "The animal or its owner has results, appointments, orders or used stock by now, or another clinic sees it, so nothing was undone. Remove the animal instead",
+  "OWNER.IMPORTING": () => "A file is being imported, which may have this owner. Try again after its end",
   "OWNER.CHANGED": () => "Somebody changed this owner meanwhile. Load the page again",
   "ANIMAL.FAULTS": () => "A value is missing or not possible",
   "PATIENT.LEFT": () => "Its patient is not a patient of this clinic any more",
@@ -248,6 +249,7 @@ const turkish: Record<RefusalCode, Words> = {
     "Bu değişikliğin yazdıkları sonra yeniden değişti, hiçbir şey geri alınmadı. Önce sonraki değişikliği geri alın",
   "UNDO.IN_USE": () =>
     "Hastanın veya sahibinin artık sonucu, randevusu, istemi ya da stoktan kullanılanı var ya da onu başka bir klinik de görüyor, hiçbir şey geri alınmadı. Bunun yerine hastayı silin",
+  "OWNER.IMPORTING": () => "İçinde bu sahip bulunabilecek bir dosya içe aktarılıyor. Bittikten sonra yeniden deneyin",
   "OWNER.CHANGED": () => "Bu arada başka biri bu sahibi değiştirdi. Sayfayı yeniden yükleyin",
   "ANIMAL.FAULTS": () => "Bir değer eksik veya olanaksız",
   "PATIENT.LEFT": () => "Hastası artık bu kliniğin hastası değil",

@@ -41,6 +41,8 @@ export interface DispatcherOptions {
   readonly send?: typeof sendWebhook;
   /** The lease of what one server removes for all. By default no other server does. */
   readonly lease?: { readonly isHeld: boolean };
+  /** Removes what else is old. It gets the time of that clock. */
+  readonly prune?: (now: number) => Promise<void>;
 }
 
 /** Sends the events of webhooks. Every server runs one. */
@@ -57,7 +59,8 @@ export class WebhookDispatcher {
     this.#store = store;
     const { now = Date.now } = options;
     const steady = new SteadyTime({ wall: now });
-    this.#options = { now, steady, random: Math.random, send: sendWebhook, lease: { isHeld: true }, ...options };
+    const defaults = { random: Math.random, send: sendWebhook, lease: { isHeld: true }, prune: async () => undefined };
+    this.#options = { now, steady, ...defaults, ...options };
   }
 
   start(): void {
@@ -87,6 +90,7 @@ export class WebhookDispatcher {
       this.#prunedAt = steady;
       await pruneDeliveries(this.#store, { before: steady - KEPT_MS, now: steady });
       await pruneFeeds(this.#store, { before: steady - KEPT_MS, now: steady });
+      await this.#options.prune(steady);
     }
     for (const webhookId of await dueWebhooks(this.#store, now)) {
       const requests = this.#sending.get(webhookId) ?? new Set();

@@ -57,6 +57,11 @@ export async function readOwnerFacts(session: Session, id: number): Promise<Owne
   return facts;
 }
 
+/** Whether the data of an owner were erased, and nothing was stored of it since. */
+export async function isErased(session: Session, id: number): Promise<boolean> {
+  return (await session.first(erasedOwner, { id })) !== undefined;
+}
+
 async function readOwner(session: Session, id: number): Promise<OwnerFacts & { readonly fp: string }> {
   const owner = await session.first(ownerFacts, { id });
   if (owner === undefined) throw new Error("the owner is missing");
@@ -94,7 +99,11 @@ const ownerFacts = query((db, p: { id: number }) =>
   db.selectFrom("customer").select(["fp", "name", "phone", "email", "language", "time_zone"]).where("id", "=", p.id),
 );
 
-const clinicsOfOwner = query((db, p: { id: number }) =>
+const erasedOwner = query((db, p: { id: number }) =>
+  db.selectFrom("customer").select("id").where("id", "=", p.id).where("erased_at", "is not", null),
+);
+
+export const clinicsOfOwner = query((db, p: { id: number }) =>
   db
     .selectFrom("patient")
     .innerJoin("clinic_patient", "clinic_patient.patient_id", "patient.id")
@@ -109,6 +118,8 @@ const updateFacts = query(
     db
       .updateTable("customer")
       .set({ name: p.name, phone: p.phone, email: p.email, language: p.language, time_zone: p.time_zone })
+      // Whoever stores facts of an erased owner gives the animals an owner again.
+      .set({ erased_at: null })
       .where("id", "=", p.id),
   ({ clinics }) => ({ clinics, lists: true }),
 );

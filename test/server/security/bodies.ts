@@ -118,6 +118,8 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
       "PUT patients/:fp/deceased": { died_on: null },
       "POST changes/:batch/undo": {},
       "PUT orders/without-order/:fp": { charged: true },
+      "PUT settings/retention": { report_links: 12, hints: null },
+      "POST owners/:fp/erase": { version: named.ownerVersion },
       "PUT owners/:fp": { ...facts, version: named.ownerVersion },
       "POST stock": { ...product, quantity: 1, lot: marker, expiry_date: null },
       "POST orders": { patient_fp: animal, device, panel: marker, tests: ["ALT"] },

@@ -194,6 +194,7 @@ const table: Readonly<Record<string, Demand>> = {
     "POST ranges/own/:proposal/decide",
     ...["POST quality/targets", "POST quality/targets/file", "POST quality/series/:series/accept"],
     ...["PUT quality/rules", "PUT quality/schedule"],
+    ...["GET owners/:fp/erasure", "POST owners/:fp/erase", "GET settings/retention", "PUT settings/retention"],
   ]),
 };
 

@@ -18,3 +18,16 @@ export interface ClinicSettings {
 
 /** The hours that a clinic may choose. */
 export const NOT_RUN_HOURS = { min: 1, max: 72, usual: 2 } as const;
+
+/** Months for which a clinic keeps each of these; null for the usual time. */
+export interface RetentionPolicy {
+  /** Ended links to reports; usually for ever. */
+  report_links: number | null;
+  /** The owner's name as devices sent it, in results that wait or are rejected; usually for ever. */
+  hints: number | null;
+}
+
+export const USUAL_RETENTION: RetentionPolicy = { report_links: null, hints: null };
+
+/** Months that a clinic may choose. */
+export const RETENTION_MONTHS = { min: 1, max: 120 } as const;

@@ -17,7 +17,7 @@ import { unknownTests } from "../../orders/order-tests.ts";
 import { findPlacedOrder, type StoredOrder } from "../../orders/orders.ts";
 import { type Identifier, identifiersOf, patientByFp } from "../animals.ts";
 import type { Batch } from "../batches.ts";
-import { ownerId, readOwnerFacts } from "../owners.ts";
+import { isErased, ownerId, readOwnerFacts } from "../owners.ts";
 import { findNamedOwner, type NamedPatient, nameOwner, ownNameOf } from "../sources.ts";
 import { keepOutcomes, type Outcome, takeOutcomes } from "./kept-outcomes.ts";
 import { formFaults, readPatients, type ReadPatient, type RefusedItem, type SyncedOwner, readTime } from "./items.ts";
@@ -214,7 +214,9 @@ async function ownerOf(
     owner.name !== undefined &&
     (await isOtherOwner(session, { customerId, called: owner.name, animalId: animal?.id ?? 0 }));
   const stored = animal?.owner_customer_id;
-  const customerId = stored === undefined || (await isOther(stored)) ? undefined : stored;
+  // The data of an erased owner never come back to it: what the software sends is another owner.
+  const isNew = stored === undefined || (await isErased(session, stored)) || (await isOther(stored));
+  const customerId = isNew ? undefined : stored;
   const known =
     customerId === undefined ? undefined : await session.first(nameOfOwner, { clinicId, source, customerId });
   const externalId = owner.external_id ?? known?.external_id ?? ownerIdFor(ownId);

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import type { EditOwnerBody, Written } from "../../../dashboard/types/animals.ts";
+import type { ErasureReport } from "../../../dashboard/types/animals.ts";
 import type { PatientOverview } from "../../../dashboard/types/patients.ts";
 import { call } from "../../api.ts";
 import { clinicPath, may } from "../../session.ts";
@@ -9,22 +10,37 @@ import { Facts } from "../../ui/status/facts.tsx";
 import { word } from "../../ui/words/words.ts";
 import { ownerDraft, ownerFacts } from "./animal/draft.ts";
 import { OwnerFacts } from "./animal/owner-fields.tsx";
+import { EraseOwner, ErasedOwner } from "./erase-owner.tsx";
 import { LIST, notice } from "./animal/undo.tsx";
 import "./animal/animal.css";
 
 /** The owner of a patient, whom the read API does not name, and the other animals of the owner. */
 export function OwnerCard({ overview: { patient, owner, siblings }, reload }: OwnerProps) {
-  const [isEditing, setEditing] = useState(false);
+  const [asked, ask] = useState<"edit" | "erase" | null>(null);
+  const [report, setReport] = useState<ErasureReport | null>(null);
   const { name, phone, email, language, time_zone } = owner;
   const isUnknown = name === null && phone === null && email === null;
+  if (report !== null && report.owner === owner.fp) return <ErasedOwner report={report} />;
+  const end = () => ask(null);
+  const noteErased = async (made: ErasureReport) => {
+    await reload();
+    setReport(made);
+  };
   return (
     <section class="card" aria-labelledby="owner">
       <div class="between">
         <h2 id="owner">{t("owner")}</h2>
         {may("staff") && (
-          <button type="button" class="no-print" onClick={() => setEditing(true)}>
-            {isUnknown ? t("add") : t("edit")}
-          </button>
+          <span class="actions no-print">
+            <button type="button" onClick={() => ask("edit")}>
+              {isUnknown ? t("add") : t("edit")}
+            </button>
+            {may("admin") && (
+              <button type="button" onClick={() => ask("erase")}>
+                {t("erase")}
+              </button>
+            )}
+          </span>
         )}
       </div>
       {isUnknown && <p class="quiet">{t("unknown")}</p>}
@@ -52,9 +68,8 @@ export function OwnerCard({ overview: { patient, owner, siblings }, reload }: Ow
           [t("siblings"), siblings.length === 0 ? null : <Siblings key="siblings" of={siblings} />],
         ]}
       />
-      {isEditing && (
-        <EditOwner owner={owner} page={`${LIST}/${patient.fp}`} reload={reload} close={() => setEditing(false)} />
-      )}
+      {asked === "edit" && <EditOwner owner={owner} page={`${LIST}/${patient.fp}`} reload={reload} close={end} />}
+      {asked === "erase" && <EraseOwner fp={owner.fp} done={noteErased} close={end} />}
     </section>
   );
 }
@@ -119,6 +134,7 @@ const t = translations({
   owner: ["Owner", "Sahibi"],
   add: ["Add the owner", "Sahibini ekle"],
   edit: ["Change the owner's data", "Sahibin bilgilerini değiştir"],
+  erase: ["Erase the owner's data…", "Sahibin verilerini sil…"],
   unknown: ["Nobody wrote down whose animal this is.", "Bu hayvanın kimin olduğu yazılmamış."],
   name: ["Name", "Ad"],
   phone: ["Phone", "Telefon"],

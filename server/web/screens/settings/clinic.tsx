@@ -10,6 +10,7 @@ import { translations } from "../../text.ts";
 import { Field } from "../../ui/form/field.tsx";
 import { formValues } from "../../ui/form/form.ts";
 import { useAction } from "../../ui/form/use-action.ts";
+import { Retention } from "./retention.tsx";
 import { UnitsField } from "./units-field.tsx";
 import { ViewerField } from "./viewer-field.tsx";
 import { SettingsFrame } from "./frame.tsx";
@@ -84,6 +85,7 @@ function SettingsForm({
           <span role="status">{isSaved && t("saved")}</span>
         </p>
       </form>
+      <Retention />
     </>
   );
 }

@@ -1,12 +1,12 @@
 import { Presets, SingleBar } from "cli-progress";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { plural, printError, printLine, progressInTenths, remainingText } from "../../shared/platform/cli/output.ts";
-import { ImportError, importFile, type Progress } from "../import/importer.ts";
-import { WEIGHT_UNITS, type WeightUnit } from "../dashboard/types/file-import.ts";
-import { FILE_SOURCE } from "../records/registry/same-chip.ts";
-import { DATE_ORDERS, type DateOrder } from "../import/table/dates.ts";
-import { clinicOption, type DataOption, dataOption } from "./common/options.ts";
-import { clinicIdOf, withNewStore, withStore } from "./common/with-store.ts";
+import { plural, printError, printLine, progressInTenths, remainingText } from "../../../shared/platform/cli/output.ts";
+import { ImportError, importFile, type Progress } from "../../import/importer.ts";
+import { WEIGHT_UNITS, type WeightUnit } from "../../dashboard/types/file-import.ts";
+import { FILE_SOURCE } from "../../records/registry/same-chip.ts";
+import { DATE_ORDERS, type DateOrder } from "../../import/table/dates.ts";
+import { clinicOption, type DataOption, dataOption } from "../common/options.ts";
+import { clinicIdOf, withNewStore, withStore } from "../common/with-store.ts";
 import { importTableFile } from "./import-table.ts";
 
 export const importCommand = new Command("import")

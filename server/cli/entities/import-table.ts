@@ -1,10 +1,10 @@
 import fs from "node:fs";
-import { plural, printError, printLine } from "../../shared/platform/cli/output.ts";
-import { faultWords, fieldWord } from "../dashboard/types/file-faults.ts";
-import type { FileChoices, FileReading } from "../dashboard/types/file-import.ts";
-import { importTable, type TableOutcome } from "../import/table/import-table.ts";
-import { FILE_BYTES_MAX } from "../import/table/read-table.ts";
-import type { Store } from "../database/store.ts";
+import { plural, printError, printLine } from "../../../shared/platform/cli/output.ts";
+import { faultWords, fieldWord } from "../../dashboard/types/file-faults.ts";
+import type { FileChoices, FileReading } from "../../dashboard/types/file-import.ts";
+import { importTable, type TableOutcome } from "../../import/table/import-table.ts";
+import { FILE_BYTES_MAX } from "../../import/table/read-table.ts";
+import type { Store } from "../../database/store.ts";
 
 // The import of a CSV or Excel file by the command: prints what was decided, and each line that is refused with its remedy.
 

@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { query } from "../../../../server/database/query.ts";
+import { pruneByPolicy } from "../../../../server/records/erasure/retention.ts";
+import { newFp } from "../../../../shared/api/fp.ts";
+import { makeUser } from "../../../dashboard/harness.ts";
+import { chemistry, resultsClinic } from "../../../dashboard/results-clinic.ts";
+import { keyPermissions, startServer, study } from "../../harness.ts";
+
+// What clinics keep no longer. Runs on both engines.
+
+const DAY_MS = 86_400_000;
+
+const links = query((db) => db.selectFrom("report_link").select("id"));
+const hints = query((db) =>
+  db.selectFrom("study").select("patient_hint").where("patient_id", "is", null).orderBy("id"),
+);
+
+test("links and hints go after the months that a clinic chose, and stay without a choice", async () => {
+  const { ours, theirs, dog, entities } = resultsClinic();
+  const server = await startServer(...entities);
+  const { store, clock, push, makeKey } = server;
+  const admin = await makeUser(server, "admin", ours);
+  const filed = chemistry(dog);
+  const key = await makeKey(ours, keyPermissions);
+  const waiting = () => study({ fp: newFp("cds"), patient_hint: { ...study().patient_hint, owner: "Ada Örnek" } });
+  await push(key, filed, waiting());
+  await push(await makeKey(theirs, keyPermissions), waiting());
+  const link = await admin.call("POST", `/results/${filed.fp}/links`, {
+    language: "tr",
+    days: 1,
+    revision: 1,
+    zone: "Europe/Istanbul",
+  });
+  expect(link.status).toBe(200);
+  const owners = async () =>
+    (await store.all(hints, {})).map((row) => (JSON.parse(row.patient_hint ?? "{}") as { owner: string | null }).owner);
+  const later = clock.now + 62 * DAY_MS;
+  expect(await pruneByPolicy(store, later)).toEqual({ report_links: 0, hints: 0 });
+  expect((await admin.call("GET", "/settings/retention")).body).toEqual({ report_links: null, hints: null });
+  const chosen = await admin.call("PUT", "/settings/retention", { report_links: 2, hints: 2 });
+  expect(chosen.status).toBe(200);
+  expect(await pruneByPolicy(store, clock.now + 59 * DAY_MS)).toEqual({ report_links: 0, hints: 0 });
+  expect(await pruneByPolicy(store, later)).toEqual({ report_links: 1, hints: 1 });
+  expect(await store.all(links, {})).toEqual([]);
+  expect(await owners()).toEqual([null, "Ada Örnek"]);
+  expect(await pruneByPolicy(store, later)).toEqual({ report_links: 0, hints: 0 });
+});
+
+test("a retention of less than a month or more than ten years is refused", async () => {
+  const { ours, entities } = resultsClinic();
+  const admin = await makeUser(await startServer(...entities), "admin", ours);
+  for (const months of [0, 121, 1.5]) {
+    const { status } = await admin.call("PUT", "/settings/retention", { report_links: months, hints: null });
+    expect(status).toBe(400);
+  }
+});
