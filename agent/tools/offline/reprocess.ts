@@ -274,7 +274,7 @@ function diffOf(operations: Operations, message: ReassessedMessage["message"], s
     return [`- ${outcomeText(message.state, message)}`, "+ to be sent", ...kinds];
   }
   const quality = operations.unsentQuality([...(settlement.controls ?? []), ...(settlement.events ?? [])]);
-  const lines = quality.map((record) => `+ ${qualityText(record)}`);
+  const lines: string[] = [];
   let isNew = false;
   for (const draft of settlement.studies) {
     const held = operations.latestStudy(operations.studyKey(draft));
@@ -295,6 +295,7 @@ function diffOf(operations: Operations, message: ReassessedMessage["message"], s
   const isSent = settlement.studies.length > 0;
   // An unchanged study leaves its message in the state that the server's response gave it.
   const next = outcomeText(isSent ? "to be sent" : settlement.state, settlement);
+  lines.push(...quality.map((record) => `+ ${qualityText(record)}`));
   if (isSent ? !isNew : was === next) return lines;
   return [`- ${was}`, `+ ${next}`, ...lines];
 }

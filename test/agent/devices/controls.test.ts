@@ -18,7 +18,7 @@ async function readingsOf(fixture: string): Promise<Reading[]> {
 }
 
 function controlsOf(reading: Reading): readonly ControlDraft[] {
-  return (reading.is !== "quarantined" && reading.controls) || [];
+  return reading.controls ?? [];
 }
 
 type Named = Pick<ControlDraft, "material" | "level" | "lot" | "expires" | "sample_ids">;
@@ -52,7 +52,7 @@ const DEVICES: readonly (readonly [string, number, Partial<Named>, Partial<Contr
     { material: "Negative", level: "1", lot: "7A2", expires: "2027-12-31" },
     { analyte: "UGLU", value: null, text: "Negative", device_flag: "P" },
   ],
-  ["siemens-dca/control.astm", 0, { level: "N", lot: "0099", sample_ids: ["NORMAL 0042"] }, { analyte: "UALB" }],
+  ["siemens-dca/control.astm", 0, { level: "N", sample_ids: ["NORMAL 0042"] }, { analyte: "UALB" }],
   [
     "generic-poct1a/quality-control.poct1",
     0,
