@@ -72,14 +72,17 @@ export function controlDraft(
   };
 }
 
+function namesMaterial(number: string): boolean {
+  return CONTROL_NUMBER.test(number) || levelIn(number, LEVELS) !== null;
+}
+
 /** Lists the numbers that name the material: those of the sample but a counter, and a typed one unless it may be an animal's. */
 function numbersOf(
   { identifier, otherIdentifiers, sampleIds = [], patient_hint: { name } }: Sample,
   controls: ReadonlySet<string> = new Set(),
 ): string[] {
   const isClinics = (number: string) => controls.has(foldNumber(number));
-  const isMaterials = (number: string) => CONTROL_NUMBER.test(number) || levelIn(number, LEVELS) !== null;
-  const typed = identifier !== null && (isClinics(identifier) || isMaterials(identifier)) ? [identifier] : [];
+  const typed = identifier !== null && (isClinics(identifier) || namesMaterial(identifier)) ? [identifier] : [];
   const own = sampleIds.filter((number) => isClinics(number) || !isCounter(number));
   const others = [...otherIdentifiers, name ?? ""].filter((number) => !isCounter(number) && isClinics(number));
   const numbers = [...own, ...typed, ...others].map((number) => textOf(number, 64));
@@ -156,7 +159,7 @@ function rangeOf({ device_range }: Measurement): PrintedTarget | null {
 function commentsOf({ comments, settings = [], patient_hint: hint, identifier }: Sample, rows: SampleRows): string[] {
   const names = [hint.name, hint.owner, hint.identifier, identifier]
     .map((text) => text?.trim().toLowerCase() ?? "")
-    .filter((text) => text.length >= 3 && !CONTROL_NUMBER.test(text) && levelIn(text, LEVELS) === null);
+    .filter((text) => text.length >= 3 && !namesMaterial(text));
   const doubts = rows.found.flatMap(({ row }) => (row.comment == null ? [] : [`${row.code}: ${row.comment}`]));
   const all = [...comments, ...settings, ...rows.comments, ...doubts, ...rows.leftOut];
   const said = all.filter((text) => !names.some((name) => text.toLowerCase().includes(name)));

@@ -139,6 +139,21 @@ test("a Zybio names the solution, its lot and the target of each row, and prints
   ]);
 });
 
+test("a URIT's target and SD are limits, and the patients' range in their place is none", () => {
+  const target = (range: string) => {
+    const reading = readWith(
+      hl7Device("urit-5160"),
+      "MSH|^~\\&|URIT|UT-5160|LIS|PC|20261121113100||ORU^R01|0001|P|2.3.1||||||UNICODE",
+      "PID|1||LOT20260901||||20270301",
+      "OBR|1||1|URIT^UT-5160||||20261121080015",
+      `OBX|1|NM|WBC||7.4|10^9/L|${range}||||F`,
+    );
+    return only(controlsOf(reading)).results.map((result) => result.target);
+  };
+  expect(target("7.5-0.6")).toEqual([{ mean: 7.5, sd: 0.6 }]);
+  expect(["6.0-17.0", "6.0--17.0", "0.0-0.2"].map(target)).toEqual([[undefined], [undefined], [undefined]]);
+});
+
 test("a HemoScreen's order LQC is a control", () => {
   const header = "MSH|^~\\&|HemoScreen|PixCell|||20261121093000||ORU^R01|1|P|2.4";
   const row = "OBX|1|NM|6690-2^WBC^LN||7.1|10*9/L|6.5-7.9||||F";
