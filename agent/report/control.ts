@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { CONTROL_RESULTS_MAX, type ControlResult, type PrintedTarget } from "../../shared/api/quality.ts";
 import type { Measurement } from "../../shared/clinical/results.ts";
 import { readDate } from "./device-time.ts";
-import type { ControlDraft } from "./report.ts";
+import type { ControlDraft, ReadContext } from "./report.ts";
 import type { Sample } from "./sample.ts";
 import type { FoundRow, SampleRows } from "./sample-rows.ts";
 
@@ -16,8 +16,10 @@ export function foldNumber(number: string): string {
 /** A number that names control material. A patient's number typed by mistake stays in the message. */
 const CONTROL_NUMBER = /(?<!\p{L})(?:[IEL]?QC|CTRL|CONTR)/iu;
 
-/** A counter of the device, which names no material. */
-const COUNTER = /^\d{1,4}$/;
+/** Returns whether a number is a counter of the device, which names no material. */
+export function isCounter(number: string): boolean {
+  return /^\d{1,4}$/.test(number.trim());
+}
 
 /** Levels in the texts of makers: `LEVEL 1`, `QC2`, `CTRL-Normal`, `Control High`, `QC-L`, `NORMAL 0042`. */
 const LEVELS = [
@@ -48,19 +50,13 @@ export function controlDraft(
   sample: Sample,
   rows: SampleRows,
   time: ControlTime,
-  device: string,
-  isClinics: boolean,
+  { device, controls }: Pick<ReadContext, "device" | "controls">,
 ): ControlDraft | null {
-  const { control = {}, identifier, sampleIds = [], device_name } = sample;
+  const { control = {}, device_name } = sample;
   const found = rows.found.slice(0, CONTROL_RESULTS_MAX);
   if (found.length === 0) return null;
   const [material, lot] = [textOf(control.material, 100), textOf(control.lot, 64)];
-  const isNumber = identifier !== null && (isClinics || CONTROL_NUMBER.test(identifier) || levelIn(identifier, LEVELS));
-  const numbers = [...sampleIds, ...(isNumber ? [identifier] : [])].map((number) => textOf(number, 64) ?? "");
-  const ids = [...new Set(numbers.filter((number) => number !== "" && (isClinics || !COUNTER.test(number))))].slice(
-    0,
-    8,
-  );
+  const ids = numbersOf(sample, controls);
   const level = textOf(control.level, 32) ?? levelOf(material, ids, found);
   const identity = [material, level, lot, ids, ...identityOf(found, time)];
   return {
@@ -74,6 +70,39 @@ export function controlDraft(
     results: found.map((row) => resultOf(row, textOf(control.verdict, 64))),
     comments: commentsOf(sample, rows),
   };
+}
+
+function namesMaterial(number: string): boolean {
+  return CONTROL_NUMBER.test(number) || levelIn(number, LEVELS) !== null;
+}
+
+/** Lists the numbers that name the material: those of the sample but a counter, and a typed one unless it may be an animal's. */
+function numbersOf(
+  { identifier, otherIdentifiers, sampleIds = [], patient_hint: { name } }: Sample,
+  controls: ReadonlySet<string> = new Set(),
+): string[] {
+  const isClinics = (number: string) => controls.has(foldNumber(number));
+  const typed = identifier !== null && (isClinics(identifier) || namesMaterial(identifier)) ? [identifier] : [];
+  const own = sampleIds.filter((number) => isClinics(number) || !isCounter(number));
+  const others = [...otherIdentifiers, name ?? ""].filter((number) => !isCounter(number) && isClinics(number));
+  const numbers = [...own, ...typed, ...others].map((number) => textOf(number, 64));
+  return [...new Set(numbers.filter((number) => number !== null))].slice(0, 8);
+}
+
+/** Separates the runs of a message that have the same names and time by their values. The first one keeps its key. */
+export function separateEqualRuns(runs: readonly ControlDraft[]): ControlDraft[] {
+  const values = new Map<string, string[]>();
+  return runs.flatMap((run) => {
+    const own = digest(run.results.map(({ analyte, text }) => [analyte, text]));
+    const known = values.get(run.dedupe_key);
+    if (known === undefined) {
+      values.set(run.dedupe_key, [own]);
+      return [run];
+    }
+    if (known.includes(own)) return [];
+    known.push(own);
+    return [{ ...run, dedupe_key: `${run.dedupe_key}:${own.slice(0, 8)}` }];
+  });
 }
 
 function textOf(text: string | undefined, charsMax: number): string | null {
@@ -126,11 +155,15 @@ function rangeOf({ device_range }: Measurement): PrintedTarget | null {
   return { ...(low === null ? {} : { low }), ...(high === null ? {} : { high }) };
 }
 
-/** Lists the device's comments, its doubts, and the results without a value. */
-function commentsOf({ comments, settings = [] }: Sample, rows: SampleRows): string[] {
+/** Lists the device's comments, its doubts, and the results without a value, but none that names an animal or an owner. */
+function commentsOf({ comments, settings = [], patient_hint: hint, identifier }: Sample, rows: SampleRows): string[] {
+  const names = [hint.name, hint.owner, hint.identifier, identifier]
+    .map((text) => text?.trim().toLowerCase() ?? "")
+    .filter((text) => text.length >= 3 && !namesMaterial(text));
   const doubts = rows.found.flatMap(({ row }) => (row.comment == null ? [] : [`${row.code}: ${row.comment}`]));
   const all = [...comments, ...settings, ...rows.comments, ...doubts, ...rows.leftOut];
-  return [...new Set(all.map((text) => text.trim().slice(0, 500)).filter(Boolean))].slice(0, 50);
+  const said = all.filter((text) => !names.some((name) => text.toLowerCase().includes(name)));
+  return [...new Set(said.map((text) => text.trim().slice(0, 500)).filter(Boolean))].slice(0, 50);
 }
 
 function digest(value: unknown): string {

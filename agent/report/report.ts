@@ -80,18 +80,15 @@ export interface DeviceResult {
 /** What a device reports about itself, before it has its fp and its source. */
 export type DeviceEventDraft = Omit<DeviceEvent, "fp" | "source">;
 
-/** Result of reading one message. `controls`: its runs of control material; absent without any. */
+/** Result of reading one message. */
 export type Reading = (
-  | {
-      readonly is: "reports";
-      readonly reports: readonly Report[];
-      readonly notes: readonly string[];
-      readonly controls?: readonly ControlDraft[];
-    }
-  | { readonly is: "not-for-patients"; readonly reason: string; readonly controls?: readonly ControlDraft[] }
+  | { readonly is: "reports"; readonly reports: readonly Report[]; readonly notes: readonly string[] }
+  | { readonly is: "not-for-patients"; readonly reason: string }
   /** `withdrawals`: withdrawals of a message without results. */
   | { readonly is: "quarantined"; readonly reason: string; readonly withdrawals?: readonly Report[] }
 ) & {
+  /** Its runs of control material. Absent without any; a quarantined message has none. */
+  readonly controls?: readonly ControlDraft[];
   /** What the device reports about itself. Absent without any. */
   readonly events?: readonly DeviceEventDraft[];
 };

@@ -2,7 +2,7 @@ import type { Measurement } from "../../shared/clinical/results.ts";
 import { readSpecies } from "../../shared/clinical/species.ts";
 import { type Modality, RESULTS_MAX } from "../../shared/api/study.ts";
 import { collectionKey, dedupeKey, separateEqualKeys } from "./dedupe-key.ts";
-import { controlDraft, foldNumber } from "./control.ts";
+import { controlDraft, foldNumber, isCounter, separateEqualRuns } from "./control.ts";
 import { type ControlDraft, describe, type ReadContext, type Reading, type Report } from "./report.ts";
 import { hasClock, isImpossible, isSuspect, readTime } from "./device-time.ts";
 import { readRows, type SampleRows } from "./sample-rows.ts";
@@ -23,11 +23,10 @@ export function readSamples(
   otherwise: (patients: readonly Sample[], notes: readonly string[]) => Reading,
 ): Reading {
   const named = samples.map((sample) => ({ sample, number: clinicsNumber(sample, context) }));
-  const patients = named.flatMap(({ sample, number }) =>
-    sample.control === undefined && number === null ? [sample] : [],
-  );
-  const controls = named.flatMap(({ sample, number }) =>
-    patients.includes(sample) ? [] : (readControl(sample, number !== null, profile, context) ?? []),
+  const isPatients = ({ sample, number }: (typeof named)[number]) => sample.control === undefined && number === null;
+  const patients = named.filter(isPatients).map(({ sample }) => sample);
+  const controls = separateEqualRuns(
+    named.flatMap((each) => (isPatients(each) ? [] : (readControl(each.sample, profile, context) ?? []))),
   );
   const ofClinic = named.flatMap(({ number }) =>
     number === null ? [] : [`sample ${number} is a control of the clinic`],
@@ -37,21 +36,25 @@ export function readSamples(
   return controls.length === 0 || reading.is === "quarantined" ? reading : { ...reading, controls };
 }
 
-/** Returns the number of a sample that the clinic uses for control material; null for another sample. */
-function clinicsNumber({ control, identifier, sampleIds = [] }: Sample, { controls }: ReadContext): string | null {
+/**
+ * Returns the number of a sample that the clinic uses for control material; null for another sample. Without an identifier, a name
+ * counts, because some devices have no other field.
+ */
+function clinicsNumber(
+  { control, identifier, sampleIds = [], otherIdentifiers, patient_hint: { name } }: Sample,
+  { controls }: ReadContext,
+): string | null {
   if (control !== undefined || controls === undefined) return null;
-  return [identifier ?? "", ...sampleIds].find((number) => controls.has(foldNumber(number))) ?? null;
+  // A place of a rack is among the other fields, too.
+  const others = [...otherIdentifiers, ...(identifier === null ? [name ?? ""] : [])];
+  const numbers = [identifier ?? "", ...sampleIds, ...others.filter((text) => !isCounter(text))];
+  return numbers.find((number) => controls.has(foldNumber(number))) ?? null;
 }
 
-function readControl(
-  sample: Sample,
-  isClinics: boolean,
-  profile: SampleProfile,
-  context: ReadContext,
-): ControlDraft | null {
+function readControl(sample: Sample, profile: SampleProfile, context: ReadContext): ControlDraft | null {
   const times = readTimes(sample, context);
   const time = times.isReplaced ? { ...times, identifying: null, isExact: false } : times;
-  return controlDraft(sample, readRows(sample, profile, null, context), time, context.device, isClinics);
+  return controlDraft(sample, readRows(sample, profile, null, context), time, context);
 }
 
 /** @returns null without any result */

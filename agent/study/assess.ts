@@ -174,7 +174,7 @@ async function controlsOf(
   { profile, controls: numbers }: FilingDevice,
   directory: Directory,
 ): Promise<{ readonly controls?: readonly ControlRun[]; readonly notes: readonly string[] }> {
-  const drafts = (reading.is !== "quarantined" && reading.controls) || [];
+  const { controls: drafts = [] } = reading;
   if (drafts.length === 0) return { notes: [] };
   const source = {
     device_id: message.device,

@@ -89,6 +89,8 @@ function targetOf({ mean, sd }: NonNullable<Controls["target"]>): NonNullable<Co
     );
     if (printedMean?.is !== "number") return null;
     const hasSd = printedSd?.is === "number" && printedSd.value > 0;
+    // Some models print the patients' range in the same place, `6.0-17.0`.
+    if (hasSd && printedSd.value >= Math.abs(printedMean.value)) return null;
     return { mean: printedMean.value, ...(hasSd ? { sd: printedSd.value } : {}) };
   };
 }

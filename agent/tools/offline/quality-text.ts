@@ -7,11 +7,7 @@ import type { Reading } from "../../report/report.ts";
 export type QualityDraft = Omit<ControlRun, "fp" | "source"> | Omit<DeviceEvent, "fp" | "source">;
 
 /** Returns the control runs and events that were read in a message. */
-export function qualityIn(reading: Reading): QualityDraft[] {
-  const { controls = [], events = [] } = reading as {
-    readonly controls?: readonly QualityDraft[];
-    readonly events?: readonly QualityDraft[];
-  };
+export function qualityIn({ controls = [], events = [] }: Reading): QualityDraft[] {
   return [...controls, ...events];
 }
 

@@ -51,12 +51,15 @@ export class WholeStudies {
       .pluck();
   }
 
-  /** Returns the outcome of a message. Its studies hold the results of all their messages. */
+  /**
+   * Returns the outcome of a message. Its studies hold the results of all their messages. A study loses the results that are a
+   * control's by now.
+   */
   async assess(message: string): Promise<Settlement | null> {
     const own = await this.#once(message);
     if (own === null) return null;
     const studies: StudyDraft[] = [];
-    for (const draft of [...own.studies, ...this.#leftStudies(message, own.studies)]) {
+    for (const draft of [...own.studies, ...this.#leftStudies(message, own)]) {
       studies.push(await this.#whole(message, draft, own.studies));
     }
     return { ...own, studies };
@@ -91,15 +94,19 @@ export class WholeStudies {
   }
 
   /** Returns empty drafts of the message's earlier studies of which it has no draft any more. */
-  #leftStudies(message: string, drafts: readonly StudyDraft[]): StudyDraft[] {
-    if (drafts.length === 0) return [];
+  #leftStudies(message: string, { studies: drafts, controls = [] }: Settlement): StudyDraft[] {
+    if (drafts.length === 0 && controls.length === 0) return [];
     const keys = new Set(drafts.map((draft) => this.#operations.studyKey(draft)));
     const left = (this.#keysOf.all(message) as string[]).filter((key) => !keys.has(key));
     return left.flatMap((key) => {
       const held = this.#operations.latestStudy(key);
       if (held === null) return [];
       const { body, snapshot } = held;
-      return [{ body: { ...body, results: [] }, snapshot: { ...snapshot, rows: [] }, freshFp: newFp("cds") }];
+      const empty = { body: { ...body, results: [] }, snapshot: { ...snapshot, rows: [] }, freshFp: newFp("cds") };
+      const withdrawn = rowsOf(controls, held);
+      // A study that lost all of its results before stays as it is.
+      if (drafts.length === 0 && withdrawn.length === 0 && body.results.length > 0) return [];
+      return [{ ...empty, ...(withdrawn.length === 0 ? {} : { withdrawn }) }];
     });
   }
 }
@@ -126,6 +133,16 @@ function movedAway(held: HeldStudy, whole: StudyBody, drafts: readonly StudyDraf
     const isMoved = code_source !== undefined && code !== undefined && moved.has(code) && !here.has(code);
     return isMoved ? [analyte] : [];
   });
+}
+
+/** Returns the analytes of a study that are values of these control runs. */
+function rowsOf(controls: NonNullable<Settlement["controls"]>, { snapshot }: HeldStudy): string[] {
+  const values = new Set(
+    controls.flatMap(({ results }) => results.map(({ analyte, text }) => JSON.stringify([analyte, text]))),
+  );
+  return snapshot.rows
+    .filter(({ code, text }) => values.has(JSON.stringify([code, text])))
+    .map(({ analyte }) => analyte);
 }
 
 /** Returns the analytes that the messages of a study gave and do not give any more. */

@@ -101,7 +101,7 @@ function reportsIn(reading: Reading): readonly Report[] {
 }
 
 function controlsIn(reading: Reading): readonly ControlDraft[] {
-  return (reading.is !== "quarantined" && reading.controls) || [];
+  return reading.controls ?? [];
 }
 
 /** Analyte and text of each row, in order. */

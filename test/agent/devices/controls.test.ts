@@ -18,7 +18,7 @@ async function readingsOf(fixture: string): Promise<Reading[]> {
 }
 
 function controlsOf(reading: Reading): readonly ControlDraft[] {
-  return (reading.is !== "quarantined" && reading.controls) || [];
+  return reading.controls ?? [];
 }
 
 type Named = Pick<ControlDraft, "material" | "level" | "lot" | "expires" | "sample_ids">;
@@ -52,7 +52,7 @@ const DEVICES: readonly (readonly [string, number, Partial<Named>, Partial<Contr
     { material: "Negative", level: "1", lot: "7A2", expires: "2027-12-31" },
     { analyte: "UGLU", value: null, text: "Negative", device_flag: "P" },
   ],
-  ["siemens-dca/control.astm", 0, { level: "N", lot: "0099", sample_ids: ["NORMAL 0042"] }, { analyte: "UALB" }],
+  ["siemens-dca/control.astm", 0, { level: "N", sample_ids: ["NORMAL 0042"] }, { analyte: "UALB" }],
   [
     "generic-poct1a/quality-control.poct1",
     0,
@@ -137,6 +137,21 @@ test("a Zybio names the solution, its lot and the target of each row, and prints
     ["SAA", 21.5, { mean: 20, sd: 2 }],
     ["WBC", 7.2, undefined],
   ]);
+});
+
+test("a URIT's target and SD are limits, and the patients' range in their place is none", () => {
+  const target = (range: string) => {
+    const reading = readWith(
+      hl7Device("urit-5160"),
+      "MSH|^~\\&|URIT|UT-5160|LIS|PC|20261121113100||ORU^R01|0001|P|2.3.1||||||UNICODE",
+      "PID|1||LOT20260901||||20270301",
+      "OBR|1||1|URIT^UT-5160||||20261121080015",
+      `OBX|1|NM|WBC||7.4|10^9/L|${range}||||F`,
+    );
+    return only(controlsOf(reading)).results.map((result) => result.target);
+  };
+  expect(target("7.5-0.6")).toEqual([{ mean: 7.5, sd: 0.6 }]);
+  expect(["6.0-17.0", "6.0--17.0", "0.0-0.2"].map(target)).toEqual([[undefined], [undefined], [undefined]]);
 });
 
 test("a HemoScreen's order LQC is a control", () => {

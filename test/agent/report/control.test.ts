@@ -38,7 +38,7 @@ function reading(changes: Partial<Sample>, more: Partial<ReadContext> = {}): Rea
 
 function controlOf(changes: Partial<Sample>, more: Partial<ReadContext> = {}): ControlDraft {
   const read = reading(changes, more);
-  return only((read.is !== "quarantined" && read.controls) || []);
+  return only(read.controls ?? []);
 }
 
 test("a sample of control material is a run with the rows of the reader of patients, and no field of an animal", () => {
@@ -142,4 +142,38 @@ test("a sample with a number of the clinic's controls is a control, whatever cas
   }
   expect(read({ sampleIds: ["7"] })).toMatchObject({ controls: [{ sample_ids: ["7"] }] });
   expect(read({ identifier: "QC11" })).toMatchObject({ is: "reports" });
+  // An order may have the control's number as its accession, and some devices have a field for a name alone.
+  const named = { ...patient.patient_hint, name: "ref" };
+  for (const changes of [{ identifier: "4711", otherIdentifiers: ["QC1"] }, { patient_hint: named }]) {
+    const found = read(changes);
+    expect(found.is).toBe("not-for-patients");
+    expect(only(found.controls ?? []).sample_ids).toEqual([changes.patient_hint?.name ?? "QC1"]);
+  }
+  // The place of a rack and the name of an identified animal are no number of a control.
+  expect(read({ identifier: "4711", otherIdentifiers: ["7"] })).toMatchObject({ is: "reports" });
+  expect(read({ identifier: "4711", patient_hint: named })).toMatchObject({ is: "reports" });
+});
+
+test("a run of a sample that names an animal too has neither its number nor the remarks about it", () => {
+  const controls = new Set(["QC1"]);
+  const changes = { identifier: "4711", sampleIds: ["QC1"], comments: ["ZEYTIN bites", "of Yilmaz", "clotted"] };
+  const run = controlOf(changes, { controls });
+  expect([run.sample_ids, run.comments]).toEqual([["QC1"], ["clotted"]]);
+  // The name of a control is none of an animal.
+  const { patient_hint } = sample();
+  const ofControl = { patient_hint: { ...patient_hint, name: "QC1" }, comments: ["QC1 is low"] };
+  expect(controlOf(ofControl).comments).toEqual(["QC1 is low"]);
+});
+
+test("two runs of one message with the same names and time are two, and each is one again when it is read again", () => {
+  const read = (...values: string[]) => {
+    const samples = values.map((value) => sample({ results: [{ ...ALT, value }] }));
+    const otherwise = () => ({ is: "not-for-patients", reason: "" }) as const;
+    return readSamples(samples, [], { modality: null }, context, otherwise).controls ?? [];
+  };
+  const runs = read("52", "61", "52");
+  expect(runs.map(({ results }) => results[0]?.text)).toEqual(["52", "61"]);
+  expect(new Set(runs.map(({ dedupe_key }) => dedupe_key)).size).toBe(2);
+  expect(read("52", "61", "52")).toEqual(runs);
+  expect(read("52")[0]?.dedupe_key).toBe(runs[0]?.dedupe_key);
 });

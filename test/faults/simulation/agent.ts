@@ -8,6 +8,7 @@ import type { RunningDevice } from "../../../agent/connection/device-service.ts"
 import { AgreedTime } from "../../../agent/push/agreed-time.ts";
 import { ClockWatch } from "../../../agent/push/clock-watch.ts";
 import { Push } from "../../../agent/push/push.ts";
+import { QualityPush } from "../../../agent/push/quality-push.ts";
 import { createServerClient, type ServerClient } from "../../../agent/push/server-client.ts";
 import { runPeriodically } from "../../../agent/runtime/periodic.ts";
 import { realTimer } from "../../../agent/runtime/timer.ts";
@@ -120,8 +121,10 @@ export class SimulatedAgent {
     const server = this.#client(time);
     const directory = new Directory(spool, server);
     const nothing = () => undefined;
-    const events = { outcome: nothing, failed: nothing, recovered: nothing };
-    const push = new Push(spool, server, events, { setTimer: realTimer, random: Math.random, now });
+    const events = { outcome: nothing, rejected: nothing, failed: nothing, recovered: nothing };
+    const timing = { setTimer: realTimer, random: Math.random, now };
+    const push = new Push(spool, server, events, timing);
+    const quality = new QualityPush(spool, server, events, timing);
     const context = {
       config,
       spool,
@@ -129,7 +132,7 @@ export class SimulatedAgent {
       metrics,
       log,
       now,
-      queued: () => push.scheduleSend(),
+      queued: () => [push, quality].forEach((each) => each.scheduleSend()),
       changesQueued: () => undefined,
     };
     const cables = new Map(this.#devices.map(({ id, cable }) => [id, cable]));
@@ -147,6 +150,7 @@ export class SimulatedAgent {
     const sync = async () => {
       await directory.sync();
       push.wake();
+      quality.serverResponded();
     };
     const rematch = async () => {
       await group.rematch();
@@ -162,6 +166,7 @@ export class SimulatedAgent {
       await group.stop();
       await imaging.stop();
       await push.stop();
+      await quality.stop();
       await spool.close();
     };
   }

@@ -24,6 +24,8 @@ export interface Message {
   readonly patient: string;
   /** An image has no ALT. A later one with the same measurement is a further image of the study. */
   readonly isImage: boolean;
+  /** The value is of control material, and of no patient. */
+  readonly isControl: boolean;
 }
 
 /** The device's side of one connection. */
@@ -56,12 +58,12 @@ const hl7: Protocol = (send) => {
     done?.(isAcknowledged);
   };
   return {
-    transmit({ number, measurement, patient }, done) {
+    transmit({ number, measurement, patient, isControl }, done) {
       pending = { id: String(number), done };
       const at = deviceTime(measuredAt(measurement));
       send(
         frameOf([
-          `MSH|^~\\&|CHEM|Vendor|||${at}||ORU^R01|${number}|P|2.3.1`,
+          `MSH|^~\\&|CHEM|Vendor|||${at}||ORU^R01|${number}|${isControl ? "Q" : "P"}|2.3.1`,
           `PID|1||${patient}`,
           `OBR|1|||CHEM|||${at}`,
           `OBX|1|NM|1742-6^ALT^LN||${number}|U/L|10-118|N|||F`,
@@ -246,6 +248,7 @@ export class Device {
   readonly id: string;
   readonly profile: string;
   readonly isImaging: boolean;
+  readonly marksControls: boolean;
   readonly cable: Cable;
   /** Messages in the order in which they were acknowledged. */
   readonly acknowledged: Message[] = [];
@@ -268,6 +271,7 @@ export class Device {
     this.id = id;
     this.profile = profile;
     this.isImaging = kind === "dicom";
+    this.marksControls = kind === "hl7";
     this.cable = cable;
     this.#waitMs = waitMs;
     this.#protocol = talker;

@@ -31,7 +31,11 @@ export class Model {
     return [
       ...this.#orderProblems(),
       ...this.#fpProblems(),
-      ...this.#studyProblems(messages, stuck),
+      ...this.#studyProblems(
+        messages.filter(({ isControl }) => !isControl),
+        stuck,
+      ),
+      ...this.#controlProblems(messages.filter(({ isControl }) => isControl)),
       ...this.#imageProblems(messages.filter(({ isImage }) => isImage)),
     ];
   }
@@ -44,12 +48,14 @@ export class Model {
     const waiting = queued.map((body) => altOf((JSON.parse(body) as PushedStudy).results));
     const unread = count("SELECT COUNT(*) FROM message WHERE processed_at IS NULL");
     const pending = count("SELECT COUNT(*) FROM message WHERE state = 'pending'");
+    const controls = count("SELECT COUNT(*) FROM quality_record WHERE state <> 'stored' AND kind = 'control'");
     const images = count("SELECT COUNT(*) FROM pending_image_study");
     const sessions = count("SELECT COUNT(*) FROM session WHERE finished_at IS NULL");
     return [
       ...waiting.filter((number) => number !== stuck).map((number) => `the study of message ${number} is not sent`),
       ...(unread > 0 ? [`${unread} messages are not read`] : []),
       ...(pending > 0 && waiting.length === 0 ? [`${pending} messages are in no final state`] : []),
+      ...(controls > 0 ? [`${controls} controls are not stored`] : []),
       ...(images > 0 ? [`${images} studies of images are not read`] : []),
       // A full disk may refuse to finish a session, and the next start does it.
       ...(sessions > 0 && isRestarted ? [`${sessions} sessions are not finished`] : []),
@@ -102,6 +108,25 @@ export class Model {
       if (!seen.has(acquiredAt) && alt !== stuck) problems.push(`message ${alt} was acknowledged and is lost`);
     }
     return problems;
+  }
+
+  /** P1, P3: the server has each control once, and no study of it; see studyProblems. */
+  #controlProblems(messages: readonly Message[]): string[] {
+    const stored = this.#server.controls();
+    const lost = messages.filter(({ measurement }) =>
+      stored.every(({ measuredAt: at }) => at !== measuredAt(measurement)),
+    );
+    const sent = new Map(messages.map(({ measurement, number }) => [measuredAt(measurement), number]));
+    const seen = new Set<number>();
+    const wrong = stored.filter(({ measuredAt: at, value }) => {
+      const isWrong = sent.get(at) !== value || seen.has(at);
+      seen.add(at);
+      return isWrong;
+    });
+    return [
+      ...lost.map(({ number }) => `the control ${number} was acknowledged and is lost`),
+      ...wrong.map(({ value }) => `the control ${value} is stored twice, or nobody sent it`),
+    ];
   }
 
   /** P1, P2, P4: each image is there once with every byte, in the order of its device, waits for the archive and made a study. */

@@ -215,8 +215,7 @@ export class SimulatedServer {
 
   /** Reads all studies from the database. */
   studies(): StoredStudy[] {
-    this.#reader ??= new Database(path.join(this.folder, "vetwire.db"), { readonly: true });
-    const rows = this.#reader
+    const rows = this.#database()
       .prepare(
         `SELECT s.fp, p.name AS patient, s.acquired_at AS acquiredAt, s.results
          FROM study s LEFT JOIN patient p ON p.id = s.patient_id ORDER BY s.id`,
@@ -226,6 +225,18 @@ export class SimulatedServer {
       ...study,
       alt: altOf(JSON.parse(results) as PushedStudy["results"]),
     }));
+  }
+
+  /** Reads the values of all control runs from the database. */
+  controls(): { readonly measuredAt: number; readonly value: number }[] {
+    return this.#database().prepare("SELECT measured_at AS measuredAt, value FROM control_value ORDER BY id").all() as {
+      measuredAt: number;
+      value: number;
+    }[];
+  }
+
+  #database(): Database.Database {
+    return (this.#reader ??= new Database(path.join(this.folder, "vetwire.db"), { readonly: true }));
   }
 
   /** Ends the server with its world. */

@@ -21,6 +21,8 @@ import { EPOCH, makeServerFolder, PATIENTS, SimulatedServer } from "./server.ts"
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
+/** Of a device that marks its controls, each measurement with such a number is one. */
+const CONTROL_EVERY = 3;
 /** Time in which devices send and faults happen. */
 const STORM_MS = MINUTE_MS;
 /** Time for the rest after the faults. The push waits up to five minutes after a failure. */
@@ -212,12 +214,14 @@ class World {
       let last: Message | null = null;
       for (let left = 2 + chance.dice(7); left > 0; left--) {
         number += 1;
-        const isCorrection: boolean = last !== null && chance.happens(0.2);
+        const isCorrection: boolean = last !== null && chance.happens(0.2) && !last.isControl;
         const patient = chance.happens(0.15) ? "NOBODY-9" : chance.pick(PATIENTS);
+        if (!isCorrection) measurement += 1;
+        const isControl = device.marksControls && measurement % CONTROL_EVERY === 0;
         const message: Message =
           isCorrection && last !== null
             ? { ...last, number }
-            : { number, device: device.id, measurement: ++measurement, patient, isImage: device.isImaging };
+            : { ...{ number, device: device.id, measurement, patient }, isImage: device.isImaging, isControl };
         last = message;
         this.#messages.push(message);
       }
