@@ -61,10 +61,11 @@ describe.skipIf(browserProblem() !== null)("controls of three devices", () => {
 
     await press(page, "Type a control");
     const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Device", { exact: true }).selectOption("");
     await dialog.getByLabel("Its name").fill("glucose meter");
     await dialog.getByLabel("Level").fill("1");
     await dialog.getByLabel("Lot").fill("M7");
-    await dialog.getByLabel("Measured at").fill("2026-11-21T09:00");
+    await dialog.getByLabel("Measured at").fill("2026-11-20T09:00");
     await page.getByLabel("Add an analyte").selectOption("GLU");
     await page.getByRole("textbox", { name: "GLU, Glucose" }).fill("101");
     await page.getByLabel("Unit of GLU").selectOption("mg/dL");

@@ -116,7 +116,7 @@ describe("the quality of a study", () => {
     const admin = await makeUser(server, "admin", ours);
     await controls(control(at(9), { GLU: 0, ALT: 0 }));
     await admin.call("PUT", "/quality/schedule", { device_id: "chem-1", every_days: 1 });
-    const times = ["20T08:59:59.999", "20T09:00:00.000", "21T23:59:59.999", "22T00:00:00.000"];
+    const times = ["20T08:59:59.999", "20T09:00:00.000", "21T23:59:59.999", "22T00:00:01.000"];
     const sent = times.map((time) => studyAt(`2026-11-${time}Z`));
     server.clock.now += 7 * 86_400_000;
     await push(...sent);
