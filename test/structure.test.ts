@@ -202,7 +202,7 @@ server/records/sharing: server/dashboard/types server/database server/records/cl
 server/records/soap: server/dashboard/types server/database server/records/changes server/records/patients server/records/webhooks shared
 server/records/studies: server/database server/records/changes server/records/clinics server/records/webhooks shared
 server/records/trail: server/dashboard/types server/database server/records/filing server/records/patients server/records/studies shared
-server/records/unmatched: server/dashboard/types server/database server/records/audit server/records/codes server/records/comparison server/records/filing server/records/patients server/records/studies shared
+server/records/unmatched: server/dashboard/types server/database server/records/audit server/records/codes server/records/comparison server/records/filing server/records/patients server/records/quality-marks server/records/studies shared
 server/records/users: server/dashboard/types server/database server/records/audit server/records/patients shared
 server/records/webhooks: server/dashboard/types server/database shared
 server/records/walks: server/database server/records/orders server/records/patients server/records/studies shared

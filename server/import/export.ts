@@ -11,7 +11,8 @@ import { toSoap } from "../records/soap/soap.ts";
 import { toItem } from "../records/inventory/stock.ts";
 
 // Writes all entities as lines of an import file, in the order of their fps. Importing an export and exporting again gives
-// the same lines. An export contains no keys, unmatched studies or replaced revisions.
+// the same lines. An export contains no keys, unmatched studies, replaced revisions or
+// controls.
 
 /** Lists every entity of a snapshot. Holds 1000 rows in memory. */
 export async function* exportEntities(session: Session): AsyncGenerator<Entity> {
@@ -98,6 +99,11 @@ function hasOwnCodes({ results }: Study): boolean {
 /** Counts unmatched studies, which an export does not contain. */
 export async function countUnmatched(session: Session): Promise<number> {
   return (await session.first(unmatched, {}))?.count ?? 0;
+}
+
+/** Counts runs of control material, which an export does not contain. */
+export async function countControls(session: Session): Promise<number> {
+  return (await session.first(controls, {}))?.count ?? 0;
 }
 
 async function* patientsOf(session: Session): AsyncGenerator<Entity> {
@@ -330,6 +336,10 @@ const unmatched = query((db) =>
     .selectFrom("study")
     .select((select) => select.fn.countAll<number>().as("count"))
     .where("patient_id", "is", null),
+);
+
+const controls = query((db) =>
+  db.selectFrom("control_run").select((select) => select.fn.countAll<number>().as("count")),
 );
 
 const soaps = query((db, p: After) =>

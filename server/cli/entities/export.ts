@@ -2,7 +2,7 @@ import { createWriteStream, renameSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { Command, Option } from "commander";
 import { printError } from "../../../shared/platform/cli/output.ts";
-import { countUnmatched, exportEntities } from "../../import/export.ts";
+import { countControls, countUnmatched, exportEntities } from "../../import/export.ts";
 import { selectEntities, type Selection } from "../../import/select-entities.ts";
 import { findOwner } from "../../records/erasure/erase-owner.ts";
 import type { Session } from "../../database/query.ts";
@@ -40,6 +40,10 @@ async function exportToFile(path: string | undefined, { data, clinic, owner }: E
       if (path !== undefined) renameSync(draft, path);
       const unmatched = await countUnmatched(session);
       if (unmatched > 0) printError(`${unmatched} unmatched studies stay here, an import file has no line for them`);
+      const controls = await countControls(session);
+      if (controls > 0) {
+        printError(`${controls} control runs with their limits stay here; backup and restore move the whole server`);
+      }
     }),
   );
 }

@@ -54,11 +54,16 @@ class SeriesOfBatch {
     const name = JSON.stringify(key);
     const id = this.#ids.get(name) ?? (await seriesFor(this.#session, this.#clinicId, key));
     this.#ids.set(name, id);
-    const at = Date.parse(run.measured_at);
-    const changed = this.#changed.get(device_id) ?? { analytes: new Set<string>(), from: at };
-    changed.analytes.add(analyte);
-    this.#changed.set(device_id, { ...changed, from: Math.min(changed.from, at) });
+    this.note(run, [analyte]);
     return id;
+  }
+
+  /** Notes a new run. The first one of a device changes studies of all analytes, also before anybody names its sample. */
+  note({ source: { device_id: deviceId }, measured_at }: ControlRun, analytes: readonly string[]): void {
+    const at = Date.parse(measured_at);
+    const changed = this.#changed.get(deviceId) ?? { analytes: new Set<string>(), from: at };
+    for (const analyte of analytes) changed.analytes.add(analyte);
+    this.#changed.set(deviceId, { ...changed, from: Math.min(changed.from, at) });
   }
 
   ids(): Set<number> {
@@ -77,6 +82,7 @@ async function storeRun(session: Session, storing: Storing, run: ControlRun, ser
   const control = nameControl(row, answers);
   const inserted = await session.first(insertRun, { ...row, named: control === null ? 0 : 1 });
   if (inserted === undefined) return false;
+  series.note(run, []);
   const values: ControlValueColumns[] = [];
   for (const result of run.results) {
     const seriesId = control === null ? null : await series.find(run, result, control);

@@ -77,8 +77,13 @@ async function remarkDevice(
   now: number,
 ): Promise<void> {
   const of = controlsOf(session, clinicId);
-  const start = await of(deviceId).markedFrom(analytes, from);
-  let place = { at: Math.max(Number.MIN_SAFE_INTEGER, start - COLLECTED_MS), id: 0 };
+  const controls = of(deviceId);
+  const firstAt = await controls.firstAt();
+  // Without a control nothing was ever marked.
+  if (firstAt === null) return;
+  const start = await controls.markedFrom(analytes, from);
+  // No earlier study has a mark. A level that never passed would otherwise read all studies of the clinic with each control.
+  let place = { at: Math.max(firstAt, start - COLLECTED_MS), id: 0 };
   for (;;) {
     const studies = await session.all(measuredAfter, { clinicId, ...place, limit: STUDIES_PER_READ });
     for (const study of studies) {

@@ -7,6 +7,7 @@ import { type AuditActor, auditCommand } from "../audit/audit.ts";
 import type { Session } from "../../database/query.ts";
 import type { StudyColumns } from "../../database/schema.ts";
 import { findPatient } from "../patients/patients.ts";
+import { controlsOf, qualityColumn } from "../quality-marks/remark-studies.ts";
 import { flagForPatient, preciseSpeciesOf } from "../studies/flags.ts";
 import { historyOf } from "../studies/history.ts";
 import { reviseStudy, type StoredStudy, type StudyWrite } from "../studies/studies.ts";
@@ -103,7 +104,8 @@ export async function moveStudy(
   const placed = await placeAt(session, { ...stored, clinic_id }, target);
   if ("code" in placed) return placed;
   const { isDespite: _isDespite, ...columns } = placed;
-  await addRevision(session, stored, { ...columns, clinic_id, cause: "moved", cause_reason: reason }, actor);
+  const own = await ownColumns(session, stored, clinic_id);
+  await addRevision(session, stored, { ...columns, ...own, cause: "moved", cause_reason: reason }, actor);
   await auditCommand(session, "study move", [stored.fp, stored.patient_fp, target.patient.patient.fp], actor);
   return null;
 }
@@ -121,7 +123,8 @@ export async function takeBackStudy(
   const flagged = await flagForPatient(session, { ...stored, clinic_id }, null);
   const unmatched_reason = JSON.stringify(reasonOf("PERSON.TOOK_BACK", stored.patient_fp ?? "", reason));
   const taken = { patient_id: null, unmatched_reason, cause: "taken back", cause_reason: reason } as const;
-  await addRevision(session, stored, { ...flagged, clinic_id, ...taken }, actor);
+  const own = await ownColumns(session, stored, clinic_id);
+  await addRevision(session, stored, { ...flagged, ...own, ...taken }, actor);
   await auditCommand(session, "study take back", [stored.fp, stored.patient_fp], actor);
   return null;
 }
@@ -191,6 +194,12 @@ function withNote(snapshot: string | null, note: string): string | null {
 /** An imported study has no clinic of its own: each clinic that sees its patient may correct it. */
 function foreignStudy({ clinic_id }: StoredStudy, clinicId: number): Refusal | null {
   return clinic_id === null || clinic_id === clinicId ? null : refusal("STUDY.OTHER_CLINIC");
+}
+
+/** An imported study becomes the own one of the clinic that moves it, with the marks of its controls. */
+async function ownColumns(session: Session, stored: StoredStudy, clinicId: number): Promise<Partial<StudyWrite>> {
+  if (stored.clinic_id !== null) return {};
+  return { clinic_id: clinicId, quality: await qualityColumn(controlsOf(session, clinicId), stored, stored.quality) };
 }
 
 function withoutPatient({ patient_id }: StoredStudy): Refusal | null {

@@ -14,7 +14,7 @@ import {
   studyQualityText,
 } from "../../../shared/clinical/control/study-quality.ts";
 import { control, pushControls } from "../../server/controls.ts";
-import { connection, importEntities, keyPermissions, startServer } from "../../server/harness.ts";
+import { connection, importEntities, keyPermissions, patient, startServer } from "../../server/harness.ts";
 import { makeUser } from "../harness.ts";
 import { chemistry, measured, resultsClinic } from "../results-clinic.ts";
 
@@ -170,4 +170,44 @@ test("another clinic of the animal sees the state and releases nothing", async (
   expect([refused.status, refused.body.error.details.code]).toEqual([409, "STUDY.OTHER_CLINIC"]);
   expect((await page()).quality).not.toHaveProperty("released");
   expect(filed.fp).toBe(seen.fp);
+});
+
+test("an imported study gets the marks of the clinic's controls when a person moves it or takes it back", async () => {
+  const { server, ours, dog, staff } = await startClinic();
+  const other = patient({ name: "Duman" });
+  const imported = () => {
+    const { fp, modality, device_name, status, acquired_at, results, source } = chemistry(dog, [
+      measured("GLU", 90, "mg/dL"),
+    ]);
+    return {
+      ...{ type: "study", fp, patient_fp: dog.fp, modality, device_name, status, acquired_at },
+      ...{ results: results.map((result) => ({ ...result, flag: null, reference_range: null })), source },
+    };
+  };
+  const [moved, taken] = [imported(), imported()];
+  await importEntities(server.store, other, connection(other.fp, ours), moved, taken);
+  const read = async (fp: string) => (await staff.call<StudyPage>("GET", `/results/${fp}`)).body;
+  expect((await read(moved.fp)).quality).toBeNull();
+  const move = async (fp: string, patient_fp: string | null) =>
+    (await staff.call("POST", `/results/${fp}/move`, { revision: 1, patient_fp, reason: "wrong animal" })).status;
+  expect([await move(moved.fp, other.fp), await move(taken.fp, null)]).toEqual([200, 200]);
+  for (const { fp } of [moved, taken]) expect((await read(fp)).quality?.marks).toMatchObject([{ quality: "failed" }]);
+});
+
+test("rules and schedules keep the marks of earlier studies until the next control", async () => {
+  const { server, key, ours, dog, controls } = await startClinic();
+  const admin = await makeUser(server, "admin", ours);
+  const filed = chemistry(dog, [measured("CREA", 1, "mg/dL")], { acquired_at: "2026-11-20T11:00:00.000Z" });
+  await controls("10:00", { CREA: 0 });
+  await controls("10:30", { CREA: 2.5 });
+  await server.push(key, filed);
+  const read = async () => (await admin.call<StudyPage>("GET", `/results/${filed.fp}`)).body.quality?.marks;
+  const warned = [expect.objectContaining({ quality: "warning", rule: "1-2s" })];
+  expect(await read()).toEqual(warned);
+  const choice = { "1-2s": "reject" };
+  expect((await admin.call("PUT", "/quality/rules", { analyte: "CREA", choice })).status).toBe(200);
+  expect((await admin.call("PUT", "/quality/schedule", { device_id: "chem-1", every_days: 1 })).status).toBe(200);
+  expect(await read()).toEqual(warned);
+  await controls("11:30", { CREA: 0 });
+  expect(await read()).toEqual([expect.objectContaining({ quality: "failed", rule: "1-2s" })]);
 });

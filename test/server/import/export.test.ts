@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { demoEntities } from "../../../server/demo/data.ts";
 import type { MovementList } from "../../../server/dashboard/types/stock.ts";
 import type { Entity } from "../../../server/import/lines.ts";
-import { countUnmatched, exportEntities } from "../../../server/import/export.ts";
+import { countControls, countUnmatched, exportEntities } from "../../../server/import/export.ts";
 import { openStore } from "../../../server/database/open.ts";
 import type { Store } from "../../../server/database/store.ts";
 import { eventStatuses, eventTypes } from "../../../shared/api/calendar.ts";
@@ -22,6 +22,7 @@ import {
   temporaryDatabase,
 } from "../harness.ts";
 import { makeUser } from "../../dashboard/harness.ts";
+import { controlRun, pushQuality } from "../quality.ts";
 import { batch, event, item, soap } from "../records.ts";
 
 const [itself, gone] = [newFp("patient"), "2026-11-01T00:00:00.000Z"];
@@ -160,7 +161,7 @@ describe("an export", () => {
     await store.close();
   });
 
-  test("an export contains neither keys nor unmatched studies, which are counted", async () => {
+  test("an export contains neither keys nor unmatched studies and controls, which are counted", async () => {
     const ours = newFp("clinic");
     const one = full(patient());
     const entities = [clinic(ours), one, connection(one.fp, ours)];
@@ -168,9 +169,11 @@ describe("an export", () => {
     const key = await server.makeKey(ours, keyPermissions);
     const filed = study({ patient_fp: one.fp });
     await server.push(key, filed, study());
+    // It is of another device, so the study has no mark.
+    await pushQuality(server, key, controlRun({ source: { device_id: "chem-2" } }));
     const { revision: _r, dedupe_key: _d, source: _s, patient_hint: _h, ...published } = filed;
     expect(lines(await exported(server.store))).toEqual(lines([...entities, { type: "study", ...published }]));
-    expect(await countUnmatched(server.store)).toBe(1);
+    expect([await countUnmatched(server.store), await countControls(server.store)]).toEqual([1, 1]);
   });
 
   test("an export reads one snapshot, whatever is written at the same time", async () => {

@@ -25,7 +25,7 @@ import { actorOf } from "../commands.ts";
 import { filledText, markStudies, QUALITY_URL as URL, seriesNames, seriesOf } from "./shapes.ts";
 
 // What admins decide: targets of sheets, the own target of the first runs, rules and schedules. Rules and schedules leave the marks of
-// earlier studies as they are: they say how a control was judged when somebody read the result.
+// earlier studies as they are: else one click would change the results of years. The next control marks those since the last good one.
 
 const Values = Type.Union([
   ClosedObject({ mean: Type.Number(), sd: Type.Number() }),

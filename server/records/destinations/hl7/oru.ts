@@ -136,9 +136,11 @@ export function reportMessage(
       status: "D",
     }));
   const report = pdf === null ? [] : [pdfRow(pdf, before?.pdf === true ? "C" : "F")];
-  const all = [...rows, ...removed, ...report];
+  const measured = [...rows, ...removed];
+  const all = [...measured, ...report];
+  // A report with other words, such as those about a control, corrects no value.
   const isCorrection =
-    all.some(({ status }) => status === "C" || status === "D") || rows.some((row) => isLost(row, before));
+    measured.some(({ status }) => status === "C" || status === "D") || rows.some((row) => isLost(row, before));
   const isPending = results.some(({ value }) => value.type === "none" && value.isPending);
   const ofReport = isPending ? "P" : isCorrection ? "C" : "F";
   return { message: messageOf(held, all, { ...header, status: ofReport }), held };

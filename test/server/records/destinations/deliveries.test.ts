@@ -1,9 +1,13 @@
 import { expect, test } from "vitest";
+import type { StudyPage } from "../../../../server/dashboard/types/results/results.ts";
 import { query } from "../../../../server/database/query.ts";
 import { pruneDestinations } from "../../../../server/records/destinations/queue.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
+import { markText } from "../../../../shared/clinical/control/study-quality.ts";
+import { makeUser } from "../../../dashboard/harness.ts";
 import { clinic, importEntities, keyPermissions, study } from "../../harness.ts";
 import { controlIdOf, fieldOf } from "../../hl7-receiver.ts";
+import { control, pushControls } from "../../controls.ts";
 import { callerOf, startDestination } from "../../destinations.ts";
 import { assignStudy, moveStudy, reopenStudy } from "../../study-commands.ts";
 import { addUser } from "../../webhooks.ts";
@@ -106,6 +110,31 @@ test("a correction of an acknowledged study is C, and a change that the receiver
   await push(key, { ...filed, revision: 3, results: [glu(6)], source: message });
   expect(await receiver.take()).toEqual([]);
 });
+
+test.each([false, true])(
+  "a failed control is sent once as a comment and no correction, a warning and a release are not sent (PDF: %s)",
+  async (pdf) => {
+    const { app, push, key, pamuk, receiver, store, own } = await startDestination({ pdf });
+    const filed = study({ patient_fp: pamuk.fp, results: [glu(5)], acquired_at: "2026-11-20T10:00:00.000Z" });
+    await push(key, filed);
+    await receiver.take();
+    const controls = (at: string, z: number) => pushControls({ app }, key, control(`2026-11-20T${at}`, { GLU: z }));
+    await controls("08:00:00.000Z", 0);
+    await controls("09:00:00.000Z", 2.5);
+    expect(await receiver.take()).toEqual([]);
+    await controls("09:30:00.000Z", 4);
+    const segments = await receiver.take();
+    expect(summary(segments)).toBe(pdf ? "Pamuk GLU F  C F" : "Pamuk GLU F F");
+    expect(segments.filter((segment) => segment.startsWith("NTE"))).toEqual([
+      expect.stringContaining("GLU: run after a failed control at"),
+    ]);
+    const admin = await makeUser({ app, store, clock: { now: Date.parse(filed.acquired_at) } }, "admin", own);
+    const page = (await admin.call<StudyPage>("GET", `/results/${filed.fp}`)).body;
+    const seen = page.quality?.marks.map(markText) ?? [];
+    expect((await admin.call("POST", `/results/${filed.fp}/release`, { reason: "repeated", seen })).status).toBe(200);
+    expect(await receiver.take()).toEqual([]);
+  },
+);
 
 test("a correction that comes during an attempt follows it as C once that is acknowledged", async () => {
   const { file, revise, receiver } = await world();

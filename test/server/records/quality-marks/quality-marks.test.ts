@@ -8,6 +8,7 @@ import { newFp } from "../../../../shared/api/fp.ts";
 import type { ControlRun } from "../../../../shared/api/quality.ts";
 import type { PushedStudy, ReadStudy } from "../../../../shared/api/study.ts";
 import { findStoredStudy } from "../../../../server/records/studies/studies.ts";
+import { makeUser } from "../../../dashboard/harness.ts";
 import { clinic, connection, keyPermissions, patient, startServer, study } from "../../harness.ts";
 import { control, pushControls } from "../../controls.ts";
 
@@ -108,6 +109,27 @@ describe("the quality of a study", () => {
       ({ change }) => change === "changed",
     );
     expect(changed.map(({ fp }) => fp).toSorted()).toEqual([before.fp, between.fp].toSorted());
+  });
+
+  test("counts a control from its own time to the end of the day at which the next one is due", async () => {
+    const { server, push, controls, quality, studyAt } = await startClinic();
+    const admin = await makeUser(server, "admin", ours);
+    await controls(control(at(9), { GLU: 0, ALT: 0 }));
+    await admin.call("PUT", "/quality/schedule", { device_id: "chem-1", every_days: 1 });
+    const times = ["20T08:59:59.999", "20T09:00:00.000", "21T23:59:59.999", "22T00:00:01.000"];
+    const sent = times.map((time) => studyAt(`2026-11-${time}Z`));
+    server.clock.now += 7 * 86_400_000;
+    await push(...sent);
+    const found = await Promise.all(sent.map(async ({ fp }) => (await quality(fp))[0]));
+    expect(found).toEqual([undefined, "ok", "ok", "none"]);
+  });
+
+  test("is none after a control that nobody has named, also if the control comes late", async () => {
+    const { push, controls, quality, studyAt } = await startClinic();
+    const sent = studyAt(at(10));
+    await push(sent);
+    await controls(control(at(9), { GLU: 0 }, { level: null, lot: null }));
+    expect(await quality(sent.fp)).toEqual(["none", "none", "none"]);
   });
 
   test("is that of the time of each revision", async () => {

@@ -40,7 +40,9 @@ export function ChangeRules({
     void run(() => put({ analyte, choice: null })).then((isDone) => isDone && dialog?.close());
   return (
     <FormDialog title={t("rulesTitle", { analyte: title })} close={close} act={save} button={t("rulesButton")}>
-      <p class="quiet">{t("rulesWhy")}</p>
+      <p class="quiet">
+        {t("rulesWhy")} {t("marksStay")}
+      </p>
       {RULES.map((rule) => (
         <Field key={rule} label={rule} hint={ruleText(rule, language.value)}>
           <select name={rule}>

@@ -28,7 +28,9 @@ export function SetSchedule({
   };
   return (
     <FormDialog title={t("scheduleTitle")} close={close} act={save} button={t("scheduleButton")} isReady={id !== ""}>
-      <p class="quiet">{t("scheduleWhy")}</p>
+      <p class="quiet">
+        {t("scheduleWhy")} {t("marksStay")}
+      </p>
       <DeviceChoice
         devices={devices}
         chosen={id}

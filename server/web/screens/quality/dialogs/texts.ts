@@ -119,6 +119,10 @@ export const t = translations({
     "Today reminds you when one is due. The maker's manual says how often; many desk analyzers need one a month.",
     "Süresi gelince Bugün sayfası hatırlatır. Sıklığı üreticinin kılavuzu söyler; çoğu masaüstü analizör ayda bir ister.",
   ],
+  marksStay: [
+    "Earlier results keep their marks. Those since the last good control are marked again with the next one.",
+    "Önceki sonuçların işaretleri kalır. Son uygun kontrolden sonrakiler bir sonraki kontrolle yeniden işaretlenir.",
+  ],
   everyDays: ["Days between controls", "Kontroller arasındaki gün"],
   everyHint: ["Empty: no reminder", "Boş bırakılırsa hatırlatma yapılmaz"],
   scheduleButton: ["Save the schedule", "Sıklığı kaydet"],
