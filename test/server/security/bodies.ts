@@ -119,7 +119,6 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
       "POST changes/:batch/undo": {},
       "PUT orders/without-order/:fp": { charged: true },
       "PUT settings/retention": { report_links: 12, hints: null },
-      "POST owners/:fp/erase": { version: named.ownerVersion },
       "PUT owners/:fp": { ...facts, version: named.ownerVersion },
       "POST stock": { ...product, quantity: 1, lot: marker, expiry_date: null },
       "POST orders": { patient_fp: animal, device, panel: marker, tests: ["ALT"] },
@@ -166,6 +165,8 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
       "PUT quality/schedule": { device_id: device, every_days: 1 },
       "PUT notifications/quiet-hours": { quiet: null },
       "POST notifications/channels": { type: "email", target: `${marker}2@clinic.example` },
+      // The last one: it removes what others name.
+      "POST owners/:fp/erase": { version: named.ownerVersion },
     }),
   };
 }
