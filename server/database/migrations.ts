@@ -1109,6 +1109,7 @@ const qualityControl = ({ id, orderedText }: Engine) => `
     runs bigint not null default 0, counted bigint not null default 0,
     mean double precision, sd double precision,
     last_at bigint, recent_at bigint,
+    full_at bigint, full_mean double precision, full_sd double precision,
     unique (clinic_id, device_id, analyte, unit, material, level, lot)
   );
   create table control_target (

@@ -503,6 +503,10 @@ export interface Tables {
     last_at: number | null;
     /** Time of the oldest value that the overview judges. */
     recent_at: number | null;
+    /** Time of the 20th value that counts, and mean and SD of the values up to it; null before. */
+    full_at: number | null;
+    full_mean: number | null;
+    full_sd: number | null;
   };
   /** The targets of a series, each in force from its time until the next one. */
   control_target: {

@@ -30,10 +30,11 @@ export type SavedBy = { readonly userId: number } | { readonly keyId: number };
 /** Stores a revision. The same text again changes nothing. @returns false if the revision is stored with another text */
 export async function saveOwnProfile(
   session: Session,
-  { clinicId, ...profile }: { profile: string; text: string; by: SavedBy; now: number; clinicId: number },
+  { clinicId, by, ...profile }: { profile: string; text: string; by: SavedBy; now: number; clinicId: number },
 ): Promise<boolean> {
   const sha256 = createHash("sha256").update(profile.text).digest("hex");
-  await session.all(insert, { ...profile, clinicId, sha256 });
+  const saved = { userId: null, keyId: null, ...by };
+  await session.all(insert, { ...profile, ...saved, clinicId, sha256 });
   const stored = await session.first(byReference, { clinicId, profile: profile.profile });
   return stored?.sha256 === sha256;
 }
@@ -66,13 +67,24 @@ const byReference = query((db, p: { clinicId: number; profile: string }) =>
 );
 
 const insert = query(
-  (db, p: { profile: string; text: string; sha256: string; by: SavedBy; now: number; clinicId: number }) =>
+  (
+    db,
+    p: {
+      profile: string;
+      text: string;
+      sha256: string;
+      userId: number | null;
+      keyId: number | null;
+      now: number;
+      clinicId: number;
+    },
+  ) =>
     db
       .insertInto("own_profile")
       .values({
         ...{ profile: p.profile, text: p.text, sha256: p.sha256 },
         ...{ clinic_id: p.clinicId, saved_at: p.now },
-        ...("userId" in p.by ? { user_id: p.by.userId, api_key_id: null } : { user_id: null, api_key_id: p.by.keyId }),
+        ...{ user_id: p.userId, api_key_id: p.keyId },
       })
       .onConflict((conflict) => conflict.columns(["clinic_id", "profile"]).doNothing()),
   ({ clinicId }) => ({ clinics: [clinicId] }),

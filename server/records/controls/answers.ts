@@ -38,7 +38,7 @@ export async function answerQuestion(
   { device_id, sample, sent_level, ...named }: Omit<AnswerBody, "from">,
   fromAt: number,
   actor: Actor,
-): Promise<ChangedControls | undefined> {
+): Promise<ChangedControls[] | undefined> {
   const { clinicId } = actor;
   const key = { clinicId, device_id, sample, sentLevel: sent_level ?? "" };
   const kinds = await session.all(kindsOfSample, key);
@@ -49,10 +49,10 @@ export async function answerQuestion(
     ...{ author: actor.by, user_id: actor.userId, at: actor.now },
   });
   await auditCommand(session, `control name: ${named.level}, lot ${named.lot}`, [`${device_id} ${sample}`], actor);
-  await moveRuns(session, key, kinds);
+  const refreshed = await moveRuns(session, key, kinds);
   const analytes = [...new Set(kinds.map(({ analyte }) => analyte))];
-  const first = await session.first(firstOfSample, { ...key, from: fromAt });
-  return { deviceId: device_id, analytes, from: first?.at ?? actor.now };
+  const moved = await session.first(spanOfSample, { ...key, from: fromAt });
+  return [{ deviceId: device_id, analytes, from: moved?.at ?? actor.now, to: moved?.last ?? actor.now }, ...refreshed];
 }
 
 interface Sample {
@@ -68,7 +68,7 @@ type Kind = SentKind & { readonly analyte: string; readonly unit: string };
 type SentKind = Pick<ControlRunColumns, "material" | "level" | "lot" | "expires">;
 
 /** Moves the values of a sample to the series of its answers: one statement for each kind and answer, however many runs there are. */
-async function moveRuns(session: Session, key: Sample, kinds: readonly Kind[]): Promise<void> {
+async function moveRuns(session: Session, key: Sample, kinds: readonly Kind[]): Promise<ChangedControls[]> {
   const { clinicId, device_id } = key;
   const answers = await session.all(ofSample, key);
   const touched = new Set((await session.all(seriesOfSample, key)).flatMap(({ series_id: id }) => id ?? []));
@@ -85,7 +85,7 @@ async function moveRuns(session: Session, key: Sample, kinds: readonly Kind[]): 
     }
     await session.all(setNamed, { ...key, ...span });
   }
-  await refreshSeries(session, clinicId, touched);
+  return refreshSeries(session, clinicId, touched);
 }
 
 const ofSample = query((db, p: Sample) =>
@@ -151,10 +151,10 @@ const kindsOfSample = query((db, p: Sample) =>
     .where(isAsked),
 );
 
-const firstOfSample = query((db, p: Sample & { from: number }) =>
+const spanOfSample = query((db, p: Sample & { from: number }) =>
   db
     .selectFrom("control_run")
-    .select((select) => select.fn.min("measured_at").as("at"))
+    .select((select) => [select.fn.min("measured_at").as("at"), select.fn.max("measured_at").as("last")])
     .where("control_run.clinic_id", "=", p.clinicId)
     .where("control_run.device_id", "=", p.device_id)
     .where("control_run.sample", "=", p.sample)

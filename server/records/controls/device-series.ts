@@ -24,7 +24,7 @@ const measured = query((db, p: { clinicId: number; deviceId: string; from: numbe
     .selectFrom("control_series as series")
     .select(["series.id", "series.device_id", "series.analyte", "series.unit", "series.material", "series.level"])
     .select(["series.lot", "series.expires", "series.runs", "series.counted", "series.mean", "series.sd"])
-    .select(["series.last_at", "series.recent_at"])
+    .select(["series.last_at", "series.recent_at", "series.full_at", "series.full_mean", "series.full_sd"])
     .where("series.clinic_id", "=", p.clinicId)
     .where("series.device_id", "=", p.deviceId)
     .where((where) =>

@@ -1,6 +1,6 @@
 import type { JudgedRun } from "../../../shared/clinical/control/types.ts";
 import { query, type Session } from "../../database/query.ts";
-import { grouped, type JudgedValue, judgeValues, type TargetedSeries, type TargetRow } from "./judging.ts";
+import { grouped, type JudgedValue, judgeValues, levelOf, type TargetedSeries, type TargetRow } from "./judging.ts";
 import { type SeriesRow, seriesOfAnalyte } from "./series.ts";
 import { readSettings } from "./settings.ts";
 
@@ -62,7 +62,8 @@ export async function controlGroups(
     const values: StoredValue[] = [];
     for (const row of neededSeries(series, time.from)) values.push(...(await valuesOf(session, row, time)));
     const inOrder = values.toSorted(byTime);
-    const facts = { series, own: rules.get(of.analyte)?.value ?? null, timeZone };
+    const restarts = await restartsOf(session, { ...of, from: inOrder[0]?.measured_at ?? time.to, to: time.to });
+    const facts = { series, own: rules.get(of.analyte)?.value ?? null, timeZone, restarts };
     groups.push({ unit, series, values: inOrder, judged: judgeValues(inOrder, facts) });
   }
   return groups;
@@ -87,7 +88,7 @@ export function byTime(one: JudgedValue, other: JudgedValue): number {
 function neededSeries(series: readonly TargetedSeries[], from: number): TargetedSeries[] {
   const since = series.filter(({ last_at: last }) => last !== null && last >= from);
   const before = series.filter(({ last_at: last }) => last !== null && last < from);
-  const latest = [...grouped(before, ({ level }) => level).values()].flatMap(
+  const latest = [...grouped(before, levelOf).values()].flatMap(
     (level) => level.toSorted((one, other) => (other.last_at ?? 0) - (one.last_at ?? 0))[0] ?? [],
   );
   return [...since, ...latest];
@@ -102,6 +103,38 @@ async function valuesOf(
   const before = isRecent ? undefined : await session.first(valueBefore, { id, from });
   return session.all(valuesBetween, { id, from: isRecent ? recent : (before?.measured_at ?? 0), to });
 }
+
+/** Kinds of events after which no rule looks back. */
+export const RESTARTS = ["calibration", "maintenance"] as const;
+
+async function restartsOf(
+  session: Session,
+  during: { readonly clinicId: number; readonly deviceId: string; readonly from: number; readonly to: number },
+): Promise<number[]> {
+  return (await session.all(restarts, during)).map(({ at }) => at);
+}
+
+const restarts = query((db, p: { clinicId: number; deviceId: string; from: number; to: number }) =>
+  db
+    .selectFrom("device_event")
+    .select("at")
+    .where("clinic_id", "=", p.clinicId)
+    .where("device_id", "=", p.deviceId)
+    .where("at", ">=", p.from)
+    .where("at", "<=", p.to)
+    .where("event", "in", RESTARTS)
+    .orderBy("at"),
+);
+
+export const restartsOfClinic = query((db, p: { clinicId: number; from: number }) =>
+  db
+    .selectFrom("device_event")
+    .select(["device_id", "at"])
+    .where("clinic_id", "=", p.clinicId)
+    .where("at", ">=", p.from)
+    .where("event", "in", RESTARTS)
+    .orderBy("at"),
+);
 
 const zoneOf = query((db, p: { clinicId: number }) =>
   db.selectFrom("clinic_settings").select("time_zone").where("clinic_id", "=", p.clinicId),

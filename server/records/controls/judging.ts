@@ -1,7 +1,7 @@
 import { allowableErrorOf } from "../../../shared/clinical/control/allowable-error.ts";
 import { type ChosenRules, chooseRules } from "../../../shared/clinical/control/choose.ts";
 import { judge } from "../../../shared/clinical/control/rules.ts";
-import { biasOf, sigmaOf } from "../../../shared/clinical/control/statistics.ts";
+import { biasOf, OWN_TARGET_RUNS, sigmaOf } from "../../../shared/clinical/control/statistics.ts";
 import type { ControlPoint, JudgedRun, RuleChoice, Run } from "../../../shared/clinical/control/types.ts";
 import type { Target } from "../../dashboard/types/quality.ts";
 import { wallTime } from "../../dashboard/types/wall-time.ts";
@@ -11,6 +11,9 @@ import type { SeriesRow } from "./series.ts";
 
 /** Values of one run are measured within this time. */
 const RUN_MS = 2 * 3_600_000;
+
+/** A level of which a clinic has run no control for so long counts as given up. */
+export const IN_USE_MS = 90 * 86_400_000;
 
 /** A target in force from a time of measurement on. */
 export interface TargetRow extends Pick<Target, "mean" | "sd" | "basis" | "runs"> {
@@ -41,6 +44,8 @@ export interface JudgingFacts {
   readonly own: RuleChoice | null;
   /** IANA name; null for UTC. A run does not go over midnight. */
   readonly timeZone: string | null;
+  /** Times of calibrations and maintenance, ascending. All rows start again there, and no run goes over one. */
+  readonly restarts: readonly number[];
 }
 
 /** Groups items by the key of each, in their order. */
@@ -72,40 +77,55 @@ interface Placed {
   readonly point: ControlPoint;
   readonly series: TargetedSeries;
   readonly target: TargetRow;
+  readonly at: number;
 }
 interface PlacedRun {
   readonly at: number;
   readonly day: string;
+  /** The number of restarts before it. */
+  readonly restarted: number;
   readonly placed: Placed[];
 }
 
-/** Judges the values, which are in the order of measurement. A new lot or target starts all rows again, with the rules of its runs. */
+/** Judges the values, which are in the order of measurement. A new lot, a new target or a repair starts all rows again. */
 export function judgeValues(values: readonly JudgedValue[], facts: JudgingFacts): JudgedRun[] {
-  const runs = runsOf(values, facts);
-  const judged: JudgedRun[] = [];
-  for (const segment of segmentsOf(runs)) {
-    const used = new Set(segment.flatMap(({ placed }) => placed.map(({ series }) => series)));
-    const { choice } = rulesFor([...used], facts.own);
-    const asRuns = segment.map(({ at, placed }): Run => ({ at, points: placed.map(({ point }) => point) }));
-    judged.push(...judge(asRuns, choice));
-  }
-  return judged;
+  const inUse = new Map<string, Placed>();
+  const choices = new Map<Run, RuleChoice>();
+  const asRun = ({ at, placed }: PlacedRun): Run => {
+    for (const each of placed) inUse.set(each.point.level, each);
+    const last = Math.max(...placed.map((each) => each.at));
+    const used = [...inUse.values()].filter((each) => each.at > at - IN_USE_MS).map(({ series }) => series);
+    const run = { at, points: placed.map(({ point }) => point) };
+    choices.set(run, rulesFor(used, facts.own, last).choice);
+    return run;
+  };
+  const choiceOf = (run: Run) => choices.get(run) ?? {};
+  return segmentsOf(runsOf(values, facts)).flatMap((segment) => judge(segment.map(asRun), choiceOf, facts.restarts));
+}
+
+/** The name of a level among all materials of a device. */
+export function levelOf({ material, level }: Pick<SeriesRow, "material" | "level">): string {
+  return JSON.stringify([material, level]);
 }
 
 /** Groups values into runs: of the clinic's day, at most two hours apart, at most one of each level. */
-function runsOf(values: readonly JudgedValue[], { series, timeZone }: JudgingFacts): PlacedRun[] {
+function runsOf(values: readonly JudgedValue[], { series, timeZone, restarts }: JudgingFacts): PlacedRun[] {
   const byId = new Map(series.map((each) => [each.id, each]));
   const runs: PlacedRun[] = [];
+  let restarted = 0;
   for (const value of values) {
     const own = byId.get(value.series_id);
     const z = own === undefined ? null : zOf(value, own.targets);
     const target = own && targetAt(own.targets, value.measured_at);
     if (own === undefined || target === undefined || z === null) continue;
     const { measured_at: at } = value;
+    while ((restarts[restarted] ?? Number.POSITIVE_INFINITY) <= at) restarted += 1;
     const day = wallTime(at, timeZone ?? "UTC").date;
-    const placed = { point: { id: String(value.id), level: own.level, z }, series: own, target };
-    const open = runs.slice(-20).find((run) => run.day === day && at - run.at <= RUN_MS && lacks(run, own.level));
-    if (open === undefined) runs.push({ at, day, placed: [placed] });
+    const level = levelOf(own);
+    const placed = { point: { id: String(value.id), level, z }, series: own, target, at };
+    const isOpen = (run: PlacedRun) => run.day === day && run.restarted === restarted && at - run.at <= RUN_MS;
+    const open = runs.slice(-20).find((run) => isOpen(run) && lacks(run, level));
+    if (open === undefined) runs.push({ at, day, restarted, placed: [placed] });
     else open.placed.push(placed);
   }
   return runs;
@@ -132,17 +152,21 @@ function segmentsOf(runs: readonly PlacedRun[]): PlacedRun[][] {
   return segments;
 }
 
-/** The rules in force for the controls of an analyte, and why. */
+/**
+ * The rules in force at a time for the controls of an analyte, and why. Runs that come later do not change them.
+ * @param series of each level in use the lot
+ */
 export function rulesFor(
   series: readonly TargetedSeries[],
   own: RuleChoice | null,
+  at: number,
 ): { choice: RuleChoice; why: ChosenRules["why"] | "clinic" } {
   if (own !== null) return { choice: own, why: "clinic" };
-  const sigmas = series.map(sigmaOfSeries);
-  const known = sigmas.filter((sigma) => sigma !== null);
+  const isFull = series.every(({ full_at: full }) => full !== null && full <= at);
+  const known = series.map((each) => sigmaAt(each, at)).filter((sigma) => sigma !== null);
   return chooseRules({
-    levels: new Set(series.map(({ level }) => level)).size,
-    runs: series.length === 0 ? 0 : Math.min(...series.map(({ counted }) => counted)),
+    levels: new Set(series.map(levelOf)).size,
+    runs: isFull ? OWN_TARGET_RUNS : 0,
     sigma: known.length === 0 ? null : Math.min(...known),
   });
 }
@@ -164,4 +188,10 @@ export function sigmaOfSeries(series: TargetedSeries): number | null {
   const { mean, sd } = series;
   const cv = mean === null || sd === null || mean <= 0 ? null : (sd / mean) * 100;
   return sigmaOf({ allowable: allowableOf(series)?.percent ?? null, bias: biasOfSeries(series), cv });
+}
+
+/** Sigma of the first 20 runs by the target at a time, so that no later run changes which rules were in force. */
+function sigmaAt(series: TargetedSeries, at: number): number | null {
+  const { full_mean: mean, full_sd: sd } = series;
+  return sigmaOfSeries({ ...series, mean, sd, targets: series.targets.filter(({ from_at: from }) => from <= at) });
 }

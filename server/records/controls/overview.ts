@@ -4,7 +4,7 @@ import { stateAt } from "../../../shared/clinical/control/state.ts";
 import type { ControlledDevice, QualityBody, ShownSeries } from "../../dashboard/types/quality.ts";
 import { query, type Session } from "../../database/query.ts";
 import { listQuestions } from "./answers.ts";
-import { byTime, targetsOfClinic, withTargets } from "./history.ts";
+import { byTime, restartsOfClinic, targetsOfClinic, withTargets } from "./history.ts";
 import { grouped, type JudgedValue, judgeValues, type TargetedSeries } from "./judging.ts";
 import { readExplanations, violationId } from "./remarks.ts";
 import { currentSeries, isCurrent, type SeriesRow } from "./series.ts";
@@ -27,6 +27,7 @@ export async function readQuality(session: Session, asked: Asked): Promise<Quali
   const series = withTargets(await session.all(currentSeries, asked), await session.all(targetsOfClinic, asked));
   const values = await session.all(recentValues, asked);
   const oldest = Math.min(now, ...series.flatMap(({ recent_at: at }) => at ?? []));
+  const restarts = grouped(await session.all(restartsOfClinic, { clinicId, from: oldest }), (row) => row.device_id);
   const explained = await readExplanations(session, clinicId, oldest);
   const valuesOf = grouped(values, ({ series_id }) => series_id);
   const seriesOf = grouped(series, ({ device_id }) => device_id);
@@ -37,11 +38,14 @@ export async function readQuality(session: Session, asked: Asked): Promise<Quali
     const schedule = schedules.get(deviceId);
     const lastAt = latest(own);
     const maxAge = schedule === undefined || lastAt === null ? null : maxAgeMs(schedule.value, lastAt, asked.timeZone);
+    const restartsAt = (restarts.get(deviceId) ?? []).map(({ at }) => at);
     const groups = grouped(own, ({ analyte, unit }) => JSON.stringify([analyte, unit]));
     const shown = [...groups.values()].flatMap((group) => {
       const inOrder = group.flatMap(({ id }) => valuesOf.get(id) ?? []).toSorted(byTime);
       const chosen = rules.get(group[0]?.analyte ?? "")?.value ?? null;
-      const judged = judgeValues(inOrder, { series: group, own: chosen, timeZone: asked.timeZone });
+      const judged = judgeValues(inOrder, {
+        ...{ series: group, own: chosen, timeZone: asked.timeZone, restarts: restartsAt },
+      });
       return group.map((one) => {
         const ownIds = new Set((valuesOf.get(one.id) ?? []).map(({ id }) => String(id)));
         return shownSeries(one, { judged: runsWith(judged, ownIds), explained, maxAgeMs: maxAge, now });

@@ -22,15 +22,16 @@ export async function excludeValue(
   id: number,
   reason: string | null,
   actor: Required<AuditActor>,
-): Promise<ChangedControls | undefined> {
+): Promise<ChangedControls[] | undefined> {
   const { clinicId } = actor;
   const value = await session.first(byId, { id, clinicId });
   if (value === undefined) return undefined;
   const by = reason === null ? null : actor.by;
   await session.all(setExcluded, { id, clinicId, reason, by, at: reason === null ? null : actor.now });
   await auditCommand(session, reason === null ? "control include" : "control exclude", [String(id)], actor);
-  if (value.series_id !== null) await refreshSeries(session, clinicId, [value.series_id]);
-  return { deviceId: value.device_id, analytes: [value.analyte], from: value.measured_at };
+  const { device_id: deviceId, series_id: seriesId, analyte, measured_at: at } = value;
+  const refreshed = seriesId === null ? [] : await refreshSeries(session, clinicId, [seriesId]);
+  return [{ deviceId, analytes: [analyte], from: at, to: at }, ...refreshed];
 }
 
 /** Stores what a person did about a broken rule, in place of what was there. Needs a transaction. @returns false for an unknown value */

@@ -2,6 +2,7 @@ import type { ControlResult, ControlRun, DeviceEvent, QualityRecord } from "../.
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { ControlRunColumns, ControlValueColumns, DeviceEventColumns } from "../../database/schema.ts";
 import { answersFor } from "./answers.ts";
+import { RESTARTS } from "./history.ts";
 import { type NamedControl, nameControl, sampleOf } from "./naming.ts";
 import { type ChangedControls, refreshSeries, seriesFor } from "./series.ts";
 
@@ -29,11 +30,11 @@ export async function storeRecords(
     const isNew =
       record.kind === "control"
         ? await storeRun(session, storing, record, series)
-        : await storeEvent(session, storing, record);
+        : await storeEvent(session, storing, record, series);
     outcomes.push(isNew ? "stored" : "unchanged");
   }
-  await refreshSeries(session, storing.clinicId, series.ids());
-  return { outcomes, changed: series.changed() };
+  const refreshed = await refreshSeries(session, storing.clinicId, series.ids());
+  return { outcomes, changed: [...series.changed(), ...refreshed] };
 }
 
 /** The series that a batch of runs changes. Each is looked up once. */
@@ -41,7 +42,7 @@ class SeriesOfBatch {
   readonly #session: Session;
   readonly #clinicId: number;
   readonly #ids = new Map<string, number>();
-  readonly #changed = new Map<string, { analytes: Set<string>; from: number }>();
+  readonly #changed = new Map<string, { analytes: Set<string>; from: number; to: number }>();
 
   constructor(session: Session, clinicId: number) {
     this.#session = session;
@@ -54,16 +55,15 @@ class SeriesOfBatch {
     const name = JSON.stringify(key);
     const id = this.#ids.get(name) ?? (await seriesFor(this.#session, this.#clinicId, key));
     this.#ids.set(name, id);
-    this.note(run, [analyte]);
+    this.note(device_id, [analyte], Date.parse(run.measured_at));
     return id;
   }
 
-  /** Notes a new run. The first one of a device changes studies of all analytes, also before anybody names its sample. */
-  note({ source: { device_id: deviceId }, measured_at }: ControlRun, analytes: readonly string[]): void {
-    const at = Date.parse(measured_at);
-    const changed = this.#changed.get(deviceId) ?? { analytes: new Set<string>(), from: at };
-    for (const analyte of analytes) changed.analytes.add(analyte);
-    this.#changed.set(deviceId, { ...changed, from: Math.min(changed.from, at) });
+  /** Notes that controls of a device changed, or are judged otherwise, at a time. */
+  note(deviceId: string, analytes: readonly string[], at: number): void {
+    const before = this.#changed.get(deviceId) ?? { analytes: new Set<string>(), from: at, to: at };
+    for (const analyte of analytes) before.analytes.add(analyte);
+    this.#changed.set(deviceId, { ...before, from: Math.min(before.from, at), to: Math.max(before.to, at) });
   }
 
   ids(): Set<number> {
@@ -71,7 +71,10 @@ class SeriesOfBatch {
   }
 
   changed(): ChangedControls[] {
-    return [...this.#changed].map(([deviceId, { analytes, from }]) => ({ deviceId, analytes: [...analytes], from }));
+    return [...this.#changed].map(([deviceId, { analytes, ...span }]) => ({
+      ...{ deviceId, analytes: [...analytes] },
+      ...span,
+    }));
   }
 }
 
@@ -82,7 +85,8 @@ async function storeRun(session: Session, storing: Storing, run: ControlRun, ser
   const control = nameControl(row, answers);
   const inserted = await session.first(insertRun, { ...row, named: control === null ? 0 : 1 });
   if (inserted === undefined) return false;
-  series.note(run, []);
+  // The first run of a device changes studies of all analytes, also before anybody names its sample.
+  series.note(row.device_id, [], row.measured_at);
   const values: ControlValueColumns[] = [];
   for (const result of run.results) {
     const seriesId = control === null ? null : await series.find(run, result, control);
@@ -92,7 +96,12 @@ async function storeRun(session: Session, storing: Storing, run: ControlRun, ser
   return true;
 }
 
-async function storeEvent(session: Session, { clinicId, now, by }: Storing, event: DeviceEvent): Promise<boolean> {
+async function storeEvent(
+  session: Session,
+  { clinicId, now, by }: Storing,
+  event: DeviceEvent,
+  series: SeriesOfBatch,
+): Promise<boolean> {
   const row: DeviceEventColumns = {
     ...{ fp: event.fp, clinic_id: clinicId, dedupe_key: event.dedupe_key },
     ...{ device_id: event.source.device_id, device_name: event.device_name },
@@ -102,7 +111,13 @@ async function storeEvent(session: Session, { clinicId, now, by }: Storing, even
     ...{ author: by?.name ?? null, user_id: by?.userId ?? null },
   };
   if ((await session.first(knownEvent, keyOf(row))) !== undefined) return false;
-  return (await session.first(insertEvent, row)) !== undefined;
+  if ((await session.first(insertEvent, row)) === undefined) return false;
+  if (RESTARTS.some((kind) => kind === row.event)) {
+    const judged = await session.all(analytesOfDevice, { clinicId, deviceId: row.device_id });
+    const analytes = judged.map(({ analyte }) => analyte);
+    if (analytes.length > 0) series.note(row.device_id, analytes, row.at);
+  }
+  return true;
 }
 
 function runRow({ clinicId, now, by }: Storing, run: ControlRun): Omit<ControlRunColumns, "named"> {
@@ -144,6 +159,15 @@ interface RecordKey {
 function keyOf(row: Pick<ControlRunColumns, "clinic_id" | "fp" | "device_id" | "dedupe_key">): RecordKey {
   return { clinicId: row.clinic_id, fp: row.fp, deviceId: row.device_id, dedupeKey: row.dedupe_key };
 }
+
+const analytesOfDevice = query((db, p: { clinicId: number; deviceId: string }) =>
+  db
+    .selectFrom("control_series")
+    .select("analyte")
+    .distinct()
+    .where("clinic_id", "=", p.clinicId)
+    .where("device_id", "=", p.deviceId),
+);
 
 const knownRun = query((db, p: RecordKey) =>
   db

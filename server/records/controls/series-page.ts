@@ -11,7 +11,16 @@ import type {
 } from "../../dashboard/types/quality.ts";
 import { query, type Session } from "../../database/query.ts";
 import { type ControlGroup, controlGroups, type StoredValue } from "./history.ts";
-import { allowableOf, biasOfSeries, rulesFor, sigmaOfSeries, type TargetedSeries, zOf } from "./judging.ts";
+import {
+  allowableOf,
+  biasOfSeries,
+  IN_USE_MS,
+  levelOf,
+  rulesFor,
+  sigmaOfSeries,
+  type TargetedSeries,
+  zOf,
+} from "./judging.ts";
 import { runsWith, shownSeries, timestamp } from "./overview.ts";
 import { readExplanations, violationId } from "./remarks.ts";
 import { firstAt, firstRuns, type SeriesRow } from "./series.ts";
@@ -49,7 +58,7 @@ export async function readSeries(session: Session, row: SeriesRow, asked: Asked)
     schedule === undefined || row.last_at === null ? null : maxAgeMs(schedule.value, row.last_at, asked.timeZone);
   const chosen = rules.get(analyte);
   const events = await eventsOf(session, group, series, asked);
-  const inForce = rulesFor(levelsOf(group, series), chosen?.value ?? null);
+  const inForce = rulesFor(levelsOf(group, series, now), chosen?.value ?? null, now);
   return {
     series: shownSeries(series, { judged, explained, maxAgeMs: age, now }),
     target: targetOf(series),
@@ -66,13 +75,13 @@ export async function readSeries(session: Session, row: SeriesRow, asked: Asked)
 }
 
 /** The series that are judged together with this one: of each level the lot in use. */
-function levelsOf({ series }: ControlGroup, own: TargetedSeries): TargetedSeries[] {
+function levelsOf({ series }: ControlGroup, own: TargetedSeries, now: number): TargetedSeries[] {
   const levels = new Map<string, TargetedSeries>();
   for (const each of series) {
-    const known = levels.get(each.level);
-    if (each.last_at !== null && (known?.last_at ?? 0) < each.last_at) levels.set(each.level, each);
+    const since = levels.get(levelOf(each))?.last_at ?? now - IN_USE_MS;
+    if (each.last_at !== null && since < each.last_at) levels.set(levelOf(each), each);
   }
-  return [...levels.set(own.level, own).values()];
+  return [...levels.set(levelOf(own), own).values()];
 }
 
 function targetOf({ targets }: TargetedSeries): Target | null {

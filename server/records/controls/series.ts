@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { hasAllowableError } from "../../../shared/clinical/control/allowable-error.ts";
 import { OWN_TARGET_RUNS, statisticsOf } from "../../../shared/clinical/control/statistics.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { ControlSeriesKey } from "../../database/schema.ts";
@@ -13,8 +14,9 @@ export interface ChangedControls {
   readonly deviceId: string;
   /** Codes of the analytes. */
   readonly analytes: readonly string[];
-  /** Time of the first changed run, ms since 1970. */
+  /** Times of the first and the last changed run, ms since 1970. */
   readonly from: number;
+  readonly to: number;
 }
 
 export interface SeriesRow extends ControlSeriesKey {
@@ -26,6 +28,9 @@ export interface SeriesRow extends ControlSeriesKey {
   readonly sd: number | null;
   readonly last_at: number | null;
   readonly recent_at: number | null;
+  readonly full_at: number | null;
+  readonly full_mean: number | null;
+  readonly full_sd: number | null;
 }
 
 /** Finds or makes the series of a control's analyte. An expiry that was unknown is filled in. @returns its id */
@@ -51,26 +56,51 @@ export async function findSeries(session: Session, clinicId: number, id: string)
   return /^[1-9]\d{0,14}$/.test(id) ? session.first(byId, { clinicId, id: Number(id) }) : undefined;
 }
 
-/** Derives numbers, statistics and the target of series from their values. Run it at the end of each write. */
-export async function refreshSeries(session: Session, clinicId: number, ids: Iterable<number>): Promise<void> {
+/**
+ * Derives numbers, statistics and the target of series from their values. Run it at the end of each write.
+ * @returns the controls that are judged otherwise by it: a value among the first 20 changes the target and the rules of others
+ */
+export async function refreshSeries(
+  session: Session,
+  clinicId: number,
+  ids: Iterable<number>,
+): Promise<ChangedControls[]> {
+  const changed: ChangedControls[] = [];
   for (const id of ids) {
-    if (await removeEmpty(session, clinicId, id)) continue;
+    const before = await session.first(byId, { clinicId, id });
+    if (before === undefined || (await removeEmpty(session, clinicId, id))) continue;
+    const targetBefore = await session.first(derivedTarget, { id });
     const all = await session.first(totals, { id });
     const counted = all?.counted ?? 0;
     const mean = counted < 2 ? null : (all?.mean ?? null);
     // E[v²] - E[v]² loses digits, and a control's CV of 0.1 % leaves ten of them.
     const variance = mean === null ? 0 : (((all?.squares ?? 0) - mean * mean) * counted) / (counted - 1);
     const recent = await session.first(nthLast, { id });
+    const first = await firstRuns(session, id);
+    const [lastAt, firstTime] = [all?.last_at ?? null, await firstAt(session, id)];
     await session.all(setTotals, {
       ...{ id, clinicId, counted, mean, sd: mean === null ? null : Math.sqrt(Math.max(0, variance)) },
-      ...{
-        runs: all?.runs ?? 0,
-        lastAt: all?.last_at ?? null,
-        recentAt: recent?.measured_at ?? all?.first_at ?? null,
-      },
+      ...{ runs: all?.runs ?? 0, lastAt, recentAt: recent?.measured_at ?? all?.first_at ?? null },
+      ...{ fullAt: first?.at ?? null, fullMean: first?.mean ?? null, fullSd: first?.sd ?? null },
     });
-    await deriveTarget(session, id);
+    await deriveTarget(session, id, first);
+    const target = await session.first(derivedTarget, { id });
+    const isNewTarget = target?.mean !== targetBefore?.mean || target?.sd !== targetBefore?.sd;
+    const span = isNewTarget ? { from: firstTime ?? 0, to: LAST } : rulesSpan(before, first);
+    if (span !== null) changed.push({ deviceId: before.device_id, analytes: [before.analyte], ...span });
   }
+  return changed;
+}
+
+const LAST = Number.MAX_SAFE_INTEGER;
+
+/** The time in which other rules are in force by other first runs; null if none. */
+function rulesSpan(before: SeriesRow, first: FirstRuns | null): { from: number; to: number } | null {
+  const [old, now] = [before.full_at ?? LAST, first?.at ?? LAST];
+  // Only an analyte with a published allowable error has a sigma, which the first runs decide for all later ones.
+  const isOtherSigma = hasAllowableError(before.analyte) && before.full_mean !== (first?.mean ?? null);
+  if (old === now && !isOtherSigma) return null;
+  return { from: Math.min(old, now), to: isOtherSigma ? LAST : Math.max(old, now) };
 }
 
 /** Removes a series that a corrected answer left without values, unless a person set its target. @returns whether it did */
@@ -85,7 +115,7 @@ async function removeEmpty(session: Session, clinicId: number, id: number): Prom
  * Derives the target of a series for which no person set one: what the device printed with its first run, else mean and SD of the
  * first runs. It follows the order of measurement, so that runs may arrive in any order.
  */
-async function deriveTarget(session: Session, id: number): Promise<void> {
+async function deriveTarget(session: Session, id: number, first: FirstRuns | null): Promise<void> {
   if ((await session.first(ofPerson, { id })) !== undefined) return;
   await session.all(removeDerived, { id });
   const printed = await session.first(firstPrinted, { id });
@@ -95,7 +125,6 @@ async function deriveTarget(session: Session, id: number): Promise<void> {
       await session.all(insertDerived, { id, mean, sd, basis: "device", runs: null, at });
     return;
   }
-  const first = await firstRuns(session, id);
   if (first === null || first.sd <= 0) return;
   const { mean, sd, runs, at } = first;
   await session.all(insertDerived, { id, mean, sd, runs, basis: "provisional", at });
@@ -106,11 +135,18 @@ export async function firstAt(session: Session, id: number): Promise<number | nu
   return (await session.first(firstOfSeries, { id }))?.at ?? null;
 }
 
-/** Mean and SD of the first 20 values of a series that count; null before. `values` are in the order of measurement. */
-export async function firstRuns(
-  session: Session,
-  id: number,
-): Promise<{ mean: number; sd: number; runs: number; at: number; values: { id: number; value: number }[] } | null> {
+interface FirstRuns {
+  readonly mean: number;
+  readonly sd: number;
+  readonly runs: number;
+  /** Time of the last one. */
+  readonly at: number;
+  /** In the order of measurement. */
+  readonly values: readonly { readonly id: number; readonly value: number }[];
+}
+
+/** Mean and SD of the first 20 values of a series that count; null before. */
+export async function firstRuns(session: Session, id: number): Promise<FirstRuns | null> {
   const rows = await session.all(firstCounted, { id });
   const values = rows.flatMap((row) => (row.value === null ? [] : [{ id: row.id, value: row.value }]));
   const statistics = values.length < OWN_TARGET_RUNS ? null : statisticsOf(values.map(({ value }) => value));
@@ -121,6 +157,7 @@ export async function firstRuns(
 const columns = [
   ...(["id", "device_id", "analyte", "unit", "material", "level", "lot", "expires"] as const),
   ...(["runs", "counted", "mean", "sd", "last_at", "recent_at"] as const),
+  ...(["full_at", "full_mean", "full_sd"] as const),
 ] as const;
 
 type Key = ControlSeriesKey & { readonly clinic_id: number };
@@ -234,6 +271,9 @@ const setTotals = query(
       sd: number | null;
       lastAt: number | null;
       recentAt: number | null;
+      fullAt: number | null;
+      fullMean: number | null;
+      fullSd: number | null;
     },
   ) =>
     db
@@ -241,9 +281,19 @@ const setTotals = query(
       .set({
         ...{ runs: p.runs, counted: p.counted, mean: p.mean, sd: p.sd },
         ...{ last_at: p.lastAt, recent_at: p.recentAt },
+        ...{ full_at: p.fullAt, full_mean: p.fullMean, full_sd: p.fullSd },
       })
       .where("id", "=", p.id),
   ({ clinicId }) => ({ clinics: [clinicId] }),
+);
+
+const derivedTarget = query((db, p: { id: number }) =>
+  db
+    .selectFrom("control_target")
+    .select(["mean", "sd"])
+    .where("series_id", "=", p.id)
+    .where("user_id", "is", null)
+    .limit(1),
 );
 
 const ofPerson = query((db, p: { id: number }) =>

@@ -64,7 +64,7 @@ async function changedSince(
   now: number,
 ): Promise<ChangedControls> {
   const first = from === 0 ? ((await firstAt(session, id)) ?? now) : from;
-  return { deviceId: device_id, analytes: [analyte], from: first };
+  return { deviceId: device_id, analytes: [analyte], from: first, to: Number.MAX_SAFE_INTEGER };
 }
 
 /** Stores a target from a time on. One for all runs replaces the others. */

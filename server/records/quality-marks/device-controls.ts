@@ -2,12 +2,15 @@ import { type QualityState, stateAt } from "../../../shared/clinical/control/sta
 import type { JudgedRun } from "../../../shared/clinical/control/types.ts";
 import { query, type Session } from "../../database/query.ts";
 import { controlHistory } from "../controls/history.ts";
+import { levelOf } from "../controls/judging.ts";
+import { seriesOfAnalyte } from "../controls/series.ts";
 import { maxAgeMs, readSettings } from "../controls/settings.ts";
-import { markedFrom, placeOf } from "./marks.ts";
+import { markedFrom, markedUntil, placeOf } from "./marks.ts";
 
 /** The runs of an analyte from a time on, with those before it that decide the state then. */
 interface History {
   readonly from: number;
+  readonly to: number;
   readonly runs: readonly JudgedRun[];
   /** The states between two runs, which are the same. */
   readonly states: Map<string, QualityState>;
@@ -20,6 +23,10 @@ interface Schedule {
 }
 
 const ALL = Number.MIN_SAFE_INTEGER;
+const LAST = Number.MAX_SAFE_INTEGER;
+
+/** How far the controls after a moment are read at first. Rows of rules end and the next controls are run in it. */
+const AHEAD_MS = 60 * 86_400_000;
 
 /** The controls of one device in one transaction. What several studies need is read once. */
 export class DeviceControls {
@@ -27,6 +34,7 @@ export class DeviceControls {
   readonly #clinicId: number;
   readonly #deviceId: string;
   readonly #histories = new Map<string, History>();
+  readonly #lastOfLevels = new Map<string, ReadonlyMap<string, number>>();
   #firstAt: Promise<number | null> | undefined;
   #schedule: Promise<Schedule> | undefined;
 
@@ -44,23 +52,38 @@ export class DeviceControls {
 
   /** The state of an analyte's controls at a moment. */
   async stateOf(analyte: string, at: number): Promise<QualityState> {
-    const state = await this.#stateIn(await this.#history(analyte, at), at);
-    const history = await this.#history(analyte, at);
+    const history = await this.#historyAhead(analyte, at);
+    const state = await this.#stateIn(history, at);
     const first = history.runs[0]?.run.at ?? Number.POSITIVE_INFINITY;
     // A state that is as old as the first run that was read may be older.
     const isCut = history.from !== ALL && state.rule !== undefined && (state.since ?? ALL) <= first;
-    return isCut ? this.#stateIn(await this.#history(analyte, ALL), at) : state;
+    return isCut ? this.#stateIn(await this.#history(analyte, ALL, history.to), at) : state;
   }
 
   /** The time from which studies may have other marks, if controls of these analytes changed from `from` on. */
   async markedFrom(analytes: readonly string[], from: number): Promise<number> {
     let start = from;
     for (const analyte of analytes) {
-      const { runs } = await this.#history(analyte, from);
-      const since = markedFrom(runs, from) ?? markedFrom((await this.#history(analyte, ALL)).runs, from) ?? ALL;
+      const { runs, to } = await this.#history(analyte, from, from + AHEAD_MS);
+      const since = markedFrom(runs, from) ?? markedFrom((await this.#history(analyte, ALL, to)).runs, from) ?? ALL;
       start = Math.min(start, since);
     }
     return start;
+  }
+
+  /** The time up to which studies may have other marks, if controls of these analytes changed from `from` to `to`. */
+  async markedUntil(analytes: readonly string[], { from, to }: { from: number; to: number }): Promise<number> {
+    // A study is marked from the first control of the device on.
+    const next = await this.#session.first(runAfter, { ...this.#key(), at: to });
+    let end = next?.at ?? LAST;
+    for (const analyte of analytes) {
+      if (end === LAST) break;
+      const levels = await this.#levels(analyte);
+      const changed = [...levels].flatMap(([level, last]) => (last >= from ? [level] : []));
+      const { runs } = await this.#history(analyte, from, to + AHEAD_MS);
+      end = Math.max(end, markedUntil(runs, to, changed) ?? LAST);
+    }
+    return end;
   }
 
   async #stateIn({ runs, states }: History, at: number): Promise<QualityState> {
@@ -85,18 +108,38 @@ export class DeviceControls {
     return { everyDays: schedules.get(this.#deviceId)?.value ?? null, timeZone: zone?.time_zone ?? null };
   }
 
-  async #history(analyte: string, from: number): Promise<History> {
+  /** The runs since a moment, as far as the next one of each level after it. */
+  async #historyAhead(analyte: string, at: number): Promise<History> {
+    const history = await this.#history(analyte, at, at + AHEAD_MS);
+    if (history.to === LAST) return history;
+    const ahead = history.runs.slice(placeOf(history.runs, at)).flatMap(({ run }) => run.points);
+    const seen = new Set(ahead.map(({ level }) => level));
+    const isShort = [...(await this.#levels(analyte))].some(([level, last]) => last > history.to && !seen.has(level));
+    return isShort ? this.#history(analyte, at, LAST) : history;
+  }
+
+  /** The last value of each level of an analyte that has values which count. */
+  async #levels(analyte: string): Promise<ReadonlyMap<string, number>> {
+    const known = this.#lastOfLevels.get(analyte);
+    if (known !== undefined) return known;
+    const levels = new Map<string, number>();
+    for (const series of await this.#session.all(seriesOfAnalyte, { ...this.#key(), analyte })) {
+      const level = levelOf(series);
+      if (series.counted > 0) levels.set(level, Math.max(levels.get(level) ?? ALL, series.last_at ?? ALL));
+    }
+    this.#lastOfLevels.set(analyte, levels);
+    return levels;
+  }
+
+  async #history(analyte: string, fromAtMost: number, toAtLeast: number): Promise<History> {
     const known = this.#histories.get(analyte);
-    if (known !== undefined && known.from <= from) return known;
-    const runs = await controlHistory(
-      this.#session,
-      this.#clinicId,
-      this.#deviceId,
-      analyte,
-      from,
-      Number.MAX_SAFE_INTEGER,
-    );
-    const history = { from, runs, states: new Map<string, QualityState>() };
+    if (known !== undefined && known.from <= fromAtMost && known.to >= toAtLeast) return known;
+    const from = Math.min(fromAtMost, known?.from ?? fromAtMost);
+    // Half as far again each time, so that the studies of years are marked by a few reads.
+    const further = known === undefined || toAtLeast === LAST ? 0 : Math.max(0, (toAtLeast - known.from) / 2);
+    const to = Math.max(known?.to ?? ALL, Math.min(LAST, Math.round(toAtLeast + further)));
+    const runs = await controlHistory(this.#session, this.#clinicId, this.#deviceId, analyte, from, to);
+    const history = { from, to, runs, states: new Map<string, QualityState>() };
     this.#histories.set(analyte, history);
     return history;
   }
@@ -112,6 +155,17 @@ const firstRun = query((db, p: { clinicId: number; deviceId: string }) =>
     .select("measured_at as at")
     .where("clinic_id", "=", p.clinicId)
     .where("device_id", "=", p.deviceId)
+    .orderBy("measured_at")
+    .limit(1),
+);
+
+const runAfter = query((db, p: { clinicId: number; deviceId: string; at: number }) =>
+  db
+    .selectFrom("control_run")
+    .select("measured_at as at")
+    .where("clinic_id", "=", p.clinicId)
+    .where("device_id", "=", p.deviceId)
+    .where("measured_at", ">", p.at)
     .orderBy("measured_at")
     .limit(1),
 );

@@ -3,6 +3,7 @@ import type { QualityState } from "../../../shared/clinical/control/state.ts";
 import { markText, type QualityMark, type StudyQuality } from "../../../shared/clinical/control/study-quality.ts";
 import type { JudgedRun } from "../../../shared/clinical/control/types.ts";
 import { analyteOf } from "../../../shared/clinical/units/shown-result.ts";
+import { IN_USE_MS } from "../controls/judging.ts";
 import { rowFor } from "../studies/stored-results.ts";
 
 // The marks of a study, from the states of its device's controls. Pure: the order in which controls and studies came changes nothing.
@@ -69,9 +70,6 @@ export function placeOf(runs: readonly JudgedRun[], at: number): number {
   return from;
 }
 
-/** A level of which a clinic has run no control for so long counts as given up. */
-const IN_USE_MS = 90 * 86_400_000;
-
 /**
  * Returns the time from which studies may have other marks, if controls of an analyte changed from `from` on: that of the last good
  * control before, of the level that has the oldest one. Null if a level has none among these runs.
@@ -87,6 +85,30 @@ export function markedFrom(runs: readonly JudgedRun[], from: number): number | n
     start = Math.min(start, good.run.at);
   }
   return start;
+}
+
+/** Values of a level after which no rule looks back: a row of 10x. */
+const ROW_VALUES = 10;
+
+/**
+ * Returns the time up to which studies may have other marks, if controls of an analyte changed up to `to`: each level has then as many
+ * values as a rule looks back, and one that breaks none. Null if these runs do not reach so far.
+ * @param levels those that have values since the change
+ */
+export function markedUntil(runs: readonly JudgedRun[], to: number, levels: readonly string[]): number | null {
+  const left = new Map(levels.map((level) => [level, ROW_VALUES + 1]));
+  let until = to;
+  for (const { run, violations } of runs.slice(placeOf(runs, to))) {
+    if (left.size === 0) break;
+    until = run.at;
+    for (const { id, level } of run.points) {
+      const count = (left.get(level) ?? 0) - 1;
+      const isBroken = violations.some(({ points }) => points.includes(id));
+      if (count > 0) left.set(level, count);
+      else if (!isBroken) left.delete(level);
+    }
+  }
+  return left.size === 0 ? until : null;
 }
 
 function isGood({ run, violations }: JudgedRun, level: string): boolean {

@@ -6,6 +6,7 @@ import { query, type Session } from "../../database/query.ts";
 import type { OptionalStudyColumns, StudyColumns } from "../../database/schema.ts";
 import { announceStudy } from "../changes/clinic-studies.ts";
 import type { ChangedControls } from "../controls/series.ts";
+import { grouped } from "../controls/judging.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { parseStored } from "../studies/study-content.ts";
 import { DeviceControls } from "./device-controls.ts";
@@ -67,13 +68,17 @@ export async function remarkStudies(
   changed: readonly ChangedControls[],
   now: number,
 ): Promise<void> {
-  for (const change of changed) await remarkDevice(session, clinicId, change, now);
+  for (const [deviceId, changes] of grouped(changed, (change) => change.deviceId)) {
+    const analytes = [...new Set(changes.flatMap((change) => change.analytes))];
+    const [from, to] = [Math.min(...changes.map((each) => each.from)), Math.max(...changes.map((each) => each.to))];
+    await remarkDevice(session, clinicId, { deviceId, analytes, from, to }, now);
+  }
 }
 
 async function remarkDevice(
   session: Session,
   clinicId: number,
-  { deviceId, analytes, from }: ChangedControls,
+  { deviceId, analytes, from, to }: ChangedControls,
   now: number,
 ): Promise<void> {
   const of = controlsOf(session, clinicId);
@@ -82,10 +87,11 @@ async function remarkDevice(
   // Without a control nothing was ever marked.
   if (firstAt === null) return;
   const start = await controls.markedFrom(analytes, from);
+  const end = await controls.markedUntil(analytes, { from, to });
   // No earlier study has a mark. A level that never passed would otherwise read all studies of the clinic with each control.
   let place = { at: Math.max(firstAt, start - COLLECTED_MS), id: 0 };
   for (;;) {
-    const studies = await session.all(measuredAfter, { clinicId, ...place, limit: STUDIES_PER_READ });
+    const studies = await session.all(measuredBetween, { clinicId, ...place, end, limit: STUDIES_PER_READ });
     for (const study of studies) {
       if (deviceOf(study) !== deviceId) continue;
       const quality = await qualityColumn(of, study, study.quality);
@@ -115,8 +121,8 @@ const write = query(
   ({ patientId }) => ({ patients: [patientId] }),
 );
 
-const measuredAfter = checked(
-  query((db, p: { clinicId: number; at: number; id: number; limit: number }) =>
+const measuredBetween = checked(
+  query((db, p: { clinicId: number; at: number; id: number; end: number; limit: number }) =>
     db
       .selectFrom("study")
       .leftJoin("patient", "patient.id", "study.patient_id")
@@ -124,6 +130,7 @@ const measuredAfter = checked(
       .select(["study.id", "study.patient_id", "study.source", "study.snapshot", "patient.fp as patient_fp"])
       .where("study.clinic_id", "=", p.clinicId)
       .where((where) => where(where.refTuple("study.acquired_at", "study.id"), ">", where.tuple(p.at, p.id)))
+      .where("study.acquired_at", "<=", p.end)
       .orderBy("study.acquired_at")
       .orderBy("study.id")
       .limit(p.limit),

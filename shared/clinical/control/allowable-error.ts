@@ -60,6 +60,11 @@ export function allowableErrorOf(
   return percent === null ? null : { percent, source: row.source };
 }
 
+/** Whether a sigma of an analyte can be known. */
+export function hasAllowableError(analyte: string): boolean {
+  return rows.some((row) => row.use === "sigma" && row.analyte === analyte);
+}
+
 /** @returns null if the unit of the target is unknown, so that the low values are too */
 function percentAt(
   percent: number,

@@ -41,10 +41,15 @@ const newRows = (): Rows => ({ "2-2s": new Map(), "4-1s": new Map(), "10x": new 
  *
  * A run that lacks a level of the run before starts the rows over all levels again; it does not end the row of a level.
  *
+ * @param choice the rules in force, or those of each run
  * @param restarts times, ascending, from which all rows start again: a new lot or target, a repair. Milliseconds since 1970
  * @returns the runs with the violations of the rules in force, each by the run with its last value
  */
-export function judge(runs: readonly Run[], choice: RuleChoice, restarts: readonly number[] = []): JudgedRun[] {
+export function judge(
+  runs: readonly Run[],
+  choice: RuleChoice | ((run: Run) => RuleChoice),
+  restarts: readonly number[] = [],
+): JudgedRun[] {
   let rows = newRows();
   let before: Run | undefined;
   let next = 0;
@@ -53,7 +58,8 @@ export function judge(runs: readonly Run[], choice: RuleChoice, restarts: readon
     if (before !== undefined && !hasLevelsOf(run, before))
       for (const row of Object.values(rows)) row.delete(ALL_LEVELS);
     before = run;
-    return judged(run, [...ofValues(run), ...ofRun(run), ...ofRows(run, rows)], choice);
+    const inForce = typeof choice === "function" ? choice(run) : choice;
+    return judged(run, [...ofValues(run), ...ofRun(run), ...ofRows(run, rows)], inForce);
   });
 }
 

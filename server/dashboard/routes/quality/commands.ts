@@ -111,7 +111,7 @@ function answerRoute(app: FastifyInstance, { store, now }: DashboardContext): vo
     await store.transaction(async (session) => {
       const changed = await answerQuestion(session, answer, fromAt, actorOf(request, now()));
       if (changed === undefined) throw new ApiError("RECORD.NOT_FOUND", "This sample");
-      await markStudies(session, request, [changed], now());
+      await markStudies(session, request, changed, now());
     });
     return {};
   });
@@ -125,7 +125,7 @@ function remarkRoutes(app: FastifyInstance, { store, now }: DashboardContext): v
       const id = /^[1-9]\d{0,14}$/.test(value) ? Number(value) : 0;
       const changed = await excludeValue(session, id, reason, actorOf(request, now()));
       if (changed === undefined) throw new ApiError("RECORD.NOT_FOUND", "This value");
-      await markStudies(session, request, [changed], now());
+      await markStudies(session, request, changed, now());
     });
     return {};
   };

@@ -121,7 +121,7 @@ async function storeLines(
   }
   const analytes = [...new Set(all.flatMap((changed) => changed.analytes))];
   const from = Math.min(...all.map((changed) => changed.from));
-  await markStudies(session, request, [{ deviceId: device_id, analytes, from }], now);
+  await markStudies(session, request, [{ deviceId: device_id, analytes, from, to: Number.MAX_SAFE_INTEGER }], now);
 }
 
 function shownLine({ line, key: { analyte, unit, level, lot }, values }: TargetLine): TargetFile["targets"][number] {

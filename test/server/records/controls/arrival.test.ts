@@ -15,12 +15,12 @@ import { controlRun, result } from "../../quality.ts";
 const DAY_MS = 86_400_000;
 const start = Date.parse("2026-08-01T06:00:00.000Z");
 
-/** 60 days of two levels: a new lot after 30 days, a failure, a drift, an excess below a bound, and a level that nobody names. */
+/** 60 days of two levels: a new lot after 30 days, failures before and after its 20 runs, a drift, an excess below a bound, and a level that nobody names. */
 function records(): ControlRun[] {
   const at = (day: number, minutes: number) => new Date(start + day * DAY_MS + minutes * 60_000).toISOString();
   const wave = (day: number) => [0, 0.6, -0.4, 1.1, -0.9, 0.3, -1.2, 0.8][day % 8]!;
   return Array.from({ length: 60 }, (_, day) => {
-    const z = day === 12 ? 3.4 : day === 40 ? -2.6 : day > 50 ? 1.4 : wave(day);
+    const z = day === 12 ? 3.4 : day === 40 || day === 55 ? -2.6 : day > 50 && day < 55 ? 1.4 : wave(day);
     const lot = day < 30 ? "A" : "B";
     const low = result(92 + 2 * z, day === 20 ? { comparator: "<" } : {});
     return [
@@ -31,7 +31,7 @@ function records(): ControlRun[] {
       }),
       controlRun({
         ...{ measured_at: at(day, 4), level: null, lot: null, material: null, sample_ids: ["QC2"] },
-        results: [result(250 + 5 * (day === 41 ? 2.2 : day === 40 ? -2.7 : wave(day + 1)))],
+        results: [result(250 + 5 * (day === 56 ? 2.2 : day === 40 || day === 55 ? -2.7 : wave(day + 1)))],
       }),
     ];
   }).flat();
