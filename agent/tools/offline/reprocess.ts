@@ -296,7 +296,6 @@ function diffOf(operations: Operations, message: ReassessedMessage["message"], s
   const isSent = settlement.studies.length > 0;
   // An unchanged study leaves its message in the state that the server's response gave it.
   const next = outcomeText(isSent ? "to be sent" : settlement.state, settlement);
-  lines.push(...quality.map((record) => `+ ${qualityText(record)}`));
   if (isSent ? !isNew : was === next) return lines;
   return [`- ${was}`, `+ ${next}`, ...lines];
 }

@@ -90,11 +90,11 @@ const t = translations({
     "{animals} hayvan ve {studies} sonuç, sahibin numarası altında kalır.",
   ],
   others: [
-    "{count} other clinics have this owner. It is erased there too, with its links.",
+    "{count} other {count|clinic has|clinics have} this owner. It is erased there too, with its links.",
     "Bu sahip {count} klinikte daha kayıtlı. Orada da bağlantılarıyla birlikte silinir.",
   ],
   mentions: [
-    "{count} texts about the animals (records, remarks, appointments) name the owner. They stay: look at each.",
+    "Texts about the animals (records, remarks, appointments) that name the owner: {count}. They stay: look at each.",
     "Hayvanlarla ilgili {count} metinde (muayene kaydı, not, randevu) sahibin bilgileri geçiyor. Bunlar kalır: her birine bakın.",
   ],
   backup: [

@@ -48,7 +48,7 @@ function RetentionForm({ policy, reload }: { policy: RetentionPolicy; reload: ()
       ))}
       {error !== undefined && <Problem error={error} />}
       <p class="actions">
-        <button type="submit" class="primary" disabled={isRunning}>
+        <button type="submit" disabled={isRunning}>
           {t("save")}
         </button>
         <span role="status">{isSaved && t("saved")}</span>
@@ -70,6 +70,6 @@ const t = translations({
     "As devices sent them, in results that wait or are rejected. Usually for ever.",
     "Bekleyen ya da reddedilen sonuçlarda, cihazların gönderdiği adlar. Olağan: süresiz.",
   ],
-  save: ["Save", "Kaydet"],
-  saved: ["Saved.", "Kaydedildi."],
+  save: ["Save the times", "Süreleri kaydet"],
+  saved: ["The times are saved.", "Süreler kaydedildi."],
 });
