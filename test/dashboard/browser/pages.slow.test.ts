@@ -95,7 +95,7 @@ describe.skipIf(browserProblem() !== null)("every page of the dashboard", () => 
         if ((await page.evaluate("window.isSamePage")) !== true) loadedAgain.push(address);
         wide.push(...(await tooWide(page)));
       }
-      const withoutData = ["patients/new", "settings", "settings/clinic", "help"];
+      const withoutData = ["patients/new", "help"];
       expect(silent).toEqual(withoutData.map((path) => `/dashboard/${path}`));
       expect({ wide, loadedAgain }).toEqual({ wide: [], loadedAgain: [] });
     },
