@@ -1127,7 +1127,7 @@ const qualityControl = ({ id, orderedText }: Engine) => `
     device_id text not null, device_name text not null, serial text,
     measured_at bigint not null, received_at bigint not null,
     sample text not null, material text, level text, lot text, expires text,
-    named integer not null,
+    named integer not null, own_check integer not null,
     comment text, source text,
     author text, user_id bigint references dashboard_user (id),
     unique (clinic_id, fp),
@@ -1135,6 +1135,7 @@ const qualityControl = ({ id, orderedText }: Engine) => `
   );
   create index control_run_of_sample on control_run (clinic_id, device_id, sample, measured_at);
   create index control_run_of_device on control_run (clinic_id, device_id, measured_at);
+  create index control_run_of_analytes on control_run (clinic_id, device_id, measured_at) where own_check = 0;
   create index control_run_unnamed on control_run (clinic_id, device_id, sample) where named = 0;
   create table control_value (
     id ${id},

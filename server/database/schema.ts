@@ -1068,6 +1068,8 @@ export interface ControlRunColumns {
   expires: string | null;
   /** 0 while level or lot is unknown. Its values have no series then. */
   named: number;
+  /** 1 if no value is of an analyte: the device's check of itself, such as the VetScan's with each rotor. */
+  own_check: number;
   comment: string | null;
   /** As JSON (QualitySource); null for a typed one. */
   source: string | null;

@@ -55,8 +55,9 @@ function printMessage({ reading, studies, withoutFlag }: ReplayedMessage): void 
     for (const note of [...reading.notes, ...notes]) printError(`note: ${note}`);
   } else printError(`${reading.is}: ${reading.reason}`);
   for (const reason of withoutFlag) printError(`no flag: ${reason}`);
-  for (const record of qualityIn(reading)) printJson(record);
   for (const study of studies) printJson(study);
+  // A device's check of itself comes with each study of a VetScan; `explain` shows it.
+  if (studies.length === 0) for (const record of qualityIn(reading)) printJson(record);
 }
 
 /** Creates a patient with only a species and a date of birth. */

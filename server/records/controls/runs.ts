@@ -126,6 +126,7 @@ function runRow({ clinicId, now, by }: Storing, run: ControlRun): Omit<ControlRu
     ...{ device_id: run.source.device_id, device_name: run.device_name, serial: run.source.serial ?? null },
     ...{ measured_at: Date.parse(run.measured_at), received_at: now, sample: sampleOf(run) },
     ...{ material: run.material, level: run.level, lot: run.lot, expires: run.expires },
+    own_check: run.results.every(({ code_source }) => code_source === "device") ? 1 : 0,
     comment: run.comments.length === 0 ? null : run.comments.join("\n"),
     source: by === null ? JSON.stringify(run.source) : null,
     ...{ author: by?.name ?? null, user_id: by?.userId ?? null },
@@ -204,7 +205,7 @@ const insertRun = query(
         ...{ device_id: p.device_id, device_name: p.device_name, serial: p.serial },
         ...{ measured_at: p.measured_at, received_at: p.received_at, sample: p.sample },
         ...{ material: p.material, level: p.level, lot: p.lot, expires: p.expires, named: p.named },
-        ...{ comment: p.comment, source: p.source, author: p.author, user_id: p.user_id },
+        ...{ own_check: p.own_check, comment: p.comment, source: p.source, author: p.author, user_id: p.user_id },
       })
       .onConflict((conflict) => conflict.doNothing())
       .returning("id"),

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { type QualityState, stateAt } from "../../../shared/clinical/control/state.ts";
 import type { JudgedRun } from "../../../shared/clinical/control/types.ts";
 import { query, type Session } from "../../database/query.ts";
@@ -44,7 +45,10 @@ export class DeviceControls {
     this.#deviceId = deviceId;
   }
 
-  /** The time of the first control of the device, named or not; null if none is stored. */
+  /**
+   * The time of the first control of the device, named or not; null if none is stored. A device's check of itself, such as the VetScan's with
+   * each rotor, has no analyte and is no control that a clinic keeps.
+   */
   async firstAt(): Promise<number | null> {
     this.#firstAt ??= this.#session.first(firstRun, this.#key()).then((row) => row?.at ?? null);
     return this.#firstAt;
@@ -155,6 +159,7 @@ const firstRun = query((db, p: { clinicId: number; deviceId: string }) =>
     .select("measured_at as at")
     .where("clinic_id", "=", p.clinicId)
     .where("device_id", "=", p.deviceId)
+    .where("own_check", "=", sql.lit(0))
     .orderBy("measured_at")
     .limit(1),
 );

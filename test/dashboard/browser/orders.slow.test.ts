@@ -136,7 +136,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     const hours = page.getByLabel("Hours after which an order counts as not run");
     await expect.poll(() => hours.inputValue()).toBe("2");
     await hours.fill("1");
-    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("Saved.").waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);

@@ -387,7 +387,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await expectAccessible(admin);
     await expectFitsPhone(admin);
     await choice.uncheck();
-    await admin.getByRole("button", { name: "Save" }).click();
+    await admin.getByRole("button", { name: "Save", exact: true }).click();
     await admin.getByText("Saved.").waitFor();
     await admin.reload();
     await choice.waitFor();

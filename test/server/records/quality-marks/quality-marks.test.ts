@@ -65,6 +65,16 @@ describe("the quality of a study", () => {
     ]);
   });
 
+  test("is absent while a device only checks itself, as the VetScan does with each rotor", async () => {
+    const { push, controls, read, studyAt } = await startClinic();
+    const [result] = control(at(9), { "LEVEL 1: IQC 1": 0 }).results;
+    const check = control(at(9), {}, { results: [{ ...result!, code_source: "device" }] });
+    expect(await controls(check)).toEqual(["stored"]);
+    const filed = studyAt(at(10));
+    await push(filed);
+    expect(await read(filed.fp)).not.toHaveProperty("quality");
+  });
+
   test("is that of the last control before each value, and a passing control ends a failure", async () => {
     const { push, controls, quality, studyAt } = await startClinic();
     await controls(control(at(9), { GLU: 3.5, ALT: 0 }), control(at(11), { GLU: 0 }), control(at(13), { GLU: 2.5 }));
