@@ -67,8 +67,8 @@ describe("the quality of a study", () => {
 
   test("is absent while a device only checks itself, as the VetScan does with each rotor", async () => {
     const { push, controls, read, studyAt } = await startClinic();
-    const [result] = control(at(9), { "LEVEL 1: IQC 1": 0 }).results;
-    const check = control(at(9), {}, { results: [{ ...result!, code_source: "device" }] });
+    const [value] = control(at(9), { "LEVEL 1: IQC 1": 0 }).results;
+    const check = control(at(9), {}, { results: [{ ...value!, code_source: "device" }] });
     expect(await controls(check)).toEqual(["stored"]);
     const filed = studyAt(at(10));
     await push(filed);
