@@ -89,18 +89,22 @@ async function continueAt(order: Download, have: number, signal: AbortSignal): P
   }
   const start = isRest ? have : 0;
   const limit = order.bytes ?? bytesMax;
-  await pipeline(
-    response,
-    async function* (chunks: AsyncIterable<Buffer>) {
-      let bytes = start;
-      for await (const chunk of chunks) {
+  let end: unknown = null;
+  const received = async function* () {
+    let bytes = start;
+    try {
+      for await (const chunk of response as AsyncIterable<Buffer>) {
         bytes += chunk.length;
         if (bytes > limit) throw new FeedRefusal("TOO_LARGE", name, `more than ${limit} bytes`);
         yield chunk;
       }
-    },
-    createWriteStream(file, { flags: start === 0 ? "w" : "a", mode: 0o600 }),
-  );
+    } catch (error) {
+      // What came before the connection broke off is written all the same, however slow the disk is.
+      end = error;
+    }
+  };
+  await pipeline(received, createWriteStream(file, { flags: start === 0 ? "w" : "a", mode: 0o600 }));
+  if (end !== null) throw end;
 }
 
 /** Follows redirects: hosts of releases send them to their storage. What they return is checked by its signature. */
