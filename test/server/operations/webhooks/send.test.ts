@@ -96,8 +96,8 @@ test("a receiver that never responds ends at the deadline, and so does a look-up
     reason: "No response came within 0.3 s: let the receiver respond first and work afterwards.",
     why: { code: "HOOK.SILENT", values: ["0.3"] },
   };
-  expect(await send(silent)).toEqual(late);
-  const hanging = { lookup: async () => new Promise<never>(() => undefined) };
+  expect(await send(silent, { deadlineMs: 300 })).toEqual(late);
+  const hanging = { deadlineMs: 300, lookup: async () => new Promise<never>(() => undefined) };
   expect(await send("https://slow.example/", hanging)).toEqual(late);
 });
 
