@@ -5,7 +5,7 @@ import { digest } from "./dedupe-key.ts";
 import { isImpossible, readTime } from "./device-time.ts";
 import type { DeviceEventDraft, ReadContext, Reading } from "./report.ts";
 
-// What a device reports about itself: reagents in use, calibrations, starts, faults. No animal is in it.
+// Events that a device reports about itself: reagents in use, calibrations, starts, faults. No animal is in it.
 
 /** An event as a reader found it. Texts are as sent; a missing and an empty one are the same. */
 export interface FoundEvent {

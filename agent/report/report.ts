@@ -77,7 +77,7 @@ export interface DeviceResult {
   readonly doubt?: string | null;
 }
 
-/** What a device reports about itself, before it has its fp and its source. */
+/** An event that a device reports about itself, before it has its fp and its source. */
 export type DeviceEventDraft = Omit<DeviceEvent, "fp" | "source">;
 
 /** Result of reading one message. */
@@ -89,7 +89,7 @@ export type Reading = (
 ) & {
   /** Its runs of control material. Absent without any; a quarantined message has none. */
   readonly controls?: readonly ControlDraft[];
-  /** What the device reports about itself. Absent without any. */
+  /** Events that the device reports about itself. Absent without any. */
   readonly events?: readonly DeviceEventDraft[];
 };
 

@@ -21,7 +21,7 @@ export interface FoundRow {
   /** Null for a code outside the catalogue. */
   readonly modality: Modality | null;
   readonly row: Measurement;
-  /** Of a control's value. */
+  /** Present for a control's value. */
   readonly target?: PrintedTarget;
 }
 

@@ -1191,7 +1191,7 @@ const studyQuality = () => `
   alter table study add column quality text;
 `;
 
-// What the alert watch looks at before it reads a clinic, and the work that one of several servers does.
+// The marks that the alert watch looks at before it reads a clinic, and the work that one of several servers does.
 const watchedByOne = ({ orderedText }: Engine) => `
   alter table heartbeat add column news text;
   alter table heartbeat add column changes bigint not null default 0;

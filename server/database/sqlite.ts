@@ -180,7 +180,7 @@ export function connect(path: string, timeout: number): Sqlite.Database {
   connection.pragma(`journal_size_limit = ${LOG_KEPT_BYTES}`);
   connection.pragma("synchronous = FULL");
   connection.pragma("foreign_keys = ON");
-  // What is deleted or erased is overwritten in the file, too.
+  // Deleted bytes are overwritten in the file, too.
   connection.pragma("secure_delete = ON");
   return connection;
 }

@@ -63,7 +63,7 @@ export interface AlertOptions {
 /** The last rank of clinics in a pass: no alert changes, but messages wait. */
 const MESSAGES_WAIT = 3;
 
-/** What the last evaluation of a clinic saw. */
+/** The facts that the last evaluation of a clinic saw. */
 interface Evaluated {
   readonly mark: string;
   /** The first time at which its alerts change by time alone. */

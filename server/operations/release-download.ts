@@ -24,7 +24,7 @@ export class FeedRefusal extends Error {
   readonly code: FeedCode;
   /** The name of the file. */
   readonly file: string;
-  /** What was found, for a person. */
+  /** The finding, for a person. */
   readonly detail: string;
 
   constructor(code: FeedCode, file: string, detail: string) {
@@ -99,7 +99,7 @@ async function continueAt(order: Download, have: number, signal: AbortSignal): P
         yield chunk;
       }
     } catch (error) {
-      // What came before the connection broke off is written all the same, however slow the disk is.
+      // The bytes that came before the connection broke off are written all the same, however slow the disk is.
       end = error;
     }
   };

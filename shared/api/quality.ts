@@ -4,7 +4,7 @@ import { fpPattern } from "./fp.ts";
 import { Reason } from "./reason.ts";
 import { ClosedObject, DATE_PATTERN, Nullable, SHA256_PATTERN, TIMESTAMP_PATTERN } from "../schema/schema.ts";
 
-// What devices send about themselves: runs of control material, and events such as a new reagent lot. No animal is in it, and nothing
+// Devices send this about themselves: runs of control material, and events such as a new reagent lot. No animal is in it, and nothing
 // of it is ever a study. An agent pushes it to POST /agent/v1/quality beside the studies.
 
 const text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
@@ -43,7 +43,7 @@ export type ControlResult = Static<typeof ControlResult>;
 /** Where a record comes from; as the `source` of a study. */
 const QualitySource = ClosedObject({
   device_id: text(64),
-  /** Of a record that came in a message of the device. */
+  /** Present for a record that came in a message of the device. */
   message_id: Type.Optional(text(64)),
   profile: Type.Optional(text(80)),
   serial: Type.Optional(text(64)),
@@ -85,11 +85,11 @@ export const DeviceEvent = ClosedObject({
   device_name: text(200),
   at: time,
   event: DeviceEventKind,
-  /** What it is of: the name of the reagent, the code of the fault, the name of the counter. */
+  /** Its subject: the name of the reagent, the code of the fault, the name of the counter. */
   subject: Nullable(text(100)),
   lot: Nullable(text(64)),
   expires: Nullable(Type.String({ pattern: DATE_PATTERN })),
-  /** Of a counter. */
+  /** Null for all kinds but a counter. */
   count: Nullable(Type.Number()),
   /** The device's own words. Never a patient's: nothing but what the record itself says. */
   text: Nullable(text(500)),

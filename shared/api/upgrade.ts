@@ -66,7 +66,7 @@ export const LATEST = "latest.json";
 
 const FILES_MAX = 100;
 
-/** What `latest.json` holds. A later one may have further fields and kinds. */
+/** The content of `latest.json`. A later one may have further fields and kinds. */
 export const LatestRelease = Type.Object({
   version: Type.String({ pattern: textForm("^\\d{1,5}\\.\\d{1,5}\\.\\d{1,5}$", "three numbers such as 0.2.0") }),
   released_on: Type.String({ pattern: DATE_PATTERN }),

@@ -58,7 +58,7 @@ interface TestColumns {
   readonly low: string;
   readonly high: string;
   readonly marks: string;
-  /** Of the slide, and the end of its validity as `YYYYMM`; both "" in the other formats. */
+  /** The lot of the slide, and the end of its validity as `YYYYMM`; both "" in the other formats. */
   readonly lot: string;
   readonly validity: string;
 }

@@ -294,7 +294,7 @@ const reasons: readonly SentencePair[] = [
     "{host} eşleştirilen sunucununkinden başka bir sertifika gönderdi: sunucu yeniden kurulduysa bu bilgisayarı panodaki bir kodla " +
       "yeniden eşleştirin, kurulmadıysa yerine başka bir makine yanıt veriyor",
   ],
-  // Of an error without words of ours.
+  // An error that has no words here.
   ["{text} ({code})", "{code}"],
 ];
 

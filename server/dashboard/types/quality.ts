@@ -22,7 +22,7 @@ export interface ShownSeries {
   last_at: string | null;
   /** Violations that reject and that nobody has explained, of the last 40 runs. */
   unexplained: number;
-  /** Null as long as nobody set one and too few runs make a provisional one. */
+  /** Null while none is set and too few runs make a provisional one. */
   target: Pick<Target, "mean" | "sd"> | null;
 }
 
@@ -37,11 +37,11 @@ export interface ControlledDevice {
   series: ShownSeries[];
 }
 
-/** Runs of a sample whose level or lot nobody named yet. The clinic answers once. */
+/** Runs of a sample whose level or lot is unknown. The clinic answers once. */
 export interface ControlQuestion {
   device_id: string;
   device_name: string;
-  /** What the device calls the sample. */
+  /** The name that the device gives the sample. */
   sample: string;
   material: string | null;
   level: string | null;
@@ -83,7 +83,7 @@ export interface ShownPoint {
   excluded: { by: string; at: string; reason: string } | null;
 }
 
-/** What broke a rule, and what a person wrote about it. */
+/** A broken rule, with the explanation that a person wrote. */
 export interface ShownViolation {
   id: string;
   at: string;
@@ -128,7 +128,7 @@ export interface SeriesBody {
   allowable_error: { percent: number; source: string } | null;
   /** Range that the device printed, which the page may propose with a question for its factor; null without one. */
   printed_range: { low: number; high: number } | null;
-  /** Proposed from the first 20 runs; null before. `outliers` are points to look at, which nobody left out. */
+  /** Proposed from the first 20 runs; null before. `outliers` are points to look at, which count all the same. */
   proposal: { mean: number; sd: number; runs: number; outliers: string[] } | null;
   points: ShownPoint[];
   /** The same level of the lots before and after, where they overlap in time. */
@@ -243,7 +243,7 @@ export type TargetFault =
   | "too_long"
   | "repeated";
 
-/** What the page proposed: another proposal meanwhile refuses it. */
+/** The proposal of the page: another one meanwhile refuses it. */
 export interface AcceptBody {
   mean: number;
   sd: number;

@@ -9,7 +9,7 @@ import type {
 import { query, type Session } from "../../database/query.ts";
 import type { Moment } from "../../operations/alerts/moment.ts";
 
-// What devices report about themselves: the log of a device with the reagents that it uses, and the facts of two alerts.
+// Events that devices report about themselves: the log of a device with the reagents that it uses, and the facts of two alerts.
 
 /** Events of a page. */
 const LOG_MAX = 100;

@@ -19,7 +19,7 @@ export interface Answer {
   readonly expires: string | null;
 }
 
-/** What a device says about the control of a run. */
+/** The names that a device gives the control of a run. */
 export interface SentControl {
   readonly measured_at: number;
   readonly material: string | null;

@@ -3,7 +3,7 @@ import { query, type Session } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
 import { type ChangedControls, refreshSeries } from "./series.ts";
 
-// What people say about values and broken rules: a handling mistake with its reason, and what was done.
+// People's remarks on values and broken rules: a handling mistake with its reason, and what was done.
 
 /** A rule and the last value that broke it: `2-2s.1234`. */
 export const VIOLATION = /^(?:1-2s|1-3s|2-2s|R-4s|4-1s|10x)\.([1-9]\d{0,14})$/;

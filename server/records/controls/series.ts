@@ -193,7 +193,7 @@ export const seriesOfAnalyte = query((db, p: { clinicId: number; deviceId: strin
 /** A lot that ended this long before the last run of a newer one of its level is left out of the overview. */
 const OVERLAP_MS = 30 * 86_400_000;
 
-/** Of each level the lot that was measured last, and those that overlap it. A lot without runs is one to come. */
+/** Returns for each level the lot that was measured last, and those that overlap it. A lot without runs is one to come. */
 export const isCurrent = sql<boolean>`(series.last_at is null or not exists (
   select 1 from control_series as newer
   where newer.clinic_id = series.clinic_id and newer.device_id = series.device_id and newer.analyte = series.analyte

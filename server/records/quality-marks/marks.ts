@@ -8,7 +8,7 @@ import { rowFor } from "../studies/stored-results.ts";
 
 // The marks of a study, from the states of its device's controls. Pure: the order in which controls and studies came changes nothing.
 
-/** What of a study its marks depend on. */
+/** The parts of a study on which its marks depend. */
 export interface MeasuredStudy {
   readonly modality: string;
   readonly results: readonly Result[];

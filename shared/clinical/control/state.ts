@@ -9,7 +9,7 @@ export interface QualityState {
    * no level warns or fails and no control was missing. `none`: the last control; null if there was none at all.
    */
   readonly since: number | null;
-  /** Of `failed` and `warning`: the rule that the control at `since` broke. */
+  /** Present for `failed` and `warning`: the rule that the control at `since` broke. */
   readonly rule?: Rule;
   /** The first control after the moment that failed before one of its level passed. Absent if the state is `failed` already. */
   readonly afterwards?: Failure;
@@ -20,7 +20,7 @@ interface Failure {
   readonly rule: Rule;
 }
 
-/** What the latest value of a level broke, and since when the level has been so. */
+/** The rule that the latest value of a level broke, and since when the level has been so. */
 interface LevelState {
   readonly verdict: "warn" | "reject";
   readonly since: number;

@@ -33,7 +33,7 @@ export interface Violation {
 
 export interface JudgedRun {
   readonly run: Run;
-  /** Of the rules in force. */
+  /** By the rules in force. */
   readonly verdict: Verdict;
   readonly violations: readonly Violation[];
 }

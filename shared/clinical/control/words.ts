@@ -17,7 +17,7 @@ export type Change = keyof typeof englishChanges;
 
 export interface ViolationText {
   readonly what: string;
-  /** What to do next. */
+  /** The next step for the reader. */
   readonly next: string;
 }
 

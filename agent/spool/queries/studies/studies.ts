@@ -15,7 +15,7 @@ export interface Settlement extends MessageOutcome {
   readonly changes?: readonly RegistryDraft[];
   /** Runs of control material in the message. */
   readonly controls?: readonly ControlRun[];
-  /** What the device reports about itself in the message. */
+  /** Events that the device reports about itself in the message. */
   readonly events?: readonly DeviceEvent[];
   /** The message is a file of a watched folder. */
   readonly file?: FolderFile;

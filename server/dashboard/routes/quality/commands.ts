@@ -36,7 +36,7 @@ import {
   Time,
 } from "./shapes.ts";
 
-// What staff writes of quality control: typed controls, names of samples, handling mistakes, explanations and events of devices.
+// Staff writes these parts of quality control: typed controls, names of samples, handling mistakes, explanations and events of devices.
 
 const controlBody: (body: unknown) => TypedControl = bodyReader({
   ...seriesNames,

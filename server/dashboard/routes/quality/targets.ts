@@ -24,7 +24,7 @@ import { refusal } from "../../types/refusals.ts";
 import { actorOf } from "../commands.ts";
 import { filledText, markStudies, QUALITY_URL as URL, seriesNames, seriesOf } from "./shapes.ts";
 
-// What admins decide: targets of sheets, the own target of the first runs, rules and schedules. Rules and schedules leave the marks of
+// Admins decide these: targets of sheets, the own target of the first runs, rules and schedules. Rules and schedules leave the marks of
 // earlier studies as they are: else one click would change the results of years. The next control marks those since the last good one.
 
 const Values = Type.Union([

@@ -68,7 +68,7 @@ interface PartProps {
 /** The limits in force with their basis, and the ways to set them. */
 export function Limits({ of: body, names, isFirst, reload }: PartProps & { readonly isFirst: boolean }) {
   const { series, target } = body;
-  // What a person accepted is not proposed again.
+  // Accepted limits are not proposed again.
   const proposal = target?.basis === "own" ? null : body.proposal;
   const [open, setOpen] = useState<"target" | "file" | "own" | null>(null);
   const close = () => setOpen(null);

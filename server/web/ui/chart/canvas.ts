@@ -1,6 +1,6 @@
 import type uPlot from "uplot";
 
-// What charts draw on the canvas themselves. Sizes are pixels of the canvas.
+// Charts draw these parts on the canvas themselves. Sizes are pixels of the canvas.
 
 /** A colour or font of style.css, by the name of its token. */
 export function colour(name: string): string {

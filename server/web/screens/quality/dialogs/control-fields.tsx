@@ -1,7 +1,7 @@
 import { Field } from "../../../ui/form/field.tsx";
 import { t } from "./texts.ts";
 
-/** What a vial of a control is; empty texts where a person left them out. */
+/** The names of a vial of control material; empty texts where a person left them out. */
 export interface ControlName {
   readonly material: string;
   readonly level: string;

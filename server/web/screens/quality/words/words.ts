@@ -55,7 +55,7 @@ export function pointText(point: ShownPoint, unit: string | null): string {
     .join(" · ");
 }
 
-/** What the page says about a run: where it lies, the rules that it broke, and whether it counts. */
+/** The page's words about a run: where it lies, the rules that it broke, and whether it counts. */
 export function verdictWords({ excluded, verdict, rules, z, value }: ShownPoint): string[] {
   if (excluded !== null) return [t("handling", { reason: excluded.reason })];
   if (verdict === null) return [t(value === null ? "notANumber" : "notJudged")];
