@@ -86,7 +86,7 @@ const t = translations({
     "Sahibin adı, telefonu, e-postası, dili ve saat dilimi, klinik yazılımındaki numaraları, rapor bağlantıları, sonuçlarla gelen sahip adı ve geri almak için ya da içe aktarma sonrasında saklananlar silinir.",
   ],
   stays: [
-    "{animals} animals and {studies} results stay, under the number of the owner.",
+    "{animals} {animals|animal|animals} and {studies} {studies|result|results} stay, under the number of the owner.",
     "{animals} hayvan ve {studies} sonuç, sahibin numarası altında kalır.",
   ],
   others: [
