@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, chromium, type Locator, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
 
 // Debian's Chromium, driven by playwright-core.
@@ -70,6 +70,15 @@ export async function expectAccessible(page: Page, isPlain = false): Promise<voi
     expect(violations, `${page.url()} in ${colorScheme}`).toEqual([]);
   }
   await page.emulateMedia({ colorScheme: "light" });
+}
+
+/**
+ * Presses Enter on a control once a click would reach it. A key on a control that is disabled, or that a modal dialog covers until a
+ * response closes it, is lost, since Playwright waits for neither.
+ */
+export async function pressEnter(control: Locator): Promise<void> {
+  await control.click({ trial: true });
+  await control.press("Enter");
 }
 
 /** Chooses the language in the menu of the header. */
