@@ -49,6 +49,8 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/
 export async function expectAccessible(page: Page, isPlain = false): Promise<void> {
   // A page that still loads its data has no heading yet.
   await page.getByRole("heading", { level: 1 }).first().waitFor();
+  // A list that is loaded again is dimmed meanwhile.
+  await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
   // The content security policy admits no inline script, so axe runs outside the page's own scripts.
   await page.evaluate(axeSource);
   for (const colorScheme of ["light", "dark"] as const) {
