@@ -7,7 +7,7 @@ import type { UnmatchedList } from "../../server/dashboard/types/results/unmatch
 import { makeUser, startDashboard } from "../dashboard/harness.ts";
 import { clinic, connection, keyPermissions, patient } from "../server/harness.ts";
 import { newFp } from "../../shared/api/fp.ts";
-import { browserProblem, expectAccessible, useBrowser } from "../support/browser.ts";
+import { browserProblem, expectAccessible, pressEnter, useBrowser } from "../support/browser.ts";
 import { fixturesFolder } from "../support/fixtures.ts";
 import { AGENT, freePort, runAgentCommand, start, temporaryFolder, until } from "../support/processes.ts";
 
@@ -105,7 +105,7 @@ async function startAgent(url: string, key: string) {
 }
 
 async function press(page: Page, name: string): Promise<void> {
-  await page.getByRole("button", { name, exact: true }).press("Enter");
+  await pressEnter(page.getByRole("button", { name, exact: true }));
 }
 
 async function chartOf(page: Page, title: RegExp): Promise<void> {

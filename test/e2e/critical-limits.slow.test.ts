@@ -2,6 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { readSpool } from "../../agent/spool/access.ts";
 import type { LimitsInUse } from "../../server/dashboard/types/settings/limits.ts";
 import type { ResultsPage, StudyPage } from "../../server/dashboard/types/results/results.ts";
 import { newFp } from "../../shared/api/fp.ts";
@@ -40,6 +41,10 @@ test("a limit that a vet accepts makes the next result of an agent critical, unt
   await agent.runWith(server.url, [
     { id: "hema-1", profile: "generic-hl7", connection: { listen: `127.0.0.1:${port}` } },
   ]);
+  const data = path.join(agent.folder, "data");
+  await until("the agent has fetched the dog", () =>
+    readSpool(data, (db) => db.prepare("SELECT 1 FROM identifier").pluck().get()),
+  );
 
   const decide = async (...ids: string[]) => {
     const { version: replaces } = (await admin.call<LimitsInUse>("GET", "/ranges/limits")).body;

@@ -119,7 +119,8 @@ test("a second demo in the same folder exits 1, and server and agent end with th
   expect(await once(second.child, "close")).toEqual([1, null]);
   const data = path.join(folder, "data/demo");
   expect(second.printed()).toBe(`another demo is running with the data folder ${data}: end it with Ctrl-C first\n`);
-  expect(programs()).toEqual(expect.arrayContaining(["agent/main", "server/demo/main", "server/main"]));
+  const whole = ["agent/main", "server/demo/main", "server/main"];
+  await until("agent and server run", () => whole.every((each) => programs().includes(each)));
   first.child.kill("SIGINT");
   expect(await once(first.child, "exit")).toEqual([0, null]);
   expect(programs()).toEqual([]);

@@ -7,6 +7,7 @@ import { imageFile } from "../../agent/imaging/files/image-folder.ts";
 import { listImages } from "../../agent/imaging/catalogue.ts";
 import { readSpool } from "../../agent/spool/access.ts";
 import { dcmtk, run } from "../support/dcmtk.ts";
+import { patiently } from "../support/patience.ts";
 import { freePort, runAgentCommand, until, World } from "../support/processes.ts";
 
 // Goal: every image reaches the configured archive despite faults. Method: the agent process is killed while DCMTK's storescp is
@@ -40,9 +41,11 @@ function configure(port: number, others: object): void {
   fs.writeFileSync(world.config, JSON.stringify({ ...config, ...others }));
 }
 
+const forwards = () => readSpool(world.agentData, (db) => listImages(db, null)).flatMap(({ forwards: each }) => each);
+
 describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
   test("a destination gets every image once it runs, even after a SIGKILL, and delays no study", {
-    timeout: 60_000,
+    timeout: patiently(60_000),
   }, async () => {
     const [port, archivePort] = [await freePort(), await freePort()];
     const received = path.join(world.folder, "archive");
@@ -61,10 +64,10 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
 
     archive = spawn("storescp", ["-od", received, "+B", String(archivePort)], { stdio: "ignore" });
     await world.startAgent();
-    const files = await until("both images are in the archive", () => {
-      const names = fs.readdirSync(received);
-      return names.length === 2 ? names : null;
-    });
+    // The archive makes a file before it has written it.
+    await until("both images are in the archive", () => forwards().every(({ state }) => state === "sent"));
+    const files = fs.readdirSync(received);
+    expect(files).toHaveLength(2);
     const pixels = async (file: string) =>
       (await run("dcmdump", "-q", "+P", "0008,0018", "+P", "7fe0,0010", "+L", file)).output;
     const kept = messages.map(({ id }) => pixels(imageFile(world.agentData, id)));
@@ -74,7 +77,7 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
 
   test.each(["--abort-during", "--abort-after"])(
     "a destination that aborts (%s) gets every image later and delays no other destination",
-    { timeout: 120_000 },
+    { timeout: patiently(120_000) },
     async (fault) => {
       await world.agent.end();
       archive?.kill();
@@ -118,14 +121,7 @@ describe.skipIf(!dcmtk)("a destination in agent.yaml", () => {
               return (await run("dcmdump", "-q", "+P", "0008,0018", "+P", "7fe0,0010", "+L", file)).output;
             }),
           );
-        await until(
-          "no image is pending",
-          () =>
-            readSpool(world.agentData, (db) => listImages(db, null))
-              .flatMap(({ forwards }) => forwards)
-              .every(({ state }) => state === "sent"),
-          60_000,
-        );
+        await until("no image is pending", () => forwards().every(({ state }) => state === "sent"));
         expect((await pixels(broken)).toSorted()).toEqual((await pixels(well)).toSorted());
       } finally {
         other.kill();

@@ -30,6 +30,7 @@ beforeAll(async () => {
     },
   ]);
   await world.startAgent();
+  await world.waitForPatients();
 });
 
 afterAll(() => world?.end());
@@ -121,11 +122,12 @@ describe.skipIf(!dcmtk)("DCMTK as modality", () => {
       "LVIDd  3.85  cm  no range  no flag  = Left Ventricle Internal End Diastolic Dimension (Left Ventricle)  printed 3.85",
     );
     const revision = () => world.serverStudies().find((held) => held.fp === fp)?.revision;
-    expect(revision()).toBe(1);
+    // A machine so slow that a second passes between image and report makes a revision of each.
+    const before = revision() ?? 0;
 
     const [late] = await stored(generateInstance("us", heart, 2));
     expect(late).toMatchObject({ state: "filed", study_fps: [fp] });
-    expect(revision()).toBe(2);
+    expect(revision()).toBe(before + 1);
 
     // A repeated image makes no message and no file.
     const count = world.messages().length;

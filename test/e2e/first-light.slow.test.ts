@@ -54,7 +54,8 @@ describe("an analyzer's bytes become a study that the read API serves", () => {
     );
   });
 
-  test("the commands messages and status print the content of the spool", () => {
+  test("the commands messages and status print the content of the spool", async () => {
+    await until("the simulator has left", () => world.status().devices[0]?.connected === false);
     const listed = JSON.parse(runAgentCommand("messages", "--config", world.config, "--json")) as { id: string }[];
     expect(listed).toEqual(world.messages());
     const status = JSON.parse(runAgentCommand("status", "--config", world.config, "--json")) as object;

@@ -54,6 +54,7 @@ test("server and agent work while the disk of their log is full, and end on a si
   const [port = 0] = await world.configureDevices(1, "generic-hl7");
   const agent = startOnFullDisk(AGENT, ["run", "--config", world.config]);
   await until("the agent listens", () => accepts(port));
+  await world.waitForPatients();
   const result = ["MSH|^~\\&|LAB|V|||20261101090000||ORU^R01|17|P|2.3.1", "PID|1||5000", "OBX|1|NM|ALT||50|U/L|||||F"];
   expect(await exchange(port, `\x0b${result.join("\r")}\r\x1c\r`, "\x1c\r")).toContain("MSA|AA|17");
   await world.drained();

@@ -3,6 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { OUTGOING } from "../support/outgoing.ts";
+import { patiently } from "../support/patience.ts";
 import { ROOT, temporaryFolder } from "../support/processes.ts";
 
 // Method: a process in a network namespace without any route connects to names whose addresses its hosts file has, in each way in
@@ -28,7 +29,7 @@ function failures(hosts: readonly string[], env: NodeJS.ProcessEnv = {}): Record
   );
   fs.writeFileSync(file, lines.join(""));
   const inside = `mount --bind ${file} /etc/hosts && exec ${process.execPath} test/e2e/no-route.ts ${hosts.join(" ")}`;
-  const options = { cwd: ROOT, encoding: "utf8", env: { ...process.env, ...env }, timeout: 60_000 } as const;
+  const options = { cwd: ROOT, encoding: "utf8", env: { ...process.env, ...env }, timeout: patiently(60_000) } as const;
   const { status, stdout, stderr } = spawnSync("unshare", ["-rnm", "sh", "-c", inside], options);
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   return JSON.parse(stdout) as Record<string, string>;
@@ -61,7 +62,7 @@ test.runIf(refused === 0)("a proxy without a route fails in words that name it, 
 });
 
 test("a peer that breaks the connection at any moment gives a failure or a response, and ends no process", () => {
-  const options = { cwd: ROOT, encoding: "utf8", timeout: 120_000 } as const;
+  const options = { cwd: ROOT, encoding: "utf8", timeout: patiently(120_000) } as const;
   const { status, stdout, stderr } = spawnSync(process.execPath, ["test/e2e/broken-connections.ts"], options);
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   const found = Object.entries(JSON.parse(stdout) as Record<string, string>);

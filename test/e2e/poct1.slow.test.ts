@@ -9,6 +9,7 @@ import type { SpoolStatus } from "../../agent/spool/queries/status.ts";
 import { type SimulatorLine, openLine } from "../../agent/tools/simulator/line.ts";
 import { playPoct1Device } from "../../agent/tools/simulator/poct1.ts";
 import { continuousSession } from "../support/poct1-session.ts";
+import { patiently } from "../support/patience.ts";
 import { Poct1Client } from "../support/poct1.ts";
 import { AGENT, freePort, runAgentCommand, start, until, World } from "../support/processes.ts";
 
@@ -71,7 +72,7 @@ describe("the commands lock and unlock", () => {
     const device = await Poct1Client.connect(port, "SN90");
     const from = performance.now();
     expect((await runCommand("lock")).stdout).toBe("poc-1 accepted LOCK\n");
-    expect(performance.now() - from).toBeLessThan(10_000);
+    expect(performance.now() - from).toBeLessThan(patiently(10_000));
     expect(device?.directives).toEqual(["START_CONTINUOUS", "LOCK"]);
     device?.close();
   });
@@ -83,7 +84,7 @@ describe("the commands lock and unlock", () => {
     const unlock = runCommand("unlock");
     await untilPending("UNLOCK");
     // The agent polls for commands within this time, so the device gets the command when it connects.
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await new Promise((resolve) => setTimeout(resolve, patiently(3_000)));
     const { reason, received } = await converse(continuousSession({}));
     expect(reason).toBe(null);
     const commands = [...received.matchAll(/DTV\.command_cd V="(\w+)"/g)].map(([, command]) => command);

@@ -4,6 +4,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { demoClinics, demoFile } from "../../server/demo/data.ts";
 import { hasDataChecksums } from "../../server/database/postgres.ts";
+import { patiently } from "../support/patience.ts";
 import { Postgres, postgresProblem } from "../support/postgres.ts";
 import { type Running, SERVER, start, temporaryFolder, testPatients, until } from "../support/processes.ts";
 
@@ -68,7 +69,7 @@ describe.skipIf(postgresProblem() !== null)("two servers on one PostgreSQL", () 
     await expectDone(command("keys", "revoke", ids.at(-1) ?? ""));
     const revoked = Date.now();
     await until("both servers refuse the key", async () => (await statuses()).every((status) => status === 401));
-    expect(Date.now() - revoked).toBeLessThan(REVOKED_WITHIN_MS);
+    expect(Date.now() - revoked).toBeLessThan(patiently(REVOKED_WITHIN_MS));
   });
 
   test("two servers respond 503 in the envelope while the database is stopped, and serve once it runs again", async () => {
@@ -120,7 +121,8 @@ describe.skipIf(postgresProblem() !== null)("two servers on one PostgreSQL", () 
     writeFileSync(file, [owner, ...patients].map((line) => `${JSON.stringify(line)}\n`).join(""));
 
     const killed = launch(nodes[0]!.data, "import", file);
-    await until("the import writes patients", () => killed.output().includes("50 %"));
+    // Most of the import is left when the signal comes, also on a machine that is busy.
+    await until("the import writes patients", () => killed.output().includes("10 %"));
     await killed.end("SIGKILL");
     expect(killed.output()).not.toContain("100 %");
     expect(await exported()).toBe(before);

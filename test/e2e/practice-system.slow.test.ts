@@ -9,6 +9,7 @@ import { readSpool } from "../../agent/spool/access.ts";
 import { golden, msh, segment } from "../agent/protocols/hl7/registry/messages.ts";
 import { session } from "../support/astm.ts";
 import { MllpClient } from "../support/hl7.ts";
+import { patiently } from "../support/patience.ts";
 import { freePort, runAgentCommand, until, World } from "../support/processes.ts";
 
 // Practice software sends animals, a merge and orders over HL7, and an analyzer measures one of them. Method: processes of server and
@@ -113,8 +114,8 @@ async function play(...records: readonly string[]): Promise<void> {
 /** Receives the next session of the host. @returns its records */
 async function receive(): Promise<string[]> {
   const byte = async () => {
-    const received = await line.reply(5_000);
-    if (received === null) throw new Error("expected a byte from the host within 5 s, got none");
+    const received = await line.reply(patiently(5_000));
+    if (received === null) throw new Error("expected a byte from the host in time, got none");
     return received;
   };
   expect(await byte()).toBe(ENQ);

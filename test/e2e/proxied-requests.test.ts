@@ -16,6 +16,7 @@ import { newWebhookSecret } from "../../server/operations/webhooks/sign.ts";
 import { bucketOf } from "../support/bucket.ts";
 import { type Certificates, makeCertificates } from "../support/certificates.ts";
 import { type ProxyBehaviour, startForwardProxy } from "../support/forward-proxy.ts";
+import { WAIT_MS } from "../support/patience.ts";
 import { temporaryFolder } from "../support/processes.ts";
 
 // Method: each client of both programs sends a request through a real proxy on loopback. The target refuses every request with
@@ -27,18 +28,16 @@ let folder: string;
 let certificates: Certificates;
 
 /** Each client sends one request to a base URL. Its failure, or its outcome, is a text. */
-const CLIENTS: Readonly<Record<string, (url: string) => Promise<unknown>>> = {
-  push: (url) => createServerClient(url, () => "key", 1000).post("/agent/v1/studies", { studies: [] }),
-  download: (url) => createServerClient(url, () => "key", 1000).download("/agent/v1/x", path.join(folder, "x"), 1000),
+const CLIENTS: Readonly<Record<string, (url: string, deadlineMs: number) => Promise<unknown>>> = {
+  push: (url, deadlineMs) =>
+    createServerClient(url, () => "key", deadlineMs).post("/agent/v1/studies", { studies: [] }),
+  download: (url, deadlineMs) =>
+    createServerClient(url, () => "key", deadlineMs).download("/agent/v1/x", path.join(folder, "x"), 1000),
   pairing: (url) => pair({ serverUrl: url, code: "7KQM-X2HD-9FVT", name: "PC", keyFile: path.join(folder, "key") }),
-  webhook: async (url) => {
+  webhook: async (url, deadlineMs) => {
     const lookup = async () => [{ address: ADDRESS, family: 4 }];
     const receiver = { url, secret: newWebhookSecret() };
-    const outcome = await sendWebhook(
-      receiver,
-      { id: "1", body: "{}" },
-      { allowPrivate: false, deadlineMs: 1000, lookup },
-    );
+    const outcome = await sendWebhook(receiver, { id: "1", body: "{}" }, { allowPrivate: false, deadlineMs, lookup });
     if (!outcome.delivered) throw new Error(outcome.reason);
   },
   bucket: (url) => new ObjectStore({ ...bucketOf(1, folder), endpoint: url }, { secret: () => "key" }).tryWriting(),
@@ -51,8 +50,8 @@ const CLIENTS: Readonly<Record<string, (url: string) => Promise<unknown>>> = {
 
 const NAMES = Object.keys(CLIENTS);
 
-async function failure(name: string, url: string): Promise<string> {
-  const outcome = await CLIENTS[name]?.(url).then(() => "no failure", errorMessage);
+async function failure(name: string, url: string, deadlineMs = WAIT_MS): Promise<string> {
+  const outcome = await CLIENTS[name]?.(url, deadlineMs).then(() => "no failure", errorMessage);
   return outcome ?? "no such client";
 }
 
@@ -161,9 +160,9 @@ test.each(["push", "download", "webhook"])("a request of %s whose proxy is silen
     if (name === "download") vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const { port, seen, url } = await startWorld(scheme, { end: "silent" });
-    const failed = failure(name, url);
+    const failed = failure(name, url, 1000);
     if (name === "download") {
-      await vi.waitUntil(() => seen.length > 0);
+      await vi.waitUntil(() => seen.length > 0, WAIT_MS);
       vi.advanceTimersByTime(15_000);
     }
     expect(await failed).toMatch(

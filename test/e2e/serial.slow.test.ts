@@ -4,6 +4,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readSpool } from "../../agent/spool/access.ts";
 import { session, vetScanRecords } from "../support/astm.ts";
+import { patiently } from "../support/patience.ts";
 import { runAgentCommand, until, World } from "../support/processes.ts";
 import { socat } from "../support/pty.ts";
 
@@ -40,12 +41,13 @@ async function unplug(): Promise<void> {
 
 test.skipIf(!socat)(
   "results arrive over a pty pair, before and after the cable is unplugged",
-  { timeout: 60_000 },
+  { timeout: patiently(60_000) },
   async () => {
     world.writeConfig([
       { id: "chem-1", profile: "abaxis-vetscan-vs2", connection: { serial: { path: agentEnd(), baudRate: 9600 } } },
     ]);
     await world.startAgent(); // the port appears later
+    await world.waitForPatients();
     await plugIn();
     const [dog, cat] = world.patients;
     const send = async (name: string, records: readonly string[]) => {
@@ -70,7 +72,7 @@ test.skipIf(!socat)(
 
 test.skipIf(!socat)(
   "a cable unplugged within a frame loses no result, since the device resends",
-  { timeout: 60_000 },
+  { timeout: patiently(60_000) },
   async () => {
     const [dog] = world.patients;
     const bytes = session(

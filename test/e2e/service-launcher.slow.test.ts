@@ -14,6 +14,7 @@ import {
 import { serviceStatus, statusLines } from "../../shared/platform/service/status.ts";
 import { VERSION } from "../../shared/files/program-files.ts";
 import { readRunning, readStarts } from "../../shared/platform/upgrade/version-store.ts";
+import { WAIT_MS } from "../support/patience.ts";
 import { ROOT, temporaryFolder } from "../support/processes.ts";
 
 // Goal: a service leaves its log and the reason of its end where `service status` and `service logs` read them, also on platforms
@@ -42,7 +43,7 @@ test("the log file has the lines of launcher and program, and the running proces
   const service = serviceIn(temporaryFolder(), "server", ["--port", "0"]);
   const log = logFile(service.state);
   const { launcher, ended } = runByHand(service, log);
-  await vi.waitFor(() => expect(fs.readFileSync(log, "utf8")).toContain("listening on http://127.0.0.1:"), 30_000);
+  await vi.waitFor(() => expect(fs.readFileSync(log, "utf8")).toContain("listening on http://127.0.0.1:"), WAIT_MS);
   const running = readRunning(versionsFolder(service.state));
   expect(running).toEqual({ version: VERSION, started_at: expect.any(String), process: expect.any(Number) });
   expect(fs.readFileSync(`/proc/${running?.process}/cmdline`, "utf8")).toContain("server\0run\0--data");
@@ -64,16 +65,17 @@ test("a server that closes under the launcher responds to its slow request, and 
     const [, found] = /listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(fs.readFileSync(log, "utf8")) ?? [];
     expect(found).toBeDefined();
     return Number(found);
-  }, 30_000);
+  }, WAIT_MS);
   const socket = net.connect(port, "127.0.0.1");
   let answer = "";
   socket.on("data", (bytes) => (answer += String(bytes)));
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   socket.on("error", () => undefined);
-  socket.write(
-    "POST /agent/v1/pair HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{",
-  );
-  await sleep(500);
+  const head = ["POST /agent/v1/pair HTTP/1.1", "Host: x", "Content-Type: application/json", "Content-Length: 2"];
+  socket.write([...head, "Expect: 100-continue", "", "{"].join("\r\n"));
+  // The server has read the head.
+  await vi.waitFor(() => expect(answer).toBe("HTTP/1.1 100 Continue\r\n\r\n"), WAIT_MS);
+  answer = "";
   launcher.kill("SIGTERM");
   // Longer than the interval of the server's reports to the launcher, and shorter than its patience with open requests.
   await sleep(3_500);

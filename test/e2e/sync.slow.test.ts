@@ -4,6 +4,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newFp } from "../../shared/api/fp.ts";
 import { createClient } from "../../shared/client/client.ts";
+import { patiently } from "../support/patience.ts";
 import { Postgres, postgresProblem } from "../support/postgres.ts";
 import {
   CLINIC,
@@ -52,44 +53,48 @@ describe.skipIf(postgresProblem() !== null)("clients of two servers on one Postg
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   });
 
-  test("a client that keeps the time of its poll, or the Sync-Cursor, misses nothing of imports and pushes", async () => {
-    const key = (await runCommand("keys", "create", ...keyOptions)).trim();
-    const [first, second] = servers.map(({ address }) => createClient({ url: address, key }));
-    if (first === undefined || second === undefined) throw new Error("two servers run");
+  test(
+    "a client that keeps the time of its poll, or the Sync-Cursor, misses nothing of imports and pushes",
+    async () => {
+      const key = (await runCommand("keys", "create", ...keyOptions)).trim();
+      const [first, second] = servers.map(({ address }) => createClient({ url: address, key }));
+      if (first === undefined || second === undefined) throw new Error("two servers run");
 
-    let isWriting = true;
-    const byTime = copyOf(first, () => new Date().toISOString());
-    const byCursor = copyOf(second, null);
-    async function poll(copy: ReturnType<typeof copyOf>): Promise<void> {
-      while (isWriting) await copy.sync();
-    }
-    async function importAll(): Promise<void> {
-      for (const name of ["Second", "Third"]) {
-        const renamed = clinicFile(patients).replaceAll("Test animal", name);
-        await runCommand("import", fileOf(name, renamed));
+      let isWriting = true;
+      const byTime = copyOf(first, () => new Date().toISOString());
+      const byCursor = copyOf(second, null);
+      async function poll(copy: ReturnType<typeof copyOf>): Promise<void> {
+        while (isWriting) await copy.sync();
       }
-      const left = patients
-        .slice(0, 100)
-        .map(({ fp }) => ({ type: "connection", patient_fp: fp, clinic_fp: CLINIC, active: false }));
-      await runCommand("import", fileOf("left", left.map((line) => `${JSON.stringify(line)}\n`).join("")));
-      isWriting = false;
-    }
-    async function pushSome(): Promise<void> {
-      for (let count = 0; isWriting; count += 1) {
-        await push(servers[count % 2]?.address ?? "", key);
-        await new Promise((resolve) => setTimeout(resolve, 20));
+      async function importAll(): Promise<void> {
+        for (const name of ["Second", "Third"]) {
+          const renamed = clinicFile(patients).replaceAll("Test animal", name);
+          await runCommand("import", fileOf(name, renamed));
+        }
+        const left = patients
+          .slice(0, 100)
+          .map(({ fp }) => ({ type: "connection", patient_fp: fp, clinic_fp: CLINIC, active: false }));
+        await runCommand("import", fileOf("left", left.map((line) => `${JSON.stringify(line)}\n`).join("")));
+        isWriting = false;
       }
-    }
-    await Promise.all([importAll().finally(() => (isWriting = false)), pushSome(), poll(byTime), poll(byCursor)]);
+      async function pushSome(): Promise<void> {
+        for (let count = 0; isWriting; count += 1) {
+          await push(servers[count % 2]?.address ?? "", key);
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+      }
+      await Promise.all([importAll().finally(() => (isWriting = false)), pushSome(), poll(byTime), poll(byCursor)]);
 
-    const truth = copyOf(first, null);
-    await truth.sync();
-    expect(truth.names.size).toBeGreaterThan(PATIENTS - 100);
-    for (const copy of [byTime, byCursor]) {
-      await copy.sync();
-      expect(copy.names).toEqual(truth.names);
-    }
-  }, 120_000);
+      const truth = copyOf(first, null);
+      await truth.sync();
+      expect(truth.names.size).toBeGreaterThan(PATIENTS - 100);
+      for (const copy of [byTime, byCursor]) {
+        await copy.sync();
+        expect(copy.names).toEqual(truth.names);
+      }
+    },
+    patiently(120_000),
+  );
 });
 
 const patients = testPatients(PATIENTS);

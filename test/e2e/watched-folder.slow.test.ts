@@ -49,7 +49,7 @@ test("a list becomes animals, also if the agent is killed before the file moves,
   await world.agent.end("SIGKILL");
   fs.rmSync(path.join(folder, "done"));
   await world.startAgent();
-  await until("both files have moved", () => fs.existsSync(path.join(folder, "done", "hastalar.csv")));
+  await until("both files have moved", () => fs.readdirSync(folder).join() === "done");
   await until("the list is imported", () => stored().animals.length === 2);
 
   const messages = await world.drained();
@@ -87,10 +87,11 @@ test("a file of results that grows gives each study once, with the agent killed 
   };
   // Before it is taken.
   fs.writeFileSync(inResults("export.csv"), runs.slice(0, 3).join(""));
-  await restart();
+  await world.agent.end("SIGKILL");
   expect(messages()).toEqual([]);
   // Between the copy and the move: the file is read again.
   fs.writeFileSync(inResults("done"), "in place of the folder");
+  await world.startAgent();
   await until("the file is a message", () => messages().length === 1);
   await world.agent.end("SIGKILL");
   fs.rmSync(inResults("done"));

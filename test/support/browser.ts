@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, chromium, type Locator, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
 
 // Debian's Chromium, driven by playwright-core.
@@ -49,6 +49,8 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/
 export async function expectAccessible(page: Page, isPlain = false): Promise<void> {
   // A page that still loads its data has no heading yet.
   await page.getByRole("heading", { level: 1 }).first().waitFor();
+  // A list that is loaded again is dimmed meanwhile.
+  await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
   // The content security policy admits no inline script, so axe runs outside the page's own scripts.
   await page.evaluate(axeSource);
   for (const colorScheme of ["light", "dark"] as const) {
@@ -70,6 +72,15 @@ export async function expectAccessible(page: Page, isPlain = false): Promise<voi
     expect(violations, `${page.url()} in ${colorScheme}`).toEqual([]);
   }
   await page.emulateMedia({ colorScheme: "light" });
+}
+
+/**
+ * Presses Enter on a control once a click would reach it. A key on a control that is disabled, or that a modal dialog covers until a
+ * response closes it, is lost, since Playwright waits for neither.
+ */
+export async function pressEnter(control: Locator): Promise<void> {
+  await control.click({ trial: true });
+  await control.press("Enter");
 }
 
 /** Chooses the language in the menu of the header. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from "preact-iso";
 import { isOffline, otherUser, type RequestError } from "../api.ts";
 import { lazy } from "../lazy.tsx";
@@ -43,7 +43,8 @@ export function App() {
 
 function SignedIn() {
   const { path } = useLocation();
-  useEffect(() => {
+  // Before the next key: an effect after the paint would take the focus from a field that was chosen meanwhile.
+  useLayoutEffect(() => {
     document.getElementById("main")?.focus({ preventScroll: true });
     window.scrollTo(0, 0);
   }, [path]);

@@ -1,5 +1,5 @@
 import { useLocation } from "preact-iso";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { PatientList } from "../../dashboard/types/patients.ts";
 import { call } from "../api.ts";
 import { clinicPath } from "../session.ts";
@@ -18,7 +18,8 @@ export function FindPatient() {
   const input = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState("");
   const [isOpen, setOpen] = useState(false);
-  useEffect(() => {
+  // Before the next key: an effect after the paint would remove a letter that was typed meanwhile.
+  useLayoutEffect(() => {
     setTyped("");
     setOpen(false);
   }, [path]);

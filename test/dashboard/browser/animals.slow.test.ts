@@ -191,7 +191,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByText("Dog, Kangal").waitFor();
     await press(page, "Undo");
     await page.getByRole("status").filter({ hasText: "The change is undone." }).waitFor();
-    expect(await page.getByText("Kangal").count()).toBe(0);
+    await expect.poll(() => page.getByText("Kangal").count()).toBe(0);
     await press(page, "Remove");
     await page.getByRole("dialog").getByRole("button", { name: "Remove the patient" }).click();
     await press(page, "Undo");

@@ -7,6 +7,7 @@ import {
   chooseLanguage,
   expectAccessible,
   expectFitsPhone,
+  pressEnter,
   sharedBrowser,
 } from "../../support/browser.ts";
 import { keyPermissions } from "../../server/harness.ts";
@@ -41,7 +42,7 @@ describe.skipIf(browserProblem() !== null)("the follow-up of a result in a brows
     const unseen = page.getByRole("region", { name: "Nobody has looked at it for a day" });
     await unseen.getByText("ALT 310 U/L").waitFor();
     await look(page);
-    await unseen.getByRole("button", { name: "I take it: Karabaş" }).press("Enter");
+    await pressEnter(unseen.getByRole("button", { name: "I take it: Karabaş" }));
     const yours = page.getByRole("region", { name: "Yours" });
     await yours.getByRole("link", { name: "Karabaş" }).waitFor();
     expect(await unseen.count()).toBe(0);
@@ -51,19 +52,19 @@ describe.skipIf(browserProblem() !== null)("the follow-up of a result in a brows
     const card = page.getByRole("region", { name: "Follow-up" });
     expect(await card.getByLabel("Responsible").locator("option:checked").textContent()).toMatch(/\(me\)$/);
     await card.getByLabel("Remark").fill("Call the owner\non Monday");
-    await card.getByRole("button", { name: "Add remark" }).press("Enter");
+    await pressEnter(card.getByRole("button", { name: "Add remark" }));
     await card.getByText("on Monday").last().waitFor();
     await look(page);
-    await card.getByRole("button", { name: "Done" }).press("Enter");
+    await pressEnter(card.getByRole("button", { name: "Done" }));
     await card.getByRole("status").getByText("Done").waitFor();
     await look(page);
     await page.goto(`${server.url}/dashboard/results?follow=mine`);
     await page.getByText("No result fits these filters").waitFor();
     await page.goBack();
-    await card.getByRole("button", { name: "Open again" }).press("Enter");
+    await pressEnter(card.getByRole("button", { name: "Open again" }));
     await card.getByRole("status").getByText("Open").waitFor();
     await page.goto(`${server.url}/dashboard/results`);
-    await page.getByRole("button", { name: "My follow-ups" }).press("Enter");
+    await pressEnter(page.getByRole("button", { name: "My follow-ups" }));
     await page.waitForURL(/follow=mine/);
     await page.getByRole("link", { name: "Karabaş" }).waitFor();
     await look(page);
@@ -78,7 +79,7 @@ describe.skipIf(browserProblem() !== null)("the follow-up of a result in a brows
     await look(page);
     await limits.getByLabel("Use: dog, PLT, < 25 ×10⁹/L").check();
     await limits.getByLabel("Name of the vet who decides").fill("Dr. Ada");
-    await limits.getByRole("button", { name: "Use the chosen limits (1)" }).press("Enter");
+    await pressEnter(limits.getByRole("button", { name: "Use the chosen limits (1)" }));
     await limits.getByText(/Accepted by Dr\. Ada on/).waitFor();
     await look(page);
 
@@ -96,7 +97,7 @@ describe.skipIf(browserProblem() !== null)("the follow-up of a result in a brows
     await page.goto(`${server.url}/dashboard`);
     await page.getByText("Critical values not seen").waitFor();
     await page.goBack();
-    await seen.press("Enter");
+    await pressEnter(seen);
     await page.getByText(/^Critical value seen by admin/).waitFor();
     await look(page);
     await page.goto(`${server.url}/dashboard`);
@@ -106,7 +107,7 @@ describe.skipIf(browserProblem() !== null)("the follow-up of a result in a brows
     await chooseLanguage(page, "tr");
     await page.getByRole("heading", { name: "Kritik sınırlar" }).waitFor();
     await look(page);
-    await page.getByRole("button", { name: "Hepsini geri al" }).press("Enter");
+    await pressEnter(page.getByRole("button", { name: "Hepsini geri al" }));
     await page.getByText("Klinik hiçbirini kullanmamaya karar verdi.").waitFor();
   });
 });

@@ -68,13 +68,18 @@ describe.skipIf(browserProblem() !== null)("the network in a browser", () => {
     await page.getByLabel("The clinic’s network, with a certificate of your own").check();
     await page.getByLabel("Port").fill(String(server.port));
     const file = (name: string, buffer: Buffer) => ({ name, mimeType: "text/plain", buffer });
-    await page.getByLabel("Read the chain from a file").setInputFiles(file("chain.pem", key));
-    await page.getByLabel("Read the key from a file").setInputFiles(file("key.pem", key));
+    const read = async (name: string, of: Buffer) => {
+      await page.getByLabel(`Read the ${name} from a file`).setInputFiles(file(`${name}.pem`, of));
+      // The browser reads it in the background.
+      await expect.poll(() => page.locator(`textarea[name=${name}]`).inputValue()).toBe(of.toString());
+    };
+    await read("chain", key);
+    await read("key", key);
     await page.getByRole("button", { name: "Apply" }).click();
     await page.getByText("Nothing was changed: The chain holds no certificate").waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
-    await page.getByLabel("Read the chain from a file").setInputFiles(file("chain.pem", cert));
+    await read("chain", cert);
     await page.getByRole("button", { name: "Apply" }).click();
     await page.getByRole("link", { name: `https://clinic-pc.local:${server.port}` }).waitFor();
 

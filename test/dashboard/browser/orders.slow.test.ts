@@ -101,6 +101,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await charge.press("Space");
     await page.getByText(/^staff \w+, /).waitFor();
     expect(await page.getByText("Not ordered: charge?").count()).toBe(0);
+    await expect.poll(() => charge.isEnabled()).toBe(true);
     await charge.press("Space");
     await page.getByText("Not ordered: charge?").waitFor();
     await chooseLanguage(page, "tr");

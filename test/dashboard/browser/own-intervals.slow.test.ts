@@ -6,6 +6,7 @@ import {
   chooseLanguage,
   expectAccessible,
   expectFitsPhone,
+  pressEnter,
   sharedBrowser,
 } from "../../support/browser.ts";
 import { clinic, connection, keyPermissions, patient, study } from "../../server/harness.ts";
@@ -44,26 +45,26 @@ describe.skipIf(browserProblem() !== null)("an interval of the clinic's own anim
     await expect.poll(() => section.getByLabel("Analyte").inputValue()).toBe("ALT");
     await section.getByLabel("First sample from").fill("2026-01-01");
     await section.getByLabel("Last sample until").fill("2026-11-29");
-    await section.getByRole("button", { name: "Search the animals" }).press("Enter");
+    await pressEnter(section.getByRole("button", { name: "Search the animals" }));
     await section.getByText("Animals: 45, each with its first sample").waitFor();
     await section.getByLabel("Healthy: Dog 7, 46 U/L").check();
     await section.getByText("39 more are needed for an interval.").waitFor();
     expect(await section.getByRole("button", { name: "Compute" }).isDisabled()).toBe(true);
-    await section.getByRole("button", { name: "Tick all" }).press("Enter");
-    await section.getByRole("button", { name: "Compute" }).press("Enter");
+    await pressEnter(section.getByRole("button", { name: "Tick all" }));
+    await pressEnter(section.getByRole("button", { name: "Compute" }));
     const result = section.getByRole("region", { name: "Result" });
     await result.getByRole("img", { name: /^45 values from 34 to 300, .* suspected 1, left out 0$/ }).waitFor();
     await result.getByText("beyond Tukey's fences, far from its neighbour (Dixon)").waitFor();
     await expectAccessible(staff);
-    await result.getByRole("button", { name: "Leave out: Dog 44, 300 U/L" }).press("Enter");
+    await pressEnter(result.getByRole("button", { name: "Leave out: Dog 44, 300 U/L" }));
     await result.getByRole("img", { name: /^44 values from 34 to 300, .* suspected 0, left out 1$/ }).waitFor();
     await section.getByRole("button", { name: "Take back: Dog 44, 300 U/L" }).waitFor();
     await result.getByText(/17-95 U\/L/).waitFor();
     await expectAccessible(staff);
     await expectFitsPhone(staff);
-    await section.getByRole("button", { name: "Store as a proposal" }).press("Enter");
+    await pressEnter(section.getByRole("button", { name: "Store as a proposal" }));
     await section.getByText("The proposal is stored.").waitFor();
-    await section.getByRole("button", { name: /^Open: ALT, dog, from 1 years/ }).press("Enter");
+    await pressEnter(section.getByRole("button", { name: /^Open: ALT, dog, from 1 years/ }));
     const dialog = staff.getByRole("dialog");
     await dialog.getByText(/300 U\/L/).waitFor();
     await dialog.getByText(/left out by staff/).waitFor();
@@ -71,12 +72,12 @@ describe.skipIf(browserProblem() !== null)("an interval of the clinic's own anim
     await expectAccessible(staff);
 
     const admin = await server.openAs(browser, "admin", ours, "/settings/ranges");
-    await admin.getByRole("button", { name: /^Open: ALT, dog/ }).press("Enter");
+    await pressEnter(admin.getByRole("button", { name: /^Open: ALT, dog/ }));
     await admin.getByText("EP28-A3c recommends more animals").waitFor();
     await admin.getByRole("dialog").getByLabel("Name of the vet who decides").fill("Dr. Ada");
     await expectAccessible(admin);
     await expectFitsPhone(admin);
-    await admin.getByRole("button", { name: "Accept the interval" }).press("Enter");
+    await pressEnter(admin.getByRole("button", { name: "Accept the interval" }));
     const inUse = admin.getByRole("region", { name: "Intervals in use" });
     await inUse.getByText(/Healthy animals of the clinic, \d{4}/).waitFor();
     await inUse.getByText(/accepted by Dr\. Ada/).waitFor();
@@ -85,7 +86,7 @@ describe.skipIf(browserProblem() !== null)("an interval of the clinic's own anim
       .first()
       .waitFor();
     await chooseLanguage(admin, "tr");
-    await admin.getByRole("button", { name: /^Aç: ALT, köpek/ }).press("Enter");
+    await pressEnter(admin.getByRole("button", { name: /^Aç: ALT, köpek/ }));
     await admin.getByText("EP28-A3c dayanıklı yöntemi").last().waitFor();
     await admin
       .getByRole("dialog")
@@ -101,7 +102,7 @@ describe.skipIf(browserProblem() !== null)("an interval of the clinic's own anim
     await admin.reload();
     const inOther = admin.getByRole("cell", { name: /^0\.\d+-1\.\d+ µkat\/L$/ });
     expect(await inOther.getAttribute("title")).toMatch(/^\d+-\d+ U\/L$/);
-    await admin.getByRole("button", { name: /^Aç: ALT, köpek/ }).press("Enter");
+    await pressEnter(admin.getByRole("button", { name: /^Aç: ALT, köpek/ }));
     await admin.getByRole("dialog").getByTitle("300 U/L").getByText("5.00 µkat/L").waitFor();
     await expectAccessible(admin);
   });

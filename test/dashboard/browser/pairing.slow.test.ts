@@ -82,7 +82,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.getByRole("button", { name: "End access now" }).click();
     await page.getByText("No access", { exact: true }).waitFor();
     const key = fs.readFileSync(keyFile, "utf8").trim();
-    await until("the key ends", async () => (await get(key, "/agent/v1/ranges")).status === 401, 1000);
+    await until("the key ends", async () => (await get(key, "/agent/v1/ranges")).status === 401, patiently(1000));
     await expect.poll(() => page.getByRole("button", { name: "End access" }).count()).toBe(0);
     await chooseLanguage(page, "tr");
     await page.getByText("Erişimi yok").waitFor();
@@ -114,8 +114,11 @@ describe.skipIf(problem !== null)("in a browser", () => {
 
       const more = `- id: chem-2\n  profile: generic-astmm\n  connection:\n    listen: 127.0.0.1:${second}\n`;
       await field.fill(text + more);
+      // The PC is off: else it may fetch them before the page says that it will.
+      await agent.stop();
       await page.getByRole("button", { name: "Save and send to the PC" }).click();
       await page.getByText("Saved. The PC fetches the devices").first().waitFor();
+      await agent.runWith(url, devices);
       const line = text.split("\n").length + 1;
       await page.getByRole("button", { name: `Line ${line}` }).waitFor();
       await page.getByText("generic-astmm").last().waitFor();

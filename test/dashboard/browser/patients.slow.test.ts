@@ -418,7 +418,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.getByRole("link", { name: "Karabaş" }).click();
     await page.getByRole("link", { name: "All patients" }).click();
     await page.getByRole("heading", { name: "Patients" }).waitFor();
-    expect(await page.getByText("is closed").count()).toBe(0);
+    await expect.poll(() => page.getByText("is closed").count()).toBe(0);
   });
 });
 

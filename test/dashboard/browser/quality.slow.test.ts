@@ -6,6 +6,7 @@ import {
   chooseLanguage,
   expectAccessible,
   expectFitsPhone,
+  pressEnter,
   sharedBrowser,
 } from "../../support/browser.ts";
 import { clinic, keyPermissions } from "../../server/harness.ts";
@@ -45,7 +46,7 @@ describe.skipIf(browserProblem() !== null)("quality control in a browser", () =>
     await press(page, "Save the answer");
     await page.getByRole("heading", { name: "GLU, Glucose, level 1" }).waitFor();
     await page.getByText("No limits yet, so no run is judged").waitFor();
-    expect(await page.locator("button.primary").allInnerTexts()).toEqual(["Enter the limits of the sheet"]);
+    await expect.poll(() => page.locator("button.primary").allInnerTexts()).toEqual(["Enter the limits of the sheet"]);
 
     await press(page, "Enter the limits of the sheet");
     await page.getByLabel("a range").check();
@@ -119,18 +120,12 @@ describe.skipIf(browserProblem() !== null)("quality control in a browser", () =>
     await page.getByText("The runs as a table").click();
     await expect.poll(() => rows.count()).toBe(2);
 
-    await rows
-      .first()
-      .getByRole("button", { name: /^Leave out/ })
-      .press("Enter");
+    await pressEnter(rows.first().getByRole("button", { name: /^Leave out/ }));
     await page.getByLabel("What went wrong").fill("wrong vial");
     await press(page, "Leave it out");
     await rows.first().getByText("does not count: wrong vial").waitFor();
     await expectAccessible(page);
-    await rows
-      .first()
-      .getByRole("button", { name: /^Count again/ })
-      .press("Enter");
+    await pressEnter(rows.first().getByRole("button", { name: /^Count again/ }));
     await rows.first().getByText("warning (1-2s)").waitFor();
 
     await press(page, "Add a change");
@@ -184,7 +179,7 @@ describe.skipIf(browserProblem() !== null)("quality control in a browser", () =>
       .getByText(/150 mg\/dL/)
       .waitFor();
     await expectAccessible(page);
-    await page.getByRole("button", { name: /^Accept \d/ }).press("Enter");
+    await press(page, /^Accept \d/);
     await page
       .getByText(/Own limits since .*, from 20 runs, accepted by admin/)
       .first()
@@ -224,6 +219,7 @@ describe.skipIf(browserProblem() !== null)("quality control in a browser", () =>
     await page.getByLabel("Device", { exact: true }).last().selectOption("combi");
     await page.getByLabel("Days between controls").fill("30");
     await press(page, "Save the schedule");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.goto(`${server.url}/dashboard`);
     await page.getByText("combi: no control was ever run").waitFor();
     await page.goto(`${server.url}/dashboard/quality?device=combi`);
@@ -244,5 +240,5 @@ describe.skipIf(browserProblem() !== null)("quality control in a browser", () =>
 });
 
 async function press(page: Page, name: string | RegExp): Promise<void> {
-  await page.getByRole("button", { name, ...(typeof name === "string" && { exact: true }) }).press("Enter");
+  await pressEnter(page.getByRole("button", { name, ...(typeof name === "string" && { exact: true }) }));
 }

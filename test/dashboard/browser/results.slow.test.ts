@@ -250,6 +250,20 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await expect.poll(() => rows.count()).toBe(1);
     await search.fill("pamuk");
     await page.getByRole("link", { name: "Not placed: Pamuk" }).waitFor();
+    // A letter that comes while the page takes the search into its address is not lost.
+    await page.evaluate(`{
+      const field = document.querySelector("main input[type=search]");
+      const replace = history.replaceState;
+      history.replaceState = (...all) => {
+        history.replaceState = replace;
+        replace.apply(history, all);
+        field.value += "b";
+        field.dispatchEvent(new Event("input", { bubbles: true }));
+      };
+    }`);
+    await search.fill("kara");
+    await expect.poll(() => new URL(page.url()).search).toBe("?q=karab");
+    expect(await search.inputValue()).toBe("karab");
     await page.goto(`${server.url}/dashboard/results?patient=${dog.fp}`);
     await page.getByText("Only Karabaş").waitFor();
     await expect.poll(() => rows.count()).toBe(1);

@@ -35,7 +35,7 @@ describe("server run", () => {
     const data = ["--data", join(folder, "data")];
     const { agent, untrusted } = makeCertificates(folder);
     const half = runServer("--tls-cert", agent.certificate, ...data);
-    expect([...(await once(half.child, "exit"))]).toEqual([1, null]);
+    expect([...(await once(half.child, "close"))]).toEqual([1, null]);
     expect(half.output()).toBe("expected both --tls-cert and --tls-key, or neither\n");
 
     const [cert, key] = [join(folder, "served.crt"), join(folder, "served.pem")];

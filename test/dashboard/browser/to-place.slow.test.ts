@@ -49,6 +49,8 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.waitForURL(`**/to-place/${first.fp}`);
     expect(await current(page)).toContain("Boncuk");
 
+    // The key does nothing while the last command is under way, as the button.
+    await expect.poll(() => page.getByRole("button", { name: "Undo" }).isEnabled()).toBe(true);
     await page.keyboard.press("u");
     await page.waitForURL(`**/to-place/${second.fp}`);
     await heading(page, "Whose result is it?");

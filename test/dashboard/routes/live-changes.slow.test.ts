@@ -16,19 +16,19 @@ async function listen() {
   return { ...server, open };
 }
 
-/** Reads a stream. `until` resolves when the rest holds the text, and drops all that it read. */
+/** Reads a stream. `until` resolves when the rest holds the text, and drops all up to it: two events may come in one part. */
 function reader(response: Response) {
   const stream = response.body?.getReader();
   const decoder = new TextDecoder();
+  let rest = "";
   return {
-    async until(text: string): Promise<string> {
-      let read = "";
-      while (!read.includes(text)) {
+    async until(text: string): Promise<void> {
+      while (!rest.includes(text)) {
         const { done, value } = (await stream?.read()) ?? { done: true, value: undefined };
-        if (done) throw new Error(`the stream ended with ${JSON.stringify(read)}, expected ${text}`);
-        read += decoder.decode(value as Uint8Array);
+        if (done) throw new Error(`the stream ended with ${JSON.stringify(rest)}, expected ${text}`);
+        rest += decoder.decode(value as Uint8Array);
       }
-      return read;
+      rest = rest.slice(rest.indexOf(text) + text.length);
     },
   };
 }

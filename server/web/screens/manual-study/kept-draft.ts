@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { clinicPath, session } from "../../session.ts";
 import { newId } from "../../write-ids.ts";
 import { type Draft, filledRows } from "./draft.ts";
@@ -24,7 +24,8 @@ export function useKeptDraft(empty: () => Draft) {
   const { current: key } = useRef(`${user} ${clinicPath()}`);
   const [draft, setDraft] = useState(() => kept.get(key)?.draft ?? empty());
   const { current: entryId } = useRef(kept.get(key)?.entryId ?? newId());
-  useEffect(() => {
+  // Before the next event: a click that leaves the screen may follow the last letter at once.
+  useLayoutEffect(() => {
     const isTyped = Object.values(draft.rows).some((rows) => filledRows(rows).length > 0);
     if (isTyped) kept.set(key, { draft, entryId });
     else kept.delete(key);

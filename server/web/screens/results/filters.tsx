@@ -98,8 +98,14 @@ function SearchField({ value, change }: { value: string; change: (value: string)
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const latest = useRef(change);
   latest.current = change;
-  // The back button and links also change the value. Keep a trailing blank that the user is typing.
-  useEffect(() => setTyped((text) => (text.trim() === value ? text : value)), [value]);
+  const sent = useRef(value);
+  // The back button and links also change the value. A value from here stays as it is typed, with what was typed since.
+  useEffect(() => {
+    if (value === sent.current) return;
+    clearTimeout(timer.current);
+    sent.current = value;
+    setTyped(value);
+  }, [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
   return (
     <Field label={t("search")} hint={t("searchHint")}>
@@ -112,7 +118,10 @@ function SearchField({ value, change }: { value: string; change: (value: string)
           const text = currentTarget.value;
           setTyped(text);
           clearTimeout(timer.current);
-          timer.current = setTimeout(() => latest.current(text.trim()), TYPING_MS);
+          timer.current = setTimeout(() => {
+            sent.current = text.trim();
+            latest.current(sent.current);
+          }, TYPING_MS);
         }}
       />
     </Field>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { translations } from "../../text.ts";
 import { Icon } from "../status/icon.tsx";
@@ -36,8 +36,8 @@ interface HeaderProps {
 export function Header({ home, brand = "Vetwire", screens, tools, user, place, children }: HeaderProps) {
   const { path } = useLocation();
   const header = useRef<HTMLElement>(null);
-  // A change of the screen keeps the page, so an open menu would stay open above it.
-  useEffect(() => {
+  // A change of the screen keeps the page, so an open menu would stay open above it. Before the next click, which may open one.
+  useLayoutEffect(() => {
     for (const menu of header.current?.querySelectorAll<HTMLElement>(":popover-open") ?? []) menu.hidePopover();
   }, [path]);
   const isAt = (href: string) => path === href || (href !== home && path.startsWith(`${href}/`));
