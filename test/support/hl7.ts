@@ -2,6 +2,7 @@ import net from "node:net";
 import tls from "node:tls";
 import { encodeMllp } from "../../agent/protocols/mllp.ts";
 import { FS } from "../../agent/protocols/bytes.ts";
+import { patiently } from "./patience.ts";
 
 /** Encodes segments as one message in a frame. */
 export function frameOf(segments: readonly string[]): Uint8Array {
@@ -64,7 +65,7 @@ export class MllpClient {
   }
 
   /** Returns the next reply without its frame; null after a close or `ms` milliseconds. */
-  async nextReply(ms = 10_000): Promise<string | null> {
+  async nextReply(ms = patiently(10_000)): Promise<string | null> {
     const until = performance.now() + ms;
     for (;;) {
       const end = this.#received.indexOf(FS);

@@ -8,6 +8,7 @@ import Database from "better-sqlite3";
 import { readSpool } from "../../agent/spool/access.ts";
 import { listMessages, type MessageSummary } from "../../agent/spool/queries/messages/message-summaries.ts";
 import { readStatus, type SpoolStatus } from "../../agent/spool/queries/status.ts";
+import { patiently } from "./patience.ts";
 
 // Processes from the build, with their data in a temporary folder: a server with one clinic, and an agent with devices.
 
@@ -286,7 +287,7 @@ export class World {
   }
 
   /** Waits until no session, message, study or quality record is pending. A message that is missing afterwards is lost. */
-  async drained(ms = 60_000): Promise<readonly MessageSummary[]> {
+  async drained(ms = patiently(60_000)): Promise<readonly MessageSummary[]> {
     return until(
       "the outbox drains",
       () => {
@@ -304,7 +305,7 @@ export class World {
   }
 
   /** As drained(), and each message has its patient. One that came while the first list of patients arrived has it seconds later. */
-  async placed(ms = 60_000): Promise<void> {
+  async placed(ms = patiently(60_000)): Promise<void> {
     const isPlaced = async () => (await this.drained(ms)).every(({ state }) => state !== "unmatched");
     await until("a patient of every message", isPlaced, ms);
   }
