@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
+import { WAIT_MS } from "./patience.ts";
 
 // Debian's Chromium, driven by playwright-core.
 
@@ -34,10 +35,18 @@ export function useBrowser(hand: (browser: Browser) => void): void {
 /** Starts a browser that reaches this machine alone: a request for another host fails. `names` are names of this machine. */
 export async function startBrowser(...names: readonly string[]): Promise<Browser> {
   const own = names.map((name) => `MAP ${name} 127.0.0.1, `).join("");
-  return chromium.launch({
+  const browser = await chromium.launch({
     executablePath: CHROMIUM,
     args: ["--no-sandbox", `--host-resolver-rules=${own}MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost`],
   });
+  // newPage() makes its context here, too. Playwright's own 30 s know no slow machine.
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async (options) => {
+    const context = await newContext(options);
+    context.setDefaultTimeout(WAIT_MS);
+    return context;
+  };
+  return browser;
 }
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");

@@ -76,7 +76,8 @@ describe("the agent is not ready if a local fault stops a device", () => {
   test.skipIf(!socat)("a serial port in use makes the agent unready and names the program", async () => {
     const cable = await newCable(agent.folder);
     const [end] = cable.ends;
-    const { pid } = await program("flock", "--no-fork", "-x", end, "sh", "-c", "echo locked; exec sleep 60");
+    const { pid } = await program("flock", "--no-fork", "-x", end, "sh", "-c", "echo locked; exec sleep 600");
+    await until("the shell is sleep", () => fs.readFileSync(`/proc/${pid}/comm`, "utf8") === "sleep\n");
     await agent.run([{ connection: { serial: { path: end } } }]);
     const { reason } = await agent.deviceIn("cannot open");
     await cable.pull();

@@ -10,6 +10,7 @@ import { Spool } from "../../../agent/spool/spool.ts";
 import { CR_STORAGE, EXPLICIT } from "../../support/dicom.ts";
 import { temporaryFolder } from "../../support/processes.ts";
 import { useSpool } from "../../support/spool.ts";
+import { patiently } from "../../support/patience.ts";
 
 const MEGABYTE = 1024 * 1024;
 const used = useSpool();
@@ -193,7 +194,7 @@ describe("an instance that another AE title repeats", () => {
     ["damaged", (file) => fs.promises.writeFile(file, "damaged")],
   ])(
     "a repeat of an instance whose first file is %s leaves no wrong file after a kill",
-    { timeout: 120_000 },
+    { timeout: patiently(120_000) },
     async (state, change) => {
       const { file, bytes } = await first();
       await change(file);

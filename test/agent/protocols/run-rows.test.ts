@@ -14,6 +14,7 @@ import {
   VETSCAN_HEADER,
 } from "../records.ts";
 import { astmDevice } from "../../support/profiles.ts";
+import { patiently } from "../../support/patience.ts";
 
 const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");
 
@@ -165,7 +166,7 @@ test("a long text of many levels is read without delay", () => {
   const text = "level 1 ".repeat(100_000);
   const begin = performance.now();
   readHl7(msh(), PID, OBR, obx("SED", text, { 2: "TX" }), ALT_ROW);
-  expect(performance.now() - begin).toBeLessThan(5_000);
+  expect(performance.now() - begin).toBeLessThan(patiently(5_000));
 });
 
 test("results without an order and a patient wait for a person, if nothing calls them a control", () => {

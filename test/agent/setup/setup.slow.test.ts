@@ -14,6 +14,7 @@ import { associateRequest, CR_STORAGE, EXPLICIT } from "../../support/dicom.ts";
 import { freePort, until } from "../../support/processes.ts";
 import { type Cable, isOpen, newCable, socat } from "../../support/pty.ts";
 import { type TestAgent, useAgent } from "../../support/running-agent.ts";
+import { LISTENING_TIMES } from "../../../agent/setup/listening.ts";
 
 // Goal: the set-up adds devices to a running agent by listening, and no result is acknowledged before it is stored. Method: the
 // real set-up with a real agent, and simulated devices over sockets and serial cables.
@@ -23,7 +24,7 @@ useAgent((made) => {
   agent = made;
 });
 
-const TIMES = { silenceMs: 2_500, quietMs: 250 };
+const TIMES = { ...LISTENING_TIMES, quietMs: 250 };
 const noPairing = () => Promise.reject(new Error("no pairing in this test"));
 const fixture = (name: string) => fs.readFileSync(path.join(fixturesFolder, name));
 
@@ -128,7 +129,7 @@ describe.skipIf(!socat)("over a serial cable", () => {
   });
 
   test("bytes at a wrong speed prompt for the result again, with the next speed", async () => {
-    const wizard = await started({ ...TIMES, silenceMs: 20_000 });
+    const wizard = await started();
     const [port, device] = (await cable()).ends;
     await wizard.say({ to: "line", line: { kind: "serial", path: port } });
     await until("the port is open", () => isOpen(port));
@@ -152,7 +153,7 @@ describe.skipIf(!socat)("over a serial cable", () => {
   });
 
   test("silence ends with what to check, and the profile can be chosen by hand", async () => {
-    const wizard = await started();
+    const wizard = await started({ ...TIMES, silenceMs: 500 });
     const [port] = (await cable()).ends;
     await wizard.say({ to: "line", line: { kind: "serial", path: port } });
     const { advice, candidates, profiles } = await wizard.on("heard");

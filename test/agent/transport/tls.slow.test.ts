@@ -115,6 +115,7 @@ describe("a TLS listener", () => {
     );
     await device(port, pem(certificates.untrusted), "x");
     await device(port, {}, "x");
+    await until("both are reported", () => seen.problems.length === 2);
     expect(seen.wires).toEqual([]);
     expect(seen.problems).toEqual([
       "TLS with a refused device failed: its certificate is not valid here (DEPTH_ZERO_SELF_SIGNED_CERT), expected one that tls.ca signed",
@@ -134,6 +135,7 @@ describe("a TLS listener", () => {
     const clear = net.connect(port, HOST, () => clear.write("\x0bMSH|^~\\&|\x1c\r"));
     clear.on("error", () => undefined);
     await new Promise((resolve) => clear.once("close", resolve));
+    await until("both are reported", () => seen.problems.length === 2);
     expect(seen.wires).toEqual([]);
     expect(seen.problems).toEqual([
       expect.stringMatching(/ it offered a version of TLS before 1\.2, expected TLS 1\.2 or 1\.3: update the device$/),

@@ -1,6 +1,6 @@
 import net from "node:net";
 import { SerialPortMock } from "serialport";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { withReplyConnection } from "../../../agent/transport/reply-connection.ts";
 import { serialTransport } from "../../../agent/transport/serial.ts";
 import { dialTransport, listenTransport } from "../../../agent/transport/tcp.ts";
@@ -148,19 +148,24 @@ describe("TCP dialler", () => {
 });
 
 test("a device that closes each connection immediately is dialled at growing intervals with jitter", async () => {
-  const at: number[] = [];
-  const server = net.createServer((socket) => {
-    at.push(performance.now());
-    socket.destroy();
-  });
+  const server = net.createServer((socket) => socket.destroy());
   const port = await freePort();
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
   const chances = [0, 0.5];
-  open(dialTransport({ host: "127.0.0.1", port }, null, () => chances.shift() ?? 1));
-  await until("the third time", () => at.length === 3);
-  const [first = 0, second = 0, third = 0] = at;
+  const seen = open(dialTransport({ host: "127.0.0.1", port }, null, () => chances.shift() ?? 1));
   // Half of 2 s, and three quarters of 4 s.
-  expect([second - first, third - second].map((ms) => Math.floor(ms / 1_000))).toEqual([1, 3]);
+  for (const [times, ms] of [
+    [1, 1_000],
+    [2, 3_000],
+  ] as const) {
+    await expect.poll(() => seen.closed).toBe(times);
+    vi.advanceTimersByTime(ms - 1);
+    expect(vi.getTimerCount()).toBe(1);
+    vi.advanceTimersByTime(1);
+  }
+  await expect.poll(() => seen.closed).toBe(3);
   for (const transport of transports.splice(0)) await transport.close();
   server.close();
 });

@@ -12,6 +12,7 @@ import { findClinic } from "../../../server/records/clinics/keys.ts";
 import { freePort, SERVER, start, until } from "../../support/processes.ts";
 import { makeUser } from "../../dashboard/harness.ts";
 import { clinic, importEntities, temporaryFolder } from "../harness.ts";
+import { patiently } from "../../support/patience.ts";
 
 // Method: the commands run as real processes, from the build, while a server runs.
 
@@ -59,7 +60,7 @@ test("agents are listed as text and JSON, and a revoked one is refused by the ru
     expect(agents("list", "--data", data)).toMatch(/ 0\.1\.0 +0\.2\.0 rolled back: it crashed +heard /);
     expect(JSON.parse(agents("list", "--json", "--data", data))).toMatchObject([{ version: "0.1.0", upgrade }]);
     agents("revoke", agent?.fp ?? "", "--data", data);
-    await until("the key is refused", async () => (await ranges()) === 401, 1000);
+    await until("the key is refused", async () => (await ranges()) === 401, patiently(1_000));
     expect(agents("list", "--data", data)).toContain("revoked");
     const audit = execFileSync(process.execPath, [SERVER, "audit", "--data", data], { encoding: "utf8" });
     expect(audit).toContain("agents revoke");

@@ -5,14 +5,17 @@ import { ConcurrentLines } from "../../../server/import/concurrent-lines.ts";
 test("lines of different subjects run concurrently, lines of one subject in order", async () => {
   const events: string[] = [];
   const lines = new ConcurrentLines();
-  const work = (name: string, ms: number) => async () => {
+  let endB = () => undefined as void;
+  const bEnded = new Promise<void>((resolve) => (endB = resolve));
+  const work = (name: string, until?: Promise<void>) => async () => {
     events.push(`start ${name}`);
-    await sleep(ms);
+    await until;
     events.push(`end ${name}`);
+    if (name === "b1") endB();
   };
-  await lines.run("a", work("a1", 20));
-  await lines.run("b", work("b1", 1));
-  await lines.run("a", work("a2", 1));
+  await lines.run("a", work("a1", bEnded));
+  await lines.run("b", work("b1"));
+  await lines.run("a", work("a2"));
   await lines.finish();
   expect(events).toEqual(["start a1", "start b1", "end b1", "end a1", "start a2", "end a2"]);
 });

@@ -17,6 +17,7 @@ import type { Heartbeat } from "../../../shared/api/study.ts";
 import { Postgres, postgresProblem } from "../../support/postgres.ts";
 import { clinic, importEntities, keyPermissions, temporaryFolder } from "../harness.ts";
 import { startBuiltServer } from "../started-server.ts";
+import { patiently } from "../../support/patience.ts";
 
 // Method: two real servers from the build on one PostgreSQL. The one that watches the alerts is killed with SIGKILL.
 
@@ -75,7 +76,7 @@ test.skipIf(noPostgres !== null)(
 
     const backup = { at: new Date().toISOString(), succeeded_at: null, bytes: null, error: "The disk is full." };
     await beat({ ...full, backup });
-    await expect.poll(() => received, { timeout: 90_000 }).toContain("alert.opened backup-failed");
+    await expect.poll(() => received, { timeout: patiently(90_000) }).toContain("alert.opened backup-failed");
     const [after] = await store.all(holder, {});
     expect(after?.holder).not.toBe(before?.holder);
     follower.child.kill("SIGTERM");
@@ -83,5 +84,5 @@ test.skipIf(noPostgres !== null)(
     expect(await store.all(holder, {})).toEqual([{ holder: "" }]);
     expect(received).toEqual(["alert.opened disk-full", "alert.opened backup-failed"]);
   },
-  240_000,
+  patiently(240_000),
 );

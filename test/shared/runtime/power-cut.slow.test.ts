@@ -4,6 +4,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ROOT, temporaryFolder } from "../../support/processes.ts";
+import { patiently } from "../../support/patience.ts";
 
 // A power cut keeps fsynced data and any part of the rest. strace lists the system calls of a program in order.
 
@@ -31,7 +32,7 @@ function traced(text: string): SystemCall[] {
   const load = `const load = (file) => import(${JSON.stringify(`${pathToFileURL(ROOT).href}/`)} + file);`;
   fs.writeFileSync(script, `${load} const root = ${JSON.stringify(root)}; ${text}`);
   const strace = ["-f", "-y", "-qq", "-e", `trace=${CALLS}`, "-o", trace, process.execPath, script];
-  execFileSync("strace", strace, { cwd: ROOT, timeout: 60_000, stdio: "pipe" });
+  execFileSync("strace", strace, { cwd: ROOT, timeout: patiently(60_000), stdio: "pipe" });
   return fs
     .readFileSync(trace, "utf8")
     .split("\n")

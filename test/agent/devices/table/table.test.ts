@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { readProfileText } from "../../../../agent/devices/table/load.ts";
 import type { Hl7Profile } from "../../../../agent/protocols/hl7/profile.ts";
 import { Segment, STANDARD_DELIMITERS } from "../../../../agent/protocols/hl7/message/segment.ts";
+import { patiently } from "../../../support/patience.ts";
 
 /** Reads a profile whose file has these lines after the usual head. */
 function read(lines: string, protocol = "hl7", link = "mllp") {
@@ -43,7 +44,7 @@ test("a pattern that takes exponential time in other engines is decided at once"
   const { sender } = read("recognize: { sender: '^(a+)+$' }");
   const started = performance.now();
   expect(sender?.test(`${"a".repeat(5_000)}!`)).toBe(false);
-  expect(performance.now() - started).toBeLessThan(2_000);
+  expect(performance.now() - started).toBeLessThan(patiently(2_000));
 });
 
 test("names: all of a list in order, or the first list with any; blanks and parts outside the pattern go", () => {

@@ -7,6 +7,7 @@ import { encodeFileHead } from "../../../../agent/protocols/dicom/part10.ts";
 import { HeaderReader } from "../../../../agent/imaging/files/header-reader.ts";
 import { CR_STORAGE, dataset, EXPLICIT, hostileDataset } from "../../../support/dicom.ts";
 import { temporaryFolder } from "../../../support/processes.ts";
+import { patiently } from "../../../support/patience.ts";
 
 let folder: string;
 let headers: HeaderReader;
@@ -109,7 +110,7 @@ test("sequences 3 000 deep exceed the time limit, and the next header is read", 
 });
 
 test("a slow header is read in the second attempt", async () => {
-  const patient = new HeaderReader({ quickMs: 1, longMs: 60_000 });
+  const patient = new HeaderReader({ quickMs: 1, longMs: patiently(60_000) });
   const long = encodeDataset(Array.from({ length: 30_000 }, (_, index) => [0x0011_1000 + index, "LO", "x"]));
   expect(await read(long, patient)).toMatchObject({ header: { cutShort: null } });
   patient.close();

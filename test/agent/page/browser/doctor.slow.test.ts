@@ -10,6 +10,7 @@ import {
   expectFitsPhone,
   useBrowser,
 } from "../../../support/browser.ts";
+import { patiently } from "../../../support/patience.ts";
 import { freePort } from "../../../support/processes.ts";
 import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
 import { vetwireAnswer } from "../../../support/wrong-setups/bench.ts";
@@ -38,7 +39,7 @@ describe.skipIf(browserProblem() !== null)("the doctor on the agent's page", () 
     await page.goto(`http://127.0.0.1:${agent.host.port}/`);
     await page.getByRole("link", { name: "Doctor" }).click();
     const found = page.getByRole("list", { name: "What needs you" });
-    await found.getByText(`chmod 600 ${key}`).waitFor({ timeout: 60_000 });
+    await found.getByText(`chmod 600 ${key}`).waitFor({ timeout: patiently(60_000) });
     const told = await found.innerText();
     expect(told).toContain("switch the device on");
     expect(told).toContain(`127.0.0.1:${port} alone, which no other machine reaches`);
@@ -48,7 +49,7 @@ describe.skipIf(browserProblem() !== null)("the doctor on the agent's page", () 
     fs.chmodSync(key, 0o600);
     fs.writeFileSync(agent.host.file, fs.readFileSync(agent.host.file, "utf8").replace('"chem-1"', '"Chem 1"'));
     await page.getByRole("button", { name: "Check again" }).click();
-    await found.getByText(/line 1: devices\[0\]\.id .*/).waitFor({ timeout: 60_000 });
+    await found.getByText(/line 1: devices\[0\]\.id .*/).waitFor({ timeout: patiently(60_000) });
     await expect.poll(() => found.innerText()).not.toContain("chmod 600");
 
     await chooseLanguage(page, "tr");

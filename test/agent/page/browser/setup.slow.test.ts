@@ -18,6 +18,7 @@ import {
   expectFitsPhone,
   useBrowser,
 } from "../../../support/browser.ts";
+import { patiently } from "../../../support/patience.ts";
 import { freePort, temporaryFolder } from "../../../support/processes.ts";
 import { emptyServer, type TestAgent, useAgent } from "../../../support/running-agent.ts";
 import { scriptedServer } from "../../../support/scripted-server.ts";
@@ -115,7 +116,7 @@ describe.skipIf(browserProblem() !== null)("the set-up in a browser", () => {
     expect(host.agent?.config).toMatchObject({ timeZone: "Europe/Istanbul", devices: [] });
   });
 
-  test("a device is added by listening, and its first result is shown", async () => {
+  test("a device is added by listening, and its first result is shown", { timeout: patiently(60_000) }, async () => {
     await agent.run([]);
     const page = await opened(agent.host.port);
     await page.getByRole("link", { name: "Add a device" }).click();

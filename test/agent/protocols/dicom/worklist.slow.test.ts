@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { COMMAND, STATUS } from "../../../../agent/protocols/dicom/dimse.ts";
 import { studyUidOf } from "../../../../agent/imaging/services.ts";
 import { MODALITY_WORKLIST } from "../../../../agent/protocols/dicom/uids.ts";
@@ -15,8 +15,12 @@ import { useSpool } from "../../../support/spool.ts";
 const used = useSpool();
 const served = useDicomServer(used);
 const HOUR_MS = 60 * 60_000;
+/** The time of the tests, far from midnight. */
 const noon = dayOf(Date.now(), "Europe/Istanbul").from + 12 * HOUR_MS;
 const today = new Date(noon).toISOString().slice(0, 10).replaceAll("-", "");
+
+beforeAll(() => void vi.useFakeTimers({ toFake: ["Date"], now: noon }));
+afterAll(() => void vi.useRealTimers());
 
 beforeEach(async () => {
   const patients = [dog, { ...cat, name: "Şeker", breed: "Van kedisi" }];

@@ -113,6 +113,8 @@ async function killedBeforeAck(observation: string): Promise<string> {
   };
   await says(agent.wire, observation, "ACK AA 4");
   expect(copied).toBe(true);
+  // The spool closes once nothing is filed any more.
+  await agent.studies();
   await agent.end();
   return copy;
 }

@@ -13,6 +13,7 @@ import { useLines } from "../../../support/lines.ts";
 import { freePort, until } from "../../../support/processes.ts";
 import { useSpool } from "../../../support/spool.ts";
 import { fixedContext } from "../../../support/wire.ts";
+import { WAIT_MS } from "../../../support/patience.ts";
 
 // Method: the simulator talks to a connection of the agent over TCP, spool included.
 
@@ -64,7 +65,7 @@ describe("a simulated device", () => {
     const [host, device] = await twoEnds();
     expect(await playDevice(oneWay, device)).toEqual({ accepted: true, frames: 0, resent: 0, reason: null });
     const bytes: number[] = [];
-    while (bytes.length < oneWay.length) bytes.push((await host.reply(10_000)) ?? -1);
+    while (bytes.length < oneWay.length) bytes.push((await host.reply(WAIT_MS)) ?? -1);
     expect(Buffer.from(bytes)).toEqual(oneWay);
   });
 
@@ -104,9 +105,9 @@ describe("a simulated device", () => {
   test("a simulated device reports a cut line as not accepted", async () => {
     const [host, device] = await twoEnds();
     const played = playDevice(dog, device);
-    await host.reply(10_000); // ENQ
+    await host.reply(WAIT_MS); // ENQ
     host.send(Uint8Array.of(6));
-    await host.reply(10_000); // the first frame starts
+    await host.reply(WAIT_MS); // the first frame starts
     await host.close();
     expect(await played).toEqual({ accepted: false, frames: 0, resent: 0, reason: "the connection closed" });
   });

@@ -158,10 +158,7 @@ test("a slow receiver has four simultaneous requests, and holds up no other webh
   const held: http.ServerResponse[] = [];
   receiver.answer = (_request, response) => void held.push(response);
   const fps = await push(12);
-  const dispatcher = dispatcherOn(store, {
-    now: () => clock.now,
-    send: async (to, message, more) => sendWebhook(to, message, { ...more, deadlineMs: 50_000 }),
-  });
+  const dispatcher = dispatcherOn(store, { now: () => clock.now });
   await dispatcher.check();
   await expect.poll(() => quick.got.length + receiver.got.length).toBe(fps.length + 4);
   expect(quick.got.map(({ fp }) => fp).toSorted()).toEqual(fps.toSorted());
@@ -223,7 +220,9 @@ test("a server that dies between sending and storing leads to one repeat under t
 test.each([1, 2, 3])(
   "against a receiver of all faults nothing is lost and the log shows every request (%i)",
   async (seed) => {
-    const { receiver, server, push, clock, drain, log } = await world();
+    let deadlineMs = 300;
+    const send: typeof sendWebhook = async (to, message, more) => sendWebhook(to, message, { ...more, deadlineMs });
+    const { receiver, server, push, clock, drain, log } = await world(true, { send });
     // On PostgreSQL two servers share the work.
     const second = onPostgres() ? await openStore(server.database) : undefined;
     if (second !== undefined) onTestFinished(() => second.close());
@@ -243,6 +242,7 @@ test.each([1, 2, 3])(
       clock.now += 25 * HOUR_MS;
     }
     receiver.answer = ok;
+    deadlineMs = 50_000;
     await drain(...others);
     const deliveries = await log();
     expect(deliveries.map(({ state, fp }) => ({ state, fp })).toSorted((a, b) => a.fp.localeCompare(b.fp))).toEqual(

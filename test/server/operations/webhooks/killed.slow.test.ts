@@ -84,7 +84,7 @@ test.each(["before the answer", "after the answer"])(
     const log = async () =>
       (await listDeliveries(store, { clinicId: 1, id: `wh_${own}`, page: 1, pageSize: 100 })).deliveries;
     const isDone = async () => (await log()).every(({ state }) => state === "delivered");
-    await expect.poll(isDone, { timeout: 20_000 }).toBe(true);
+    await expect.poll(isDone).toBe(true);
     second.child.kill("SIGTERM");
     await once(second.child, "close");
 

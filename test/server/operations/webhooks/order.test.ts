@@ -1,7 +1,6 @@
 import type http from "node:http";
 import { expect, test } from "vitest";
 import { addTestEvent, resendDelivery } from "../../../../server/records/webhooks/webhooks.ts";
-import { sendWebhook } from "../../../../server/operations/webhooks/send.ts";
 import { diceOf } from "../../../support/dice.ts";
 import { makeUser } from "../../../dashboard/harness.ts";
 import { noon, study } from "../../harness.ts";
@@ -25,9 +24,7 @@ test("a revision waits for the end of the filing's request, while another study 
   const { receiver, store, clock, push, revise, types } = await twoEvents();
   const held: http.ServerResponse[] = [];
   receiver.answer = (_request, response) => void held.push(response);
-  const send: typeof sendWebhook = async (to, message, more) =>
-    sendWebhook(to, message, { ...more, deadlineMs: 50_000 });
-  const dispatcher = dispatcherOn(store, { now: () => clock.now, send });
+  const dispatcher = dispatcherOn(store, { now: () => clock.now });
   await revise(1);
   await dispatcher.check();
   await expect.poll(() => held.length).toBe(1);
@@ -101,10 +98,7 @@ test("a study that is taken back and filed again while its events wait ends with
   const { receiver, server, store, drain, changing, revise, types, log } = await twoEvents();
   const staff = await makeUser(server, "staff", own);
   const held: http.ServerResponse[] = [];
-  const dispatcher = dispatcherOn(store, {
-    now: () => noon,
-    send: async (to, message, more) => sendWebhook(to, message, { ...more, deadlineMs: 50_000 }),
-  });
+  const dispatcher = dispatcherOn(store, { now: () => noon });
   receiver.answer = (_request, response) => void held.push(response);
   await revise(1);
   await dispatcher.check();

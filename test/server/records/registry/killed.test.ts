@@ -2,28 +2,30 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { until } from "../../../support/processes.ts";
 import { study } from "../../harness.ts";
 import { ours, pamuk, practiceServer, timeless } from "../../practice-software.ts";
 
 // A kill during an undo or a merge leaves the state before it or after it. Method: a process of its own does the work and gets
-// SIGKILL at growing delays. Runs on both engines.
+// SIGKILL before its commit, then at growing delays. Runs on both engines.
 
 const WRITER = join(import.meta.dirname, "../../../support/registry-writer.ts");
 const KILLS = 3;
 const ANIMALS = 60;
 const STUDIES = 40;
 
-/** Runs the work in a process, and kills it some time after the transaction began. @returns whether it had ended before */
-async function killed(delayMs: number, ...parameters: readonly string[]): Promise<boolean> {
-  const child = spawn(process.execPath, [WRITER, ...parameters], { stdio: ["ignore", "pipe", "inherit"] });
-  const ended = once(child, "exit");
+/** Runs the work in a process, and kills it. The first kill comes just before the commit. @returns whether it had ended before */
+async function killed(kill: number, ...parameters: readonly string[]): Promise<boolean> {
+  const env = { ...process.env, HOLD: kill === 0 ? "1" : "0" };
+  const child = spawn(process.execPath, [WRITER, ...parameters], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const ended = once(child, "close");
   let output = "";
   child.stdout.on("data", (text: Buffer) => (output += text.toString()));
-  await once(child.stdout, "data");
-  await new Promise((resolve) => setTimeout(resolve, delayMs));
+  await until("the work", () => output.includes(kill === 0 ? "held" : "start"));
+  await new Promise((resolve) => setTimeout(resolve, kill * 30));
   child.kill("SIGKILL");
   await ended;
-  return output.split("\n").length > 2;
+  return output.includes("end ");
 }
 
 test("an undo that SIGKILL interrupts is done completely or not at all", async () => {
@@ -35,7 +37,7 @@ test("an undo that SIGKILL interrupts is done completely or not at all", async (
   for (let kill = 0; kill < KILLS; kill += 1) {
     if (kills.at(-1)?.isUndone !== false) await send(...items);
     const after = timeless(await exported());
-    const isDone = await killed(kill * 30, server.database, "undo", clinicId, await last());
+    const isDone = await killed(kill, server.database, "undo", clinicId, await last());
     const found = timeless(await exported());
     const isUndone = found.length === before.length;
     expect(found).toEqual(isUndone ? before : after);
@@ -59,7 +61,7 @@ test("a merge that SIGKILL interrupts is done completely or not at all", async (
   const kills: { isDone: boolean; isMerged: boolean }[] = [];
   for (let kill = 0; kill < KILLS; kill += 1) {
     const count = (await listed()).length;
-    const isDone = await killed(kill * 30, server.database, "merge", clinicId, survivor, merged);
+    const isDone = await killed(kill, server.database, "merge", clinicId, survivor, merged);
     const isMerged = (await listed()).length > count;
     expect(studiesOf(isMerged ? survivor : merged, timeless(await exported()))).toBe(STUDIES);
     // Undoes the merge, if it was done. The batch before it created the patients, and has studies on it.

@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { Hl7Connection, type Hl7LineState, type Hl7Tls } from "../../../../shared/network/hl7-sender/connection.ts";
 import { pinOf } from "../../../../shared/network/public-key-pin.ts";
 import { makeCertificates } from "../../../support/certificates.ts";
+import { patiently } from "../../../support/patience.ts";
 
 const message = (controlId: string, length = 0) =>
   Buffer.from(`MSH|^~\\&|VETWIRE|C|PIMS|C|20261121||ORU^R01|${controlId}|P|2.5.1\rNTE|1||${"x".repeat(length)}\r`);
@@ -15,7 +16,7 @@ const ack = (code: string, controlId: string) => `\vMSH|^~\\&|PIMS\rMSA|${code}|
 /** Long enough for a busy machine. */
 const TIMES = { connectMs: 60_000, ackMs: 60_000 };
 /** For receivers that say nothing. */
-const SHORT = { connectMs: 500, ackMs: 1500 };
+const SHORT = { ...TIMES, ackMs: patiently(1_500) };
 const ACKNOWLEDGED = { outcome: "acknowledged", code: "AA", text: null };
 
 /** A receiver that calls `answer` for each complete frame. */
@@ -71,11 +72,15 @@ test("one connection stays open between messages, also large ones", async () => 
 });
 
 test("a receiver that closes between messages gets the next one over a new connection", async () => {
-  const { port, connections } = await receiver((socket, id) => socket.end(ack("AA", id)));
+  let closed = 0;
+  const { port, connections } = await receiver((socket, id) => {
+    socket.once("close", () => (closed += 1));
+    socket.end(ack("AA", id));
+  });
   const connection = connect(port);
   for (const id of ["A1", "A2"]) {
     expect(await connection.send(message(id))).toEqual(ACKNOWLEDGED);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await expect.poll(() => closed).toBe(connections());
   }
   expect(connections()).toBe(2);
 });
@@ -119,7 +124,7 @@ test("a receiver that is down fails the message with the code of the fault", asy
     ...{ outcome: "failed", code: "DIAL.REFUSED", text: "ECONNREFUSED" },
   });
   // A plain receiver reads the TLS handshake as garbage and says nothing.
-  expect(await connect(port, {}, [], SHORT).open()).toMatchObject({ code: "TLS.NOT_SPOKEN" });
+  expect(await connect(port, {}, [], { ...TIMES, connectMs: 500 }).open()).toMatchObject({ code: "TLS.NOT_SPOKEN" });
 });
 
 test("TLS accepts the authority of ca or the key of pin, and refuses any other receiver before it gets a byte", async () => {

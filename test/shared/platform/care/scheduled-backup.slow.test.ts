@@ -111,15 +111,20 @@ test("a stop ends a backup under way, and an abandoned part is removed a day lat
 
   forget(data);
   const source = sourceOf(data);
-  let reports = 0;
+  let [calls, reports] = [0, 0];
+  let stopped: Promise<void> | undefined;
   const backups = scheduleBackups(
     { folder, at: "03:30", keep: 7 },
-    () => source,
+    () => {
+      // The second call is that of a backup which begins.
+      if (++calls === 2) queueMicrotask(() => (stopped = backups.stop()));
+      return source;
+    },
     () => (reports += 1),
     CHECK_MS,
   );
-  await new Promise((resolve) => setTimeout(resolve, 2 * CHECK_MS));
-  await backups.stop();
+  await until("the stop", () => stopped !== undefined);
+  await stopped;
   await new Promise((resolve) => setTimeout(resolve, 300));
   expect(reports).toBe(0);
 });

@@ -9,12 +9,16 @@ import {
   readVersions,
   unpackedVersions,
 } from "../../../../shared/platform/upgrade/version-store.ts";
+import { patiently } from "../../../support/patience.ts";
 import { temporaryFolder, until } from "../../../support/processes.ts";
 
 // The launcher with small programs in place of the real one: each version is a script in the versions folder.
 
 const OWN = "0.0.1";
-const PROBATION_MS = 1_500;
+/** A probation that a test awaits. A slow machine starts a program within it. */
+const PROBATION_MS = patiently(1_500);
+/** A probation that ends within no test. */
+const LONG_MS = 3_600_000;
 
 let folder: string;
 beforeEach(() => {
@@ -69,9 +73,9 @@ function isCurrent(version: string): void {
   fs.writeFileSync(path.join(folder, "current.json"), JSON.stringify({ current: version }));
 }
 
-function launcher(): Launcher {
+function launcher(probationMs = LONG_MS): Launcher {
   const log = pino({ enabled: false });
-  const of = { program: "agent", options: [], folder, version: OWN, probationMs: PROBATION_MS, log } as const;
+  const of = { program: "agent", options: [], folder, version: OWN, probationMs, log } as const;
   return new Launcher({ ...of, output: () => undefined });
 }
 
@@ -81,8 +85,8 @@ function notes(): string[] {
 }
 
 /** Runs until a note, then stops. @returns the exit code */
-async function runUntil(note: string): Promise<number> {
-  const running = launcher();
+async function runUntil(note: string, probationMs = LONG_MS): Promise<number> {
+  const running = launcher(probationMs);
   const ended = running.run();
   await until(note, () => notes().includes(note));
   running.stop();
@@ -96,7 +100,7 @@ test("a healthy version stays after its probation, and the one before it is kept
   unpack("0.2.0", `healthy(); ${IDLE} await orderOnce("0.3.0");`);
   unpack("0.3.0", `healthy(); setTimeout(() => note("0.3.0 has lived"), ${2 * PROBATION_MS}); ${IDLE}`);
   isCurrent("0.2.0");
-  expect(await runUntil("0.3.0 has lived")).toBe(0);
+  expect(await runUntil("0.3.0 has lived", PROBATION_MS)).toBe(0);
   expect(notes()).toEqual(["0.2.0", "0.2.0 orders 0.3.0", "0.3.0", "0.3.0 has lived"]);
   expect(readVersions(folder)).toEqual({ current: "0.3.0", pending: null, rolledBack: false });
   expect(readUpgrades(folder)).toMatchObject([{ from: "0.2.0", to: "0.3.0", outcome: "done", reason: null }]);
@@ -161,7 +165,7 @@ test("a version that is not healthy in time is ended, and the reason names its p
     `send({ is: "health", problems: [{ what: "spool", reason: "it is full" }], heartbeat: true }); ${IDLE}`,
   );
   isCurrent("0.2.0");
-  await runUntil("0.2.0 runs again");
+  await runUntil("0.2.0 runs again", PROBATION_MS);
   expect(readUpgrades(folder)).toMatchObject([
     { outcome: "rolled back", reason: "it was not ready: spool: it is full" },
   ]);
@@ -208,17 +212,22 @@ test("an order whose files are missing is given up, and the next one is taken", 
 
 test("a version that stayed can be upgraded in its turn, by the same process", async () => {
   unpack("0.2.0", `healthy(); ${IDLE} await orderOnce("0.3.0");`);
-  unpack("0.3.0", `healthy(); ${IDLE} setTimeout(() => orderOnce("0.4.0"), ${1.5 * PROBATION_MS});`);
-  unpack("0.4.0", `healthy(); setTimeout(() => note("0.4.0 has lived"), ${1.5 * PROBATION_MS}); ${IDLE}`);
+  const whenUnpacked = `const look = setInterval(() => {
+    if (!fs.existsSync(${JSON.stringify(path.join(folder, "0.4.0"))})) return;
+    clearInterval(look);
+    void orderOnce("0.4.0");
+  }, 20);`;
+  unpack("0.4.0", `healthy(); ${IDLE}`);
   isCurrent("0.2.0");
   // The first upgrade removes versions that are neither the new one nor the one before.
   const later = path.join(folder, "later");
   fs.renameSync(path.join(folder, "0.4.0"), later);
-  const running = launcher();
+  unpack("0.3.0", `healthy(); ${whenUnpacked} ${IDLE}`);
+  const running = launcher(PROBATION_MS);
   const ended = running.run();
   await until("0.3.0 stays", () => readVersions(folder).current === "0.3.0");
   fs.renameSync(later, path.join(folder, "0.4.0"));
-  await until("0.4.0 has lived", () => notes().includes("0.4.0 has lived"));
+  await until("0.4.0 stays", () => readVersions(folder).current === "0.4.0");
   running.stop();
   await ended;
   expect(readUpgrades(folder).map(({ to, outcome }) => [to, outcome])).toEqual([

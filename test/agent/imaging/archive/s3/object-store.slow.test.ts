@@ -8,6 +8,7 @@ import type { ObjectTarget } from "../../../../../agent/imaging/archive/s3/objec
 import { makeCertificates } from "../../../../support/certificates.ts";
 import { temporaryFolder } from "../../../../support/processes.ts";
 import { S3_KEY, type S3Call, type S3Fault, type S3Options, S3Server } from "../../../../support/s3-server.ts";
+import { patiently } from "../../../../support/patience.ts";
 
 // Method: the client talks to a store over real sockets; the store checks each signature by a computation of its own.
 
@@ -52,8 +53,10 @@ function sourceOf(bytes: Buffer): ObjectSource {
   };
 }
 
-/** For stores that are silent or slow. */
-const SHORT = { idleMs: 1000, bytesPerSecond: 1_000_000 };
+/** For a store that is silent. */
+const SHORT = { ...PATIENCE, idleMs: 1000 };
+/** For a store that is slow. */
+const HURRIED = { idleMs: patiently(1000), bytesPerSecond: 1_000_000 };
 
 const small = sourceOf(Buffer.from("a picture"));
 const LARGE = randomBytes(2 * PART_BYTES + 1000);
@@ -257,7 +260,8 @@ describe("a store that", () => {
   ] as const)("%s does not have the object until it is right", async (_, operation, fault, reason) => {
     await serve();
     server.fault = (call) => (call.operation === operation ? fault : null);
-    await expect(storeOf({}, S3_KEY.secret, SHORT).store("a", "application/dicom", small)).rejects.toThrow(reason);
+    const patience = fault.do === "stall" ? SHORT : fault.do === "trickle" ? HURRIED : PATIENCE;
+    await expect(storeOf({}, S3_KEY.secret, patience).store("a", "application/dicom", small)).rejects.toThrow(reason);
     server.fault = () => null;
     await storeOf().store("a", "application/dicom", small);
     expect(kept()).toEqual([`clinic/a/a ${small.sha256}`]);
