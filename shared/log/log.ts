@@ -37,15 +37,18 @@ export function createLog(
   const destination = new Destination(fd, retryMs, reportDropped);
   // The notice waits for the line that caused it.
   const logFile = file && new LogFile(file, (text, details) => setImmediate(() => log.warn(details, text)), retryMs);
-  const log = pino({ mixin: traceFields, ...options }, {
-    write(entry) {
-      // JSON leaves DEL, C1 and marks of text direction raw. The escapes keep the value of the entry.
-      const line = `${printable(entry.trimEnd())}\n`;
-      destination.write(line);
-      logFile?.write(line);
-      recent?.add(line);
+  const log = pino(
+    { mixin: traceFields, ...options },
+    {
+      write(entry) {
+        // JSON leaves DEL, C1 and marks of text direction raw. The escapes keep the value of the entry.
+        const line = `${printable(entry.trimEnd())}\n`;
+        destination.write(line);
+        logFile?.write(line);
+        recent?.add(line);
+      },
     },
-  });
+  );
   process.on("exit", () => destination.writeRest());
   return log;
 }

@@ -75,7 +75,19 @@ export async function claimDeliveries(
       rows.map(({ id, attempts }) => ({ id, number: attempts + 1, now })),
     );
     return rows.map(
-      ({ id, attempts, public_id, url, secret, old_secret, old_secret_ends_at, type, fp, changed_at, traceparent }) => ({
+      ({
+        id,
+        attempts,
+        public_id,
+        url,
+        secret,
+        old_secret,
+        old_secret_ends_at,
+        type,
+        fp,
+        changed_at,
+        traceparent,
+      }) => ({
         deliveryId: id,
         number: attempts + 1,
         webhookId,
