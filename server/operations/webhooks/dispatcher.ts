@@ -74,8 +74,7 @@ export class WebhookDispatcher {
     const { now = Date.now } = options;
     const steady = new SteadyTime({ wall: now });
     const defaults = { random: Math.random, send: sendWebhook, lease: { isHeld: true }, prune: async () => undefined };
-    const attempted = () => undefined;
-    this.#options = { now, steady, attempted, ...defaults, ...options };
+    this.#options = { now, steady, attempted: () => undefined, ...defaults, ...options };
   }
 
   start(): void {
