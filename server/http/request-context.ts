@@ -80,10 +80,9 @@ export function startRequestContext(app: FastifyInstance, drain = new Drain()): 
       subject: null,
       isAwaitingAdmission: false,
     };
+    // Fastify keeps it over the events of a body, which belong to the connection.
     inTrace(request.context.trace, done);
   });
-  // The events of a body belong to its connection, not to the request.
-  app.addHook("preValidation", (request, _reply, done) => inTrace(request.context.trace, done));
 }
 
 /** The active key of an authorized request. */

@@ -3,11 +3,10 @@ import { once } from "node:events";
 import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Postgres } from "./postgres.ts";
 import { postgresUser } from "./postgres.ts";
 import { freePort, until } from "./processes.ts";
 
-// pgbouncer of the machine's packages, in front of a PostgreSQL of the tests.
+// pgbouncer of the machine's packages, in front of a PostgreSQL or HAProxy of the tests.
 
 /** @returns the reason why this machine cannot start pgbouncer; null if it can */
 export function pgbouncerProblem(): string | null {
@@ -27,18 +26,18 @@ export class Pgbouncer {
   readonly #process: ChildProcess;
   readonly #url: string;
 
-  /** Starts a pooler that gives a connection to each transaction, of `size` connections in all, with the settings of its own defaults else. */
-  static async start(postgres: Postgres, size: number): Promise<Pgbouncer> {
+  /** Starts a pooler that gives each transaction one of `size` connections to the database server of the URL. */
+  static async start(to: string, size: number): Promise<Pgbouncer> {
+    const { hostname, port: toPort, username, password } = new URL(to);
     const folder = mkdtempSync(join(tmpdir(), "vetwire-pgbouncer-"));
     const { uid, gid } = postgresUser();
     chownSync(folder, uid, gid);
     const port = await freePort();
-    const [host, hostPort] = postgres.host.split(":");
     writeFileSync(
       join(folder, "pgbouncer.ini"),
       [
         "[databases]",
-        `* = host=${host} port=${hostPort}`,
+        `* = host=${hostname} port=${toPort}`,
         "[pgbouncer]",
         ...["listen_addr = 127.0.0.1", `listen_port = ${port}`, "unix_socket_dir =", "auth_type = plain"],
         ...[`auth_file = ${join(folder, "users")}`, `logfile = ${join(folder, "log")}`],
@@ -47,11 +46,11 @@ export class Pgbouncer {
         "server_login_retry = 1",
       ].join("\n"),
     );
-    writeFileSync(join(folder, "users"), `"vetwire" "${postgres.password}"\n`, { mode: 0o644 });
+    writeFileSync(join(folder, "users"), `"${username}" "${password}"\n`, { mode: 0o644 });
     const child = spawn("pgbouncer", [join(folder, "pgbouncer.ini")], {
       ...{ uid, gid, cwd: folder, env: ENV, stdio: "ignore" },
     });
-    const pooler = new Pgbouncer(folder, port, child, postgres.url());
+    const pooler = new Pgbouncer(folder, port, child, to);
     await until("pgbouncer listens", () => {
       if (child.exitCode !== null) throw new Error(`pgbouncer ended: ${pooler.log}`);
       return pooler.log.includes(`listening on 127.0.0.1:${port}`);

@@ -40,7 +40,7 @@ const versions = [
 async function startPooled(bin: string | undefined, settings: readonly string[] = []) {
   const postgres = bin === undefined ? await Postgres.start(settings) : await Postgres.start(settings, bin);
   const database = (await createDatabase(postgres.url())).replace(/.*\//, "");
-  const pooler = await Pgbouncer.start(postgres, CONNECTIONS);
+  const pooler = await Pgbouncer.start(postgres.url(), CONNECTIONS);
   onTestFinished(async () => {
     await pooler.end();
     await postgres.end();
