@@ -28,6 +28,7 @@ import { startRequestContext } from "./http/request-context.ts";
 import { type CacheUse, cacheResponses } from "./http/response-cache/response-cache.ts";
 import { refuseUnknownRoutes } from "./http/unknown-routes.ts";
 import type { Metrics } from "./operations/metrics.ts";
+import type { SpanExport } from "./operations/span-export.ts";
 import { calendarRoutes } from "./api/calendar.ts";
 import { changeRoutes } from "./api/events/changes.ts";
 import { eventRoutes } from "./api/events/events.ts";
@@ -89,6 +90,8 @@ export interface AppOptions {
   oldestBackup?: () => string | null;
   /** Measures the requests. By default nothing does. */
   metrics?: Metrics | undefined;
+  /** Sends a span of each request to a collector. By default nothing does. */
+  spans?: SpanExport | undefined;
   /** Announces to requests that the server is about to stop. */
   drain?: Drain;
 }
@@ -115,6 +118,7 @@ export function buildApp(
     releaseFolder = null,
     oldestBackup = () => null,
     metrics,
+    spans,
     drain = new Drain(),
   }: AppOptions,
 ): FastifyInstance {
@@ -135,6 +139,7 @@ export function buildApp(
 
   // The hooks of a request run in the order of registration: first those of the app, then those of the route's scope.
   startRequestContext(app, drain);
+  spans?.watch(app);
   metrics?.watch(app, { store, audit, cache, drain, quota, network });
   refuseUnknownRoutes(app); // 404, 405
   reportIgnoredParameters(app);

@@ -41,6 +41,7 @@ import { type MetricsAddress, type MetricsServer, serveMetrics } from "./operati
 import { Metrics } from "./operations/metrics.ts";
 import { RELEASES } from "./operations/release-folder.ts";
 import { ReleaseWatch } from "./operations/release-watch.ts";
+import { SpanExport } from "./operations/span-export.ts";
 import { serveUpgrades } from "./operations/serve-upgrades.ts";
 import { openServedStore } from "./operations/served-store.ts";
 import { DestinationDispatcher } from "./operations/destinations/dispatcher.ts";
@@ -84,6 +85,8 @@ export interface ServerSettings {
   readonly dashboard: string | null;
   readonly metrics: MetricsAddress | null;
   /** Where the releases of the agent are fetched each day, and the key that signs them; null for nowhere. */
+  /** The collector that gets spans, an OTLP endpoint; null for none. */
+  readonly spansTo: URL | null;
   readonly releases: { readonly from: URL; readonly publicKey: string } | null;
   readonly drainSeconds: number;
   readonly logFile: LogFileOptions | null;
@@ -184,6 +187,7 @@ interface Parts {
   readonly webhooks: WebhookDispatcher;
   readonly destinations: DestinationDispatcher;
   readonly metrics: Metrics | undefined;
+  readonly spans: SpanExport | undefined;
   readonly releases: ReleaseWatch | null;
   readonly drain: Drain;
   readonly setupCode: Awaited<ReturnType<typeof createSetupCode>>;
@@ -207,6 +211,7 @@ async function compose(
     machine: () => readMachine(data, location),
   });
   const metrics = settings.metrics === null ? undefined : new Metrics();
+  const spans = settings.spansTo === null ? undefined : new SpanExport(settings.spansTo, logger);
   const drain = new Drain();
   const network = new Network({
     ...{ folder: data, logger, now: Date.now, host, proxies: settings.trustProxy },
@@ -215,7 +220,7 @@ async function compose(
     publicUrl: dashboard && new URL(dashboard).origin,
   });
   const app = buildApp(store, {
-    ...{ metrics, drain, alerts, mail, logger, network, setupCode, certificate, allowPrivateWebhooks, pepper },
+    ...{ metrics, spans, drain, alerts, mail, logger, network, setupCode, certificate, allowPrivateWebhooks, pepper },
     limits: { ...defaultLimits, ...settings.limits },
     concealUnconnected: settings.concealUnconnected,
     clinicStudiesMax: settings.clinicStudiesMax,
@@ -229,6 +234,7 @@ async function compose(
   }
   const webhooks = new WebhookDispatcher(store, {
     ...{ logger, lease, allowPrivate: allowPrivateWebhooks },
+    attempted: ({ status, ...step }) => spans?.add({ ...step, ...spanOfWebhook(status) }),
     async prune(now) {
       const removed = await pruneByPolicy(store, now);
       if (Object.values(removed).some((rows) => rows > 0))
@@ -239,7 +245,13 @@ async function compose(
   const destinations = new DestinationDispatcher(store, { logger, lease, render, allowPrivate: allowPrivateWebhooks });
   const releases = watchReleases(settings, logger);
   metrics?.watchPeriodic(lease, alerts);
-  return { app, network, lease, alerts, webhooks, destinations, metrics, releases, drain, setupCode };
+  return { app, network, lease, alerts, webhooks, destinations, metrics, spans, releases, drain, setupCode };
+}
+
+/** Its receiver stays unnamed, since the address of one may name a person. */
+function spanOfWebhook(status: number | null) {
+  const attributes = { "http.request.method": "POST", ...(status !== null && { "http.response.status_code": status }) };
+  return { name: "POST webhook", kind: "client" as const, attributes };
 }
 
 function watchReleases({ releases, data }: ServerSettings, logger: Logger): ReleaseWatch | null {
@@ -291,10 +303,11 @@ async function listen(
 }
 
 /** Ends the requests under way, then what sends, and lets another server take the periodic work. */
-async function close({ app, network, lease, webhooks, destinations, alerts, releases }: Parts): Promise<void> {
+async function close({ app, network, lease, webhooks, destinations, alerts, spans, releases }: Parts): Promise<void> {
   setTimeout(() => app.server.closeAllConnections(), CLOSE_WAIT_MS).unref();
   await Promise.all([app.close(), network.stop()]);
   await Promise.all([webhooks.stop(), destinations.stop(), alerts.stop(), releases?.stop()]);
+  await spans?.stop();
   await lease.stop();
 }
 

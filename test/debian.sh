@@ -17,6 +17,7 @@ command -v promtool >/dev/null 2>&1 || install "--no-install-recommends promethe
 for name in patroni etcd tini; do
   command -v $name >/dev/null 2>&1 || { install "--no-install-recommends patroni python3-etcd etcd-server tini" "no primary of a cluster is killed"; break; }
 done
+command -v pgbouncer >/dev/null 2>&1 || [ -x /usr/sbin/pgbouncer ] || install pgbouncer "no pooler is tried"
 command -v haproxy >/dev/null 2>&1 || install haproxy "no primary of a cluster is killed"
 command -v strace >/dev/null 2>&1 || install strace "the power-cut tests will say so"
 compgen -G "/usr/lib/postgresql/*/bin/initdb" >/dev/null || command -v initdb >/dev/null 2>&1 ||

@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { Outcome, STUDIES_PER_PUSH_MAX } from "../../shared/api/study.ts";
 import type { OutcomeCode } from "../../shared/api/filing-code.ts";
+import { beginTrace, inTrace, type Trace } from "../../shared/network/trace.ts";
 import { DeliveryLoop, type DeliveryEvents, type DeliveryTiming } from "../runtime/delivery-loop.ts";
 import { gathered } from "../runtime/gathered.ts";
 import { SendError } from "../runtime/send-error.ts";
@@ -40,13 +41,19 @@ export class Push {
   /** The server refused a study because of its time. "before": perhaps it refused one to an earlier process. */
   #refusedTimes: boolean | "before" = "before";
   #refusedTimesAt = Number.NEGATIVE_INFINITY;
+  /** The trace of the last request. */
+  #trace: Trace | undefined;
 
   constructor(spool: Spool, server: ServerClient, events: PushEvents, timing: DeliveryTiming) {
     this.#spool = spool;
     this.#server = server;
     this.#events = events;
     this.#timing = timing;
-    this.#loop = new DeliveryLoop(() => this.#sendNext(), events, timing);
+    this.#loop = new DeliveryLoop(
+      () => this.#sendNext(),
+      { ...events, failed: (kind, reason) => inTrace(this.#trace, () => events.failed(kind, reason)) },
+      timing,
+    );
     this.scheduleSend = gathered(
       timing.setTimer,
       () => this.wake(),
@@ -174,7 +181,9 @@ export class Push {
       revision,
       snapshot: JSON.parse(snapshot) as unknown,
     }));
-    const response = await this.#server.post("/agent/v1/studies", { studies });
+    // A request has one trace. Its first study names it, so that a repeated push is in the same one.
+    this.#trace = beginTrace(`${batch[0]?.fp} ${batch[0]?.revision}`);
+    const response = await inTrace(this.#trace, () => this.#server.post("/agent/v1/studies", { studies }));
     const outcomes = Outcomes.Check(response) ? response.outcomes : null;
     return inOrder(outcomes, batch, (outcome, study) => outcome.fp === study.fp, "studies");
   }

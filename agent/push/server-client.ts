@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { jsonFault } from "../../shared/schema/json-scan.ts";
 import { currentProxy, isUnsent, sendRequest } from "../../shared/network/client.ts";
 import { connectionFault, isNoTls } from "../../shared/network/connection-fault.ts";
+import { currentTrace, traceparentOf } from "../../shared/network/trace.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Exchange } from "./clock-watch.ts";
 import { type ErrorEnvelope, type FailureKind, SendError } from "../runtime/send-error.ts";
@@ -82,7 +83,9 @@ export function createServerClient(
     held?: Held,
   ): Promise<ServerResponse> => {
     const signal = held === undefined ? AbortSignal.timeout(timeoutMs) : endOf(held);
-    const options = { method, headers: { ...headers, "x-api-key": keyOrThrow(key) }, body, signal, ca: await ca() };
+    const trace = currentTrace();
+    const own = { "x-api-key": keyOrThrow(key), ...(trace && { traceparent: traceparentOf(trace) }) };
+    const options = { method, headers: { ...headers, ...own }, body, signal, ca: await ca() };
     return readResponse(await sendRequest(new URL(`${base}${path}`), options));
   };
   const sendTimed = async (...parts: Parameters<typeof send>): Promise<ServerResponse> => {

@@ -1208,6 +1208,9 @@ const erasure = () => `
   alter table clinic_settings add column retention text;
 `;
 
+// The trace of the request that caused a delivery, so that the receiver of a webhook continues it.
+const traces = () => "alter table webhook_delivery add column traceparent text";
+
 /**
  * The baseline, then what each later version changes. Released entries stay as they are, because databases of clinics have run
  * them.
@@ -1240,6 +1243,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   studyQuality,
   watchedByOne,
   erasure,
+  traces,
 ];
 
 /** Version of the schema that this program knows. */

@@ -24,20 +24,30 @@ export const CONNECT_WAIT_MS = 5000;
 /** The error of a pool whose connections are all in use. The library gives it words alone. */
 const POOL_BUSY = "timeout exceeded when trying to connect";
 
-// Whatever the settings of the user: a commit waits for the disk and for the standby, and a cancelled wait is a warning.
-const SESSION = `
-  set statement_timeout = 0;
-  set client_min_messages = notice;
-  select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local')
-`;
+/** Whatever the settings of the user: a commit waits for the disk and for the standby, and a cancelled wait is a warning. */
+const durable = (isLocal: boolean) =>
+  `select set_config('synchronous_commit', 'on', ${isLocal}) where current_setting('synchronous_commit') in ('off', 'local')`;
+const bounds = (scope: "session" | "local", lockWaitMs: number) => `
+  set ${scope} statement_timeout = 0;
+  set ${scope} client_min_messages = notice;
+  set ${scope} lock_timeout = ${lockWaitMs}`;
+
+/** Max time in ms that a statement waits for a lock, unless the opener of the pool says another. */
+const LOCK_WAIT_MS = 5000;
+
+/**
+ * The clients of a pooler, as pgbouncer in its transaction mode, and how long each waits for a lock. Each transaction may have another
+ * session of PostgreSQL: it brings its settings along, and no statement is prepared under a name.
+ */
+const pooled = new WeakMap<ClientBase, number>();
 
 /** Max time for a response. Statements take milliseconds, so that a longer wait means a lost database. */
 const RESPONSE_WAIT_MS = 15_000;
 
 /** Opens a pool of connections to a database that takes writes. */
-export function openPool(config: PoolConfig): Pool {
+export function openPool(config: PoolConfig, lockWaitMs = LOCK_WAIT_MS): Pool {
   // Sends the queries of an import without waiting for each response, and waits for `onConnect`, which the types of pg lack.
-  const untyped = { pipeline: true, onConnect: beginSession };
+  const untyped = { pipeline: true, onConnect: (client: ClientBase) => beginSession(client, lockWaitMs) };
   const pool = new Pool({ max: CONNECTIONS_MAX, query_timeout: RESPONSE_WAIT_MS, ...config, ...untyped });
   // The pool replaces a lost idle connection. A query on a lost connection reports the error itself.
   pool.on("error", () => undefined);
@@ -45,8 +55,20 @@ export function openPool(config: PoolConfig): Pool {
   return pool;
 }
 
-async function beginSession(client: ClientBase): Promise<void> {
-  await Promise.all([requireWrites(client), execute(client, SESSION)]);
+async function beginSession(client: ClientBase, lockWaitMs: number): Promise<void> {
+  const [{ rows }] = await Promise.all([execute(client, "select pg_backend_pid() as pid"), requireWrites(client)]);
+  const [{ pid }] = rows as [{ pid: number }];
+  // A pooler gives its own number to the client. HAProxy passes that of PostgreSQL on. The types of pg lack it.
+  if (pid !== (client as ClientBase & { processID: number | null }).processID) pooled.set(client, lockWaitMs);
+  else await execute(client, `${bounds("session", lockWaitMs)}; ${durable(false)}`);
+}
+
+/** Begins a transaction in that mode. `lock` precedes the first query, which fixes the snapshot. */
+export async function begin(client: ClientBase, mode: string, lock?: string): Promise<void> {
+  const lockWaitMs = pooled.get(client);
+  const settings = lockWaitMs === undefined ? [] : [bounds("local", lockWaitMs)];
+  const afterLock = lockWaitMs === undefined ? [] : [durable(true)];
+  await execute(client, [mode, ...settings, ...(lock === undefined ? [] : [lock]), ...afterLock].join("; "));
 }
 
 /** @throws StoreUnavailable on a standby, and on a database that was made read-only, as a provider does when its disk is full */
@@ -108,7 +130,10 @@ export async function withClient<T>(config: ClientConfig, work: (client: Client)
 /** Runs a statement, with errors that are safe to log. */
 export async function execute(client: ClientBase, statement: string | QueryConfig): Promise<QueryResult> {
   try {
-    return await client.query(statement);
+    const isNamed = typeof statement !== "string" && statement.name !== undefined;
+    if (!isNamed || !pooled.has(client)) return await client.query(statement);
+    const { name: _name, ...unnamed } = statement;
+    return await client.query(unnamed);
   } catch (error) {
     throw isTemporary(error) ? unavailable(error) : withoutValues(error);
   }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client, type ClientBase, type ClientConfig, type Pool, type QueryConfig, type QueryResult, types } from "pg";
 import { atEndOfTurn, readVersions, runAndBumpVersions, type Stamped, type Versions } from "./cache-versions.ts";
 import {
+  begin,
   commit,
   commitLogged,
   CONNECT_WAIT_MS,
@@ -40,13 +41,13 @@ const RETRY_PAUSE_MS = 100;
  * write of another process.
  */
 export async function openPostgres(url: string, writeWaitMs = 5000, clock?: () => number): Promise<Store> {
-  const config = { ...configOf(url), lock_timeout: writeWaitMs };
+  const config = configOf(url);
   await withClient(config, requireWrites);
   await migrate(config);
 
   // Two pools: a transaction may read outside itself, and an import must not block readers.
-  const readers = openPool(config);
-  const writers = openPool(config);
+  const readers = openPool(config, writeWaitMs);
+  const writers = openPool(config, writeWaitMs);
   const prepare = createPreparer();
   const damaged = new DamagedRecords();
   const asSession = (run: Run) => sessionOn(prepare, run, damaged);
@@ -96,7 +97,7 @@ export async function openPostgres(url: string, writeWaitMs = 5000, clock?: () =
       );
     },
     ...versionReader(reads),
-    snapshot: (work) => inTransaction(readers, asSession, { begin: SNAPSHOT, end: (client) => commit(client) }, work),
+    snapshot: (work) => inTransaction(readers, asSession, { mode: SNAPSHOT, end: (client) => commit(client) }, work),
     ping: () => withPoolClient(readers, requireWrites),
     async close() {
       isClosing = true;
@@ -160,7 +161,7 @@ type NoteCommit = (client: ClientBase, stamped: Stamped) => Promise<void>;
 async function inTransaction<T>(
   pool: Pool,
   asSession: AsSession,
-  { begin, end }: { begin: string; end: (client: ClientBase, result: T) => Promise<void> },
+  { mode, lock, end }: { mode: string; lock?: string; end: (client: ClientBase, result: T) => Promise<void> },
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   return withPoolClient(pool, async (client) => {
@@ -174,7 +175,7 @@ async function inTransaction<T>(
         throw failure;
       }
     }
-    await execute(client, begin);
+    await begin(client, mode, lock);
     const result = await work(asSession(run));
     await end(client, result);
     return result;
@@ -205,14 +206,14 @@ async function transact<T>(
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
-    const lock = attempt < ATTEMPTS_MAX ? "row share" : "exclusive";
+    const lock = `lock table migration in ${attempt < ATTEMPTS_MAX ? "row share" : "exclusive"} mode`;
     try {
-      const begin = `begin isolation level serializable; lock table migration in ${lock} mode`;
+      const mode = "begin isolation level serializable";
       const endAndNote = async (client: ClientBase, { stamped }: { stamped: Stamped | null }) => {
         await end(client);
         if (stamped !== null) await noteCommit(client, stamped);
       };
-      const done = await inTransaction(writers, asSession, { begin, end: endAndNote }, async (own) =>
+      const done = await inTransaction(writers, asSession, { mode, lock, end: endAndNote }, async (own) =>
         runAndBumpVersions(own, work, { clock, step: randomInt(1, STEP_MAX) }),
       );
       return done.result;

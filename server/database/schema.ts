@@ -939,6 +939,8 @@ export interface DeliveryColumns {
   attempts: number;
   /** Time of the next attempt. While an attempt is under way, the time from which another server may repeat it. */
   next_at: number;
+  /** The request that wrote it, as W3C Trace Context names it; null if none did. */
+  traceparent: string | null;
 }
 
 export interface DestinationColumns {

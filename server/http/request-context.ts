@@ -1,4 +1,5 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from "fastify";
+import { continueTrace, inTrace, type Trace } from "../../shared/network/trace.ts";
 import type { Language } from "../../shared/api/language.ts";
 import type { UnitChoice } from "../../shared/clinical/units/unit-choice.ts";
 import type { Role } from "../dashboard/types/settings/session.ts";
@@ -15,6 +16,8 @@ export type RouteConfig = FastifyContextConfig & { readonly url?: string };
 interface RequestContext {
   /** The config of the route. Fastify builds `routeOptions` at each access, so it is read once. */
   readonly route: RouteConfig;
+  /** The step of the trace that `traceparent` names, or of a new one. */
+  readonly trace: Trace;
   /** The active key of the request, set by authentication. Null without one. */
   key: ApiKey | null;
   /** Whether the operator suspended the clinic of `key`. */
@@ -59,13 +62,14 @@ declare module "fastify" {
   }
 }
 
-/** Gives each request its context, and the connection of each response its end during a drain. Register it before all other hooks. */
+/** Gives each request its context, runs it in its trace, and gives the connection of each response its end during a drain. Register it before all other hooks. */
 export function startRequestContext(app: FastifyInstance, drain = new Drain()): void {
   app.decorateRequest("context");
   app.addHook("onRequest", (request, reply, done) => {
     if (drain.hasBegun) reply.raw.setHeader("connection", "close");
     request.context = {
       route: request.routeOptions.config,
+      trace: continueTrace(request.headers.traceparent),
       key: null,
       isClinicSuspended: false,
       inactiveKey: null,
@@ -76,7 +80,8 @@ export function startRequestContext(app: FastifyInstance, drain = new Drain()): 
       subject: null,
       isAwaitingAdmission: false,
     };
-    done();
+    // Fastify keeps it over the events of a body, which belong to the connection.
+    inTrace(request.context.trace, done);
   });
 }
 

@@ -1,5 +1,6 @@
 import fs from "node:fs";
 import { type Logger, type LoggerOptions, pino } from "pino";
+import { traceFields } from "../network/trace.ts";
 import { printable } from "../runtime/printable.ts";
 import { LogFile, type LogFileOptions } from "./log-file.ts";
 import type { RecentLog } from "./recent-log.ts";
@@ -22,7 +23,8 @@ export interface LogCopies {
 
 /**
  * Creates a logger that writes to a file descriptor without ever blocking or ending the program. Once the destination takes
- * lines again, one line reports the number of dropped lines. A log file and the recent lines in memory get the same lines.
+ * lines again, one line reports the number of dropped lines. A log file and the recent lines in memory get the same lines. A line
+ * that is written within a trace has its `trace_id` and `span_id`.
  */
 export function createLog(
   options: LoggerOptions,
@@ -35,15 +37,18 @@ export function createLog(
   const destination = new Destination(fd, retryMs, reportDropped);
   // The notice waits for the line that caused it.
   const logFile = file && new LogFile(file, (text, details) => setImmediate(() => log.warn(details, text)), retryMs);
-  const log = pino(options, {
-    write(entry) {
-      // JSON leaves DEL, C1 and marks of text direction raw. The escapes keep the value of the entry.
-      const line = `${printable(entry.trimEnd())}\n`;
-      destination.write(line);
-      logFile?.write(line);
-      recent?.add(line);
+  const log = pino(
+    { mixin: traceFields, ...options },
+    {
+      write(entry) {
+        // JSON leaves DEL, C1 and marks of text direction raw. The escapes keep the value of the entry.
+        const line = `${printable(entry.trimEnd())}\n`;
+        destination.write(line);
+        logFile?.write(line);
+        recent?.add(line);
+      },
     },
-  });
+  );
   process.on("exit", () => destination.writeRest());
   return log;
 }

@@ -28,10 +28,13 @@ export class Postgres {
   readonly #password: string;
   /** Settings of this node. */
   readonly #settings: readonly string[];
+  #bin = postgresBinaries();
   #process: ChildProcess | undefined;
 
-  static async start(settings: readonly string[] = []): Promise<Postgres> {
+  /** Starts a new cluster. `bin` is the folder of its programs, by default those of this machine. */
+  static async start(settings: readonly string[] = [], bin = postgresBinaries()): Promise<Postgres> {
     const cluster = new Postgres(ownFolder(), await freePort(), randomBytes(12).toString("hex"), settings);
+    cluster.#bin = bin;
     const folder = cluster.#folder;
     const { uid, gid } = postgresUser();
     const passwordFile = join(folder, "password");
@@ -39,7 +42,7 @@ export class Postgres {
     // The collation differs from byte order, so a query that relies on byte order must request it.
     const locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=icu", "--icu-locale=en-US"];
     const access = ["--username=vetwire", `--pwfile=${passwordFile}`, "--auth=scram-sha-256"];
-    execFileSync(program("initdb"), [`--pgdata=${cluster.#data}`, "--no-sync", ...locale, ...access], {
+    execFileSync(join(bin ?? "", "initdb"), [`--pgdata=${cluster.#data}`, "--no-sync", ...locale, ...access], {
       uid,
       gid,
       cwd: folder,
@@ -138,11 +141,15 @@ export class Postgres {
       "fsync=off",
       ...this.#settings,
     ];
-    const child = spawn(program("postgres"), ["-D", this.#data, ...options.flatMap((option) => ["-c", option])], {
-      ...postgresUser(),
-      cwd: this.#folder,
-      stdio: "ignore",
-    });
+    const child = spawn(
+      join(this.#bin ?? "", "postgres"),
+      ["-D", this.#data, ...options.flatMap((option) => ["-c", option])],
+      {
+        ...postgresUser(),
+        cwd: this.#folder,
+        stdio: "ignore",
+      },
+    );
     this.#process = child;
     running.add(child);
     child.once("exit", () => running.delete(child));

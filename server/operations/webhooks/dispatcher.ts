@@ -10,6 +10,7 @@ import {
 } from "../../records/webhooks/deliveries.ts";
 import { pruneFeeds } from "../../records/webhooks/feed-pruning.ts";
 import { SteadyTime } from "../../database/steady-time.ts";
+import { continueTrace, inTrace, type Trace } from "../../../shared/network/trace.ts";
 import type { Store } from "../../database/store.ts";
 import { nextStep } from "./schedule.ts";
 
@@ -41,8 +42,21 @@ export interface DispatcherOptions {
   readonly send?: typeof sendWebhook;
   /** The lease of what one server removes for all. By default no other server does. */
   readonly lease?: { readonly isHeld: boolean };
+  /** Gets each attempt, for traces. */
+  readonly attempted?: (attempt: Attempted) => void;
   /** Removes what else is old. It gets the time of that clock. */
   readonly prune?: (now: number) => Promise<void>;
+}
+
+/** One request to a receiver. */
+export interface Attempted {
+  readonly trace: Trace;
+  /** Milliseconds since 1970. */
+  readonly begunAt: number;
+  readonly ms: number;
+  /** Null without a response. */
+  readonly status: number | null;
+  readonly isError: boolean;
 }
 
 /** Sends the events of webhooks. Every server runs one. */
@@ -60,7 +74,7 @@ export class WebhookDispatcher {
     const { now = Date.now } = options;
     const steady = new SteadyTime({ wall: now });
     const defaults = { random: Math.random, send: sendWebhook, lease: { isHeld: true }, prune: async () => undefined };
-    this.#options = { now, steady, ...defaults, ...options };
+    this.#options = { now, steady, attempted: () => undefined, ...defaults, ...options };
   }
 
   start(): void {
@@ -98,7 +112,8 @@ export class WebhookDispatcher {
       if (limit <= 0 || this.#isStopped) continue;
       this.#sending.set(webhookId, requests);
       for (const attempt of await claimDeliveries(this.#store, { webhookId, now, leaseMs: LEASE_MS, limit })) {
-        const request = this.#attempt(attempt).finally(() => {
+        const trace = continueTrace(attempt.traceparent);
+        const request = inTrace(trace, () => this.#attempt(attempt, trace)).finally(() => {
           requests.delete(request);
           if (requests.size === 0) this.#sending.delete(webhookId);
           // The next event of the webhook need not wait for the timer.
@@ -109,12 +124,14 @@ export class WebhookDispatcher {
     }
   }
 
-  async #attempt(attempt: ClaimedAttempt): Promise<void> {
-    const { now, random, send, allowPrivate, logger, steady } = this.#options;
+  async #attempt(attempt: ClaimedAttempt, trace: Trace): Promise<void> {
+    const { now, random, send, allowPrivate, logger, steady, attempted } = this.#options;
+    const [begunAt, begun] = [Date.now(), performance.now()];
     const { deliveryId, number, webhookPublicId: webhook } = attempt;
     try {
       const outcome = await send(attempt, messageOf(attempt), { allowPrivate, now });
       const { status } = outcome;
+      attempted({ trace, begunAt, ms: performance.now() - begun, status, isError: !outcome.delivered });
       const why = outcome.delivered ? null : outcome.why;
       const ended = { deliveryId, number, now: now(), status, why, isGone: status === GONE };
       const trusted = steady.now();

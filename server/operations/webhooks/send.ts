@@ -7,6 +7,7 @@ import {
   webhookText,
 } from "../../dashboard/types/webhook-reasons.ts";
 import { currentProxy, sendRequest } from "../../../shared/network/client.ts";
+import { currentTrace, traceparentOf } from "../../../shared/network/trace.ts";
 import { ProxyError } from "../../../shared/network/proxy.ts";
 import { isNoWay } from "../../../shared/network/connection-fault.ts";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
@@ -57,11 +58,13 @@ export async function sendWebhook(
     const addresses = await before(deadline, addressesOf(url.value, allowPrivate, lookup));
     if (addresses?.ok === false) return failed(addresses.why);
     const body = Buffer.from(message.body);
+    const trace = currentTrace();
     const headers = {
       ...signedHeaders(message, oldSecret === null ? [secret] : [secret, oldSecret], now()),
       "content-type": "application/json",
       "content-length": body.length,
       "user-agent": "Vetwire-Webhooks/1",
+      ...(trace && { traceparent: traceparentOf(trace) }),
     };
     const to = addresses === null ? {} : { addresses: addresses.value };
     const response = await sendRequest(url.value, { method: "POST", headers, body, signal: deadline, ...to });

@@ -25,6 +25,8 @@ export interface ClaimedAttempt {
   readonly type: WebhookEventType;
   readonly fp: string;
   readonly changedAt: number;
+  /** The request that caused the delivery; null if none did. */
+  readonly traceparent: string | null;
 }
 
 /** How an attempt ended, and what follows. */
@@ -73,7 +75,19 @@ export async function claimDeliveries(
       rows.map(({ id, attempts }) => ({ id, number: attempts + 1, now })),
     );
     return rows.map(
-      ({ id, attempts, public_id, url, secret, old_secret, old_secret_ends_at, type, fp, changed_at }) => ({
+      ({
+        id,
+        attempts,
+        public_id,
+        url,
+        secret,
+        old_secret,
+        old_secret_ends_at,
+        type,
+        fp,
+        changed_at,
+        traceparent,
+      }) => ({
         deliveryId: id,
         number: attempts + 1,
         webhookId,
@@ -84,6 +98,7 @@ export async function claimDeliveries(
         type,
         fp,
         changedAt: changed_at,
+        traceparent,
       }),
     );
   });
@@ -185,7 +200,7 @@ const firstsOfDue = query((db, p: Span & { webhookId: number; now: number; limit
         )`,
       ),
     )
-    .select(["first.id", "first.attempts", "first.type", "first.fp", "first.changed_at"])
+    .select(["first.id", "first.attempts", "first.type", "first.fp", "first.changed_at", "first.traceparent"])
     .select(["webhook.public_id", "webhook.url"])
     .select(["webhook.secret", "webhook.old_secret", "webhook.old_secret_ends_at"])
     .where("delivery.webhook_id", "=", p.webhookId)

@@ -1,6 +1,7 @@
 import { type Compilable, type Kysely, type RawBuilder, sql } from "kysely";
 import { type EventChange, type EventKind, eventKinds } from "../../../shared/api/clinic-event.ts";
 import type { WebhookEventType, WebhookType } from "../../dashboard/types/settings/webhooks.ts";
+import { currentTrace, traceparentOf } from "../../../shared/network/trace.ts";
 import { type ChangedClinic, query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
 import { UNSTAMPED } from "../../database/stamps.ts";
@@ -276,7 +277,8 @@ const ROWS_AT_ONCE = 5000;
 /** Gives the events of a transaction the version of their clinic, and makes deliveries of them. */
 async function endEvents(session: Session, clinic: ChangedClinic): Promise<void> {
   while ((await session.all(stampEvents, clinic)).length === ROWS_AT_ONCE);
-  await session.all(deliverEvents, clinic);
+  const trace = currentTrace();
+  await session.all(deliverEvents, { ...clinic, traceparent: trace === undefined ? null : traceparentOf(trace) });
 }
 
 const stampEvents = uncachedWrite((db, p: ChangedClinic) =>
@@ -304,11 +306,12 @@ const typeOfEvent = sql`case ${sql.join(
   sql` `,
 )} end`;
 
-const deliverEvents = uncachedWrite((db, p: ChangedClinic) =>
+const deliverEvents = uncachedWrite((db, p: ChangedClinic & { readonly traceparent: string | null }) =>
   deliveries(db, {
     type: typeOfEvent,
     fp: sql`event.fp`,
     at: sql`event.at`,
+    traceparent: sql`cast(${p.traceparent} as text)`,
     from: sql`webhook join clinic_event as event on event.clinic_id = webhook.clinic_id`,
     where: sql`webhook.clinic_id = ${p.id} and event.kind in (${sql.join(eventKinds.map((kind) => sql.lit(kind)))})
       and event.version = ${p.version}`,
@@ -335,19 +338,23 @@ interface DeliverySource {
   readonly type: RawBuilder<unknown>;
   readonly fp: RawBuilder<unknown>;
   readonly at: RawBuilder<unknown>;
+  readonly traceparent?: RawBuilder<unknown>;
   readonly from: RawBuilder<unknown>;
   readonly where: RawBuilder<unknown>;
   readonly order: RawBuilder<unknown>;
 }
 
 /** Inserts a delivery for each row of the source whose webhook chose its type. */
-function deliveries(db: Kysely<Tables>, { type, fp, at, from, where, order }: DeliverySource): Compilable {
+function deliveries(
+  db: Kysely<Tables>,
+  { type, fp, at, traceparent = sql`null`, from, where, order }: DeliverySource,
+): Compilable {
   const insert = sql`
-    insert into webhook_delivery (webhook_id, type, fp, state, changed_at, attempts, next_at)
-    select webhook.id, ${type}, ${fp}, 'new', ${at}, 0, ${at} from ${from}
+    insert into webhook_delivery (webhook_id, type, fp, state, changed_at, attempts, next_at, traceparent)
+    select webhook.id, ${type}, ${fp}, 'new', ${at}, 0, ${at}, ${traceparent} from ${from}
     where ${where} and (${type} = ${sql.lit(TEST)} or ' ' || webhook.types || ' ' like '% ' || ${type} || ' %')
     order by ${order}
-    on conflict (webhook_id, type, fp) where state = 'new' do update set changed_at = excluded.changed_at,
+    on conflict (webhook_id, type, fp) where state = 'new' do update set changed_at = excluded.changed_at, traceparent = excluded.traceparent,
       next_at = case when excluded.type = ${sql.lit(TEST)} then excluded.next_at else webhook_delivery.next_at end`;
   return { compile: () => insert.compile(db) };
 }

@@ -9,12 +9,13 @@ import { newFp } from "../../../shared/api/fp.ts";
 import type { Outcome, PushedStudy } from "../../../shared/api/study.ts";
 import { diceOf } from "../../support/dice.ts";
 import { patiently } from "../../support/patience.ts";
+import { Pgbouncer, pgbouncerProblem } from "../../support/pgbouncer.ts";
 import { until } from "../../support/processes.ts";
 import { clinic, connection, importEntities, noon, patient, study } from "../../server/harness.ts";
 import { clusterProblem, type Node, PatroniCluster } from "./patroni.ts";
 
 // Goal: no failure of a node loses an acknowledged study or files one twice. Method: three nodes under Patroni, two servers that know
-// HAProxy alone, and pushes without pause that are repeated until they are acknowledged; primaries are killed or frozen at random
+// HAProxy or a pooler alone, and pushes without pause that are repeated until they are acknowledged; primaries are killed or frozen at random
 // moments. `ALL=1` does more of it, and the control without synchronous replication; `SEED=7` draws other moments.
 
 const SOAK = process.env["ALL"] === "1";
@@ -31,12 +32,17 @@ const FAULTS: readonly Fault[] = SOAK ? Array.from({ length: 10 }, () => WAYS).f
 const problem = clusterProblem();
 if (problem !== null) process.stderr.write(`the tests of the PostgreSQL cluster do not run: ${problem}\n`);
 
+const noPooler = pgbouncerProblem();
+if (noPooler !== null) process.stderr.write(`no cluster is tried behind a pooler: ${noPooler}\n`);
+const WAYS_THERE = noPooler === null ? (["HAProxy", "pgbouncer"] as const) : (["HAProxy"] as const);
+type WayThere = (typeof WAYS_THERE)[number];
+
 describe.skipIf(problem !== null)("a cluster of PostgreSQL", () => {
-  test(
-    `${FAULTS.length} lost primaries lose no acknowledged study and file none twice`,
-    async () => {
+  test.each(WAYS_THERE)(
+    `${FAULTS.length} lost primaries lose no acknowledged study and file none twice behind %s`,
+    async (way) => {
       const dice = diceOf(SEED);
-      const load = await startLoad(true);
+      const load = await startLoad(true, way);
       const recoveriesMs: number[] = [];
       for (const fault of FAULTS) {
         await load.cluster.settled();
@@ -48,7 +54,7 @@ describe.skipIf(problem !== null)("a cluster of PostgreSQL", () => {
       const longest = (Math.max(...recoveriesMs) / 1000).toFixed(1);
       const { acknowledged, repeats } = load;
       process.stdout.write(
-        `${FAULTS.length} lost primaries: ${acknowledged.size} studies acknowledged after ${repeats()} repeated pushes, ` +
+        `${FAULTS.length} lost primaries behind ${way}: ${acknowledged.size} studies acknowledged after ${repeats()} repeated pushes, ` +
           `${stored} stored, ${lost.length} lost, ${twice.length} twice; ${longest} s at most to the next acknowledgement\n`,
       );
       expect({ lost, twice, problems: load.problems }).toEqual({ lost: [], twice: [], problems: [] });
@@ -61,7 +67,7 @@ describe.skipIf(problem !== null)("a cluster of PostgreSQL", () => {
   test.runIf(SOAK)(
     "without synchronous replication a kill loses acknowledged studies",
     async () => {
-      const load = await startLoad(false);
+      const load = await startLoad(false, "HAProxy");
       let lost: readonly string[] = [];
       for (let tries = 0; tries < 5 && lost.length === 0; tries += 1) {
         await load.cluster.settled();
@@ -83,9 +89,11 @@ interface Load {
   readonly stop: () => Promise<void>;
 }
 
-/** Starts two servers on a new cluster, and agents that push to both in turn. */
-async function startLoad(isSynchronous: boolean): Promise<Load> {
+/** Starts two servers on a new cluster, and agents that push to both in turn. pgbouncer works by transactions, and knows HAProxy alone. */
+async function startLoad(isSynchronous: boolean, way: WayThere): Promise<Load> {
   const cluster = await PatroniCluster.start(isSynchronous);
+  const pooler = way === "pgbouncer" ? await Pgbouncer.start(cluster.url, 4) : null;
+  const url = pooler?.url(new URL(cluster.url).pathname.slice(1)) ?? cluster.url;
   const stores: Store[] = [];
   const apps: FastifyInstance[] = [];
   const acknowledged = new Set<string>();
@@ -98,6 +106,7 @@ async function startLoad(isSynchronous: boolean): Promise<Load> {
     await running;
     await Promise.all(apps.map((app) => app.close()));
     await Promise.all(stores.map((store) => store.close()));
+    await pooler?.end();
     await cluster.end();
   });
 
@@ -106,7 +115,7 @@ async function startLoad(isSynchronous: boolean): Promise<Load> {
   const limits = { integration: plenty, device: plenty, partner: plenty, ingest: plenty, addressMinute: 1_000_000 };
   for (let server = 0; server < 2; server += 1) {
     // HAProxy leads to any node until its first checks ended.
-    const store = await until("a node that takes writes", () => openPostgres(cluster.url).catch(() => null));
+    const store = await until("a node that takes writes", () => openPostgres(url).catch(() => null));
     stores.push(store);
     apps.push(buildApp(store, { pepper, limits, now: () => noon }));
   }

@@ -71,7 +71,7 @@ describe("the store", () => {
       "clinic_settings skipped_steps",
       "clinic_settings not_run_hours",
       "clinic_settings viewer_template",
-      ...["clinic_settings units", "clinic_settings retention", "customer erased_at"],
+      ...["clinic_settings units", "clinic_settings retention", "customer erased_at", "webhook_delivery traceparent"],
       "study_preview frames",
       "customer name",
       "customer phone",

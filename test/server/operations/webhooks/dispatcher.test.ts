@@ -25,6 +25,7 @@ test("a study's event arrives signed and thin, with the fp alone", async () => {
     "content-length",
     "content-type",
     "host",
+    "traceparent",
     "user-agent",
     "webhook-id",
     "webhook-signature",

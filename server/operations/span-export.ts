@@ -1,0 +1,148 @@
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import { VERSION } from "../../shared/files/program-files.ts";
+import { sendRequest } from "../../shared/network/client.ts";
+import type { Trace } from "../../shared/network/trace.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
+
+// Sends the steps of traces to a collector of OpenTelemetry: OTLP/HTTP 1.x in JSON, in which ids are hexadecimal, enums numbers and
+// 64-bit integers text. A span has the pattern of its route, and no path, query, address or fp, since these may name a person.
+
+/** Spans in memory. Beyond it further ones are dropped, as while the collector is away. */
+const KEPT_MAX = 2048;
+const BATCH_MAX = 512;
+const EVERY_MS = 5_000;
+const RESPONSE_MS = 10_000;
+/** Time for the last batch, while the server stops. */
+const LAST_MS = 2_000;
+
+/** SpanKind and StatusCode of opentelemetry/proto/trace/v1/trace.proto. */
+const KIND = { server: 2, client: 3 } as const;
+const STATUS_ERROR = 2;
+
+export interface Span {
+  readonly trace: Trace;
+  readonly name: string;
+  readonly kind: keyof typeof KIND;
+  /** Milliseconds since 1970. */
+  readonly begunAt: number;
+  readonly ms: number;
+  readonly isError: boolean;
+  /** Names of OpenTelemetry's semantic conventions for HTTP. */
+  readonly attributes: Readonly<Record<string, string | number>>;
+}
+
+export class SpanExport {
+  readonly #url: URL;
+  readonly #logger: Logger;
+  #spans: Span[] = [];
+  #dropped = 0;
+  #isFailing = false;
+  #sending: Promise<void> | undefined;
+  readonly #timer: NodeJS.Timeout;
+
+  /** `endpoint` is the base URL of the collector, below which the specification places the path of spans. */
+  constructor(endpoint: URL, logger: Logger) {
+    this.#url = new URL(`${endpoint.href.replace(/\/+$/, "")}/v1/traces`);
+    this.#logger = logger;
+    this.#timer = setInterval(() => void this.flush(), EVERY_MS).unref();
+  }
+
+  /** Adds a span for each request. Register after the request context and before everything that may refuse a request. */
+  watch(app: FastifyInstance): void {
+    app.addHook("onRequest", (request, reply, done) => {
+      const { route, trace } = request.context;
+      const [begunAt, begun] = [Date.now(), performance.now()];
+      // A response that stays open for hours measures its page, not the server.
+      if (route.isStream !== true) {
+        reply.raw.on("close", () => {
+          const { statusCode: status, headersSent } = reply.raw;
+          // The method of a request without a route is the client's own word.
+          const method = route.url === undefined ? "_OTHER" : request.method;
+          this.add({
+            ...{ trace, begunAt, ms: performance.now() - begun, kind: "server", isError: status >= 500 },
+            name: route.url === undefined ? "HTTP" : `${method} ${route.url}`,
+            attributes: {
+              "http.request.method": method,
+              ...(route.url !== undefined && { "http.route": route.url }),
+              ...(headersSent && { "http.response.status_code": status }),
+            },
+          });
+        });
+      }
+      done();
+    });
+  }
+
+  /** Keeps a span for the next batch, if its trace is sampled. */
+  add(span: Span): void {
+    if (!span.trace.isSampled) return;
+    if (this.#spans.length >= KEPT_MAX) this.#dropped += 1;
+    else this.#spans.push(span);
+    if (this.#spans.length >= BATCH_MAX && !this.#isFailing) void this.flush();
+  }
+
+  /** Sends what waits. Spans that the collector does not take are lost. Never rejects. */
+  flush(deadlineMs = RESPONSE_MS): Promise<void> {
+    this.#sending ??= this.#send(deadlineMs).finally(() => (this.#sending = undefined));
+    return this.#sending;
+  }
+
+  /** Sends the last spans. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#sending;
+    await this.flush(LAST_MS);
+  }
+
+  async #send(deadlineMs: number): Promise<void> {
+    const batch = this.#spans.splice(0, BATCH_MAX);
+    if (batch.length === 0) return;
+    try {
+      const body = Buffer.from(JSON.stringify(exportRequest(batch)));
+      const headers = { "content-type": "application/json", "content-length": body.length };
+      const signal = AbortSignal.timeout(deadlineMs);
+      const response = await sendRequest(this.#url, { method: "POST", headers, body, signal });
+      response.destroy();
+      if (response.statusCode !== 200) throw new Error(`expected status 200, got ${response.statusCode}`);
+      if (this.#isFailing) this.#logger.info({ dropped: this.#dropped }, "the collector takes spans again");
+      this.#isFailing = false;
+      this.#dropped = 0;
+    } catch (error) {
+      this.#dropped += batch.length;
+      const reason = errorMessage(error);
+      if (!this.#isFailing) this.#logger.warn({ reason }, "the collector takes no spans: they are dropped");
+      this.#isFailing = true;
+    }
+  }
+}
+
+/** @returns the ExportTraceServiceRequest of the spans */
+function exportRequest(spans: readonly Span[]): object {
+  const resource = { attributes: attributesOf({ "service.name": "vetwire-server", "service.version": VERSION }) };
+  const scopeSpans = [{ scope: { name: "vetwire", version: VERSION }, spans: spans.map(encode) }];
+  return { resourceSpans: [{ resource, scopeSpans }] };
+}
+
+function encode({ trace, name, kind, begunAt, ms, isError, attributes }: Span): object {
+  return {
+    ...{ traceId: trace.traceId, spanId: trace.spanId, name, kind: KIND[kind] },
+    ...(trace.parentId !== null && { parentSpanId: trace.parentId }),
+    startTimeUnixNano: nanoseconds(begunAt),
+    endTimeUnixNano: nanoseconds(begunAt + ms),
+    attributes: attributesOf(attributes),
+    status: isError ? { code: STATUS_ERROR } : {},
+  };
+}
+
+/** Microseconds are exact in a number, nanoseconds since 1970 are not. */
+function nanoseconds(ms: number): string {
+  return `${Math.round(ms * 1000)}000`;
+}
+
+function attributesOf(attributes: Span["attributes"]): object[] {
+  return Object.entries(attributes).map(([key, value]) => ({
+    key,
+    value: typeof value === "string" ? { stringValue: value } : { intValue: String(value) },
+  }));
+}
