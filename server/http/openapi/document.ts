@@ -86,7 +86,7 @@ export const READ_API: ApiPart = {
   tags,
   errors: errorExamples,
   documentUrl: "/openapi.json",
-  pageUrl: "/docs",
+  pageUrl: "/docs/api",
 };
 
 export const SYNC_API: ApiPart = {

@@ -38,6 +38,11 @@ export function Help({ page }: { page?: string }) {
             </li>
           ))}
         </ul>
+        <p>
+          <a href="/docs" target="_blank" hreflang="en">
+            {t("documents")}
+          </a>
+        </p>
       </nav>
       {page === undefined ? (
         <div>
@@ -86,6 +91,7 @@ const t = translations({
     "Choose a page. They are part of this program, so they work without the internet.",
     "Bir sayfa seçin. Sayfalar bu programın parçasıdır, internet olmadan da çalışır.",
   ],
+  documents: ["Documentation for other software and IT", "Diğer yazılımlar ve BT için belgeler (İngilizce)"],
   nowhere: ["There is no such help page", "Böyle bir yardım sayfası yok"],
   home: ["All help pages", "Bütün yardım sayfaları"],
 });
