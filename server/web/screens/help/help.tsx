@@ -38,16 +38,16 @@ export function Help({ page }: { page?: string }) {
             </li>
           ))}
         </ul>
-        <p>
-          <a href="/docs" target="_blank" hreflang="en">
-            {t("documents")}
-          </a>
-        </p>
       </nav>
       {page === undefined ? (
         <div>
           <h1>{t("help")}</h1>
           <p>{t("choose")}</p>
+          <p>
+            <a href="/docs" hreflang="en">
+              {t("documents")}
+            </a>
+          </p>
         </div>
       ) : shown === undefined ? (
         <div>
