@@ -64,7 +64,7 @@ describe("the documentation", () => {
     const loaded = [...site.pages.values()].flatMap((html) =>
       Array.from(html.matchAll(/<(?:script|img|link)[^>]*? (?:src|href)="([^"]*)"/g), ([, address]) => address),
     );
-    expect([...new Set(loaded)].toSorted()).toEqual(["/assets/results.png", "/assets/x.js"]);
+    expect(new Set(loaded)).toEqual(new Set(["/assets/results.png", "/assets/x.js"]));
   });
 
   test("leads from each page to the one after it, in the order of the menu", () => {
