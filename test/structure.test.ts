@@ -26,11 +26,11 @@ function importsOfFiles(sources: ReadonlyMap<string, string>): ReadonlyMap<strin
 }
 
 /**
- * Returns the folders that each folder imports. The entry of a program is a separate node, since it starts the command line and
- * no file imports it.
+ * Returns the folders that each folder imports. The entry of a program or of a build is a separate node, since it starts the rest
+ * and no file imports it.
  */
 function importsOfFolders(files: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, readonly string[]> {
-  const nodeOf = (file: string) => (path.basename(file) === "main.ts" ? file : path.dirname(file));
+  const nodeOf = (file: string) => (/^(main|vite\.config)\.ts$/.test(path.basename(file)) ? file : path.dirname(file));
   const folders = new Map<string, string[]>();
   for (const [file, imported] of files) {
     const from = nodeOf(file);

@@ -2,9 +2,13 @@ import fs from "node:fs";
 import path from "node:path";
 import { marked } from "marked";
 import { defineConfig, type Plugin } from "vite";
+import { documentation } from "./docs/build/plugin.ts";
 
 // `npm run build` makes the pages in dist/server/web, where server and agent find them: index.html is the dashboard,
-// local-app/index.html the page of the agent, whose sources are in agent/page/web: vite writes no page from outside its root.
+// local-app/index.html the page of the agent, whose sources are in agent/page/web: vite writes no page from outside its root;
+// docs/ the documentation.
+
+const ROOT = path.join(import.meta.dirname, "../..");
 
 /** Makes a module with `title` and `html` out of a Markdown file. The HTML is trusted, because the files are our own. */
 function markdown(): Plugin {
@@ -23,13 +27,12 @@ function markdown(): Plugin {
 
 /** Lists the packages of node_modules in the pages in dist/pages.json. Our packages include their licenses. */
 function carriedFiles(): Plugin {
-  const root = path.join(import.meta.dirname, "../..");
   return {
     name: "carried-files",
     writeBundle(_, chunks) {
       const files = Object.values(chunks).flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
-      const carried = files.filter((file) => file.includes("/node_modules/")).map((file) => path.relative(root, file));
-      fs.writeFileSync(path.join(root, "dist/pages.json"), `${JSON.stringify(carried.toSorted(), null, 2)}\n`);
+      const carried = files.filter((file) => file.includes("/node_modules/")).map((file) => path.relative(ROOT, file));
+      fs.writeFileSync(path.join(ROOT, "dist/pages.json"), `${JSON.stringify(carried.toSorted(), null, 2)}\n`);
     },
   };
 }
@@ -41,7 +44,7 @@ export default defineConfig({
   root: import.meta.dirname,
   logLevel: "warn",
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
-  plugins: [markdown(), carriedFiles()],
+  plugins: [markdown(), carriedFiles(), documentation(ROOT)],
   build: {
     outDir: "../../dist/server/web",
     emptyOutDir: true,
@@ -49,7 +52,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rollupOptions: {
-      input: ["index.html", "local-app/index.html"].map((file) => `${import.meta.dirname}/${file}`),
+      input: ["index.html", "local-app/index.html", "docs/index.html"].map((file) => `${import.meta.dirname}/${file}`),
     },
   },
 });

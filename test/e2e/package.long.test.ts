@@ -143,12 +143,12 @@ describe("the staged package", { timeout: 180_000 }, () => {
     },
   );
 
-  test("the dashboard, the page of the API and its files are there, and a study as PDF has its fonts", async () => {
+  test("the dashboard, the documentation, the page of the API and its files are there, and a study as PDF has its fonts", async () => {
     const url = `http://127.0.0.1:${world.serverPort}`;
-    const docs = await fetch(`${url}/docs`);
+    const docs = await fetch(`${url}/docs/api`);
     const files = [...(await docs.text()).matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file = ""]) => file);
-    expect(files).toContain("/docs/static/swagger-ui-bundle.js");
-    for (const file of [...files, "/openapi.json", "/dashboard"])
+    expect(files).toContain("/docs/api/static/swagger-ui-bundle.js");
+    for (const file of [...files, "/openapi.json", "/dashboard", "/docs", "/docs/clinic/first-steps"])
       expect([file, (await fetch(new URL(file, url))).status]).toEqual([file, 200]);
     const code = fs.readFileSync(path.join(world.serverData, "setup-code"), "utf8").trim();
     const setUp = await fetch(`${url}/clinic/v1/set-up`, {

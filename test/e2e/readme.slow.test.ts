@@ -35,7 +35,9 @@ useDemoPorts();
 
 beforeAll(async () => {
   folder = fs.realpathSync(temporaryFolder());
-  for (const name of ["agent", "fixtures", "server", "shared", "package.json", "tsconfig.json"])
+  // The build makes the documentation of all of them.
+  const folders = [".github", "agent", "fixtures", "server", "shared", "test"];
+  for (const name of [...folders, "CHANGELOG.md", "README.md", "package.json", "tsconfig.json"])
     fs.cpSync(path.join(ROOT, name), path.join(folder, name), { recursive: true });
   fs.symlinkSync(path.join(ROOT, "node_modules"), path.join(folder, "node_modules"));
   for (const port of PORTS) ports.set(port, (await isFree(port)) ? port : await freePort());

@@ -86,7 +86,7 @@ export const READ_API: ApiPart = {
   tags,
   errors: errorExamples,
   documentUrl: "/openapi.json",
-  pageUrl: "/docs",
+  pageUrl: "/docs/api",
 };
 
 export const SYNC_API: ApiPart = {
@@ -123,6 +123,7 @@ export function describeApi(part: ApiPart, routes: readonly PublicRoute[], limit
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       description: part.introduce(limits),
     },
+    externalDocs: { url: "/docs", description: "The documentation of this version." },
     servers: [{ url: "/", description: "The server that serves this document." }],
     tags: part.tags,
     paths: Object.fromEntries(

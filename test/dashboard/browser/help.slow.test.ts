@@ -24,6 +24,8 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     const page = await openAs(browser, "reader", fp, "/help");
     await page.getByRole("heading", { name: "Help", level: 1 }).waitFor();
     await expectAccessible(page);
+    const documents = page.getByRole("link", { name: "Documentation for other software and IT" });
+    expect(await documents.getAttribute("href")).toBe("/docs");
     for (const [chosen, menu] of [
       ["en", "Help pages"],
       ["tr", "Yardım sayfaları"],

@@ -43,6 +43,11 @@ export function Help({ page }: { page?: string }) {
         <div>
           <h1>{t("help")}</h1>
           <p>{t("choose")}</p>
+          <p>
+            <a href="/docs" hreflang="en">
+              {t("documents")}
+            </a>
+          </p>
         </div>
       ) : shown === undefined ? (
         <div>
@@ -86,6 +91,7 @@ const t = translations({
     "Choose a page. They are part of this program, so they work without the internet.",
     "Bir sayfa seçin. Sayfalar bu programın parçasıdır, internet olmadan da çalışır.",
   ],
+  documents: ["Documentation for other software and IT", "Diğer yazılımlar ve BT için belgeler (İngilizce)"],
   nowhere: ["There is no such help page", "Böyle bir yardım sayfası yok"],
   home: ["All help pages", "Bütün yardım sayfaları"],
 });

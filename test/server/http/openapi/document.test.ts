@@ -346,14 +346,14 @@ describe("the API document", () => {
   });
 });
 
-describe("the docs page", () => {
-  test("the docs page loads without internet and key, and spends no budget", async () => {
+describe("the page of the API", () => {
+  test("the page of the API loads without internet and key, and spends no budget", async () => {
     const { app } = await startServer(clinic(ours));
-    const page = await app.inject("/docs");
+    const page = await app.inject("/docs/api");
     expect([page.statusCode, page.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
     const files = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file = ""]) => file);
-    expect(files).toContain("/docs/static/swagger-ui-bundle.js");
-    for (const url of [...files, "/docs/json", "/docs/", "/openapi.json"]) {
+    expect(files).toContain("/docs/api/static/swagger-ui-bundle.js");
+    for (const url of [...files, "/docs/api/json", "/docs/api/", "/openapi.json"]) {
       const { statusCode, headers } = await app.inject(url);
       expect([url, statusCode]).toEqual([url, 200]);
       expect(Object.keys(headers).filter((name) => name.includes("ratelimit"))).toEqual([]);
@@ -361,19 +361,19 @@ describe("the docs page", () => {
     const policy = String(page.headers["content-security-policy"]);
     expect(policy).toContain("default-src 'none'; script-src 'self';");
     expect(policy).not.toMatch(/https?:|\*/);
-    expect((await app.inject("/docs/json")).json()).toEqual((await app.inject("/openapi.json")).json());
+    expect((await app.inject("/docs/api/json")).json()).toEqual((await app.inject("/openapi.json")).json());
   });
 
-  test("an error of the docs page has the envelope", async () => {
+  test("an error of the page of the API has the envelope", async () => {
     const { app } = await startServer(clinic(ours));
     for (const [method, url, headers, status, code] of [
-      ["GET", "/docs/nothing", {}, 404, "ROUTE.NOT_FOUND"],
-      ["GET", "/docs/static/nothing.js", {}, 404, "ROUTE.NOT_FOUND"],
-      ["GET", "/docs/static/", {}, 404, "ROUTE.NOT_FOUND"],
-      ["GET", "/docs/static/..%2f..%2fpackage.json", {}, 404, "ROUTE.NOT_FOUND"],
-      ["GET", "/docs/static/%00", {}, 400, "REQUEST.MALFORMED"],
-      ["GET", "/docs/static/swagger-ui.css", { range: "bytes=99999999-" }, 400, "REQUEST.MALFORMED"],
-      ["POST", "/docs", {}, 405, "ROUTE.METHOD_NOT_ALLOWED"],
+      ["GET", "/docs/api/nothing", {}, 404, "ROUTE.NOT_FOUND"],
+      ["GET", "/docs/api/static/nothing.js", {}, 404, "ROUTE.NOT_FOUND"],
+      ["GET", "/docs/api/static/", {}, 404, "ROUTE.NOT_FOUND"],
+      ["GET", "/docs/api/static/..%2f..%2fpackage.json", {}, 404, "ROUTE.NOT_FOUND"],
+      ["GET", "/docs/api/static/%00", {}, 400, "REQUEST.MALFORMED"],
+      ["GET", "/docs/api/static/swagger-ui.css", { range: "bytes=99999999-" }, 400, "REQUEST.MALFORMED"],
+      ["POST", "/docs/api", {}, 405, "ROUTE.METHOD_NOT_ALLOWED"],
       ["POST", "/openapi.json", {}, 405, "ROUTE.METHOD_NOT_ALLOWED"],
     ] as const) {
       const response = await app.inject({ method, url, headers });
