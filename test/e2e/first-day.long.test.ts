@@ -169,8 +169,11 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
       .getByRole("row", { name: /ALT.*143/ })
       .first()
       .waitFor();
-    // The note of the match, which has it too, is folded.
-    await page.getByText(accession).filter({ visible: true }).first().waitFor();
+    // The note of the match is folded.
+    await page
+      .getByText(new RegExp(`by accession ${accession}`))
+      .first()
+      .waitFor({ state: "attached" });
     const paper = await page.pdf();
     expect(paper.length).toBeGreaterThan(10_000);
     step("result");
