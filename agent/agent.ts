@@ -31,7 +31,6 @@ import { createMetrics, type Metrics } from "./status/metrics.ts";
 import { type Readiness, readiness } from "./status/readiness.ts";
 import { errorMessage } from "../shared/runtime/error-message.ts";
 import { finishAdoptions } from "./tools/offline/adopt.ts";
-import { ChangeSync } from "./study/change-sync.ts";
 import { Directory } from "./study/patient-directory.ts";
 import { CONNECTIONS_MAX } from "./transport/tcp.ts";
 
@@ -108,8 +107,7 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
     relays.wake();
   });
   const quality = createQualityPush({ spool, server, time, log }, () => push.noteRefusedTime());
-  const changeSync = new ChangeSync(directory);
-  const registry = createRegistryPush({ spool, server, time, log }, () => changeSync.syncSoon());
+  const registry = createRegistryPush({ spool, server, time, log });
   const context = {
     ...{ config, spool, directory, metrics, log },
     now: () => time.best(),
@@ -159,7 +157,6 @@ async function startOn(spool: Spool, start: Start): Promise<RunningAgent> {
       for (const group of groups) await group.stop();
       await Promise.all([push, registry, quality].map((each) => each.stop()));
       await relays.stop();
-      await changeSync.stop();
       await spool.close();
       log.info("the agent has stopped");
     },
@@ -302,15 +299,16 @@ function createPush(
 }
 
 /** `changed` is called when the server has stored a change. */
-function createRegistryPush(
-  { spool, server, time, log }: Pick<AgentTasks, "spool" | "server" | "time" | "log">,
-  changed: () => void,
-): RegistryPush {
+function createRegistryPush({
+  spool,
+  server,
+  time,
+  log,
+}: Pick<AgentTasks, "spool" | "server" | "time" | "log">): RegistryPush {
   return new RegistryPush(
     spool,
     server,
     {
-      changed,
       refused: (device, code) =>
         log.warn({ stage: "push", device, code }, "the server refused a change of practice software"),
       failed: (kind, reason) =>

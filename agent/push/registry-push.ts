@@ -18,8 +18,6 @@ import type { ServerClient } from "./server-client.ts";
 // server refuses is settled, and the next one goes. All changes stay while the server is away.
 
 export interface RegistryPushEvents extends DeliveryEvents {
-  /** The server stored a change of an animal, owner or order. */
-  changed(): void;
   refused(device: string, code: string | null): void;
 }
 
@@ -114,7 +112,6 @@ export class RegistryPush {
     for (const [index, { outcome, code }] of outcomes.entries()) {
       if (outcome === "rejected") this.#events.refused(batch[index]!.device, code);
     }
-    if (outcomes.some(({ outcome }) => outcome !== "rejected" && outcome !== "unchanged")) this.#events.changed();
   }
 
   async #postChanges(batch: readonly QueuedChange[]): Promise<unknown> {

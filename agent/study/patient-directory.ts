@@ -83,7 +83,7 @@ export class Directory {
   }
 
   /** Fetches what has changed until now, which a running sync may have missed. @throws SendError */
-  async syncAfterChange(lists = ALL_LISTS): Promise<SyncResult> {
+  async syncAfterChange(lists: ReadonlySet<NewsList>): Promise<SyncResult> {
     await this.#running?.done.catch(() => undefined);
     return this.sync(lists);
   }

@@ -3,6 +3,7 @@ import path from "node:path";
 import iconv from "iconv-lite";
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { readSpool } from "../../agent/spool/access.ts";
 import { playDevice } from "../../agent/tools/simulator/analyzer.ts";
 import { openLine } from "../../agent/tools/simulator/line.ts";
 import { session, vetScanRecords } from "../support/astm.ts";
@@ -157,7 +158,10 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     step("order");
 
     // A VetScan VS2 asks nothing: the nurse scans the label into its field for the patient.
-    await until("the agent has the order", () => measure(port, accession, "20261128091500"));
+    const orders = () =>
+      readSpool(path.join(folder, "data"), (db) => db.prepare("SELECT accession FROM test_order").pluck().all());
+    await until("the agent has the order", () => orders().includes(accession));
+    expect(await measure(port, accession, "20261128091500")).toBe(true);
     await click(page.getByRole("link", { name: "Results", exact: true }));
     await click(page.getByRole("row").filter({ hasText: "Şanslı 7" }).getByRole("link").first());
     await page.getByRole("heading", { level: 1, name: /Şanslı 7/ }).waitFor();
@@ -165,7 +169,11 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
       .getByRole("row", { name: /ALT.*143/ })
       .first()
       .waitFor();
-    await page.getByText(accession).first().waitFor();
+    // The note of the match is folded.
+    await page
+      .getByText(new RegExp(`by accession ${accession}`))
+      .first()
+      .waitFor({ state: "attached" });
     const paper = await page.pdf();
     expect(paper.length).toBeGreaterThan(10_000);
     step("result");

@@ -117,7 +117,7 @@ test("a stop ends a backup under way, and an abandoned part is removed a day lat
     { folder, at: "03:30", keep: 7 },
     () => {
       // The second call is that of a backup which begins.
-      if (++calls === 2) queueMicrotask(() => (stopped = backups.stop()));
+      if (++calls === 2) queueMicrotask(() => void (stopped = backups.stop()));
       return source;
     },
     () => (reports += 1),
