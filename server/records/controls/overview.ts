@@ -137,7 +137,7 @@ export function timestamp(milliseconds: number | null): string | null {
 async function deviceNames(session: Session, clinicId: number): Promise<Map<string, string>> {
   const names = new Map<string, string>();
   for (const { device_id: deviceId } of await session.all(devicesWithSeries, { clinicId })) {
-    const named = await session.first(lastName, { clinicId, deviceId });
+    const named = await session.first(lastRun, { clinicId, deviceId });
     if (named !== undefined) names.set(deviceId, named.device_name);
   }
   return names;
@@ -159,11 +159,11 @@ const devicesWithSeries = query((db, p: { clinicId: number }) =>
   db.selectFrom("control_series").select("device_id").distinct().where("clinic_id", "=", p.clinicId),
 );
 
-/** The name of a device at its last run. */
-export const lastName = query((db, p: { clinicId: number; deviceId: string }) =>
+/** The last run of a device, with the name of the device then and the user who typed it. */
+export const lastRun = query((db, p: { clinicId: number; deviceId: string }) =>
   db
     .selectFrom("control_run")
-    .select("device_name")
+    .select(["device_name", "measured_at", "user_id"])
     .where("clinic_id", "=", p.clinicId)
     .where("device_id", "=", p.deviceId)
     .orderBy("measured_at", "desc")

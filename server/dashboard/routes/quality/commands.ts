@@ -7,7 +7,7 @@ import { ApiError } from "../../../http/errors.ts";
 import type { Session } from "../../../database/query.ts";
 import { auditCommand } from "../../../records/audit/audit.ts";
 import { answerQuestion } from "../../../records/controls/answers.ts";
-import { lastName } from "../../../records/controls/overview.ts";
+import { lastRun } from "../../../records/controls/overview.ts";
 import { excludeValue, explainViolation, VIOLATION } from "../../../records/controls/remarks.ts";
 import { storedFp, storeRecords } from "../../../records/controls/runs.ts";
 import { readTypedControl, typedEvent } from "../../../records/controls/typed.ts";
@@ -152,7 +152,7 @@ function remarkRoutes(app: FastifyInstance, { store, now }: DashboardContext): v
 
 /** The name of the device at its last control. A device that the clinic types by hand is called as it is typed. */
 async function nameOf(session: Session, request: FastifyRequest, deviceId: string): Promise<string> {
-  return (await session.first(lastName, { clinicId: clinicOf(request).id, deviceId }))?.device_name ?? deviceId;
+  return (await session.first(lastRun, { clinicId: clinicOf(request).id, deviceId }))?.device_name ?? deviceId;
 }
 
 function checkTime(name: string, time: string, now: number): void {
