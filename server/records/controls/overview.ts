@@ -5,7 +5,7 @@ import type { ControlledDevice, QualityBody, ShownSeries } from "../../dashboard
 import { query, type Session } from "../../database/query.ts";
 import { listQuestions } from "./answers.ts";
 import { byTime, restartsOfClinic, targetsOfClinic, withTargets } from "./history.ts";
-import { grouped, type JudgedValue, judgeValues, type TargetedSeries } from "./judging.ts";
+import { grouped, type JudgedValue, judgeValues, levelNames, type TargetedSeries } from "./judging.ts";
 import { readExplanations, violationId } from "./remarks.ts";
 import { currentSeries, isCurrent, type SeriesRow } from "./series.ts";
 import { dueAt, maxAgeMs, readSettings } from "./settings.ts";
@@ -110,9 +110,7 @@ export function runsWith(judged: readonly JudgedRun[], ids: ReadonlySet<string>)
 
 /** Returns of each level the lot that was measured last. The state of the lot before it ended with its controls. */
 export function lastLots(series: readonly ShownSeries[]): ShownSeries[] {
-  const levels = grouped(series, ({ analyte, unit, material, level }) =>
-    JSON.stringify([analyte, unit, material, level]),
-  );
+  const levels = grouped(series, levelNames(series));
   return [...levels.values()].flatMap(
     (lots) => lots.toSorted((one, other) => (other.last_at ?? "").localeCompare(one.last_at ?? ""))[0] ?? [],
   );
