@@ -42,7 +42,6 @@ function levelIn(text: string, patterns: readonly RegExp[]): string | null {
 interface ControlTime {
   readonly acquired_at: string;
   readonly identifying: string | null;
-  readonly isExact: boolean;
 }
 
 /** Makes the run of a sample of control material. @returns null if no result of it could be read */
@@ -58,7 +57,7 @@ export function controlDraft(
   const [material, lot] = [textOf(control.material, 100), textOf(control.lot, 64)];
   const ids = numbersOf(sample, controls);
   const level = textOf(control.level, 32) ?? levelOf(material, ids, found);
-  const identity = [material, level, lot, ids, ...identityOf(found, time)];
+  const identity = [material, level, lot, ids, ...identityOf(found, time.identifying)];
   return {
     kind: "control",
     dedupe_key: `${device}:control:${digest(identity)}`,
@@ -89,22 +88,6 @@ function numbersOf(
   return [...new Set(numbers.filter((number) => number !== null))].slice(0, 8);
 }
 
-/** Separates the runs of a message that have the same names and time by their values. The first one keeps its key. */
-export function separateEqualRuns(runs: readonly ControlDraft[]): ControlDraft[] {
-  const values = new Map<string, string[]>();
-  return runs.flatMap((run) => {
-    const own = digest(run.results.map(({ analyte, text }) => [analyte, text]));
-    const known = values.get(run.dedupe_key);
-    if (known === undefined) {
-      values.set(run.dedupe_key, [own]);
-      return [run];
-    }
-    if (known.includes(own)) return [];
-    known.push(own);
-    return [{ ...run, dedupe_key: `${run.dedupe_key}:${own.slice(0, 8)}` }];
-  });
-}
-
 function textOf(text: string | undefined, charsMax: number): string | null {
   return text?.trim().slice(0, charsMax).trim() || null;
 }
@@ -128,10 +111,12 @@ function expiryOf(text = ""): string | null {
   return isMonth ? new Date(Date.UTC(Number(year), Number(month), 0)).toISOString().slice(0, 10) : null;
 }
 
-/** Names the tests by the device's codes: a new mapping of the clinic must not make a resend another run. */
-function identityOf(found: readonly FoundRow[], { identifying, isExact }: ControlTime): unknown[] {
-  const tests = found.map(({ row }) => row.device_code ?? row.code);
-  return isExact ? [identifying, tests] : [identifying, tests, found.map(({ row }) => row.text)];
+/**
+ * Names the tests by the device's codes: a new mapping of the clinic must not make a resend another run. The values count too: one that
+ * the device corrects is a second run beside the first, as that of a second control in the same minute, and a person excludes the wrong one.
+ */
+function identityOf(found: readonly FoundRow[], identifying: string | null): unknown[] {
+  return [identifying, found.map(({ row }) => row.device_code ?? row.code), found.map(({ row }) => row.text)];
 }
 
 function resultOf({ row, target }: FoundRow, verdict: string | null): ControlResult {

@@ -2,7 +2,7 @@ import type { Measurement } from "../../shared/clinical/results.ts";
 import { readSpecies } from "../../shared/clinical/species.ts";
 import { type Modality, RESULTS_MAX } from "../../shared/api/study.ts";
 import { collectionKey, dedupeKey, separateEqualKeys } from "./dedupe-key.ts";
-import { controlDraft, foldNumber, isCounter, separateEqualRuns } from "./control.ts";
+import { controlDraft, foldNumber, isCounter } from "./control.ts";
 import { type ControlDraft, describe, type ReadContext, type Reading, type Report } from "./report.ts";
 import { hasClock, isImpossible, isSuspect, readTime } from "./device-time.ts";
 import { readRows, type SampleRows } from "./sample-rows.ts";
@@ -25,9 +25,8 @@ export function readSamples(
   const named = samples.map((sample) => ({ sample, number: clinicsNumber(sample, context) }));
   const isPatients = ({ sample, number }: (typeof named)[number]) => sample.control === undefined && number === null;
   const patients = named.filter(isPatients).map(({ sample }) => sample);
-  const controls = separateEqualRuns(
-    named.flatMap((each) => (isPatients(each) ? [] : (readControl(each.sample, profile, context) ?? []))),
-  );
+  const runs = named.flatMap((each) => (isPatients(each) ? [] : (readControl(each.sample, profile, context) ?? [])));
+  const controls = [...new Map(runs.map((run) => [run.dedupe_key, run])).values()];
   const ofClinic = named.flatMap(({ number }) =>
     number === null ? [] : [`sample ${number} is a control of the clinic`],
   );
@@ -53,7 +52,7 @@ function clinicsNumber(
 
 function readControl(sample: Sample, profile: SampleProfile, context: ReadContext): ControlDraft | null {
   const times = readTimes(sample, context);
-  const time = times.isReplaced ? { ...times, identifying: null, isExact: false } : times;
+  const time = times.isReplaced ? { ...times, identifying: null } : times;
   return controlDraft(sample, readRows(sample, profile, null, context), time, context);
 }
 

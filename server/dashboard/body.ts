@@ -8,6 +8,9 @@ import { textForm } from "../../shared/schema/text-form.ts";
 /** Name of a user or of a clinic. */
 export const Name = Type.String({ minLength: 1, maxLength: 100, pattern: textForm("\\S", "text that is not blank") });
 
+/** The id of a form, chosen by the page so that a form that is sent again is stored once. */
+export const EntryId = Type.String({ pattern: textForm("^[A-Za-z0-9]{20,40}$", "20 to 40 letters and digits") });
+
 /** Max faults of a body that an error names. */
 const FAULTS_MAX = 5;
 

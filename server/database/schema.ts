@@ -104,7 +104,7 @@ export interface Tables {
     /** Whether the software cancelled it. */
     removed: number;
   };
-  /** What one request, file or person changed of animals and owners; see records/registry/batches.ts. */
+  /** The changes that one request, file or person made to animals and owners; see records/registry/batches.ts. */
   batch: {
     id: Generated<number>;
     fp: string;
@@ -587,7 +587,7 @@ export interface Tables {
   };
   /** Records that left the lists of a clinic and did not return. */
   clinic_removal: { clinic_id: number; fp: string; removed_at: number };
-  /** What happened to the records of each clinic; see webhooks/events.ts. */
+  /** The events of the records of each clinic; see webhooks/events.ts. */
   clinic_event: ClinicEventColumns & { id: Generated<number> };
   /** The last event of a clinic that is removed. */
   clinic_event_floor: { clinic_id: number; version: number; event_id: number };
@@ -709,17 +709,17 @@ export interface FileImportColumns {
   /** As the user's computer names it, for people. */
   file_name: string;
   phase: ImportPhase;
-  /** What a person decided, as JSON (FileChoices). */
+  /** The decisions of a person, as JSON (FileChoices). */
   choices: string;
-  /** What was decided about the file, as JSON (FileReading); null if it cannot be read. */
+  /** The decisions about the file, as JSON (FileReading); null if it cannot be read. */
   reading: string | null;
   /** Why it cannot be read, as JSON (FileFault). */
   fault: string | null;
   /** Lines that are through. */
   done: number;
-  /** What became of them, as JSON (FileResult). */
+  /** The outcome of the lines, as JSON (FileResult). */
   result: string | null;
-  /** What the import changed, for undo. */
+  /** The changes of the import, for undo. */
   batch_id: number | null;
   batch_fp: string | null;
   /** Time until which one server works on it; after it another server may go on. */

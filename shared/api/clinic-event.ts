@@ -9,7 +9,7 @@ export type EventKind = (typeof eventKinds)[number];
 const eventChanges = ["created", "changed", "removed", "merged", "signed", "amended", "low"] as const;
 export type EventChange = (typeof eventChanges)[number];
 
-/** What happened to a record, as GET /api/v1/events returns it. */
+/** An event of a record, as GET /api/v1/events returns it. */
 export const ClinicEvent = Type.Object(
   {
     kind: Type.Enum([...eventKinds], { description: "Kind of the record." }),

@@ -16,9 +16,9 @@ export interface SyncClientOptions {
   readonly wait?: (ms: number) => Promise<void>;
 }
 
-/** What can be sent. */
+/** The kinds of items that can be sent. */
 export type Kind = "patients" | "owners" | "orders" | "appointments";
-/** What has complete lists. */
+/** The kinds of items that have complete lists. */
 type ListedKind = "patients" | "appointments";
 
 type PathOf<K extends Kind> = `/sync/v1/${K}`;
@@ -27,7 +27,7 @@ type Answer<K extends Kind> = operations[PathOf<K>]["answer"];
 export type ItemOf<K extends Kind> = Body<K>["items"][number];
 type Outcome<K extends Kind> = Answer<K>["items"][number];
 
-/** What became of the items. `index` is the position among all items, also of several requests. */
+/** The outcome of the items. `index` is the position among all items, also of several requests. */
 export interface Sent<K extends Kind> {
   readonly counts: Answer<K>["counts"];
   readonly items: readonly Outcome<K>[];
@@ -35,7 +35,7 @@ export interface Sent<K extends Kind> {
   readonly absent: readonly { readonly external_id: string; readonly fp: string }[];
 }
 
-/** What would become of the items. Nothing is stored. */
+/** The outcome that the items would have. Nothing is stored. */
 export interface Preview<K extends Kind> extends Sent<K> {
   /**
    * Stores the items as previewed. A complete list is confirmed with it, however much it removes.

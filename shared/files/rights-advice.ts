@@ -6,7 +6,7 @@ import { type Advised, advisedText } from "../runtime/advised.ts";
 // Refusals of the system's rights in words: the user, the path, and the command as remedy.
 
 export interface RightsFault extends Advised {
-  /** What to do, with a command. */
+  /** The remedy, with a command. */
   readonly remedy: string;
 }
 

@@ -13,7 +13,7 @@ const LOOK_EVERY_MS = 10 * 60_000;
 export interface LongLog {
   readonly code: "database.log";
   readonly bytes: number;
-  /** What is wrong. */
+  /** The problem. */
   readonly fault: string;
   readonly remedy: string;
 }

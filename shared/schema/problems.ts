@@ -18,7 +18,7 @@ export interface Fault {
   readonly steps: readonly string[];
   /** The part as the sentence names it, such as `results/0/value`. */
   readonly place: string;
-  /** What is wrong with it, such as `is missing`. */
+  /** The problem with it, such as `is missing`. */
   readonly words: string;
 }
 

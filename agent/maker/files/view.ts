@@ -9,7 +9,7 @@ import { measured, plainView } from "../rows.ts";
 import { nodesOf } from "../tree.ts";
 import { sourcePlaces } from "./file-roles.ts";
 
-// What a draft reads in a file or a text, with the nodes that its places are.
+// The parts that a draft reads in a file or a text, with the nodes that its places are.
 
 /** Reads a message by the draft's profile. */
 export function fileView(

@@ -16,6 +16,6 @@ export interface LocalDestination {
   readonly text: string | null;
   readonly last_sent_at: string | null;
   readonly waiting: number | null;
-  /** What the receiver refused; null while the server cannot be reached. */
+  /** The results that the receiver refused; null while the server cannot be reached. */
   readonly parked: DestinationQueues["destinations"][number]["parked"] | null;
 }

@@ -246,7 +246,7 @@ const pairs: readonly SentencePair[] = [
   ["not asked, because of --offline", "--offline nedeniyle sorulmadı"],
 ];
 
-/** What destinations of results answered, with the receiver's words or without. */
+/** The answers of destinations of results, with the receiver's words or without. */
 const outcomes = OUTCOME_WORDS.flatMap(([[english, remedy], [turkish, turkishRemedy]]): SentencePair[] => [
   [`{name} did not take the last result: ${english}, "{text}"`, `{name} son sonucu almadı: ${turkish}, "{text}"`],
   [`{name} did not take the last result: ${english}`, `{name} son sonucu almadı: ${turkish}`],

@@ -227,7 +227,7 @@ export interface LocalMakerLook {
   readonly proposals: readonly Proposal[];
   /** Trees that depend on the draft, of files and texts; null where the messages came with theirs. */
   readonly trees: readonly (MakerNode | null)[] | null;
-  /** What a profile of files has to state before it reads anything. */
+  /** The facts that a profile of files has to state before it reads anything. */
   readonly open: readonly OpenPoint[];
   /** The base is code: its places are fixed. */
   readonly isFixed: boolean;

@@ -127,7 +127,7 @@ export interface LocalFixture {
   readonly notes: readonly string[];
 }
 
-/** What a message would become if it is processed again: old lines with `-`, new ones with `+`. Empty if nothing changes. */
+/** The outcome of a message if it is processed again: old lines with `-`, new ones with `+`. Empty if nothing changes. */
 export interface LocalReprocessing {
   readonly diff: readonly string[];
 }

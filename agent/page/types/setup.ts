@@ -232,7 +232,7 @@ export interface SetupView {
   readonly isBusy: boolean;
 }
 
-/** What to check when the set-up heard nothing, or nothing that it knows. */
+/** The checks for a person when the set-up heard nothing, or nothing that it knows. */
 export type SetupAdvice =
   | "cable"
   | "nullModem"

@@ -24,7 +24,7 @@ const About = ClosedObject({
   firmware: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
   /** The proof of the reading: a capture, or one that a person compared with the print-out. */
   evidence: Type.Enum(["capture", "printout"]),
-  /** Of the device's clock in the captures. */
+  /** The zone of the device's clock in the captures. */
   timeZone: Type.String({ minLength: 1, maxLength: 64 }),
   receivedAt: Type.Integer({ minimum: 0 }),
 });

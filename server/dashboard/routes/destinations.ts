@@ -115,7 +115,7 @@ function changeRoutes(app: FastifyInstance, { store, now }: DashboardContext): v
         const change = read(request);
         await store.transaction(async (session) => {
           const { row, stored } = await found(session, request);
-          // What an agent's file says changes there alone.
+          // The facts in an agent's file change there alone.
           const isOwn = path === "delete" ? row.removable : stored.agent_id === null || ofQueue.includes(path);
           if (!isOwn) refuse(refusal("DESTINATION.OF_AGENT"));
           await change(session, stored.id);

@@ -176,7 +176,7 @@ export interface RecentChange {
 export interface ComparedAnimal extends Pick<EditedAnimal, "animal" | "owner" | "is_shared" | "sources"> {
   fp: string;
   is_deceased: boolean;
-  /** What goes with it. */
+  /** The records that go with it. */
   counts: { studies: number; soap_records: number; events: number; orders: number };
 }
 

@@ -40,7 +40,7 @@ export interface OwnRequest {
   clinic: string | null;
 }
 
-/** What a connected clinic does about the request of a later one. */
+/** The answers of a connected clinic to the request of a later one. */
 export type ConnectionAnswer = "confirm" | "refuse" | "end" | "seen";
 
 /** Another clinic that requested a patient of this one, for the patient's page. */
@@ -52,7 +52,7 @@ export interface OtherClinic {
   ended_at: string | null;
   /** Name of this clinic's user who confirmed, refused or ended it; null without one. */
   by: string | null;
-  /** What this clinic may do: confirm and refuse, or end. */
+  /** The answers that this clinic may give: confirm and refuse, or end. */
   may: "answer" | "end" | null;
 }
 

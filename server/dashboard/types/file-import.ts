@@ -80,7 +80,7 @@ export interface LineFault {
 export const LINE_OUTCOMES = ["new", "changed", "unchanged", "refused"] as const;
 export type LineOutcome = (typeof LINE_OUTCOMES)[number];
 
-/** What becomes of a line. */
+/** The outcome of a line. */
 export interface FileLine {
   readonly line: number;
   /** Name of the animal, owner or item. */
@@ -107,7 +107,7 @@ export interface ImportState {
   readonly by: string;
   readonly started_at: string;
   readonly finished_at: string | null;
-  /** What was decided, or why the file cannot be read. */
+  /** The decisions, or why the file cannot be read. */
   readonly reading: FileReading | null;
   readonly fault: FileFault | null;
   readonly choices: FileChoices;

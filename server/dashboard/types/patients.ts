@@ -79,7 +79,7 @@ export interface PatientOverview {
   siblings: { fp: string; name: string; species: string }[];
   /** Whether other clinics see the patient too. */
   is_shared: boolean;
-  /** What can be undone, the newest first. */
+  /** The changes that can be undone, the newest first. */
   recent_changes: RecentChange[];
   /** Openings and ends of this clinic's connection, the newest first. `by` is a user; null if another clinic ended it. */
   connection_changes: { active: boolean; changed_at: string; by: string | null }[];

@@ -140,6 +140,8 @@ export interface SeriesBody {
 
 /** A control typed by hand. */
 export interface TypedControl {
+  /** Chosen by the page. A second body with the same id and content is the same control. */
+  entry_id: string;
   device_id: string;
   measured_at: string;
   material: string | null;
@@ -260,6 +262,8 @@ export interface ExplanationBody {
 }
 
 export interface TypedEvent {
+  /** As for a typed control. */
+  entry_id: string;
   device_id: string;
   at: string;
   event: "reagent" | "calibration" | "maintenance";

@@ -1,7 +1,7 @@
 import type { Language } from "../../../shared/api/language.ts";
 import { type ReasonOf, reasonOf } from "../../../shared/api/reason.ts";
 
-// What an attempt to send to a webhook came to, or why its address is refused: a code with values, and its words.
+// The outcome of an attempt to send to a webhook, or why its address is refused: a code with values, and its words.
 
 type Words = (...values: readonly string[]) => string;
 
@@ -42,7 +42,7 @@ const english = {
   "HOOK.PROXY": (fault) => `${fault}.`,
   "HOOK.PROXY_LOOK_UP": (proxy) =>
     `This machine cannot look up the receiver's name, and leaves that to no proxy (${proxy}): let it look up public names, or start the program with --allow-private-webhooks.`,
-  /** What the parser met, and its code. */
+  /** The text that the parser met, and its code. */
   "HOOK.NO_HTTP": (fault) => `The receiver did not respond with HTTP: ${fault}. Check the URL.`,
 } as const satisfies Record<string, Words>;
 

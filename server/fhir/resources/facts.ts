@@ -2,7 +2,7 @@ import type { Patient } from "../../../shared/api/patient.ts";
 import type { Study } from "../../../shared/api/study.ts";
 import type { StudyQuality } from "../../../shared/clinical/control/study-quality.ts";
 
-// What the encoders read. They know neither a database nor a request.
+// The facts that the encoders read. They know neither a database nor a request.
 
 /** Where the server is reached, and the systems of its identifiers. */
 export interface Place {
@@ -38,7 +38,7 @@ export interface StudyFacts {
   readonly order: OrderName | null;
 }
 
-/** What a receiver of an earlier revision has to know. */
+/** The facts that a receiver of an earlier revision has to know. */
 export interface StudyHistory {
   readonly report: "final" | "corrected" | "appended" | "amended";
   /** The state of each result, by its index. */

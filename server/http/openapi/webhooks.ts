@@ -6,7 +6,7 @@ import { exampleFp } from "./examples.ts";
 
 // The messages of webhooks in the API document.
 
-/** What each type reports, and the kind of its fp. */
+/** The fact that each type reports, and the kind of its fp. */
 const TYPES: Readonly<Record<WebhookType, readonly [kind: Parameters<typeof exampleFp>[0], words: string]>> = {
   "study.filed": ["cds", "The clinic reads this study since now."],
   "study.revised": [

@@ -17,7 +17,7 @@ interface TableImport {
   readonly now: () => number;
 }
 
-/** What became of a file, or why it was not read. A file with an open question is not imported. */
+/** The outcome of a file, or why it was not read. A file with an open question is not imported. */
 export type TableOutcome =
   | { readonly fault: FileFault }
   | { readonly reading: FileReading; readonly counts: null }

@@ -26,7 +26,7 @@ export interface StoredLine extends FileLine {
   readonly outcome: LineOutcome;
 }
 
-/** What the lines of a file are stored with. */
+/** The facts that are stored with the lines of a file. */
 export type FileRequest = Omit<SyncRequest<unknown>, "items" | "batch" | "full"> & { readonly batch: Batch | null };
 
 /** Stores lines. Run it in a transaction. @returns what becomes of each, in order */

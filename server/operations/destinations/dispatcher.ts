@@ -109,7 +109,7 @@ export class DestinationDispatcher {
         await this.#store.transaction((session) => endAttempt(session, { ...ended, text: words }), {
           repeatable: true,
         });
-        // What a user pauses or changes counts for the next message.
+        // A pause or a change by a user counts for the next message.
         if (outcome === "failed" || !(await this.#isSame(destination))) break;
       }
     } catch (error) {

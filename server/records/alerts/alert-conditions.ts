@@ -46,6 +46,8 @@ export interface UnseenCritical {
   readonly received_at: number;
   /** When it is too old to open an alert. */
   readonly until?: number;
+  /** Whether its content cannot be read. Its open alert keeps its words until a user sees the study. */
+  readonly isDamaged?: boolean;
 }
 
 /** Time passes in `moment` alone, so that its `next` misses none of them. The machine's conditions are in `machineConditions`. */
@@ -198,10 +200,15 @@ function waiting({ unmatched: { count, oldest }, critical }: ClinicFacts, moment
             ...held(!moment.reached(oldest + limits.unmatchedMs)),
           },
         ];
-  const unseen = critical.flatMap(({ fp, device_name, received_at, until }): Condition[] => {
+  const unseen = critical.flatMap(({ fp, device_name, received_at, until, isDamaged = false }): Condition[] => {
     if (until !== undefined && moment.reached(until)) return [];
     const path = `/results/${fp}`;
-    return [{ key: `${CRITICAL}${fp}`, kind: "critical-unseen", subject: device_name, since: received_at, path }];
+    return [
+      {
+        ...{ key: `${CRITICAL}${fp}`, kind: "critical-unseen", subject: device_name, since: received_at, path },
+        ...held(isDamaged),
+      },
+    ];
   });
   return [...unmatched, ...unseen];
 }

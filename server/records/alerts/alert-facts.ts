@@ -2,6 +2,7 @@ import type { ClinicFacts, UnseenCritical } from "./alert-conditions.ts";
 import { failedPcs } from "../agents/rollout.ts";
 import { CRITICAL_HOURS } from "../../dashboard/types/results/today.ts";
 import type { Moment } from "../../operations/alerts/moment.ts";
+import { DamagedRecord } from "../../database/damaged-records.ts";
 import type { Session } from "../../database/query.ts";
 import { readRollout } from "../agents/rollouts.ts";
 import { readCareFacts } from "../agents/device-log.ts";
@@ -55,7 +56,10 @@ async function unseenCritical(
   const listed = new Set(recent.map(({ fp }) => fp));
   const older: UnseenCritical[] = [];
   for (const fp of openCritical.filter((each) => !listed.has(each))) {
-    const study = await session.first(criticalByFp, { clinicId, fp });
+    const study = await session.first(criticalByFp, { clinicId, fp }).catch((error: unknown) => {
+      if (!(error instanceof DamagedRecord)) throw error;
+      return { fp, device_name: "", received_at: now, isDamaged: true };
+    });
     if (study !== undefined) older.push(study);
   }
   return [

@@ -16,7 +16,7 @@ import {
   NEWEST_MAX,
   type TodayState,
 } from "../../dashboard/types/results/today.ts";
-import { endingKeys, type KeyEnd, silentSources, worstFlag } from "../agents/attention.ts";
+import { endingKeys, type HeardAgent, type KeyEnd, silentSources, worstFlag } from "../agents/attention.ts";
 import { leftOut } from "../../database/damaged-records.ts";
 import { query, type Session, shownSpecies } from "../../database/query.ts";
 import { openStudies } from "../studies/open-studies.ts";
@@ -24,7 +24,7 @@ import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { openOf, unseenForADay } from "../follow-up/lists.ts";
 import { countUnknownCodes } from "../codes/unknown-codes.ts";
 import { countNotRun, countOrders } from "../orders/order-counts.ts";
-import { controlNeeds } from "../controls/needs.ts";
+import { controlNeeds, devicesInUse } from "../controls/needs.ts";
 import { readQuality } from "../controls/overview.ts";
 import { readAlertBook } from "./alerts.ts";
 import { openFirstSteps } from "./first-steps.ts";
@@ -74,6 +74,8 @@ export async function readToday(
   const yours = await openOf(session, { clinicId, userId, units });
   const moment = new Moment(now);
   const { agents } = await readHeardAgents(session, { clinicId, timeZone, moment });
+  const quality = await readQuality(session, { clinicId, timeZone, now });
+  const devices = await devicesInUse(session, quality, { clinicId, ofAgents: devicesOf(agents), now });
   return {
     first_steps: isAdmin ? await openFirstSteps(session, clinicId) : [],
     unmatched: { count: waiting?.count ?? 0, oldest_at: timestampOrNull(waiting?.oldest ?? null) },
@@ -83,7 +85,7 @@ export async function readToday(
     yours: yours.studies,
     conflicts: await unseenConflicts(session, clinicId, units),
     silent: silentSources(agents, keys),
-    controls: controlNeeds(await readQuality(session, { clinicId, timeZone, now }), now),
+    controls: controlNeeds({ devices }, now),
     keys: isAdmin ? endingKeys(keys, moment).map(toEndingKey) : [],
     alerts: (await readAlertBook(session, clinicId)).open
       .filter(({ kind }) => isAdmin || !ofAdmins.includes(kind))
@@ -94,6 +96,13 @@ export async function readToday(
     // A damaged study may be in several lists.
     left_out: Math.max(leftOut(criticalRows), leftOut(newestRows), unseen.leftOut, yours.leftOut),
   };
+}
+
+/** Returns the ids of the devices that agents have; null without an agent, or if one does not report its devices. */
+function devicesOf(agents: readonly HeardAgent[]): Set<string> | null {
+  const lists = agents.flatMap(({ shown, heard }) => (shown.is_revoked ? [] : [heard.devices]));
+  if (agents.length === 0 || lists.includes(undefined)) return null;
+  return new Set(lists.flatMap((devices = []) => devices.map(({ id }) => id)));
 }
 
 /** Counts what waits for a person, for the menu of each page. */
@@ -129,7 +138,8 @@ async function unseenConflicts(session: Session, clinicId: number, units: UnitCh
   const rows = await session.all(conflicts, { clinicId });
   const found: ConflictOfStudy[] = [];
   for (const { fp, reason, at } of rows) {
-    const study = await session.first(visibleByFp, { clinicId, fp });
+    // `all` leaves a damaged study out, and its conflict is shown without its values.
+    const [study] = await session.all(visibleByFp, { clinicId, fp });
     found.push({
       fp,
       reason: JSON.parse(reason) as Reason,

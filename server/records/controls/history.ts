@@ -1,6 +1,6 @@
 import type { JudgedRun } from "../../../shared/clinical/control/types.ts";
 import { query, type Session } from "../../database/query.ts";
-import { grouped, type JudgedValue, judgeValues, levelOf, type TargetedSeries, type TargetRow } from "./judging.ts";
+import { grouped, type JudgedValue, judgeValues, levelNames, type TargetedSeries, type TargetRow } from "./judging.ts";
 import { type SeriesRow, seriesOfAnalyte } from "./series.ts";
 import { readSettings } from "./settings.ts";
 
@@ -88,7 +88,7 @@ export function byTime(one: JudgedValue, other: JudgedValue): number {
 function neededSeries(series: readonly TargetedSeries[], from: number): TargetedSeries[] {
   const since = series.filter(({ last_at: last }) => last !== null && last >= from);
   const before = series.filter(({ last_at: last }) => last !== null && last < from);
-  const latest = [...grouped(before, levelOf).values()].flatMap(
+  const latest = [...grouped(before, levelNames(series)).values()].flatMap(
     (level) => level.toSorted((one, other) => (other.last_at ?? 0) - (one.last_at ?? 0))[0] ?? [],
   );
   return [...since, ...latest];

@@ -103,14 +103,34 @@ export function judgeValues(values: readonly JudgedValue[], facts: JudgingFacts)
   return segmentsOf(runsOf(values, facts)).flatMap((segment) => judge(segment.map(asRun), choiceOf, facts.restarts));
 }
 
-/** The name of a level among all materials of a device. */
-export function levelOf({ material, level }: Pick<SeriesRow, "material" | "level">): string {
-  return JSON.stringify([material, level]);
+type Level = Pick<SeriesRow, "analyte" | "level" | "lot"> & Record<"unit" | "material", string | null>;
+
+/**
+ * Names the levels of a device among all its materials. A level of which one lot has two materials is one level, whose material was
+ * renamed: the control that passes under the new name answers the one that failed under the old name.
+ */
+export function levelNames(series: readonly Level[]): (of: Level) => string {
+  const renamed = new Map<string, string>();
+  const nameOf = (key: string): string => {
+    const other = renamed.get(key);
+    return other === undefined ? key : nameOf(other);
+  };
+  const keyOf = ({ analyte, unit, material, level }: Level) => JSON.stringify([analyte, unit, level, material ?? ""]);
+  for (const lots of grouped(series, ({ analyte, unit, level, lot }) =>
+    JSON.stringify([analyte, unit, level, lot]),
+  ).values()) {
+    const names = new Set(lots.map((one) => nameOf(keyOf(one))));
+    // The first name by the alphabet, so that the order of arrival decides nothing.
+    const [first = "", ...others] = [...names].toSorted();
+    for (const other of others) renamed.set(other, first);
+  }
+  return (of) => nameOf(keyOf(of));
 }
 
 /** Groups values into runs: of the clinic's day, at most two hours apart, at most one of each level. */
 function runsOf(values: readonly JudgedValue[], { series, timeZone, restarts }: JudgingFacts): PlacedRun[] {
   const byId = new Map(series.map((each) => [each.id, each]));
+  const levelOf = levelNames(series);
   const runs: PlacedRun[] = [];
   let restarted = 0;
   for (const value of values) {
@@ -165,7 +185,7 @@ export function rulesFor(
   const isFull = series.every(({ full_at: full }) => full !== null && full <= at);
   const known = series.map((each) => sigmaAt(each, at)).filter((sigma) => sigma !== null);
   return chooseRules({
-    levels: new Set(series.map(levelOf)).size,
+    levels: new Set(series.map(levelNames(series))).size,
     runs: isFull ? OWN_TARGET_RUNS : 0,
     sigma: known.length === 0 ? null : Math.min(...known),
   });

@@ -1,6 +1,30 @@
 import type { ControlledDevice, QualityBody } from "../../dashboard/types/quality.ts";
 import type { ControlNeed } from "../../dashboard/types/results/today.ts";
-import { lastLots } from "./overview.ts";
+import type { Session } from "../../database/query.ts";
+import { IN_USE_MS } from "./judging.ts";
+import { lastLots, lastRun } from "./overview.ts";
+
+/**
+ * Leaves out the devices that were taken out of use. A device that sends its controls was, once no agent has it: nothing that it
+ * measures can arrive. One whose controls are typed has no agent; it was, if it has no schedule and no control of 90 days.
+ * @param ofAgents ids of the devices that agents have; null if that is unknown
+ * @param now milliseconds since 1970
+ */
+export async function devicesInUse(
+  session: Session,
+  { devices }: Pick<QualityBody, "devices">,
+  { clinicId, ofAgents, now }: { clinicId: number; ofAgents: ReadonlySet<string> | null; now: number },
+): Promise<ControlledDevice[]> {
+  const inUse: ControlledDevice[] = [];
+  for (const device of devices) {
+    const { device_id: deviceId, schedule } = device;
+    const last = ofAgents?.has(deviceId) === true ? undefined : await session.first(lastRun, { clinicId, deviceId });
+    if (last === undefined) inUse.push(device);
+    else if (last.user_id === null) inUse.push(...(ofAgents === null ? [device] : []));
+    else if (schedule !== null || now - last.measured_at <= IN_USE_MS) inUse.push(device);
+  }
+  return inUse;
+}
 
 /**
  * Returns the devices whose controls need a person: the failed ones first, then those that are due, then those that never had one. A

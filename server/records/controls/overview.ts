@@ -5,7 +5,7 @@ import type { ControlledDevice, QualityBody, ShownSeries } from "../../dashboard
 import { query, type Session } from "../../database/query.ts";
 import { listQuestions } from "./answers.ts";
 import { byTime, restartsOfClinic, targetsOfClinic, withTargets } from "./history.ts";
-import { grouped, type JudgedValue, judgeValues, type TargetedSeries } from "./judging.ts";
+import { grouped, type JudgedValue, judgeValues, levelNames, type TargetedSeries } from "./judging.ts";
 import { readExplanations, violationId } from "./remarks.ts";
 import { currentSeries, isCurrent, type SeriesRow } from "./series.ts";
 import { dueAt, maxAgeMs, readSettings } from "./settings.ts";
@@ -110,9 +110,7 @@ export function runsWith(judged: readonly JudgedRun[], ids: ReadonlySet<string>)
 
 /** Returns of each level the lot that was measured last. The state of the lot before it ended with its controls. */
 export function lastLots(series: readonly ShownSeries[]): ShownSeries[] {
-  const levels = grouped(series, ({ analyte, unit, material, level }) =>
-    JSON.stringify([analyte, unit, material, level]),
-  );
+  const levels = grouped(series, levelNames(series));
   return [...levels.values()].flatMap(
     (lots) => lots.toSorted((one, other) => (other.last_at ?? "").localeCompare(one.last_at ?? ""))[0] ?? [],
   );
@@ -137,7 +135,7 @@ export function timestamp(milliseconds: number | null): string | null {
 async function deviceNames(session: Session, clinicId: number): Promise<Map<string, string>> {
   const names = new Map<string, string>();
   for (const { device_id: deviceId } of await session.all(devicesWithSeries, { clinicId })) {
-    const named = await session.first(lastName, { clinicId, deviceId });
+    const named = await session.first(lastRun, { clinicId, deviceId });
     if (named !== undefined) names.set(deviceId, named.device_name);
   }
   return names;
@@ -159,11 +157,11 @@ const devicesWithSeries = query((db, p: { clinicId: number }) =>
   db.selectFrom("control_series").select("device_id").distinct().where("clinic_id", "=", p.clinicId),
 );
 
-/** The name of a device at its last run. */
-export const lastName = query((db, p: { clinicId: number; deviceId: string }) =>
+/** The last run of a device, with the name of the device then and the user who typed it. */
+export const lastRun = query((db, p: { clinicId: number; deviceId: string }) =>
   db
     .selectFrom("control_run")
-    .select("device_name")
+    .select(["device_name", "measured_at", "user_id"])
     .where("clinic_id", "=", p.clinicId)
     .where("device_id", "=", p.deviceId)
     .orderBy("measured_at", "desc")

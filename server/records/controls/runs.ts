@@ -37,6 +37,13 @@ export async function storeRecords(
   return { outcomes, changed: [...series.changed(), ...refreshed] };
 }
 
+/** Returns the fp of the stored record that has the fp or the dedupe key of a known one. */
+export async function storedFp(session: Session, clinicId: number, record: QualityRecord): Promise<string> {
+  const { fp, dedupe_key: dedupeKey, source } = record;
+  const known = record.kind === "control" ? knownRun : knownEvent;
+  return (await session.first(known, { clinicId, fp, deviceId: source.device_id, dedupeKey }))?.fp ?? fp;
+}
+
 /** The series that a batch of runs changes. Each is looked up once. */
 class SeriesOfBatch {
   readonly #session: Session;
@@ -173,7 +180,7 @@ const analytesOfDevice = query((db, p: { clinicId: number; deviceId: string }) =
 const knownRun = query((db, p: RecordKey) =>
   db
     .selectFrom("control_run")
-    .select("id")
+    .select("fp")
     .where("clinic_id", "=", p.clinicId)
     .where((where) =>
       where.or([
@@ -186,7 +193,7 @@ const knownRun = query((db, p: RecordKey) =>
 const knownEvent = query((db, p: RecordKey) =>
   db
     .selectFrom("device_event")
-    .select("id")
+    .select("fp")
     .where("clinic_id", "=", p.clinicId)
     .where((where) =>
       where.or([

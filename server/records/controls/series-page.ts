@@ -15,7 +15,7 @@ import {
   allowableOf,
   biasOfSeries,
   IN_USE_MS,
-  levelOf,
+  levelNames,
   rulesFor,
   sigmaOfSeries,
   type TargetedSeries,
@@ -77,6 +77,7 @@ export async function readSeries(session: Session, row: SeriesRow, asked: Asked)
 /** The series that are judged together with this one: of each level the lot in use. */
 function levelsOf({ series }: ControlGroup, own: TargetedSeries, now: number): TargetedSeries[] {
   const levels = new Map<string, TargetedSeries>();
+  const levelOf = levelNames(series);
   for (const each of series) {
     const since = levels.get(levelOf(each))?.last_at ?? now - IN_USE_MS;
     if (each.last_at !== null && since < each.last_at) levels.set(levelOf(each), each);

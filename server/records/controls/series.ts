@@ -193,11 +193,16 @@ export const seriesOfAnalyte = query((db, p: { clinicId: number; deviceId: strin
 /** A lot that ended this long before the last run of a newer one of its level is left out of the overview. */
 const OVERLAP_MS = 30 * 86_400_000;
 
-/** Returns for each level the lot that was measured last, and those that overlap it. A lot without runs is one to come. */
+/** Returns for each level, also one whose material was renamed, the lot that was measured last, and those that overlap it. A lot without runs is one to come. */
 export const isCurrent = sql<boolean>`(series.last_at is null or not exists (
   select 1 from control_series as newer
   where newer.clinic_id = series.clinic_id and newer.device_id = series.device_id and newer.analyte = series.analyte
-    and newer.unit = series.unit and newer.material = series.material and newer.level = series.level
+    and newer.unit = series.unit and newer.level = series.level
+    and (newer.material = series.material or exists (
+      select 1 from control_series as renamed
+      where renamed.clinic_id = series.clinic_id and renamed.device_id = series.device_id and renamed.analyte = series.analyte
+        and renamed.unit = series.unit and renamed.level = series.level and renamed.lot = series.lot
+        and renamed.material = newer.material))
     and newer.last_at > series.last_at + ${sql.lit(OVERLAP_MS)}))`;
 
 /** Lists the current series of a clinic. */

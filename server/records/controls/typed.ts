@@ -6,6 +6,7 @@ import { readValue } from "../../../shared/clinical/analytes/value.ts";
 import { shown } from "../../../shared/schema/problems.ts";
 import { isRealDate } from "../../../shared/schema/timestamp.ts";
 import type { TypedControl, TypedEvent } from "../../dashboard/types/quality.ts";
+import { digestOf } from "../audit/sealed-text.ts";
 
 // Controls and events of devices that a user types, as records of a device.
 
@@ -13,6 +14,7 @@ import type { TypedControl, TypedEvent } from "../../dashboard/types/quality.ts"
 export function readTypedControl(
   typed: TypedControl,
   deviceName: string,
+  userId: number,
 ): { run: ControlRun } | { problems: string[] } {
   const read = typed.results.map(readResult);
   const problems = read.flatMap((each) => ("problem" in each ? [each.problem] : []));
@@ -27,7 +29,15 @@ export function readTypedControl(
   const { device_id, measured_at, material, level, lot, expires, comment } = typed;
   const named = { material, level, lot, expires, sample_ids: [] };
   const run: ControlRun = {
-    ...{ kind: "control", fp, dedupe_key: `typed ${fp}`, device_name: deviceName, measured_at, ...named, results },
+    ...{
+      kind: "control",
+      fp,
+      dedupe_key: keyOf(typed, userId),
+      device_name: deviceName,
+      measured_at,
+      ...named,
+      results,
+    },
     ...{ comments: comment === null ? [] : [comment], source: { device_id } },
   };
   return { run };
@@ -58,10 +68,16 @@ function readResult({
 }
 
 /** Makes the record of a typed event. */
-export function typedEvent({ device_id, ...event }: TypedEvent, deviceName: string): DeviceEvent {
+export function typedEvent(typed: TypedEvent, deviceName: string, userId: number): DeviceEvent {
+  const { entry_id: _entry, device_id, ...event } = typed;
   const fp = newFp("devevt");
   return {
-    ...{ kind: "event", fp, dedupe_key: `typed ${fp}`, device_name: deviceName, ...event, count: null },
+    ...{ kind: "event", fp, dedupe_key: keyOf(typed, userId), device_name: deviceName, ...event, count: null },
     source: { device_id },
   };
+}
+
+/** Equal for a form that is sent again. A form that was changed before it was sent again is another record, so that no change is lost. */
+function keyOf({ entry_id: entry, ...content }: TypedControl | TypedEvent, userId: number): string {
+  return `typed ${userId} ${entry} ${digestOf(JSON.stringify(content))}`;
 }

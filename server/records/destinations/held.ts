@@ -1,14 +1,14 @@
 import { sql } from "kysely";
 import { query, type Session } from "../../database/query.ts";
 
-// What a receiver holds of a study, by its deliveries. A receiver that did not answer may hold a message, and one that refused to
+// The part of a study that a receiver holds, by its deliveries. A receiver that did not answer may hold a message, and one that refused to
 // take a report back still holds it. That refusal is for a person: nothing is taken back twice by itself.
 
-/** What a receiver got of a study under one animal, or may have got. */
+/** The messages of a study under one animal that a receiver got, or may have got. */
 export interface HeldOfAnimal {
-  /** What it acknowledged last; null for nothing. */
+  /** The one that it acknowledged last; null for none. */
   readonly acknowledged: string | null;
-  /** What was sent afterwards and got no answer, the oldest first. */
+  /** Those that were sent afterwards and got no answer, the oldest first. */
   readonly uncertain: readonly string[];
 }
 

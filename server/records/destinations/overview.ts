@@ -118,7 +118,7 @@ const PARKED = sql<boolean>`delivery.state = 'parked'`;
 const ofDestination = (db: Kysely<Tables>) =>
   db.selectFrom("destination_delivery as delivery").where(sql<boolean>`delivery.destination_id = destination.id`);
 
-/** What waits in a queue, and what was refused. */
+/** The results that wait in a queue, and those that were refused. */
 function queueCounts(db: Kysely<Tables>) {
   return [
     ofDestination(db)

@@ -5,7 +5,7 @@ import type { Tables } from "../../database/schema.ts";
 import { queueAt } from "./changes.ts";
 import { readHeld } from "./held.ts";
 
-// What a receiver refused or a person set aside, until a person sends it again or a later message settles it.
+// The results that a receiver refused or a person set aside, until a person sends them again or a later message settles them.
 
 export interface DestinationQueue {
   readonly slug: string;

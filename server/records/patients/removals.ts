@@ -4,7 +4,7 @@ import { query, type Session } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
 import { type Page, survivorOf, type WalkedPage } from "./patients.ts";
 
-// What left the lists of a clinic and did not return: deleted patients, patients whose connection was closed, the studies and SOAP
+// The records that left the lists of a clinic and did not return: deleted patients, patients whose connection was closed, the studies and SOAP
 // records of both, studies that were taken back or moved to a patient of other clinics, deleted events and items. See
 // changes/clinic-removals.ts.
 

@@ -3,7 +3,7 @@ import { type QualityState, stateAt } from "../../../shared/clinical/control/sta
 import type { JudgedRun } from "../../../shared/clinical/control/types.ts";
 import { query, type Session } from "../../database/query.ts";
 import { controlHistory } from "../controls/history.ts";
-import { levelOf } from "../controls/judging.ts";
+import { levelNames } from "../controls/judging.ts";
 import { seriesOfAnalyte } from "../controls/series.ts";
 import { maxAgeMs, readSettings } from "../controls/settings.ts";
 import { markedFrom, markedUntil, placeOf } from "./marks.ts";
@@ -127,7 +127,9 @@ export class DeviceControls {
     const known = this.#lastOfLevels.get(analyte);
     if (known !== undefined) return known;
     const levels = new Map<string, number>();
-    for (const series of await this.#session.all(seriesOfAnalyte, { ...this.#key(), analyte })) {
+    const all = await this.#session.all(seriesOfAnalyte, { ...this.#key(), analyte });
+    const levelOf = levelNames(all);
+    for (const series of all) {
       const level = levelOf(series);
       if (series.counted > 0) levels.set(level, Math.max(levels.get(level) ?? ALL, series.last_at ?? ALL));
     }

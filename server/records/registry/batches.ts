@@ -21,7 +21,7 @@ export interface Batch {
   readonly fp: string;
 }
 
-/** What a door gives the functions that store. */
+/** A door gives this to the functions that store. */
 export interface StoreContext {
   /** Start of the work. */
   readonly now: number;
@@ -39,7 +39,7 @@ export type KindName =
   | ("animal" | "owner" | "connection" | "animal name" | "owner name")
   | "stock item"
   | ("appointment" | "appointment name" | "staff")
-  /** Of a merge. */
+  /** Present for a merge. */
   | ("study" | "soap" | "event" | "order" | "number" | "stock movement");
 
 /** A kind of record that batches have. */

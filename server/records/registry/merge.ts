@@ -26,7 +26,7 @@ export type MergeCode =
 
 export interface Merged {
   readonly fp: string;
-  /** What went to the survivor; all 0 if the animals were merged before. */
+  /** The numbers of records that went to the survivor; all 0 if the animals were merged before. */
   readonly moved: { readonly studies: number; readonly soap_records: number; readonly events: number };
   readonly isNew: boolean;
 }

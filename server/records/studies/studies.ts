@@ -136,7 +136,7 @@ export interface ReplacedStudy extends Study {
 /** The columns that hold for one revision alone. */
 const ENDED = { cause_reason: null, flagged_species: null };
 
-/** What a write omits. */
+/** The columns that a write omits. */
 const OMITTED: OptionalStudyColumns = { ...ENDED, order_fp: null, order_number: null, quality: null };
 
 const filedByFp = checked(

@@ -6,7 +6,7 @@ import { type ChangedClinic, query, type Session, uncachedWrite } from "../../da
 import type { Tables } from "../../database/schema.ts";
 import { UNSTAMPED } from "../../database/stamps.ts";
 
-// What happens to the records of a clinic: rows of `clinic_event`, written in the transaction of the change, so that no change lacks
+// The events of the records of a clinic: rows of `clinic_event`, written in the transaction of the change, so that no change lacks
 // its event. Clinics get the events of the records that they read. In one transaction a record has one event of each clinic. The
 // end of the transaction gives its events the version of the clinic, by which the feed (feed.ts) is ordered, and makes the rows of
 // `webhook_delivery` of them. A delivery that waits for its first attempt covers every later change of the record too, because the

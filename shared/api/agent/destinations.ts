@@ -11,7 +11,7 @@ export const DESTINATIONS_MAX = 100;
 /** Max characters of the words of a receiver. */
 export const RECEIVER_TEXT_CHARS_MAX = 500;
 
-/** What the site of a destination expects; an absent field has the server's default. */
+/** The expectations of the site of a destination; an absent field has the server's default. */
 const AgentDestinationOptions = Type.Object({
   name_order: Type.Optional(Type.Enum(["owner_first", "animal_first"])),
   local_first: Type.Optional(Type.Boolean()),

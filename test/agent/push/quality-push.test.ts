@@ -1,33 +1,24 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { QualityPush } from "../../../agent/push/quality-push.ts";
-import { createServerClient } from "../../../agent/push/server-client.ts";
 import { watchServer } from "../../../agent/push/server-watch.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import type { QualityOutcome, QualityRecord } from "../../../shared/api/quality.ts";
 import { until } from "../../support/processes.ts";
 import { controlRun, deviceEvent } from "../../support/quality-records.ts";
+import { useDelivery } from "../../support/delivery.ts";
 import { scriptedServer, type Step } from "../../support/scripted-server.ts";
 import { settlement } from "../../support/spool-operations.ts";
 import { useSpool } from "../../support/spool.ts";
-import { TestClock } from "../../support/wire.ts";
 
 // Control runs and device events reach the server once, and none is lost. Method: a scripted HTTP server, a real spool, a test clock.
 
 const used = useSpool();
-let clock: TestClock;
-let events: string[];
+const delivery = useDelivery();
 let states: string[];
 let requests: string[][];
-let stop: () => Promise<void>;
 
 beforeEach(() => {
-  clock = new TestClock();
-  [events, states, requests] = [[], [], []];
-  stop = () => Promise.resolve();
-});
-
-afterEach(async () => {
-  await stop();
+  [states, requests] = [[], []];
 });
 
 /** Stores runs with these numbers, each in a message of its own. */
@@ -59,25 +50,11 @@ async function pushTo(...steps: readonly (Step | ((records: Records) => Step))[]
     const step = left.shift() ?? outcomes;
     return typeof step === "function" ? step(records) : step;
   });
-  const client = watchServer(
-    createServerClient(server.url, () => "sk_live_test"),
-    ({ is }) => states.push(is),
-  );
-  const push = new QualityPush(
-    used.spool,
-    client,
-    {
-      rejected: (device, code) => events.push(`${device} rejected ${code}`),
-      failed: (kind) => events.push(kind),
-      recovered: () => events.push("recovered"),
-    },
-    { setTimer: clock.setTimer, random: () => 0.5, now: () => 5000 },
-  );
-  stop = async () => {
-    await push.stop();
-    await server.close();
-  };
-  return push;
+  return delivery.start(server, (client, events, timing) => {
+    const watched = watchServer(client, ({ is }) => states.push(is));
+    const rejected = (device: string, code: string | null) => void delivery.events.push(`${device} rejected ${code}`);
+    return new QualityPush(used.spool, watched, { ...events, rejected }, { ...timing, now: () => 5000 });
+  });
 }
 
 const stored = () =>
@@ -96,14 +73,14 @@ test("runs and events leave in one request as they were read, and are settled", 
     return outcomes(records);
   });
   push.scheduleSend();
-  clock.advance(200);
+  delivery.clock.advance(200);
   await until("all are sent", async () => (await waiting()) === 0);
   expect(sent).toEqual([controlRun(1), deviceEvent(2)]);
   expect(stored()).toEqual([
     ["chem-1:QC:1", "stored", null, 5000],
     ["chem-1:event:2", "stored", null, 5000],
   ]);
-  expect(events).toEqual([]);
+  expect(delivery.events).toEqual([]);
 });
 
 test("a record whose response was lost is sent again with its fp, and the server's unchanged settles it", async () => {
@@ -121,12 +98,12 @@ test("a record whose response was lost is sent again with its fp, and the server
     },
   );
   push.serverResponded();
-  await until("the first request failed", () => events.length === 1);
+  await until("the first request failed", () => delivery.events.length === 1);
   push.serverResponded();
   await until("all are sent", async () => (await waiting()) === 0);
   expect(fps).toEqual([controlRun(1).fp, controlRun(1).fp]);
-  await until("the recovery is reported", () => events.length === 2);
-  expect(events).toEqual(["uncertain", "recovered"]);
+  await until("the recovery is reported", () => delivery.events.length === 2);
+  expect(delivery.events).toEqual(["uncertain", "recovered"]);
 });
 
 test("a rejected record is settled with its code, and stops no other", async () => {
@@ -141,8 +118,8 @@ test("a rejected record is settled with its code, and stops no other", async () 
     ["chem-1:QC:1", "rejected", JSON.stringify(reason), 5000],
     ["chem-1:QC:2", "stored", null, 5000],
   ]);
-  await until("the refusal is reported", () => events.length > 0);
-  expect(events).toEqual(["chem-1 rejected QUALITY.UNKNOWN_DEVICE"]);
+  await until("the refusal is reported", () => delivery.events.length > 0);
+  expect(delivery.events).toEqual(["chem-1 rejected QUALITY.UNKNOWN_DEVICE"]);
 });
 
 test("a server of an older version gets no second request soon, raises no alarm, and loses nothing", async () => {
@@ -153,12 +130,12 @@ test("a server of an older version gets no second request soon, raises no alarm,
   for (let round = 0; round < 5; round++) {
     push.serverResponded();
     push.scheduleSend();
-    clock.advance(60_000);
+    delivery.clock.advance(60_000);
     await used.spool.call("waitingQuality");
   }
   await push.stop();
   expect(requests).toEqual([["QC:1"]]);
-  expect([events, states, await waiting()]).toEqual([[], [], 1]);
+  expect([delivery.events, states, await waiting()]).toEqual([[], [], 1]);
 });
 
 test("a record that breaks the server is isolated by halves, waits after the others, and stops none", async () => {
@@ -168,7 +145,7 @@ test("a record that breaks the server is isolated by halves, waits after the oth
   const push = await pushTo(...Array.from({ length: 100 }, () => respond));
   push.serverResponded();
   await until("the others are sent", async () => {
-    clock.advance(300_000);
+    delivery.clock.advance(300_000);
     return (await waiting()) === 1;
   });
   const asked = requests.map((names) => names.map((name) => name.slice(-1)).join(""));
@@ -183,9 +160,9 @@ test("a long queue leaves in requests some seconds apart, so that studies find r
   const push = await pushTo();
   push.serverResponded();
   await until("the first request is settled", async () => (await waiting()) === 50);
-  await until("the next one is scheduled", () => clock.pending.length === 1);
-  expect([requests.length, clock.pending]).toEqual([1, [2000]]);
-  clock.advance(2000);
+  await until("the next one is scheduled", () => delivery.clock.pending.length === 1);
+  expect([requests.length, delivery.clock.pending]).toEqual([1, [2000]]);
+  delivery.clock.advance(2000);
   await until("all are sent", async () => (await waiting()) === 0);
   expect(requests.map(({ length }) => length)).toEqual([100, 50]);
 });
@@ -194,6 +171,6 @@ test("a response without an outcome for each record settles none", async () => {
   await runs(1, 2);
   const push = await pushTo((records) => outcomes(records.toReversed()));
   push.serverResponded();
-  await until("the request failed", () => events.length === 1);
+  await until("the request failed", () => delivery.events.length === 1);
   expect(await waiting()).toBe(2);
 });

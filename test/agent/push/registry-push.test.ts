@@ -1,32 +1,23 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { fileHeader } from "../../../agent/protocols/file/file-message.ts";
 import { RegistryPush } from "../../../agent/push/registry-push.ts";
-import { createServerClient } from "../../../agent/push/server-client.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import type { RegistryDraft } from "../../../agent/spool/queries/patients/registry-changes.ts";
+import { useDelivery } from "../../support/delivery.ts";
 import { until } from "../../support/processes.ts";
 import { type ScriptedRequest, scriptedServer, type Step } from "../../support/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";
-import { TestClock } from "../../support/wire.ts";
 
 // Changes of practice software reach the server in their order, and none is lost. Method: a scripted HTTP server, a real spool, a
 // test clock.
 
 const used = useSpool();
-let clock: TestClock;
-let events: string[];
-let stop: () => Promise<void>;
+const delivery = useDelivery();
 let ordinal: number;
 
 beforeEach(() => {
-  clock = new TestClock();
-  [events, ordinal] = [[], 0];
-  stop = () => Promise.resolve();
-});
-
-afterEach(async () => {
-  await stop();
+  ordinal = 0;
 });
 
 const named = (name: string, source = "PIMS"): RegistryDraft => ({
@@ -95,21 +86,10 @@ async function pushTo(steps: readonly (Step | ((request: ScriptedRequest) => Ste
 
 /** Creates a push that the end of the test stops. */
 function pushAt(server: { readonly url: string; close(): Promise<void> }): RegistryPush {
-  const push = new RegistryPush(
-    used.spool,
-    createServerClient(server.url, () => "sk_live_test"),
-    {
-      refused: (device, code) => events.push(`${device} refused ${code}`),
-      failed: (kind) => events.push(kind),
-      recovered: () => events.push("recovered"),
-    },
-    { setTimer: clock.setTimer, random: () => 0.5 },
-  );
-  stop = async () => {
-    await push.stop();
-    await server.close();
-  };
-  return push;
+  return delivery.start(server, (client, events, timing) => {
+    const more = { refused: (device: string, code: string) => void delivery.events.push(`${device} refused ${code}`) };
+    return new RegistryPush(used.spool, client, { ...events, ...more }, timing);
+  });
 }
 
 const states = () =>
@@ -130,7 +110,7 @@ test("changes leave in their order, and their messages are filed", async () => {
   await until("all are sent", () => queued() === 0);
   expect(requests).toEqual([["a", "b", "c"]]);
   expect(states()).toEqual(["M1 filed", "M2 filed"]);
-  expect(events).toEqual([]);
+  expect(delivery.events).toEqual([]);
 });
 
 test("a change that is sent again has its key, and one that is read again has another", async () => {
@@ -145,7 +125,7 @@ test("a change that is sent again has its key, and one that is read again has an
     (request) => (note(request), stored(request)),
   ]);
   push.wake();
-  await until("the first try failed", () => events.length === 1);
+  await until("the first try failed", () => delivery.events.length === 1);
   push.serverResponded();
   await until("both are refused", () => queued() === 0);
   expect(keys).toEqual([
@@ -191,8 +171,8 @@ test("a refused change is settled with its code and words, and the next one goes
   push.wake();
   await until("all are sent", () => queued() === 0);
   expect(states()).toEqual(["M1 quarantined REGISTRY.UNKNOWN_SPECIES no such species", "M2 filed"]);
-  await until("it is reported", () => events.length > 0);
-  expect(events).toEqual(["pims refused REGISTRY.UNKNOWN_SPECIES"]);
+  await until("it is reported", () => delivery.events.length > 0);
+  expect(delivery.events).toEqual(["pims refused REGISTRY.UNKNOWN_SPECIES"]);
 });
 
 test("what is to be known of a stored change is said at its message", async () => {
@@ -201,25 +181,25 @@ test("what is to be known of a stored change is said at its message", async () =
   const { push } = await pushTo([(request) => outcomes(request.body as Sent, note)]);
   push.wake();
   await until("it is filed", () => states()[0] === "M1 filed REGISTRY.MERGED it was merged");
-  expect(events).toEqual([]);
+  expect(delivery.events).toEqual([]);
 });
 
 test("while the server is away all changes stay, and go in their order when it is back", async () => {
   await message("M1", [named("a")]);
   const { push, requests } = await pushTo([{ status: 503 }, { status: 404 }]);
   push.wake();
-  await until("the first try failed", () => events.length === 1);
+  await until("the first try failed", () => delivery.events.length === 1);
   await message("M2", [named("b")]);
   push.wake();
   expect(states()).toEqual(["M1 pending", "M2 pending"]);
   push.serverResponded();
   await until("the second try failed", () => requests.length === 2);
-  await until("a retry is scheduled", () => clock.pending.length > 0);
-  clock.advance(5 * 60_000);
+  await until("a retry is scheduled", () => delivery.clock.pending.length > 0);
+  delivery.clock.advance(5 * 60_000);
   await until("all are sent", () => queued() === 0);
   expect(requests.at(-1)).toEqual(["a", "b"]);
-  await until("the loop has recovered", () => events.length === 2);
-  expect(events).toEqual(["uncertain", "recovered"]);
+  await until("the loop has recovered", () => delivery.events.length === 2);
+  expect(delivery.events).toEqual(["uncertain", "recovered"]);
 });
 
 test("a response that is lost, or of other changes, settles nothing", async () => {
@@ -227,7 +207,7 @@ test("a response that is lost, or of other changes, settles nothing", async () =
   const other = { outcomes: [{ id: 99, outcome: "updated", fp: null, code: null, reason: null }] };
   const { push } = await pushTo([{ status: 200, body: other }]);
   push.wake();
-  await until("it failed", () => events.length === 1);
+  await until("it failed", () => delivery.events.length === 1);
   expect(states()).toEqual(["M1 pending"]);
 });
 
@@ -240,7 +220,7 @@ test("a request at fault is sent change by change, and stops its own source alon
   };
   const { push, requests } = await pushTo(Array(10).fill(fail));
   push.wake();
-  await until("the loop waits", () => events.includes("transient") || events.includes("uncertain"));
+  await until("the loop waits", () => delivery.events.includes("transient") || delivery.events.includes("uncertain"));
   expect(requests).toEqual([["a", "poison", "c"], ["a"], ["poison"], ["d"]]);
   expect(states()).toEqual(["M1 pending", "M2 filed"]);
   expect(queued()).toBe(2);
@@ -249,7 +229,7 @@ test("a request at fault is sent change by change, and stops its own source alon
   push.wake();
   await until("the other source is served", () => states()[2] === "M3 filed");
   expect(requests.slice(4)).toEqual([["e"]]);
-  expect(events).toHaveLength(1);
+  expect(delivery.events).toHaveLength(1);
 });
 
 test("the changes of one source leave in one order, although two devices bring them and one is at fault", async () => {
@@ -263,7 +243,7 @@ test("the changes of one source leave in one order, although two devices bring t
   };
   const { push, requests } = await pushTo(Array(10).fill(fail));
   push.wake();
-  await until("the loop waits", () => events.includes("transient") || events.includes("uncertain"));
+  await until("the loop waits", () => delivery.events.includes("transient") || delivery.events.includes("uncertain"));
   expect(requests).toEqual([["a", "b", "poison", "c"], ["a"], ["b"], ["poison"]]);
   expect(states()).toEqual(["M1 filed", "M2 filed", "M3 pending", "M4 pending"]);
 });
@@ -300,14 +280,14 @@ test("changes that come one by one leave together, and a long queue in full requ
   const { push, requests } = await pushTo([]);
   await message("M0", [named("first")]);
   push.scheduleSend();
-  clock.advance(0);
+  delivery.clock.advance(0);
   await until("the first is sent", () => queued() === 0);
   for (let n = 1; n <= 5; n++) {
     await message(`M${n}`, [named(`n${n}`)]);
     push.scheduleSend();
   }
-  expect(clock.pending).toHaveLength(1);
-  clock.advance(200);
+  expect(delivery.clock.pending).toHaveLength(1);
+  delivery.clock.advance(200);
   await until("the others are sent", () => queued() === 0);
   expect(requests).toEqual([["first"], ["n1", "n2", "n3", "n4", "n5"]]);
   await message(
@@ -352,7 +332,7 @@ test("files leave one by one as their bytes, and a refused one keeps the server'
     ["/agent/v1/registry/file?name=hasta+listesi+%26+ek.csv", "Id;Name\n1;Şans\n"],
     ["/agent/v1/registry/file?name=b.csv", "Id;Name\n"],
   ]);
-  await until("it is reported", () => events.length > 0);
-  expect(events).toEqual(["files refused REGISTRY.FILE_FAULT"]);
+  await until("it is reported", () => delivery.events.length > 0);
+  expect(delivery.events).toEqual(["files refused REGISTRY.FILE_FAULT"]);
   expect(states()).toEqual(["A filed", "B quarantined REGISTRY.FILE_FAULT no line"]);
 });

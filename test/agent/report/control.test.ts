@@ -114,10 +114,12 @@ test("a resend has the key of its run, also after the clinic mapped a code; anot
   const sent = (results: string) => ({ times: { results: [results], order: [], sent: "" } });
   const others = [key(), key(sent("20261121113016")), key({ control: { level: "2" } }), key({ sampleIds: ["QC1"] })];
   expect(new Set(others).size).toBe(4);
-  // Without a time of the device, the values distinguish two runs.
-  const untimed = (value: string) => key({ ...sent(""), results: [{ ...ALT, value }] });
-  expect(untimed("52")).toBe(untimed("52"));
-  expect(untimed("52")).not.toBe(untimed("53"));
+  // A device that corrects a value, or runs two controls in one minute, sends other values under the same names and time.
+  for (const times of [{}, sent("")]) {
+    const valued = (value: string) => key({ ...times, results: [{ ...ALT, value }] });
+    expect(valued("52")).toBe(valued("52"));
+    expect(valued("52")).not.toBe(valued("53"));
+  }
 });
 
 test("a sample with a number of the clinic's controls is a control, whatever case and blanks it has", () => {

@@ -244,14 +244,20 @@ test("a range needs its factor, and a table of targets is stored whole or refuse
   expect((await staff.call("POST", "/quality/targets", range)).status).toBe(403);
 });
 
+const typedControl = {
+  ...{ entry_id: "0123456789abcdef0123456789abcdef", device_id: "chem-1", measured_at: "2026-11-21T09:00:00.000Z" },
+  ...{ material: "Multiqual", level: "1", lot: "C2207", expires: null, comment: "after cleaning" },
+  results: [{ analyte: "GLU", text: "93,5", unit: "mg/dl" }],
+};
+const typedEvent = {
+  ...{ entry_id: "0123456789abcdef0123456789abcdef", device_id: "chem-1", at: day(0, "04:30"), event: "calibration" },
+  ...{ subject: "GLU", lot: null, expires: null, text: null },
+};
+
 test("a typed control joins the series of its device, and a value that is no number is refused", async () => {
   const { push, server, staff, allSeries, only } = await start();
   await push(...runsOf([92]));
-  const typed = {
-    ...{ device_id: "chem-1", measured_at: "2026-11-21T09:00:00.000Z", material: "Multiqual", level: "1" },
-    ...{ lot: "C2207", expires: null, comment: "after cleaning" },
-    results: [{ analyte: "GLU", text: "93,5", unit: "mg/dl" }],
-  };
+  const typed = typedControl;
   const { status, body } = await staff.call<MadeRecord>("POST", "/quality/controls", typed);
   expect([status, body.id.slice(0, 8)]).toEqual([200, "control_"]);
   expect((await allSeries()).map(({ runs }) => runs)).toEqual([2]);
@@ -261,6 +267,30 @@ test("a typed control joins the series of its device, and a value that is no num
   expect(await wrong({ results: [{ analyte: "GLU", text: "high", unit: "mg/dL" }] })).toBe(400);
   expect(await wrong({ results: [{ analyte: "XYZ", text: "5", unit: null }] })).toBe(400);
   expect(await wrong({ measured_at: new Date(server.clock.now + 3_600_000).toISOString() })).toBe(400);
+});
+
+test("a typed control or event that is sent twice is stored once, and one that was changed in between is a second one", async () => {
+  const { push, server, staff, only } = await start();
+  await push(...runsOf([92]));
+  const [second] = typedControl.results;
+  const send = async (body: object, by = staff) =>
+    (await by.call<MadeRecord>("POST", `/quality/${"event" in body ? "events" : "controls"}`, body)).body.id;
+  for (const [body, changed] of [
+    [typedControl, { ...typedControl, results: [{ ...second, text: "94" }] }],
+    [typedEvent, { ...typedEvent, subject: "ALT" }],
+  ] as const) {
+    const [id, again] = await Promise.all([send(body), send(body)]);
+    const others = [
+      await send(changed),
+      await send({ ...body, entry_id: "f".repeat(32) }),
+      await send(body, await makeUser(server, "staff", ours)),
+    ];
+    expect([again, await send(body)]).toEqual([id, id]);
+    expect(new Set([id, ...others]).size).toBe(4);
+  }
+  const { points, events } = await only();
+  expect(points.map(({ value }) => value)).toEqual([92, 93.5, 93.5, 93.5, 94]);
+  expect(events.map(({ subject }) => `${subject}`).toSorted()).toEqual(["ALT", "GLU", "GLU", "GLU"]);
 });
 
 test("a schedule says when the next control is due, and an overdue one leaves no state", async () => {
@@ -334,10 +364,7 @@ test("a violation counts the patients between the control before and the one aft
 test("events of a device are on the axis of its series, typed or sent", async () => {
   const { push, staff, only } = await start();
   await push(...runsOf([92]), deviceEvent({ at: day(0, "04:00") }), deviceEvent({ event: "counter", count: 5 }));
-  const typed = { device_id: "chem-1", at: day(0, "04:30"), event: "calibration", subject: "GLU" };
-  expect((await staff.call("POST", "/quality/events", { ...typed, lot: null, expires: null, text: null })).status).toBe(
-    200,
-  );
+  expect((await staff.call("POST", "/quality/events", typedEvent)).status).toBe(200);
   expect((await only()).events.map(({ event, subject, by }) => [event, subject, by])).toEqual([
     ["reagent", "Rotor", null],
     ["calibration", "GLU", staff.name],

@@ -10,6 +10,7 @@ import {
   startServer,
   study,
 } from "../../server/harness.ts";
+import { control, pushControls } from "../../server/controls.ts";
 import { makeUser } from "../harness.ts";
 
 const ours = newFp("clinic");
@@ -42,6 +43,40 @@ test("staff and admins mark a study as seen, a reader does not", async () => {
   const status = async (role: "reader" | "staff" | "admin") =>
     (await (await makeUser(server, role, ours)).call("POST", `/results/${fp}/seen`, { revision: 1 })).status;
   expect([await status("reader"), await status("staff"), await status("admin")]).toEqual([403, 200, 200]);
+});
+
+test("a failed control of a device that no agent has any more needs nobody, until an agent has it again", async () => {
+  const { server } = await clinics();
+  const key = await server.makeKey(ours, keyPermissions);
+  const admin = await makeUser(server, "admin", ours);
+  const failedDevices = async () =>
+    (await admin.call<TodayState>("GET", "/today")).body.controls.map(({ device_id, is }) => `${device_id} ${is}`);
+  const beat = async (...ids: string[]) => {
+    const devices = ids.map((id) => ({ id, profile: "generic-astm", connected: true, last_message_at: null }));
+    const headers = { "x-api-key": key };
+    await server.app.inject({ method: "POST", url: "/agent/v1/heartbeat", headers, payload: { devices } });
+    return failedDevices();
+  };
+  const at = new Date(server.clock.now - DAY_MS).toISOString();
+  await pushControls(server, key, control(at, { GLU: 4 }));
+  const typed = { material: null, level: "1", lot: "L1", expires: null, comment: null };
+  const results = [{ analyte: "GLU", text: "9", unit: "mmol/L" }];
+  const body = { ...typed, entry_id: "0".repeat(32), device_id: "meter", measured_at: at, results };
+  expect((await admin.call("POST", "/quality/controls", body)).status).toBe(200);
+  const target = { mean: 5, sd: 1 };
+  const sheet = { ...typed, comment: undefined, device_id: "meter", analyte: "GLU", unit: "mmol/L", since: "lot" };
+  expect((await admin.call("POST", "/quality/targets", { ...sheet, target })).status).toBe(200);
+  // No agent reports its devices yet.
+  expect(await failedDevices()).toEqual(["chem-1 failed", "meter failed"]);
+  expect(await beat("chem-1")).toEqual(["chem-1 failed", "meter failed"]);
+  // A device whose controls are typed has no agent.
+  expect(await beat("hema-1")).toEqual(["meter failed"]);
+  expect(await beat()).toEqual(["meter failed"]);
+  expect(await beat("hema-1", "chem-1")).toEqual(["chem-1 failed", "meter failed"]);
+  server.clock.now += 91 * DAY_MS;
+  const later = await makeUser(server, "admin", ours);
+  const { controls } = (await later.call<TodayState>("GET", "/today")).body;
+  expect(controls.map(({ device_id }) => device_id)).toEqual(["chem-1"]);
 });
 
 test("the first steps of a clinic go one by one as they are done or skipped, and only admins see them", async () => {

@@ -144,7 +144,7 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
       "POST webhooks/:id/rotate": { grace_hours: 1 },
       "POST webhooks/:id/resend-all": { hours: null },
       "POST quality/controls": {
-        ...{ ...control, measured_at: "2026-11-21T09:00:00.000Z", comment: marker },
+        ...{ ...control, entry_id: "0".repeat(32), measured_at: "2026-11-21T09:00:00.000Z", comment: marker },
         results: [{ analyte: "GLU", text: "92", unit: "mg/dL" }],
       },
       "POST quality/answers": { ...control, sample: `${marker} QC`, sent_level: null, from: null },
@@ -159,7 +159,7 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
       "POST quality/series/:series/explanations": { violation: `1-3s.${named.controlValue}`, text: marker },
       "POST quality/events": {
         ...{ device_id: device, at: "2026-11-21T09:00:00.000Z", event: "calibration", subject: marker },
-        ...{ lot: null, expires: null, text: null },
+        ...{ entry_id: "0".repeat(32), lot: null, expires: null, text: null },
       },
       "PUT quality/rules": { analyte: "GLU", choice: { "1-3s": "reject" } },
       "PUT quality/schedule": { device_id: device, every_days: 1 },

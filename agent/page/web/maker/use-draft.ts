@@ -38,7 +38,7 @@ export interface Chosen {
   readonly node: MakerNode;
 }
 
-/** What the page's address asks for: the bytes of a message or a device that was not understood. */
+/** The subject in the page's address: the bytes of a message or a device that was not understood. */
 export interface Asked {
   readonly source: MakerSource;
   readonly device: string | null;

@@ -7,13 +7,13 @@ import { ApiError } from "../../../http/errors.ts";
 import type { Session } from "../../../database/query.ts";
 import { auditCommand } from "../../../records/audit/audit.ts";
 import { answerQuestion } from "../../../records/controls/answers.ts";
-import { lastName } from "../../../records/controls/overview.ts";
+import { lastRun } from "../../../records/controls/overview.ts";
 import { excludeValue, explainViolation, VIOLATION } from "../../../records/controls/remarks.ts";
-import { storeRecords } from "../../../records/controls/runs.ts";
+import { storedFp, storeRecords } from "../../../records/controls/runs.ts";
 import { readTypedControl, typedEvent } from "../../../records/controls/typed.ts";
 import { timeFault } from "../../../records/manual/manual-study.ts";
 import { clinicOf, userOf } from "../../auth/guard.ts";
-import { bodyReader } from "../../body.ts";
+import { bodyReader, EntryId } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
 import type {
   AnswerBody,
@@ -39,6 +39,7 @@ import {
 // Staff writes these parts of quality control: typed controls, names of samples, handling mistakes, explanations and events of devices.
 
 const controlBody: (body: unknown) => TypedControl = bodyReader({
+  entry_id: EntryId,
   ...seriesNames,
   measured_at: Time,
   results: Type.Array(
@@ -59,6 +60,7 @@ const explanationBody: (body: unknown) => ExplanationBody = bodyReader({
   text: filledText(1000),
 });
 const eventBody: (body: unknown) => TypedEvent = bodyReader({
+  entry_id: EntryId,
   device_id: filledText(64),
   at: Time,
   event: Type.Enum(["reagent", "calibration", "maintenance"]),
@@ -78,7 +80,8 @@ function typingRoutes(app: FastifyInstance, { store, now }: DashboardContext): v
     const { userId, name } = userOf(request);
     const actor = actorOf(request, now());
     const storing = { clinicId: actor.clinicId, now: actor.now, by: { name, userId } };
-    const { changed } = await storeRecords(session, storing, [record]);
+    const { outcomes, changed } = await storeRecords(session, storing, [record]);
+    if (outcomes.includes("unchanged")) return { id: await storedFp(session, actor.clinicId, record) };
     await markStudies(session, request, changed, actor.now);
     await auditCommand(session, `control ${record.kind} add`, [record.fp], actor);
     return { id: record.fp };
@@ -87,7 +90,8 @@ function typingRoutes(app: FastifyInstance, { store, now }: DashboardContext): v
     const typed = controlBody(request.body);
     checkTime("measured_at", typed.measured_at, now());
     return store.transaction(async (session) => {
-      const read = readTypedControl(typed, await nameOf(session, request, typed.device_id));
+      const deviceName = await nameOf(session, request, typed.device_id);
+      const read = readTypedControl(typed, deviceName, userOf(request).userId);
       if ("problems" in read) throw new ApiError("REQUEST.INVALID_BODY", `${read.problems.slice(0, 5).join("; ")}.`);
       return storeTyped(session, request, read.run);
     });
@@ -97,8 +101,8 @@ function typingRoutes(app: FastifyInstance, { store, now }: DashboardContext): v
     checkTime("at", typed.at, now());
     checkDay(typed.expires);
     return store.transaction(async (session) => {
-      const event = typedEvent(typed, await nameOf(session, request, typed.device_id));
-      return storeTyped(session, request, event);
+      const deviceName = await nameOf(session, request, typed.device_id);
+      return storeTyped(session, request, typedEvent(typed, deviceName, userOf(request).userId));
     });
   });
 }
@@ -148,7 +152,7 @@ function remarkRoutes(app: FastifyInstance, { store, now }: DashboardContext): v
 
 /** The name of the device at its last control. A device that the clinic types by hand is called as it is typed. */
 async function nameOf(session: Session, request: FastifyRequest, deviceId: string): Promise<string> {
-  return (await session.first(lastName, { clinicId: clinicOf(request).id, deviceId }))?.device_name ?? deviceId;
+  return (await session.first(lastRun, { clinicId: clinicOf(request).id, deviceId }))?.device_name ?? deviceId;
 }
 
 function checkTime(name: string, time: string, now: number): void {

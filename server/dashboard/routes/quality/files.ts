@@ -4,7 +4,7 @@ import { DateTime } from "luxon";
 import { choice, invalid, readParameters, text } from "../../../http/query-parameters.ts";
 import { findClinicName } from "../../../records/clinics/clinics.ts";
 import { seriesOfDevice } from "../../../records/controls/device-series.ts";
-import { lastName } from "../../../records/controls/overview.ts";
+import { lastRun } from "../../../records/controls/overview.ts";
 import { readSettings } from "../../../records/controls/settings.ts";
 import { clinicOf } from "../../auth/guard.ts";
 import type { DashboardContext } from "../../context.ts";
@@ -51,7 +51,7 @@ function reportRoute(app: FastifyInstance, { store, now }: DashboardContext): vo
       const controls = {
         ...{ language: given.language ?? language ?? "en", zone, month, from, to, now: now(), deviceId, series },
         clinicName: await findClinicName(store, clinicId),
-        deviceName: (await store.first(lastName, { clinicId, deviceId }))?.device_name ?? deviceId,
+        deviceName: (await store.first(lastRun, { clinicId, deviceId }))?.device_name ?? deviceId,
         everyDays: schedules.get(deviceId)?.value ?? null,
       };
       const content = await pdfs.make({ controls });

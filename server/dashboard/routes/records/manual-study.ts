@@ -15,9 +15,8 @@ import { intervalAnimal } from "../../../records/studies/flags.ts";
 import { currentRanges } from "../../../records/clinics/ranges.ts";
 import { addStudy } from "../../../records/manual/manual-studies.ts";
 import { clinicOf, userOf } from "../../auth/guard.ts";
-import { bodyReader } from "../../body.ts";
+import { bodyReader, EntryId } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
-import { textForm } from "../../../../shared/schema/text-form.ts";
 
 // A study that a user types. The server computes ranges and flags, also while the user still types.
 
@@ -37,10 +36,7 @@ export const typedValues = {
 };
 const typed = { ...typedValues, patient_fp: Type.String({ maxLength: 64 }) };
 const previewBody = bodyReader(typed);
-const saveBody = bodyReader({
-  ...typed,
-  entry_id: Type.String({ pattern: textForm("^[A-Za-z0-9]{20,40}$", "20 to 40 letters and digits") }),
-});
+const saveBody = bodyReader({ ...typed, entry_id: EntryId });
 
 function typedAnalyte(analyte: Analyte, choice: UnitChoice): TypedAnalyte {
   const { code, api_code, name, name_tr, modality, value_type } = analyte;

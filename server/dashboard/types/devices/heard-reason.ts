@@ -9,7 +9,7 @@ export interface HeardReason {
   readonly reason?: string | null;
   /** Absent for a reason without a code, and for an agent of an older version. */
   readonly code?: string;
-  /** What the words of the code name. */
+  /** The values that the words of the code name. */
   readonly values?: readonly string[];
 }
 

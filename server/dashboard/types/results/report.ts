@@ -7,7 +7,7 @@ const REPORTED = [
   ...(["comments", "not_reported", "remark", "order", "flagged_for", "quality"] as const),
 ];
 
-/** What a report shows of a study. */
+/** The parts of a study that a report shows. */
 export type ReportedStudy = Pick<StudyPage, (typeof REPORTED)[number]>;
 
 /** Takes what a report shows, so that nothing else of the study makes another report of it. */

@@ -335,7 +335,7 @@ export interface StudyPage {
   flagged_for: FlaggedPatient | null;
   /** The state of its device's controls then; null where the clinic kept none. */
   quality: StudyQuality | null;
-  /** What a user of the clinic may do with it: move it to another patient or none, undo that, have it flagged again, release it. */
+  /** The commands that a user of the clinic may give: move it to another patient or none, undo that, have it flagged again, release it. */
   can: { move: boolean; undo: boolean; flag: boolean; release: boolean };
   /** Whether a user of the clinic typed it, so that a user may correct or remove it. */
   is_typed: boolean;

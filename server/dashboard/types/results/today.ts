@@ -18,7 +18,7 @@ export const KEY_END_DAYS = 30;
 /** Rows of the newest results. */
 export const NEWEST_MAX = 20;
 
-/** What a new clinic does before its first result, in this order. */
+/** The steps of a new clinic before its first result, in this order. */
 export const firstSteps = ["animals", "pc", "team", "notifications", "ranges", "limits"] as const;
 
 export type FirstStep = (typeof firstSteps)[number];
@@ -126,7 +126,7 @@ export interface ConflictOfStudy {
 export interface SilentSource extends Omit<HeardReason, "reason"> {
   kind: "agent" | "device";
   name: string;
-  /** What the agent reports of the device; null for an agent. */
+  /** The reason that the agent reports of the device; null for an agent. */
   reason: string | null;
   /** Last sign of life; null if there was none. */
   last_at: string | null;

@@ -11,7 +11,7 @@ export type DestinationState = "new" | "sending" | "retrying" | "acknowledged" |
 /** How an attempt ended. A refused message is not sent again by itself. */
 export type DeliveryOutcome = "acknowledged" | "refused" | "failed";
 
-/** What the site of a destination expects. */
+/** The expectations of the site of a destination. */
 export interface DestinationOptions {
   /** Order of the names in PID-5: `owner_first` is owner^animal. */
   name_order: "owner_first" | "animal_first";

@@ -59,12 +59,12 @@ export interface MadeChannel {
 /** The response to the test button. */
 export interface TestOutcome {
   ok: boolean;
-  /** What happened, in English, and by its code. */
+  /** The reason, in English, and by its code. */
   said: string;
   why: Reason;
 }
 
-/** What an e-mail or a webhook came to, in words. @returns undefined for no code of either */
+/** Returns the outcome of an e-mail or a webhook in words. @returns undefined for no code of either */
 export function deliveryText({ code, values }: Reason, language: Language): string | undefined {
   if (isWebhookCode(code)) return webhookText({ code, values }, language);
   return isMailCode(code) ? mailText({ code, values }, language) : undefined;

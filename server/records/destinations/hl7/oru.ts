@@ -61,7 +61,7 @@ export interface OruStudy {
   readonly pdf: Uint8Array | null;
 }
 
-/** What the site expects, and the message itself. */
+/** The expectations of the site, and the message itself. */
 export interface OruHeader {
   readonly controlId: string;
   readonly at: number;
@@ -78,7 +78,7 @@ interface HeldObservation {
   readonly notes: readonly string[];
 }
 
-/** What a receiver holds of a study. */
+/** The part of a study that a receiver holds. */
 export interface Held {
   readonly patient_fp: string;
   readonly pid: string;

@@ -3,7 +3,7 @@ import { query, type Session } from "../../../database/query.ts";
 import { patientByFp } from "../animals.ts";
 import { undoableSince } from "../batches.ts";
 
-// What users wrote about an animal and its owner within the time of the undo, and the merges into it.
+// The changes that users made to an animal and its owner within the time of the undo, and the merges into it.
 
 const LISTED_MAX = 20;
 

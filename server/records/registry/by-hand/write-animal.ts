@@ -9,7 +9,7 @@ import { ownerId, storeOwnerFacts } from "../owners.ts";
 import { isShared, ownerOfClinic } from "./edited-animal.ts";
 import type { ReadAnimal } from "./typed-animal.ts";
 
-// What a user writes about an animal of the clinic. The caller has checked that the clinic sees the animal. Run each in a transaction.
+// The writes of a user about an animal of the clinic. The caller has checked that the clinic sees the animal. Run each in a transaction.
 
 /** The clinic of a write, its clock and its batch. */
 export interface HandContext extends StoreContext {

@@ -4,7 +4,7 @@ import { ClosedObject, DATE_PATTERN, Nullable } from "../../../../shared/schema/
 import { textForm } from "../../../../shared/schema/text-form.ts";
 import { fpPattern } from "../../../../shared/api/fp.ts";
 
-// What practice software sends to /sync/v1, and what it gets back.
+// The messages that practice software sends to /sync/v1, and the answers that it gets.
 
 /** Max items of one request. */
 export const SYNC_ITEMS_MAX = 500;

@@ -54,11 +54,11 @@ export function keyOf({ keyId }: SyncActor): { readonly keyId: number } {
 /** The outcome of an item. */
 export interface StoredItem {
   readonly fp: string | null;
-  /** Of an order. */
+  /** Present for an order. */
   readonly accession?: string | null;
   readonly outcome: SyncOutcome;
   readonly errors: SyncFault[];
-  /** What was stored before, on which the outcome depends. */
+  /** The record that was stored before, on which the outcome depends. */
   readonly before?: object | undefined;
 }
 

@@ -19,7 +19,7 @@ import { t } from "./texts.ts";
 const IMPORT = { animals: "importAnimals", owners: "importOwners", stock: "importStock" } as const;
 const SUBJECT = { animals: "animal", owners: "owner", stock: "item" } as const;
 
-/** What the file would change: first the button, then the progress, then the counts with the first lines. */
+/** The changes that the file would make: first the button, then the progress, then the counts with the first lines. */
 export function Preview({
   state,
   reading,

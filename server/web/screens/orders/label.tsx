@@ -6,7 +6,7 @@ import { studyWord } from "../../ui/words/study-word.ts";
 import { t } from "./texts.ts";
 import "./label.css";
 
-/** What the label of a tube shows. Owners have no place on it. */
+/** The text of the label of a tube. Owners have no place on it. */
 export interface LabelledOrder {
   readonly accession: string;
   readonly patient: NamedPatient;

@@ -18,7 +18,7 @@ import { addTestEvent, resumeWebhook } from "../../../../server/records/webhooks
 import { newWebhookSecret } from "../../../../server/operations/webhooks/sign.ts";
 import { startSmtpReceiver } from "../../../support/smtp-receiver.ts";
 import { makeUser } from "../../../dashboard/harness.ts";
-import { clinic, importEntities, keyPermissions, startServer, study } from "../../harness.ts";
+import { clinic, connectTo, importEntities, keyPermissions, startServer, study } from "../../harness.ts";
 import { addWebhook } from "../../webhooks.ts";
 
 // Alerts of a server with a real mail server and a real receiver of webhooks, on both engines.
@@ -242,6 +242,25 @@ describe("alerts of a server", () => {
     await markSeen(store, { ...seeing, fp: critical.fp, now: clock.now });
     await passMinutes(1);
     expect(await kinds()).toEqual([]);
+  });
+
+  test("a damaged study keeps its critical alert open and stops no other alert of its clinic", async () => {
+    const { makeKey, push, passMinutes, book, database, machine, clock } = await watchedClinicServer();
+    const key = await makeKey(ours, keyPermissions);
+    const glu = { analyte: "GLU", value: 40, unit: "mmol/L", reference_range: "3.3-6.1", flag: "critical" } as const;
+    const critical = study({ results: [glu] });
+    await push(key, critical);
+    await passMinutes(11);
+    const before = await book();
+    const disk = await connectTo(database);
+    onTestFinished(() => disk.close());
+    await disk.run(`update study set results = replace(results, '40', '90') where fp = '${critical.fp}'`);
+    machine.now = failed(clock.now);
+    await passMinutes(10);
+    const isCritical = ({ kind }: { readonly kind: string }) => kind === "critical-unseen";
+    const after = await book();
+    expect(after.open.filter(isCritical)).toEqual(before.open.filter(isCritical));
+    expect(after.open.map(({ kind }) => kind)).toContain("backup-failed");
   });
 
   test("a full disk of a PC and then its silence are on Today, and each is reported once", async () => {

@@ -57,10 +57,29 @@ test("the rules of a run are those of the runs up to it: the 20th run rejects no
 });
 
 test("a passing control of one material hides no failure of another with the same name of its level", () => {
-  const both = [series(1, "1", { material: "Chemistry" }), series(2, "1", { material: "Immunology" })];
+  const both = [series(1, "1", { material: "Chemistry" }), series(2, "1", { material: "Immunology", lot: "B" })];
   const values = [value(1, start, 4), value(2, start + 60_000, 0), value(2, start + DAY_MS, 0)];
   const judged = judgeValues(values, { series: both, own: null, timeZone: null, restarts: [] });
   expect(stateAt(judged, start + 2 * DAY_MS, { maxAgeMs: null })).toMatchObject({ quality: "failed", rule: "1-3s" });
+});
+
+test("a level keeps its failures when its material gets another name, and passes under the new one", () => {
+  const names = [
+    series(1, "1", { material: "" }),
+    series(2, "1", { material: "Multi" }),
+    series(3, "1", { material: "Multi", lot: "B" }),
+    series(4, "1", { material: "Multi-Control", lot: "B" }),
+    series(5, "2", { material: "Multi-Control" }),
+  ];
+  const facts = { series: names, own: null, timeZone: null, restarts: [] };
+  for (const renamed of [2, 3, 4]) {
+    const later = start + DAY_MS;
+    const judged = judgeValues([value(1, start, 4), value(renamed, later, 0), value(5, later, 0)], facts);
+    expect(stateAt(judged, start, { maxAgeMs: null }).quality).toBe("failed");
+    expect(stateAt(judged, later, { maxAgeMs: null }).quality).toBe("ok");
+  }
+  const other = judgeValues([value(1, start, 4), value(5, start + DAY_MS, 0)], facts);
+  expect(stateAt(other, start + DAY_MS, { maxAgeMs: null }).quality).toBe("failed");
 });
 
 test("a run at midnight is split by the clinic's day", () => {

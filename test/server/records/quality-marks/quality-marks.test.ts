@@ -7,6 +7,8 @@ import { loadForDestination } from "../../../../server/records/destinations/hl7/
 import { newFp } from "../../../../shared/api/fp.ts";
 import type { ControlRun } from "../../../../shared/api/quality.ts";
 import type { PushedStudy, ReadStudy } from "../../../../shared/api/study.ts";
+import type { QualityBody, SeriesBody } from "../../../../server/dashboard/types/quality.ts";
+import type { TodayState } from "../../../../server/dashboard/types/results/today.ts";
 import { findStoredStudy } from "../../../../server/records/studies/studies.ts";
 import { makeUser } from "../../../dashboard/harness.ts";
 import { clinic, connection, keyPermissions, patient, startServer, study } from "../../harness.ts";
@@ -83,6 +85,47 @@ describe("the quality of a study", () => {
     expect(await quality(failed.fp)).toEqual(["failed", "failed", "ok"]);
     expect(await quality(passed.fp)).toEqual(["ok", "ok", "ok"]);
     expect(await quality(warned.fp)).toEqual(["warning", "warning", "ok"]);
+  });
+
+  test("passes with the first control after its material got another name, also after the next lots", async () => {
+    const { server, controls, quality, push, studyAt } = await startClinic();
+    const stateOf = async () => {
+      const reader = await makeUser(server, "reader", ours);
+      const { devices } = (await reader.call<QualityBody>("GET", "/quality")).body;
+      const today = (await reader.call<TodayState>("GET", "/today")).body;
+      return [devices[0]?.state, today.controls.flatMap(({ analytes }) => analytes)];
+    };
+    const [failed, passed] = [studyAt(at(10)), studyAt(at(12))];
+    await push(failed, passed);
+    await controls(control(at(9), { GLU: 4, ALT: 0 }));
+    expect([await quality(failed.fp), await quality(passed.fp), await stateOf()]).toEqual([
+      ["failed", "failed", "ok"],
+      ["failed", "failed", "ok"],
+      ["failed", ["GLU"]],
+    ]);
+    const staff = await makeUser(server, "staff", ours);
+    const { devices } = (await staff.call<QualityBody>("GET", "/quality")).body;
+    const series = devices[0]?.series.find(({ analyte }) => analyte === "GLU")?.id ?? "";
+    const { violations } = (await staff.call<SeriesBody>("GET", `/quality/series/${series}`)).body;
+    for (const { id: violation } of violations) {
+      await staff.call("POST", `/quality/series/${series}/explanations`, { violation, text: "named anew" });
+    }
+    const renamed = { material: "Multi-Control" };
+    await controls(control(at(11), { GLU: 0, ALT: 0 }, renamed));
+    expect([await quality(failed.fp), await quality(passed.fp), await stateOf()]).toEqual([
+      ["failed", "failed", "ok"],
+      ["ok", "ok", "ok"],
+      ["ok", []],
+    ]);
+    server.clock.now += 80 * 86_400_000;
+    const later = new Date(server.clock.now - 3_600_000).toISOString();
+    const afterwards = studyAt(new Date(server.clock.now - 1_800_000).toISOString());
+    await controls(control(later, { GLU: 0, ALT: 0 }, { ...renamed, lot: "C2301" }));
+    await push(afterwards);
+    expect([await quality(afterwards.fp), await stateOf()]).toEqual([
+      ["ok", "ok", "ok"],
+      ["ok", []],
+    ]);
   });
 
   test("is none for an analyte of which no control is known", async () => {

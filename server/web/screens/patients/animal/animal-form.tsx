@@ -23,7 +23,7 @@ export interface AnimalFormProps {
   readonly labelIfAlike: string;
   /** Takes an animal of the clinic in place of a new one. */
   readonly use?: (fp: string) => void;
-  /** What leaves the form without saving. */
+  /** The link or button that leaves the form without saving. */
   readonly children: ComponentChildren;
 }
 

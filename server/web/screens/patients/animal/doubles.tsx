@@ -63,7 +63,7 @@ export function Doubles({
   );
 }
 
-/** What distinguishes one from its namesakes, and why it may be the same animal. */
+/** The facts that distinguish one from its namesakes, and why it may be the same animal. */
 export function Double({ double }: { double: LikelyDouble }) {
   const { name, species, breed, sex, date_of_birth, owner_name, is_deceased, signs, number } = double;
   const born = date_of_birth === null ? null : t("bornOn", { date: plainDate(date_of_birth) });

@@ -71,7 +71,7 @@ function OwnerLine({ owner: { name, phone, animals } }: { owner: KnownOwner }) {
   );
 }
 
-/** What people of the clinic write about an owner. */
+/** The fields that people of the clinic fill in about an owner. */
 export function OwnerFacts({
   draft,
   change,

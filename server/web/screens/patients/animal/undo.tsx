@@ -8,7 +8,7 @@ import { clinicPath, may } from "../../../session.ts";
 import { dateTime, translations } from "../../../text.ts";
 import { useAction } from "../../../ui/form/use-action.ts";
 
-// What was done to a patient, once, with its undo; and the changes of the last 24 hours, each with its undo.
+// The last change of a patient, once, with its undo; and the changes of the last 24 hours, each with its undo.
 
 export const LIST = "/dashboard/patients";
 

@@ -1,9 +1,10 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { TypedEvent } from "../../../../dashboard/types/quality.ts";
 import { call } from "../../../api.ts";
 import { clinicPath } from "../../../session.ts";
 import { Field } from "../../../ui/form/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
+import { newId } from "../../../write-ids.ts";
 import { textOrNull } from "./control-fields.tsx";
 import { t } from "./texts.ts";
 import { instantText, nowText, TimeField } from "./when.tsx";
@@ -21,13 +22,14 @@ export function AddEvent({
   reload: () => Promise<void>;
 }) {
   const [kind, setKind] = useState<TypedEvent["event"]>("reagent");
+  const { current: entryId } = useRef(newId());
   const [when, setWhen] = useState(nowText);
   const at = instantText(when);
   const add = async (fields: Record<string, string>) => {
     if (at === null) return;
     const [subject, lot, expires, text] = ["subject", "lot", "expires", "text"].map((key) => textOrNull(fields[key]));
     const body: TypedEvent = {
-      ...{ device_id: device, at, event: kind, subject: subject ?? null },
+      ...{ entry_id: entryId, device_id: device, at, event: kind, subject: subject ?? null },
       ...{ lot: lot ?? null, expires: expires ?? null, text: text ?? null },
     };
     await call("POST", `${clinicPath()}/quality/events`, body);

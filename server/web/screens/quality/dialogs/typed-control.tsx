@@ -1,9 +1,10 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { ControlledDevice, ShownSeries, TypedControl } from "../../../../dashboard/types/quality.ts";
 import { call } from "../../../api.ts";
 import { clinicPath } from "../../../session.ts";
 import { Field } from "../../../ui/form/field.tsx";
 import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
+import { newId } from "../../../write-ids.ts";
 import type { Names } from "../words/words.ts";
 import { ControlFields, type ControlName, namesOf, textOrNull } from "./control-fields.tsx";
 import { ControlRows, type TypedValue } from "./control-rows.tsx";
@@ -35,6 +36,7 @@ export function TypeControl({
   const [key, setKey] = useState(known[0]?.key ?? OTHER);
   const [name, setName] = useState(NO_NAME);
   const [values, setValues] = useState<readonly TypedValue[]>([]);
+  const { current: entryId } = useRef(newId());
   const [when, setWhen] = useState(nowText);
   const control = known.find((each) => each.key === key);
   const rows = rowsOf(control, known[0], values);
@@ -43,7 +45,7 @@ export function TypeControl({
   const save = async ({ comment }: Record<string, string>) => {
     if (at === null) return;
     const body: TypedControl = {
-      ...{ device_id: id === OTHER ? deviceName.trim() : id, measured_at: at },
+      ...{ entry_id: entryId, device_id: id === OTHER ? deviceName.trim() : id, measured_at: at },
       ...namesOf(control ?? name),
       results: typed.map(({ analyte, text, unit }) => ({ analyte, text: text.trim(), unit })),
       comment: textOrNull(comment),

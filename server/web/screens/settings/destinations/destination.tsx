@@ -167,7 +167,7 @@ function Refused({
   );
 }
 
-/** What waits. The first one blocks the rest until a person sets it aside. */
+/** The results that wait. The first one blocks the rest until a person sets it aside. */
 function Waiting({
   of: { id },
   deliveries,

@@ -2,7 +2,7 @@ import { DEFAULT_OPTIONS, type DestinationOptions } from "../../../../dashboard/
 import { Field } from "../../../ui/form/field.tsx";
 import { t } from "./texts.ts";
 
-/** What the site of a destination expects, as fields of a form. */
+/** The expectations of the site of a destination, as fields of a form. */
 export function OptionFields({ of = DEFAULT_OPTIONS }: { of?: DestinationOptions }) {
   return (
     <>
