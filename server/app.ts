@@ -12,6 +12,9 @@ import { type Authentication, authenticateRequests } from "./http/auth/authentic
 import { authorizeRequests } from "./http/auth/authorization.ts";
 import type { Certificate } from "./http/certificate.ts";
 import { Drain } from "./http/drain.ts";
+import { countCalls } from "./operator/api-calls.ts";
+import type { Hosting } from "./operator/context.ts";
+import { operatorRoutes } from "./operator/routes.ts";
 import { ImportRunner } from "./import/jobs/import-runner.ts";
 import { handleErrors } from "./http/error-handler.ts";
 import { healthRoutes } from "./http/health.ts";
@@ -87,6 +90,8 @@ export interface AppOptions {
   releaseFolder?: string | null;
   /** Returns the time of the oldest backup that the server knows. By default it knows of none. */
   oldestBackup?: () => string | null;
+  /** The console of the server's operator. By default there is none. */
+  hosting?: Hosting | null;
   /** Measures the requests. By default nothing does. */
   metrics?: Metrics | undefined;
   /** Announces to requests that the server is about to stop. */
@@ -114,6 +119,7 @@ export function buildApp(
     mail = new MailServer({ session: store, pepper, fixed: () => null }),
     releaseFolder = null,
     oldestBackup = () => null,
+    hosting = null,
     metrics,
     drain = new Drain(),
   }: AppOptions,
@@ -157,8 +163,12 @@ export function buildApp(
     imports: runImports(app, { store, now, logger }),
   };
   app.register(dashboardRoutes, { trail, context: forDashboard });
+  if (hosting !== null) {
+    countCalls(app, { store, now, logger });
+    app.register(operatorRoutes, { trail, context: { ...forDashboard, ...hosting } });
+  }
   app.register((links) => ownerRoutes(links, forDashboard));
-  app.register((pages) => webFiles(pages));
+  app.register((pages) => webFiles(pages, { hasConsole: hosting !== null }));
   app.register((docs) => docsRoutes(docs, READ_API, operations, limits));
   app.register((docs) => docsRoutes(docs, SYNC_API, syncOperations, limits));
   healthRoutes(app, store, drain);

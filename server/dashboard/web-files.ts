@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { builtPages, PAGE_HEADERS, pageFiles } from "../../shared/network/page-files.ts";
+import { builtPages, htmlPage, PAGE_HEADERS, pageFiles } from "../../shared/network/page-files.ts";
 import { ApiError } from "../http/errors.ts";
 import { isLocalName, isLoopback } from "../../shared/network/network-address.ts";
 
@@ -8,8 +8,11 @@ import { isLocalName, isLoopback } from "../../shared/network/network-address.ts
 /** Time for which a browser that reached this name over TLS uses TLS alone for it (RFC 6797). */
 const HSTS_S = 31_536_000;
 
-/** Adds /dashboard with its files, and redirects / and /dashboard/ to it. */
-export async function webFiles(app: FastifyInstance, folder = builtPages()): Promise<void> {
+/** Adds /dashboard with its files, and redirects / and /dashboard/ to it. With `hasConsole` it adds /operator, too. */
+export async function webFiles(
+  app: FastifyInstance,
+  { folder = builtPages(), hasConsole = false }: { readonly folder?: string; readonly hasConsole?: boolean } = {},
+): Promise<void> {
   app.addHook("onSend", (request, reply, _payload, done) => {
     reply.headers(PAGE_HEADERS);
     // Names of the local network get no HSTS: after a new certificate of the clinic, browsers would lock their users out for a
@@ -22,8 +25,12 @@ export async function webFiles(app: FastifyInstance, folder = builtPages()): Pro
   app.route({ method: "GET", url: "/", handler: (_request, reply) => reply.redirect("/dashboard") });
   app.route({ method: "GET", url: "/dashboard/", handler: (_request, reply) => reply.redirect("/dashboard") });
   const urls = ["/dashboard", "/dashboard/*"];
-  if (folder !== undefined) return pageFiles(app, folder, { html: "index.html", urls });
-  for (const url of urls) app.route({ method: "GET", url, handler: refuseUnbuilt });
+  const consoleUrls = hasConsole ? ["/operator", "/operator/*"] : [];
+  if (folder !== undefined) {
+    htmlPage(app, folder, { html: "operator-app/index.html", urls: consoleUrls });
+    return pageFiles(app, folder, { html: "index.html", urls });
+  }
+  for (const url of [...urls, ...consoleUrls]) app.route({ method: "GET", url, handler: refuseUnbuilt });
 }
 
 function refuseUnbuilt(): never {

@@ -287,7 +287,7 @@ async function makeKeyToLose(admin: TestUser, marker: string): Promise<void> {
 
 /** Headers of a caller at every door: a key as both headers take it, or the cookie of a session of a page. */
 export const asKey = (key: string) => ({ "x-api-key": key, authorization: `Bearer ${key}` });
-export const asPage = ({ cookie }: TestUser) => ({ cookie, "sec-fetch-site": "same-origin" });
+export const asPage = ({ cookie }: Pick<TestUser, "cookie">) => ({ cookie, "sec-fetch-site": "same-origin" });
 
 /** Sends a request of a route. A body goes along with each change. */
 export async function send(
