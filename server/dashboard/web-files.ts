@@ -27,7 +27,7 @@ export async function webFiles(
   const urls = ["/dashboard", "/dashboard/*"];
   const consoleUrls = hasConsole ? ["/operator", "/operator/*"] : [];
   if (folder !== undefined) {
-    htmlPage(app, folder, { html: "operator-app/index.html", urls: consoleUrls });
+    if (hasConsole) htmlPage(app, folder, { html: "operator-app/index.html", urls: consoleUrls });
     return pageFiles(app, folder, { html: "index.html", urls });
   }
   for (const url of [...urls, ...consoleUrls]) app.route({ method: "GET", url, handler: refuseUnbuilt });

@@ -4,7 +4,7 @@ import { marked } from "marked";
 import { defineConfig, type Plugin } from "vite";
 
 // `npm run build` makes the pages in dist/server/web, where server and agent find them: index.html is the dashboard,
-// local-app/index.html the page of the agent, whose sources are in agent/page/web: vite writes no page from outside its root.
+// operator-app/index.html the console of the operator, local-app/index.html the page of the agent, whose sources are in agent/page/web: vite writes no page from outside its root.
 
 /** Makes a module with `title` and `html` out of a Markdown file. The HTML is trusted, because the files are our own. */
 function markdown(): Plugin {
@@ -49,7 +49,9 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rollupOptions: {
-      input: ["index.html", "local-app/index.html"].map((file) => `${import.meta.dirname}/${file}`),
+      input: ["index.html", "local-app/index.html", "operator-app/index.html"].map(
+        (file) => `${import.meta.dirname}/${file}`,
+      ),
     },
   },
 });

@@ -13,6 +13,8 @@ import { clinic, connection, noon, patient, startServer, study } from "../harnes
 
 const [ours, theirs] = [newFp("clinic"), newFp("clinic")];
 
+const named = (fp: string, name: string) => ({ type: "clinic" as const, fp, name });
+
 const heartbeat = (version: string, more: object = {}) => ({ version, ...more });
 
 async function beat(server: Awaited<ReturnType<typeof startServer>>, key: string, body: object) {
@@ -49,7 +51,7 @@ test("an operator signs in at the console alone, and a user of a clinic at the d
 
 test("the list counts PCs, versions and the results of the day, and has the clinics first that need the operator", async () => {
   const well = newFp("clinic");
-  const server = await startServer(clinic(ours, "Çankaya"), clinic(theirs, "Moda"), clinic(well, "Well"));
+  const server = await startServer(named(ours, "Çankaya"), named(theirs, "Moda"), named(well, "Well"));
   const operator = await makeOperator(server);
   const [silent, faulty, good] = [
     await agentOf(server, ours),
@@ -127,7 +129,7 @@ test("a suspended clinic keeps its data, its agent waits with its studies, and t
 });
 
 test("a quota keeps studies beyond it with the agent, and the meters count studies, devices, calls and bytes", async () => {
-  const server = await startServer(clinic(ours, "=Ours"), clinic(theirs, "Theirs"));
+  const server = await startServer(named(ours, "=Ours"), named(theirs, "Theirs"));
   const [operator, key] = [await makeOperator(server), await agentOf(server, ours)];
   await beat(server, key, heartbeat("0.1.0", { devices: [{ id: "chem" }, { id: "hema" }] }));
   expect((await operator.call("PUT", `/clinics/${ours}/quota`, { studies_max: 1 })).status).toBe(200);
@@ -181,7 +183,7 @@ test("an operator reads a clinic for an hour and only with a reason, which the c
 test("the owners of a suspended clinic are erased, those of another clinic stay", async () => {
   const [own, shared] = [patient(), patient()];
   const server = await startServer(
-    ...[clinic(ours, "Ours"), clinic(theirs), own, shared],
+    ...[named(ours, "Ours"), clinic(theirs), own, shared],
     ...[connection(own.fp, ours), connection(shared.fp, ours), connection(shared.fp, theirs)],
   );
   const [operator, admin] = [await makeOperator(server), await makeUser(server, "admin", ours)];
