@@ -25,7 +25,7 @@ export async function webFiles(
   app.route({ method: "GET", url: "/", handler: (_request, reply) => reply.redirect("/dashboard") });
   app.route({ method: "GET", url: "/dashboard/", handler: (_request, reply) => reply.redirect("/dashboard") });
   const urls = ["/dashboard", "/dashboard/*"];
-  const consoleUrls = hasConsole ? ["/operator", "/operator/*"] : [];
+  const consoleUrls = hasConsole ? ["/operator", "/operator/clinics/:clinic"] : [];
   if (folder !== undefined) {
     if (hasConsole) htmlPage(app, folder, { html: "operator-app/index.html", urls: consoleUrls });
     return pageFiles(app, folder, { html: "index.html", urls });

@@ -2,7 +2,7 @@ import { useEffect } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from "preact-iso";
 import { usePageTitle } from "../app/page-title.ts";
 import { lazy } from "../lazy.tsx";
-import { Empty, Problem } from "../resource.tsx";
+import { Problem } from "../resource.tsx";
 import { refreshSession, session, signOut } from "../session.ts";
 import { language, translations } from "../text.ts";
 import { useAction } from "../ui/form/use-action.ts";
@@ -56,18 +56,9 @@ function SignedIn({ name }: { name: string }) {
         <Router>
           <Route path="/operator" component={Clinics} />
           <Route path="/operator/clinics/:fp" component={Clinic} />
-          <Route default component={Nowhere} />
         </Router>
       </main>
     </div>
-  );
-}
-
-function Nowhere() {
-  return (
-    <Empty title={t("nowhere")}>
-      <a href="/operator">{t("clinics")}</a>
-    </Empty>
   );
 }
 
@@ -75,5 +66,4 @@ const t = translations({
   clinics: ["Clinics", "Klinikler"],
   operator: ["Operator", "İşletici"],
   signOut: ["Sign out", "Oturumu kapat"],
-  nowhere: ["There is no such page", "Böyle bir sayfa yok"],
 });
