@@ -5,7 +5,7 @@ import { query, type Session } from "../../database/query.ts";
 import { agentState } from "../agents/device-state.ts";
 import { endOf, type RolloutPc } from "../agents/rollout.ts";
 import { byClinic } from "./by-clinic.ts";
-import { signInName } from "../users/users.ts";
+import { folded } from "../studies/study-search.ts";
 
 // All clinics of the server with their states, for its operator. The number of queries does not depend on the number of clinics.
 
@@ -71,9 +71,9 @@ export function selectClinics(
   clinics: readonly ListedClinic[],
   { words, state }: { readonly words: string; readonly state: ClinicState | null },
 ): ListedClinic[] {
-  const sought = signInName(words);
+  const sought = folded(words);
   return clinics.filter(
-    ({ shown }) => (state === null || shown.state === state) && signInName(shown.name).includes(sought),
+    ({ shown }) => (state === null || shown.state === state) && folded(shown.name).includes(sought),
   );
 }
 

@@ -57,7 +57,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     expect(await page.locator(".given-password").innerText()).toMatch(/^[\w-]{16,}$/);
     await press("Done");
     await page.getByRole("link", { name: "Moda Cat" }).waitFor();
-    await page.getByLabel("Find a clinic").fill("a clin");
+    await page.getByRole("searchbox", { name: "Find a clinic" }).fill("a clin");
     await page.getByRole("link", { name: "Moda Cat" }).waitFor({ state: "detached" });
     await page.getByRole("link", { name: "A clinic" }).click();
     await heading("A clinic");

@@ -77,8 +77,8 @@ test("the list counts PCs, versions and the results of the day, and has the clin
   });
   expect(all.sums).toMatchObject({ clinics: 3, pcs: 3, connected: 2, results_today: 2, updating: 0 });
   expect(all.sums.states).toEqual({ silent: 1, errors: 1, behind: 0, "no PC": 0, well: 1, suspended: 0 });
-  expect((await list("?search=cankaya")).total).toBe(0);
-  expect((await list("?search=%C3%87ANK")).clinics).toMatchObject([{ fp: ours }]);
+  expect((await list("?search=nobody")).total).toBe(0);
+  expect((await list("?search=cank")).clinics).toMatchObject([{ fp: ours }]);
   expect((await list("?state=errors")).clinics).toMatchObject([{ fp: theirs }]);
   expect(await list("?page=2")).toMatchObject({ clinics: [], total: 3, has_more: false });
   const page = (await operator.call<HostedClinicPage>("GET", `/clinics/${theirs}`)).body;
