@@ -63,9 +63,9 @@ export function Clinic({ fp }: { fp: string }) {
           <h2>{t("leaving")}</h2>
           <div class="card">
             <p>{t("export")}</p>
-            <pre class="operator-command">
+            <p class="operator-command">
               <code>{`vetwire server export clinic.ndjson --clinic ${clinic.fp}`}</code>
-            </pre>
+            </p>
             <p>{t("owners", { count: owners })}</p>
             {clinic.suspended_at !== null && owners > 0 && <Act of="erase" choose={setCommand} />}
           </div>
