@@ -163,10 +163,7 @@ export function buildApp(
     imports: runImports(app, { store, now, logger }),
   };
   app.register(dashboardRoutes, { trail, context: forDashboard });
-  if (hosting !== null) {
-    countCalls(app, { store, now, logger });
-    app.register(operatorRoutes, { trail, context: { ...forDashboard, ...hosting } });
-  }
+  if (hosting !== null) serveConsole(app, { trail, context: { ...forDashboard, ...hosting } });
   app.register((links) => ownerRoutes(links, forDashboard));
   app.register((pages) => webFiles(pages, { hasConsole: hosting !== null }));
   app.register((docs) => docsRoutes(docs, READ_API, operations, limits));
@@ -180,6 +177,15 @@ export function renderDeliveries(store: Store, now: () => number): Render {
   const messages = renderHl7(store, now, studyReports(store, now));
   const files = renderCsv(store, now);
   return (asked) => (asked.destination.kind === "csv" ? files : messages)(asked);
+}
+
+/** Adds the console of the server's operator, and counts what it meters. */
+function serveConsole(
+  app: FastifyInstance,
+  served: Parameters<typeof operatorRoutes>[1] & { context: { logger: Logger } },
+) {
+  countCalls(app, served.context);
+  app.register(operatorRoutes, served);
 }
 
 /** Runs imports of files while the app is open: those that wait, also of a server that was killed. */

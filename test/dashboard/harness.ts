@@ -1,4 +1,5 @@
 import { createHash, randomBytes, scryptSync } from "node:crypto";
+import type { OutgoingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, Page } from "playwright-core";
 import { onTestFinished } from "vitest";
@@ -77,6 +78,10 @@ export async function makeUser(
   };
 }
 
+interface OperatorAnswer<T> extends Answer<T> {
+  readonly headers: OutgoingHttpHeaders;
+}
+
 /** Makes an operator with a session of the console. Paths are below /operator/v1. */
 export async function makeOperator({ store, app, clock }: Pick<TestServer, "store" | "app" | "clock">) {
   const name = `operator ${randomBytes(4).toString("hex")}`;
@@ -95,7 +100,7 @@ export async function makeOperator({ store, app, clock }: Pick<TestServer, "stor
     id,
     name,
     cookie,
-    call: async <T = unknown>(method: Method, path: string, body?: object) => {
+    call: async <T = unknown>(method: Method, path: string, body?: object): Promise<OperatorAnswer<T>> => {
       const headers = { cookie, "sec-fetch-site": "same-origin" };
       const url = `/operator/v1${path}`;
       const response = await app.inject({ method, url, headers, ...(body !== undefined && { payload: body }) });
