@@ -12,6 +12,9 @@ import { type Authentication, authenticateRequests } from "./http/auth/authentic
 import { authorizeRequests } from "./http/auth/authorization.ts";
 import type { Certificate } from "./http/certificate.ts";
 import { Drain } from "./http/drain.ts";
+import { countCalls } from "./operator/api-calls.ts";
+import type { Hosting } from "./operator/context.ts";
+import { operatorRoutes } from "./operator/routes.ts";
 import { ImportRunner } from "./import/jobs/import-runner.ts";
 import { handleErrors } from "./http/error-handler.ts";
 import { healthRoutes } from "./http/health.ts";
@@ -88,6 +91,8 @@ export interface AppOptions {
   releaseFolder?: string | null;
   /** Returns the time of the oldest backup that the server knows. By default it knows of none. */
   oldestBackup?: () => string | null;
+  /** The console of the server's operator. By default there is none. */
+  hosting?: Hosting | null;
   /** Measures the requests. By default nothing does. */
   metrics?: Metrics | undefined;
   /** Sends a span of each request to a collector. By default nothing does. */
@@ -117,6 +122,7 @@ export function buildApp(
     mail = new MailServer({ session: store, pepper, fixed: () => null }),
     releaseFolder = null,
     oldestBackup = () => null,
+    hosting = null,
     metrics,
     spans,
     drain = new Drain(),
@@ -162,8 +168,9 @@ export function buildApp(
     imports: runImports(app, { store, now, logger }),
   };
   app.register(dashboardRoutes, { trail, context: forDashboard });
+  if (hosting !== null) serveConsole(app, { trail, context: { ...forDashboard, ...hosting } });
   app.register((links) => ownerRoutes(links, forDashboard));
-  app.register((pages) => webFiles(pages));
+  app.register((pages) => webFiles(pages, { hasConsole: hosting !== null }));
   app.register((docs) => docsRoutes(docs, READ_API, operations, limits));
   app.register((docs) => docsRoutes(docs, SYNC_API, syncOperations, limits));
   healthRoutes(app, store, drain);
@@ -175,6 +182,15 @@ export function renderDeliveries(store: Store, now: () => number): Render {
   const messages = renderHl7(store, now, studyReports(store, now));
   const files = renderCsv(store, now);
   return (asked) => (asked.destination.kind === "csv" ? files : messages)(asked);
+}
+
+/** Adds the console of the server's operator, and counts what it meters. */
+function serveConsole(
+  app: FastifyInstance,
+  served: Parameters<typeof operatorRoutes>[1] & { context: { logger: Logger } },
+) {
+  countCalls(app, served.context);
+  app.register(operatorRoutes, served);
 }
 
 /** Runs imports of files while the app is open: those that wait, also of a server that was killed. */

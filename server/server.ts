@@ -76,6 +76,8 @@ export interface ServerSettings {
   readonly trustProxy: readonly string[];
   readonly concealUnconnected: boolean;
   readonly clinicStudiesMax: number | null;
+  /** Whether the console of the server's operator is served. */
+  readonly hasConsole: boolean;
   readonly allowPrivateWebhooks: boolean;
   /** Reads the certificate and its key; null for plain http. It is called again at SIGHUP. */
   readonly readCertificate: (() => Certificate) | null;
@@ -226,6 +228,7 @@ async function compose(
     clinicStudiesMax: settings.clinicStudiesMax,
     releaseFolder: join(data, RELEASES),
     oldestBackup: () => oldestBackup(data),
+    hosting: settings.hasConsole ? { lastBackup: () => readBackupState(data)?.succeeded?.at ?? null } : null,
   });
   if (certificate !== undefined && readCertificate !== null) {
     watchCertificate(readCertificate, certificate, app, logger, (renewed) => {

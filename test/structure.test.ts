@@ -152,7 +152,7 @@ agent/status: agent/spool agent/states agent/transport shared
 agent/study: agent/devices agent/page/types agent/protocols agent/push agent/report agent/runtime agent/spool shared
 agent/tools: agent/config agent/connection agent/devices agent/imaging agent/page/types agent/protocols agent/push agent/report agent/runtime agent/spool agent/study agent/transport shared
 agent/transport: agent/runtime agent/states
-server: server/api server/cli server/dashboard server/database server/fhir server/http server/import server/network server/operations server/records shared
+server: server/api server/cli server/dashboard server/database server/fhir server/http server/import server/network server/operations server/operator server/records shared
 server/api: server/dashboard/types server/database server/http server/import server/operations server/records shared
 server/cli: server server/dashboard server/database server/http server/import server/network server/operations server/records shared
 server/dashboard: server/dashboard/types server/database server/http server/operations/alerts server/operations/mail server/records/changes server/records/clinics shared
@@ -175,6 +175,7 @@ server/operations/alerts: server/dashboard/types server/operations/mail server/o
 server/operations/destinations: server/dashboard/types server/database server/operations/webhooks server/records/destinations shared
 server/operations/mail: server/dashboard/types server/database server/records/audit shared
 server/operations/webhooks: server/dashboard/types server/database server/records/webhooks shared
+server/operator: server/dashboard server/database server/http server/operations server/records shared
 server/records/agents: server/dashboard/types server/database server/operations/alerts server/records/audit shared
 server/records/alerts: server/dashboard/types server/database server/operations/alerts server/records/agents server/records/codes server/records/controls server/records/destinations server/records/follow-up server/records/orders server/records/patients server/records/results server/records/studies server/records/users server/records/webhooks shared
 server/records/audit: server/database shared
@@ -190,6 +191,7 @@ server/records/destinations/hl7: server/database server/records/destinations ser
 server/records/filing: server/dashboard/types server/database server/records/changes server/records/codes server/records/orders server/records/patients server/records/quality-marks server/records/studies shared
 server/records/erasure: server/dashboard/types server/database server/records/audit server/records/destinations server/records/registry server/records/studies shared
 server/records/follow-up: server/dashboard/types server/database server/records/results server/records/studies shared
+server/records/hosting: server/dashboard/types server/database server/records/agents server/records/audit server/records/erasure server/records/studies shared
 server/records/intervals: server/dashboard/types server/database server/records/clinics server/records/studies shared
 server/records/inventory: server/dashboard/types server/database server/records/changes server/records/patients server/records/webhooks shared
 server/records/manual: server/dashboard/types server/database server/records/audit server/records/clinics server/records/patients server/records/studies shared

@@ -40,7 +40,7 @@ function memoryFolder(folder: string): { TMPDIR?: string } {
 
 const onPostgresOnly = "test/server/database/postgres.test.ts";
 const onBothEngines = [
-  "test/server/{database,records}/**/*.test.ts",
+  "test/server/{database,operator,records}/**/*.test.ts",
   "test/server/operations/webhooks/*.test.ts",
   "test/server/operations/lease.test.ts",
   "test/server/api/smoke.test.ts",

@@ -21,7 +21,7 @@ const listCommand = new Command("list")
 
 const suspendCommand = new Command("suspend")
   .argument("<fp>", "clinic that clinics list shows", fpParser("clinic"))
-  .description("refuse the clinic's users and integrations; its agents still push, so that no result is lost")
+  .description("refuse the clinic's users and integrations; its agents keep their studies until it is served again")
   .addOption(dataOption())
   .action((fp: string, options: DataOption) => suspend(fp, options, true));
 

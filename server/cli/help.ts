@@ -71,6 +71,10 @@ export const serverHelp: Readonly<Record<string, CommandHelp>> = {
       `clinics resume ${CLINIC}`,
     ],
   },
+  operators: {
+    summary: "operators of the server",
+    examples: ["operators add --name ops", "operators list", "operators remove ops"],
+  },
   users: {
     summary: "users of the dashboard",
     examples: [

@@ -15,6 +15,7 @@ const commands = new Map<string, () => Promise<Command>>([
   ["keys", async () => (await import("./keys.ts")).keysCommand],
   ["clinics", async () => (await import("./clinics.ts")).clinicsCommand],
   ["owners", async () => (await import("./owners.ts")).ownersCommand],
+  ["operators", async () => (await import("./operators.ts")).operatorsCommand],
   ["users", async () => (await import("./users.ts")).usersCommand],
   ["backup", async () => (await import("./backup.ts")).backupCommand],
   ["restore", async () => (await import("./restore.ts")).restoreCommand],

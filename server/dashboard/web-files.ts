@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { builtPages, PAGE_HEADERS, pageFiles } from "../../shared/network/page-files.ts";
+import { builtPages, htmlPage, PAGE_HEADERS, pageFiles } from "../../shared/network/page-files.ts";
 import { ApiError } from "../http/errors.ts";
 import { isLocalName, isLoopback } from "../../shared/network/network-address.ts";
 
@@ -10,8 +10,11 @@ import { isLocalName, isLoopback } from "../../shared/network/network-address.ts
 /** Time for which a browser that reached this name over TLS uses TLS alone for it (RFC 6797). */
 const HSTS_S = 31_536_000;
 
-/** Adds /dashboard and /docs with their files, and redirects / and /dashboard/ to the dashboard. */
-export async function webFiles(app: FastifyInstance, folder = builtPages()): Promise<void> {
+/** Adds /dashboard and /docs with their files, and redirects / and /dashboard/ to the dashboard. With `hasConsole` it adds /operator. */
+export async function webFiles(
+  app: FastifyInstance,
+  { folder = builtPages(), hasConsole = false }: { readonly folder?: string; readonly hasConsole?: boolean } = {},
+): Promise<void> {
   app.addHook("onSend", (request, reply, _payload, done) => {
     reply.headers(PAGE_HEADERS);
     // Names of the local network get no HSTS: after a new certificate of the clinic, browsers would lock their users out for a
@@ -25,10 +28,14 @@ export async function webFiles(app: FastifyInstance, folder = builtPages()): Pro
   app.route({ method: "GET", url: "/dashboard/", handler: (_request, reply) => reply.redirect("/dashboard") });
   app.route({ method: "GET", url: "/docs/", handler: (_request, reply) => reply.redirect("/docs") });
   const urls = ["/dashboard", "/dashboard/*"];
+  const consoleUrls = hasConsole ? ["/operator", "/operator/clinics/:clinic"] : [];
   if (folder === undefined) {
-    for (const url of [...urls, "/docs", "/docs/*"]) app.route({ method: "GET", url, handler: refuseUnbuilt });
+    for (const url of [...urls, ...consoleUrls, "/docs", "/docs/*"]) {
+      app.route({ method: "GET", url, handler: refuseUnbuilt });
+    }
     return;
   }
+  if (hasConsole) htmlPage(app, folder, { html: "operator-app/index.html", urls: consoleUrls });
   await pageFiles(app, folder, { html: "index.html", urls });
   documents(app, join(folder, "docs"));
 }

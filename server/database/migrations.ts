@@ -1211,6 +1211,30 @@ const erasure = () => `
 // The trace of the request that caused a delivery, so that the receiver of a webhook continues it.
 const traces = () => "alter table webhook_delivery add column traceparent text";
 
+// Who operates the server, which is apart from the users of clinics; looks of an operator into a clinic, and what is metered.
+const operators = ({ id }: Engine) => `
+  alter table dashboard_user add column is_operator integer not null default 0;
+  alter table dashboard_session add column realm text not null default 'clinic';
+  alter table clinic add column studies_max bigint;
+  alter table heartbeat add column version text;
+  alter table heartbeat add column faulty_devices integer not null default 0;
+  create table support_access (
+    id ${id},
+    clinic_id bigint not null references clinic (id),
+    user_id bigint not null references dashboard_user (id),
+    reason text not null,
+    begins_at bigint not null,
+    ends_at bigint not null
+  );
+  create index support_access_of_user on support_access (user_id, ends_at);
+  create table api_calls (
+    clinic_id bigint not null references clinic (id),
+    month text not null,
+    calls bigint not null,
+    primary key (clinic_id, month)
+  );
+`;
+
 /**
  * The baseline, then what each later version changes. Released entries stay as they are, because databases of clinics have run
  * them.
@@ -1244,6 +1268,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   watchedByOne,
   erasure,
   traces,
+  operators,
 ];
 
 /** Version of the schema that this program knows. */

@@ -6,7 +6,7 @@ import type { Currency } from "../../shared/api/inventory.ts";
 import type { SoapStatus } from "../../shared/api/soap.ts";
 import type { Language } from "../../shared/api/language.ts";
 import type { ImportPhase } from "../dashboard/types/file-import.ts";
-import type { Role } from "../dashboard/types/settings/session.ts";
+import type { Realm, Role } from "../dashboard/types/settings/session.ts";
 import type { HostState, RequestState } from "../dashboard/types/connections.ts";
 import type { MovementReason } from "../dashboard/types/stock.ts";
 import type { Target } from "../dashboard/types/quality.ts";
@@ -29,6 +29,8 @@ export interface Tables {
     stamp: Generated<number>;
     /** When the operator suspended it; null while it is served. */
     suspended_at: Generated<number | null>;
+    /** Studies that it may store; null for the limit of the server. */
+    studies_max: Generated<number | null>;
   };
   user: { id: Generated<number>; fp: string; name: string; clinic_id: number };
   /** Owners. Name, phone and e-mail are for people of the clinic: neither /api/v1 nor a log has them. */
@@ -273,6 +275,10 @@ export interface Tables {
     news: Generated<string | null>;
     /** Raised by each heartbeat with another digest. */
     changes: Generated<number>;
+    /** The version of the agent; null if it does not report it. */
+    version: Generated<string | null>;
+    /** Devices with a fault, or whose bytes their profile does not understand. */
+    faulty_devices: Generated<number>;
   };
   soap: SoapColumns & { id: Generated<number> };
   calendar_event: EventColumns & {
@@ -336,6 +342,8 @@ export interface Tables {
     totp_last_step: number | null;
     /** Wrong second factors after the right password since the last sign-in. */
     wrong_factors: Generated<number>;
+    /** 1 for an operator of the server, who belongs to no clinic. */
+    is_operator: Generated<number>;
     /** When they became too many; null until then. A new password sets it back. */
     factors_ended_at: number | null;
     created_at: number;
@@ -355,12 +363,25 @@ export interface Tables {
     /** SHA-256 of the cookie's value, as hex. */
     digest: string;
     user_id: number;
+    /** The pages that it opens. */
+    realm: Generated<Realm>;
     created_at: number;
     last_used_at: number;
     expires_at: number;
     address: string | null;
     browser: string | null;
   };
+  /** Looks of an operator into a clinic. */
+  support_access: {
+    id: Generated<number>;
+    clinic_id: number;
+    user_id: number;
+    reason: string;
+    begins_at: number;
+    ends_at: number;
+  };
+  /** Requests with keys of a clinic, by month such as 2026-11. */
+  api_calls: { clinic_id: number; month: string; calls: number };
   clinic_settings: {
     clinic_id: number;
     language: Language | null;

@@ -22,6 +22,8 @@ interface RequestContext {
   key: ApiKey | null;
   /** Whether the operator suspended the clinic of `key`. */
   isClinicSuspended: boolean;
+  /** Studies that the clinic of `key` may store; null for the limit of the server. */
+  studiesMax: number | null;
   /** The presented key, if it is revoked or expired. The audit trail names it. */
   inactiveKey: ApiKey | null;
   /** The user of the dashboard, set by the guard of its routes. Null for all other requests. */
@@ -72,6 +74,7 @@ export function startRequestContext(app: FastifyInstance, drain = new Drain()): 
       trace: continueTrace(request.headers.traceparent),
       key: null,
       isClinicSuspended: false,
+      studiesMax: null,
       inactiveKey: null,
       signedIn: null,
       versions: null,

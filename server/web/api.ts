@@ -4,9 +4,13 @@ import type { Refusal } from "../dashboard/types/refusals.ts";
 import type { Language } from "../../shared/api/language.ts";
 import { writeId, wasAnswered } from "./write-ids.ts";
 
-// Calls of the pages: below /dashboard to the server, elsewhere to the agent.
+// Calls of the pages: below /dashboard and /operator to the server, elsewhere to the agent.
 
-const ROOT = location.pathname.startsWith("/dashboard") ? "/clinic/v1" : "/local/v1";
+const ROOT = location.pathname.startsWith("/dashboard")
+  ? "/clinic/v1"
+  : location.pathname.startsWith("/operator")
+    ? "/operator/v1"
+    : "/local/v1";
 
 interface ShownRefusal {
   readonly code: Refusal["code"];

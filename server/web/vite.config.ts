@@ -5,8 +5,8 @@ import { defineConfig, type Plugin } from "vite";
 import { documentation } from "./docs/build/plugin.ts";
 
 // `npm run build` makes the pages in dist/server/web, where server and agent find them: index.html is the dashboard,
-// local-app/index.html the page of the agent, whose sources are in agent/page/web: vite writes no page from outside its root;
-// docs/ the documentation.
+// operator-app/index.html the console of the operator, local-app/index.html the page of the agent, whose sources are in
+// agent/page/web: vite writes no page from outside its root; docs/ the documentation.
 
 const ROOT = path.join(import.meta.dirname, "../..");
 
@@ -52,7 +52,9 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rollupOptions: {
-      input: ["index.html", "local-app/index.html", "docs/index.html"].map((file) => `${import.meta.dirname}/${file}`),
+      input: ["index.html", "local-app/index.html", "operator-app/index.html", "docs/index.html"].map(
+        (file) => `${import.meta.dirname}/${file}`,
+      ),
     },
   },
 });

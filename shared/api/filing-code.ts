@@ -51,7 +51,8 @@ export type OutcomeCode =
   | "STUDY.INVALID"
   /** Its time is after the server's clock, which may be wrong. */
   | "STUDY.AFTER_CLOCK"
-  | "CLINIC.FULL";
+  | "CLINIC.FULL"
+  | "CLINIC.SUSPENDED";
 
 /** Why a study no longer has the patient that it was filed to. */
 export type TakenCode = "PERSON.TOOK_BACK" | "PERSON.REOPENED" | "PERSON.UNREJECTED" | "PATIENT.DELETED";

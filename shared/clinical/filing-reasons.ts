@@ -65,6 +65,7 @@ const english: Record<FilingCode, Words> = {
   "STUDY.AFTER_CLOCK": (...faults) => faults.join("; "),
   "CLINIC.FULL": () =>
     "the clinic stores as many studies as this server allows: the operator of the server can raise the limit",
+  "CLINIC.SUSPENDED": () => "the operator of the server has suspended the clinic, its results wait here until then",
 };
 
 /** The reasons that a page shows. The agent logs a refused push in English. */

@@ -40,6 +40,15 @@ export async function pageFiles(
     setHeaders: (reply) => void reply.header("cache-control", `public, max-age=${YEAR_S}, immutable`),
   });
   app.get<{ Params: { file: string } }>("/assets/:file", (request, reply) => reply.sendFile(request.params.file));
+  htmlPage(app, folder, { html, urls });
+}
+
+/** Responds to each of `urls` with the HTML file. */
+export function htmlPage(
+  app: FastifyInstance,
+  folder: string,
+  { html, urls }: { readonly html: string; readonly urls: readonly string[] },
+): void {
   // A build while the program runs gives the scripts new names, which the next request for the page gets.
   let text = readFileSync(join(folder, html));
   const page = async (_request: unknown, reply: FastifyReply) => {

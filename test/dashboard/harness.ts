@@ -1,4 +1,5 @@
 import { createHash, randomBytes, scryptSync } from "node:crypto";
+import type { OutgoingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, Page } from "playwright-core";
 import { onTestFinished } from "vitest";
@@ -73,6 +74,39 @@ export async function makeUser(
       });
       const isJson = response.headers["content-type"]?.toString().startsWith("application/json") === true;
       return { status: response.statusCode, body: (isJson ? response.json() : null) as T, text: response.body };
+    },
+  };
+}
+
+interface OperatorAnswer<T> extends Answer<T> {
+  readonly headers: OutgoingHttpHeaders;
+}
+
+/** Makes an operator with a session of the console. Paths are below /operator/v1. */
+export async function makeOperator({ store, app, clock }: Pick<TestServer, "store" | "app" | "clock">) {
+  const name = `operator ${randomBytes(4).toString("hex")}`;
+  const token = randomBytes(32).toString("base64url");
+  const digest = createHash("sha256").update(token).digest("hex");
+  const id = await store.transaction(async (session) => {
+    const user = await insertUser(session, { name, password: "none", now: clock.now, isOperator: true });
+    if (user === undefined) throw new Error(`the name ${name} is taken`);
+    const ends = { now: clock.now, expiresAt: clock.now + YEAR_MS };
+    const made = { digest, userId: user.id, realm: "operator" as const, address: "127.0.0.1", browser: "a test" };
+    await insertSession(session, { ...made, ...ends });
+    return user.id;
+  });
+  const cookie = `vetwire-operator=${token}`;
+  return {
+    id,
+    name,
+    cookie,
+    call: async <T = unknown>(method: Method, path: string, body?: object): Promise<OperatorAnswer<T>> => {
+      const headers = { cookie, "sec-fetch-site": "same-origin" };
+      const url = `/operator/v1${path}`;
+      const response = await app.inject({ method, url, headers, ...(body !== undefined && { payload: body }) });
+      const isJson = response.headers["content-type"]?.toString().startsWith("application/json") === true;
+      const parsed = (isJson ? response.json() : null) as T;
+      return { status: response.statusCode, body: parsed, text: response.body, headers: response.headers };
     },
   };
 }

@@ -186,6 +186,7 @@ export async function startLimitedServer(limits: Limits, ...entities: (Entity | 
     mail,
     releaseFolder,
     network,
+    hosting: { lastBackup: () => "2026-11-21T03:00:00.000Z" },
   });
   holdToContract(app);
   onTestFinished(async () => {

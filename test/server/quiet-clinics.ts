@@ -27,7 +27,7 @@ export function fillOf(clinics: number): string {
 }
 
 /** Counts each query of a store, those of transactions included. A transaction itself counts as two. */
-function counted(store: Store) {
+export function counted(store: Store) {
   const count = { queries: 0 };
   const session = ({ all, first, each }: Session): Session => ({
     all: async <P, R>(asked: Query<P, R>, parameters: P) => ((count.queries += 1), all(asked, parameters)),

@@ -5,7 +5,9 @@ import { Compile } from "typebox/compile";
 import { type HeartbeatAnswer, ProfileOutcome, WantedProfile } from "../../../shared/api/configuration.ts";
 import { knownPart, overlongList } from "../../../shared/schema/known.ts";
 import { problems, textProblems } from "../../../shared/schema/problems.ts";
+import { reasonOf } from "../../../shared/api/reason.ts";
 import { Heartbeat, Outcome } from "../../../shared/api/study.ts";
+import { filingReasonText } from "../../../shared/clinical/filing-reasons.ts";
 import { wellFormed } from "../../../shared/runtime/stored-text.ts";
 import { ApiError } from "../../http/errors.ts";
 import { parseJsonBodies } from "../../http/json-body.ts";
@@ -79,27 +81,41 @@ function pushRoute(app: FastifyInstance, { store, now, concealUnconnected, quota
     const clock = now();
     const readings = studyList(request.body).map((candidate) => readStudy(candidate, clock));
     const valid = readings.flatMap((reading) => ("study" in reading ? [reading.study] : []));
+    if (request.context.isClinicSuspended) {
+      return {
+        outcomes: readings.map((reading) => ("study" in reading ? waiting(reading.study.fp) : reading.rejected)),
+      };
+    }
     // Read before the transaction, which would conflict with all other pushes: pushes under way may exceed the limit.
-    const room = quota.studiesMax === null ? undefined : quota.studiesMax - (await storedStudies(store, clinicId));
+    const studiesMax = request.context.studiesMax ?? quota.studiesMax;
+    const room = studiesMax === null ? undefined : studiesMax - (await storedStudies(store, clinicId));
     const options = { conceal: concealUnconnected, ...(room !== undefined && { room }) };
     // A study is filed once by its fp.
     const filed = await store.transaction((session) => fileStudies(session, clinicId, valid, clock, options), {
       repeatable: true,
     });
-    noteDeferred(request, quota, filed);
+    noteDeferred(request, quota, filed, studiesMax);
     const next = filed.values();
     return { outcomes: readings.map((reading) => ("study" in reading ? next.next().value : reading.rejected)) };
   });
 }
 
-function noteDeferred({ log }: FastifyRequest, quota: RouteContext["quota"], filed: readonly Outcome[]): void {
+/** The outcome of a study of a suspended clinic: its agent keeps it and sends it again. */
+function waiting(fp: string): Outcome {
+  const reason = reasonOf("CLINIC.SUSPENDED");
+  return { fp, outcome: "deferred", ...reason, reason: filingReasonText(reason) };
+}
+
+function noteDeferred(
+  { log }: FastifyRequest,
+  quota: RouteContext["quota"],
+  filed: readonly Outcome[],
+  limit: number | null,
+): void {
   const deferred = filed.filter(({ outcome }) => outcome === "deferred").length;
   if (deferred === 0) return;
   quota.deferred += deferred;
-  log.warn(
-    { deferred, limit: quota.studiesMax },
-    "a clinic has reached its limit of studies: its agent keeps new ones",
-  );
+  log.warn({ deferred, limit }, "a clinic has reached its limit of studies: its agent keeps new ones");
 }
 
 function heartbeatRoute(app: FastifyInstance, { store, now }: RouteContext): void {

@@ -40,6 +40,7 @@ export const runCommand = new Command("run")
     "studies that a clinic may store; its agents keep new ones beyond it (no limit by default)",
     parseStudies,
   )
+  .option("--operator-console", "serve /operator to the operators that operators add made (off by default)")
   .option("--tls-cert <file>", "certificate chain in PEM: serve https; needs --tls-key")
   .option("--tls-key <file>", "private key of the certificate in PEM")
   .option(
@@ -74,6 +75,7 @@ interface RunOptions extends DataOption, AlertOptions, CareOptions {
   readonly trustProxy: string[];
   readonly hideUnconnected?: boolean;
   readonly maxClinicStudies?: number;
+  readonly operatorConsole?: boolean;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly allowPrivateWebhooks?: boolean;
@@ -89,6 +91,7 @@ async function run(options: RunOptions): Promise<void> {
     ...{ data, port: options.port, host: options.host, limits: options.rateLimit, trustProxy: options.trustProxy },
     concealUnconnected: options.hideUnconnected ?? false,
     clinicStudiesMax: options.maxClinicStudies ?? null,
+    hasConsole: options.operatorConsole ?? false,
     allowPrivateWebhooks: options.allowPrivateWebhooks ?? false,
     readCertificate,
     mailServer: mailServerOf(options),

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { includesRole, type Role } from "../types/settings/session.ts";
+import { includesRole, type Realm, type Role } from "../types/settings/session.ts";
 import { ApiError } from "../../http/errors.ts";
 import { limitSession, limitStranger } from "../../http/rate-limit/rate-limit.ts";
 import type { SignedIn } from "../../http/request-context.ts";
 import { isKnownBrowser } from "../../records/users/known-browsers.ts";
 import { findSession, touchSession } from "../../records/users/sessions.ts";
-import { clinicsOfUser } from "../../records/users/users.ts";
+import { clinicsOpenTo } from "../../records/users/users.ts";
 import type { DashboardContext } from "../context.ts";
 import { browserDigest } from "./known-browser.ts";
 import { endOfSession, presentedDigest } from "./session-cookie.ts";
@@ -31,7 +31,8 @@ const PAGE_USER = "x-vetwire-user";
 /** Interval at which the use of a session is stored. */
 const TOUCH_MS = 60_000;
 
-export function guardRoutes(scope: FastifyInstance, { store, now, limiter, pepper }: DashboardContext): void {
+export function guardRoutes(scope: FastifyInstance, context: DashboardContext): void {
+  const { store, now } = context;
   scope.addHook("onRoute", ({ url, config }) => {
     const access = config?.access;
     if (access === undefined) throw new Error(`route ${url}: expected access in its config`);
@@ -41,41 +42,14 @@ export function guardRoutes(scope: FastifyInstance, { store, now, limiter, peppe
       throw new Error(`route ${url}: expected /:clinic/ in the path and a role, or neither`);
   });
   scope.addHook("onRequest", async (request) => {
-    const digest = presentedDigest(request);
-    const clock = now();
-    const found = digest === undefined ? undefined : await findSession(store, digest, clock);
-    if (found === undefined) {
-      // A known browser must be able to load the page and sign in, whatever a stranger at the same address sends.
-      const browser = browserDigest(request, pepper);
-      const isKnown = browser !== null && (await isKnownBrowser(store, browser, clock));
-      await (isKnown ? limitSession(`browser ${browser}`, limiter, clock) : limitStranger(request, limiter, clock));
-    } else {
-      await limitSession(found.id, limiter, clock);
-      // After a clock was set back, the end counts from now.
-      if (Math.abs(clock - found.last_used_at) >= TOUCH_MS) {
-        const end = endOfSession(found.created_at, clock);
-        await store.transaction((session) => touchSession(session, found.id, clock, end));
-      }
-      request.context.signedIn = {
-        sessionId: found.id,
-        userId: found.user_id,
-        userPublicId: found.user_public_id,
-        name: found.user_name,
-        hasSecondFactor: found.has_second_factor,
-        clinic: null,
-      };
-    }
+    await findSignedIn(request, context, "clinic");
     const { access = "admin" } = request.context.route;
     if (access === "anyone") return;
-    const { signedIn } = request.context;
-    if (signedIn === null) throw new ApiError("SESSION.REQUIRED");
-    // Another tab may have signed in somebody else since the page was loaded: the cookie alone would write under that name.
-    const { [PAGE_USER]: meant = signedIn.userPublicId } = request.headers;
-    if (meant !== signedIn.userPublicId) throw new ApiError("SESSION.OTHER_USER", signedIn.name);
+    const signedIn = requireSession(request);
     if (access === "signed in") return;
     // Both get the same response, so that nobody learns which clinics exist.
     const { clinic: fp } = request.params as { clinic: string };
-    const membership = (await clinicsOfUser(store, signedIn.userId)).find((clinic) => clinic.fp === fp);
+    const membership = (await clinicsOpenTo(store, signedIn.userId, now())).find((clinic) => clinic.fp === fp);
     if (membership === undefined) throw new ApiError("RECORD.NOT_FOUND", "This clinic");
     if (membership.suspended_at !== null) throw new ApiError("CLINIC.SUSPENDED");
     const { clinic_id: id, role } = membership;
@@ -83,6 +57,48 @@ export function guardRoutes(scope: FastifyInstance, { store, now, limiter, peppe
     signedIn.clinic = { id, fp, role, timeZone, language, units: unitsOfUser(request) ?? membership.units };
     if (!includesRole(role, access)) throw new ApiError("SESSION.FORBIDDEN", access);
   });
+}
+
+/** Finds the session of a request, and counts the request against the budget of the session, the known browser or the address. */
+export async function findSignedIn(
+  request: FastifyRequest,
+  { store, now, limiter, pepper }: Pick<DashboardContext, "store" | "now" | "limiter" | "pepper">,
+  realm: Realm,
+): Promise<void> {
+  const digest = presentedDigest(request, realm);
+  const clock = now();
+  const found = digest === undefined ? undefined : await findSession(store, digest, clock, realm);
+  if (found === undefined) {
+    // A known browser must be able to load the page and sign in, whatever a stranger at the same address sends.
+    const browser = browserDigest(request, pepper);
+    const isKnown = browser !== null && (await isKnownBrowser(store, browser, clock));
+    await (isKnown ? limitSession(`browser ${browser}`, limiter, clock) : limitStranger(request, limiter, clock));
+  } else {
+    await limitSession(found.id, limiter, clock);
+    // After a clock was set back, the end counts from now.
+    if (Math.abs(clock - found.last_used_at) >= TOUCH_MS) {
+      const end = endOfSession(found.created_at, clock);
+      await store.transaction((session) => touchSession(session, found.id, clock, end));
+    }
+    request.context.signedIn = {
+      sessionId: found.id,
+      userId: found.user_id,
+      userPublicId: found.user_public_id,
+      name: found.user_name,
+      hasSecondFactor: found.has_second_factor,
+      clinic: null,
+    };
+  }
+}
+
+/** @throws ApiError without a session, and if the page shows the name of another user */
+export function requireSession(request: FastifyRequest): SignedIn {
+  const { signedIn } = request.context;
+  if (signedIn === null) throw new ApiError("SESSION.REQUIRED");
+  // Another tab may have signed in somebody else since the page was loaded: the cookie alone would write under that name.
+  const { [PAGE_USER]: meant = signedIn.userPublicId } = request.headers;
+  if (meant !== signedIn.userPublicId) throw new ApiError("SESSION.OTHER_USER", signedIn.name);
+  return signedIn;
 }
 
 export function userOf({ context: { signedIn } }: FastifyRequest): SignedIn {

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { insertSession, removeSession } from "../../records/users/sessions.ts";
 import { ApiError } from "../../http/errors.ts";
 import { findUser, type StoredUser } from "../../records/users/users.ts";
+import type { Realm } from "../types/settings/session.ts";
 import type { DashboardContext } from "../context.ts";
 import { presentedCookie, setCookie } from "./cookies.ts";
 import { nextBrowserCookie } from "./known-browser.ts";
@@ -16,7 +17,7 @@ const LONGEST_MS = 30 * 24 * 3_600_000;
 const TOKEN_BYTES = 32;
 const BROWSER_CHARS_MAX = 200;
 
-const COOKIE = "vetwire";
+const cookies: Readonly<Record<Realm, string>> = { clinic: "vetwire", operator: "vetwire-operator" };
 
 /** The end of a session that is used now. */
 export function endOfSession(startedAt: number, now: number): number {
@@ -27,18 +28,20 @@ interface NewUserSession {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly user: Pick<StoredUser, "id" | "public_id" | "name" | "password" | "totp_secret">;
+  /** By default the dashboard. */
+  readonly realm?: Realm;
 }
 
 /** Starts a session and sets its cookie, and the one of a known browser. A session that the browser had ends. The audit row of the request names the user. */
 export async function startSession(
   { store, pepper, now: clock }: Pick<DashboardContext, "store" | "pepper" | "now">,
-  { request, reply, user }: NewUserSession,
+  { request, reply, user, realm = "clinic" }: NewUserSession,
 ): Promise<void> {
   const now = clock();
   const token = randomBytes(TOKEN_BYTES).toString("base64url");
   const browser = request.headers["user-agent"]?.slice(0, BROWSER_CHARS_MAX) ?? null;
   const expiresAt = endOfSession(now, now);
-  const wanted = { digest: digestOf(token), userId: user.id, now, expiresAt, address: request.ip, browser };
+  const wanted = { digest: digestOf(token), userId: user.id, realm, now, expiresAt, address: request.ip, browser };
   const replaced = request.context.signedIn;
   const known = nextBrowserCookie(request, pepper);
   const sessionId = await store.transaction(async (session) => {
@@ -53,18 +56,18 @@ export async function startSession(
   const { id: userId, public_id: userPublicId, name } = user;
   const hasSecondFactor = user.totp_secret !== null;
   request.context.signedIn = { sessionId, userId, userPublicId, name, hasSecondFactor, clinic: null };
-  setCookie({ request, reply }, { name: COOKIE, value: token });
+  setCookie({ request, reply }, { name: cookies[realm], value: token });
   known.set(reply);
 }
 
 /** Removes the cookie from the browser. */
-export function clearSessionCookie(request: FastifyRequest, reply: FastifyReply): void {
-  setCookie({ request, reply }, { name: COOKIE, value: "", expires: new Date(0) });
+export function clearSessionCookie(request: FastifyRequest, reply: FastifyReply, realm: Realm = "clinic"): void {
+  setCookie({ request, reply }, { name: cookies[realm], value: "", expires: new Date(0) });
 }
 
 /** The digest of the presented cookie; undefined without one. */
-export function presentedDigest(request: FastifyRequest): string | undefined {
-  const token = presentedCookie(request, COOKIE);
+export function presentedDigest(request: FastifyRequest, realm: Realm): string | undefined {
+  const token = presentedCookie(request, cookies[realm]);
   return token === undefined ? undefined : digestOf(token);
 }
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { DATA_HEADERS } from "../../../shared/network/data-headers.ts";
 import { ApiError } from "../../http/errors.ts";
 import { findSession } from "../../records/users/sessions.ts";
-import { clinicsOfUser } from "../../records/users/users.ts";
+import { clinicsOpenTo } from "../../records/users/users.ts";
 import { clinicOf, userOf } from "../auth/guard.ts";
 import { presentedDigest } from "../auth/session-cookie.ts";
 import type { DashboardContext } from "../context.ts";
@@ -27,7 +27,7 @@ export function eventRoutes(app: FastifyInstance, { store, now, logger }: Dashbo
   /** Whether the session is over, or its user left the clinic. */
   async function hasEnded(digest: string, userId: number, clinicId: number): Promise<boolean> {
     if ((await findSession(store, digest, now())) === undefined) return true;
-    const clinics = await clinicsOfUser(store, userId);
+    const clinics = await clinicsOpenTo(store, userId, now());
     return !clinics.some(({ clinic_id }) => clinic_id === clinicId);
   }
 
@@ -44,7 +44,7 @@ export function eventRoutes(app: FastifyInstance, { store, now, logger }: Dashbo
     handler: (request, reply) => {
       const { id } = clinicOf(request);
       const { userId, sessionId } = userOf(request);
-      const digest = presentedDigest(request) ?? "";
+      const digest = presentedDigest(request, "clinic") ?? "";
       const ofSession = [...open.values()].filter((each) => each === sessionId).length;
       if (open.size >= STREAMS_MAX || ofSession >= STREAMS_OF_SESSION_MAX) throw new ApiError("SERVER.UNAVAILABLE");
       reply.hijack();

@@ -1,16 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { newFp } from "../../../shared/api/fp.ts";
-import type { SessionState, SignedInAnswer } from "../types/settings/session.ts";
+import type { SessionState } from "../types/settings/session.ts";
 import { ApiError } from "../../http/errors.ts";
 import { insertClinic, listClinics } from "../../records/clinics/clinics.ts";
 import { removeSession } from "../../records/users/sessions.ts";
-import { clinicsOfUser, countUsers, findUser, findUserByName, insertUser, setRole } from "../../records/users/users.ts";
-import { checkSecondFactor } from "../auth/check-second-factor.ts";
+import { clinicsOpenTo, countUsers, findUser, insertUser, setRole } from "../../records/users/users.ts";
 import { userOf } from "../auth/guard.ts";
-import { hashPassword, isPassword } from "../auth/password.ts";
+import { hashPassword } from "../auth/password.ts";
 import { clearSessionCookie, startSession } from "../auth/session-cookie.ts";
-import { createSignInLimit } from "../auth/sign-in-limit.ts";
+import { passwordSignIn } from "../auth/password-sign-in.ts";
 import { bodyReader, Name } from "../body.ts";
 import type { DashboardContext } from "../context.ts";
 
@@ -23,12 +22,6 @@ const setUpBody = bodyReader({
   clinic_name: Type.Optional(Name),
 });
 
-const signInBody = bodyReader({
-  name: Type.String({ maxLength: 100 }),
-  password: Type.String(),
-  totp: Type.Optional(Type.String({ maxLength: 20 })),
-});
-
 export function sessionRoutes(app: FastifyInstance, context: DashboardContext): void {
   stateRoute(app, context);
   setUpRoute(app, context);
@@ -39,13 +32,13 @@ function stateRoute(app: FastifyInstance, context: DashboardContext): void {
   app.get("/clinic/v1/session", { config: { access: "anyone" } }, (request) => sessionState(request, context));
 }
 
-async function sessionState(request: FastifyRequest, { store }: DashboardContext): Promise<SessionState> {
+async function sessionState(request: FastifyRequest, { store, now }: DashboardContext): Promise<SessionState> {
   const { signedIn } = request.context;
   if (signedIn === null) {
     if ((await countUsers(store)) > 0) return { state: "signed out" };
     return { state: "set-up", has_clinics: (await listClinics(store)).length > 0 };
   }
-  const clinics = await clinicsOfUser(store, signedIn.userId);
+  const clinics = await clinicsOpenTo(store, signedIn.userId, now());
   const endedAt = (await findUser(store, signedIn.userId))?.factors_ended_at ?? null;
   const user = {
     id: signedIn.userPublicId,
@@ -87,19 +80,10 @@ function setUpRoute(app: FastifyInstance, context: DashboardContext): void {
 
 function signInRoutes(app: FastifyInstance, context: DashboardContext): void {
   const { store } = context;
-  const countAttempt = createSignInLimit(context);
-  app.post("/clinic/v1/sign-in", { config: { access: "anyone" } }, async (request, reply): Promise<SignedInAnswer> => {
-    const { name, password, totp } = signInBody(request.body);
-    const attempt = await countAttempt(request, name);
-    const user = await findUserByName(store, name);
-    // An unknown name is checked like a wrong password, so that neither time nor response reveals which names exist.
-    const who = { isGone: () => request.raw.socket.destroyed, isKnown: attempt.isKnown };
-    const isRight = await isPassword(password, user?.password, who);
-    if (user === undefined || !isRight || user.disabled_at !== null) throw new ApiError("SESSION.SIGN_IN_FAILED");
-    const recovery_codes_left = await checkSecondFactor(context, { request, user, code: totp, attempt });
-    await startSession(context, { request, reply, user });
-    return { recovery_codes_left };
-  });
+  const signIn = passwordSignIn(context);
+  app.post("/clinic/v1/sign-in", { config: { access: "anyone" } }, (request, reply) =>
+    signIn(request, reply, "clinic"),
+  );
   app.post("/clinic/v1/sign-out", { config: { access: "signed in" } }, async (request, reply) => {
     const { sessionId } = userOf(request);
     await store.transaction((session) => removeSession(session, sessionId));

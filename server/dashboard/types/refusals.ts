@@ -158,6 +158,9 @@ const english = {
     "The first runs of this control changed meanwhile, and so did their mean and SD. Look at the new proposal, then accept it",
   "NETWORK.OTHER_CLINICS": () =>
     "This server has other clinics too: a user who is admin in each of them may change its network",
+  "CLINIC.IS_SUSPENDED": () => "The clinic is suspended: serve it again first",
+  "CLINIC.IS_SERVED": () => "The clinic is served: suspend it first",
+  "CLINIC.OTHER_NAME": () => "This is not the name of the clinic",
   "USER.NAME_TAKEN": () => "Another user has this name. Choose another one",
   "USER.IN_CLINIC": () => "This user belongs to the clinic already",
   "USER.LAST_ADMIN": () => "A clinic keeps at least one admin. Make another user an admin first",
@@ -325,6 +328,9 @@ const turkish: Record<RefusalCode, Words> = {
     "Bu kontrolün ilk ölçümleri bu arada değişti; ortalama ve SS de değişti. Yeni öneriye bakın, sonra kabul edin",
   "NETWORK.OTHER_CLINICS": () =>
     "Bu sunucuda başka klinikler de var: ağını, hepsinde yönetici olan bir kullanıcı değiştirebilir",
+  "CLINIC.IS_SUSPENDED": () => "Klinik askıda: önce yeniden açın",
+  "CLINIC.IS_SERVED": () => "Klinik hizmet alıyor: önce askıya alın",
+  "CLINIC.OTHER_NAME": () => "Kliniğin adı bu değil",
   "USER.NAME_TAKEN": () => "Bu ad başka bir kullanıcının. Başka bir ad seçin",
   "USER.IN_CLINIC": () => "Bu kullanıcı zaten klinikte",
   "USER.LAST_ADMIN": () => "Bir klinikte en az bir yönetici kalır. Önce başka bir kullanıcıyı yönetici yapın",

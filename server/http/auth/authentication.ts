@@ -24,6 +24,7 @@ export function authenticateRequests(scope: FastifyInstance, { findKey, noteUse,
     context.key = found.key;
     context.versions = found.versions;
     context.isClinicSuspended = found.isClinicSuspended;
+    context.studiesMax = found.studiesMax;
     await noteUse(found.key, at);
   });
 }

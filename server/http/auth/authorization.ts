@@ -27,7 +27,7 @@ export function authorizeRequests(scope: FastifyInstance): void {
     if (!isPermitted(request)) {
       throw new ApiError("AUTH.FORBIDDEN", "", { details: { required: permissions } });
     }
-    // Agents of a suspended clinic go on, so that no result is lost.
+    // Agents of a suspended clinic go on: their studies wait with them, so that none is lost.
     if (request.context.isClinicSuspended && request.context.key.type !== "device") {
       throw new ApiError("CLINIC.SUSPENDED");
     }

@@ -35,6 +35,11 @@ export function agentState(lastSeenAt: number | null, now: number): AgentState {
   return now - lastSeenAt > SILENT_MS ? "silent" : "running";
 }
 
+/** Whether an agent reports a fault of the device itself, or bytes that its profile does not understand. */
+export function hasFault(device: NonNullable<Heartbeat["devices"]>[number]): boolean {
+  return (heardReason(device) !== null && device.may_be_off !== true) || device.foreign != null;
+}
+
 /** A span of working time. */
 export interface Span {
   readonly from: number;

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Heartbeat } from "../../../shared/api/study.ts";
+import { hasFault } from "./device-state.ts";
 import { limits } from "../../operations/alerts/kinds.ts";
 import { type HeardVersion, stepRollout, wantedVersion } from "./rollout.ts";
 import { agentOfKey, insertAgent } from "./agents.ts";
@@ -21,7 +22,10 @@ export async function storeHeartbeat(
 ): Promise<string> {
   const known = await agentOfKey(session, keyId);
   const agent = known?.fp ?? (await insertAgent(session, { clinic_id: clinicId, api_key_id: keyId, paired_at: null }));
-  await session.all(upsert, { clinicId, keyId, now, body: JSON.stringify(heartbeat), news: newsOf(heartbeat) });
+  const { version = null, devices = [] } = heartbeat;
+  const faulty = devices.filter(hasFault).length;
+  const row = { clinicId, keyId, now, version, faulty, body: JSON.stringify(heartbeat), news: newsOf(heartbeat) };
+  await session.all(upsert, row);
   return agent;
 }
 
@@ -69,16 +73,26 @@ function newsOf({
   return createHash("sha256").update(JSON.stringify(news)).digest("base64").slice(0, 22);
 }
 
-const upsert = uncachedWrite((db, p: { clinicId: number; keyId: number; now: number; body: string; news: string }) =>
+interface HeartbeatRow {
+  clinicId: number;
+  keyId: number;
+  now: number;
+  version: string | null;
+  faulty: number;
+  body: string;
+  news: string;
+}
+
+const upsert = uncachedWrite((db, p: HeartbeatRow) =>
   db
     .insertInto("heartbeat")
     .values({
       ...{ clinic_id: p.clinicId, api_key_id: p.keyId, received_at: p.now },
-      ...{ body: p.body, news: p.news, changes: 1 },
+      ...{ body: p.body, news: p.news, changes: 1, version: p.version, faulty_devices: p.faulty },
     })
     .onConflict((conflict) =>
       conflict.columns(["clinic_id", "api_key_id"]).doUpdateSet({
-        ...{ received_at: p.now, body: p.body, news: p.news },
+        ...{ received_at: p.now, body: p.body, news: p.news, version: p.version, faulty_devices: p.faulty },
         changes: sql`case when heartbeat.news = ${p.news} then heartbeat.changes else heartbeat.changes + 1 end`,
       }),
     ),

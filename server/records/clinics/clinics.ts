@@ -11,6 +11,12 @@ interface Clinic {
   name: string;
 }
 
+/** What the operator decided about a clinic. */
+export interface ClinicState extends Clinic {
+  suspended_at: number | null;
+  studies_max: number | null;
+}
+
 /** A clinic in the output of `clinics list`. */
 export interface ClinicDescription {
   fp: string;
@@ -48,14 +54,24 @@ export async function describeClinics(session: Session): Promise<ClinicDescripti
 }
 
 /**
- * Suspends a clinic, or serves it again with `at` null. Nobody reads a suspended clinic; its agents still push, so that no result is
- * lost. A second suspension keeps the first time. @returns false if the clinic is unknown
+ * Suspends a clinic, or serves it again with `at` null. Nobody reads a suspended clinic, and its agents keep their studies until it is
+ * served again. A second suspension keeps the first time. @returns false if the clinic is unknown
  */
 export async function setSuspended(session: Session, fp: string, at: number | null): Promise<boolean> {
   const clinic = await session.first(byFp, { fp });
   if (clinic === undefined) return false;
   await session.all(suspend, { id: clinic.id, at: at === null ? null : (clinic.suspended_at ?? at) });
   return true;
+}
+
+/** Finds a clinic by its fp. */
+export async function findClinicState(session: Session, fp: string): Promise<ClinicState | undefined> {
+  return session.first(byFp, { fp });
+}
+
+/** Limits the studies that a clinic may store; null for the limit of the server. */
+export async function setStudiesMax(session: Session, id: number, max: number | null): Promise<void> {
+  await session.all(limit, { id, max });
 }
 
 /** Stores what an admin chose for a clinic. */
@@ -105,13 +121,20 @@ const described = query((db) =>
 );
 
 const byFp = query((db, p: { fp: string }) =>
-  db.selectFrom("clinic").select(["id", "suspended_at"]).where("fp", "=", p.fp),
+  db.selectFrom("clinic").select(["id", "fp", "name", "suspended_at", "studies_max"]).where("fp", "=", p.fp),
 );
 
 // Cached keys and responses of the clinic end with its version.
 const suspend = query(
   (db, p: { id: number; at: number | null }) =>
     db.updateTable("clinic").set({ suspended_at: p.at }).where("id", "=", p.id),
+  ({ id }) => ({ clinics: [id] }),
+);
+
+// A cached key has the limit.
+const limit = query(
+  (db, p: { id: number; max: number | null }) =>
+    db.updateTable("clinic").set({ studies_max: p.max }).where("id", "=", p.id),
   ({ id }) => ({ clinics: [id] }),
 );
 

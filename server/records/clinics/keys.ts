@@ -46,17 +46,20 @@ export interface FoundKey {
   readonly key: ApiKey;
   readonly versions: Versions;
   readonly isClinicSuspended: boolean;
+  /** Studies that the clinic may store; null for the limit of the server. */
+  readonly studiesMax: number | null;
 }
 
 /** Finds a key by digest, revoked and expired keys included. Reads its clinic in the same statement. */
 export async function findKey(session: Session, digest: string): Promise<FoundKey | undefined> {
   const row = await session.first(byDigest, { digest });
   if (row === undefined) return undefined;
-  const { version, lists_version, suspended_at, ...key } = row;
+  const { version, lists_version, suspended_at, studies_max, ...key } = row;
   return {
     key: { ...key, permissions: JSON.parse(key.permissions) as string[] },
     versions: { answers: version, lists: lists_version },
     isClinicSuspended: suspended_at !== null,
+    studiesMax: studies_max,
   };
 }
 
@@ -180,7 +183,7 @@ const byDigest = query((db, p: { digest: string }) =>
     .selectFrom("api_key")
     .innerJoin("clinic", "clinic.id", "api_key.clinic_id")
     .select(columns)
-    .select(["clinic.version", "clinic.lists_version", "clinic.suspended_at"])
+    .select(["clinic.version", "clinic.lists_version", "clinic.suspended_at", "clinic.studies_max"])
     .where("digest", "=", p.digest),
 );
 

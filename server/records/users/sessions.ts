@@ -1,4 +1,5 @@
 import { newUlid } from "../../../shared/api/fp.ts";
+import type { Realm } from "../../dashboard/types/settings/session.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 
 // Sessions of the dashboard. The store holds a digest of each cookie, so that a copy of the database signs nobody in.
@@ -18,6 +19,8 @@ export interface StoredSession {
 export interface NewSession {
   digest: string;
   userId: number;
+  /** By default the dashboard. */
+  realm?: Realm;
   now: number;
   expiresAt: number;
   address: string;
@@ -36,14 +39,19 @@ const REMOVED_AHEAD_MS = 30 * 24 * 3_600_000;
 export async function insertSession(session: Session, wanted: NewSession): Promise<number> {
   await session.all(removeEnded, { now: wanted.now, farAhead: wanted.now + REMOVED_AHEAD_MS });
   await session.all(removeUnused, { userId: wanted.userId, kept: SESSIONS_MAX - 1 });
-  const row = await session.first(insert, { ...wanted, publicId: `ses_${newUlid()}` });
+  const row = await session.first(insert, { realm: "clinic", ...wanted, publicId: `ses_${newUlid()}` });
   if (row === undefined) throw new Error("an insert returned no row");
   return row.id;
 }
 
 /** Finds a session that has neither ended nor a disabled user, by the digest of its cookie. */
-export async function findSession(session: Session, digest: string, now: number): Promise<StoredSession | undefined> {
-  const row = await session.first(byDigest, { digest, now, farAhead: now + AHEAD_MS_MAX });
+export async function findSession(
+  session: Session,
+  digest: string,
+  now: number,
+  realm: Realm = "clinic",
+): Promise<StoredSession | undefined> {
+  const row = await session.first(byDigest, { digest, realm, now, farAhead: now + AHEAD_MS_MAX });
   if (row === undefined) return undefined;
   const { totp_secret, ...found } = row;
   return { ...found, has_second_factor: totp_secret !== null };
@@ -73,13 +81,14 @@ export async function listSessionsOf(session: Session, userId: number, now: numb
   return session.all(ofUser, { userId, now, farAhead: now + AHEAD_MS_MAX });
 }
 
-const insert = uncachedWrite((db, p: NewSession & { publicId: string }) =>
+const insert = uncachedWrite((db, p: NewSession & { realm: Realm; publicId: string }) =>
   db
     .insertInto("dashboard_session")
     .values({
       public_id: p.publicId,
       digest: p.digest,
       user_id: p.userId,
+      realm: p.realm,
       created_at: p.now,
       last_used_at: p.now,
       expires_at: p.expiresAt,
@@ -89,7 +98,7 @@ const insert = uncachedWrite((db, p: NewSession & { publicId: string }) =>
     .returning("id"),
 );
 
-const byDigest = query((db, p: { digest: string; now: number; farAhead: number }) =>
+const byDigest = query((db, p: { digest: string; realm: Realm; now: number; farAhead: number }) =>
   db
     .selectFrom("dashboard_session as session")
     .innerJoin("dashboard_user as user", "user.id", "session.user_id")
@@ -97,6 +106,7 @@ const byDigest = query((db, p: { digest: string; now: number; farAhead: number }
     .select(["session.created_at", "session.last_used_at"])
     .select(["user.public_id as user_public_id", "user.name as user_name", "user.totp_secret"])
     .where("session.digest", "=", p.digest)
+    .where("session.realm", "=", p.realm)
     .where("session.expires_at", ">", p.now)
     .where("session.last_used_at", "<=", p.farAhead)
     .where("user.disabled_at", "is", null),

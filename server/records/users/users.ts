@@ -1,7 +1,9 @@
+import type { Kysely } from "kysely";
 import { newUlid } from "../../../shared/api/fp.ts";
 import { readUnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import { NOT_RUN_HOURS } from "../../dashboard/types/settings/clinic-settings.ts";
 import type { ClinicOfUser, Role } from "../../dashboard/types/settings/session.ts";
+import type { Tables } from "../../database/schema.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import { confirms } from "../patients/connection-requests.ts";
 import { forgetBrowsersOf } from "./known-browsers.ts";
@@ -19,6 +21,8 @@ export interface StoredUser {
   totp_last_step: number | null;
   factors_ended_at: number | null;
   disabled_at: number | null;
+  /** 1 for an operator of the server. */
+  is_operator: number;
 }
 
 /**
@@ -30,6 +34,7 @@ export function signInName(name: string): string {
   return lower.replaceAll("i\u0307", "i").replaceAll("ı", "i").replaceAll(/\s+/g, " ");
 }
 
+/** Counts the users of clinics. */
 export async function countUsers(session: Session): Promise<number> {
   return (await session.first(count, {}))?.total ?? 0;
 }
@@ -65,7 +70,7 @@ export async function setDisabled(session: Session, id: number, disabledAt: numb
 /** Stores a user. Needs a transaction. @returns the ids, or undefined if the name is taken */
 export async function insertUser(
   session: Session,
-  user: { name: string; password: string; now: number },
+  user: { name: string; password: string; now: number; isOperator?: boolean },
 ): Promise<{ id: number; public_id: string } | undefined> {
   if ((await findUserByName(session, user.name)) !== undefined) return undefined;
   return session.first(insert, {
@@ -74,6 +79,7 @@ export async function insertUser(
     signInName: signInName(user.name),
     password: user.password,
     now: user.now,
+    isOperator: user.isOperator === true ? 1 : 0,
   });
 }
 
@@ -96,9 +102,9 @@ export interface UserDescription {
   disabled_at: string | null;
 }
 
-/** Lists all users of the server by name. */
+/** Lists all users of clinics by name. */
 export async function describeUsers(session: Session): Promise<UserDescription[]> {
-  const users = await session.all(allUsers, {});
+  const users = await session.all(allUsers, { isOperator: 0 });
   return Promise.all(
     users.map(async ({ id, public_id, name, totp_secret, factors_ended_at, created_at, disabled_at }) => ({
       id: public_id,
@@ -113,6 +119,11 @@ export async function describeUsers(session: Session): Promise<UserDescription[]
   );
 }
 
+/** Lists the operators of the server by name. */
+export async function listOperators(session: Session) {
+  return session.all(allUsers, { isOperator: 1 });
+}
+
 export interface Membership extends ClinicOfUser {
   clinic_id: number;
   /** When the operator suspended the clinic; null while it is served. */
@@ -121,7 +132,24 @@ export interface Membership extends ClinicOfUser {
 
 /** Lists the clinics of a user by name. */
 export async function clinicsOfUser(session: Session, userId: number): Promise<Membership[]> {
-  const rows = await session.all(memberships, { userId });
+  return asMemberships(await session.all(memberships, { userId }));
+}
+
+/** Lists the clinics that a user may open now: the own ones. An operator has none, and reads those of a look that has begun. */
+export async function clinicsOpenTo(session: Session, userId: number, now: number): Promise<Membership[]> {
+  const own = await clinicsOfUser(session, userId);
+  if (own.length > 0) return own;
+  const rows = await session.all(supported, { userId, now });
+  return asMemberships(rows.map((row) => ({ ...row, role: "reader" })));
+}
+
+type MembershipRow = Omit<Membership, "confirms_connections" | "not_run_hours" | "units"> & {
+  confirms: number;
+  not_run_hours: number | null;
+  units: string | null;
+};
+
+function asMemberships(rows: readonly MembershipRow[]): Membership[] {
   return rows.map(({ confirms: stored, not_run_hours: hours, units, ...clinic }) => ({
     ...{ ...clinic, confirms_connections: stored === 1, not_run_hours: hours ?? NOT_RUN_HOURS.usual },
     units: readUnitChoice(units),
@@ -129,11 +157,14 @@ export async function clinicsOfUser(session: Session, userId: number): Promise<M
 }
 
 const count = query((db) =>
-  db.selectFrom("dashboard_user").select((select) => select.fn.countAll<number>().as("total")),
+  db
+    .selectFrom("dashboard_user")
+    .select((select) => select.fn.countAll<number>().as("total"))
+    .where("is_operator", "=", 0),
 );
 
 const userColumns = [
-  ...(["id", "public_id", "name", "password", "disabled_at"] as const),
+  ...(["id", "public_id", "name", "password", "disabled_at", "is_operator"] as const),
   ...(["totp_secret", "totp_last_step", "factors_ended_at"] as const),
 ] as const;
 
@@ -145,10 +176,11 @@ const byId = query((db, p: { id: number }) =>
   db.selectFrom("dashboard_user").select(userColumns).where("id", "=", p.id),
 );
 
-const allUsers = query((db) =>
+const allUsers = query((db, p: { isOperator: number }) =>
   db
     .selectFrom("dashboard_user")
     .select(["id", "public_id", "name", "totp_secret", "factors_ended_at", "created_at", "disabled_at"])
+    .where("is_operator", "=", p.isOperator)
     .orderBy("sign_in_name"),
 );
 
@@ -164,7 +196,7 @@ const updateDisabled = uncachedWrite((db, p: { id: number; disabledAt: number | 
 );
 
 const insert = uncachedWrite(
-  (db, p: { publicId: string; name: string; signInName: string; password: string; now: number }) =>
+  (db, p: { publicId: string; name: string; signInName: string; password: string; now: number; isOperator: number }) =>
     db
       .insertInto("dashboard_user")
       .values({
@@ -173,6 +205,7 @@ const insert = uncachedWrite(
         sign_in_name: p.signInName,
         password: p.password,
         created_at: p.now,
+        is_operator: p.isOperator,
       })
       .returning(["id", "public_id"]),
 );
@@ -185,14 +218,33 @@ const upsertRole = uncachedWrite((db, p: { userId: number; clinicId: number; rol
 );
 
 const memberships = query((db, p: { userId: number }) =>
-  db
-    .selectFrom("dashboard_user_clinic as membership")
-    .innerJoin("clinic", "clinic.id", "membership.clinic_id")
-    .leftJoin("clinic_settings as settings", "settings.clinic_id", "clinic.id")
-    .select(["membership.clinic_id", "clinic.fp", "clinic.name", "membership.role"])
-    .select(["clinic.suspended_at", "settings.language", "settings.time_zone", confirms.as("confirms")])
-    .select(["settings.not_run_hours", "settings.viewer_template", "settings.units"])
+  openClinics(db)
+    .innerJoin("dashboard_user_clinic as membership", "membership.clinic_id", "clinic.id")
+    .select("membership.role")
     .where("membership.user_id", "=", p.userId)
     .orderBy("clinic.name")
     .orderBy("clinic.fp"),
 );
+
+const supported = query((db, p: { userId: number; now: number }) =>
+  openClinics(db)
+    .where("clinic.id", "in", (begun) =>
+      begun
+        .selectFrom("support_access")
+        .select("clinic_id")
+        .where("user_id", "=", p.userId)
+        .where("begins_at", "<=", p.now)
+        .where("ends_at", ">", p.now),
+    )
+    .orderBy("clinic.name")
+    .orderBy("clinic.fp"),
+);
+
+function openClinics(db: Kysely<Tables>) {
+  return db
+    .selectFrom("clinic")
+    .leftJoin("clinic_settings as settings", "settings.clinic_id", "clinic.id")
+    .select(["clinic.id as clinic_id", "clinic.fp", "clinic.name"])
+    .select(["clinic.suspended_at", "settings.language", "settings.time_zone", confirms.as("confirms")])
+    .select(["settings.not_run_hours", "settings.viewer_template", "settings.units"]);
+}

@@ -156,6 +156,32 @@ test("a user of the command line ends the set-up code of a running server", asyn
   expect(state).toBe("signed out");
 });
 
+test("an operator of the command line signs in at the console alone, and only while it is on", async () => {
+  const data = await dataWithClinic();
+  const added = await server("operators", "add", "--name", "ops", ...data);
+  expect(added).toEqual({ code: 0, stderr: "", stdout: expect.stringMatching(/^[\w-]{16,}\n$/) as string });
+  expect((await server("users", "list", "--json", ...data)).stdout.trim()).toBe("[]");
+  const signIn = async (address: string, at: string) => {
+    const response = await fetch(`${address}${at}/sign-in`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "sec-fetch-site": "same-origin" },
+      body: JSON.stringify({ name: "ops", password: added.stdout.trim() }),
+    });
+    return response.status;
+  };
+  const off = await run(...data);
+  expect(await signIn(off.address, "/operator/v1")).toBe(404);
+  expect(await signIn(off.address, "/clinic/v1")).toBe(401);
+  await off.stop();
+  const on = await run(...data, "--operator-console");
+  expect(await signIn(on.address, "/operator/v1")).toBe(200);
+  expect((await server("operators", "remove", "ops", ...data)).code).toBe(0);
+  expect(await signIn(on.address, "/operator/v1")).toBe(401);
+  await on.stop();
+  expect((await server("operators", "list", ...data)).stdout).toMatch(/disabled .*ops/);
+  expect(await server("operators", "remove", "nobody", ...data)).toMatchObject({ code: 1, stdout: "" });
+});
+
 test("clinics that the operator makes are listed, suspended and served again, and the audit has each command", async () => {
   const data = ["--data", join(temporaryFolder(), "data")];
   const made = await server("clinics", "create", "--name", " Example clinic ", ...data);

@@ -44,7 +44,7 @@ describe("the store", () => {
     const tables = [
       ...["control_explanation", "control_target", "control_value", "control_run", "control_series"],
       ...["control_name", "control_setting", "device_event"],
-      ...["lease", "destination_attempt", "destination_delivery", "destination"],
+      ...["support_access", "api_calls", "lease", "destination_attempt", "destination_delivery", "destination"],
       ...["clinic_event", "clinic_event_floor", "follow_up_event", "follow_up"],
       ...["own_profile", "mail_server", "report_link", "stock_movement", "interval_proposal"],
       ...["event_source", "study_charge", "imported_file", "file_import_refusal", "file_import_part", "file_import"],
@@ -87,6 +87,8 @@ describe("the store", () => {
       "clinic_reference_interval_set limits",
       ...["webhook old_secret", "webhook old_secret_ends_at", "webhook failing_since"],
       ...["webhook pause_code", "webhook paused_at", "heartbeat news", "heartbeat changes"],
+      ...["dashboard_user is_operator", "dashboard_session realm", "clinic studies_max"],
+      ...["heartbeat version", "heartbeat faulty_devices"],
     ];
     for (const index of ["study_of_order", "study_abnormal", "webhook_delivery_of_study", "webhook_delivery_of_record"])
       await other.run(`drop index ${index}`);

@@ -8,7 +8,7 @@ import { clinic, connection, patient, startServer, study } from "../harness.ts";
 
 const [ours, theirs] = [newFp("clinic"), newFp("clinic")];
 
-test("nobody reads a suspended clinic until it is served again, and its agents push meanwhile", async () => {
+test("nobody reads a suspended clinic until it is served again, and its agents keep their studies meanwhile", async () => {
   const dog = patient();
   const server = await startServer(
     clinic(ours),
@@ -41,8 +41,10 @@ test("nobody reads a suspended clinic until it is served again, and its agents p
   expect(await readAll()).toEqual(["CLINIC.SUSPENDED", 200, 200]);
   expect([await dashboard(ours), await dashboard(theirs)]).toEqual(["CLINIC.SUSPENDED", 200]);
   const sent = study({ patient_fp: dog.fp });
-  await server.push(agent, sent);
+  const outcome = { fp: sent.fp, outcome: "deferred", code: "CLINIC.SUSPENDED", values: [] };
+  expect(await server.push(agent, sent, { fp: "no study" })).toMatchObject([outcome, { outcome: "rejected" }]);
   expect(await suspend(null)).toBe(true);
+  expect(await server.push(agent, sent)).toMatchObject([{ fp: sent.fp, outcome: "filed" }]);
   expect(await readAll()).toEqual([200, 200, 200]);
   expect(await dashboard(ours)).toBe(200);
   expect((await user.call("GET", `/results/${sent.fp}`)).status).toBe(200);

@@ -2,6 +2,7 @@ import type { Permission } from "../../../server/http/auth/api-keys.ts";
 import { permissions } from "../../../server/http/auth/api-keys.ts";
 import { findClinic, revokeKey } from "../../../server/records/clinics/keys.ts";
 import { includesRole, type Role, roles } from "../../../server/dashboard/types/settings/session.ts";
+import { makeOperator } from "../../dashboard/harness.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { expect, test } from "vitest";
 import { asKey, asPage, type Route, routesOf, send, startTwoClinics } from "./two-clinics.ts";
@@ -10,14 +11,15 @@ import { asKey, asPage, type Route, routesOf, send, startTwoClinics } from "./tw
 // server and not in this table fails the test, and so does one that serves a caller whom the table does not name.
 
 /**
- * The proof that a route requires of its caller: nothing, the code of a form, a key with one of the permissions, any session, or
- * a role.
+ * The proof that a route requires of its caller: nothing, the code of a form, a key with one of the permissions, any session, the
+ * session of an operator, or a role.
  */
 type Demand =
   | "nothing"
   | "code"
   | readonly [header: "x-api-key" | "authorization", ...permissions: Permission[]]
   | "session"
+  | "operator"
   | Role;
 
 const patients = ["x-api-key", "clinic.patient.view"] as const;
@@ -106,6 +108,14 @@ const table: Readonly<Record<string, Demand>> = {
   "GET /r/:secret": "nothing",
   "POST /r/:secret": "nothing",
   "GET /r/:secret/:ticket/report.pdf": "nothing",
+  "GET /operator": "nothing",
+  "GET /operator/clinics/:clinic": "nothing",
+  "GET /operator/v1/session": "nothing",
+  "POST /operator/v1/sign-in": "code",
+  "POST /operator/v1/sign-out": "operator",
+  ...ofOperator(["GET clinics", "POST clinics", "GET clinics/:clinic", "GET meters.csv"]),
+  ...ofOperator(["suspend", "resume", "support", "erase"].map((command) => `POST clinics/:clinic/${command}`)),
+  ...ofOperator(["PUT clinics/:clinic/quota", "POST rollout", "POST rollout/stop"]),
   "GET /clinic/v1/session": "nothing",
   "GET /clinic/v1/authority.crt": "nothing",
   "POST /clinic/v1/set-up": "code",
@@ -202,6 +212,10 @@ function ofClinic(role: Role, routes: readonly string[]): Record<string, Role> {
   return Object.fromEntries(routes.map((route) => [route.replace(" ", " /clinic/v1/clinics/:clinic/"), role]));
 }
 
+function ofOperator(routes: readonly string[]): Record<string, "operator"> {
+  return Object.fromEntries(routes.map((route) => [route.replace(" ", " /operator/v1/"), "operator"]));
+}
+
 /** A HEAD request requires what its GET does, and so do the files of the pages. */
 function rowOf({ method, url }: Route): string {
   const files = url.replace(/^\/(assets|docs|sync\/docs)\/.*/, "/$1/*");
@@ -217,11 +231,14 @@ interface Caller {
   readonly role?: Role;
   /** Whether a session is active; a session of another clinic has no role here. */
   readonly session?: true;
+  /** Whether it is the session of an operator, which opens nothing of the dashboard. */
+  readonly operator?: true;
 }
 
 /** @returns the status of the refusal; null if the caller is served */
 function refusalOf(demand: Demand, caller: Caller): 401 | 403 | 404 | null {
   if (demand === "nothing" || demand === "code") return null;
+  if (demand === "operator") return caller.operator === true ? null : 401;
   if (demand === "session") return caller.session === true ? null : 401;
   if (typeof demand === "string") {
     if (caller.session !== true) return 401;
@@ -236,6 +253,7 @@ function refusalOf(demand: Demand, caller: Caller): 401 | 403 | 404 | null {
 async function callers(world: Awaited<ReturnType<typeof startTwoClinics>>): Promise<Caller[]> {
   const { server, ours, theirs } = world;
   const clinicId = (await findClinic(server.store, ours.fp))?.id ?? 0;
+  const operator = await makeOperator(server);
   const expired = await server.makeFreshKey(ours.fp, [...permissions], { expiresAt: server.clock.now + 1 });
   const revoked = await server.makeFreshKey(ours.fp, [...permissions], { name: "revoked" });
   const admin = await ours.admin.call<{ keys: { id: string; name: string }[] }>("GET", "/keys");
@@ -248,7 +266,16 @@ async function callers(world: Awaited<ReturnType<typeof startTwoClinics>>): Prom
   });
   return [
     { name: "nobody", headers: {} },
-    { name: "forged session", headers: { cookie: "vetwire=x", "sec-fetch-site": "same-origin" } },
+    { name: "forged session", headers: { cookie: "vetwire=x; vetwire-operator=x", "sec-fetch-site": "same-origin" } },
+    { name: "operator", headers: asPage(operator), operator: true },
+    {
+      name: "admin with the cookie of the dashboard at the console",
+      headers: asPage({ cookie: ours.admin.cookie.replace("vetwire=", "vetwire-operator=") }),
+    },
+    {
+      name: "operator with the cookie of the console at the dashboard",
+      headers: asPage({ cookie: operator.cookie.replace("vetwire-operator=", "vetwire=") }),
+    },
     { name: "unknown key", headers: asKey(`${ours.key.slice(0, -1)}${ours.key.endsWith("A") ? "B" : "A"}`) },
     { name: "expired key", headers: asKey(expired) },
     { name: "revoked key", headers: asKey(revoked) },
@@ -294,7 +321,9 @@ async function differences() {
   let refused = 0;
   for (const { method, url } of routes) {
     const demand = table[rowOf({ method, url })] ?? "nothing";
-    const path = url.replace(":clinic", ours.fp).replaceAll(/:\w+/g, newFp("cds"));
+    // A command of the operator on our clinic would end its users.
+    const clinicFp = url.startsWith("/operator/") ? newFp("clinic") : ours.fp;
+    const path = url.replace(":clinic", clinicFp).replaceAll(/:\w+/g, newFp("cds"));
     for (const caller of all) {
       const expected = refusalOf(demand, caller);
       if (expected === null && NOT_CALLED.test(url)) continue;

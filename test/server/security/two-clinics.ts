@@ -12,7 +12,7 @@ import { ownInterval } from "../../../shared/clinical/compare/own-interval.ts";
 import { findClinic } from "../../../server/records/clinics/keys.ts";
 import { storeProposal } from "../../../server/records/intervals/proposals.ts";
 import { type Role, roles } from "../../../server/dashboard/types/settings/session.ts";
-import { makeUser, type TestUser } from "../../dashboard/harness.ts";
+import { makeOperator, makeUser, type TestUser } from "../../dashboard/harness.ts";
 import { connection, patient, startServer, study, type TestServer } from "../harness.ts";
 import { controlRun, deviceEvent, pushQuality } from "../quality.ts";
 import { batch, event, item, soap } from "../records.ts";
@@ -78,6 +78,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
   ];
   const users = new Map<Role, TestUser>();
   for (const role of roles) users.set(role, await makeUser(server, role, fp));
+  const operator = await makeOperator(server);
   const admin = users.get("admin") ?? (await makeUser(server, "admin", fp));
   const made = async (path: string, body: object) =>
     (await admin.call<{ id?: string }>("POST", path, body)).body.id ?? "";
@@ -242,7 +243,7 @@ async function fill(server: TestServer, { marker, fp, animal, record, visit, vac
     pairVersion: (await list<{ version: string }>(`/patients/${animal.fp}/merge/${double.fp}`)).version,
     ownerVersion: (await list<{ owner: { version: string } }>(`/patients/${animal.fp}`)).owner.version,
   };
-  return { marker, fp, key, agentKey, users, admin, ids, named, pathTo };
+  return { marker, fp, key, agentKey, users, admin, operator, ids, named, pathTo };
 }
 
 /** Pushes a control, one whose sample nobody has named, and an event. */
@@ -287,7 +288,7 @@ async function makeKeyToLose(admin: TestUser, marker: string): Promise<void> {
 
 /** Headers of a caller at every door: a key as both headers take it, or the cookie of a session of a page. */
 export const asKey = (key: string) => ({ "x-api-key": key, authorization: `Bearer ${key}` });
-export const asPage = ({ cookie }: TestUser) => ({ cookie, "sec-fetch-site": "same-origin" });
+export const asPage = ({ cookie }: Pick<TestUser, "cookie">) => ({ cookie, "sec-fetch-site": "same-origin" });
 
 /** Sends a request of a route. A body goes along with each change. */
 export async function send(
@@ -304,7 +305,11 @@ export async function send(
 export const rowOf = ({ method, url }: Route) => `${method} ${url}`;
 
 /** The headers of a clinic's best caller at the door of a path. */
-export function headersAt(url: string, clinic: Pick<MarkedClinic, "admin" | "key">): Record<string, string> {
+export function headersAt(
+  url: string,
+  clinic: Pick<MarkedClinic, "admin" | "key" | "operator">,
+): Record<string, string> {
+  if (url.startsWith("/operator/")) return asPage(clinic.operator);
   return url.startsWith("/clinic/") ? asPage(clinic.admin) : asKey(clinic.key);
 }
 

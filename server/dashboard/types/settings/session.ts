@@ -6,6 +6,9 @@ import type { UnitChoice } from "../../../../shared/clinical/units/unit-choice.t
 /** A reader looks, a member of the staff also places results and writes records, an admin also manages users and keys. */
 export type Role = "admin" | "staff" | "reader";
 
+/** Pages with sessions of their own: the dashboard of the clinics, and the console of the server's operator. */
+export type Realm = "clinic" | "operator";
+
 /** The cookie of a user who reads results in other units than the clinic: a system, or `sent`. */
 export const UNITS_COOKIE = "vetwire-units";
 

@@ -1,5 +1,5 @@
 import { AS_SENT } from "../../../../shared/clinical/units/unit-choice.ts";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { markSeen } from "../../../../server/records/results/seen-studies.ts";
 import { countForMenu, readToday } from "../../../../server/records/alerts/today.ts";
 import { changeMark } from "../../../../server/records/changes/changes.ts";
@@ -7,7 +7,16 @@ import { insertUser } from "../../../../server/records/users/users.ts";
 import { findClinic } from "../../../../server/records/clinics/keys.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import type { PushedStudy } from "../../../../shared/api/study.ts";
-import { clinic, connection, importEntities, keyPermissions, patient, startServer, study } from "../../harness.ts";
+import {
+  clinic,
+  connection,
+  connectTo,
+  importEntities,
+  keyPermissions,
+  patient,
+  startServer,
+  study,
+} from "../../harness.ts";
 
 const ours = newFp("clinic");
 const theirs = newFp("clinic");
@@ -55,7 +64,18 @@ async function clinics() {
       now: server.clock.now,
     });
   const send = (...studies: PushedStudy[]) => server.push(key, ...studies);
-  return { store: server.store, clock: server.clock, clinicId, otherId, dog, send, ofDog, today, see };
+  return {
+    database: server.database,
+    store: server.store,
+    clock: server.clock,
+    clinicId,
+    otherId,
+    dog,
+    send,
+    ofDog,
+    today,
+    see,
+  };
 }
 
 describe("critical values", () => {
@@ -167,6 +187,20 @@ test("a conflict is listed until a user saw its study after it came", async () =
   ]);
   await see(sent.fp);
   expect((await today()).conflicts).toEqual([]);
+});
+
+test("a damaged study leaves its conflict on Today without its values, and all else as it is", async () => {
+  const { send, ofDog, today, database, clock } = await clinics();
+  const [damaged, other] = [ofDog(), ofDog()];
+  await send(damaged, other);
+  clock.now += HOUR_MS;
+  await send({ ...damaged, device_name: "Another device" });
+  const disk = await connectTo(database);
+  onTestFinished(() => disk.close());
+  await disk.run(`update study set results = replace(results, '1.1', '9.1') where fp = '${damaged.fp}'`);
+  const { conflicts, critical: listed } = await today();
+  expect(conflicts).toMatchObject([{ fp: damaged.fp, study: null }]);
+  expect(listed.map(({ fp }) => fp)).toEqual([other.fp]);
 });
 
 test("the newest 20 results come first by their receipt", async () => {

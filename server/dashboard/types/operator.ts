@@ -1,0 +1,123 @@
+// The operator's console: states and counts of the clinics, never a record of one.
+
+/** What a clinic needs of the operator, the worst first. */
+export const CLINIC_STATES = ["silent", "errors", "behind", "no PC", "well", "suspended"] as const;
+export type ClinicState = (typeof CLINIC_STATES)[number];
+
+/** A clinic in the list. */
+export interface HostedClinic {
+  fp: string;
+  name: string;
+  state: ClinicState;
+  suspended_at: string | null;
+  pcs: { total: number; connected: number; behind: number };
+  /** The last heartbeat of any PC; null before the first. */
+  last_seen_at: string | null;
+  /** The oldest version of its PCs; null if none reports one. */
+  version: string | null;
+  /** Studies that arrived since midnight UTC. */
+  results_today: number;
+  /** Studies that it may store; null for the limit of the server. */
+  studies_max: number | null;
+}
+
+/** Sums of all clinics. */
+export interface HostedSums {
+  clinics: number;
+  /** Clinics by their state. */
+  states: Record<ClinicState, number>;
+  pcs: number;
+  connected: number;
+  results_today: number;
+  /** The newest release of the agent on this server; null without one. */
+  newest_version: string | null;
+  /** PCs with an older version than it. */
+  behind: number;
+  /** Clinics with a roll-out that is not over. */
+  updating: number;
+  /** The last backup of the server, which has all clinics; null if it knows of none. */
+  last_backup_at: string | null;
+}
+
+/** The response to `GET /operator/v1/clinics`. */
+export interface HostedClinics {
+  clinics: HostedClinic[];
+  page: number;
+  page_size: number;
+  /** Clinics that the search and the state leave. */
+  total: number;
+  has_more: boolean;
+  sums: HostedSums;
+}
+
+/** A PC of a clinic. Its name is the clinic's, so it has none here. */
+export interface HostedPc {
+  version: string | null;
+  is: "never heard" | "running" | "silent";
+  last_seen_at: string | null;
+  devices: number;
+  /** Devices with a fault, or whose messages are not understood. */
+  devices_with_faults: number;
+  queue: number;
+  /** When the oldest of the queue was made; null for an empty queue. */
+  queue_oldest_at: string | null;
+}
+
+/** The response to `GET /operator/v1/clinics/:clinic`. */
+export interface HostedClinicPage {
+  clinic: Pick<HostedClinic, "fp" | "name" | "suspended_at" | "studies_max">;
+  pcs: HostedPc[];
+  meters: Meters;
+  looks: SupportLook[];
+  /** Owners whose data only this clinic has. */
+  owners: number;
+}
+
+/** What a clinic uses. */
+export interface Meters {
+  studies: number;
+  studies_this_month: number;
+  devices: number;
+  api_calls_this_month: number;
+  /** Bytes of results and pictures. */
+  storage_bytes: number;
+}
+
+/** A look of an operator into the clinic. */
+export interface SupportLook {
+  by: string;
+  reason: string;
+  begins_at: string;
+  ends_at: string;
+}
+
+/** The body of `POST /operator/v1/clinics`. */
+export interface NewClinicBody {
+  name: string;
+  /** The name with which its first admin signs in. */
+  admin: string;
+}
+
+/** The response to it. */
+export interface NewClinicAnswer {
+  fp: string;
+  admin: string;
+  /** Shown once. */
+  password: string;
+}
+
+/** Characters of the reason of a look. */
+export const REASON_CHARS = { min: 10, max: 200 } as const;
+
+/** The response to `POST /operator/v1/clinics/:clinic/erase`. */
+export interface ErasedBatch {
+  /** Owners whose data this request erased. */
+  erased: number;
+  /** Owners that are left. */
+  left: number;
+}
+
+/** The response to `POST /operator/v1/rollout`. */
+export interface BegunRollouts {
+  clinics: number;
+}

@@ -1,0 +1,99 @@
+import type { FastifyInstance } from "fastify";
+import { Type } from "typebox";
+import { textForm } from "../../shared/schema/text-form.ts";
+import { Nullable } from "../../shared/schema/schema.ts";
+import { userOf } from "../dashboard/auth/guard.ts";
+import { startSession } from "../dashboard/auth/session-cookie.ts";
+import { bodyReader } from "../dashboard/body.ts";
+import { refuse } from "../dashboard/refuse.ts";
+import { type ErasedBatch, REASON_CHARS } from "../dashboard/types/operator.ts";
+import { refusal } from "../dashboard/types/refusals.ts";
+import { auditCommand } from "../records/audit/audit.ts";
+import { setStudiesMax, setSuspended } from "../records/clinics/clinics.ts";
+import { countOwnOwners, eraseOwners } from "../records/hosting/erase-clinic.ts";
+import { beginLook } from "../records/hosting/support.ts";
+import { findUser } from "../records/users/users.ts";
+import type { OperatorContext } from "./context.ts";
+import { clinicIn, operatorOf } from "./guard.ts";
+
+// The commands of the operator on one clinic. The audit of the clinic has each.
+
+const quotaBody = bodyReader({ studies_max: Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })) });
+
+const supportBody = bodyReader({
+  reason: Type.String({
+    minLength: REASON_CHARS.min,
+    maxLength: REASON_CHARS.max,
+    pattern: textForm("\\S", "text that is not blank"),
+  }),
+});
+
+const eraseBody = bodyReader({ name: Type.String({ maxLength: 200 }) });
+
+const access = "signed in";
+const CLINIC = "/operator/v1/clinics/:clinic";
+
+export function commandRoutes(app: FastifyInstance, context: OperatorContext): void {
+  stateRoutes(app, context);
+  supportRoute(app, context);
+  eraseRoute(app, context);
+}
+
+function stateRoutes(app: FastifyInstance, { store, now }: OperatorContext): void {
+  for (const [command, isSuspended] of [
+    ["suspend", true],
+    ["resume", false],
+  ] as const) {
+    app.post(`${CLINIC}/${command}`, { config: { access } }, async (request) => {
+      await store.transaction(async (session) => {
+        const { id, fp } = await clinicIn(session, request);
+        await setSuspended(session, fp, isSuspended ? now() : null);
+        await auditCommand(session, `clinics ${command}`, [fp], operatorOf(request, now(), id));
+      });
+      return {};
+    });
+  }
+  app.put(`${CLINIC}/quota`, { config: { access } }, async (request) => {
+    const { studies_max: max } = quotaBody(request.body);
+    await store.transaction(async (session) => {
+      const { id, fp } = await clinicIn(session, request);
+      await setStudiesMax(session, id, max);
+      await auditCommand(session, `clinics quota ${max ?? "none"}`, [fp], operatorOf(request, now(), id));
+    });
+    return {};
+  });
+}
+
+/** Opens the dashboard of a clinic to the operator, as a reader and for an hour. Its data goes over the dashboard alone. */
+function supportRoute(app: FastifyInstance, context: OperatorContext): void {
+  const { store, now } = context;
+  app.post(`${CLINIC}/support`, { config: { access } }, async (request, reply) => {
+    const { reason } = supportBody(request.body);
+    const operator = userOf(request);
+    await store.transaction(async (session) => {
+      const clinic = await clinicIn(session, request);
+      if (clinic.suspended_at !== null) refuse(refusal("CLINIC.IS_SUSPENDED"));
+      await beginLook(session, { clinic, operator, reason: reason.trim(), now: now() });
+    });
+    const user = await findUser(store, operator.userId);
+    if (user === undefined) throw new Error("expected the operator of a session, got none");
+    // The session of the console goes on beside the new one of the dashboard.
+    request.context.signedIn = null;
+    await startSession(context, { request, reply, user });
+    return {};
+  });
+}
+
+/** Erases the owners of a suspended clinic, some in each request, until none is left. */
+function eraseRoute(app: FastifyInstance, { store, now, oldestBackup }: OperatorContext): void {
+  app.post(`${CLINIC}/erase`, { config: { access } }, async (request): Promise<ErasedBatch> => {
+    const { name } = eraseBody(request.body);
+    const clinic = await clinicIn(store, request);
+    if (clinic.suspended_at === null) refuse(refusal("CLINIC.IS_SERVED"));
+    if (clinic.name !== name.trim()) refuse(refusal("CLINIC.OTHER_NAME"));
+    const actor = operatorOf(request, now(), clinic.id);
+    const erased = await eraseOwners(store, { clinic, actor, oldestBackup: oldestBackup() });
+    if (erased === null) refuse(refusal("OWNER.IMPORTING"));
+    return { erased, left: await countOwnOwners(store, clinic.id) };
+  });
+}

@@ -1,0 +1,69 @@
+import { useEffect } from "preact/hooks";
+import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from "preact-iso";
+import { usePageTitle } from "../app/page-title.ts";
+import { lazy } from "../lazy.tsx";
+import { Problem } from "../resource.tsx";
+import { refreshSession, session, signOut } from "../session.ts";
+import { language, translations } from "../text.ts";
+import { useAction } from "../ui/form/use-action.ts";
+import { Header } from "../ui/header/header.tsx";
+
+// The frame of the operator's console: the sign-in, the header and the screens.
+
+const SignIn = lazy(async () => (await import("../screens/account/sign-in.tsx")).SignIn);
+const Clinics = lazy(async () => (await import("./clinics.tsx")).Clinics);
+const Clinic = lazy(async () => (await import("./clinic.tsx")).Clinic);
+
+export function App() {
+  usePageTitle();
+  const start = useAction();
+  useEffect(() => void start.run(refreshSession), []);
+  const state = session.value;
+  return (
+    <LocationProvider scope="/operator" key={language.value}>
+      <ErrorBoundary>
+        {state === undefined ? (
+          start.error !== undefined && (
+            <main class="alone">
+              <h1>Vetwire</h1>
+              <Problem error={start.error} retry={start.retry} />
+            </main>
+          )
+        ) : state.state === "signed in" ? (
+          <SignedIn name={state.user.name} />
+        ) : (
+          <SignIn state={{ state: "signed out" }} />
+        )}
+      </ErrorBoundary>
+    </LocationProvider>
+  );
+}
+
+function SignedIn({ name }: { name: string }) {
+  const { path } = useLocation();
+  useEffect(() => {
+    document.getElementById("main")?.focus({ preventScroll: true });
+    window.scrollTo(0, 0);
+  }, [path]);
+  return (
+    <div class="frame">
+      <Header home="/operator" screens={[{ href: "/operator", name: t("clinics") }]} user={name} place={t("operator")}>
+        <button type="button" onClick={() => void signOut()}>
+          {t("signOut")}
+        </button>
+      </Header>
+      <main id="main" tabIndex={-1}>
+        <Router>
+          <Route path="/operator" component={Clinics} />
+          <Route path="/operator/clinics/:fp" component={Clinic} />
+        </Router>
+      </main>
+    </div>
+  );
+}
+
+const t = translations({
+  clinics: ["Clinics", "Klinikler"],
+  operator: ["Operator", "İşletici"],
+  signOut: ["Sign out", "Oturumu kapat"],
+});

@@ -1,0 +1,199 @@
+import { useState } from "preact/hooks";
+import type { HostedClinicPage, HostedPc } from "../../dashboard/types/operator.ts";
+import { Loaded, useResource } from "../resource.tsx";
+import { ago, dateTime, locale, translations } from "../text.ts";
+import { DataTable } from "../ui/list/data-table.tsx";
+import { Facts } from "../ui/status/facts.tsx";
+import { State } from "../ui/status/status-card.tsx";
+import { ClinicCommand, type Command } from "./commands.tsx";
+import { SupportDialog } from "./support.tsx";
+import "./operator.css";
+
+/** One clinic: its PCs, what it uses, who looked into it, and what the operator can do. */
+export function Clinic({ fp }: { fp: string }) {
+  const page = useResource<HostedClinicPage>(`/clinics/${fp}`, "");
+  const [command, setCommand] = useState<Command | "support" | null>(null);
+  const close = () => {
+    setCommand(null);
+    void page.reload();
+  };
+  return (
+    <Loaded of={page}>
+      {({ clinic, pcs, meters, looks, owners }) => (
+        <>
+          <div class="page-head">
+            <div>
+              <h1>{clinic.name}</h1>
+              <p>
+                {clinic.suspended_at === null ? t("served") : t("suspended", { time: dateTime(clinic.suspended_at) })}
+              </p>
+            </div>
+            <p class="actions">
+              {clinic.suspended_at === null ? (
+                <>
+                  <Act of="suspend" choose={setCommand} />
+                  <button type="button" class="primary" onClick={() => setCommand("support")}>
+                    {t("support")}
+                  </button>
+                </>
+              ) : (
+                <button type="button" class="primary" onClick={() => setCommand("resume")}>
+                  {t("resume")}
+                </button>
+              )}
+            </p>
+          </div>
+          <Pcs of={pcs} />
+          <h2>{t("usage")}</h2>
+          <div class="card">
+            <Facts
+              of={[
+                [t("studies"), t("studiesOf", { all: meters.studies, month: meters.studies_this_month })],
+                [t("quota"), clinic.studies_max ?? t("noQuota")],
+                [t("devices"), meters.devices],
+                [t("calls"), meters.api_calls_this_month],
+                [t("storage"), megabytes(meters.storage_bytes)],
+              ]}
+            />
+            <p class="actions">
+              <Act of="quota" choose={setCommand} />
+            </p>
+          </div>
+          <Looks of={looks} />
+          <h2>{t("leaving")}</h2>
+          <div class="card">
+            <p>{t("export")}</p>
+            <p class="operator-command">
+              <code>{`vetwire server export clinic.ndjson --clinic ${clinic.fp}`}</code>
+            </p>
+            <p>{t("owners", { count: owners })}</p>
+            {clinic.suspended_at !== null && owners > 0 && <Act of="erase" choose={setCommand} />}
+          </div>
+          {command === "support" && <SupportDialog clinic={clinic} close={close} />}
+          {command !== null && command !== "support" && <ClinicCommand of={command} clinic={clinic} close={close} />}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function Act({ of: command, choose }: { of: Command; choose: (command: Command) => void }) {
+  return (
+    <button type="button" class={command === "erase" ? "danger" : undefined} onClick={() => choose(command)}>
+      {t(command)}
+    </button>
+  );
+}
+
+function Pcs({ of: pcs }: { of: readonly HostedPc[] }) {
+  const columns = [
+    t("pc"),
+    t("state"),
+    [t("version"), "labelled"],
+    [t("devices"), "labelled"],
+    [t("queue"), "labelled"],
+  ] as const;
+  return (
+    <>
+      <h2>{t("pcs")}</h2>
+      {pcs.length === 0 ? (
+        <p class="quiet">{t("noPc")}</p>
+      ) : (
+        <div class="card flush">
+          <DataTable label={t("pcs")} class="cards" columns={columns}>
+            {pcs.map((pc, index) => (
+              <tr key={index}>
+                <th scope="row">{t("pcNumber", { number: index + 1 })}</th>
+                <td>
+                  <State tone={pc.is === "running" ? "good" : "bad"}>
+                    {pc.last_seen_at === null
+                      ? t("neverHeard")
+                      : t(pc.is === "running" ? "running" : "silent", { time: ago(pc.last_seen_at) })}
+                  </State>
+                </td>
+                <td>{pc.version ?? "–"}</td>
+                <td>
+                  {pc.devices_with_faults === 0
+                    ? pc.devices
+                    : t("faults", { all: pc.devices, count: pc.devices_with_faults })}
+                </td>
+                <td>
+                  {pc.queue_oldest_at === null
+                    ? pc.queue
+                    : t("waiting", { count: pc.queue, time: ago(pc.queue_oldest_at) })}
+                </td>
+              </tr>
+            ))}
+          </DataTable>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Looks({ of: looks }: { of: HostedClinicPage["looks"] }) {
+  return (
+    <>
+      <h2>{t("looks")}</h2>
+      {looks.length === 0 ? (
+        <p class="quiet">{t("noLook")}</p>
+      ) : (
+        <ul>
+          {looks.map(({ by, reason, begins_at }) => (
+            <li key={begins_at}>
+              {dateTime(begins_at)} · {by}: {reason}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function megabytes(bytes: number): string {
+  const format = new Intl.NumberFormat(locale(), { maximumFractionDigits: 1 });
+  return `${format.format(bytes / 1e6)} MB`;
+}
+
+const t = translations({
+  served: ["This clinic is served.", "Bu kliniğe hizmet veriliyor."],
+  suspended: [
+    "Suspended since {time}. Its data stays, and its PCs wait.",
+    "{time} tarihinden beri askıda. Verileri duruyor, bilgisayarları bekliyor.",
+  ],
+  suspend: ["Suspend…", "Askıya al…"],
+  resume: ["Serve again…", "Yeniden aç…"],
+  support: ["Support…", "Destek…"],
+  quota: ["Limit of studies", "Çalışma sınırı"],
+  erase: ["Erase the owners…", "Sahipleri sil…"],
+  usage: ["Usage", "Kullanım"],
+  studies: ["Studies", "Çalışmalar"],
+  studiesOf: ["{all}, {month} this month", "{all}, bu ay {month}"],
+  noQuota: ["that of the server", "sunucunun sınırı"],
+  devices: ["Devices", "Cihazlar"],
+  calls: ["API calls this month", "Bu ayki API çağrıları"],
+  storage: ["Results and pictures", "Sonuçlar ve görüntüler"],
+  leaving: ["When the clinic leaves", "Klinik ayrıldığında"],
+  export: [
+    "The export has all of the clinic, so it is made on the server's machine and not by this page:",
+    "Dışa aktarımda kliniğin her şeyi bulunur; bu yüzden bu sayfada değil, sunucunun makinesinde yapılır:",
+  ],
+  owners: [
+    "{count} {count|owner is|owners are} known to this clinic alone. Erasing removes their names and contacts once the clinic is suspended; animals and studies stay under a number.",
+    "{count} sahip yalnızca bu klinikte kayıtlı. Klinik askıdayken silme, adlarını ve iletişim bilgilerini kaldırır; hayvanlar ve çalışmalar bir numara altında kalır.",
+  ],
+  pcs: ["Clinic PCs", "Klinik bilgisayarları"],
+  noPc: ["No PC is paired yet.", "Henüz eşleştirilmiş bilgisayar yok."],
+  pc: ["PC", "Bilgisayar"],
+  pcNumber: ["PC {number}", "Bilgisayar {number}"],
+  state: ["State", "Durum"],
+  version: ["Version", "Sürüm"],
+  queue: ["Waiting to be sent", "Gönderilmeyi bekleyen"],
+  neverHeard: ["never heard", "hiç haber yok"],
+  running: ["connected, heard {time}", "bağlı, son haber {time}"],
+  silent: ["silent, last heard {time}", "sessiz, son haber {time}"],
+  faults: ["{all}, {count} with a fault", "{all}, {count} arızalı"],
+  waiting: ["{count}, the oldest {time}", "{count}, en eskisi {time}"],
+  looks: ["Looks into the clinic", "Kliniğe bakışlar"],
+  noLook: ["Nobody looked into this clinic.", "Bu kliniğe kimse bakmadı."],
+});

@@ -1,0 +1,221 @@
+import { useLocation } from "preact-iso";
+import { useEffect, useState } from "preact/hooks";
+import {
+  CLINIC_STATES,
+  type ClinicState,
+  type HostedClinic,
+  type HostedClinics,
+  type HostedSums,
+} from "../../dashboard/types/operator.ts";
+import { Empty, Loaded, useResource } from "../resource.tsx";
+import { dateTime, translations } from "../text.ts";
+import { Field } from "../ui/form/field.tsx";
+import { DataTable } from "../ui/list/data-table.tsx";
+import { Pager } from "../ui/list/pager.tsx";
+import { Icon } from "../ui/status/icon.tsx";
+import { NewClinicDialog } from "./new-clinic.tsx";
+import { needsOperator, StateOf, stateName } from "./state.tsx";
+import { Rollout } from "./rollout.tsx";
+import { SupportDialog } from "./support.tsx";
+import "../ui/list/list-bar.css";
+import "./operator.css";
+
+const TYPING_MS = 250;
+const REFRESH_MS = 30_000;
+
+/** All clinics, those that need the operator first. The address holds the search. */
+export function Clinics() {
+  const { query, route } = useLocation();
+  const { search = "", state = "", page = "1" } = query;
+  const [isNew, setNew] = useState(false);
+  const [supported, setSupported] = useState<HostedClinic | null>(null);
+  const asked = new URLSearchParams({ search, page, ...(state !== "" && { state }) });
+  const list = useResource<HostedClinics>(`/clinics?${asked}`, "");
+  useEffect(() => {
+    const timer = setInterval(() => void list.reload(), REFRESH_MS);
+    return () => clearInterval(timer);
+  }, [search, state, page]);
+  const show = (changes: Partial<Record<"search" | "state" | "page", string>>) => {
+    const next = { search, state, page: "1", ...changes };
+    const kept = Object.entries(next).filter(([key, value]) => value !== "" && !(key === "page" && value === "1"));
+    route(`/operator${kept.length === 0 ? "" : `?${new URLSearchParams(kept)}`}`, true);
+  };
+  return (
+    <>
+      <div class="page-head">
+        <div>
+          <h1>{t("clinics")}</h1>
+          <p>{t("countsAlone")}</p>
+        </div>
+        <p class="actions">
+          <a class="button" href="/operator/v1/meters.csv" download>
+            {t("meters")}
+          </a>
+          <button type="button" class="primary" onClick={() => setNew(true)}>
+            <Icon of="add" /> {t("newClinic")}
+          </button>
+        </p>
+      </div>
+      <Loaded of={list}>
+        {({ clinics, sums, total, page: shown, page_size, has_more }) => (
+          <>
+            <Sums of={sums} />
+            <Filters search={search} state={state} sums={sums} show={show} />
+            {total === 0 ? (
+              <Empty title={sums.clinics === 0 ? t("none") : t("noneFound")}>
+                {sums.clinics === 0 && t("noneNext")}
+              </Empty>
+            ) : (
+              <div class="card flush">
+                <Table clinics={clinics} support={setSupported} />
+                <p class="card-foot">{t("foot")}</p>
+              </div>
+            )}
+            <Pager of={{ page: shown, page_size, total, has_more }} open={(next) => show({ page: String(next) })} />
+            {sums.newest_version !== null && <Rollout of={sums} version={sums.newest_version} reload={list.reload} />}
+          </>
+        )}
+      </Loaded>
+      {isNew && <NewClinicDialog close={() => setNew(false)} made={list.reload} />}
+      {supported !== null && <SupportDialog clinic={supported} close={() => setSupported(null)} />}
+    </>
+  );
+}
+
+function Sums({ of: sums }: { of: HostedSums }) {
+  const due = needsOperator.reduce((count, state) => count + sums.states[state], 0);
+  const current = sums.pcs - sums.behind;
+  return (
+    <dl class="kpi" aria-label={t("sums")}>
+      {[
+        [t("needYou"), t("of", { count: due, all: sums.clinics })],
+        [t("connected"), t("of", { count: sums.connected, all: sums.pcs })],
+        [t("resultsToday"), sums.results_today],
+        ...(sums.newest_version === null
+          ? []
+          : [[t("onVersion", { version: sums.newest_version }), t("of", { count: current, all: sums.pcs })]]),
+        [t("backup"), sums.last_backup_at === null ? t("noBackup") : dateTime(sums.last_backup_at)],
+      ].map(([name, value]) => (
+        <div class="card" key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+interface FilterProps {
+  readonly search: string;
+  readonly state: string;
+  readonly sums: HostedSums;
+  readonly show: (changes: { search?: string; state?: string }) => void;
+}
+
+function Filters({ search, state, sums, show }: FilterProps) {
+  const [typed, setTyped] = useState(search);
+  useEffect(() => {
+    if (typed === search) return;
+    const timer = setTimeout(() => show({ search: typed }), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  const chosen = CLINIC_STATES.filter((each: ClinicState) => sums.states[each] > 0 || each === state);
+  return (
+    <search aria-label={t("find")}>
+      <div class="list-bar">
+        <Field label={t("find")}>
+          <input
+            type="search"
+            maxLength={100}
+            value={typed}
+            onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+          />
+        </Field>
+      </div>
+      <p class="operator-states">
+        {chosen.map((each) => (
+          <button
+            key={each}
+            type="button"
+            class="chip"
+            aria-pressed={each === state}
+            onClick={() => show({ state: each === state ? "" : each })}
+          >
+            {stateName(each)} {sums.states[each]}
+          </button>
+        ))}
+      </p>
+    </search>
+  );
+}
+
+function Table({ clinics, support }: { clinics: readonly HostedClinic[]; support: (clinic: HostedClinic) => void }) {
+  return (
+    <DataTable
+      label={t("clinics")}
+      class="cards"
+      columns={[
+        t("clinic"),
+        t("state"),
+        [t("pcs"), "number labelled"],
+        [t("resultsToday"), "number labelled"],
+        [t("version"), "labelled"],
+        t("actions"),
+      ]}
+    >
+      {clinics.map((clinic) => (
+        <tr key={clinic.fp}>
+          <th scope="row">
+            <a href={`/operator/clinics/${clinic.fp}`}>{clinic.name}</a>
+          </th>
+          <td>
+            <StateOf clinic={clinic} />
+          </td>
+          <td class="number">{t("of", { count: clinic.pcs.connected, all: clinic.pcs.total })}</td>
+          <td class="number">{clinic.results_today}</td>
+          <td>{clinic.version ?? "–"}</td>
+          <td>
+            {clinic.suspended_at === null && (
+              <button type="button" aria-label={t("supportOf", { name: clinic.name })} onClick={() => support(clinic)}>
+                {t("support")}
+              </button>
+            )}
+          </td>
+        </tr>
+      ))}
+    </DataTable>
+  );
+}
+
+const t = translations({
+  clinics: ["Clinics", "Klinikler"],
+  countsAlone: [
+    "You see states and counts here, never results.",
+    "Burada durumları ve sayıları görürsünüz, sonuçları asla.",
+  ],
+  meters: ["Usage as CSV", "Kullanım (CSV)"],
+  newClinic: ["New clinic", "Yeni klinik"],
+  sums: ["All clinics", "Tüm klinikler"],
+  of: ["{count} of {all}", "{count} / {all}"],
+  needYou: ["need you", "sizi bekleyen klinik"],
+  connected: ["clinic PCs connected", "bağlı klinik bilgisayarı"],
+  resultsToday: ["Results today", "Bugünkü sonuçlar"],
+  onVersion: ["PCs on version {version}", "{version} sürümündeki bilgisayarlar"],
+  backup: ["Last backup of the server", "Sunucunun son yedeği"],
+  noBackup: ["none", "yok"],
+  find: ["Find a clinic", "Klinik bul"],
+  none: ["There is no clinic yet", "Henüz klinik yok"],
+  noneNext: ["Make one with New clinic.", "Yeni klinik düğmesiyle bir tane oluşturun."],
+  noneFound: ["No clinic fits", "Uyan klinik yok"],
+  clinic: ["Clinic", "Klinik"],
+  state: ["State", "Durum"],
+  pcs: ["PCs", "Bilgisayarlar"],
+  version: ["Version", "Sürüm"],
+  actions: ["Actions", "İşlemler"],
+  support: ["Support…", "Destek…"],
+  supportOf: ["Support of {name}…", "{name} için destek…"],
+  foot: [
+    "Support opens a clinic for an hour, with a reason that the clinic reads in its audit. Suspending keeps its data and its PCs waiting.",
+    "Destek, kliniğin denetim kaydında okuduğu bir gerekçeyle kliniği bir saatliğine açar. Askıya alma, verileri korur ve bilgisayarları bekletir.",
+  ],
+});

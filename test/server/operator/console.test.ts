@@ -1,0 +1,200 @@
+import { expect, test } from "vitest";
+import type {
+  ErasedBatch,
+  HostedClinicPage,
+  HostedClinics,
+  NewClinicAnswer,
+} from "../../../server/dashboard/types/operator.ts";
+import { givePassword, makeOperator, makeUser } from "../../dashboard/harness.ts";
+import { newFp } from "../../../shared/api/fp.ts";
+import { clinic, connection, noon, patient, startServer, study } from "../harness.ts";
+
+// The operator's console over its own API: who comes in, what is counted, and what each command does to a clinic.
+
+const [ours, theirs] = [newFp("clinic"), newFp("clinic")];
+
+const named = (fp: string, name: string) => ({ type: "clinic" as const, fp, name });
+
+const heartbeat = (version: string, more: object = {}) => ({ version, ...more });
+
+async function beat(server: Awaited<ReturnType<typeof startServer>>, key: string, body: object) {
+  const headers = { "x-api-key": key };
+  const sent = await server.app.inject({ method: "POST", url: "/agent/v1/heartbeat", headers, payload: body });
+  expect(sent.statusCode).toBe(200);
+}
+
+const agentOf = (server: Awaited<ReturnType<typeof startServer>>, fp: string) =>
+  server.makeFreshKey(fp, ["clinic.lab.ingest"], { type: "device" });
+
+test("an operator signs in at the console alone, and a user of a clinic at the dashboard alone", async () => {
+  const server = await startServer(clinic(ours));
+  const [operator, user] = [await makeOperator(server), await makeUser(server, "admin", ours)];
+  for (const { id } of [operator, user]) await givePassword(server, id, "ten letters");
+  const signIn = async (url: string, name: string, password = "ten letters") => {
+    const headers = { "sec-fetch-site": "same-origin" };
+    const { statusCode, cookies } = await server.app.inject({
+      method: "POST",
+      url,
+      headers,
+      payload: { name, password },
+    });
+    return [statusCode, ...cookies.flatMap(({ name: each }) => (each === "vetwire-browser" ? [] : [each]))];
+  };
+  expect(await signIn("/operator/v1/sign-in", operator.name)).toEqual([200, "vetwire-operator"]);
+  expect(await signIn("/operator/v1/sign-in", operator.name, "other words")).toEqual([401]);
+  expect(await signIn("/operator/v1/sign-in", user.name)).toEqual([401]);
+  expect(await signIn("/clinic/v1/sign-in", operator.name)).toEqual([401]);
+  expect(await signIn("/clinic/v1/sign-in", user.name)).toEqual([200, "vetwire"]);
+  expect((await operator.call("POST", "/sign-out", {})).status).toBe(200);
+  expect((await operator.call("GET", "/clinics")).status).toBe(401);
+});
+
+test("the list counts PCs, versions and the results of the day, and has the clinics first that need the operator", async () => {
+  const well = newFp("clinic");
+  const server = await startServer(named(ours, "Çankaya"), named(theirs, "Moda"), named(well, "Well"));
+  const operator = await makeOperator(server);
+  const [silent, faulty, good] = [
+    await agentOf(server, ours),
+    await agentOf(server, theirs),
+    await agentOf(server, well),
+  ];
+  await beat(server, silent, heartbeat("0.1.0"));
+  await server.push(silent, study(), study());
+  server.clock.now += 3_600_000;
+  const foreign = { id: "chem", foreign: { bytes: 3, protocol: null } };
+  await beat(server, faulty, heartbeat("0.2.0", { devices: [foreign, { id: "hema" }] }));
+  await beat(server, good, heartbeat("0.2.0"));
+  const list = async (query = "") => (await operator.call<HostedClinics>("GET", `/clinics${query}`)).body;
+  const all = await list();
+  expect(all.clinics.map(({ name, state }) => [name, state])).toEqual([
+    ["Çankaya", "silent"],
+    ["Moda", "errors"],
+    ["Well", "well"],
+  ]);
+  expect(all.clinics[0]).toMatchObject({
+    pcs: { total: 1, connected: 0, behind: 0 },
+    ...{ version: "0.1.0", results_today: 2, last_seen_at: new Date(noon).toISOString(), suspended_at: null },
+  });
+  expect(all.sums).toMatchObject({ clinics: 3, pcs: 3, connected: 2, results_today: 2, updating: 0 });
+  expect(all.sums.states).toEqual({ silent: 1, errors: 1, behind: 0, "no PC": 0, well: 1, suspended: 0 });
+  expect((await list("?search=nobody")).total).toBe(0);
+  expect((await list("?search=cank")).clinics).toMatchObject([{ fp: ours }]);
+  expect((await list("?state=errors")).clinics).toMatchObject([{ fp: theirs }]);
+  expect(await list("?page=2")).toMatchObject({ clinics: [], total: 3, has_more: false });
+  const page = (await operator.call<HostedClinicPage>("GET", `/clinics/${theirs}`)).body;
+  expect(page.pcs).toMatchObject([{ version: "0.2.0", is: "running", devices: 2, devices_with_faults: 1, queue: 0 }]);
+});
+
+test("a new clinic has an admin, who signs in with the password that the operator got once", async () => {
+  const server = await startServer();
+  const operator = await makeOperator(server);
+  const made = await operator.call<NewClinicAnswer>("POST", "/clinics", { name: " Moda Cat ", admin: "Ayşe" });
+  expect(made).toMatchObject({ status: 200, body: { admin: "Ayşe" } });
+  expect((await operator.call("POST", "/clinics", { name: "Other", admin: "ayşe" })).status).toBe(409);
+  const payload = { name: "ayşe", password: made.body.password };
+  const headers = { "sec-fetch-site": "same-origin" };
+  const signedIn = await server.app.inject({ method: "POST", url: "/clinic/v1/sign-in", headers, payload });
+  const cookie = signedIn.cookies.map(({ name, value }) => `${name}=${value}`).join("; ");
+  const state = await server.app.inject({ url: "/clinic/v1/session", headers: { cookie } });
+  expect(state.json()).toMatchObject({ clinics: [{ fp: made.body.fp, name: "Moda Cat", role: "admin" }] });
+  expect((await operator.call<HostedClinics>("GET", "/clinics")).body).toMatchObject({
+    clinics: [{ name: "Moda Cat", state: "no PC" }],
+    total: 1,
+  });
+});
+
+test("a suspended clinic keeps its data, its agent waits with its studies, and the clinic's audit names the operator", async () => {
+  const dog = patient();
+  const server = await startServer(clinic(ours), dog, connection(dog.fp, ours));
+  const [operator, user, key] = [
+    await makeOperator(server),
+    await makeUser(server, "admin", ours),
+    await agentOf(server, ours),
+  ];
+  const [before, during] = [study({ patient_fp: dog.fp }), study({ patient_fp: dog.fp })];
+  await server.push(key, before);
+  expect((await operator.call("POST", `/clinics/${ours}/suspend`, {})).status).toBe(200);
+  expect((await user.call("GET", "/results")).status).toBe(403);
+  expect(await server.push(key, during)).toMatchObject([{ outcome: "deferred", code: "CLINIC.SUSPENDED" }]);
+  expect((await operator.call<HostedClinics>("GET", "/clinics")).body.clinics).toMatchObject([{ state: "suspended" }]);
+  expect((await operator.call("POST", `/clinics/${ours}/resume`, {})).status).toBe(200);
+  expect(await server.push(key, during)).toMatchObject([{ outcome: "filed" }]);
+  for (const { fp } of [before, during]) expect((await user.call("GET", `/results/${fp}`)).status).toBe(200);
+  const { entries } = (await user.call<{ entries: object[] }>("GET", "/audit?text=clinics")).body;
+  expect(entries).toMatchObject([
+    { route: "clinics resume", user: operator.name },
+    { route: "clinics suspend", user: operator.name },
+  ]);
+  expect((await operator.call("POST", `/clinics/${theirs}/suspend`, {})).status).toBe(404);
+});
+
+test("a quota keeps studies beyond it with the agent, and the meters count studies, devices, calls and bytes", async () => {
+  const server = await startServer(named(ours, "=Ours"), named(theirs, "Theirs"));
+  const [operator, key] = [await makeOperator(server), await agentOf(server, ours)];
+  await beat(server, key, heartbeat("0.1.0", { devices: [{ id: "chem" }, { id: "hema" }] }));
+  expect((await operator.call("PUT", `/clinics/${ours}/quota`, { studies_max: 1 })).status).toBe(200);
+  const [first, second] = [study(), study()];
+  expect(await server.push(key, first)).toMatchObject([{ outcome: "unmatched" }]);
+  expect(await server.push(key, second)).toMatchObject([{ outcome: "deferred", code: "CLINIC.FULL" }]);
+  expect((await operator.call("PUT", `/clinics/${ours}/quota`, { studies_max: null })).status).toBe(200);
+  expect(await server.push(key, second)).toMatchObject([{ outcome: "unmatched" }]);
+  expect((await operator.call("PUT", `/clinics/${ours}/quota`, { studies_max: 0 })).status).toBe(400);
+  const { text, headers } = await operator.call("GET", "/meters.csv");
+  expect(headers["content-disposition"]).toBe('attachment; filename="meters-2026-11.csv"');
+  const [head, row, other] = text.split("\r\n");
+  expect(head).toBe("fp,name,studies,studies_this_month,devices,api_calls_this_month,storage_bytes");
+  expect(row).toMatch(new RegExp(`^${ours},'=Ours,2,2,2,\\d+,[1-9]\\d*$`));
+  expect(other).toBe(`${theirs},Theirs,0,0,0,0,0`);
+});
+
+test("an operator reads a clinic for an hour and only with a reason, which the clinic's audit has", async () => {
+  const server = await startServer(clinic(ours), clinic(theirs));
+  const [operator, admin] = [await makeOperator(server), await makeUser(server, "admin", ours)];
+  const support = (reason: unknown, fp = ours) => operator.call("POST", `/clinics/${fp}/support`, { reason });
+  for (const reason of ["", "too short", " ".repeat(20), 5]) expect((await support(reason)).status).toBe(400);
+  expect((await support("a clinic that is not here", newFp("clinic"))).status).toBe(404);
+  const opened = await support("ticket 7: results do not arrive");
+  expect(opened.status).toBe(200);
+  const [cookie = ""] = String(opened.headers["set-cookie"]).split(";");
+  expect(cookie).toMatch(/^vetwire=/);
+  const look = async (path: string, method: "GET" | "POST" = "GET", fp = ours) => {
+    const headers = { cookie, "sec-fetch-site": "same-origin" };
+    const url = `/clinic/v1/clinics/${fp}${path}`;
+    return (await server.app.inject({ method, url, headers, ...(method === "POST" && { payload: {} }) })).statusCode;
+  };
+  expect([await look("/results"), await look("/devices")]).toEqual([200, 200]);
+  expect([await look("/patients", "POST"), await look("/keys"), await look("/audit")]).toEqual([403, 403, 403]);
+  expect(await look("/results", "GET", theirs)).toBe(404);
+  expect((await operator.call("GET", "/clinics")).status).toBe(200);
+  const reason = "support: ticket 7: results do not arrive";
+  const audited = async (text: string) =>
+    (await admin.call<{ entries: object[] }>("GET", `/audit?text=${text}`)).body.entries;
+  expect(await audited("support")).toMatchObject([{ route: reason, user: operator.name, fp: ours }]);
+  await expect
+    .poll(() => audited("results"))
+    .toContainEqual(expect.objectContaining({ method: "GET", user: operator.name, status: 200 }));
+  const page = (await operator.call<HostedClinicPage>("GET", `/clinics/${ours}`)).body;
+  expect(page.looks).toMatchObject([{ by: operator.name, reason: "ticket 7: results do not arrive" }]);
+  server.clock.now += 3_600_000;
+  expect(await look("/results")).toBe(404);
+});
+
+test("the owners of a suspended clinic are erased, those of another clinic stay", async () => {
+  const [own, shared] = [patient(), patient()];
+  const server = await startServer(
+    ...[named(ours, "Ours"), clinic(theirs), own, shared],
+    ...[connection(own.fp, ours), connection(shared.fp, ours), connection(shared.fp, theirs)],
+  );
+  const [operator, admin] = [await makeOperator(server), await makeUser(server, "admin", ours)];
+  const owners = async () => (await operator.call<HostedClinicPage>("GET", `/clinics/${ours}`)).body.owners;
+  const erase = (name: string) => operator.call<ErasedBatch>("POST", `/clinics/${ours}/erase`, { name });
+  expect(await owners()).toBe(1);
+  expect((await erase("Ours")).text).toContain("CLINIC.IS_SERVED");
+  await operator.call("POST", `/clinics/${ours}/suspend`, {});
+  expect((await erase("Theirs")).text).toContain("CLINIC.OTHER_NAME");
+  expect(await erase("Ours")).toMatchObject({ status: 200, body: { erased: 1, left: 0 } });
+  expect(await owners()).toBe(0);
+  await operator.call("POST", `/clinics/${ours}/resume`, {});
+  const { entries } = (await admin.call<{ entries: { fp: string }[] }>("GET", "/audit?text=owner")).body;
+  expect(new Set(entries.map(({ fp }) => fp))).toEqual(new Set([own.owner_customer_fp]));
+});
