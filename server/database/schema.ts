@@ -360,7 +360,14 @@ export interface Tables {
     expires_at: number;
     address: string | null;
     browser: string | null;
+    /** The provider that signed the user in, and its session; null for a password. */
+    oidc_issuer: string | null;
+    oidc_sid: string | null;
   };
+  /** The user of a subject of a provider. */
+  oidc_identity: { issuer: string; subject: string; user_id: number };
+  /** Digests of sign-ins that ended and of logout tokens that were obeyed, until these expire by themselves. */
+  oidc_spent: { digest: string; ends_at: number };
   clinic_settings: {
     clinic_id: number;
     language: Language | null;

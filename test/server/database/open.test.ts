@@ -41,6 +41,7 @@ describe("the store", () => {
     await (await openStore(database)).close();
     const other = await connectTo(database);
     const tables = [
+      ...["oidc_identity", "oidc_spent"],
       ...["control_explanation", "control_target", "control_value", "control_run", "control_series"],
       ...["control_name", "control_setting", "device_event"],
       ...["lease", "destination_attempt", "destination_delivery", "destination"],
@@ -86,6 +87,7 @@ describe("the store", () => {
       "clinic_reference_interval_set limits",
       ...["webhook old_secret", "webhook old_secret_ends_at", "webhook failing_since"],
       ...["webhook pause_code", "webhook paused_at", "heartbeat news", "heartbeat changes"],
+      ...["dashboard_session oidc_issuer", "dashboard_session oidc_sid"],
     ];
     for (const index of ["study_of_order", "study_abnormal", "webhook_delivery_of_study", "webhook_delivery_of_record"])
       await other.run(`drop index ${index}`);
