@@ -1,3 +1,4 @@
+import { storedText } from "../../../shared/runtime/stored-text.ts";
 import type { Session } from "../../database/query.ts";
 import type { SignedInSubject } from "../../oidc/provider.ts";
 import { auditCommand } from "../../records/audit/audit.ts";
@@ -78,13 +79,12 @@ async function makeUser(
   now: number,
 ): Promise<StoredUser> {
   const clean =
-    name
-      .toWellFormed()
+    storedText(name)
       .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ")
       .trim() || subject;
   for (let number = 1; ; number += 1) {
     const suffix = number === 1 ? "" : ` (${number})`;
-    const chosen = clean.slice(0, NAME_CHARS_MAX - suffix.length) + suffix;
+    const chosen = storedText(clean.slice(0, NAME_CHARS_MAX - suffix.length)) + suffix;
     const made = await insertUser(session, { name: chosen, password: NO_PASSWORD, now });
     if (made === undefined) continue;
     await insertIdentity(session, { issuer, subject, user_id: made.id });
