@@ -27,7 +27,7 @@ export function guardedFetch(issuer: URL): (url: string, asked: Asked) => Promis
       if (addresses?.ok === false) throw new OidcFault("OIDC.UNREACHABLE", addresses.why.code);
       const response = await sendRequest(url.value, {
         ...{ method, signal, headers: Object.fromEntries(new Headers(headers)) },
-        ...(body !== undefined && body !== null && { body: Buffer.from(String(body)) }),
+        ...{ body: isForm(body) ? Buffer.from(body.toString()) : undefined },
         ...(addresses !== null && { addresses: addresses.value }),
       });
       const chunks: Buffer[] = [];
@@ -46,6 +46,11 @@ export function guardedFetch(issuer: URL): (url: string, asked: Asked) => Promis
       throw error instanceof OidcFault ? error : new OidcFault("OIDC.UNREACHABLE", nameOf(error));
     }
   };
+}
+
+/** The only kind of body that the libraries send. */
+function isForm(body: unknown): body is URLSearchParams | string {
+  return body instanceof URLSearchParams || typeof body === "string";
 }
 
 function nameOf(error: unknown): string {

@@ -1,4 +1,5 @@
 import type { JWTVerifyGetKey } from "jose";
+import type * as OpenidClient from "openid-client";
 import type { ClientAuth, Configuration, IDToken } from "openid-client";
 import { OidcFault } from "./faults.ts";
 import { faultOf } from "./fault-of.ts";
@@ -144,7 +145,7 @@ export class OidcProvider {
   }
 
   /** RFC 6749 §2.3.1 prefers the header, and a provider that names no way takes it (OpenID Connect Discovery §3). */
-  #authentication(client: typeof import("openid-client")): ClientAuth {
+  #authentication(client: typeof OpenidClient): ClientAuth {
     return (server, known, body, headers) => {
       const { token_endpoint_auth_methods_supported: ways = ["client_secret_basic"] } = server;
       const way = ways.includes("client_secret_basic") ? client.ClientSecretBasic : client.ClientSecretPost;

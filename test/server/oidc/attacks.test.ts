@@ -21,7 +21,7 @@ function withParameter(text: string, name: string, value: string | null): string
   const parameters = new URLSearchParams(query);
   if (value === null) parameters.delete(name);
   else parameters.set(name, value);
-  return `${start}?${parameters}`;
+  return `${start}?${parameters.toString()}`;
 }
 
 test("an answer with another state, without one, or of a sign-in in another browser signs nobody in", async () => {
@@ -146,8 +146,8 @@ test("a sign-in that the provider refuses is denied, and any other word of it na
   const query = await provider.visit(await visitor.start());
   const state = new URLSearchParams(query).get("state");
   const secret = "a-secret-in-an-error";
-  const broken = `?${new URLSearchParams({ error: secret, state: state ?? "", iss: provider.issuer })}`;
-  expect(await visitor.finish(broken)).toBe("OIDC.PROVIDER");
+  const broken = new URLSearchParams({ error: secret, state: state ?? "", iss: provider.issuer });
+  expect(await visitor.finish(`?${broken.toString()}`)).toBe("OIDC.PROVIDER");
   expect(server.log.join("\n")).not.toContain(secret);
 });
 
@@ -200,7 +200,10 @@ test("metadata of another issuer, a redirect, endless metadata and forbidden add
 test("metadata lead no request to another host of the local network", async () => {
   const { makeApp, browser, provider } = await startWithAyse();
   const asked: string[] = [];
-  const inner = await serve((path) => void asked.push(path) ?? null);
+  const inner = await serve((path) => {
+    asked.push(path);
+    return null;
+  });
   const metadata = (await (await fetch(`${provider.issuer}/.well-known/openid-configuration`)).json()) as object;
   const places = { token_endpoint: `${inner.url}/token`, jwks_uri: `${inner.url}/keys` };
   const leading = await serve(() => ({ ...metadata, issuer: leading.url, ...places }));
