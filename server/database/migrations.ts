@@ -1208,7 +1208,7 @@ const erasure = () => `
   alter table clinic_settings add column retention text;
 `;
 
-// Who signs in through a provider (OpenID Connect), the provider's session behind one of ours, and what is used once.
+// Users who sign in through a provider (OpenID Connect), the provider's sessions, and digests of what works once.
 const singleSignOn = ({ orderedText }: Engine) => `
   create table oidc_identity (
     issuer ${orderedText} not null,

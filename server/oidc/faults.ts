@@ -1,4 +1,4 @@
-// Why a sign-in through the provider failed: a code for programs. Whoever shows it has the words.
+// The reasons for which a sign-in through the provider fails, as codes. The words belong to the part that shows them.
 
 export type OidcCode =
   /** The provider did not answer, or an address rule forbids it. */

@@ -4,7 +4,7 @@ import { OidcFault } from "./faults.ts";
 // The logout token of the provider (OpenID Connect Back-Channel Logout 1.0 §2.6). A session ends by the rules of this file alone, since
 // anybody can send such a token.
 
-/** What the provider ended: one of its sessions, or all of a subject. */
+/** A logout at the provider: of one of its sessions, or of all of a subject. */
 export interface Logout {
   readonly issuer: string;
   readonly subject: string | null;

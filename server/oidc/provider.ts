@@ -7,7 +7,7 @@ import { guardedFetch } from "./guarded-fetch.ts";
 import { type Logout, verifyLogoutToken } from "./logout-token.ts";
 
 // Signs people in through an OpenID Connect provider: authorization code with PKCE (S256), state and nonce. It knows nothing of clinics.
-// Its answer is a subject with groups; who asks decides what these open.
+// It returns a subject with groups, and the caller decides what these open.
 
 export interface OidcSettings {
   readonly issuer: URL;
@@ -20,7 +20,7 @@ export interface OidcSettings {
   readonly groupsClaim: string;
 }
 
-/** What the browser that begins a sign-in must bring back. It is secret. */
+/** The secrets of a sign-in under way. The browser that began it must bring them back. */
 export interface Attempt {
   readonly state: string;
   readonly nonce: string;
@@ -28,7 +28,7 @@ export interface Attempt {
   readonly redirectUri: string;
 }
 
-/** This subject with these groups signed in. */
+/** The subject that signed in, with its groups. */
 export interface SignedInSubject {
   readonly issuer: string;
   /** Names a person for this issuer for ever. No other claim does: people choose names and e-mail addresses themselves. */

@@ -7,7 +7,7 @@ import { ClosedObject } from "../../../shared/schema/schema.ts";
 import type { GroupRole } from "../context.ts";
 import { includesRole, type Role } from "../types/settings/session.ts";
 
-// Which group of the provider has which role in which clinic: a JSON row a line.
+// The roles that groups of the provider have in clinics: a JSON row a line.
 
 const Row = ClosedObject({
   group: Type.String({ minLength: 1, maxLength: 500 }),

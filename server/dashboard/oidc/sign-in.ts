@@ -18,7 +18,7 @@ import type { GroupRole } from "../context.ts";
 import type { Role } from "../types/settings/session.ts";
 import { rolesOfGroups } from "./group-roles.ts";
 
-// What a subject of the provider opens in the clinics. Its groups decide alone: a role that a person gave by hand to such a user ends
+// The user and the roles of a subject of the provider. Its groups decide alone: a role that a person gave by hand to such a user ends
 // with the next sign-in, so that whoever leaves a group at the provider keeps nothing here.
 
 const NAME_CHARS_MAX = 100;

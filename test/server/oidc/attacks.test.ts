@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { startProvider } from "../../support/oidc.ts";
 import { startClinics } from "./clinics.ts";
 
-// What a stranger, another provider or a damaged one sends in place of the answer to a sign-in.
+// Strangers, other providers and damaged ones send something in place of the answer to a sign-in.
 
 const ayse = { sub: "ayse", name: "Ayşe Yılmaz", groups: ["vets"] };
 
@@ -56,7 +56,7 @@ test("a code that was asked for with another PKCE challenge is of no use", async
 });
 
 test("an answer works once: neither the same browser nor one with its cookies uses it again", async () => {
-  const { browser, provider } = await startWithAyse();
+  const { browser, provider, server } = await startWithAyse();
   const visitor = browser();
   const query = await provider.visit(await visitor.start());
   const copy = browser();
@@ -65,6 +65,8 @@ test("an answer works once: neither the same browser nor one with its cookies us
   expect(await visitor.finish(query)).toBe("OIDC.ENDED");
   expect(await copy.finish(query)).toBe("OIDC.ENDED");
   expect(await copy.roles()).toBeNull();
+  // The server itself refused, and asked the provider nothing.
+  expect(server.log.join("\n")).not.toContain("invalid_grant");
 });
 
 test("the provider refuses a code that was used, which is a sign-in that has ended", async () => {
