@@ -1,5 +1,6 @@
 import { decodeJwt, type JWTPayload } from "jose";
 import { expect, test } from "vitest";
+import { findUserByName } from "../../../server/records/users/users.ts";
 import { CLIENT_SECRET } from "../../support/oidc.ts";
 import { givePassword, makeUser } from "../../dashboard/harness.ts";
 import { startClinics } from "./clinics.ts";
@@ -49,10 +50,14 @@ test("the provider ends one session by its logout, and the others of the user st
 test("a logout token with a subject alone ends all sessions of the subject that the provider began", async () => {
   const { enter, claims, send, server, browser } = await startSignedIn();
   const [here, there, other] = [await enter("ayse"), await enter("ayse"), await enter("can")];
-  const { session } = { session: await here.browser.session() };
-  expect(session.state).toBe("signed in");
+  // The operator gave her a password, whose session is not the provider's.
+  const { id = 0 } = (await findUserByName(server.store, "ayse")) ?? {};
+  await givePassword(server, id, "four brown dogs");
+  const own = browser();
+  await own.send("POST", "/sign-in", { name: "ayse", password: "four brown dogs" });
   expect(await send(claims())).toBe(200);
   expect([await here.browser.roles(), await there.browser.roles()]).toEqual([null, null]);
+  expect(await own.roles()).not.toBeNull();
   expect(await other.browser.roles()).not.toBeNull();
   // A person with a password who is called as the subject is somebody else.
   const user = await makeUser(server, "staff", Object.keys((await other.browser.roles()) ?? {})[0] ?? "");
