@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Logger, pino } from "pino";
-import type { AlertTester, MailControl, SetupCode } from "./dashboard/context.ts";
+import type { AlertTester, MailControl, SetupCode, SingleSignOn } from "./dashboard/context.ts";
 import { AlertWatch } from "./operations/alert-watch.ts";
 import { MailServer } from "./operations/mail/mail-server.ts";
 import { ownerRoutes } from "./dashboard/routes/sharing/owner-routes.ts";
@@ -78,6 +78,8 @@ export interface AppOptions {
   clinicStudiesMax?: number | null;
   /** Lets the first admin set up the dashboard. */
   setupCode?: SetupCode | undefined;
+  /** Lets users sign in through a provider, too. By default passwords alone sign in. */
+  singleSignOn?: SingleSignOn | null;
   /** Allows webhooks to receivers in the local network. */
   allowPrivateWebhooks?: boolean;
   timeouts?: HttpTimeouts;
@@ -115,6 +117,7 @@ export function buildApp(
     concealUnconnected = false,
     clinicStudiesMax = null,
     setupCode,
+    singleSignOn = null,
     allowPrivateWebhooks = false,
     timeouts = defaultTimeouts,
     certificate,
@@ -163,7 +166,7 @@ export function buildApp(
     pairingRoutes(pairing, { store, now, pepper, network, countTry: createPairingLimit(counters) });
   });
   const forDashboard = {
-    ...{ store, now, logger, pepper, counters, limiter, setupCode },
+    ...{ store, now, logger, pepper, counters, limiter, setupCode, singleSignOn },
     ...{ allowPrivateWebhooks, alerts, mail, releaseFolder, oldestBackup, network },
     imports: runImports(app, { store, now, logger }),
   };

@@ -23,6 +23,7 @@ import { stopOrder } from "../shared/platform/upgrade/parent.ts";
 import { VERSION } from "../shared/files/program-files.ts";
 import { errorMessage } from "../shared/runtime/error-message.ts";
 import { buildApp, renderDeliveries } from "./app.ts";
+import type { SingleSignOn } from "./dashboard/context.ts";
 import { createSetupCode } from "./dashboard/auth/setup-code.ts";
 import { isPostgresUrl } from "./database/open.ts";
 import { hasDataChecksums } from "./database/postgres.ts";
@@ -83,6 +84,8 @@ export interface ServerSettings {
   readonly readCertificate: (() => Certificate) | null;
   /** The mail server of the options; null without one. */
   readonly mailServer: FixedMailServer | null;
+  /** Signs users in through a provider; null for passwords alone. */
+  readonly singleSignOn: SingleSignOn | null;
   /** The address of the dashboard for links; null if it is unknown. */
   readonly dashboard: string | null;
   readonly metrics: MetricsAddress | null;
@@ -224,6 +227,7 @@ async function compose(
   const app = buildApp(store, {
     ...{ metrics, spans, drain, alerts, mail, logger, network, setupCode, certificate, allowPrivateWebhooks, pepper },
     limits: { ...defaultLimits, ...settings.limits },
+    singleSignOn: settings.singleSignOn,
     concealUnconnected: settings.concealUnconnected,
     clinicStudiesMax: settings.clinicStudiesMax,
     releaseFolder: join(data, RELEASES),

@@ -154,9 +154,10 @@ agent/tools: agent/config agent/connection agent/devices agent/imaging agent/pag
 agent/transport: agent/runtime agent/states
 server: server/api server/cli server/dashboard server/database server/fhir server/http server/import server/network server/operations server/operator server/records shared
 server/api: server/dashboard/types server/database server/http server/import server/operations server/records shared
-server/cli: server server/dashboard server/database server/http server/import server/network server/operations server/records shared
-server/dashboard: server/dashboard/types server/database server/http server/operations/alerts server/operations/mail server/records/changes server/records/clinics shared
+server/cli: server server/dashboard server/database server/http server/import server/network server/oidc server/operations server/records shared
+server/dashboard: server/dashboard/types server/database server/http server/oidc server/operations/alerts server/operations/mail server/records/changes server/records/clinics shared
 server/dashboard/auth: server/dashboard server/database server/http server/records/audit server/records/users shared
+server/dashboard/oidc: server/dashboard server/database server/http server/network server/oidc server/records/audit server/records/clinics server/records/users shared
 server/dashboard/report: server/dashboard server/database server/http server/records/clinics server/records/results shared
 server/dashboard/routes: server/dashboard server/database server/http server/import server/operations server/records shared
 server/dashboard/types: server/operations/alerts shared
@@ -170,6 +171,7 @@ server/http/rate-limit: server/dashboard/types server/http server/records/clinic
 server/http/response-cache: server/http
 server/import: server/dashboard/types server/database server/records shared
 server/network: server/dashboard/types server/http shared
+server/oidc: server/operations/webhooks shared
 server/operations: server/database server/http server/operations/alerts server/records shared
 server/operations/alerts: server/dashboard/types server/operations/mail server/operations/webhooks shared
 server/operations/destinations: server/dashboard/types server/database server/operations/webhooks server/records/destinations shared

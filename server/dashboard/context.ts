@@ -2,8 +2,10 @@ import type { Logger } from "pino";
 import type { Delivery } from "../operations/alerts/book.ts";
 import type { Receiver } from "../operations/alerts/deliver.ts";
 import type { SendMail } from "../operations/mail/smtp.ts";
+import type { OidcProvider } from "../oidc/provider.ts";
 import type { MailSetting } from "./types/settings/mail-server.ts";
 import type { NetworkRefusal, NetworkSetting, NetworkState } from "./types/settings/network.ts";
+import type { Role } from "./types/settings/session.ts";
 import type { RateLimiter } from "../http/rate-limit/rate-limiter.ts";
 import type { SharedCounters } from "../records/clinics/rate-limit-counters.ts";
 import type { Store } from "../database/store.ts";
@@ -41,6 +43,21 @@ export interface NetworkControl {
   readonly authority: string | null;
 }
 
+/** The role of a group of the provider in a clinic. */
+export interface GroupRole {
+  readonly group: string;
+  /** The clinic's fp. */
+  readonly clinic: string;
+  readonly role: Role;
+}
+
+/** Signing in through a provider (OpenID Connect). */
+export interface SingleSignOn {
+  readonly provider: OidcProvider;
+  /** Reads the roles of the groups. @throws Error with the remedy */
+  readonly readRoles: () => readonly GroupRole[];
+}
+
 /** Dependencies of the dashboard's routes. */
 export interface DashboardContext {
   readonly store: Store;
@@ -54,6 +71,8 @@ export interface DashboardContext {
   readonly limiter: RateLimiter;
   /** Present until the first user exists. */
   readonly setupCode: SetupCode | undefined;
+  /** Null if passwords alone sign in. */
+  readonly singleSignOn: SingleSignOn | null;
   /** Whether webhooks may go to receivers in the local network. */
   readonly allowPrivateWebhooks: boolean;
   readonly alerts: AlertTester;

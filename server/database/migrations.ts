@@ -1235,6 +1235,22 @@ const operators = ({ id }: Engine) => `
   );
 `;
 
+// Users who sign in through a provider (OpenID Connect), the provider's sessions, and digests of what works once.
+const singleSignOn = ({ orderedText }: Engine) => `
+  create table oidc_identity (
+    issuer ${orderedText} not null,
+    subject ${orderedText} not null,
+    user_id bigint not null unique references dashboard_user (id),
+    primary key (issuer, subject)
+  );
+  create table oidc_spent (
+    digest ${orderedText} not null primary key,
+    ends_at bigint not null
+  );
+  alter table dashboard_session add column oidc_issuer text;
+  alter table dashboard_session add column oidc_sid text;
+`;
+
 /**
  * The baseline, then what each later version changes. Released entries stay as they are, because databases of clinics have run
  * them.
@@ -1269,6 +1285,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   erasure,
   traces,
   operators,
+  singleSignOn,
 ];
 
 /** Version of the schema that this program knows. */

@@ -370,6 +370,9 @@ export interface Tables {
     expires_at: number;
     address: string | null;
     browser: string | null;
+    /** The provider that signed the user in, and its session; null for a password. */
+    oidc_issuer: string | null;
+    oidc_sid: string | null;
   };
   /** Looks of an operator into a clinic. */
   support_access: {
@@ -382,6 +385,10 @@ export interface Tables {
   };
   /** Requests with keys of a clinic, by month such as 2026-11. */
   api_calls: { clinic_id: number; month: string; calls: number };
+  /** The user of a subject of a provider. */
+  oidc_identity: { issuer: string; subject: string; user_id: number };
+  /** Digests of sign-ins that ended and of logout tokens that were obeyed, until these expire by themselves. */
+  oidc_spent: { digest: string; ends_at: number };
   clinic_settings: {
     clinic_id: number;
     language: Language | null;

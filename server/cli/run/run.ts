@@ -9,6 +9,7 @@ import { parseFeedUrl, readPublicKey } from "../common/release-options.ts";
 import { storeLocation } from "../common/with-store.ts";
 import { type AlertOptions, dashboardOf, mailServerOf, withAlertOptions } from "./alert-options.ts";
 import { type CareOptions, careOptions, logFileOf, startBackups } from "./care-options.ts";
+import { type OidcOptions, singleSignOnOf, withOidcOptions } from "./oidc-options.ts";
 
 // The options of `run`. server.ts carries them out.
 
@@ -67,8 +68,9 @@ export const runCommand = new Command("run")
   .action(run);
 for (const option of careOptions()) runCommand.addOption(option);
 withAlertOptions(runCommand);
+withOidcOptions(runCommand);
 
-interface RunOptions extends DataOption, AlertOptions, CareOptions {
+interface RunOptions extends DataOption, AlertOptions, CareOptions, OidcOptions {
   readonly port: number;
   readonly host: string;
   readonly rateLimit: Partial<Limits>;
@@ -95,6 +97,7 @@ async function run(options: RunOptions): Promise<void> {
     allowPrivateWebhooks: options.allowPrivateWebhooks ?? false,
     readCertificate,
     mailServer: mailServerOf(options),
+    singleSignOn: await singleSignOnOf(options),
     dashboard: dashboardOf(options),
     metrics: options.metrics ?? null,
     spansTo: collector(),

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { insertSession, removeSession } from "../../records/users/sessions.ts";
+import { insertSession, type NewSession, removeSession } from "../../records/users/sessions.ts";
 import { ApiError } from "../../http/errors.ts";
 import { findUser, type StoredUser } from "../../records/users/users.ts";
 import type { Realm } from "../types/settings/session.ts";
@@ -30,18 +30,21 @@ interface NewUserSession {
   readonly user: Pick<StoredUser, "id" | "public_id" | "name" | "password" | "totp_secret">;
   /** By default the dashboard. */
   readonly realm?: Realm;
+  /** Set if a provider signed the user in. */
+  readonly oidc?: NewSession["oidc"];
 }
 
 /** Starts a session and sets its cookie, and the one of a known browser. A session that the browser had ends. The audit row of the request names the user. */
 export async function startSession(
   { store, pepper, now: clock }: Pick<DashboardContext, "store" | "pepper" | "now">,
-  { request, reply, user, realm = "clinic" }: NewUserSession,
+  { request, reply, user, realm = "clinic", oidc }: NewUserSession,
 ): Promise<void> {
   const now = clock();
   const token = randomBytes(TOKEN_BYTES).toString("base64url");
   const browser = request.headers["user-agent"]?.slice(0, BROWSER_CHARS_MAX) ?? null;
   const expiresAt = endOfSession(now, now);
-  const wanted = { digest: digestOf(token), userId: user.id, realm, now, expiresAt, address: request.ip, browser };
+  const given = { digest: digestOf(token), userId: user.id, realm, now, expiresAt, address: request.ip, browser };
+  const wanted = { ...given, ...(oidc && { oidc }) };
   const replaced = request.context.signedIn;
   const known = nextBrowserCookie(request, pepper);
   const sessionId = await store.transaction(async (session) => {

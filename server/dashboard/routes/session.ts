@@ -32,10 +32,14 @@ function stateRoute(app: FastifyInstance, context: DashboardContext): void {
   app.get("/clinic/v1/session", { config: { access: "anyone" } }, (request) => sessionState(request, context));
 }
 
-async function sessionState(request: FastifyRequest, { store, now }: DashboardContext): Promise<SessionState> {
+async function sessionState(
+  request: FastifyRequest,
+  { store, now, singleSignOn }: DashboardContext,
+): Promise<SessionState> {
   const { signedIn } = request.context;
   if (signedIn === null) {
-    if ((await countUsers(store)) > 0) return { state: "signed out" };
+    if ((await countUsers(store)) > 0)
+      return { state: "signed out", ...(singleSignOn !== null && { has_provider: true }) };
     return { state: "set-up", has_clinics: (await listClinics(store)).length > 0 };
   }
   const clinics = await clinicsOpenTo(store, signedIn.userId, now());

@@ -167,6 +167,18 @@ const english = {
   "USER.ONESELF": () => "This is your own account. Change it on your account page",
   "USER.OF_OTHERS": () =>
     "This user also belongs to a clinic that you do not administer. You can only remove the user from yours",
+  "USER.OF_PROVIDER": () =>
+    "This user signs in with the organisation's account and has no password here. Reset it where the organisation keeps its accounts",
+  "OIDC.UNREACHABLE": () =>
+    "Your organisation's sign-in does not answer. Try again in a few minutes, or sign in with a password",
+  "OIDC.PROVIDER": () =>
+    "Your organisation's sign-in and this server do not fit together. Tell whoever runs the server: its log has the reason",
+  "OIDC.DENIED": () => "The sign-in was cancelled or refused by your organisation",
+  "OIDC.ENDED": () => "This sign-in took too long, or it was used already. Sign in again",
+  "OIDC.NOT_VERIFIED": () => "The answer of your organisation's sign-in could not be verified. Sign in again",
+  "OIDC.NO_ROLE": () =>
+    "You signed in, but none of your groups has a role in a clinic here. Ask whoever manages your organisation's accounts",
+  "OIDC.DISABLED": () => "This user is disabled here. An admin of your clinic can enable it",
   "FACTOR.WRONG_CODE": () => "This code is wrong. Check the clock of your phone",
   "FACTOR.ON": () => "Your second factor is on already",
   "FACTOR.OFF": () => "Your second factor is off",
@@ -337,6 +349,18 @@ const turkish: Record<RefusalCode, Words> = {
   "USER.ONESELF": () => "Bu sizin hesabınız. Onu hesap sayfanızda değiştirin",
   "USER.OF_OTHERS": () =>
     "Bu kullanıcı, yöneticisi olmadığınız bir klinikte de var. Onu yalnız kendi kliniğinizden çıkarabilirsiniz",
+  "USER.OF_PROVIDER": () =>
+    "Bu kullanıcı kurum hesabıyla oturum açıyor, burada parolası yok. Parolayı kurumun hesap sisteminde sıfırlayın",
+  "OIDC.UNREACHABLE": () =>
+    "Kurumunuzun oturum açma sistemi yanıt vermiyor. Birkaç dakika sonra yeniden deneyin ya da parolayla oturum açın",
+  "OIDC.PROVIDER": () =>
+    "Kurumunuzun oturum açma sistemi ile bu sunucunun ayarları uyuşmuyor. Sunucudan sorumlu kişiye bildirin: nedeni sunucunun günlüğünde yazıyor",
+  "OIDC.DENIED": () => "Oturum açma iptal edildi ya da kurumunuz tarafından reddedildi",
+  "OIDC.ENDED": () => "Oturum açma çok uzun sürdü ya da bu bağlantı daha önce kullanıldı. Yeniden oturum açın",
+  "OIDC.NOT_VERIFIED": () => "Kurumunuzun oturum açma sisteminden gelen yanıt doğrulanamadı. Yeniden oturum açın",
+  "OIDC.NO_ROLE": () =>
+    "Kimliğiniz doğrulandı, ancak gruplarınızdan hiçbirinin buradaki bir klinikte rolü yok. Kurumunuzda hesapları yöneten kişiye başvurun",
+  "OIDC.DISABLED": () => "Bu kullanıcı burada devre dışı. Kliniğinizin bir yöneticisi onu etkinleştirebilir",
   "FACTOR.WRONG_CODE": () => "Bu kod yanlış. Telefonunuzun saatini kontrol edin",
   "FACTOR.ON": () => "İkinci adımınız zaten açık",
   "FACTOR.OFF": () => "İkinci adımınız kapalı",

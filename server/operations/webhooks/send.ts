@@ -1,5 +1,4 @@
 import type { LookupAddress } from "node:dns";
-import { isIP } from "node:net";
 import {
   type WebhookCode,
   type WebhookReason,
@@ -11,13 +10,9 @@ import { currentTrace, traceparentOf } from "../../../shared/network/trace.ts";
 import { ProxyError } from "../../../shared/network/proxy.ts";
 import { isNoWay } from "../../../shared/network/connection-fault.ts";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
-import { LookUps } from "./look-up.ts";
-import { type Checked, checkAddresses, hostOf, readReceiverUrl } from "./receiver.ts";
+import { addressesOf, before, lookUp } from "./addresses.ts";
+import { readReceiverUrl } from "./receiver.ts";
 import { signedHeaders, type WebhookMessage } from "./sign.ts";
-
-/** One for the process, as its threads are. */
-const lookUps = new LookUps();
-const lookUp = async (host: string) => lookUps.of(host);
 
 /** The receiver of a message, and the secrets that sign it. */
 export interface WebhookReceiver {
@@ -88,38 +83,6 @@ function outcomeOf(status: number): WebhookOutcome {
 
 function failed(why: WebhookReason, status: number | null = null): WebhookOutcome {
   return { delivered: false, status, reason: webhookText(why), why };
-}
-
-/**
- * Looks a receiver up and checks its addresses, also for a proxy, which then gets the address in place of the name: the proxy's own
- * look-up could lead into its network. @returns null for a name that the proxy alone may know, if the operator allows private receivers
- */
-async function addressesOf(
-  url: URL,
-  allowPrivate: boolean,
-  lookup: (host: string) => Promise<readonly LookupAddress[]>,
-): Promise<Checked<readonly LookupAddress[]> | null> {
-  const host = hostOf(url);
-  const family = isIP(host);
-  if (family !== 0) return checkAddresses(url, [{ address: host, family }], allowPrivate);
-  const proxy = currentProxy(url);
-  try {
-    return checkAddresses(url, await lookup(host), allowPrivate);
-  } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    if (proxy === null || !["ENOTFOUND", "EAI_AGAIN"].includes(code)) throw error;
-    if (allowPrivate && url.protocol === "https:") return null;
-    const why = webhookReason("HOOK.PROXY_LOOK_UP", proxy.name);
-    return { ok: false, reason: webhookText(why), why };
-  }
-}
-
-/** Rejects at the deadline, since a look-up cannot be stopped. */
-async function before<T>(deadline: AbortSignal, work: Promise<T>): Promise<T> {
-  const ended = new Promise<never>((_resolve, reject) => {
-    deadline.addEventListener("abort", () => reject(new Error("deadline")), { once: true });
-  });
-  return Promise.race([work, ended]);
 }
 
 const FAULTS: Readonly<Record<string, WebhookCode>> = {

@@ -1,10 +1,10 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
 
-// Texts that are sealed with a secret: the response to a write with the id of its request, which the server does not keep, and the
-// password of the mail server with the pepper. A stolen database alone opens neither.
+// Texts that are sealed with a secret: the response to a write with the id of its request, which the server does not keep, the
+// password of the mail server and a sign-in under way with the pepper. A stolen database alone opens neither.
 
 /** The purpose of a text. Each purpose has a key of its own. */
-type Purpose = "answer of a write" | "password of the mail server";
+type Purpose = "answer of a write" | "password of the mail server" | "sign-in through a provider";
 
 const ALGORITHM = "aes-256-gcm";
 const IV_BYTES = 12;

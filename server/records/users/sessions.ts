@@ -25,6 +25,13 @@ export interface NewSession {
   expiresAt: number;
   address: string;
   browser: string | null;
+  /** The provider that signed the user in, and its session; absent for a password. */
+  oidc?: ProviderSession;
+}
+
+interface ProviderSession {
+  readonly issuer: string;
+  readonly sid: string | null;
 }
 
 /** Max sessions of a user. A clinic may share one user, but a program that signs in again and again must not fill the table. */
@@ -39,7 +46,10 @@ const REMOVED_AHEAD_MS = 30 * 24 * 3_600_000;
 export async function insertSession(session: Session, wanted: NewSession): Promise<number> {
   await session.all(removeEnded, { now: wanted.now, farAhead: wanted.now + REMOVED_AHEAD_MS });
   await session.all(removeUnused, { userId: wanted.userId, kept: SESSIONS_MAX - 1 });
-  const row = await session.first(insert, { realm: "clinic", ...wanted, publicId: `ses_${newUlid()}` });
+  const row = await session.first(insert, {
+    ...{ realm: "clinic" as const, ...wanted, publicId: `ses_${newUlid()}` },
+    ...{ oidcIssuer: wanted.oidc?.issuer ?? null, oidcSid: wanted.oidc?.sid ?? null },
+  });
   if (row === undefined) throw new Error("an insert returned no row");
   return row.id;
 }
@@ -81,21 +91,27 @@ export async function listSessionsOf(session: Session, userId: number, now: numb
   return session.all(ofUser, { userId, now, farAhead: now + AHEAD_MS_MAX });
 }
 
-const insert = uncachedWrite((db, p: NewSession & { realm: Realm; publicId: string }) =>
-  db
-    .insertInto("dashboard_session")
-    .values({
-      public_id: p.publicId,
-      digest: p.digest,
-      user_id: p.userId,
-      realm: p.realm,
-      created_at: p.now,
-      last_used_at: p.now,
-      expires_at: p.expiresAt,
-      address: p.address,
-      browser: p.browser,
-    })
-    .returning("id"),
+const insert = uncachedWrite(
+  (
+    db,
+    p: NewSession & { realm: Realm; publicId: string; oidcIssuer: string | null; oidcSid: string | null },
+  ) =>
+    db
+      .insertInto("dashboard_session")
+      .values({
+        public_id: p.publicId,
+        digest: p.digest,
+        user_id: p.userId,
+        realm: p.realm,
+        created_at: p.now,
+        last_used_at: p.now,
+        expires_at: p.expiresAt,
+        address: p.address,
+        browser: p.browser,
+        oidc_issuer: p.oidcIssuer,
+        oidc_sid: p.oidcSid,
+      })
+      .returning("id"),
 );
 
 const byDigest = query((db, p: { digest: string; realm: Realm; now: number; farAhead: number }) =>

@@ -12,6 +12,9 @@ import { removeSessionsOf } from "./sessions.ts";
 
 // Users of the dashboard and the clinics they belong to.
 
+/** Stored in place of a password for a user who signs in through a provider alone. No password fits it. */
+export const NO_PASSWORD = "none";
+
 export interface StoredUser {
   id: number;
   public_id: string;

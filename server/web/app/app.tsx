@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from "preact-iso";
 import { isOffline, otherUser, type RequestError } from "../api.ts";
+import { RETURN_PATH } from "../../dashboard/types/settings/session.ts";
 import { lazy } from "../lazy.tsx";
 import { isLiveLost, RETRY_MS } from "../live.ts";
 import { Menu } from "./menu.tsx";
@@ -17,6 +18,9 @@ import { useAction } from "../ui/form/use-action.ts";
 
 const SignIn = lazy(async () => (await import("../screens/account/sign-in.tsx")).SignIn);
 
+/** Ends a sign-in that began at a provider, whoever is signed in in this browser. */
+const OidcReturn = lazy(async () => (await import("../screens/account/oidc-return.tsx")).OidcReturn);
+
 export function App() {
   usePageTitle();
   const start = useAction();
@@ -27,7 +31,9 @@ export function App() {
     <LocationProvider scope="/dashboard" key={language.value}>
       <Banners />
       <ErrorBoundary>
-        {otherUser.value !== null ? (
+        {location.pathname === RETURN_PATH ? (
+          <OidcReturn />
+        ) : otherUser.value !== null ? (
           <OtherUser />
         ) : state === undefined ? (
           start.error !== undefined && <NotStarted error={start.error} retry={start.retry} />

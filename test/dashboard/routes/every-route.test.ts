@@ -121,6 +121,9 @@ const OF_CLINIC = "/clinic/v1/clinics/:clinic/";
 const repeated: Readonly<Record<string, string>> = {
   "POST /clinic/v1/set-up": "the set-up code ends with the first user",
   "POST /clinic/v1/sign-in": "each sign-in is a session of its own, which the user can end",
+  "POST /clinic/v1/oidc/start": "each start replaces the one before",
+  "POST /clinic/v1/oidc/finish": "an answer of the provider works once",
+  "POST /clinic/v1/oidc/logout": "a logout token works once",
   "POST /clinic/v1/sign-out": "an ended session stays ended",
   "DELETE /clinic/v1/account/sessions/:session": "an ended session stays ended",
   "POST /clinic/v1/account/sign-out-everywhere": "ended sessions stay ended",

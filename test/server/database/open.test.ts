@@ -42,6 +42,7 @@ describe("the store", () => {
     await (await openStore(database)).close();
     const other = await connectTo(database);
     const tables = [
+      ...["oidc_identity", "oidc_spent"],
       ...["control_explanation", "control_target", "control_value", "control_run", "control_series"],
       ...["control_name", "control_setting", "device_event"],
       ...["support_access", "api_calls", "lease", "destination_attempt", "destination_delivery", "destination"],
@@ -89,6 +90,7 @@ describe("the store", () => {
       ...["webhook pause_code", "webhook paused_at", "heartbeat news", "heartbeat changes"],
       ...["dashboard_user is_operator", "dashboard_session realm", "clinic studies_max"],
       ...["heartbeat version", "heartbeat faulty_devices"],
+      ...["dashboard_session oidc_issuer", "dashboard_session oidc_sid"],
     ];
     for (const index of ["study_of_order", "study_abnormal", "webhook_delivery_of_study", "webhook_delivery_of_record"])
       await other.run(`drop index ${index}`);

@@ -120,6 +120,10 @@ const table: Readonly<Record<string, Demand>> = {
   "GET /clinic/v1/authority.crt": "nothing",
   "POST /clinic/v1/set-up": "code",
   "POST /clinic/v1/sign-in": "code",
+  // The provider decides whom they serve, and the server of this test has none.
+  "POST /clinic/v1/oidc/start": "nothing",
+  "POST /clinic/v1/oidc/finish": "nothing",
+  "POST /clinic/v1/oidc/logout": "nothing",
   "POST /clinic/v1/sign-out": "session",
   "GET /clinic/v1/account": "session",
   "DELETE /clinic/v1/account/sessions/:session": "session",

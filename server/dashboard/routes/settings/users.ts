@@ -12,6 +12,7 @@ import {
   type Member,
   removeMember,
 } from "../../../records/users/members.ts";
+import { isOfProvider } from "../../../records/users/oidc.ts";
 import { removeSessionsOf } from "../../../records/users/sessions.ts";
 import {
   clinicsOfUser,
@@ -137,6 +138,7 @@ function accountRoutes(app: FastifyInstance, context: DashboardContext): void {
     const { hash, shown } = newPasswordOf(request);
     const { name } = await changeMember(request, context, "users reset", async (session, member) => {
       await refuseForeignAccount(session, request, member);
+      if (await isOfProvider(session, member.id)) refuse(refusal("USER.OF_PROVIDER"));
       await resetUser(session, member.id, hash);
     });
     return { name, password: shown };

@@ -39,9 +39,10 @@ export interface ClinicOfUser {
 }
 
 /** The response to `GET /clinic/v1/session`. */
+/** `has_provider`: users can sign in through a provider, too. */
 export type SessionState =
   | { state: "set-up"; has_clinics: boolean }
-  | { state: "signed out" }
+  | { state: "signed out"; has_provider?: true }
   | { state: "signed in"; user: SignedInUser; clinics: ClinicOfUser[] };
 
 export interface SignedInUser {
@@ -50,6 +51,19 @@ export interface SignedInUser {
   has_second_factor: boolean;
   /** When ten wrong codes had followed the right password; null if they did not. A new password sets it back. */
   password_known_at: string | null;
+}
+
+/** The page to which the provider of single sign-on sends the browser back. */
+export const RETURN_PATH = "/dashboard/oidc";
+
+/** The response to `POST /clinic/v1/oidc/start`: the address of the provider. */
+export interface OidcStart {
+  url: string;
+}
+
+/** The body of `POST /clinic/v1/oidc/finish`: the query with which the provider sent the browser back. */
+export interface OidcFinishBody {
+  query: string;
 }
 
 /** The body of `POST /clinic/v1/set-up`. */

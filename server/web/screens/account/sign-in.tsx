@@ -1,4 +1,10 @@
-import type { SessionState, SetUpBody, SignedInAnswer, SignInBody } from "../../../dashboard/types/settings/session.ts";
+import type {
+  OidcStart,
+  SessionState,
+  SetUpBody,
+  SignedInAnswer,
+  SignInBody,
+} from "../../../dashboard/types/settings/session.ts";
 import { PASSWORD_CHARS_MIN } from "../../../dashboard/types/settings/session.ts";
 import { useState } from "preact/hooks";
 import { call, isSignedOut, RequestError } from "../../api.ts";
@@ -14,12 +20,16 @@ export function SignIn({ state }: { state: Exclude<SessionState, { state: "signe
   return (
     <main class="sign-in">
       <h1>Vetwire</h1>
-      {state.state === "set-up" ? <SetUpForm hasClinics={state.has_clinics} /> : <SignInForm />}
+      {state.state === "set-up" ? (
+        <SetUpForm hasClinics={state.has_clinics} />
+      ) : (
+        <SignInForm hasProvider={state.has_provider === true} />
+      )}
     </main>
   );
 }
 
-function SignInForm() {
+function SignInForm({ hasProvider }: { hasProvider: boolean }) {
   const { run, error, isRunning } = useAction();
   const [asked, setAsked] = useState<"app" | "recovery" | null>(null);
   const [left, setLeft] = useState<number | null>(null);
@@ -53,7 +63,26 @@ function SignInForm() {
       <button type="submit" class="primary" disabled={isRunning}>
         {t("signIn")}
       </button>
+      {hasProvider && <ProviderButton />}
     </form>
+  );
+}
+
+/** Goes to the provider, which sends the browser back to `oidc-return.tsx`. */
+function ProviderButton() {
+  const { run, error, isRunning } = useAction();
+  const go = () =>
+    void run(async () => {
+      const { url } = await call<OidcStart>("POST", "/oidc/start", {});
+      location.assign(url);
+    });
+  return (
+    <>
+      {error !== undefined && <Problem error={error} />}
+      <button type="button" disabled={isRunning} onClick={go}>
+        {t("provider")}
+      </button>
+    </>
   );
 }
 
@@ -129,6 +158,7 @@ function SetUpForm({ hasClinics }: { hasClinics: boolean }) {
 const t = translations({
   ended: ["Your session ended. Sign in again to go on.", "Oturumunuz sona erdi. Devam etmek için yeniden oturum açın."],
   signIn: ["Sign in", "Oturum aç"],
+  provider: ["Sign in with your organisation's account", "Kurum hesabınızla oturum açın"],
   name: ["Name", "Ad"],
   password: ["Password", "Parola"],
   totp: ["Code of your second factor", "İkinci adım kodunuz"],

@@ -1,0 +1,95 @@
+import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import { findUser, type StoredUser } from "./users.ts";
+
+// Users who sign in through a provider (OpenID Connect). A user is found by the issuer and the subject alone: whoever may choose a name
+// or an e-mail address at the provider would otherwise become the user who has it here.
+
+/** Finds the user of a subject, disabled users included. */
+export async function findUserOfSubject(
+  session: Session,
+  issuer: string,
+  subject: string,
+): Promise<StoredUser | undefined> {
+  const row = await session.first(bySubject, { issuer, subject });
+  return row && findUser(session, row.user_id);
+}
+
+/** Whether a user signs in through a provider. */
+export async function isOfProvider(session: Session, userId: number): Promise<boolean> {
+  return (await session.first(byUser, { userId })) !== undefined;
+}
+
+/** Needs a transaction, after `insertUser`. */
+export async function insertIdentity(
+  session: Session,
+  identity: { issuer: string; subject: string; user_id: number },
+): Promise<void> {
+  await session.all(insert, identity);
+}
+
+/** Notes that something is used, which works once. Needs a transaction. @returns whether it was unused */
+export async function spend(session: Session, digest: string, now: number, endsAt: number): Promise<boolean> {
+  await session.all(removeEnded, { now });
+  return (await session.first(insertSpent, { digest, endsAt })) !== undefined;
+}
+
+/**
+ * Ends the sessions that a session of the provider started, or all that a subject of it did; those of a password stay.
+ * @returns how many ended
+ */
+export async function removeSessionsOfProvider(
+  session: Session,
+  { issuer, subject, sid }: { issuer: string; subject: string | null; sid: string | null },
+): Promise<number> {
+  if (subject === null) return (await session.all(removeBySid, { issuer, sid })).length;
+  const user = await session.first(bySubject, { issuer, subject });
+  if (user === undefined) return 0;
+  const asked = { issuer, userId: user.user_id };
+  return (await (sid === null ? session.all(removeByUser, asked) : session.all(removeByBoth, { ...asked, sid })))
+    .length;
+}
+
+const bySubject = query((db, p: { issuer: string; subject: string }) =>
+  db.selectFrom("oidc_identity").select("user_id").where("issuer", "=", p.issuer).where("subject", "=", p.subject),
+);
+
+const byUser = query((db, p: { userId: number }) =>
+  db.selectFrom("oidc_identity").select("user_id").where("user_id", "=", p.userId),
+);
+
+const insert = uncachedWrite((db, p: { issuer: string; subject: string; user_id: number }) =>
+  db.insertInto("oidc_identity").values({ issuer: p.issuer, subject: p.subject, user_id: p.user_id }),
+);
+
+const removeEnded = uncachedWrite((db, p: { now: number }) =>
+  db.deleteFrom("oidc_spent").where("ends_at", "<=", p.now),
+);
+
+const insertSpent = uncachedWrite((db, p: { digest: string; endsAt: number }) =>
+  db
+    .insertInto("oidc_spent")
+    .values({ digest: p.digest, ends_at: p.endsAt })
+    .onConflict((conflict) => conflict.column("digest").doNothing())
+    .returning("digest"),
+);
+
+const removeByUser = uncachedWrite((db, p: { issuer: string; userId: number }) =>
+  db
+    .deleteFrom("dashboard_session")
+    .where("user_id", "=", p.userId)
+    .where("oidc_issuer", "=", p.issuer)
+    .returning("id"),
+);
+
+const removeBySid = uncachedWrite((db, p: { issuer: string; sid: string | null }) =>
+  db.deleteFrom("dashboard_session").where("oidc_sid", "=", p.sid).where("oidc_issuer", "=", p.issuer).returning("id"),
+);
+
+const removeByBoth = uncachedWrite((db, p: { issuer: string; userId: number; sid: string }) =>
+  db
+    .deleteFrom("dashboard_session")
+    .where("user_id", "=", p.userId)
+    .where("oidc_sid", "=", p.sid)
+    .where("oidc_issuer", "=", p.issuer)
+    .returning("id"),
+);
