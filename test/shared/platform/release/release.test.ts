@@ -194,8 +194,8 @@ test("one command raises the version in every file that names it", () => {
   const [manifest, lock, readme, changelog] = files.map((name) => fs.readFileSync(path.join(checkout, name), "utf8"));
   for (const text of [manifest, lock]) expect(JSON.parse(text ?? "")).toMatchObject({ version: "9.8.7" });
   expect(JSON.parse(lock ?? "")).toMatchObject({ packages: { "": { version: "9.8.7" } } });
-  const released = fs.existsSync(path.join(ROOT, "shared/platform/release", LATEST));
-  if (!released) expect(readme?.replaceAll("9.8.7", VERSION)).toBe(fs.readFileSync(README, "utf8"));
+  // Once there is a release, README.md names that one until the next is published.
+  expect(readme?.replaceAll("9.8.7", VERSION)).toBe(fs.readFileSync(README, "utf8"));
   expect(sectionOf(changelog ?? "", "9.8.7")?.notes).toContain("- A change.");
 });
 
