@@ -30,5 +30,6 @@ command -v minisign >/dev/null 2>&1 || install minisign "the signature tests wil
 command -v apt-ftparchive >/dev/null 2>&1 || install "--no-install-recommends apt-utils gpg" "the apt repository is not tried"
 command -v osslsigncode >/dev/null 2>&1 || install osslsigncode "the Authenticode test will say so"
 command -v mmdebstrap >/dev/null 2>&1 || install mmdebstrap "the packages are not installed in a chroot"
+command -v systemd-nspawn >/dev/null 2>&1 || install "--no-install-recommends systemd-container" "the packages are not tried in booted systems"
 command -v podman >/dev/null 2>&1 || install "--no-install-recommends podman runc fuse-overlayfs" "the image is not run"
 

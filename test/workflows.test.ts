@@ -40,6 +40,6 @@ test("a release in CI never has the secret key, and its commands are those of np
   const commands = [...text.matchAll(/npm run release -- ([a-z]+)/g)].map(([, name = ""]) => name);
   const main = fs.readFileSync(path.join(folder, "../../shared/platform/release/main.ts"), "utf8");
   const known = [...main.matchAll(/\.command\("([a-z]+)"/g)].map(([, name = ""]) => name);
-  expect(commands).toEqual(["check", "draft"]);
+  expect(commands).toEqual(["check", "links", "draft", "links"]);
   expect(commands.filter((name) => !known.includes(name))).toEqual([]);
 });

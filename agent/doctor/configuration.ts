@@ -44,7 +44,7 @@ function unreadable(file: string, error: NodeJS.ErrnoException): Finding {
       return problem(
         "configuration.missing",
         `there is no configuration ${file}`,
-        "start vetwire agent run --set-up and open its page, or name the file with --config",
+        "open http://127.0.0.1:8081, the page of the service or of vetwire agent run --set-up, or name the file with --config",
       );
     default:
       return problem("configuration.unreadable", `${file} cannot be read: ${message}`, "name a file with --config");

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 // A systemd as PID 1 in namespaces of its own: its root is an overlay of this machine's, so nothing here changes.
 
 const SYSTEMD = "/lib/systemd/systemd";
-const BOOT_MS = 20_000;
+const BOOT_MS = 60_000;
 
 /** Units that would touch the machine's devices, clock or kernel. */
 const MASKED = [
@@ -43,23 +43,23 @@ exec chroot . /usr/bin/env -i container=lxc PATH=${process.env["PATH"] ?? ""} ${
 }
 
 export class Systemd {
-  readonly #unshare: ChildProcess;
+  readonly #parent: ChildProcess;
   readonly #init: number;
 
-  constructor(unshare: ChildProcess, init: number) {
-    this.#unshare = unshare;
+  constructor(parent: ChildProcess, init: number) {
+    this.#parent = parent;
     this.#init = init;
   }
 
   /** Runs a shell script next to the services. */
-  run(script: string): { code: number | null; stdout: string; stderr: string } {
+  run(script: string, env = process.env): { code: number | null; stdout: string; stderr: string } {
     const words = ["--target", String(this.#init), "--all", "--root", "--wd", "sh", "-c", script];
-    const { status, stdout, stderr } = spawnSync("nsenter", words, { encoding: "utf8", timeout: 120_000 });
+    const { status, stdout, stderr } = spawnSync("nsenter", words, { encoding: "utf8", timeout: 120_000, env });
     return { code: status, stdout, stderr };
   }
 
   stop(): void {
-    this.#unshare.kill("SIGKILL");
+    this.#parent.kill("SIGKILL");
   }
 }
 
@@ -70,16 +70,21 @@ export async function bootSystemd(folder: string): Promise<Systemd | string> {
   const root = path.join(folder, "systemd");
   fs.mkdirSync(root);
   const words = ["--pid", "--mount", "--uts", "--ipc", "--net", "--fork", "--kill-child", "sh", "-c", bootScript(root)];
-  const unshare = spawn("unshare", words, { stdio: "ignore" });
-  for (const end = Date.now() + BOOT_MS; Date.now() < end && unshare.exitCode === null; await sleep(200)) {
-    const init = childOf(unshare.pid ?? 0);
+  const systemd = await startedBy(spawn("unshare", words, { stdio: "ignore" }));
+  return systemd ?? "systemd does not start in namespaces of this machine";
+}
+
+/** Waits for the systemd that is the child of a process. @returns null if it does not start; then the process ends */
+export async function startedBy(parent: ChildProcess): Promise<Systemd | null> {
+  for (const end = Date.now() + BOOT_MS; Date.now() < end && parent.exitCode === null; await sleep(200)) {
+    const init = childOf(parent.pid ?? 0);
     if (init === null) continue;
-    const systemd = new Systemd(unshare, init);
+    const systemd = new Systemd(parent, init);
     const { stdout } = systemd.run("test -d /run/systemd/system && systemctl is-system-running");
     if (/running|degraded/.test(stdout)) return systemd;
   }
-  unshare.kill("SIGKILL");
-  return "systemd does not start in namespaces of this machine";
+  parent.kill("SIGKILL");
+  return null;
 }
 
 function childOf(process: number): number | null {

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import { rmSync, writeFileSync } from "node:fs";
+import { lstatSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { countUsers } from "../../records/users/users.ts";
 import type { SetupCode } from "../context.ts";
@@ -15,7 +15,8 @@ import { randomText } from "../../../shared/runtime/random-text.ts";
 const CODE_CHARS = 12;
 
 /**
- * Writes a new code to the file `setup-code` of the data folder, readable by its owner alone, if the server has no user yet.
+ * Writes a code to the file `setup-code` of the data folder, readable by its owner alone, if the server has no user yet. The code of
+ * an earlier start stays: the Debian package has printed it, and the machine may start again before a person types it.
  * @returns the code, and the file's path for the log, or undefined if users exist
  */
 export async function createSetupCode(
@@ -27,7 +28,7 @@ export async function createSetupCode(
     rmSync(file, { force: true });
     return undefined;
   }
-  const code = randomText(CODE_CHARS);
+  const code = storedCode(file) ?? randomText(CODE_CHARS);
   const letters = code.replaceAll("-", "");
   rmSync(file, { force: true });
   // A new file alone, so that a link in its place is not followed.
@@ -45,4 +46,11 @@ export async function createSetupCode(
       rmSync(file, { force: true });
     },
   };
+}
+
+/** @returns the code of an earlier start; null without a file, and for a link or another text in its place */
+function storedCode(file: string): string | null {
+  if (lstatSync(file, { throwIfNoEntry: false })?.isFile() !== true) return null;
+  const code = readFileSync(file, "utf8").trim();
+  return /^([A-Z2-9]{4}-){2}[A-Z2-9]{4}$/.test(code) ? code : null;
 }

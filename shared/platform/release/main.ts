@@ -9,10 +9,11 @@ import { problems } from "../../schema/problems.ts";
 import { seal } from "../package/seal.ts";
 import { homepage } from "./addresses.ts";
 import { addToApt } from "./apt.ts";
-import { sectionOf, UNRELEASED } from "./changelog.ts";
+import { sectionOf, UNRELEASED, withSection } from "./changelog.ts";
 import { readCheckout, releaseProblems } from "./checks.ts";
 import { withDownloads } from "./downloads.ts";
 import { listLatest } from "./latest.ts";
+import { linkProblems, releaseLinks } from "./links.ts";
 import { signCommand, verifyRelease } from "./signatures.ts";
 import { writeWinget } from "./winget.ts";
 
@@ -30,6 +31,13 @@ const latestForm = Compile(LatestRelease);
 
 const program = new Command("release").description("makes the files of a release of this checkout");
 program.command("check").description("print what this checkout lacks for a release").action(check);
+program
+  .command("version")
+  .description(
+    "raise the version in package.json, package-lock.json and README.md, and give it the lines of CHANGELOG.md",
+  )
+  .argument("<version>", "three numbers")
+  .action(raise);
 program
   .command("make", { isDefault: true })
   .description("check, then make packages, notes, latest.json and SHA256SUMS in release/v<version>")
@@ -64,6 +72,11 @@ program
   .option("--public-key <file>", "minisign key that signed the release", PUBLIC_KEY)
   .action(draft);
 program
+  .command("links")
+  .description("check that the owner's address exists, and with a folder every file of its published release")
+  .argument("[folder]", "folder with the latest.json of the published release")
+  .action(links);
+program
   .command("readme")
   .description("write the files of a published release into README.md, or again those of the last one")
   .argument("[folder]", "folder with the latest.json of the published release")
@@ -94,6 +107,15 @@ function check(): void {
   const found = problemsHere(PUBLIC_KEY);
   if (found.length > 0) throw new Error(found.join("\n"));
   print([`version ${VERSION} can be released`]);
+}
+
+/** Edits every file that names the version of this checkout. */
+function raise(version: string): void {
+  const text = withSection(fs.readFileSync("CHANGELOG.md", "utf8"), version, new Date().toISOString().slice(0, 10));
+  execFileSync("npm", ["version", version, "--no-git-tag-version"], { stdio: ["ignore", "ignore", "inherit"] });
+  fs.writeFileSync("CHANGELOG.md", text);
+  writeReadme(version);
+  print([`this checkout is ${version}: commit it, and run npm run release -- check for what is left`]);
 }
 
 function make({ publicKey, rehearse }: KeyOption & { rehearse?: string }): void {
@@ -168,10 +190,21 @@ function apt(folder: string): void {
   ]);
 }
 
+async function links(folder: string | undefined): Promise<void> {
+  const found = releaseLinks(homepage(), folder === undefined ? null : readLatest(folder));
+  const faults = await linkProblems(found);
+  if (faults.length > 0) throw new Error(faults.join("\n"));
+  print(found.map(({ address }) => `exists: ${address}`));
+}
+
 function readme(folder: string | undefined): void {
   if (folder !== undefined) fs.copyFileSync(path.join(folder, LATEST), COMMITTED);
+  writeReadme(VERSION);
+}
+
+function writeReadme(version: string): void {
   const latest = fs.existsSync(COMMITTED) ? readLatest(path.dirname(COMMITTED)) : null;
-  fs.writeFileSync("README.md", withDownloads(fs.readFileSync("README.md", "utf8"), latest, VERSION, homepage()));
+  fs.writeFileSync("README.md", withDownloads(fs.readFileSync("README.md", "utf8"), latest, version, homepage()));
 }
 
 interface KeyOption {

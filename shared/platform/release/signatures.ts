@@ -7,10 +7,10 @@ import { verifyFile } from "../upgrade/minisign.ts";
 
 // Verifies a release as its users do: the hash of each file, and the signatures that a person made.
 
-const SUMS = "SHA256SUMS";
+export const SUMS = "SHA256SUMS";
 
 /** The files that programs and users verify by a signature. The others are verified by SHA256SUMS. */
-function signedFiles(latest: LatestRelease): string[] {
+export function signedFiles(latest: LatestRelease): string[] {
   return [LATEST, SUMS, ...latest.files.filter(({ kind }) => kind === "archive").map(({ name }) => name)];
 }
 

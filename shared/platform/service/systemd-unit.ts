@@ -36,6 +36,8 @@ export function systemdUnit(service: ServiceDescription): string {
     "",
     "[Service]",
     "Type=exec",
+    // systemd 254 and later warn at each start of a variable that is not set.
+    "Environment=RUN_OPTIONS=",
     `EnvironmentFile=-${defaultsFile(service.name)}`,
     // systemd splits the options of the file into words.
     `ExecStart=${words.join(" ")} $RUN_OPTIONS`,

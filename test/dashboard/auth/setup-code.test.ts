@@ -24,7 +24,7 @@ test("a code is written for the file's owner alone, and read with any spacing an
   expect(existsSync(file)).toBe(false);
 });
 
-test("an older file is replaced, and a link in its place is not followed", async () => {
+test("the code of an earlier start stays, and a link or another text in its place is replaced", async () => {
   const { store } = await startServer();
   const folder = temporaryFolder();
   const elsewhere = join(temporaryFolder(), "other");
@@ -33,8 +33,12 @@ test("an older file is replaced, and a link in its place is not followed", async
   const made = await createSetupCode(store, folder);
   expect(readFileSync(elsewhere, "utf8")).toBe("kept");
   const again = await createSetupCode(store, folder);
-  expect(readFileSync(join(folder, "setup-code"), "utf8")).toBe(`${again?.code}\n`);
-  expect(again?.code).not.toBe(made?.code);
+  expect(again?.code).toBe(made?.code);
+  expect(again?.matches(made?.code ?? "")).toBe(true);
+  writeFileSync(join(folder, "setup-code"), "AAAA\n");
+  const last = await createSetupCode(store, folder);
+  expect(readFileSync(join(folder, "setup-code"), "utf8")).toBe(`${last?.code}\n`);
+  expect(last?.code).not.toBe(made?.code);
 });
 
 test("a server with users makes no code and removes the file", async () => {

@@ -48,7 +48,8 @@ const CONFIGURATION: readonly WrongSetup[] = [
   {
     title: "there is no agent.yaml",
     finding: "configuration.missing",
-    remedy: /start vetwire agent run --set-up and open its page, or name the file with --config/,
+    remedy:
+      /open http:\/\/127\.0\.0\.1:8081, the page of the service or of vetwire agent run --set-up, or name the file/,
     make: (bench) => void (bench.hasConfig = false),
   },
   {

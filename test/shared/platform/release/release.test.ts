@@ -9,7 +9,7 @@ import { LATEST, LatestRelease } from "../../../../shared/api/upgrade.ts";
 import { VERSION } from "../../../../shared/files/program-files.ts";
 import { seal } from "../../../../shared/platform/package/seal.ts";
 import { fileAddress, homepage } from "../../../../shared/platform/release/addresses.ts";
-import { sectionOf } from "../../../../shared/platform/release/changelog.ts";
+import { sectionOf, withSection } from "../../../../shared/platform/release/changelog.ts";
 import { type Checkout, releaseProblems } from "../../../../shared/platform/release/checks.ts";
 import { withDownloads } from "../../../../shared/platform/release/downloads.ts";
 import { listLatest } from "../../../../shared/platform/release/latest.ts";
@@ -171,8 +171,37 @@ describe("the signatures", () => {
   });
 });
 
+test("a raise gives the unreleased lines to the version, and leaves the heading for the next ones", () => {
+  const log = "# Log\n\n## [Unreleased]\n\n### Added\n\n- C.\n\n## [0.1.0]\n\n- A.\n";
+  const raised = withSection(log, "0.2.0", "2026-12-01");
+  expect(raised).toBe(log.replace("## [Unreleased]\n", "## [Unreleased]\n\n## [0.2.0] - 2026-12-01\n"));
+  expect(sectionOf(raised, "0.2.0")).toEqual({ day: "2026-12-01", notes: "### Added\n\n- C.\n" });
+  expect(() => withSection(raised, "0.2.0", "2026-12-01")).toThrow("already has a section of 0.2.0");
+  expect(() => withSection(raised, "0.3.0", "2026-12-01")).toThrow("no lines under Unreleased");
+});
+
+test("one command raises the version in every file that names it", () => {
+  const checkout = path.join(folder, "checkout");
+  const files = ["package.json", "package-lock.json", "README.md", "CHANGELOG.md"];
+  fs.mkdirSync(checkout);
+  for (const name of files) fs.copyFileSync(path.join(ROOT, name), path.join(checkout, name));
+  const log = path.join(checkout, "CHANGELOG.md");
+  const added = fs.readFileSync(log, "utf8").replace("## [Unreleased]\n", "## [Unreleased]\n\n- A change.\n");
+  fs.writeFileSync(log, added);
+  const script = path.join(ROOT, "shared/platform/release/main.ts");
+  const raised = spawnSync(process.execPath, [script, "version", "9.8.7"], { cwd: checkout, encoding: "utf8" });
+  expect([raised.status, raised.stderr]).toEqual([0, ""]);
+  const [manifest, lock, readme, changelog] = files.map((name) => fs.readFileSync(path.join(checkout, name), "utf8"));
+  for (const text of [manifest, lock]) expect(JSON.parse(text ?? "")).toMatchObject({ version: "9.8.7" });
+  expect(JSON.parse(lock ?? "")).toMatchObject({ packages: { "": { version: "9.8.7" } } });
+  // Once there is a release, README.md names that one until the next is published.
+  expect(readme?.replaceAll("9.8.7", VERSION)).toBe(fs.readFileSync(README, "utf8"));
+  expect(sectionOf(changelog ?? "", "9.8.7")?.notes).toContain("- A change.");
+});
+
 test("winget gets three manifests for a program, with the fields that schema 1.6.0 requires", () => {
-  // The schema is not in npm, and a test has no network: these are its required fields, and the forms of their values.
+  // The schema is not in npm, and a test has no network. These are the required fields of schemas/JSON/manifests/v1.6.0 in
+  // microsoft/winget-cli, and the forms of their values.
   const files = writeWinget(path.join(folder, "winget"), list(), BASE);
   const target = path.join(folder, "winget/manifests/v/Vetwire/Agent/0.2.0");
   const names = ["Vetwire.Agent.yaml", "Vetwire.Agent.installer.yaml", "Vetwire.Agent.locale.en-US.yaml"];

@@ -50,6 +50,7 @@ describe("the unit of systemd", () => {
         "DeviceAllow=char-ttyUSB rw",
         "StateDirectory=vetwire/agent",
         "ReadWritePaths=/etc/vetwire",
+        "Environment=RUN_OPTIONS=",
         "EnvironmentFile=-/etc/default/vetwire-agent",
         "ExecStart=/usr/lib/vetwire-agent/runtime/node /usr/lib/vetwire-agent/app/shared/main.js service run agent " +
           "--name vetwire-agent --versions /var/lib/vetwire/agent/versions -- --set-up --config /etc/vetwire/agent.yaml $RUN_OPTIONS",
