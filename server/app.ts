@@ -40,7 +40,7 @@ import { analyteRoutes } from "./api/lab/analytes.ts";
 import { diagnosticRoutes } from "./api/lab/diagnostics.ts";
 import { docsRoutes } from "./api/docs.ts";
 import { agentRoutes } from "./api/agent/ingest.ts";
-import { pairingRoutes } from "./api/agent/pairing.ts";
+import { type PairingContext, pairingRoutes } from "./api/agent/pairing.ts";
 import { inventoryRoutes } from "./api/inventory.ts";
 import { patientRoutes } from "./api/patients.ts";
 import type { RouteContext } from "./api/context.ts";
@@ -132,8 +132,7 @@ export function buildApp(
   }: AppOptions,
 ): FastifyInstance {
   const app = createHttpServer({ logger, timeouts, trustProxy: network?.trusts ?? trustProxy, certificate });
-  store.damaged.report = ({ message, table, subject }, count) =>
-    logger.error({ table, fp: subject, damaged: count }, `${message}; restore it from a backup, or send it again`);
+  reportDamage(store, logger);
   const operations = collectOperations(app, READ_API);
   const syncOperations = collectOperations(app, SYNC_API);
   const audit = new AuditQueue(store, logger, now, new SteadyTime({ wall: now }));
@@ -161,10 +160,8 @@ export function buildApp(
   app.register(async (statement) => capabilityRoute(statement, forFhir));
   app.register((agent) => agentApi(agent, guards, context));
   app.register((sync) => syncApi(sync, guards, context));
-  app.register(async (pairing) => {
-    auditRequests(pairing, trail, now);
-    pairingRoutes(pairing, { store, now, pepper, network, countTry: createPairingLimit(counters) });
-  });
+  const countTry = createPairingLimit(counters);
+  app.register((pairs) => servePairing(pairs, trail, { store, now, pepper, network, countTry }));
   const forDashboard = {
     ...{ store, now, logger, pepper, counters, limiter, setupCode, singleSignOn },
     ...{ allowPrivateWebhooks, alerts, mail, releaseFolder, oldestBackup, network },
@@ -178,6 +175,17 @@ export function buildApp(
   app.register((docs) => docsRoutes(docs, SYNC_API, syncOperations, limits));
   healthRoutes(app, store, drain);
   return app;
+}
+
+async function servePairing(scope: FastifyInstance, trail: AuditTrail, context: PairingContext): Promise<void> {
+  auditRequests(scope, trail, context.now);
+  pairingRoutes(scope, context);
+}
+
+/** Writes each damaged record to the log, with what to do. */
+function reportDamage(store: Store, logger: Logger): void {
+  store.damaged.report = ({ message, table, subject }, count) =>
+    logger.error({ table, fp: subject, damaged: count }, `${message}; restore it from a backup, or send it again`);
 }
 
 /** Makes the bytes for destinations. */

@@ -92,10 +92,7 @@ export async function listSessionsOf(session: Session, userId: number, now: numb
 }
 
 const insert = uncachedWrite(
-  (
-    db,
-    p: NewSession & { realm: Realm; publicId: string; oidcIssuer: string | null; oidcSid: string | null },
-  ) =>
+  (db, p: NewSession & { realm: Realm; publicId: string; oidcIssuer: string | null; oidcSid: string | null }) =>
     db
       .insertInto("dashboard_session")
       .values({
