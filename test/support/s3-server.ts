@@ -2,6 +2,7 @@ import { createHash, createHmac, randomBytes } from "node:crypto";
 import http from "node:http";
 import https from "node:https";
 import type net from "node:net";
+import { patiently } from "./patience.ts";
 
 // A store with the S3 protocol on loopback, with faults on request. It checks each signature by a computation of its own, written
 // after "Authenticating Requests: Using the Authorization Header (AWS Signature Version 4)" of the S3 API reference.
@@ -146,7 +147,7 @@ export class S3Server {
     } else if (fault?.do === "trickle") {
       response.writeHead(status, { ...headers, "content-length": bytes.length });
       let at = 0;
-      const timer = setInterval(() => response.write(bytes.subarray(at, (at += 1))), 400);
+      const timer = setInterval(() => response.write(bytes.subarray(at, (at += 1))), patiently(400));
       response.once("close", () => clearInterval(timer));
     } else {
       response.writeHead(status, { ...headers, "content-length": sent.length }).end(sent);
