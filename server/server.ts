@@ -42,7 +42,7 @@ import { type MetricsAddress, type MetricsServer, serveMetrics } from "./operati
 import { Metrics } from "./operations/metrics.ts";
 import { RELEASES } from "./operations/release-folder.ts";
 import { ReleaseWatch } from "./operations/release-watch.ts";
-import { SpanExport } from "./operations/span-export.ts";
+import { type Collector, SpanExport } from "./operations/span-export.ts";
 import { serveUpgrades } from "./operations/serve-upgrades.ts";
 import { openServedStore } from "./operations/served-store.ts";
 import { DestinationDispatcher } from "./operations/destinations/dispatcher.ts";
@@ -91,7 +91,7 @@ export interface ServerSettings {
   readonly metrics: MetricsAddress | null;
   /** Where the releases of the agent are fetched each day, and the key that signs them; null for nowhere. */
   /** The collector that gets spans, an OTLP endpoint; null for none. */
-  readonly spansTo: URL | null;
+  readonly spansTo: Collector | null;
   readonly releases: { readonly from: URL; readonly publicKey: string } | null;
   readonly drainSeconds: number;
   readonly logFile: LogFileOptions | null;
@@ -314,8 +314,7 @@ async function close({ app, network, lease, webhooks, destinations, alerts, span
   setTimeout(() => app.server.closeAllConnections(), CLOSE_WAIT_MS).unref();
   await Promise.all([app.close(), network.stop()]);
   await Promise.all([webhooks.stop(), destinations.stop(), alerts.stop(), releases?.stop()]);
-  await spans?.stop();
-  await lease.stop();
+  await Promise.all([spans?.stop(), lease.stop()]);
 }
 
 /** Reads the facts of this machine for its alerts. */

@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from "node:http";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { VERSION } from "../../shared/files/program-files.ts";
@@ -13,12 +14,19 @@ const KEPT_MAX = 2048;
 const BATCH_MAX = 512;
 const EVERY_MS = 5_000;
 const RESPONSE_MS = 10_000;
-/** Time for the last batch, while the server stops. */
+/** Time for the last batches, while the server stops. */
 const LAST_MS = 2_000;
 
 /** SpanKind and StatusCode of opentelemetry/proto/trace/v1/trace.proto. */
 const KIND = { server: 2, client: 3 } as const;
 const STATUS_ERROR = 2;
+
+export interface Collector {
+  /** Its base URL, below which the specification places the path of spans. */
+  readonly endpoint: URL;
+  /** Headers of each request, such as the key of a hosted collector. */
+  readonly headers?: OutgoingHttpHeaders;
+}
 
 export interface Span {
   readonly trace: Trace;
@@ -34,15 +42,17 @@ export interface Span {
 
 export class SpanExport {
   readonly #url: URL;
+  readonly #headers: OutgoingHttpHeaders;
   readonly #logger: Logger;
   #spans: Span[] = [];
   #dropped = 0;
   #isFailing = false;
   #sending: Promise<void> | undefined;
   readonly #timer: NodeJS.Timeout;
+  readonly #ending = new AbortController();
 
-  /** `endpoint` is the base URL of the collector, below which the specification places the path of spans. */
-  constructor(endpoint: URL, logger: Logger) {
+  constructor({ endpoint, headers = {} }: Collector, logger: Logger) {
+    this.#headers = headers;
     this.#url = new URL(`${endpoint.href.replace(/\/+$/, "")}/v1/traces`);
     this.#logger = logger;
     this.#timer = setInterval(() => void this.flush(), EVERY_MS).unref();
@@ -83,25 +93,27 @@ export class SpanExport {
   }
 
   /** Sends what waits. Spans that the collector does not take are lost. Never rejects. */
-  flush(deadlineMs = RESPONSE_MS): Promise<void> {
-    this.#sending ??= this.#send(deadlineMs).finally(() => (this.#sending = undefined));
+  flush(): Promise<void> {
+    this.#sending ??= this.#send().finally(() => (this.#sending = undefined));
     return this.#sending;
   }
 
-  /** Sends the last spans. */
-  async stop(): Promise<void> {
+  /** Sends what waits, for a bounded time. */
+  async stop(lastMs = LAST_MS): Promise<void> {
     clearInterval(this.#timer);
+    const end = setTimeout(() => this.#ending.abort(), lastMs);
     await this.#sending;
-    await this.flush(LAST_MS);
+    while (this.#spans.length > 0 && !this.#ending.signal.aborted) await this.flush();
+    clearTimeout(end);
   }
 
-  async #send(deadlineMs: number): Promise<void> {
+  async #send(): Promise<void> {
     const batch = this.#spans.splice(0, BATCH_MAX);
     if (batch.length === 0) return;
     try {
       const body = Buffer.from(JSON.stringify(exportRequest(batch)));
-      const headers = { "content-type": "application/json", "content-length": body.length };
-      const signal = AbortSignal.timeout(deadlineMs);
+      const headers = { ...this.#headers, "content-type": "application/json", "content-length": body.length };
+      const signal = AbortSignal.any([AbortSignal.timeout(RESPONSE_MS), this.#ending.signal]);
       const response = await sendRequest(this.#url, { method: "POST", headers, body, signal });
       response.destroy();
       if (response.statusCode !== 200) throw new Error(`expected status 200, got ${response.statusCode}`);

@@ -104,10 +104,17 @@ describe("the build fails", () => {
     ["a file that does not exist", "[x](nothing.ts)", "agent/README.md: nothing.ts"],
     ["a picture that does not exist", "![x](nothing.png)", "agent/README.md: nothing.png"],
     ["an address outside of dashboard and documents", "[x](/clinic/v1/session)", "agent/README.md: /clinic/v1/session"],
+    ["a script as address", "[x](javascript:alert(1))", "agent/README.md: javascript:alert(1)"],
+    ["an address of another host without its protocol", "[x](//a.example/x)", "agent/README.md: //a.example/x"],
     ["HTML", "<script>alert(1)</script>", "agent/README.md: expected Markdown, got HTML"],
     ["a second title", "# Second", "agent/README.md: expected one line with # and the title"],
   ])("at %s", (_, line, problem) => {
     expect(() => make(changed({ "agent/README.md": `# The agent\n\n${line}\n` }))).toThrow(problem);
+  });
+
+  test.each(["[x](../../key.txt)", "![x](../../key.png)"])("at %s, which is a file above the project", (line) => {
+    const build = () => make(changed({ "agent/README.md": `# The agent\n\n${line}\n` }, { exists: () => true }));
+    expect(build).toThrow(/^broken links:\nagent\/README\.md: \.\.\/\.\.\/key/);
   });
 
   test("at a help page without a place, and names every broken link", () => {

@@ -9,6 +9,7 @@ import { parseFeedUrl, readPublicKey } from "../common/release-options.ts";
 import { storeLocation } from "../common/with-store.ts";
 import { type AlertOptions, dashboardOf, mailServerOf, withAlertOptions } from "./alert-options.ts";
 import { type CareOptions, careOptions, logFileOf, startBackups } from "./care-options.ts";
+import { collectorOf } from "./collector.ts";
 import { type OidcOptions, singleSignOnOf, withOidcOptions } from "./oidc-options.ts";
 
 // The options of `run`. server.ts carries them out.
@@ -100,7 +101,7 @@ async function run(options: RunOptions): Promise<void> {
     singleSignOn: await singleSignOnOf(options),
     dashboard: dashboardOf(options),
     metrics: options.metrics ?? null,
-    spansTo: collector(),
+    spansTo: collectorOf(process.env),
     releases: options.fetchReleases ? { from: options.fetchReleases, publicKey: readPublicKey(undefined) } : null,
     drainSeconds: options.drainSeconds,
     logFile: logFileOf(options),
@@ -117,14 +118,6 @@ async function run(options: RunOptions): Promise<void> {
 function givenOption(name: string): string[] {
   const option = runCommand.options.find((each) => each.attributeName() === name);
   return runCommand.getOptionValueSource(name) === "cli" ? [option?.long ?? name] : [];
-}
-
-/** Returns the collector of OpenTelemetry's own variable; null without one. @throws Error for another URL */
-function collector(): URL | null {
-  const text = process.env["OTEL_EXPORTER_OTLP_ENDPOINT"] ?? "";
-  if (text === "") return null;
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return new URL(text);
-  throw new Error("invalid OTEL_EXPORTER_OTLP_ENDPOINT, expected a URL such as http://127.0.0.1:4318");
 }
 
 /** Returns what reads the certificate of the options; null without one. @throws Error for one option without the other */

@@ -74,7 +74,11 @@ function refresh(): void {
 }
 
 form.hidden = false;
-form.addEventListener("submit", (event) => event.preventDefault());
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  // The results may still load.
+  void showResults().then(() => list.querySelector("a")?.click(), refresh);
+});
 input.addEventListener("focus", () => void loadIndex().catch(() => undefined), { once: true });
 input.addEventListener("input", refresh);
 results.addEventListener("click", ({ target }) => {

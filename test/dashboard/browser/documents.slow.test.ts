@@ -71,6 +71,10 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await search.fill("xyzzy");
     await results.getByText("No page has these words. Try fewer.").waitFor();
 
+    await search.fill("care backup restore");
+    await search.press("Enter");
+    await page.getByRole("heading", { name: "Care: backup and restore", level: 1 }).waitFor();
+
     await page.getByRole("link", { name: "Türkçe" }).click();
     await page.getByRole("heading", { name: "İlk adımlar", level: 1 }).waitFor();
     await page.getByRole("searchbox", { name: "Belgelerde ara" }).fill("TAZI TIROKSIN");

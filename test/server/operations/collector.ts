@@ -18,11 +18,17 @@ interface Sent {
 
 /** A collector on loopback, whose status the test changes. It keeps each request. */
 export async function startCollector() {
-  const collector = { url: "", status: 200, requests: [] as { url: string; type: string; body: string }[] };
+  const collector = {
+    url: "",
+    status: 200,
+    requests: [] as { url: string; type: string; body: string }[],
+    headers: [] as http.IncomingHttpHeaders[],
+  };
   const server = http.createServer((request, response) => {
     let body = "";
     request.on("data", (chunk: Buffer) => (body += chunk.toString()));
     request.on("end", () => {
+      collector.headers.push(request.headers);
       collector.requests.push({ url: request.url ?? "", type: String(request.headers["content-type"]), body });
       response.writeHead(collector.status, { "content-type": "application/json" }).end("{}");
     });

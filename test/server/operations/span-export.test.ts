@@ -6,12 +6,13 @@ import { VERSION } from "../../../shared/files/program-files.ts";
 import { beginTrace } from "../../../shared/network/trace.ts";
 import { clinic, keyPermissions, patient, startServer } from "../harness.ts";
 import { newFp } from "../../../shared/api/fp.ts";
+import { patiently } from "../../support/patience.ts";
 import { startCollector } from "./collector.ts";
 
-function exportTo(url: string) {
+function exportTo(url: string, headers?: Record<string, string>) {
   const log: { level: number; msg: string; dropped?: number }[] = [];
   const logger = pino({ base: null }, { write: (line) => log.push(JSON.parse(line) as (typeof log)[number]) });
-  const spans = new SpanExport(new URL(url), logger);
+  const spans = new SpanExport({ endpoint: new URL(url), ...(headers && { headers }) }, logger);
   onTestFinished(() => spans.stop());
   return { spans, log };
 }
@@ -50,6 +51,17 @@ test("a span is sent as the library of OpenTelemetry writes it", async () => {
   await spans.flush();
   expect(collector.requests.map(({ body, ...request }) => ({ ...request, body: JSON.parse(body) as unknown }))).toEqual(
     [{ url: "/otlp/v1/traces", type: "application/json", body: JSON.parse(FOREIGN) }],
+  );
+});
+
+test("the headers of the collector are sent, and the end of the server sends all that waits", async () => {
+  const { collector, spans: got } = await startCollector();
+  const { spans } = exportTo(collector.url, { "api-key": "secret", "content-type": "text/plain" });
+  for (let count = 0; count < 1_300; count += 1) spans.add({ ...span, trace: beginTrace() });
+  await spans.stop(patiently(30_000));
+  expect(got()).toHaveLength(1_300);
+  expect(collector.headers.map((each) => [each["api-key"], each["content-type"]])).toEqual(
+    Array.from({ length: 3 }, () => ["secret", "application/json"]),
   );
 });
 

@@ -29,7 +29,7 @@ export function targetsOf(page: Page, project: Project, broken: string[]): Targe
       }
       const other = pageAt(file, project);
       if (other === undefined) {
-        if (!project.exists(file)) reportBroken(href);
+        if (!isIn(file, project)) reportBroken(href);
         return outside(file, content, words, project);
       }
       if (fragment !== "" && !other.headings.some(({ id }) => id === fragment)) reportBroken(href);
@@ -37,11 +37,16 @@ export function targetsOf(page: Page, project: Project, broken: string[]): Targe
     },
     image(href) {
       const file = path.posix.join(path.posix.dirname(page.file), href);
-      if (project.exists(file)) return project.image(file);
+      if (isIn(file, project)) return project.image(file);
       reportBroken(href);
       return href;
     },
   };
+}
+
+/** Whether the project has this file. One above its root belongs to the machine that builds. */
+function isIn(file: string, { exists }: Project): boolean {
+  return !/^\.\.(\/|$)/.test(file) && exists(file);
 }
 
 /** The file that a link names: null for an address of the server. A help page is named by its address in the dashboard. */
