@@ -55,7 +55,11 @@ export class Systemd {
   /** Runs a shell script next to the services. */
   run(script: string, env = process.env): { code: number | null; stdout: string; stderr: string } {
     const words = ["--target", String(this.#init), "--all", "--root", "--wd", "sh", "-c", script];
-    const { status, stdout, stderr } = spawnSync("nsenter", words, { encoding: "utf8", timeout: patiently(120_000), env });
+    const { status, stdout, stderr } = spawnSync("nsenter", words, {
+      encoding: "utf8",
+      timeout: patiently(120_000),
+      env,
+    });
     return { code: status, stdout, stderr };
   }
 
