@@ -2,11 +2,12 @@ import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_pr
 import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { patiently } from "./patience.ts";
 
 // A systemd as PID 1 in namespaces of its own: its root is an overlay of this machine's, so nothing here changes.
 
 const SYSTEMD = "/lib/systemd/systemd";
-const BOOT_MS = 60_000;
+const BOOT_MS = patiently(60_000);
 
 /** Units that would touch the machine's devices, clock or kernel. */
 const MASKED = [
@@ -54,7 +55,11 @@ export class Systemd {
   /** Runs a shell script next to the services. */
   run(script: string, env = process.env): { code: number | null; stdout: string; stderr: string } {
     const words = ["--target", String(this.#init), "--all", "--root", "--wd", "sh", "-c", script];
-    const { status, stdout, stderr } = spawnSync("nsenter", words, { encoding: "utf8", timeout: 120_000, env });
+    const { status, stdout, stderr } = spawnSync("nsenter", words, {
+      encoding: "utf8",
+      timeout: patiently(120_000),
+      env,
+    });
     return { code: status, stdout, stderr };
   }
 

@@ -111,6 +111,7 @@ function check(): void {
 
 /** Edits every file that names the version of this checkout. */
 function raise(version: string): void {
+  if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error(`the version is ${version}, expected three numbers`);
   const text = withSection(fs.readFileSync("CHANGELOG.md", "utf8"), version, new Date().toISOString().slice(0, 10));
   execFileSync("npm", ["version", version, "--no-git-tag-version"], { stdio: ["ignore", "ignore", "inherit"] });
   fs.writeFileSync("CHANGELOG.md", text);

@@ -12,6 +12,7 @@ import { newFp } from "../../../shared/api/fp.ts";
 import { createDatabase, Postgres, postgresProblem } from "../../support/postgres.ts";
 import { fetchPostgres18 } from "../../support/postgres-18.ts";
 import { Pgbouncer, pgbouncerProblem } from "../../support/pgbouncer.ts";
+import { patiently } from "../../support/patience.ts";
 import { until } from "../../support/processes.ts";
 import { clinic, connection, importEntities, keyPermissions, noon, patient, study } from "../harness.ts";
 import { addWebhook } from "../webhooks.ts";
@@ -114,7 +115,7 @@ describe.each(versions)("pgbouncer by transactions in front of $name", ({ bin, l
       const left = await postgres.run("select count(*)::int as count from pg_prepared_statements", database);
       expect(left).toEqual([{ count: 0 }]);
     },
-    120_000,
+    patiently(120_000),
   );
 
   test.skipIf(lack !== null)(
@@ -140,14 +141,11 @@ describe.each(versions)("pgbouncer by transactions in front of $name", ({ bin, l
     await postgres.stop();
     await expect(store.ping()).rejects.toThrow("the database cannot be used now");
     await postgres.start();
-    await until(
-      "the server works again",
-      () =>
-        store.ping().then(
-          () => true,
-          () => false,
-        ),
-      30_000,
+    await until("the server works again", () =>
+      store.ping().then(
+        () => true,
+        () => false,
+      ),
     );
     await store.transaction((session) => session.all(current, {}));
     expect(pooler.log).not.toContain("prepared statement");

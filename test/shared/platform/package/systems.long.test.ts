@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { VERSION } from "../../../../shared/files/program-files.ts";
 import { BootedSystem, SYSTEMS } from "../../../support/booted-system.ts";
 import { makePackages } from "../../../support/packages.ts";
+import { patiently } from "../../../support/patience.ts";
 import { ROOT, temporaryFolder, until } from "../../../support/processes.ts";
 
 // Goal: the packages work in the systems that README.md names, as their users meet them. Method: each system boots with its own
@@ -22,7 +23,7 @@ beforeAll(() => {
   for (const version of [EARLIER, VERSION]) {
     makePackages("deb", folder, "--platform", "linux-x64", "--release-version", version);
   }
-}, 600_000);
+}, patiently(600_000));
 
 afterAll(() => fs.rmSync(folder, { recursive: true }));
 
@@ -39,7 +40,7 @@ function readmeCommands(version: string): string[] {
   );
 }
 
-describe.each(SYSTEMS)("$name", { timeout: 300_000 }, (system) => {
+describe.each(SYSTEMS)("$name", { timeout: patiently(300_000) }, (system) => {
   let booted: BootedSystem;
   let before: string;
   let reason: string | null = null;
@@ -57,7 +58,7 @@ describe.each(SYSTEMS)("$name", { timeout: 300_000 }, (system) => {
       fs.copyFileSync(path.join(folder, name), booted.at(`/root/${name}`));
     }
     before = files();
-  }, 600_000);
+  }, patiently(600_000));
 
   beforeEach((context) => context.skip(reason !== null, reason ?? ""));
   afterAll(async () => booted?.end());

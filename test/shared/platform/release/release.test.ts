@@ -189,7 +189,17 @@ test("one command raises the version in every file that names it", () => {
   const added = fs.readFileSync(log, "utf8").replace("## [Unreleased]\n", "## [Unreleased]\n\n- A change.\n");
   fs.writeFileSync(log, added);
   const script = path.join(ROOT, "shared/platform/release/main.ts");
-  const raised = spawnSync(process.execPath, [script, "version", "9.8.7"], { cwd: checkout, encoding: "utf8" });
+  const raise = (to: string) =>
+    spawnSync(process.execPath, [script, "version", to], { cwd: checkout, encoding: "utf8" });
+  // npm takes these words too, and writes another version than the word.
+  for (const word of ["minor", "v9.8.7"]) {
+    expect(raise(word)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining("expected three numbers") as string,
+    });
+    expect(fs.readFileSync(log, "utf8")).toBe(added);
+  }
+  const raised = raise("9.8.7");
   expect([raised.status, raised.stderr]).toEqual([0, ""]);
   const [manifest, lock, readme, changelog] = files.map((name) => fs.readFileSync(path.join(checkout, name), "utf8"));
   for (const text of [manifest, lock]) expect(JSON.parse(text ?? "")).toMatchObject({ version: "9.8.7" });
