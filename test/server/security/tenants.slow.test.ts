@@ -16,20 +16,24 @@ const CONTROL_SEEDS = 5;
 test(`a client of two clinics finds nothing of the other one in ${REQUESTS} requests`, {
   timeout: SOAK ? 3_600_000 : 240_000,
 }, async () => {
-  const { leaks, own, unchanged, routes } = await fuzzTenants(seed, REQUESTS);
+  const { leaks, own, unchanged, routes, looks } = await fuzzTenants(seed, REQUESTS);
   expect(leaks, `SEED=${seed}`).toEqual([]);
   // A client that reaches no content proves nothing.
   expect(own, `answers with the own marker, SEED=${seed}`).toBeGreaterThan(REQUESTS / 10);
   expect(unchanged, `answers 304, SEED=${seed}`).toBeGreaterThan(REQUESTS / 1000);
   expect(routes.size, `routes with content, SEED=${seed}`).toBeGreaterThan(30);
+  const ofConsole = [...routes].filter((route) => route.startsWith("GET /operator/"));
+  expect(ofConsole, `routes of the console with content, SEED=${seed}`).not.toEqual([]);
+  expect(looks, `answers with the own marker to an operator who looks, SEED=${seed}`).toBeGreaterThan(REQUESTS / 200);
 });
 
-test("the same client finds a route that responds with the other clinic, on the way to the cache as well", {
+test("the same client finds a route that responds with the other clinic, on the way to the cache and at the console as well", {
   timeout: 240_000,
 }, async () => {
   const holes: readonly ((app: FastifyInstance) => void)[] = [
     swapKeys("/api/v1/inventory"),
     swapClinics("/clinic/v1/clinics/:clinic/stock"),
+    addText("/operator/v1/clinics/:clinic", "OursMark dog"),
   ];
   for (const hole of holes) {
     let found = 0;
@@ -64,6 +68,16 @@ function swapClinics(url: string) {
         [last, signedIn.clinic] = [signedIn.clinic, last ?? signedIn.clinic];
       }
       done();
+    });
+  };
+}
+
+/** Plants a hole: a page of the operator's console has a text of a clinic. */
+function addText(url: string, text: string) {
+  return (app: FastifyInstance): void => {
+    app.addHook("onSend", (request, _reply, payload, done) => {
+      const isHole = request.routeOptions.url === url && typeof payload === "string";
+      done(null, isHole ? `${payload}${text}` : payload);
     });
   };
 }
