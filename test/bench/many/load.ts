@@ -3,12 +3,6 @@ import http from "node:http";
 // Requests at a set rate over a fixed number of connections. A latency counts from the planned start of its request, so that a
 // request which waits for a connection counts its wait: a slow server gets no fewer requests.
 
-export interface Rate {
-  readonly perSecond: number;
-  readonly seconds: number;
-  readonly connections: number;
-}
-
 export interface Asked {
   readonly method: "GET" | "POST";
   readonly path: string;
