@@ -35,12 +35,17 @@ export async function startClinic(patients: number): Promise<Clinic> {
   };
 }
 
-/** Waits for the address of a server. Pins server and clients to a core each if the machine has two. */
-export async function listens(running: Running): Promise<string> {
-  const url = await until("the server listens", () => {
+/** Waits for the address of a server. */
+export async function addressOf(running: Running): Promise<string> {
+  return until("the server listens", () => {
     if (running.process.exitCode !== null) throw new Error(`the server ended: ${running.output()}`);
     return /http:\/\/127\.0\.0\.1:\d+/.exec(running.output())?.[0];
   });
+}
+
+/** As addressOf(). Pins server and clients to a core each if the machine has two. */
+export async function listens(running: Running): Promise<string> {
+  const url = await addressOf(running);
   pin(running.process.pid, SERVER_CORE);
   // Load generators are children of this process and inherit its core.
   pin(process.pid, CLIENT_CORE);

@@ -7,13 +7,16 @@ import { type Dice, diceOf, pick } from "../../support/dice.ts";
 import { bodiesOf } from "./bodies.ts";
 import { asKey, type MarkedClinic, type Route, routesOf, rowOf, send, startTwoClinics } from "./two-clinics.ts";
 
-// A seeded client of two clinics. It draws route, caller, ids, parameters, body and ETag, sends sixteen requests at a time, and
-// searches every response for the marker of the other clinic.
+// A seeded client of two clinics, and of their operators. It draws route, caller, ids, parameters, body and ETag, sends sixteen
+// requests at a time, and searches every response for the marker of the other clinic. A response of the operator's console may have
+// the names of both clinics and no other text of either.
 
 /** A request for a connection reaches the other clinic: the one lawful way from clinic to clinic. */
 const BY_CONSENT = /\/connection$/;
 /** A response that never ends, and work of a second for a password. */
 const LEFT_OUT = /\/(events|set-up|sign-in|sign-out|sign-out-everywhere|docs.*|assets.*|users\/:user\/reset)$/;
+/** Commands that end what the client reads of a clinic, or make a password. no-data.test.ts has their responses. */
+const COMMANDS = /^\/operator\/v1\/clinics(\/:clinic\/(suspend|erase|quota))?$/;
 const AT_ONCE = 16;
 
 interface Request {
@@ -29,33 +32,46 @@ interface Findings {
   readonly leaks: string[];
   readonly routes: Set<string>;
   own: number;
+  /** Those of an operator who looks into a clinic. */
+  looks: number;
   unchanged: number;
 }
 
-/** Runs the client until it finds a leak. `prepare` may plant a hole in the server. */
-export async function fuzzTenants(
-  seed: number,
-  requests: number,
-  prepare?: (app: FastifyInstance) => void,
-): Promise<Findings> {
+/** A fault that a test plants in a route. */
+export interface Hole {
+  readonly url: string;
+  readonly plant: (app: FastifyInstance) => void;
+}
+
+/** Runs the client until it finds a leak. With a hole it draws its route alone, since a draw of all routes rarely comes there. */
+export async function fuzzTenants(seed: number, requests: number, hole?: Hole): Promise<Findings> {
   const dice = diceOf(seed);
-  const { server, ours, theirs } = await startTwoClinics(prepare);
-  const routes = routesOf(server.app).filter(({ url }) => !BY_CONSENT.test(url) && !LEFT_OUT.test(url));
+  const { server, ours, theirs } = await startTwoClinics(hole?.plant);
+  const routes = routesOf(server.app).filter(
+    ({ method, url }) =>
+      (hole === undefined || url === hole.url) &&
+      !(BY_CONSENT.test(url) || LEFT_OUT.test(url) || (COMMANDS.test(url) && method !== "GET" && method !== "HEAD")),
+  );
   const parameters = await documentedParameters(server.app);
   const etags = new Map<string, string>();
   const cookies = new Map<string, string>();
+  for (const clinic of [ours, theirs]) cookies.set(`${clinic.fp} look`, await lookInto(clinic));
   const tagged: Request[] = [];
-  const found: Findings = { leaks: [], routes: new Set(), own: 0, unchanged: 0 };
+  const found: Findings = { leaks: [], routes: new Set(), own: 0, looks: 0, unchanged: 0 };
 
   function draw(): Request {
     if (tagged.length > 0 && dice(8) === 0) return askedAgain(pick(dice, tagged));
     const [clinic, other] = dice(2) === 0 ? [ours, theirs] : [theirs, ours];
     const route = pick(dice, routes);
-    const named = pathOf(dice, route, clinic, other);
+    const isConsole = isOfConsole(route);
+    // Each operator looks into one clinic alone, so that the other one's data must not reach the operator.
+    const isLook = isConsole && route.url.endsWith("/support");
+    const named = isLook ? clinic.pathTo(route.url) : pathOf(dice, route, clinic, other);
     const url = named + queryOf(dice, parameters.get(route.url), clinic, other);
-    const isPage = route.url.startsWith("/clinic/");
-    const role = pick<Role>(dice, [...roles, "admin", "admin"]);
-    const page = { cookie: cookies.get(`${clinic.fp} ${role}`) ?? clinic.users.get(role)?.cookie ?? "" };
+    const isPage = route.url.startsWith("/clinic/") || isConsole;
+    const role = pick<Role | "look">(dice, [...roles, "admin", "admin", "look", "look"]);
+    const user = cookies.get(`${clinic.fp} ${role}`) ?? (role === "look" ? "" : clinic.users.get(role)?.cookie) ?? "";
+    const page = { cookie: isConsole ? `${clinic.operator.cookie}${dice(4) === 0 ? `; ${user}` : ""}` : user };
     const key = dice(4) === 0 || route.url.startsWith("/agent/") ? clinic.agentKey : clinic.key;
     const both = { ...asKey(key), ...page, "sec-fetch-site": "same-origin" };
     const caller = dice(8) === 0 ? both : isPage ? { ...page, "sec-fetch-site": "same-origin" } : asKey(key);
@@ -76,7 +92,9 @@ export async function fuzzTenants(
     const { marker } = clinic === ours ? theirs : ours;
     const answer = await send(server.app, { ...route, url }, headers, body);
     const shown = `${JSON.stringify(answer.headers)} ${answer.body}`;
-    if (shown.includes(marker)) found.leaks.push(`${route.method} ${url} shows ${marker}: ${shown.slice(0, 200)}`);
+    const texts = isOfConsole(route) ? shown.replaceAll(/(Ours|Theirs)Mark clinic/g, "") : shown;
+    const isLeak = texts.includes(marker) || (isOfConsole(route) && texts.includes(clinic.marker));
+    if (isLeak) found.leaks.push(`${route.method} ${url} shows ${marker}: ${texts.slice(0, 200)}`);
     if (answer.statusCode === 304) {
       found.unchanged += 1;
       // A 304 means that the caller's own response has this ETag, which the other clinic's response must not have.
@@ -87,12 +105,14 @@ export async function fuzzTenants(
     if (typeof etag === "string") etags.set(url, etag);
     if (answer.statusCode < 300 && shown.includes(clinic.marker)) {
       found.own += 1;
+      if (headers["cookie"] === cookies.get(`${clinic.fp} look`)) found.looks += 1;
       found.routes.add(rowOf(route));
       if (etag !== undefined) tagged.push({ clinic, route, url, headers, body });
     }
     if (answer.statusCode === 401 && "cookie" in headers) {
       // The client ended its own session, by a new password or by the end of all sessions.
       for (const role of roles) cookies.set(`${clinic.fp} ${role}`, (await makeUser(server, role, clinic.fp)).cookie);
+      cookies.set(`${clinic.fp} look`, await lookInto(clinic));
     }
   }
 
@@ -103,6 +123,16 @@ export async function fuzzTenants(
   const faults = server.log.filter((line) => line.includes('"level":50') && !line.includes("StoreUnavailable"));
   expect(faults, `SEED=${seed}`).toEqual([]);
   return found;
+}
+
+const isOfConsole = ({ url }: Route) => url.startsWith("/operator/");
+
+/** Opens a clinic to its operator. @returns the Cookie header of the operator at the dashboard */
+async function lookInto({ fp, operator }: MarkedClinic): Promise<string> {
+  const { headers } = await operator.call("POST", `/clinics/${fp}/support`, { reason: "ticket 7: nothing arrives" });
+  const cookie = /\bvetwire=[^;]+/.exec(String(headers["set-cookie"]))?.[0];
+  if (cookie === undefined) throw new Error("expected a session of the dashboard, got none");
+  return cookie;
 }
 
 /** Fills a path: mostly with ids of the caller that fit, else with those of the other clinic, of another kind or of nobody. */
@@ -142,7 +172,7 @@ async function documentedParameters(app: FastifyInstance): Promise<ReadonlyMap<s
   const ofDashboard = lists.map(([path, names]): [string, string[]] => {
     return [`/clinic/v1/clinics/:clinic/${path}`, names.split(" ")];
   });
-  return new Map([...api, ...ofDashboard]);
+  return new Map([...api, ...ofDashboard, ["/operator/v1/clinics", ["search", "state", "page"]]]);
 }
 
 /** Draws a query: mostly none, else one or two parameters with a value that may fit. */
