@@ -3,7 +3,7 @@ import type { Browser, Page } from "playwright-core";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { buildApp } from "../../../server/app.ts";
 import type { SingleSignOn } from "../../../server/dashboard/context.ts";
-import { RETURN_PATH } from "../../../server/dashboard/types/settings/session.ts";
+import { RETURN_PATHS } from "../../../server/dashboard/types/settings/session.ts";
 import { OidcProvider } from "../../../server/oidc/provider.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
@@ -28,7 +28,7 @@ async function startWithProvider() {
   onTestFinished(() => app.close());
   await app.listen({ port: 0, host: "127.0.0.1" });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
-  const provider = await startProvider({ redirectUri: url + RETURN_PATH });
+  const provider = await startProvider({ site: url });
   const settings = { issuer: new URL(provider.issuer), clientId: CLIENT_ID, scope: "openid profile" };
   const signIn = new OidcProvider({ ...settings, readSecret: () => CLIENT_SECRET, groupsClaim: "groups" });
   Object.assign(singleSignOn, { provider: signIn });
@@ -68,7 +68,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     const turkish = await openSignIn(browser, url, "tr-TR");
     await turkish.getByRole("button", { name: BUTTON.tr }).click();
     await turkish.getByText("gruplarınızdan hiçbirinin").waitFor();
-    expect(turkish.url()).toBe(`${url}${RETURN_PATH}`);
+    expect(turkish.url()).toBe(`${url}${RETURN_PATHS.clinic}`);
     await expectAccessible(turkish);
     await turkish.getByRole("button", { name: "Oturum açma sayfasına dön" }).click();
     await turkish.getByRole("button", { name: BUTTON.tr }).waitFor();

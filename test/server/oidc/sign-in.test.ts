@@ -46,6 +46,19 @@ test("the second sign-in finds the user by the subject, whatever name and e-mail
   expect(await findUserByName(server.store, "Ayşe Demir")).toBeUndefined();
 });
 
+test("two first sign-ins of a person at the same moment make one user", async () => {
+  const { provider, browser, server } = await startClinics();
+  provider.state.person = ayse;
+  const both = [browser(), browser()];
+  const queries = [];
+  for (const each of both) queries.push(await provider.visit(await each.start()));
+  expect(await Promise.all(both.map((each, index) => each.finish(queries[index] ?? "")))).toEqual([null, null]);
+  const [first, second] = [await both[0]?.session(), await both[1]?.session()];
+  expect(first).toMatchObject({ state: "signed in", user: { name: ayse.name } });
+  expect(second).toEqual(first);
+  expect(await findUserByName(server.store, `${ayse.name} (2)`)).toBeUndefined();
+});
+
 test("a person without a mapped group becomes no user", async () => {
   const { provider, signIn, server } = await startClinics();
   for (const groups of [[], ["unknown"], undefined, 7, { vets: true }, null]) {
