@@ -85,6 +85,8 @@ export async function startProvider({ site, logout = async () => 200 }: Provider
       },
     ],
     adapter: memoryOf(),
+    // Times of its own: the provider announces each that it takes by default.
+    ttl: { AccessToken: 600, AuthorizationCode: 60, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
     jwks: { keys: [key] as never },
     cookies: { keys: ["cookies of the test"] },
     claims: { openid: ["sub", "sid"], profile: ["name", "groups"], email: ["email", "email_verified"] },
