@@ -51,8 +51,8 @@ test("first sign-ins of a person at the same moment make one user", async () => 
   provider.state.person = ayse;
   const begun = [];
   for (const each of Array.from({ length: 6 }, () => browser()))
-    begun.push({ each, query: await provider.visit(await each.start()) });
-  const codes = await Promise.all(begun.map(({ each, query }) => each.finish(query)));
+    begun.push({ each, answer: await provider.visit(await each.start()) });
+  const codes = await Promise.all(begun.map(({ each, answer }) => each.finish(answer)));
   expect(codes.filter((code) => code !== null)).toEqual([]);
   const [first, ...others] = await Promise.all(begun.map(({ each }) => each.session()));
   expect(first).toMatchObject({ state: "signed in", user: { name: ayse.name } });
