@@ -1,7 +1,7 @@
 import { guardRoutes } from "./dashboard/auth/guard.ts";
 import { refuseCrossSiteWrites } from "./dashboard/auth/same-origin.ts";
 import type { DashboardContext } from "./dashboard/context.ts";
-import { oidcRoutes } from "./dashboard/oidc/routes.ts";
+import { oidcLogout, oidcRoutes } from "./dashboard/oidc/routes.ts";
 import { animalRoutes } from "./dashboard/routes/registry/animals.ts";
 import { erasureRoutes } from "./dashboard/routes/registry/erasure.ts";
 import { mergeRoutes } from "./dashboard/routes/registry/merge.ts";
@@ -66,7 +66,8 @@ export async function dashboardRoutes(
   parseJsonBodies(scope);
   const context = { ...given, store: writeOnce(scope, given) };
   sessionRoutes(scope, context);
-  oidcRoutes(scope, context);
+  oidcRoutes(scope, context, "clinic");
+  oidcLogout(scope, context);
   eventRoutes(scope, context);
   const lists = new PatientLists(context.store);
   patientRoutes(scope, context, lists);

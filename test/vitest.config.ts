@@ -45,7 +45,7 @@ const onBothEngines = [
   "test/server/operations/lease.test.ts",
   "test/server/api/smoke.test.ts",
   "test/server/fhir/search.test.ts",
-  "test/server/oidc/{sign-in,logout}.test.ts",
+  "test/server/oidc/{sign-in,logout,operator}.test.ts",
 ];
 const onSqliteOnly = "test/server/database/sqlite.test.ts";
 

@@ -43,13 +43,10 @@ export interface NetworkControl {
   readonly authority: string | null;
 }
 
-/** The role of a group of the provider in a clinic. */
-export interface GroupRole {
-  readonly group: string;
-  /** The clinic's fp. */
-  readonly clinic: string;
-  readonly role: Role;
-}
+/** The role of a group of the provider in a clinic, whose fp is named, or at the operator's console. */
+export type GroupRole =
+  | { readonly group: string; readonly clinic: string; readonly role: Role }
+  | { readonly group: string; readonly role: "operator" };
 
 /** Signing in through a provider (OpenID Connect). */
 export interface SingleSignOn {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { builtPages, htmlPage, PAGE_HEADERS, pageFiles } from "../../shared/network/page-files.ts";
 import { ApiError } from "../http/errors.ts";
+import { RETURN_PATHS } from "./types/settings/session.ts";
 import { isLocalName, isLoopback } from "../../shared/network/network-address.ts";
 
 // The files of the dashboard and of the documentation. Every path of the dashboard gets index.html.
@@ -28,7 +29,7 @@ export async function webFiles(
   app.route({ method: "GET", url: "/dashboard/", handler: (_request, reply) => reply.redirect("/dashboard") });
   app.route({ method: "GET", url: "/docs/", handler: (_request, reply) => reply.redirect("/docs") });
   const urls = ["/dashboard", "/dashboard/*"];
-  const consoleUrls = hasConsole ? ["/operator", "/operator/clinics/:clinic"] : [];
+  const consoleUrls = hasConsole ? ["/operator", "/operator/clinics/:clinic", RETURN_PATHS.operator] : [];
   if (folder === undefined) {
     for (const url of [...urls, ...consoleUrls, "/docs", "/docs/*"]) {
       app.route({ method: "GET", url, handler: refuseUnbuilt });

@@ -1240,8 +1240,9 @@ const singleSignOn = ({ orderedText }: Engine) => `
   create table oidc_identity (
     issuer ${orderedText} not null,
     subject ${orderedText} not null,
+    realm ${orderedText} not null,
     user_id bigint not null unique references dashboard_user (id),
-    primary key (issuer, subject)
+    primary key (issuer, subject, realm)
   );
   create table oidc_spent (
     digest ${orderedText} not null primary key,

@@ -386,7 +386,7 @@ export interface Tables {
   /** Requests with keys of a clinic, by month such as 2026-11. */
   api_calls: { clinic_id: number; month: string; calls: number };
   /** The user of a subject of a provider. */
-  oidc_identity: { issuer: string; subject: string; user_id: number };
+  oidc_identity: { issuer: string; subject: string; realm: Realm; user_id: number };
   /** Digests of sign-ins that ended and of logout tokens that were obeyed, until these expire by themselves. */
   oidc_spent: { digest: string; ends_at: number };
   clinic_settings: {

@@ -12,6 +12,7 @@ import { auditCommand } from "../records/audit/audit.ts";
 import { setStudiesMax, setSuspended } from "../records/clinics/clinics.ts";
 import { countOwnOwners, eraseOwners } from "../records/hosting/erase-clinic.ts";
 import { beginLook } from "../records/hosting/support.ts";
+import { findProviderSession } from "../records/users/oidc.ts";
 import { findUser } from "../records/users/users.ts";
 import type { OperatorContext } from "./context.ts";
 import { clinicIn, operatorOf } from "./guard.ts";
@@ -77,9 +78,11 @@ function supportRoute(app: FastifyInstance, context: OperatorContext): void {
     });
     const user = await findUser(store, operator.userId);
     if (user === undefined) throw new Error("expected the operator of a session, got none");
+    // The logout at the provider of the operator ends both.
+    const oidc = await findProviderSession(store, operator.sessionId);
     // The session of the console goes on beside the new one of the dashboard.
     request.context.signedIn = null;
-    await startSession(context, { request, reply, user });
+    await startSession(context, { request, reply, user, ...(oidc && { oidc }) });
     return {};
   });
 }

@@ -9,6 +9,15 @@ export interface Hosting {
 /** Dependencies of the console's routes. */
 export type OperatorContext = Pick<
   DashboardContext,
-  "store" | "now" | "pepper" | "counters" | "limiter" | "releaseFolder" | "oldestBackup"
+  | "store"
+  | "now"
+  | "logger"
+  | "pepper"
+  | "counters"
+  | "limiter"
+  | "network"
+  | "singleSignOn"
+  | "releaseFolder"
+  | "oldestBackup"
 > &
   Hosting;

@@ -9,11 +9,11 @@ import type { OperatorContext } from "./context.ts";
 // The session of an operator. It has the form of the dashboard's, and no clinics.
 
 export function sessionRoutes(app: FastifyInstance, context: OperatorContext): void {
-  const { store } = context;
+  const { store, singleSignOn } = context;
   const signIn = passwordSignIn(context);
   app.get("/operator/v1/session", { config: { access: "anyone" } }, async (request): Promise<SessionState> => {
     const { signedIn } = request.context;
-    if (signedIn === null) return { state: "signed out" };
+    if (signedIn === null) return { state: "signed out", ...(singleSignOn !== null && { has_provider: true }) };
     const { userPublicId: id, name, hasSecondFactor: has_second_factor } = signedIn;
     return { state: "signed in", user: { id, name, has_second_factor, password_known_at: null }, clinics: [] };
   });

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, importJWK, type JWK, type JWTPayload, SignJWT } from "jose";
 import { Provider } from "oidc-provider";
 import { onTestFinished } from "vitest";
+import { RETURN_PATHS } from "../../server/dashboard/types/settings/session.ts";
 
 // A real OpenID Connect provider on a loopback port. It signs in the person that the test names, without a page of its own.
 
@@ -26,14 +27,35 @@ async function makeKey(kid: string): Promise<JWK> {
   return { ...(await exportJWK(privateKey)), kid, alg: "RS256", use: "sig" };
 }
 
+type Row = Record<string, unknown>;
+
+/** Keeps the sessions and tokens of a provider. Its own memory does so too, and warns at each start. */
+function memoryOf() {
+  const rows = new Map<string, Row>();
+  return (model: string) => ({
+    upsert: async (id: string, row: Row) => void rows.set(`${model} ${id}`, row),
+    find: async (id: string) => rows.get(`${model} ${id}`),
+    findByUid: async (uid: string) =>
+      Array.from(rows).find(([key, row]) => key.startsWith(`${model} `) && row["uid"] === uid)?.[1],
+    findByUserCode: async () => undefined,
+    consume: async (id: string) =>
+      void Object.assign(rows.get(`${model} ${id}`) ?? {}, { consumed: Date.now() / 1000 }),
+    destroy: async (id: string) => void rows.delete(`${model} ${id}`),
+    revokeByGrantId: async (grant: string) => {
+      for (const [key, row] of rows) if (row["grantId"] === grant) rows.delete(key);
+    },
+  });
+}
+
 interface ProviderOptions {
-  readonly redirectUri: string;
+  /** The address of the server. */
+  readonly site: string;
   /** Receives the logout of the provider, with its body. @returns the status */
   readonly logout?: (body: string) => Promise<number>;
 }
 
 /** Starts a provider with one client. It ends with the test. */
-export async function startProvider({ redirectUri, logout = async () => 200 }: ProviderOptions) {
+export async function startProvider({ site, logout = async () => 200 }: ProviderOptions) {
   const [key, foreign] = await (keys ??= Promise.all([makeKey("own"), makeKey("foreign")]));
   if (key === undefined || foreign === undefined) throw new Error("expected two keys");
   const server = createServer();
@@ -57,11 +79,14 @@ export async function startProvider({ redirectUri, logout = async () => 200 }: P
       {
         client_id: CLIENT_ID,
         client_secret: CLIENT_SECRET,
-        redirect_uris: [redirectUri],
+        redirect_uris: Object.values(RETURN_PATHS).map((path) => site + path),
         backchannel_logout_uri: "http://vetwire.invalid/clinic/v1/oidc/logout",
         backchannel_logout_session_required: true,
       },
     ],
+    adapter: memoryOf(),
+    // Times of its own: the provider announces each that it takes by default.
+    ttl: { AccessToken: 600, AuthorizationCode: 60, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
     jwks: { keys: [key] as never },
     cookies: { keys: ["cookies of the test"] },
     claims: { openid: ["sub", "sid"], profile: ["name", "groups"], email: ["email", "email_verified"] },
@@ -118,9 +143,8 @@ export async function startProvider({ redirectUri, logout = async () => 200 }: P
     server.close();
   });
 
-  /** Follows the redirects of a sign-in, as a new browser does. @returns the query with which the provider sends it back */
-  async function visit(start: string): Promise<string> {
-    const jar = new Map<string, string>();
+  /** Follows the redirects of a sign-in, as a new browser does, or the one of these cookies. @returns the query with which the provider sends it back */
+  async function visit(start: string, jar = new Map<string, string>()): Promise<string> {
     let url = start;
     for (let hops = 0; hops < 10; hops += 1) {
       const cookie = Array.from(jar, ([name, value]) => `${name}=${value}`).join("; ");
@@ -130,7 +154,7 @@ export async function startProvider({ redirectUri, logout = async () => 200 }: P
         jar.set(name, value);
       }
       url = new URL(response.headers.get("location") ?? "", url).href;
-      if (url.startsWith(redirectUri)) return new URL(url).search;
+      if (Object.values(RETURN_PATHS).some((path) => url.startsWith(site + path))) return new URL(url).search;
       if (response.status >= 400) throw new Error(`the provider answers ${response.status}: ${await response.text()}`);
     }
     throw new Error(`too many redirects, the last one to ${url}`);

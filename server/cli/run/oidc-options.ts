@@ -19,7 +19,10 @@ export interface OidcOptions {
 
 export function withOidcOptions(command: Command): Command {
   return command
-    .option("--oidc-issuer <url>", "let users sign in through this OpenID Connect provider too (off by default)")
+    .option(
+      "--oidc-issuer <url>",
+      "let users and operators sign in through this OpenID Connect provider too (off by default)",
+    )
     .option("--oidc-client-id <id>", "the client's id at the provider; needed with --oidc-issuer")
     .option(
       "--oidc-client-secret-file <file>",
@@ -27,7 +30,7 @@ export function withOidcOptions(command: Command): Command {
     )
     .option(
       "--oidc-roles <file>",
-      'roles of groups, a line each: {"group":"vets","clinic":"clinic_...","role":"staff"}; needed with --oidc-issuer',
+      'roles of groups, a line each: {"group":"vets","clinic":"clinic_...","role":"staff"}, or {"group":"hosts","role":"operator"}; needed with --oidc-issuer',
     )
     .option("--oidc-groups-claim <name>", "claim that holds the groups", "groups")
     .option("--oidc-scope <words>", "scope to request, with `groups` if the provider wants it", "openid profile");

@@ -42,7 +42,7 @@ export const runCommand = new Command("run")
     "studies that a clinic may store; its agents keep new ones beyond it (no limit by default)",
     parseStudies,
   )
-  .option("--operator-console", "serve /operator to the operators that operators add made (off by default)")
+  .option("--operator-console", "serve /operator to operators, of operators add or of --oidc-roles (off by default)")
   .option("--tls-cert <file>", "certificate chain in PEM: serve https; needs --tls-key")
   .option("--tls-key <file>", "private key of the certificate in PEM")
   .option(

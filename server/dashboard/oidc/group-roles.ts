@@ -1,18 +1,18 @@
-import { type Static, Type } from "typebox";
+import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { fpForm, isFp } from "../../../shared/api/fp.ts";
 import { readTextFile } from "../../../shared/files/text-file.ts";
 import { problems } from "../../../shared/schema/problems.ts";
 import { ClosedObject } from "../../../shared/schema/schema.ts";
 import type { GroupRole } from "../context.ts";
-import { includesRole, type Role } from "../types/settings/session.ts";
+import { includesRole, type Role, roles } from "../types/settings/session.ts";
 
-// The roles that groups of the provider have in clinics: a JSON row a line.
+// The roles that groups of the provider have in clinics and at the operator's console: a JSON row a line.
 
 const Row = ClosedObject({
   group: Type.String({ minLength: 1, maxLength: 500 }),
-  clinic: Type.String(),
-  role: Type.Union([Type.Literal("reader"), Type.Literal("staff"), Type.Literal("admin")]),
+  clinic: Type.Optional(Type.String()),
+  role: Type.Union([...roles, "operator" as const].map((role) => Type.Literal(role))),
 });
 const compiled = Compile(Row);
 
@@ -26,7 +26,7 @@ export function readGroupRoles(file: string): GroupRole[] {
   throw new Error(`${file} is empty, expected lines such as {"group":"vets","clinic":"clinic_...","role":"staff"}`);
 }
 
-function readRow(line: string, place: string): Static<typeof Row> {
+function readRow(line: string, place: string): GroupRole {
   let row: unknown;
   try {
     row = JSON.parse(line);
@@ -34,18 +34,29 @@ function readRow(line: string, place: string): Static<typeof Row> {
     throw new Error(`${place} is not JSON, expected {"group":"vets","clinic":"clinic_...","role":"staff"}`);
   }
   if (!compiled.Check(row)) throw new Error(`${place}: ${problems(compiled, row).join("; ")}`);
-  if (!isFp("clinic", row.clinic)) throw new Error(`${place}: clinic is ${row.clinic}, expected ${fpForm("clinic")}`);
-  return row;
+  const { group, clinic, role } = row;
+  if (role === "operator") {
+    if (clinic === undefined) return { group, role };
+    throw new Error(`${place}: clinic is ${clinic}, expected none, because an operator has no clinic`);
+  }
+  if (clinic === undefined) throw new Error(`${place}: clinic is missing, expected ${fpForm("clinic")}`);
+  if (!isFp("clinic", clinic)) throw new Error(`${place}: clinic is ${clinic}, expected ${fpForm("clinic")}`);
+  return { group, clinic, role };
 }
 
 /** Returns the role of a person in each clinic, the greatest of all the person's groups. */
 export function rolesOfGroups(groups: readonly string[], rows: readonly GroupRole[]): Map<string, Role> {
   const own = new Set(groups);
-  const roles = new Map<string, Role>();
-  for (const { group, clinic, role } of rows) {
-    if (!own.has(group)) continue;
-    const before = roles.get(clinic);
-    if (before === undefined || includesRole(role, before)) roles.set(clinic, role);
+  const found = new Map<string, Role>();
+  for (const row of rows) {
+    if (!own.has(row.group) || row.role === "operator") continue;
+    const before = found.get(row.clinic);
+    if (before === undefined || includesRole(row.role, before)) found.set(row.clinic, row.role);
   }
-  return roles;
+  return found;
+}
+
+/** Whether a group of a person makes an operator. */
+export function isOperatorByGroup(groups: readonly string[], rows: readonly GroupRole[]): boolean {
+  return rows.some(({ group, role }) => role === "operator" && groups.includes(group));
 }

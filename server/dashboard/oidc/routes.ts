@@ -12,57 +12,63 @@ import { bodyReader } from "../body.ts";
 import type { DashboardContext, GroupRole, SingleSignOn } from "../context.ts";
 import { refuse } from "../refuse.ts";
 import { refusal } from "../types/refusals.ts";
-import { type OidcStart, RETURN_PATH } from "../types/settings/session.ts";
+import { type OidcStart, type Realm, RETURN_PATHS } from "../types/settings/session.ts";
 import { ATTEMPT_MS, keepAttempt, takeAttempt } from "./attempt-cookie.ts";
 import { admitSubject } from "./sign-in.ts";
 
-// Signing in at the clinics through a provider. The page asks for the provider's address, goes there, and brings the answer back.
+// Signing in through a provider, at the clinics or at the operator's console. The page asks for the provider's address, goes there, and
+// brings the answer back.
 
 const finishBody = bodyReader({ query: Type.String({ maxLength: 8000 }) });
 
 /** A logout token has 1 kB. */
 const LOGOUT_BYTES_MAX = 20_000;
 
-export function oidcRoutes(app: FastifyInstance, context: DashboardContext): void {
-  startRoute(app, context);
-  finishRoute(app, context);
-  // Its body is a form.
+type OidcContext = Pick<DashboardContext, "store" | "pepper" | "now" | "network" | "logger" | "singleSignOn">;
+
+export function oidcRoutes(app: FastifyInstance, context: OidcContext, realm: Realm): void {
+  startRoute(app, context, realm);
+  finishRoute(app, context, realm);
+}
+
+/** The logout of both realms. Its body is a form. */
+export function oidcLogout(app: FastifyInstance, context: OidcContext): void {
   app.register(async (form) => logoutRoute(form, context));
 }
 
-function startRoute(app: FastifyInstance, context: DashboardContext): void {
+function startRoute(app: FastifyInstance, context: OidcContext, realm: Realm): void {
   const { pepper, now, network } = context;
-  app.post("/clinic/v1/oidc/start", { config: { access: "anyone" } }, async (request, reply): Promise<OidcStart> => {
+  app.post(`/${realm}/v1/oidc/start`, { config: { access: "anyone" } }, async (request, reply): Promise<OidcStart> => {
     const { provider } = setUp(context);
-    const redirectUri = `${originOf(request, network)}${RETURN_PATH}`;
+    const redirectUri = `${originOf(request, network)}${RETURN_PATHS[realm]}`;
     const { url, attempt } = await orRefuse(context, provider.begin(redirectUri));
-    keepAttempt({ request, reply }, attempt, pepper, now());
+    keepAttempt({ request, reply, realm }, attempt, pepper, now());
     return { url };
   });
 }
 
-function finishRoute(app: FastifyInstance, context: DashboardContext): void {
+function finishRoute(app: FastifyInstance, context: OidcContext, realm: Realm): void {
   const { store, pepper, now } = context;
-  app.post("/clinic/v1/oidc/finish", { config: { access: "anyone" } }, async (request, reply) => {
+  app.post(`/${realm}/v1/oidc/finish`, { config: { access: "anyone" } }, async (request, reply) => {
     const { provider, readRoles } = setUp(context);
     const { query } = finishBody(request.body);
-    const attempt = takeAttempt({ request, reply }, pepper, now());
+    const attempt = takeAttempt({ request, reply, realm }, pepper, now());
     if (attempt === null) refuse(refusal("OIDC.ENDED"));
     const digest = digestOf("oidc state", attempt.state);
     const isNew = await store.transaction((session) => spend(session, digest, now(), now() + ATTEMPT_MS));
     if (!isNew) refuse(refusal("OIDC.ENDED"));
     const subject = await orRefuse(context, provider.finish(attempt, query));
-    const given = { rows: rowsOf(context, readRoles), now: now(), address: request.ip };
+    const given = { realm, rows: rowsOf(context, readRoles), now: now(), address: request.ip };
     const outcome = await store.transaction((session) => admitSubject(session, subject, given));
     if ("refused" in outcome) refuse(refusal(outcome.refused));
     const { issuer, sid } = subject;
-    await startSession(context, { request, reply, user: outcome.user, oidc: { issuer, sid } });
+    await startSession(context, { request, reply, user: outcome.user, realm, oidc: { issuer, sid } });
     return {};
   });
 }
 
 /** Back-channel logout: the provider itself calls it, and proves it by a signed token. */
-function logoutRoute(form: FastifyInstance, context: DashboardContext): void {
+function logoutRoute(form: FastifyInstance, context: OidcContext): void {
   const { store, now, logger } = context;
   form.addContentTypeParser(
     "application/x-www-form-urlencoded",
@@ -90,12 +96,12 @@ function logoutRoute(form: FastifyInstance, context: DashboardContext): void {
   });
 }
 
-function setUp({ singleSignOn }: DashboardContext): SingleSignOn {
+function setUp({ singleSignOn }: OidcContext): SingleSignOn {
   if (singleSignOn === null) throw new ApiError("ROUTE.NOT_FOUND", "this path, because no sign-in provider is set up");
   return singleSignOn;
 }
 
-function rowsOf({ logger }: DashboardContext, readRoles: () => readonly GroupRole[]): readonly GroupRole[] {
+function rowsOf({ logger }: OidcContext, readRoles: () => readonly GroupRole[]): readonly GroupRole[] {
   try {
     return readRoles();
   } catch (error) {
@@ -105,7 +111,7 @@ function rowsOf({ logger }: DashboardContext, readRoles: () => readonly GroupRol
 }
 
 /** Turns a fault of the sign-in into a refusal with words. */
-async function orRefuse<T>(context: DashboardContext, work: Promise<T>): Promise<T> {
+async function orRefuse<T>(context: OidcContext, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
@@ -115,7 +121,7 @@ async function orRefuse<T>(context: DashboardContext, work: Promise<T>): Promise
   }
 }
 
-function logFault({ logger }: DashboardContext, error: unknown): void {
+function logFault({ logger }: OidcContext, error: unknown): void {
   if (error instanceof OidcFault) {
     logger.warn({ code: error.code, cause: error.cause }, "the sign-in provider did not sign a user in or out");
   }

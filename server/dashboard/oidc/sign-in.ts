@@ -1,7 +1,7 @@
 import { storedText } from "../../../shared/runtime/stored-text.ts";
 import type { Session } from "../../database/query.ts";
 import type { SignedInSubject } from "../../oidc/provider.ts";
-import { auditCommand } from "../../records/audit/audit.ts";
+import { type AuditActor, auditCommand } from "../../records/audit/audit.ts";
 import { findClinic } from "../../records/clinics/keys.ts";
 import { removeMember } from "../../records/users/members.ts";
 import { findUserOfSubject, insertIdentity } from "../../records/users/oidc.ts";
@@ -15,8 +15,8 @@ import {
   type StoredUser,
 } from "../../records/users/users.ts";
 import type { GroupRole } from "../context.ts";
-import type { Role } from "../types/settings/session.ts";
-import { rolesOfGroups } from "./group-roles.ts";
+import type { Realm, Role } from "../types/settings/session.ts";
+import { isOperatorByGroup, rolesOfGroups } from "./group-roles.ts";
 
 // The user and the roles of a subject of the provider. Its groups decide alone: a role that a person gave by hand to such a user ends
 // with the next sign-in, so that whoever leaves a group at the provider keeps nothing here.
@@ -24,28 +24,75 @@ import { rolesOfGroups } from "./group-roles.ts";
 const NAME_CHARS_MAX = 100;
 
 /** A user to sign in, or why there is none. What was changed before a refusal stays changed. */
-export type SubjectOutcome = { readonly user: StoredUser } | { readonly refused: "OIDC.NO_ROLE" | "OIDC.DISABLED" };
+export type SubjectOutcome =
+  | { readonly user: StoredUser }
+  | { readonly refused: "OIDC.NO_ROLE" | "OIDC.NO_OPERATOR" | "OIDC.DISABLED" };
 
 interface Given {
+  /** Where the subject signs in. */
+  readonly realm: Realm;
   readonly rows: readonly GroupRole[];
   readonly now: number;
   /** Address of the browser, for the audit. */
   readonly address: string;
 }
 
-/** Finds the user of a subject, or makes one, and gives the user the roles of the groups. Needs a transaction. */
+/**
+ * Finds the user of a subject in a realm, or makes one, and gives the user the rights of the groups. The user of the subject in the
+ * other realm loses there what the groups no longer give. Needs a transaction.
+ */
 export async function admitSubject(
   session: Session,
   subject: SignedInSubject,
-  { rows, now, address }: Given,
+  { realm, rows, now, address }: Given,
 ): Promise<SubjectOutcome> {
-  const wanted = await rolesById(session, rolesOfGroups(subject.groups, rows));
-  const found = await findUserOfSubject(session, subject.issuer, subject.subject);
-  if (found === undefined && wanted.size === 0) return { refused: "OIDC.NO_ROLE" };
-  const user = found ?? (await makeUser(session, subject, now));
+  const roles = await rolesById(session, rolesOfGroups(subject.groups, rows));
+  const rights: Rights = { clinic: roles, operator: isOperatorByGroup(subject.groups, rows) };
+  const given = { rights, now, address };
+  await settle(session, subject, realm === "clinic" ? "operator" : "clinic", given);
+  return settle(session, subject, realm, { ...given, mayMake: true });
+}
+
+interface Rights {
+  /** Roles by the id of a clinic. */
+  readonly clinic: ReadonlyMap<number, Role>;
+  readonly operator: boolean;
+}
+
+type Settled = Pick<Given, "now" | "address"> & { readonly rights: Rights; readonly mayMake?: true };
+
+/** Gives the user of a subject in a realm the rights of the groups there. Without any, the sessions of this user end. */
+async function settle(
+  session: Session,
+  subject: SignedInSubject,
+  realm: Realm,
+  { rights, now, address, mayMake }: Settled,
+): Promise<SubjectOutcome> {
+  const { issuer, subject: name } = subject;
+  const refused = realm === "clinic" ? "OIDC.NO_ROLE" : "OIDC.NO_OPERATOR";
+  const hasRight = realm === "clinic" ? rights.clinic.size > 0 : rights.operator;
+  const found = await findUserOfSubject(session, { issuer, subject: name, realm });
+  if (found === undefined && !(hasRight && mayMake)) return { refused };
+  const user = found ?? (await makeUser(session, subject, realm, now));
   if (user.disabled_at !== null) return { refused: "OIDC.DISABLED" };
+  const actor = { by: address, now, userId: user.id };
+  if (found === undefined && realm === "operator")
+    await auditCommand(session, "operators add by group", [user.public_id], actor);
+  if (realm === "clinic") await setRoles(session, user, rights.clinic, actor);
+  if (hasRight) return { user };
+  await removeSessionsOf(session, user.id);
+  return { refused };
+}
+
+/** Gives a user the roles of the groups, and no other. */
+async function setRoles(
+  session: Session,
+  user: StoredUser,
+  wanted: Rights["clinic"],
+  actor: AuditActor,
+): Promise<void> {
   const audit = (command: string, clinicId: number) =>
-    auditCommand(session, `${command} by group`, [user.public_id], { by: address, now, userId: user.id, clinicId });
+    auditCommand(session, `${command} by group`, [user.public_id], { ...actor, clinicId });
   const current = new Map((await clinicsOfUser(session, user.id)).map(({ clinic_id: id, role }) => [id, role]));
   for (const clinicId of current.keys()) {
     if (wanted.has(clinicId)) continue;
@@ -57,9 +104,6 @@ export async function admitSubject(
     await setRole(session, user.id, clinicId, role);
     await audit(`users role ${role}`, clinicId);
   }
-  if (wanted.size > 0) return { user };
-  await removeSessionsOf(session, user.id);
-  return { refused: "OIDC.NO_ROLE" };
 }
 
 /** A clinic that the rows name and the server does not have gives nothing. */
@@ -76,6 +120,7 @@ async function rolesById(session: Session, roles: ReadonlyMap<string, Role>): Pr
 async function makeUser(
   session: Session,
   { issuer, subject, name }: SignedInSubject,
+  realm: Realm,
   now: number,
 ): Promise<StoredUser> {
   const clean =
@@ -85,9 +130,14 @@ async function makeUser(
   for (let number = 1; ; number += 1) {
     const suffix = number === 1 ? "" : ` (${number})`;
     const chosen = storedText(clean.slice(0, NAME_CHARS_MAX - suffix.length)) + suffix;
-    const made = await insertUser(session, { name: chosen, password: NO_PASSWORD, now });
+    const made = await insertUser(session, {
+      name: chosen,
+      password: NO_PASSWORD,
+      now,
+      isOperator: realm === "operator",
+    });
     if (made === undefined) continue;
-    await insertIdentity(session, { issuer, subject, user_id: made.id });
+    await insertIdentity(session, { issuer, subject, realm }, made.id);
     const user = await findUser(session, made.id);
     if (user === undefined) throw new Error("expected the user that was just stored");
     return user;

@@ -178,7 +178,10 @@ const english = {
   "OIDC.NOT_VERIFIED": () => "The answer of your organisation's sign-in could not be verified. Sign in again",
   "OIDC.NO_ROLE": () =>
     "You signed in, but none of your groups has a role in a clinic here. Ask whoever manages your organisation's accounts",
-  "OIDC.DISABLED": () => "This user is disabled here. An admin of your clinic can enable it",
+  "OIDC.NO_OPERATOR": () =>
+    "You signed in, but none of your groups makes you an operator of this server. Users of a clinic sign in at /dashboard",
+  "OIDC.DISABLED": () =>
+    "This user is disabled here. An admin of your clinic, or whoever runs the server, can enable it",
   "FACTOR.WRONG_CODE": () => "This code is wrong. Check the clock of your phone",
   "FACTOR.ON": () => "Your second factor is on already",
   "FACTOR.OFF": () => "Your second factor is off",
@@ -360,7 +363,10 @@ const turkish: Record<RefusalCode, Words> = {
   "OIDC.NOT_VERIFIED": () => "Kurumunuzun oturum açma sisteminden gelen yanıt doğrulanamadı. Yeniden oturum açın",
   "OIDC.NO_ROLE": () =>
     "Kimliğiniz doğrulandı, ancak gruplarınızdan hiçbirinin buradaki bir klinikte rolü yok. Kurumunuzda hesapları yöneten kişiye başvurun",
-  "OIDC.DISABLED": () => "Bu kullanıcı burada devre dışı. Kliniğinizin bir yöneticisi onu etkinleştirebilir",
+  "OIDC.NO_OPERATOR": () =>
+    "Kimliğiniz doğrulandı, ancak gruplarınızdan hiçbiri sizi bu sunucunun işleticisi yapmıyor. Klinik kullanıcıları /dashboard adresinde oturum açar",
+  "OIDC.DISABLED": () =>
+    "Bu kullanıcı burada devre dışı. Kliniğinizin bir yöneticisi ya da sunucudan sorumlu kişi onu etkinleştirebilir",
   "FACTOR.WRONG_CODE": () => "Bu kod yanlış. Telefonunuzun saatini kontrol edin",
   "FACTOR.ON": () => "İkinci adımınız zaten açık",
   "FACTOR.OFF": () => "İkinci adımınız kapalı",

@@ -4,7 +4,11 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 // password of the mail server and a sign-in under way with the pepper. A stolen database alone opens neither.
 
 /** The purpose of a text. Each purpose has a key of its own. */
-type Purpose = "answer of a write" | "password of the mail server" | "sign-in through a provider";
+type Purpose =
+  | "answer of a write"
+  | "password of the mail server"
+  | "sign-in through a provider"
+  | "sign-in of an operator through a provider";
 
 const ALGORITHM = "aes-256-gcm";
 const IV_BYTES = 12;

@@ -1,16 +1,26 @@
+import type { Realm } from "../../dashboard/types/settings/session.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import type { ProviderSession } from "./sessions.ts";
 import { findUser, type StoredUser } from "./users.ts";
 
 // Users who sign in through a provider (OpenID Connect). A user is found by the issuer and the subject alone: whoever may choose a name
-// or an e-mail address at the provider would otherwise become the user who has it here.
+// or an e-mail address at the provider would otherwise become the user who has it here. A subject has a user of its own in each realm, so
+// that nobody is an operator and a user of a clinic at once.
+
+/** A person of a provider at the dashboard or at the operator's console. */
+export interface Identity {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly realm: Realm;
+}
 
 /** Finds the user of a subject, disabled users included. */
 export async function findUserOfSubject(
   session: Session,
-  issuer: string,
-  subject: string,
+  { issuer, subject, realm }: Identity,
 ): Promise<StoredUser | undefined> {
-  const row = await session.first(bySubject, { issuer, subject });
+  const rows = await session.all(bySubject, { issuer, subject });
+  const row = rows.find((each) => each.realm === realm);
   return row && findUser(session, row.user_id);
 }
 
@@ -20,11 +30,14 @@ export async function isOfProvider(session: Session, userId: number): Promise<bo
 }
 
 /** Needs a transaction, after `insertUser`. */
-export async function insertIdentity(
-  session: Session,
-  identity: { issuer: string; subject: string; user_id: number },
-): Promise<void> {
-  await session.all(insert, identity);
+export async function insertIdentity(session: Session, identity: Identity, userId: number): Promise<void> {
+  await session.all(insert, { ...identity, userId });
+}
+
+/** Finds what began a session at the provider; undefined for a session of a password. */
+export async function findProviderSession(session: Session, sessionId: number): Promise<ProviderSession | undefined> {
+  const { oidc_issuer: issuer = null, oidc_sid: sid = null } = (await session.first(ofSession, { sessionId })) ?? {};
+  return issuer === null ? undefined : { issuer, sid };
 }
 
 /** Notes that something is used, which works once. Needs a transaction. @returns whether it was unused */
@@ -34,7 +47,7 @@ export async function spend(session: Session, digest: string, now: number, endsA
 }
 
 /**
- * Ends the sessions that a session of the provider started, or all that a subject of it did; those of a password stay.
+ * Ends the sessions that a session of the provider started, or all that a subject of it did, in both realms; those of a password stay.
  * @returns how many ended
  */
 export async function removeSessionsOfProvider(
@@ -42,23 +55,33 @@ export async function removeSessionsOfProvider(
   { issuer, subject, sid }: { issuer: string; subject: string | null; sid: string | null },
 ): Promise<number> {
   if (subject === null) return (await session.all(removeBySid, { issuer, sid })).length;
-  const user = await session.first(bySubject, { issuer, subject });
-  if (user === undefined) return 0;
-  const asked = { issuer, userId: user.user_id };
-  return (await (sid === null ? session.all(removeByUser, asked) : session.all(removeByBoth, { ...asked, sid })))
-    .length;
+  let ended = 0;
+  for (const { user_id: userId } of await session.all(bySubject, { issuer, subject })) {
+    const asked = { issuer, userId };
+    const removed = sid === null ? session.all(removeByUser, asked) : session.all(removeByBoth, { ...asked, sid });
+    ended += (await removed).length;
+  }
+  return ended;
 }
 
 const bySubject = query((db, p: { issuer: string; subject: string }) =>
-  db.selectFrom("oidc_identity").select("user_id").where("issuer", "=", p.issuer).where("subject", "=", p.subject),
+  db
+    .selectFrom("oidc_identity")
+    .select(["realm", "user_id"])
+    .where("issuer", "=", p.issuer)
+    .where("subject", "=", p.subject),
 );
 
 const byUser = query((db, p: { userId: number }) =>
   db.selectFrom("oidc_identity").select("user_id").where("user_id", "=", p.userId),
 );
 
-const insert = uncachedWrite((db, p: { issuer: string; subject: string; user_id: number }) =>
-  db.insertInto("oidc_identity").values({ issuer: p.issuer, subject: p.subject, user_id: p.user_id }),
+const insert = uncachedWrite((db, p: Identity & { userId: number }) =>
+  db.insertInto("oidc_identity").values({ issuer: p.issuer, subject: p.subject, realm: p.realm, user_id: p.userId }),
+);
+
+const ofSession = query((db, p: { sessionId: number }) =>
+  db.selectFrom("dashboard_session").select(["oidc_issuer", "oidc_sid"]).where("id", "=", p.sessionId),
 );
 
 const removeEnded = uncachedWrite((db, p: { now: number }) =>

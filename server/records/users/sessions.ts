@@ -29,7 +29,7 @@ export interface NewSession {
   oidc?: ProviderSession;
 }
 
-interface ProviderSession {
+export interface ProviderSession {
   readonly issuer: string;
   readonly sid: string | null;
 }

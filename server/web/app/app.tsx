@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from "preact-iso";
 import { isOffline, otherUser, type RequestError } from "../api.ts";
-import { RETURN_PATH } from "../../dashboard/types/settings/session.ts";
+import { RETURN_PATHS } from "../../dashboard/types/settings/session.ts";
 import { lazy } from "../lazy.tsx";
 import { isLiveLost, RETRY_MS } from "../live.ts";
 import { Menu } from "./menu.tsx";
@@ -31,8 +31,8 @@ export function App() {
     <LocationProvider scope="/dashboard" key={language.value}>
       <Banners />
       <ErrorBoundary>
-        {location.pathname === RETURN_PATH ? (
-          <OidcReturn />
+        {location.pathname === RETURN_PATHS.clinic ? (
+          <OidcReturn home="/dashboard" />
         ) : otherUser.value !== null ? (
           <OtherUser />
         ) : state === undefined ? (

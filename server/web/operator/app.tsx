@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from "preact-iso";
+import { RETURN_PATHS } from "../../dashboard/types/settings/session.ts";
 import { usePageTitle } from "../app/page-title.ts";
 import { lazy } from "../lazy.tsx";
 import { Problem } from "../resource.tsx";
@@ -11,6 +12,7 @@ import { Header } from "../ui/header/header.tsx";
 // The frame of the operator's console: the sign-in, the header and the screens.
 
 const SignIn = lazy(async () => (await import("../screens/account/sign-in.tsx")).SignIn);
+const OidcReturn = lazy(async () => (await import("../screens/account/oidc-return.tsx")).OidcReturn);
 const Clinics = lazy(async () => (await import("./clinics.tsx")).Clinics);
 const Clinic = lazy(async () => (await import("./clinic.tsx")).Clinic);
 
@@ -22,7 +24,9 @@ export function App() {
   return (
     <LocationProvider scope="/operator" key={language.value}>
       <ErrorBoundary>
-        {state === undefined ? (
+        {location.pathname === RETURN_PATHS.operator ? (
+          <OidcReturn home="/operator" />
+        ) : state === undefined ? (
           start.error !== undefined && (
             <main class="alone">
               <h1>Vetwire</h1>
@@ -32,7 +36,7 @@ export function App() {
         ) : state.state === "signed in" ? (
           <SignedIn name={state.user.name} />
         ) : (
-          <SignIn state={{ state: "signed out" }} />
+          <SignIn state={state} />
         )}
       </ErrorBoundary>
     </LocationProvider>

@@ -3,7 +3,7 @@ import type { Browser, Page } from "playwright-core";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { buildApp } from "../../../server/app.ts";
 import type { SingleSignOn } from "../../../server/dashboard/context.ts";
-import { RETURN_PATH } from "../../../server/dashboard/types/settings/session.ts";
+import { RETURN_PATHS } from "../../../server/dashboard/types/settings/session.ts";
 import { OidcProvider } from "../../../server/oidc/provider.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { browserProblem, expectAccessible, expectFitsPhone, sharedBrowser } from "../../support/browser.ts";
@@ -23,12 +23,16 @@ async function startWithProvider() {
   const { store, pepper } = server;
   // Without a user the page is the set-up.
   await makeUser(server, "admin", fp);
-  const singleSignOn = { readRoles: () => [{ group: "vets", clinic: fp, role: "staff" }] } as unknown as SingleSignOn;
-  const app = buildApp(store, { pepper, singleSignOn });
+  const roles = [
+    { group: "vets", clinic: fp, role: "staff" },
+    { group: "hosts", role: "operator" },
+  ];
+  const singleSignOn = { readRoles: () => roles } as unknown as SingleSignOn;
+  const app = buildApp(store, { pepper, singleSignOn, hosting: { lastBackup: () => null } });
   onTestFinished(() => app.close());
   await app.listen({ port: 0, host: "127.0.0.1" });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
-  const provider = await startProvider({ redirectUri: url + RETURN_PATH });
+  const provider = await startProvider({ site: url });
   const settings = { issuer: new URL(provider.issuer), clientId: CLIENT_ID, scope: "openid profile" };
   const signIn = new OidcProvider({ ...settings, readSecret: () => CLIENT_SECRET, groupsClaim: "groups" });
   Object.assign(singleSignOn, { provider: signIn });
@@ -36,12 +40,12 @@ async function startWithProvider() {
 }
 
 /** Opens the sign-in page. The page of the provider is another host, so that its requests are no fault. */
-async function openSignIn(browser: Browser, url: string, locale: string): Promise<Page> {
+async function openSignIn(browser: Browser, address: string, locale: string): Promise<Page> {
   const context = await browser.newContext({ locale, viewport: { width: 1280, height: 900 } });
   context.setDefaultTimeout(WAIT_MS / 2);
   onTestFinished(() => context.close());
   const page = await context.newPage();
-  await page.goto(`${url}/dashboard`);
+  await page.goto(address);
   return page;
 }
 
@@ -54,7 +58,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
   test("a person signs in through the provider, and the answer leaves the address and the history of the browser", async () => {
     const { url, provider } = await startWithProvider();
     provider.state.person = { sub: "ayse", name: "Ayşe Yılmaz", groups: ["vets"] };
-    const own = await openSignIn(browser, url, "en-GB");
+    const own = await openSignIn(browser, `${url}/dashboard`, "en-GB");
     await own.getByRole("button", { name: BUTTON.en }).waitFor();
     await expectAccessible(own);
     await expectFitsPhone(own);
@@ -63,22 +67,47 @@ describe.skipIf(problem !== null)("in a browser", () => {
     expect(own.url()).toBe(`${url}/dashboard`);
     await own.goBack().catch(() => null);
     expect(own.url()).not.toContain("code=");
+    await own.goto(`${url}/dashboard/account`);
+    await own.getByText("Change its password and second factor there.").waitFor();
+    expect(await own.getByLabel("Present password").count()).toBe(0);
+    await expectAccessible(own);
 
     provider.state.person = { sub: "can", name: "Can", groups: [] };
-    const turkish = await openSignIn(browser, url, "tr-TR");
+    const turkish = await openSignIn(browser, `${url}/dashboard`, "tr-TR");
     await turkish.getByRole("button", { name: BUTTON.tr }).click();
     await turkish.getByText("gruplarınızdan hiçbirinin").waitFor();
-    expect(turkish.url()).toBe(`${url}${RETURN_PATH}`);
+    expect(turkish.url()).toBe(`${url}${RETURN_PATHS.clinic}`);
     await expectAccessible(turkish);
     await turkish.getByRole("button", { name: "Oturum açma sayfasına dön" }).click();
     await turkish.getByRole("button", { name: BUTTON.tr }).waitFor();
+  });
+
+  test("an operator signs in at the console through the provider, and one without the group reads why not", async () => {
+    const { url, provider } = await startWithProvider();
+    provider.state.person = { sub: "deniz", name: "Deniz", groups: ["hosts"] };
+    const own = await openSignIn(browser, `${url}/operator`, "en-GB");
+    await own.getByRole("button", { name: BUTTON.en }).waitFor();
+    await expectAccessible(own);
+    await own.getByRole("button", { name: BUTTON.en }).click();
+    await own.getByRole("heading", { name: "Clinics", exact: true }).waitFor();
+    expect(own.url()).toBe(`${url}/operator`);
+
+    provider.state.person = { sub: "ayse", name: "Ayşe Yılmaz", groups: ["vets"] };
+    const turkish = await openSignIn(browser, `${url}/operator`, "tr-TR");
+    await turkish.getByRole("button", { name: BUTTON.tr }).click();
+    await turkish.getByText("bu sunucunun işleticisi yapmıyor").waitFor();
+    expect(turkish.url()).toBe(`${url}${RETURN_PATHS.operator}`);
+    await expectAccessible(turkish);
+    await turkish.getByRole("button", { name: "Oturum açma sayfasına dön" }).click();
+    await turkish.getByRole("button", { name: BUTTON.tr }).waitFor();
+    expect(turkish.url()).toBe(`${url}/operator`);
   });
 
   test("the page of a server without a provider has no such button", async () => {
     const fp = newFp("clinic");
     const { url, openAs } = await startDashboard(clinic(fp));
     await openAs(browser, "staff", fp);
-    const page = await openSignIn(browser, url, "en-GB");
+    const page = await openSignIn(browser, `${url}/dashboard`, "en-GB");
     await page.getByLabel("Password").waitFor();
     expect(await page.getByRole("button", { name: BUTTON.en }).count()).toBe(0);
   });

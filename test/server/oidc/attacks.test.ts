@@ -94,7 +94,7 @@ test("a sign-in that takes longer than 15 minutes has ended, and so has one with
 
 test("the answer of another provider is not taken (mix-up)", async () => {
   const { browser, provider } = await startWithAyse();
-  const other = await startProvider({ redirectUri: "http://localhost/dashboard/oidc" });
+  const other = await startProvider({ site: "http://localhost" });
   other.state.person = { sub: "ayse", groups: ["heads"] };
   const visitor = browser();
   const start = await visitor.start();
@@ -155,7 +155,7 @@ test("a sign-in that the provider refuses is denied, and any other word of it na
 
 test("a wrong client secret and a missing provider are codes, and the server serves passwords meanwhile", async () => {
   const { makeApp, browser, provider, server } = await startWithAyse();
-  const visitor = browser(makeApp(provider.issuer, "not the secret"));
+  const visitor = browser(makeApp(provider.issuer, { clientSecret: "not the secret" }));
   expect(await visitor.finish(await provider.visit(await visitor.start()))).toBe("OIDC.PROVIDER");
   // Nothing was asked at the start, so that a server starts without its provider.
   provider.stop();

@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { onTestFinished } from "vitest";
 import { buildApp } from "../../../server/app.ts";
 import type { GroupRole } from "../../../server/dashboard/context.ts";
-import { RETURN_PATH, type SessionState } from "../../../server/dashboard/types/settings/session.ts";
+import type { Realm, SessionState } from "../../../server/dashboard/types/settings/session.ts";
 import { OidcProvider } from "../../../server/oidc/provider.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { CLIENT_ID, CLIENT_SECRET, startProvider } from "../../support/oidc.ts";
@@ -14,16 +14,18 @@ import { clinic, startServer } from "../harness.ts";
 /** A browser: it keeps the cookies of the server. */
 class TestBrowser {
   readonly #app: FastifyInstance;
+  readonly #realm: Realm;
   readonly cookies = new Map<string, string>();
 
-  constructor(app: FastifyInstance) {
+  constructor(app: FastifyInstance, realm: Realm) {
     this.#app = app;
+    this.#realm = realm;
   }
 
-  async send(method: "GET" | "POST", path: string, body?: object) {
+  async send(method: "GET" | "POST", path: string, body?: object, realm = this.#realm) {
     const cookie = Array.from(this.cookies, ([name, value]) => `${name}=${value}`).join("; ");
     const response = await this.#app.inject({
-      ...{ method, url: `/clinic/v1${path}` },
+      ...{ method, url: `/${realm}/v1${path}` },
       headers: { cookie, "sec-fetch-site": "same-origin" },
       ...(body && { payload: body }),
     });
@@ -67,7 +69,7 @@ export async function startClinics() {
   const server = await startServer(clinic(ankara), clinic(izmir));
   const logouts: number[] = [];
   const provider = await startProvider({
-    redirectUri: `http://localhost${RETURN_PATH}`,
+    site: "http://localhost",
     logout: async (body) => {
       logouts.push(await logout(body));
       return logouts.at(-1) ?? 0;
@@ -77,14 +79,18 @@ export async function startClinics() {
     { group: "vets", clinic: ankara, role: "staff" },
     { group: "heads", clinic: ankara, role: "admin" },
     { group: "heads", clinic: izmir, role: "reader" },
+    { group: "hosts", role: "operator" },
   ];
-  const makeApp = (issuer: string, clientSecret = CLIENT_SECRET) => {
+  const makeApp = (issuer: string, { clientSecret = CLIENT_SECRET, hasConsole = true } = {}) => {
     const settings = { issuer: new URL(issuer), clientId: CLIENT_ID, scope: "openid profile", groupsClaim: "groups" };
     const oidc = new OidcProvider({ ...settings, readSecret: () => clientSecret });
     const logger = pino({ level: "debug" }, { write: (line) => server.log.push(line) });
     const app = buildApp(server.store, {
       ...{ pepper: server.pepper, now: () => server.clock.now, logger },
-      singleSignOn: { provider: oidc, readRoles: () => rows },
+      ...{
+        singleSignOn: { provider: oidc, readRoles: () => rows },
+        hosting: hasConsole ? { lastBackup: () => null } : null,
+      },
     });
     onTestFinished(() => app.close());
     return app;
@@ -95,11 +101,11 @@ export async function startClinics() {
     const answer = await app.inject({ method: "POST", url: "/clinic/v1/oidc/logout", headers, payload: body });
     return answer.statusCode;
   }
-  const browser = (from = app) => new TestBrowser(from);
+  const browser = (from = app, realm: Realm = "clinic") => new TestBrowser(from, realm);
 
   /** Signs the person of the provider in with a new browser. */
-  async function signIn() {
-    const visitor = browser();
+  async function signIn(realm?: Realm) {
+    const visitor = browser(app, realm);
     const code = await visitor.finish(await provider.visit(await visitor.start()));
     return { browser: visitor, code };
   }

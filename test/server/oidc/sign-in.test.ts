@@ -46,6 +46,20 @@ test("the second sign-in finds the user by the subject, whatever name and e-mail
   expect(await findUserByName(server.store, "Ayşe Demir")).toBeUndefined();
 });
 
+test("first sign-ins of a person at the same moment make one user", async () => {
+  const { provider, browser, server } = await startClinics();
+  provider.state.person = ayse;
+  const begun = [];
+  for (const each of Array.from({ length: 6 }, () => browser()))
+    begun.push({ each, answer: await provider.visit(await each.start()) });
+  const codes = await Promise.all(begun.map(({ each, answer }) => each.finish(answer)));
+  expect(codes.filter((code) => code !== null)).toEqual([]);
+  const [first, ...others] = await Promise.all(begun.map(({ each }) => each.session()));
+  expect(first).toMatchObject({ state: "signed in", user: { name: ayse.name } });
+  for (const other of others) expect(other).toEqual(first);
+  expect(await findUserByName(server.store, `${ayse.name} (2)`)).toBeUndefined();
+});
+
 test("a person without a mapped group becomes no user", async () => {
   const { provider, signIn, server } = await startClinics();
   for (const groups of [[], ["unknown"], undefined, 7, { vets: true }, null]) {
@@ -108,6 +122,8 @@ test("a user of the provider has no password, and an admin gives none", async ()
     const answer = await browser().send("POST", "/sign-in", { name: ayse.name, password });
     expect([password, answer.code]).toEqual([password, "SESSION.SIGN_IN_FAILED"]);
   }
+  const account = (await (await signIn()).browser.send("GET", "/account")).body;
+  expect(account).toMatchObject({ name: ayse.name, has_password: false, has_second_factor: false });
   const admin = await makeUser(server, "admin", ankara);
   const { users } = (await admin.call<{ users: { id: string; name: string }[] }>("GET", "/users")).body;
   const id = users.find(({ name }) => name === ayse.name)?.id ?? "";

@@ -35,8 +35,11 @@ test("no answer of the console has a text of a clinic but its name", async () =>
     expect(`${rowOf(route)} ${text}`).not.toMatch(new RegExp(`${marker}|${theirs.marker}`, "i"));
     statuses[rowOf(route)] = answer.statusCode;
   }
-  // No release is on the server.
-  const refused = { "POST /operator/v1/rollout": 409, "POST /operator/v1/sign-in": 400 };
+  // No release and no provider is on the server.
+  const refused = {
+    ...{ "POST /operator/v1/rollout": 409, "POST /operator/v1/sign-in": 400 },
+    ...{ "POST /operator/v1/oidc/start": 404, "POST /operator/v1/oidc/finish": 404 },
+  };
   expect(statuses).toEqual({
     ...Object.fromEntries(routes.map((route) => [rowOf(route), 200])),
     ...refused,

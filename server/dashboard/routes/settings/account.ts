@@ -4,7 +4,7 @@ import type { AccountState, NewSecondFactor, RecoveryCodes } from "../../types/s
 import { ApiError } from "../../../http/errors.ts";
 import { listSessionsOf, removeSessionOf, removeSessionsOf } from "../../../records/users/sessions.ts";
 import { countRecoveryCodes, setSecondFactor } from "../../../records/users/second-factors.ts";
-import { findUser, setPassword, type StoredUser } from "../../../records/users/users.ts";
+import { findUser, NO_PASSWORD, setPassword, type StoredUser } from "../../../records/users/users.ts";
 import { checkSecondFactor, makeRecoveryCodes } from "../../auth/check-second-factor.ts";
 import { userOf } from "../../auth/guard.ts";
 import { nextBrowserCookie } from "../../auth/known-browser.ts";
@@ -42,6 +42,7 @@ function sessionListRoutes(app: FastifyInstance, { store, now }: DashboardContex
     const sessions = await listSessionsOf(store, userId, now());
     return {
       name,
+      has_password: (await findUser(store, userId))?.password !== NO_PASSWORD,
       has_second_factor: hasSecondFactor,
       recovery_codes_left: await countRecoveryCodes(store, userId),
       sessions: sessions.map(({ id, public_id, browser, address, created_at, last_used_at }) => ({

@@ -3,6 +3,8 @@
 /** The response to `GET /clinic/v1/account`. */
 export interface AccountState {
   name: string;
+  /** False for a user who signs in through a provider alone: the password and the second factor are there. */
+  has_password: boolean;
   has_second_factor: boolean;
   recovery_codes_left: number;
   sessions: SessionOfUser[];

@@ -53,8 +53,8 @@ export interface SignedInUser {
   password_known_at: string | null;
 }
 
-/** The page to which the provider of single sign-on sends the browser back. */
-export const RETURN_PATH = "/dashboard/oidc";
+/** The page of each realm to which the provider of single sign-on sends the browser back. */
+export const RETURN_PATHS: Readonly<Record<Realm, string>> = { clinic: "/dashboard/oidc", operator: "/operator/oidc" };
 
 /** The response to `POST /clinic/v1/oidc/start`: the address of the provider. */
 export interface OidcStart {

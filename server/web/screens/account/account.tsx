@@ -16,11 +16,17 @@ export function Account() {
     <div class="account">
       <h1>{t("account")}</h1>
       <Loaded of={account}>
-        {({ name, sessions, ...factor }) => (
+        {({ name, has_password, sessions, ...factor }) => (
           <>
             <p>{t("signedInAs", { name })}</p>
-            <PasswordForm name={name} changed={passwordChanged} />
-            <SecondFactor of={factor} changed={account.reload} />
+            {has_password ? (
+              <>
+                <PasswordForm name={name} changed={passwordChanged} />
+                <SecondFactor of={factor} changed={account.reload} />
+              </>
+            ) : (
+              <p>{t("ofProvider")}</p>
+            )}
             <Sessions sessions={sessions} changed={account.reload} />
           </>
         )}

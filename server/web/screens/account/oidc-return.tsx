@@ -5,8 +5,8 @@ import { Problem } from "../../resource.tsx";
 import { translations } from "../../text.ts";
 import { useAction } from "../../ui/form/use-action.ts";
 
-/** Brings the provider's answer to the server, and opens the dashboard. The answer leaves the address of the page first. */
-export function OidcReturn() {
+/** Brings the provider's answer to the server, and opens the page at `home`. The answer leaves the address of the page first. */
+export function OidcReturn({ home }: { home: string }) {
   const { run, error } = useAction();
   useEffect(() => {
     const { search: query, pathname } = location;
@@ -14,7 +14,7 @@ export function OidcReturn() {
     void run(async () => {
       await call("POST", "/oidc/finish", { query } satisfies OidcFinishBody);
       // A new page, since this one may show what an earlier user of the browser saw.
-      location.replace("/dashboard");
+      location.replace(home);
     });
   }, []);
   return (
@@ -25,7 +25,7 @@ export function OidcReturn() {
       ) : (
         <>
           <Problem error={error} />
-          <button type="button" class="primary" onClick={() => location.replace("/dashboard")}>
+          <button type="button" class="primary" onClick={() => location.replace(home)}>
             {t("back")}
           </button>
         </>

@@ -3,6 +3,10 @@ import { translations } from "../../text.ts";
 export const t = translations({
   account: ["Your account", "Hesabınız"],
   signedInAs: ["You are signed in as {name}.", "{name} olarak oturum açtınız."],
+  ofProvider: [
+    "You sign in with your organisation's account. Change its password and second factor there.",
+    "Kurum hesabınızla oturum açıyorsunuz. Parolasını ve ikinci adımını orada değiştirirsiniz.",
+  ],
   password: ["Password", "Parola"],
   oldPassword: ["Present password", "Şimdiki parola"],
   newPassword: ["New password", "Yeni parola"],

@@ -35,8 +35,12 @@ test("the secret comes from a private file or the environment, and the rows are 
   expect(await read(named(mapping), { VETWIRE_OIDC_CLIENT_SECRET: "hush" })).toHaveProperty("provider");
   if (found === null || typeof found === "string") throw new Error(`expected a provider, got ${found}`);
   expect(found.readRoles()).toEqual([{ group: "vets", clinic, role: "staff" }]);
-  writeFileSync(mapping, `\n{"group":"heads","clinic":"${clinic}","role":"admin"}\n\n`);
-  expect(found.readRoles()).toEqual([{ group: "heads", clinic, role: "admin" }]);
+  const heads = `{"group":"heads","clinic":"${clinic}","role":"admin"}`;
+  writeFileSync(mapping, `\n${heads}\n\n{"group":"hosts","role":"operator"}\n`);
+  expect(found.readRoles()).toEqual([
+    { group: "heads", clinic, role: "admin" },
+    { group: "hosts", role: "operator" },
+  ]);
 });
 
 test("options that do not fit are refused with the remedy, and no sentence has the secret", async () => {
@@ -64,6 +68,8 @@ test("a row that gives no role is refused with its line", async () => {
     [`{"group":"","clinic":"${clinic}","role":"staff"}`]: "line 1: group",
     [`{"group":"vets","clinic":"ankara","role":"staff"}`]: "line 1: clinic is ankara",
     [good.replace("}", ',"also":1}')]: "line 1: also",
+    [`{"group":"vets","role":"staff"}`]: "line 1: clinic is missing",
+    [good.replace("staff", "operator")]: "expected none, because an operator has no clinic",
   };
   for (const [text, sentence] of Object.entries(rows)) {
     const { secret, mapping } = files(text);
