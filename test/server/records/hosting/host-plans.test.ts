@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Query, Session } from "../../../../server/database/query.ts";
+import { countOwnOwners } from "../../../../server/records/hosting/erase-clinic.ts";
 import { listHostedClinics } from "../../../../server/records/hosting/hosted-clinics.ts";
 import { readMeters } from "../../../../server/records/hosting/meters.ts";
 import { noon, onPostgres } from "../../harness.ts";
@@ -36,3 +37,12 @@ test.skipIf(onPostgres())("the meters of one clinic read no row of another", asy
   expect(plan).toMatch(/SEARCH study USING .*\(clinic_id>\? AND clinic_id<\?\)/);
   expect(plan).not.toMatch(/SCAN study/);
 });
+
+test.skipIf(onPostgres())(
+  "the owners whom a clinic alone has are found from its animals, not among those of all",
+  async () => {
+    const plan = await plansOf((session) => countOwnOwners(session, 7));
+    expect(plan).toMatch(/SEARCH customer USING INTEGER PRIMARY KEY/);
+    expect(plan).not.toMatch(/SCAN (customer|patient|clinic_patient)\b/);
+  },
+);
