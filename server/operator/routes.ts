@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { refuseCrossSiteWrites } from "../dashboard/auth/same-origin.ts";
+import { accountRoutes } from "../dashboard/routes/settings/account.ts";
 import { type AuditTrail, auditRequests } from "../http/audit-trail.ts";
 import { parseJsonBodies } from "../http/json-body.ts";
 import { clinicRoutes } from "./clinics.ts";
@@ -24,6 +25,7 @@ export async function operatorRoutes(
   refuseCrossSiteWrites(scope); // 403
   parseJsonBodies(scope);
   sessionRoutes(scope, context);
+  accountRoutes(scope, context, "operator");
   clinicRoutes(scope, context);
   commandRoutes(scope, context);
   meterRoutes(scope, context);

@@ -54,7 +54,7 @@ test("two servers add their counts, each in the order of the clinics and some at
   const watched = (session: Session): Session => ({
     ...session,
     each: async <P>(asked: Query<P, unknown>, list: readonly P[]) => {
-      stored.push((list as { clinicId: number }[]).map(({ clinicId }) => clinicId));
+      stored.push((list as readonly { clinicId: number }[]).map(({ clinicId }) => clinicId));
       return session.each(asked, list);
     },
   });
