@@ -29,7 +29,9 @@ export async function webFiles(
   app.route({ method: "GET", url: "/dashboard/", handler: (_request, reply) => reply.redirect("/dashboard") });
   app.route({ method: "GET", url: "/docs/", handler: (_request, reply) => reply.redirect("/docs") });
   const urls = ["/dashboard", "/dashboard/*"];
-  const consoleUrls = hasConsole ? ["/operator", "/operator/clinics/:clinic", RETURN_PATHS.operator] : [];
+  const consoleUrls = hasConsole
+    ? ["/operator", "/operator/account", "/operator/clinics/:clinic", RETURN_PATHS.operator]
+    : [];
   if (folder === undefined) {
     for (const url of [...urls, ...consoleUrls, "/docs", "/docs/*"]) {
       app.route({ method: "GET", url, handler: refuseUnbuilt });

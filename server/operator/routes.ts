@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { refuseCrossSiteWrites } from "../dashboard/auth/same-origin.ts";
 import { oidcRoutes } from "../dashboard/oidc/routes.ts";
+import { accountRoutes } from "../dashboard/routes/settings/account.ts";
 import { type AuditTrail, auditRequests } from "../http/audit-trail.ts";
 import { parseJsonBodies } from "../http/json-body.ts";
 import { clinicRoutes } from "./clinics.ts";
@@ -26,6 +27,7 @@ export async function operatorRoutes(
   parseJsonBodies(scope);
   sessionRoutes(scope, context);
   oidcRoutes(scope, context, "operator");
+  accountRoutes(scope, context, "operator");
   clinicRoutes(scope, context);
   commandRoutes(scope, context);
   meterRoutes(scope, context);

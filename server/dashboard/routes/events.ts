@@ -24,11 +24,11 @@ export function eventRoutes(app: FastifyInstance, { store, now, logger }: Dashbo
   /** Ends of the open streams, with their sessions. */
   const open = new Map<() => void, number>();
 
-  /** Whether the session is over, or its user left the clinic. */
+  /** Whether the session is over, its user left the clinic, or the operator suspended it. */
   async function hasEnded(digest: string, userId: number, clinicId: number): Promise<boolean> {
     if ((await findSession(store, digest, now())) === undefined) return true;
     const clinics = await clinicsOpenTo(store, userId, now());
-    return !clinics.some(({ clinic_id }) => clinic_id === clinicId);
+    return !clinics.some(({ clinic_id, suspended_at }) => clinic_id === clinicId && suspended_at === null);
   }
 
   app.addHook("preClose", (done) => {

@@ -3,15 +3,18 @@ import { type Session, uncachedWrite } from "../../database/query.ts";
 
 // The requests with keys of each clinic, by month.
 
-/** Adds requests to the count of a clinic. */
-export async function addCalls(
-  session: Session,
-  counted: { readonly clinicId: number; readonly month: string; readonly calls: number },
-): Promise<void> {
-  await session.all(add, { ...counted });
+interface Counted {
+  readonly clinicId: number;
+  readonly month: string;
+  readonly calls: number;
 }
 
-const add = uncachedWrite((db, p: { clinicId: number; month: string; calls: number }) =>
+/** Adds requests to the counts of clinics. */
+export async function addCalls(session: Session, counted: readonly Counted[]): Promise<void> {
+  await session.each(add, counted);
+}
+
+const add = uncachedWrite((db, p: Counted) =>
   db
     .insertInto("api_calls")
     .values({ clinic_id: p.clinicId, month: p.month, calls: p.calls })

@@ -37,13 +37,13 @@ export async function eraseOwners(
   return owners.length;
 }
 
-/** The owners with data of whom the clinic has an animal or a name in its software, and no other clinic has either. */
+/** The owners with data of whom the clinic has an animal or a name in its software, and no other clinic has either. It begins with the clinic, not with the owners of all. */
 const ownOwners = (clinicId: number) => sql<boolean>`
-  customer.erased_at is null and (
-    exists (select 1 from patient join clinic_patient on clinic_patient.patient_id = patient.id
-      where patient.owner_customer_id = customer.id and clinic_patient.clinic_id = ${clinicId})
-    or exists (select 1 from customer_source
-      where customer_source.customer_id = customer.id and customer_source.clinic_id = ${clinicId})
+  customer.erased_at is null and customer.id in (
+    select patient.owner_customer_id from clinic_patient join patient on patient.id = clinic_patient.patient_id
+      where clinic_patient.clinic_id = ${clinicId}
+    union
+    select customer_source.customer_id from customer_source where customer_source.clinic_id = ${clinicId}
   ) and not exists (select 1 from patient join clinic_patient on clinic_patient.patient_id = patient.id
     where patient.owner_customer_id = customer.id and clinic_patient.clinic_id <> ${clinicId} and clinic_patient.active = 1)
   and not exists (select 1 from customer_source

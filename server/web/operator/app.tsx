@@ -13,6 +13,7 @@ import { Header } from "../ui/header/header.tsx";
 
 const SignIn = lazy(async () => (await import("../screens/account/sign-in.tsx")).SignIn);
 const OidcReturn = lazy(async () => (await import("../screens/account/oidc-return.tsx")).OidcReturn);
+const Account = lazy(async () => (await import("../screens/account/account.tsx")).Account);
 const Clinics = lazy(async () => (await import("./clinics.tsx")).Clinics);
 const Clinic = lazy(async () => (await import("./clinic.tsx")).Clinic);
 
@@ -52,6 +53,7 @@ function SignedIn({ name }: { name: string }) {
   return (
     <div class="frame">
       <Header home="/operator" screens={[{ href: "/operator", name: t("clinics") }]} user={name} place={t("operator")}>
+        <a href="/operator/account">{t("account")}</a>
         <button type="button" onClick={() => void signOut()}>
           {t("signOut")}
         </button>
@@ -59,6 +61,7 @@ function SignedIn({ name }: { name: string }) {
       <main id="main" tabIndex={-1}>
         <Router>
           <Route path="/operator" component={Clinics} />
+          <Route path="/operator/account" component={Account} />
           <Route path="/operator/clinics/:fp" component={Clinic} />
         </Router>
       </main>
@@ -69,5 +72,6 @@ function SignedIn({ name }: { name: string }) {
 const t = translations({
   clinics: ["Clinics", "Klinikler"],
   operator: ["Operator", "İşletici"],
+  account: ["Your account", "Hesabınız"],
   signOut: ["Sign out", "Oturumu kapat"],
 });

@@ -72,6 +72,9 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await press("Serve again…");
     await press("Serve again");
     await page.getByText("This clinic is served.").waitFor();
+    await page.goto(`${url}/operator/account`);
+    await page.getByRole("heading", { name: "Second factor" }).waitFor();
+    await expectAccessible(page);
     await page.goto(`${url}/operator`);
     await heading("Clinics");
     await chooseLanguage(page, "tr");

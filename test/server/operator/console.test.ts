@@ -1,3 +1,4 @@
+import { Secret, TOTP } from "otpauth";
 import { expect, test } from "vitest";
 import type {
   ErasedBatch,
@@ -47,6 +48,27 @@ test("an operator signs in at the console alone, and a user of a clinic at the d
   expect(await signIn("/clinic/v1/sign-in", user.name)).toEqual([200, "vetwire"]);
   expect((await operator.call("POST", "/sign-out", {})).status).toBe(200);
   expect((await operator.call("GET", "/clinics")).status).toBe(401);
+});
+
+test("an operator switches a second factor on at the console, and signs in with its codes from then on", async () => {
+  const server = await startServer(clinic(ours));
+  const operator = await makeOperator(server);
+  await givePassword(server, operator.id, "ten letters");
+  const factor = "/account/second-factor";
+  const { secret } = (await operator.call<{ secret: string }>("POST", `${factor}/secret`, {})).body;
+  const codeNow = () => new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: server.clock.now });
+  const on = { secret, code: codeNow(), password: "ten letters" };
+  expect((await operator.call("POST", `${factor}/on`, { ...on, password: "other words" })).status).toBe(403);
+  expect((await operator.call("POST", `${factor}/on`, on)).status).toBe(200);
+  expect((await operator.call("GET", "/account")).body).toMatchObject({ has_second_factor: true });
+  const signIn = async (totp?: string) => {
+    const headers = { "sec-fetch-site": "same-origin" };
+    const payload = { name: operator.name, password: "ten letters", ...(totp !== undefined && { totp }) };
+    return (await server.app.inject({ method: "POST", url: "/operator/v1/sign-in", headers, payload })).statusCode;
+  };
+  expect(await signIn()).toBe(401);
+  server.clock.now += 30_000;
+  expect(await signIn(codeNow())).toBe(200);
 });
 
 test("the list counts PCs, versions and the results of the day, and has the clinics first that need the operator", async () => {

@@ -8,7 +8,9 @@ import { newFp } from "../../../shared/api/fp.ts";
 
 // No record of a clinic reaches the operator's console: each text of two clinics has a marker, and no answer has one.
 
-const isConsole = ({ url }: Route) => url.startsWith("/operator/v1/");
+/** The commands of the own account end its session; they are those of the dashboard, and have no clinic. */
+const isConsole = ({ method, url }: Route) =>
+  url.startsWith("/operator/v1/") && (method === "GET" || !url.startsWith("/operator/v1/account"));
 
 /** The routes in an order in which each is served: support before the suspension, the erasure in it, the sign-out last. */
 const inOrder = ({ url }: Route) =>

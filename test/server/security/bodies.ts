@@ -57,6 +57,7 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
     "POST /operator/v1/clinics/:clinic/support": { reason: "ticket 7: nothing arrives" },
     "POST /operator/v1/clinics/:clinic/erase": { name: `${marker} clinic` },
     "POST /operator/v1/rollout": { version: "0.2.0", clinics: 1 },
+    "POST /operator/v1/account/password": { old_password: "wrong words", new_password: "other words" },
     "POST /clinic/v1/account/password": { old_password: "wrong words", new_password: "other words" },
     ...ofClinic({
       "POST keys": { name: marker, type: "integration", permissions: ["clinic.lab.view"], expires_in_days: null },

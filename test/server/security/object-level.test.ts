@@ -99,7 +99,7 @@ test("the own id at the same routes is served, so that the refusals above are th
     if (statusCode === 404) missing.push(rowOf(route));
   }
   // No release was published, no message sent yet, and the session is that of another user.
-  const sessions = "DELETE /clinic/v1/account/sessions/:session";
+  const sessions = ["clinic", "operator"].map((realm) => `DELETE /${realm}/v1/account/sessions/:session`);
   const resend = "POST /clinic/v1/clinics/:clinic/webhooks/:id/resend";
   // No clinic requested a connection.
   const asked = ["confirm", "end", "refuse", "seen"].map(
@@ -111,7 +111,7 @@ test("the own id at the same routes is served, so that the refusals above are th
   // Nothing was delivered.
   const outcomes = "POST /agent/v1/destinations/:id/outcomes";
   const expected = [
-    sessions,
+    ...sessions,
     outcomes,
     "GET /agent/v1/releases/:file",
     "GET /assets/:file",

@@ -14,6 +14,7 @@ import { clearSessionCookie } from "../../auth/session-cookie.ts";
 import { createSessionLimit } from "../../auth/sign-in-limit.ts";
 import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
+import type { Realm } from "../../types/settings/session.ts";
 import { textForm } from "../../../../shared/schema/text-form.ts";
 import { refuse } from "../../refuse.ts";
 import { refusal } from "../../types/refusals.ts";
@@ -28,16 +29,22 @@ const onBody = bodyReader({
   password: Type.String(),
 });
 
-const FACTOR = "/clinic/v1/account/second-factor";
+type AccountContext = Pick<DashboardContext, "store" | "now" | "pepper" | "counters">;
 
-export function accountRoutes(app: FastifyInstance, context: DashboardContext): void {
-  sessionListRoutes(app, context);
-  passwordRoute(app, context);
-  secondFactorRoutes(app, context);
+/** Adds the account of a user of a clinic, or that of an operator to the console. */
+export function accountRoutes(app: FastifyInstance, context: AccountContext, realm: Realm = "clinic"): void {
+  const account = `/${realm}/v1/account`;
+  sessionListRoutes(app, context, { account, realm });
+  passwordRoute(app, context, account);
+  secondFactorRoutes(app, context, `${account}/second-factor`);
 }
 
-function sessionListRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
-  app.get("/clinic/v1/account", { config: { access: "signed in" } }, async (request): Promise<AccountState> => {
+function sessionListRoutes(
+  app: FastifyInstance,
+  { store, now }: AccountContext,
+  { account, realm }: { readonly account: string; readonly realm: Realm },
+): void {
+  app.get(account, { config: { access: "signed in" } }, async (request): Promise<AccountState> => {
     const { userId, sessionId, name, hasSecondFactor } = userOf(request);
     const sessions = await listSessionsOf(store, userId, now());
     return {
@@ -56,27 +63,27 @@ function sessionListRoutes(app: FastifyInstance, { store, now }: DashboardContex
     };
   });
   app.delete<{ Params: { session: string } }>(
-    "/clinic/v1/account/sessions/:session",
+    `${account}/sessions/:session`,
     { config: { access: "signed in" } },
     async (request, reply) => {
       const { userId, sessionId } = userOf(request);
       const { session: publicId } = request.params;
       const removed = await store.transaction((session) => removeSessionOf(session, userId, publicId));
       if (removed === undefined) throw new ApiError("RECORD.NOT_FOUND", "This session");
-      if (removed === sessionId) clearSessionCookie(request, reply);
+      if (removed === sessionId) clearSessionCookie(request, reply, realm);
       return {};
     },
   );
-  app.post("/clinic/v1/account/sign-out-everywhere", { config: { access: "signed in" } }, async (request, reply) => {
+  app.post(`${account}/sign-out-everywhere`, { config: { access: "signed in" } }, async (request, reply) => {
     const { userId } = userOf(request);
     await store.transaction((session) => removeSessionsOf(session, userId));
-    clearSessionCookie(request, reply);
+    clearSessionCookie(request, reply, realm);
     return {};
   });
 }
 
 /** A stolen session must not suffice. @returns a function that returns the user, if the password is right */
-function proving(context: DashboardContext) {
+function proving(context: AccountContext) {
   const { store } = context;
   const countTry = createSessionLimit(context);
   return async (request: FastifyRequest, password: string): Promise<StoredUser> => {
@@ -89,10 +96,10 @@ function proving(context: DashboardContext) {
   };
 }
 
-function passwordRoute(app: FastifyInstance, context: DashboardContext): void {
+function passwordRoute(app: FastifyInstance, context: AccountContext, account: string): void {
   const { store, now, pepper } = context;
   const provenUser = proving(context);
-  app.post("/clinic/v1/account/password", { config: { access: "signed in" } }, async (request, reply) => {
+  app.post(`${account}/password`, { config: { access: "signed in" } }, async (request, reply) => {
     const { old_password, new_password } = passwordBody(request.body);
     const { id } = await provenUser(request, old_password);
     const hash = await hashPassword(new_password);
@@ -107,17 +114,17 @@ function passwordRoute(app: FastifyInstance, context: DashboardContext): void {
   });
 }
 
-function secondFactorRoutes(app: FastifyInstance, context: DashboardContext): void {
+function secondFactorRoutes(app: FastifyInstance, context: AccountContext, factor: string): void {
   const { store, now, pepper } = context;
   const provenUser = proving(context);
   app.route({
     method: "POST",
-    url: `${FACTOR}/secret`,
+    url: `${factor}/secret`,
     config: { access: "signed in" },
     // The page sends the secret back with its first code, so the server keeps none that is not in use.
     handler: (request): NewSecondFactor => newSecondFactor(userOf(request).name),
   });
-  app.post(`${FACTOR}/on`, { config: { access: "signed in" } }, async (request): Promise<RecoveryCodes> => {
+  app.post(`${factor}/on`, { config: { access: "signed in" } }, async (request): Promise<RecoveryCodes> => {
     const { secret, code, password } = onBody(request.body);
     const { id } = await provenUser(request, password);
     const step = stepOf(code, secret, now());
@@ -139,12 +146,12 @@ function secondFactorRoutes(app: FastifyInstance, context: DashboardContext): vo
     await checkSecondFactor(context, { request, user, code });
     return user.id;
   }
-  app.post(`${FACTOR}/off`, { config: { access: "signed in" } }, async (request) => {
+  app.post(`${factor}/off`, { config: { access: "signed in" } }, async (request) => {
     const id = await provenTwice(request);
     await store.transaction((session) => setSecondFactor(session, id, null));
     return {};
   });
-  app.post(`${FACTOR}/recovery-codes`, { config: { access: "signed in" } }, async (request): Promise<RecoveryCodes> => {
+  app.post(`${factor}/recovery-codes`, { config: { access: "signed in" } }, async (request): Promise<RecoveryCodes> => {
     const id = await provenTwice(request);
     return { recovery_codes: await store.transaction((session) => makeRecoveryCodes(session, pepper, id)) };
   });

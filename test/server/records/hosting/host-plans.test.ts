@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import type { Query, Session } from "../../../../server/database/query.ts";
+import { countOwnOwners } from "../../../../server/records/hosting/erase-clinic.ts";
+import { listHostedClinics } from "../../../../server/records/hosting/hosted-clinics.ts";
+import { readMeters } from "../../../../server/records/hosting/meters.ts";
+import { noon, onPostgres } from "../../harness.ts";
+import { planOf } from "../../query-plan.ts";
+import { fillOf } from "../../quiet-clinics.ts";
+
+// Goal: the list of the clinics costs what arrived today, and the page of a clinic what this clinic has.
+
+// PostgreSQL chooses by its counts of the rows.
+
+/** @returns the plans on SQLite of the queries that the work runs */
+async function plansOf(work: (session: Session) => Promise<unknown>): Promise<string> {
+  const plans: Promise<string>[] = [];
+  const note = async <P>(asked: Query<P, unknown>, parameters: P) => {
+    plans.push(planOf(fillOf(200), asked, parameters));
+    return [];
+  };
+  await work({
+    all: note,
+    first: async (asked, parameters) => void (await note(asked, parameters)),
+    each: async () => {},
+  });
+  return (await Promise.all(plans)).join("\n");
+}
+
+test.skipIf(onPostgres())("the list finds the studies of today by their arrival", async () => {
+  const plan = await plansOf((session) => listHostedClinics(session, { now: noon, newest: null }));
+  expect(plan).toMatch(/SEARCH study USING INDEX study_by_receipt \(received_at>\?\)/);
+  expect(plan).not.toMatch(/SCAN study/);
+});
+
+test.skipIf(onPostgres())("the meters of one clinic read no row of another", async () => {
+  const plan = await plansOf((session) => readMeters(session, { now: noon, clinicId: 7 }));
+  expect(plan).toMatch(/SEARCH study USING .*\(clinic_id>\? AND clinic_id<\?\)/);
+  expect(plan).not.toMatch(/SCAN study/);
+});
+
+test.skipIf(onPostgres())(
+  "the owners whom a clinic alone has are found from its animals, not among those of all",
+  async () => {
+    const plan = await plansOf((session) => countOwnOwners(session, 7));
+    expect(plan).toMatch(/SEARCH customer USING INTEGER PRIMARY KEY/);
+    expect(plan).not.toMatch(/SCAN (customer|patient|clinic_patient)\b/);
+  },
+);
