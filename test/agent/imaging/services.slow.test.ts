@@ -186,12 +186,19 @@ describe.skipIf(!dcmtk)("storage commitment", () => {
     const peer = await TestPeer.connect(served.port, STORAGE_COMMITMENT);
     expect(await commit(peer, "1.2.3.2", references(uids))).toBe(STATUS.success);
     peer.cut();
-    await until("the next try is set", () => served.clock.pending.length > 0);
+    const tries = async () =>
+      (await used.spool.call("dueCommitments", "xray", Number.MAX_SAFE_INTEGER, 0))[0]?.attempts;
+    await until("the first try failed", async () => (await tries()) === 1);
     const device = await TestPeer.listen(served.commitmentScp.port);
-    served.clock.advance(0);
     // The row holds the due time of the retry.
     await used.spool.call("delayCommitment", 1, 0);
-    served.clock.advance(3_600_000);
+    let isCalled = false;
+    void device.called.then(() => (isCalled = true));
+    await until("the device is called", () => {
+      // The timer of the retry may be set only now.
+      served.clock.advance(3_600_000);
+      return isCalled;
+    });
     const called = await device.called;
     const report = await called.receive();
     expect(called.request).toMatchObject({ calledAe: "DX1", callingAe: "VETWIRE" });

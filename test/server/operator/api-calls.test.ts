@@ -51,16 +51,22 @@ test("two servers add their counts, each in the order of the clinics and some at
 }, async () => {
   const store = await openClinics();
   const stored: number[][] = [];
-  const watched = (session: Session): Session => ({
+  const watched = (session: Session, took: (ids: number[]) => void): Session => ({
     ...session,
     each: async <P>(asked: Query<P, unknown>, list: readonly P[]) => {
-      stored.push((list as readonly { clinicId: number }[]).map(({ clinicId }) => clinicId));
+      took((list as readonly { clinicId: number }[]).map(({ clinicId }) => clinicId));
       return session.each(asked, list);
     },
   });
+  // A transaction that meets the one of the other server runs again: its last run is the one that stores.
   const noting: Store = {
     ...store,
-    transaction: (work, options) => store.transaction((s) => work(watched(s)), options),
+    transaction: async (work, options) => {
+      let last: number[] = [];
+      const outcome = await store.transaction((session) => work(watched(session, (ids) => (last = ids))), options);
+      stored.push(last);
+      return outcome;
+    },
   };
   const [one, other] = [startCounting(noting), startCounting(store)];
   for (let clinicId = CLINICS; clinicId > 0; clinicId -= 1) await one.call(clinicId);
