@@ -56,6 +56,7 @@ export default defineConfig({
     maxWorkers: withLong ? 3 : 4,
     // Test files share modules, since importing them again for every file takes longer than the tests.
     isolate: false,
+    setupFiles: ["test/support/property-seed.ts"],
     testTimeout: WAIT_MS,
     hookTimeout: WAIT_MS,
     expect: { poll: { timeout: WAIT_MS, interval: 20 } },
