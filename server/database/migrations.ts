@@ -1211,7 +1211,7 @@ const erasure = () => `
 // The trace of the request that caused a delivery, so that the receiver of a webhook continues it.
 const traces = () => "alter table webhook_delivery add column traceparent text";
 
-// Who operates the server, which is apart from the users of clinics; looks of an operator into a clinic, and what is metered.
+// Operators of the server are apart from the users of clinics. The looks of an operator into a clinic and the API calls are kept.
 const operators = ({ id }: Engine) => `
   alter table dashboard_user add column is_operator integer not null default 0;
   alter table dashboard_session add column realm text not null default 'clinic';

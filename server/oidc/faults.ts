@@ -9,7 +9,7 @@ export type OidcCode =
   | "OIDC.DENIED"
   /** The sign-in took too long, began in another browser, or its answer was used before. */
   | "OIDC.ENDED"
-  /** The answer does not belong to this sign-in, or nobody proves it. */
+  /** The answer does not belong to this sign-in, or its signature does not prove it. */
   | "OIDC.NOT_VERIFIED";
 
 /** `cause` is a word for the log: the name of an error, never a part of a token. */

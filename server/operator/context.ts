@@ -1,6 +1,6 @@
 import type { DashboardContext } from "../dashboard/context.ts";
 
-/** What only a server with an operator's console has. */
+/** The part of the context that only a server with an operator's console has. */
 export interface Hosting {
   /** Returns the time of the last backup of the server; null if it knows of none. */
   readonly lastBackup: () => string | null;

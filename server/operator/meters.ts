@@ -4,7 +4,7 @@ import { csvLine } from "../dashboard/csv.ts";
 import { monthOf, readMeters } from "../records/hosting/meters.ts";
 import type { OperatorContext } from "./context.ts";
 
-// What each clinic uses, as a file for the bill.
+// The use of each clinic is a CSV file for the bill.
 
 const columns = [
   ...(["fp", "name", "studies", "studies_this_month", "devices"] as const),

@@ -81,6 +81,13 @@ export function useResource<T>(path: string | null, below = clinicPath(), isLive
   return { data: data.value, error: error.value, isLoading: isLoading.value, reload: load };
 }
 
+/** Keeps the last list on the screen while the next one is loaded, so that a search field above it keeps focus and text. */
+export function useKept<T>(resource: Resource<T>): Resource<T> {
+  const last = useRef<T | undefined>(undefined);
+  if (resource.data !== undefined) last.current = resource.data;
+  return { ...resource, data: resource.error === undefined ? last.current : resource.data };
+}
+
 /** Loads `path` of the agent's page, and again after each change of the agent. Null loads nothing. */
 export function useLocal<T>(path: string | null): Resource<T> {
   return useResource<T>(path, "");

@@ -239,7 +239,7 @@ export function dump(url: string, ...options: readonly string[]): string {
   return execFileSync(program("pg_dump"), [...options, url], { encoding: "utf8", maxBuffer: 1 << 30 });
 }
 
-async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url });
   client.on("error", () => undefined);
   await client.connect();

@@ -6,7 +6,7 @@ import type { Realm } from "../types/settings/session.ts";
 
 // The cookie of the browser in which a sign-in began: its state, nonce and PKCE verifier, sealed with the pepper. The page of the
 // dashboard brings the provider's answer back, so that the cookie is SameSite=Strict as all others, and the store keeps nothing of
-// sign-ins that nobody ends.
+// sign-ins that were given up.
 
 const cookies: Readonly<Record<Realm, string>> = { clinic: "vetwire-oidc", operator: "vetwire-operator-oidc" };
 

@@ -1,6 +1,6 @@
 // The operator's console: states and counts of the clinics, never a record of one.
 
-/** What a clinic needs of the operator, the worst first. */
+/** The states of a clinic, the one that needs the operator most first. */
 export const CLINIC_STATES = ["silent", "errors", "behind", "no PC", "well", "suspended"] as const;
 export type ClinicState = (typeof CLINIC_STATES)[number];
 
@@ -73,7 +73,7 @@ export interface HostedClinicPage {
   owners: number;
 }
 
-/** What a clinic uses. */
+/** The use of the server by a clinic, for its bill. */
 export interface Meters {
   studies: number;
   studies_this_month: number;

@@ -11,7 +11,7 @@ interface Clinic {
   name: string;
 }
 
-/** What the operator decided about a clinic. */
+/** A clinic with the decisions of the operator about it. */
 export interface ClinicState extends Clinic {
   suspended_at: number | null;
   studies_max: number | null;

@@ -4,7 +4,7 @@ import type { Meters } from "../../dashboard/types/operator.ts";
 import { query, type Session } from "../../database/query.ts";
 import { byClinic } from "./by-clinic.ts";
 
-// What each clinic uses. Results are read for their length alone.
+// The meters count the use of each clinic. Results are read for their length alone.
 
 export interface MeteredClinic extends Meters {
   readonly fp: string;

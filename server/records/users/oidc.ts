@@ -5,7 +5,7 @@ import { findUser, type StoredUser } from "./users.ts";
 
 // Users who sign in through a provider (OpenID Connect). A user is found by the issuer and the subject alone: whoever may choose a name
 // or an e-mail address at the provider would otherwise become the user who has it here. A subject has a user of its own in each realm, so
-// that nobody is an operator and a user of a clinic at once.
+// that no user is an operator and a user of a clinic at once.
 
 /** A person of a provider at the dashboard or at the operator's console. */
 export interface Identity {

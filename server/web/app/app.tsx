@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from "preact-iso";
 import { isOffline, otherUser, type RequestError } from "../api.ts";
 import { RETURN_PATHS } from "../../dashboard/types/settings/session.ts";
@@ -8,6 +8,7 @@ import { isLiveLost, RETRY_MS } from "../live.ts";
 import { Menu } from "./menu.tsx";
 import { userUnits } from "./user-units.tsx";
 import { usePageTitle } from "./page-title.ts";
+import { useScreenStart } from "./screen-start.ts";
 import { screens } from "./screens.ts";
 import { Empty, Problem } from "../resource.tsx";
 import { clinic, refreshSession, session } from "../session.ts";
@@ -49,11 +50,7 @@ export function App() {
 
 function SignedIn() {
   const { path } = useLocation();
-  // Before the next key: an effect after the paint would take the focus from a field that was chosen meanwhile.
-  useLayoutEffect(() => {
-    document.getElementById("main")?.focus({ preventScroll: true });
-    window.scrollTo(0, 0);
-  }, [path]);
+  useScreenStart(path);
   return (
     <div class="frame">
       <Menu />

@@ -1,7 +1,7 @@
 import type { Language } from "../../../shared/api/language.ts";
 import { folded } from "../ui/words/folded.ts";
 
-/** What the build writes for the search: every word, with the sections that have it. */
+/** The index that the build writes for the search: every word, with the sections that have it. */
 export interface SearchIndex {
   readonly pages: readonly (readonly [url: string, title: string, language: Language])[];
   /** The anchor is empty for the text before the first heading. */

@@ -2,6 +2,7 @@ import { useEffect } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from "preact-iso";
 import { RETURN_PATHS } from "../../dashboard/types/settings/session.ts";
 import { usePageTitle } from "../app/page-title.ts";
+import { useScreenStart } from "../app/screen-start.ts";
 import { lazy } from "../lazy.tsx";
 import { Problem } from "../resource.tsx";
 import { refreshSession, session, signOut } from "../session.ts";
@@ -46,10 +47,7 @@ export function App() {
 
 function SignedIn({ name }: { name: string }) {
   const { path } = useLocation();
-  useEffect(() => {
-    document.getElementById("main")?.focus({ preventScroll: true });
-    window.scrollTo(0, 0);
-  }, [path]);
+  useScreenStart(path);
   return (
     <div class="frame">
       <Header home="/operator" screens={[{ href: "/operator", name: t("clinics") }]} user={name} place={t("operator")}>

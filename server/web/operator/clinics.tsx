@@ -7,9 +7,9 @@ import {
   type HostedClinics,
   type HostedSums,
 } from "../../dashboard/types/operator.ts";
-import { Empty, Loaded, useResource } from "../resource.tsx";
+import { Empty, Loaded, useKept, useResource } from "../resource.tsx";
 import { dateTime, translations } from "../text.ts";
-import { Field } from "../ui/form/field.tsx";
+import { SearchField } from "../ui/form/search-field.tsx";
 import { DataTable } from "../ui/list/data-table.tsx";
 import { Pager } from "../ui/list/pager.tsx";
 import { Icon } from "../ui/status/icon.tsx";
@@ -20,7 +20,6 @@ import { SupportDialog } from "./support.tsx";
 import "../ui/list/list-bar.css";
 import "./operator.css";
 
-const TYPING_MS = 250;
 const REFRESH_MS = 30_000;
 
 /** All clinics, those that need the operator first. The address holds the search. */
@@ -30,7 +29,7 @@ export function Clinics() {
   const [isNew, setNew] = useState(false);
   const [supported, setSupported] = useState<HostedClinic | null>(null);
   const asked = new URLSearchParams({ search, page, ...(state !== "" && { state }) });
-  const list = useResource<HostedClinics>(`/clinics?${asked}`, "");
+  const list = useKept(useResource<HostedClinics>(`/clinics?${asked}`, ""));
   useEffect(() => {
     const timer = setInterval(() => void list.reload(), REFRESH_MS);
     return () => clearInterval(timer);
@@ -113,24 +112,11 @@ interface FilterProps {
 }
 
 function Filters({ search, state, sums, show }: FilterProps) {
-  const [typed, setTyped] = useState(search);
-  useEffect(() => {
-    if (typed === search) return;
-    const timer = setTimeout(() => show({ search: typed }), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [typed]);
   const chosen = CLINIC_STATES.filter((each: ClinicState) => sums.states[each] > 0 || each === state);
   return (
     <search aria-label={t("find")}>
       <div class="list-bar">
-        <Field label={t("find")}>
-          <input
-            type="search"
-            maxLength={100}
-            value={typed}
-            onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-          />
-        </Field>
+        <SearchField label={t("find")} maxLength={100} value={search} change={(text) => show({ search: text })} />
       </div>
       <p class="operator-states">
         {chosen.map((each) => (

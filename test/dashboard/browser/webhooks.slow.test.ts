@@ -59,7 +59,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     const dispatcher = new WebhookDispatcher(store, {
       logger,
       allowPrivate: true,
-      // A clock that stands still makes no retry due: the 500 would come again after 5 s.
+      // A stopped clock makes no retry due: the 500 would come again after 5 s.
       now: () => clock.now,
       send: async (to, message, options) => sendWebhook({ ...to, url: local }, message, options),
     });

@@ -45,7 +45,7 @@ test("staff and admins mark a study as seen, a reader does not", async () => {
   expect([await status("reader"), await status("staff"), await status("admin")]).toEqual([403, 200, 200]);
 });
 
-test("a failed control of a device that no agent has any more needs nobody, until an agent has it again", async () => {
+test("a failed control of a device that no agent has any more is not on Today, until an agent has it again", async () => {
   const { server } = await clinics();
   const key = await server.makeKey(ours, keyPermissions);
   const admin = await makeUser(server, "admin", ours);

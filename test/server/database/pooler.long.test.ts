@@ -9,7 +9,7 @@ import { createKey } from "../../../server/http/auth/api-keys.ts";
 import { Lease } from "../../../server/operations/lease.ts";
 import { findClinic } from "../../../server/records/clinics/keys.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { createDatabase, Postgres, postgresProblem } from "../../support/postgres.ts";
+import { createDatabase, Postgres, postgresProblem, withClient } from "../../support/postgres.ts";
 import { fetchPostgres18 } from "../../support/postgres-18.ts";
 import { Pgbouncer, pgbouncerProblem } from "../../support/pgbouncer.ts";
 import { patiently } from "../../support/patience.ts";
@@ -60,7 +60,7 @@ describe.each(versions)("pgbouncer by transactions in front of $name", ({ bin, l
   test.skipIf(lack !== null)(
     "two servers migrate, import, file, read and send webhooks, and none hinders the other",
     async () => {
-      const { postgres, database, open } = await startPooled(bin);
+      const { pooler, database, open } = await startPooled(bin);
       // Both migrate the empty database.
       const stores = await Promise.all([open(), open()]);
       const [store] = stores;
@@ -112,8 +112,19 @@ describe.each(versions)("pgbouncer by transactions in front of $name", ({ bin, l
       await leases[0]?.stop();
       await leases[1]?.look();
       expect(leases.map(({ isHeld }) => isHeld)).toEqual([false, true]);
-      const left = await postgres.run("select count(*)::int as count from pg_prepared_statements", database);
-      expect(left).toEqual([{ count: 0 }]);
+      // The statements of a connection are seen on it alone: as many transactions at once meet each connection of the pooler.
+      const left = await Promise.all(
+        Array.from({ length: CONNECTIONS }, () =>
+          withClient(pooler.url(database), async (client) => {
+            const { rows } = await client.query<{ pid: number; count: number }>(
+              "select pg_backend_pid() as pid, (select count(*)::int from pg_prepared_statements) as count, pg_sleep(1)",
+            );
+            return rows[0];
+          }),
+        ),
+      );
+      expect(new Set(left.map((row) => row?.pid)).size).toBe(CONNECTIONS);
+      expect(left.map((row) => row?.count)).toEqual(left.map(() => 0));
     },
     patiently(120_000),
   );

@@ -5,7 +5,7 @@ import { type Part, type Reference, type Section, VERSIONS } from "./plan.ts";
 
 // The frame of a page: header with search, menu, the text, and the pages before and after it.
 
-/** What the frame of every page of a language shows. */
+/** The texts in the frame of every page of a language. */
 export interface Frame {
   readonly home: Page;
   readonly versions: Page;

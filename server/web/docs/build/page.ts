@@ -83,7 +83,7 @@ function textOf(tokens: readonly Token[]): string {
   return tokens.map((token) => plainText(token)).join(isBlock ? " " : "");
 }
 
-/** How links and pictures of a page are written. */
+/** The form of links and pictures in a page. */
 export interface Targets {
   /** Returns the HTML of a link whose content is `content`, and whose words are `words`. */
   link(href: string, content: string, words: string): string;

@@ -18,7 +18,7 @@ export interface Sources {
   readonly version: string;
 }
 
-/** What the build stores, and under which address. */
+/** A file that the build stores, with its address. */
 interface Store {
   readonly image: Project["image"];
   readonly index: (index: SearchIndex) => string;

@@ -6,11 +6,12 @@ import {
   type PatientList,
   SPECIES,
 } from "../../../dashboard/types/patients.ts";
-import { Empty, Loaded, type Resource, useResource } from "../../resource.tsx";
+import { Empty, Loaded, useKept, useResource } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { date, translations } from "../../text.ts";
 import { DataTable, type SortedColumn } from "../../ui/list/data-table.tsx";
 import { Field } from "../../ui/form/field.tsx";
+import { SearchField } from "../../ui/form/search-field.tsx";
 import { OpenConnection } from "./connection.tsx";
 import { OwnRequests } from "./own-requests.tsx";
 import { LIST, NoticeLine } from "./animal/undo.tsx";
@@ -19,8 +20,6 @@ import { age, speciesOf, word } from "../../ui/words/words.ts";
 import { Badge } from "../../ui/status/badge.tsx";
 import { Pager } from "../../ui/list/pager.tsx";
 import "../../ui/list/list-bar.css";
-
-const TYPING_MS = 250;
 
 /** The clinic's patients with search. The address holds the search, so that a reload and a way back show the same list. */
 export function Patients() {
@@ -105,13 +104,6 @@ function parameters({ search, species, sort, page }: ListQuery): string {
   return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
 }
 
-/** Keeps the last list on the screen while the next one is loaded. */
-function useKept<T>(resource: Resource<T>): Resource<T> {
-  const last = useRef<T | undefined>(undefined);
-  if (resource.data !== undefined) last.current = resource.data;
-  return { ...resource, data: resource.error === undefined ? last.current : resource.data };
-}
-
 function Filters({
   search,
   species,
@@ -121,35 +113,14 @@ function Filters({
   species: string;
   show: (changes: { search?: string; species?: string }) => void;
 }) {
-  const typing = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const [typed, setTyped] = useState(search);
-  const sent = useRef(search);
-  useEffect(() => () => clearTimeout(typing.current), []);
-  // Another search came from the header or a way back: its text replaces what is typed here.
-  useEffect(() => {
-    if (search === sent.current) return;
-    clearTimeout(typing.current);
-    sent.current = search;
-    setTyped(search);
-  }, [search]);
   return (
     <form class="list-bar" role="search" onSubmit={(event) => event.preventDefault()}>
-      <Field label={t("search")}>
-        <input
-          type="search"
-          autocomplete="off"
-          value={typed}
-          placeholder={t("searchHint")}
-          onInput={({ currentTarget: { value } }) => {
-            setTyped(value);
-            clearTimeout(typing.current);
-            typing.current = setTimeout(() => {
-              sent.current = value.trim();
-              show({ search: sent.current });
-            }, TYPING_MS);
-          }}
-        />
-      </Field>
+      <SearchField
+        label={t("search")}
+        placeholder={t("searchHint")}
+        value={search}
+        change={(text) => show({ search: text })}
+      />
       <Field label={t("species")}>
         <select value={species} onChange={({ currentTarget }) => show({ species: currentTarget.value })}>
           <option value="">{t("allSpecies")}</option>

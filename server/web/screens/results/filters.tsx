@@ -1,14 +1,11 @@
-import { useEffect, useRef, useState } from "preact/hooks";
 import type { DeviceNames, ResultFilters } from "../../../dashboard/types/results/results.ts";
 import { MODALITIES } from "../../../dashboard/types/results/study-words.ts";
 import { useResource } from "../../resource.tsx";
 import { Field } from "../../ui/form/field.tsx";
+import { SearchField } from "../../ui/form/search-field.tsx";
 import { type FilterName } from "./query.ts";
 import { studyWord } from "../../ui/words/study-word.ts";
 import { t } from "./texts.ts";
-
-/** Time without a key press after which the search begins. */
-const TYPING_MS = 250;
 
 /** The filters above the list. Each change immediately changes the address. */
 export function Filters({
@@ -25,7 +22,12 @@ export function Filters({
     filters.device === undefined || devices.includes(filters.device) ? devices : [filters.device, ...devices];
   return (
     <search class="filters no-print" aria-label={t("filters")}>
-      <SearchField value={filters.q ?? ""} change={(value) => change("q", value)} />
+      <SearchField
+        label={t("search")}
+        hint={t("searchHint")}
+        value={filters.q ?? ""}
+        change={(value) => change("q", value)}
+      />
       <Choice label={t("modality")} name="modality" filters={filters} change={change}>
         <option value="">{t("all")}</option>
         {MODALITIES.map((modality) => (
@@ -90,41 +92,6 @@ function Chips({ filters, change }: { filters: ResultFilters; change: (name: Fil
         );
       })}
     </div>
-  );
-}
-
-function SearchField({ value, change }: { value: string; change: (value: string) => void }) {
-  const [typed, setTyped] = useState(value);
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const latest = useRef(change);
-  latest.current = change;
-  const sent = useRef(value);
-  // The back button and links also change the value. A value from here stays as it is typed, with what was typed since.
-  useEffect(() => {
-    if (value === sent.current) return;
-    clearTimeout(timer.current);
-    sent.current = value;
-    setTyped(value);
-  }, [value]);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  return (
-    <Field label={t("search")} hint={t("searchHint")}>
-      <input
-        type="search"
-        value={typed}
-        maxLength={200}
-        autocomplete="off"
-        onInput={({ currentTarget }) => {
-          const text = currentTarget.value;
-          setTyped(text);
-          clearTimeout(timer.current);
-          timer.current = setTimeout(() => {
-            sent.current = text.trim();
-            latest.current(sent.current);
-          }, TYPING_MS);
-        }}
-      />
-    </Field>
   );
 }
 
