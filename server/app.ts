@@ -139,7 +139,7 @@ export function buildApp(
   const cache = { hits: 0, misses: 0, bytes: 0 };
   const trail = startAuditTrail(app, audit);
   const limiter = new RateLimiter(limits, counters);
-  const keys = { findKey: createKeyLookup(store, pepper), noteUse: createKeyUse(store, logger), now };
+  const keys = { findKey: createKeyLookup(store, pepper), noteUse: createKeyUse(app, store, logger), now };
   const quota = { studiesMax: clinicStudiesMax, deferred: 0 };
   const syncPoints = new SyncPoints(store);
   const render = renderDeliveries(store, now);

@@ -1,25 +1,45 @@
+import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import { type ApiKey, touchKey, touchNewKey } from "../../records/clinics/keys.ts";
+import { type ApiKey, touchKeys, touchNewKey } from "../../records/clinics/keys.ts";
 import type { Store } from "../../database/store.ts";
 
 /** Min interval between writes of a key's last_used_at. */
 const WRITE_INTERVAL_MS = 60_000;
 
+/** Keys that are used within it share a write: a host of many clinics would write hundreds of times a second. */
+const GATHER_MS = 1000;
+
 export type KeyUse = (key: ApiKey, now: number) => Promise<void>;
 
 /**
- * Returns a function that stores when a key was used. Only the first use waits for the database: imports stamp their changes once
- * a clinic has used a key, so it must be stored before any response.
+ * Returns a function that stores when a key was used, until the app closes. Only the first use waits for the database: imports stamp
+ * their changes once a clinic has used a key, so it must be stored before any response.
  */
-export function createKeyUse(store: Store, logger: Logger): KeyUse {
+export function createKeyUse(app: FastifyInstance, store: Store, logger: Logger): KeyUse {
   /** Writes of first uses, by key id. Concurrent requests wait for the same write. */
   const firstUses = new Map<number, Promise<void>>();
   /** Times of first uses that could not be stored, by key id: an import held the database. */
   const unstored = new Map<number, number>();
+  /** Ids of the keys whose further uses wait for the next write, and the time of the last of these uses. */
+  const used = { ids: new Set<number>(), at: 0 };
 
-  function warn(key: ApiKey, error: unknown): void {
-    logger.warn({ err: error, key: key.public_id }, "the last use of a key was not stored");
+  function warn(keys: readonly number[], error: unknown): void {
+    logger.warn({ err: error, keys }, "the last use of a key was not stored");
   }
+
+  async function write(): Promise<void> {
+    if (used.ids.size === 0) return;
+    const { at } = used;
+    const ids = [...used.ids];
+    used.ids.clear();
+    await store.transaction((session) => touchKeys(session, ids, at)).catch((error: unknown) => warn(ids, error));
+  }
+
+  const timer = setInterval(() => void write(), GATHER_MS).unref();
+  app.addHook("onClose", async () => {
+    clearInterval(timer);
+    await write();
+  });
 
   return async (key, now) => {
     if (key.last_used_at === null) {
@@ -34,7 +54,7 @@ export function createKeyUse(store: Store, logger: Logger): KeyUse {
       } catch (error) {
         unstored.set(key.id, since);
         // The next request tries again.
-        warn(key, error);
+        warn([key.id], error);
       } finally {
         firstUses.delete(key.id);
       }
@@ -42,6 +62,7 @@ export function createKeyUse(store: Store, logger: Logger): KeyUse {
     }
     if (now - key.last_used_at < WRITE_INTERVAL_MS) return;
     key.last_used_at = now;
-    store.transaction((session) => touchKey(session, key.id, now)).catch((error: unknown) => warn(key, error));
+    used.ids.add(key.id);
+    used.at = now;
   };
 }

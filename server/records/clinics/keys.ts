@@ -78,8 +78,16 @@ export async function expireKey(session: Session, { id, clinic_id }: ApiKey, exp
   await session.all(expire, { id, clinicId: clinic_id, expiresAt });
 }
 
-export async function touchKey(session: Session, id: number, now: number): Promise<void> {
-  await session.all(touch, { id, now });
+/** Keys that one statement touches. */
+const TOUCHED_AT_ONCE = 100;
+
+/** Stores that keys were used. */
+export async function touchKeys(session: Session, ids: readonly number[], now: number): Promise<void> {
+  for (let first = 0; first < ids.length; first += TOUCHED_AT_ONCE) {
+    // The statement takes that many.
+    const some = Array.from({ length: TOUCHED_AT_ONCE }, (_, index) => ({ id: ids[first + index] ?? 0, now }));
+    await session.all(touch, some);
+  }
 }
 
 /**
@@ -91,7 +99,7 @@ export async function touchNewKey(
   { id, clinic_id }: ApiKey,
   { now, since }: { now: number; since: number },
 ): Promise<void> {
-  await session.all(touch, { id, now });
+  await touchKeys(session, [id], now);
   await session.all(writeClinic, { id: clinic_id });
   if (since < now) await session.all(forgetFileTimes, { clinicId: clinic_id, since });
 }
@@ -206,9 +214,14 @@ const expire = query(
   ({ clinicId }) => ({ clinics: [clinicId] }),
 );
 
-const touch = uncachedWrite((db, p: { id: number; now: number }) =>
-  db.updateTable("api_key").set({ last_used_at: p.now }).where("id", "=", p.id),
-);
+const touch = uncachedWrite((db, p: { id: number; now: number }[]) => {
+  const keys = Array.from({ length: TOUCHED_AT_ONCE }, (_, index) => p[index] as { id: number; now: number });
+  const ids = keys.map(({ id }) => id);
+  return db
+    .updateTable("api_key")
+    .set({ last_used_at: (keys[0] as { now: number }).now })
+    .where("id", "in", ids);
+});
 
 /** Changes no value. On PostgreSQL it conflicts with other transactions that write this or bump the versions. */
 export const writeClinic = uncachedWrite((db, p: { id: number }) =>
