@@ -26,6 +26,7 @@ import {
 import {
   type Notifications,
   readAlertBook,
+  readAlerts,
   readNotifications,
   saveAlertBook,
   type WatchedClinic,
@@ -156,7 +157,8 @@ export class AlertWatch {
       if (!lease.isHeld || performance.now() - this.#beganAt > CHECK_MS) break;
       const evaluation = { mark, ofMachine: own, moment: new Moment(now) };
       if (rank < MESSAGES_WAIT) await this.#step(clinic, evaluation).catch((error: unknown) => this.#warn(error));
-      this.#startDelivery(clinic);
+      // A clinic that could not be evaluated may have messages.
+      if (this.#evaluated.get(clinic.id)?.hasMessages !== false) this.#startDelivery(clinic);
       // On SQLite no query gives up the turn, and a server may have hundreds of clinics.
       await nextTurn();
     }
@@ -290,12 +292,12 @@ export class AlertWatch {
     change: (book: AlertBook, notifications: Notifications) => AlertBook,
   ): Promise<AlertBook> {
     const { store, now } = this.#options;
-    const before = await readAlertBook(store, clinicId);
-    const after = change(before, await readNotifications(store, clinicId));
-    if (JSON.stringify(after) === JSON.stringify(before)) return after;
+    const before = await readAlerts(store, clinicId);
+    const after = change(before.book, before.notifications);
+    if (JSON.stringify(after) === JSON.stringify(before.book)) return after;
     return store.transaction(async (session) => {
-      const book = await readAlertBook(session, clinicId);
-      const changed = change(book, await readNotifications(session, clinicId));
+      const { book, notifications } = await readAlerts(session, clinicId);
+      const changed = change(book, notifications);
       await saveAlertBook(session, clinicId, changed, now());
       return changed;
     });

@@ -26,7 +26,7 @@ export function fillOf(clinics: number): string {
         '{"device_id":"chem-1"}', ${noon}, 0, 'test' from clinic;`;
 }
 
-/** Counts each query of a store, those of transactions included. A transaction itself counts as two. */
+/** Counts each query of a store, those of transactions and of versions included. A transaction itself counts as two. */
 export function counted(store: Store) {
   const count = { queries: 0 };
   const session = ({ all, first, each }: Session): Session => ({
@@ -40,7 +40,8 @@ export function counted(store: Store) {
     count.queries += 2;
     return store.transaction(async (own) => work(session(own)), options);
   };
-  return { count, store: { ...store, ...session(store), transaction } };
+  const versions: Store["versions"] = async (clinicId) => ((count.queries += 1), store.versions(clinicId));
+  return { count, store: { ...store, ...session(store), transaction, versions } };
 }
 
 /**

@@ -29,9 +29,20 @@ export async function watchedClinic(session: Session, clinicId: number): Promise
   return row;
 }
 
-export async function readAlertBook(session: Session, clinicId: number): Promise<AlertBook> {
+/** Reads the alerts of a clinic and whom it notifies, of one moment. */
+export async function readAlerts(
+  session: Session,
+  clinicId: number,
+): Promise<{ readonly book: AlertBook; readonly notifications: Notifications }> {
   const row = await session.first(stored, { clinicId });
-  return row?.book == null ? EMPTY_BOOK : (JSON.parse(row.book) as AlertBook);
+  return {
+    book: row?.book == null ? EMPTY_BOOK : (JSON.parse(row.book) as AlertBook),
+    notifications: row?.settings == null ? { quiet: null, receivers: [] } : (JSON.parse(row.settings) as Notifications),
+  };
+}
+
+export async function readAlertBook(session: Session, clinicId: number): Promise<AlertBook> {
+  return (await readAlerts(session, clinicId)).book;
 }
 
 export async function saveAlertBook(session: Session, clinicId: number, book: AlertBook, now: number): Promise<void> {
@@ -39,8 +50,7 @@ export async function saveAlertBook(session: Session, clinicId: number, book: Al
 }
 
 export async function readNotifications(session: Session, clinicId: number): Promise<Notifications> {
-  const row = await session.first(stored, { clinicId });
-  return row?.settings == null ? { quiet: null, receivers: [] } : (JSON.parse(row.settings) as Notifications);
+  return (await readAlerts(session, clinicId)).notifications;
 }
 
 export async function saveNotifications(

@@ -1,7 +1,10 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { buildApp } from "../../../server/app.ts";
 import type { Permission } from "../../../server/http/auth/api-keys.ts";
+import { listKeys } from "../../../server/records/clinics/keys.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { clinic, connection, patient, published, startServer, study } from "../harness.ts";
+import { clinic, connection, onPostgres, patient, published, startServer, study } from "../harness.ts";
+import { counted } from "../quiet-clinics.ts";
 import { event, item, publishedEvent, publishedItem, publishedSoap, soap } from "../records.ts";
 
 // One request to each route, on both engines. The other tests of the routes run on SQLite, and those of store/ cover the
@@ -78,4 +81,43 @@ test("the probes and the API document need no key", async () => {
   for (const url of ["/healthz", "/readyz", "/openapi.json"]) {
     expect([url, (await server.app.inject(url)).statusCode]).toEqual([url, 200]);
   }
+});
+
+test("a read costs few queries, the first one of a key in a minute too, and its use is stored after it", async () => {
+  const { server, key } = await start();
+  const { store } = server;
+  // The first use of its life is stored before the response.
+  await server.get(key, "/api/v1/patients");
+  server.clock.now += 60_000;
+  // Nothing is written at intervals until the clock goes on.
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { count, store: watched } = counted(store);
+  const app = buildApp(watched, { pepper: server.pepper, now: () => server.clock.now });
+  onTestFinished(() => app.close());
+  const cost = async (url: string) => {
+    const before = count.queries;
+    const headers = { "x-api-key": key, authorization: `Bearer ${key}` };
+    expect((await app.inject({ url, headers })).statusCode).toBe(200);
+    return [url, count.queries - before];
+  };
+  // Servers that share a database count in it the requests of a key, and remove the old counts once a minute.
+  const counting = onPostgres() ? 1 : 0;
+  const urls = ["/api/v1/patients", `/api/v1/patients/${dog.fp}`, "/api/v1/calendar/events", "/api/v1/inventory"];
+  const costs = [await cost(`/api/v1/soap/${record.fp}`)];
+  for (const url of [...urls, "/api/v1/lab/diagnostics", "/api/v1/patients"]) costs.push(await cost(url));
+  expect(costs).toEqual([
+    [`/api/v1/soap/${record.fp}`, 2 + 2 * counting],
+    ["/api/v1/patients", 5 + counting],
+    [`/api/v1/patients/${dog.fp}`, 2 + counting],
+    ["/api/v1/calendar/events", 2 + counting],
+    ["/api/v1/inventory", 3 + counting],
+    ["/api/v1/lab/diagnostics", 2 + counting],
+    ["/api/v1/patients", 1 + counting],
+  ]);
+  const lastUsed = async () =>
+    (await listKeys(store, 1)).find(({ permissions }) => permissions.length === 5)?.last_used_at;
+  expect(await lastUsed()).toBe("2026-11-21T12:00:00.000Z");
+  vi.advanceTimersByTime(1000);
+  await expect.poll(lastUsed).toBe("2026-11-21T12:01:00.000Z");
 });

@@ -18,7 +18,8 @@ async function watched(clinics: number) {
 
 test("a pass over quiet clinics costs as few queries for many as for few, and the news of one opens its alert in the next pass", async () => {
   const [few, many] = [await watched(4), await watched(200)];
-  expect(many.first.queries).toBeGreaterThan(200 * 5);
+  // The first pass reads the facts of each clinic: a server that starts does it for all of them.
+  expect((many.first.queries - few.first.queries) / 196).toBeLessThanOrEqual(9);
   expect([many.quiet.queries, many.news.queries]).toEqual([few.quiet.queries, few.news.queries]);
   expect(many.quiet.queries).toBeLessThan(10);
   expect(many.news.queries).toBeLessThan(50);
