@@ -53,8 +53,9 @@ export async function fillClinics(url: string, folder: string, clinics: number):
   try {
     await client.query(recordsOf(clinics));
     await client.query(
-      `insert into api_key (public_id, clinic_id, name, type, permissions, digest, prefix, last_four, created_at)
-       select 'key' || n, n, 'bench', 'device', $1, digest, '', '', 0 from unnest($2::text[]) with ordinality as made (digest, n)`,
+      // The keys are in use: only the very first use of a key is stored before its response.
+      `insert into api_key (public_id, clinic_id, name, type, permissions, digest, prefix, last_four, created_at, last_used_at)
+       select 'key' || n, n, 'bench', 'device', $1, digest, '', '', 0, 0 from unnest($2::text[]) with ordinality as made (digest, n)`,
       [JSON.stringify(PERMISSIONS.map((name) => `clinic.${name}`)), made.map((key) => digest(secret, key))],
     );
     await client.query("vacuum analyze");
