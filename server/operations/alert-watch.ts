@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import {
   type AlertBook,
@@ -43,6 +43,8 @@ import type { Store } from "../database/store.ts";
 // server that begins to watch reads all of them once.
 
 const CHECK_MS = 30_000;
+/** A pass rests so many times as long as it worked, since the requests of all clinics wait for the same database and the same turn. */
+const REST_TIMES = 3;
 /** Interval of the look whether a pass is due: the lease may have come. */
 const TICK_MS = 1_000;
 /** Time that messages under way get when the server stops. Others are repeated after the next start. */
@@ -80,6 +82,7 @@ export class AlertWatch {
   readonly #options: Required<AlertOptions>;
   #timer: NodeJS.Timeout | undefined;
   #isChecking = false;
+  #isStopped = false;
   readonly #evaluated = new Map<number, Evaluated>();
   /** Time of the last pass, and running times of its start and of the end of the last one that succeeded. */
   #passAt = Number.NEGATIVE_INFINITY;
@@ -117,6 +120,7 @@ export class AlertWatch {
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
+    this.#isStopped = true;
     const all = Promise.all(this.#delivering.values());
     await Promise.race([all, new Promise((resolve) => setTimeout(resolve, STOP_MS).unref())]);
   }
@@ -153,14 +157,16 @@ export class AlertWatch {
     const isShared = clinics.length > 1;
     if (isShared) this.#logMachine(ofMachine, new Moment(now));
     const own = isShared ? null : ofMachine;
+    let workedMs: number | undefined;
     for (const { clinic, mark, rank } of this.#due(clinics, JSON.stringify(own), now)) {
-      if (!lease.isHeld || performance.now() - this.#beganAt > CHECK_MS) break;
+      if (workedMs !== undefined) await sleep(workedMs * REST_TIMES);
+      if (this.#isStopped || !lease.isHeld || performance.now() - this.#beganAt > CHECK_MS) break;
+      const began = performance.now();
       const evaluation = { mark, ofMachine: own, moment: new Moment(now) };
       if (rank < MESSAGES_WAIT) await this.#step(clinic, evaluation).catch((error: unknown) => this.#warn(error));
       // A clinic that could not be evaluated may have messages.
       if (this.#evaluated.get(clinic.id)?.hasMessages !== false) this.#startDelivery(clinic);
-      // On SQLite no query gives up the turn, and a server may have hundreds of clinics.
-      await nextTurn();
+      workedMs = performance.now() - began;
     }
   }
 
