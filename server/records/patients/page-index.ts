@@ -10,8 +10,8 @@ export interface PageBookmark {
 
 export interface PageIndex {
   readonly total: number;
-  /** The position before the list, and every `BOOKMARK_STEP`th row. A deep page is read from the row before it. */
-  readonly bookmarks: readonly PageBookmark[];
+  /** Reads once the position before the list, and every `BOOKMARK_STEP`th row. A deep page is read from the row before it. */
+  readonly bookmarks: () => Promise<readonly PageBookmark[]>;
 }
 
 export const BOOKMARK_STEP = 1000;

@@ -48,7 +48,7 @@ export async function listPatients(
 ): Promise<WalkedPage<Patient, PageBookmark>> {
   const queries = filter.species === null ? everySpecies : oneSpecies;
   const index = await pageIndexOf(session, indexes, filter, queries);
-  const { limit, ...parameters } = pageParameters(filter, index);
+  const { limit, ...parameters } = await pageParameters(filter, index);
   // After a position, one more row shows whether another page follows.
   const isWalk = filter.after != null;
   const rows = await session.all(queries.rows, { ...parameters, limit: isWalk ? limit + 1 : limit });
@@ -70,7 +70,7 @@ export async function listIdentifiers(
 ): Promise<Page<PatientIdentifiers>> {
   const index = await pageIndexOf(session, indexes, filter, everySpecies);
   const items = new Map<string, PatientIdentifiers>();
-  for (const { patient_fp, identifier } of await session.all(identifierRows, pageParameters(filter, index))) {
+  for (const { patient_fp, identifier } of await session.all(identifierRows, await pageParameters(filter, index))) {
     const item = items.get(patient_fp) ?? { patient_fp, identifiers: [] };
     if (identifier !== null) item.identifiers.push(identifier);
     items.set(patient_fp, item);
@@ -139,16 +139,17 @@ function listParameters({ clinicId, species, updatedSince }: PatientFilter, from
   };
 }
 
-function pageParameters(filter: PatientFilter, { bookmarks }: PageIndex): PageParameters {
+async function pageParameters(filter: PatientFilter, index: PageIndex): Promise<PageParameters> {
   const { page, pageSize, after } = filter;
   if (after) return { ...listParameters(filter, after), limit: pageSize, offset: 0 };
   const offset = (page - 1) * pageSize;
+  const bookmarks = offset < BOOKMARK_STEP ? [START] : await index.bookmarks();
   // Beyond the end of the list the last bookmark gives an empty page.
-  const index = Math.min(Math.floor(offset / BOOKMARK_STEP), bookmarks.length - 1);
+  const step = Math.min(Math.floor(offset / BOOKMARK_STEP), bookmarks.length - 1);
   return {
-    ...listParameters(filter, bookmarks[index] ?? START),
+    ...listParameters(filter, bookmarks[step] ?? START),
     limit: pageSize,
-    offset: offset - index * BOOKMARK_STEP,
+    offset: offset - step * BOOKMARK_STEP,
   };
 }
 
@@ -163,12 +164,20 @@ async function pageIndexOf(
 ): Promise<PageIndex> {
   const { clinicId, species, updatedSince, version } = filter;
   return indexes.find(JSON.stringify([clinicId, species, updatedSince]), version, async () => {
-    const bookmarks: PageBookmark[] = [];
-    let next: PageBookmark | undefined = START;
-    for (; next !== undefined; next = await session.first(nextBookmark, listParameters(filter, next)))
-      bookmarks.push(next);
-    const rest = await session.first(count, listParameters(filter, bookmarks.at(-1) ?? START));
-    return { bookmarks, total: (bookmarks.length - 1) * BOOKMARK_STEP + (rest?.total ?? 0) };
+    const counted = await session.first(count, listParameters(filter, START));
+    let bookmarks: Promise<PageBookmark[]> | undefined;
+    const read = async () => {
+      const found: PageBookmark[] = [];
+      let next: PageBookmark | undefined = START;
+      for (; next !== undefined; next = await session.first(nextBookmark, listParameters(filter, next)))
+        found.push(next);
+      return found;
+    };
+    const readAgain = (error: unknown) => {
+      bookmarks = undefined;
+      throw error;
+    };
+    return { total: counted?.total ?? 0, bookmarks: () => (bookmarks ??= read().catch(readAgain)) };
   });
 }
 

@@ -9,8 +9,12 @@ import { patientOverview, patientResults } from "../../../../server/records/pati
 import type { PatientSort } from "../../../../server/dashboard/types/patients.ts";
 import { setClinicSettings } from "../../../../server/records/clinics/clinics.ts";
 import { findClinic } from "../../../../server/records/clinics/keys.ts";
-import { clinic, connection, importEntities, noon, patient, startServer, study } from "../../harness.ts";
+import { listPatients } from "../../../../server/records/patients/patients.ts";
+import type { PageIndex } from "../../../../server/records/patients/page-index.ts";
+import { VersionedCache } from "../../../../server/records/patients/versioned-cache.ts";
+import { clinic, connection, connectTo, importEntities, noon, patient, startServer, study } from "../../harness.ts";
 import { event, soap } from "../../records.ts";
+import { counted } from "../../quiet-clinics.ts";
 
 // The queries of the patients' screens, on both engines.
 
@@ -239,4 +243,36 @@ test("the newest 24 studies are shown first, and all of them on demand or for on
   expect(await read({ all: true })).toEqual([30, 30, "2026-01-30T00:00:00.000Z"]);
   expect(await read({ analyte: "GLU" })).toEqual([30, 30, "2026-01-30T00:00:00.000Z"]);
   expect(await read({ analyte: "ALT" })).toEqual([0, 30, undefined]);
+});
+
+test("the first pages of a long list cost a count and a read, and a deep page starts at a row near it", async () => {
+  const dog = patient();
+  const { store, database, clinicId } = await startList(dog);
+  const other = await connectTo(database);
+  const total = 2050;
+  await other.run(`
+    insert into patient (fp, name, species, sex, owner_customer_id, created_at, updated_at)
+      with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${total - 1})
+      select 'patient_' || n, 'A dog', 'dog', 'male', (select min(id) from customer), ${noon}, ${noon} + n from numbers;
+    insert into clinic_patient (clinic_id, patient_id, active, listed, patient_fp, patient_species, patient_updated_at)
+      select ${clinicId}, id, 1, 1, fp, species, updated_at from patient where name = 'A dog'`);
+  await other.close();
+  const { count, store: watched } = counted(store);
+  const indexes = new VersionedCache<PageIndex>(10);
+  const read = async (page: number) => {
+    const filter = { clinicId, species: null, updatedSince: null, page, pageSize: 100, version: 1 };
+    const before = count.queries;
+    const found = await listPatients(watched, indexes, filter);
+    expect(found.total).toBe(total);
+    return { fps: found.items.map(({ fp }) => fp), queries: count.queries - before };
+  };
+  const pages = [await read(1), await read(10), await read(11), await read(20), await read(21), await read(22)];
+  expect(pages.map(({ fps, queries }) => [fps.length, fps[0], queries])).toEqual([
+    [100, "patient_2049", 2],
+    [100, "patient_1149", 1],
+    [100, "patient_1049", 4],
+    [100, "patient_149", 1],
+    [50, "patient_49", 1],
+    [0, undefined, 1],
+  ]);
 });
