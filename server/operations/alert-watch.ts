@@ -82,6 +82,7 @@ export class AlertWatch {
   readonly #options: Required<AlertOptions>;
   #timer: NodeJS.Timeout | undefined;
   #isChecking = false;
+  /** Ends the pass under way. */
   #isStopped = false;
   readonly #evaluated = new Map<number, Evaluated>();
   /** Time of the last pass, and running times of its start and of the end of the last one that succeeded. */
@@ -129,6 +130,7 @@ export class AlertWatch {
   async check(): Promise<void> {
     const { lease, machine, now } = this.#options;
     this.#isChecking = true;
+    this.#isStopped = false;
     this.#beganAt = performance.now();
     this.#wasHeld = lease.isHeld;
     try {
