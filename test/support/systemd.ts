@@ -66,7 +66,7 @@ export class Systemd {
 
   /** Starts a program of this machine in the network of the services. */
   startInNetwork(words: readonly string[]): Running {
-    return startProgram("nsenter", ["--target", String(this.#init), "--net", ...words], {});
+    return startProgram("nsenter", ["--target", String(this.#init), "--net", ...words], process.env);
   }
 
   stop(): void {
