@@ -116,6 +116,6 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.emulateMedia({ colorScheme: "light" });
     expect(await colours()).toEqual(["rgba(0, 0, 0, 0)", "rgb(59, 65, 81)"]);
     await page.emulateMedia({ colorScheme: "dark" });
-    await expect.poll(colours).toEqual(["rgb(28, 32, 34)", "rgb(228, 230, 230)"]);
+    await expect.poll(colours).toEqual(["rgb(28, 32, 34)", "rgb(210, 214, 215)"]);
   });
 });
