@@ -191,8 +191,10 @@ function apt(folder: string): void {
     key,
   );
   print([
-    `${target} is the repository of these packages, for any static host: its line in a .sources file is`,
-    `  URIs: ${homepage()}/apt  Suites: stable  Components: main  Signed-By: /etc/apt/keyrings/vetwire.asc`,
+    `${target} is the repository of these packages, for any static host as ${homepage()}/apt. Its users put vetwire.asc into`,
+    "/etc/apt/keyrings, and these lines into /etc/apt/sources.list.d/vetwire.sources:",
+    ...["Types: deb", `URIs: ${homepage()}/apt`, "Suites: stable", "Components: main"],
+    "Signed-By: /etc/apt/keyrings/vetwire.asc",
   ]);
 }
 

@@ -68,6 +68,19 @@ function run(script: string, cwd = clone): Promise<string> {
   return network.run(cwd, script, { HOME: folder, LONG: "1" });
 }
 
+/** Makes the repository by a key of the test. Its lines for users are kept in the file that they name. */
+async function makeAptRepository(out: string): Promise<void> {
+  const home = `export GNUPGHOME=${folder}/gnupg`;
+  const words = "--batch --passphrase '' --quick-generate-key releases@vetwire.test ed25519 sign never";
+  await run(`${home}; mkdir -m 700 $GNUPGHOME && gpg ${words}`);
+  const key = "$(gpg --list-keys --with-colons | sed -n 's/^fpr:*\\([0-9A-F]*\\):$/\\1/p')";
+  const printed = await run(
+    `${home}; APT_SIGNING_KEY=${key} npm run --silent release -- apt ${out}; code=$?; gpgconf --kill all; exit $code`,
+  );
+  fs.cpSync(path.join(clone, "release/apt"), path.join(site, "apt"), { recursive: true });
+  fs.writeFileSync(path.join(folder, "vetwire.sources"), printed.slice(printed.indexOf("Types: ")));
+}
+
 /** The commit before the one that added the newest migration. */
 function earlierCommit(): string {
   const file = "server/database/migrations.ts";
@@ -123,6 +136,7 @@ describe("the owner", { timeout: patiently(1_200_000) }, () => {
     fs.writeFileSync(path.join(site, "index.html"), "");
     await release(`readme ${out}`);
     await release(`winget ${out}`);
+    await makeAptRepository(out);
     const kinds = latest().files.map(({ kind, program, platform }) => `${kind} ${program} ${platform}`);
     expect(kinds).toEqual(
       expect.arrayContaining([
@@ -216,6 +230,17 @@ describe.each(TRIED)("$name", { timeout: patiently(600_000) }, (system) => {
     const output = booted.run(`cd /root && ${readmeCommands()}`);
     expect(output.match(/\.deb: OK$/gm)?.length).toBe(2);
     expect(output).toMatch(/set-up code (\w{4}-){2}\w{4}/);
+    expect(booted.run("vetwire --version")).toBe(`${NEXT}\n`);
+    booted.run("apt-get purge --yes vetwire-agent vetwire-server");
+  });
+
+  test("apt-get installs from the owner's repository", () => {
+    fs.copyFileSync(path.join(folder, "vetwire.sources"), booted.at("/etc/apt/sources.list.d/vetwire.sources"));
+    booted.run(`mkdir -p /etc/apt/keyrings && curl -fsS -o /etc/apt/keyrings/vetwire.asc ${HOME}/apt/vetwire.asc`);
+    // The archive of the distribution cannot be reached.
+    const alone = "-o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts=/root/sources";
+    booted.run("mkdir /root/sources && cp /etc/apt/sources.list.d/vetwire.sources /root/sources");
+    booted.run(`apt-get update --error-on=any ${alone} && apt-get install --yes vetwire-agent vetwire-server`);
     expect(booted.run("vetwire --version")).toBe(`${NEXT}\n`);
     booted.run("apt-get purge --yes vetwire-agent vetwire-server");
   });
