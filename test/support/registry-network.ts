@@ -64,11 +64,11 @@ export class RegistryNetwork {
   async run(cwd: string, script: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
     const proxy = `http://127.0.0.1:${PROXY_PORT}`;
     const proxies = { HTTP_PROXY: proxy, HTTPS_PROXY: proxy, http_proxy: proxy, https_proxy: proxy };
-    const [enter = "", ...words] = ["nsenter", "--target", String(this.#inside.pid), "--net", "--mount"];
+    const words = ["--target", String(this.#inside.pid), "--net", "--mount"];
     const command = [...words, "sh", "-c", `cd '${cwd}' && exec 2>&1; ${script}`];
     const options = { env: { ...process.env, ...proxies, NO_PROXY: "127.0.0.1,localhost", ...env }, maxBuffer: 1e8 };
     try {
-      return (await promisify(execFile)(enter, command, options)).stdout;
+      return (await promisify(execFile)("nsenter", command, options)).stdout;
     } catch (error) {
       const { stdout, message } = error as { stdout?: string; message: string };
       throw new Error(`${script}: ${stdout?.slice(-4_000) ?? message}`, { cause: error });

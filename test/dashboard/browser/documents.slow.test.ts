@@ -108,11 +108,10 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     const page = await open("/docs/api");
     await page.locator(".swagger-ui h2").first().waitFor();
     const colours = () =>
-      page.evaluate(() => {
-        const title = document.querySelector(".swagger-ui h2");
-        const of = (element: Element | null) => getComputedStyle(element ?? document.body);
-        return [of(document.documentElement).backgroundColor, of(title).color];
-      });
+      Promise.all([
+        page.evaluate("getComputedStyle(document.documentElement).backgroundColor"),
+        page.locator(".swagger-ui h2").first().evaluate("(title) => getComputedStyle(title).color"),
+      ]);
     await page.emulateMedia({ colorScheme: "light" });
     expect(await colours()).toEqual(["rgba(0, 0, 0, 0)", "rgb(59, 65, 81)"]);
     await page.emulateMedia({ colorScheme: "dark" });

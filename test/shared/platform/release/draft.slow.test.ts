@@ -1,8 +1,10 @@
 import { execFile, spawnSync } from "node:child_process";
 import fs from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import https from "node:https";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
+import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { LATEST } from "../../../../shared/api/upgrade.ts";
@@ -26,13 +28,10 @@ async function startGitHub(folder: string, tags: readonly string[]) {
   const drafts: Draft[] = [];
   const { ca, agent } = makeCertificates(folder, "localhost");
   const keys = { cert: fs.readFileSync(agent.certificate), key: fs.readFileSync(agent.key) };
-  const server = https.createServer(keys, async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
+  const respond = (request: IncomingMessage, body: string, response: ServerResponse) => {
     const { pathname, searchParams } = new URL(request.url ?? "", base());
     const send = (status: number, value: object) =>
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
-    const body = Buffer.concat(chunks).toString();
     if (pathname === "/api/graphql") {
       const { query, variables } = JSON.parse(body) as { query: string; variables: Record<string, string> };
       const tag = tags.find((each) => Object.values(variables).some((value) => value.endsWith(each)));
@@ -54,6 +53,9 @@ async function startGitHub(folder: string, tags: readonly string[]) {
     }
     if (pathname === "/api/v3/repos/owner/vetwire/releases/1") return send(200, { tag_name: TAG, draft: true });
     return send(404, { message: `${request.method} ${request.url}` });
+  };
+  const server = https.createServer(keys, (request, response) => {
+    void text(request).then((body) => respond(request, body, response));
   });
   const base = () => `https://localhost:${(server.address() as AddressInfo).port}`;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -74,7 +76,7 @@ test("gh makes a draft with the files of the release, once, and of a tag that is
   onTestFinished(() => fs.rmSync(folder, { recursive: true }));
   const release = path.join(folder, "release");
   fs.mkdirSync(release);
-  const write = (name: string, text: string) => fs.writeFileSync(path.join(release, name), text);
+  const write = (name: string, content: string) => fs.writeFileSync(path.join(release, name), content);
   for (const name of ["vetwire-agent-0.2.0-linux-x64.tar.gz", "vetwire-agent_0.2.0_amd64.deb"]) write(name, name);
   write("NOTES.md", "### Added\n\n- A change.\n");
   write(LATEST, JSON.stringify(listLatest(release, "0.2.0", "2026-12-01", "https://downloads.test")));
