@@ -47,8 +47,9 @@ export class RegistryNetwork {
     const script = `ip link set lo up && mount --bind ${servers} /etc/resolv.conf && exec "$@"`;
     const words = ["--net", "--mount", "sh", "-c", script, "sh", process.execPath, "--input-type=module", "-e", INSIDE];
     const inside = spawn("unshare", words, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
-    const [, listener] = (await once(inside, "message")) as [unknown, net.Server];
-    return new RegistryNetwork(inside, listener, registries);
+    const started = await Promise.race([once(inside, "message"), once(inside, "exit").then(() => null)]);
+    if (started === null) return "no network of its own starts (apt-get install iproute2)";
+    return new RegistryNetwork(inside, started[1] as net.Server, registries);
   }
 
   private constructor(inside: ChildProcess, listener: net.Server, registries: readonly string[]) {
