@@ -45,7 +45,7 @@ export class StaticHost {
     const name = decodeURIComponent(new URL(request.url ?? "", this.url).pathname);
     const from = this.ranges ? Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0) : 0;
     this.requests.push(from > 0 ? `${name} from ${from}` : name);
-    const file = path.join(this.#folder, name);
+    const file = path.join(this.#folder, name.endsWith("/") ? `${name}index.html` : name);
     if (!fs.statSync(file, { throwIfNoEntry: false })?.isFile()) return void response.writeHead(404).end();
     const bytes = fs.readFileSync(file);
     if (from > 0 && from >= bytes.length) return void response.writeHead(416).end();

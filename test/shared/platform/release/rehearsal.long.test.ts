@@ -58,7 +58,7 @@ beforeEach((context) => context.skip(reason !== null, reason ?? ""));
 afterAll(async () => {
   await network?.end();
   fs.rmSync(folder, { recursive: true, force: true });
-});
+}, patiently(120_000));
 
 const git = (...words: string[]) => execFileSync("git", words, { cwd: clone, encoding: "utf8" }).trim();
 const release = (words: string) => run(`npm run --silent release -- ${words}`);
