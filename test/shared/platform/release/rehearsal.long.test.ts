@@ -272,7 +272,7 @@ describe.each(TRIED)("$name", { timeout: patiently(600_000) }, (system) => {
     fs.writeFileSync(booted.at("/root/clinic.ndjson"), clinicFile(testPatients(2)));
     booted.run(`vetwire server import /root/clinic.ndjson`);
     const options = AGENT_KEY_OPTIONS.map((word) => `'${word}'`).join(" ");
-    const key = booted.run(`vetwire server keys create ${options}`).trim().split("\n").at(-1) ?? "";
+    const [key = "no key"] = /\bsk_\S+/.exec(booted.run(`vetwire server keys create ${options}`)) ?? [];
     const config = {
       server: { url: "http://127.0.0.1:8080", keyFile: "./agent.key" },
       ...{ data: "/var/lib/vetwire/agent", timeZone: "Europe/Istanbul", status: { listen: "127.0.0.1:8081" } },
