@@ -281,8 +281,12 @@ describe.each(TRIED)("$name", { timeout: patiently(600_000) }, (system) => {
     fs.writeFileSync(booted.at("/etc/vetwire/agent.key"), `${key}\n`, { mode: 0o600 });
     booted.run("chown vetwire: /etc/vetwire/agent.yaml /etc/vetwire/agent.key");
     for (const program of ["agent", "server"]) {
+      // The units of the earlier tree lack this line, until a newer migration follows.
+      const dropIn = booted.at(`/etc/systemd/system/vetwire-${program}.service.d/exec.conf`);
+      fs.mkdirSync(path.dirname(dropIn), { recursive: true });
+      fs.writeFileSync(dropIn, `[Service]\nExecPaths=/var/lib/vetwire/${program}\n`);
       booted.run(
-        `echo VETWIRE_PROBATION_MS=10000 >> /etc/default/vetwire-${program}; systemctl restart vetwire-${program}`,
+        `echo VETWIRE_PROBATION_MS=10000 >> /etc/default/vetwire-${program}; systemctl daemon-reload; systemctl restart vetwire-${program}`,
       );
     }
     return key;
