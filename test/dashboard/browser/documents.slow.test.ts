@@ -107,11 +107,9 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
   test("the page of the API has the colours of the system", async () => {
     const page = await open("/docs/api");
     await page.locator(".swagger-ui h2").first().waitFor();
-    const colours = () =>
-      Promise.all([
-        page.evaluate("getComputedStyle(document.documentElement).backgroundColor"),
-        page.locator(".swagger-ui h2").first().evaluate("(title) => getComputedStyle(title).color"),
-      ]);
+    const styles =
+      "[getComputedStyle(document.documentElement), getComputedStyle(document.querySelector('.swagger-ui h2'))]";
+    const colours = () => page.evaluate(`(([page, title]) => [page.backgroundColor, title.color])(${styles})`);
     await page.emulateMedia({ colorScheme: "light" });
     expect(await colours()).toEqual(["rgba(0, 0, 0, 0)", "rgb(59, 65, 81)"]);
     await page.emulateMedia({ colorScheme: "dark" });
