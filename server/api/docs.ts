@@ -29,7 +29,7 @@ export async function docsRoutes(
   await app.register(swaggerUi, {
     routePrefix: part.pageUrl,
     staticCSP: CSP,
-    theme: { title: part.title },
+    theme: { title: part.title, js: [{ filename: "dark.js", content: DARK }] },
     // Omits the bar that loads other documents.
     uiConfig: { layout: "BaseLayout" },
   });
@@ -39,3 +39,12 @@ export async function docsRoutes(
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+// swagger-ui has dark colours under this class, and sets it only in the bar that is omitted. Paper is light.
+const DARK = `const dark = matchMedia("(prefers-color-scheme: dark)");
+const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", follow);
+addEventListener("beforeprint", () => document.documentElement.classList.remove("dark-mode"));
+addEventListener("afterprint", follow);
+follow();
+`;

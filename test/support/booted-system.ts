@@ -2,7 +2,8 @@ import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_pr
 import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
-import { ROOT, temporaryFolder } from "./processes.ts";
+import { ROOT, type Running, temporaryFolder } from "./processes.ts";
+import { staticHostCommand } from "./static-host.ts";
 import { startedBy, type Systemd } from "./systemd.ts";
 
 // A Debian or Ubuntu of its own with systemd as PID 1, booted by systemd-nspawn from the archive of its distribution.
@@ -78,6 +79,11 @@ export class BootedSystem {
     const { code, stdout } = this.#systemd.run(`exec 2>&1; ${script}`, ENV);
     if (code !== 0) throw new Error(`${script}: exit ${code}\n${stdout}`);
     return stdout;
+  }
+
+  /** Serves a folder of this machine to it, as a static host. */
+  serve(folder: string, port: number): Running {
+    return this.#systemd.startInNetwork(staticHostCommand(folder, port));
   }
 
   async end(): Promise<void> {

@@ -5,6 +5,12 @@ import path from "node:path";
 
 // A static host of files, as nginx serves a folder: ranges, 404 and 416. It can break connections off.
 
+/** The words that start one as a program. */
+export function staticHostCommand(folder: string, port: number): string[] {
+  const code = `import { StaticHost } from ${JSON.stringify(import.meta.filename)}; await StaticHost.start(process.argv[1], ${port});`;
+  return [process.execPath, "--input-type=module", "-e", code, folder];
+}
+
 export class StaticHost {
   readonly #server: http.Server;
   readonly #folder: string;
@@ -20,9 +26,9 @@ export class StaticHost {
     this.#server = http.createServer((request, response) => this.#respond(request, response));
   }
 
-  static async start(folder: string): Promise<StaticHost> {
+  static async start(folder: string, port = 0): Promise<StaticHost> {
     const host = new StaticHost(folder);
-    await new Promise<void>((resolve) => host.#server.listen(0, "127.0.0.1", resolve));
+    await new Promise<void>((resolve) => host.#server.listen(port, "127.0.0.1", resolve));
     return host;
   }
 
@@ -39,7 +45,7 @@ export class StaticHost {
     const name = decodeURIComponent(new URL(request.url ?? "", this.url).pathname);
     const from = this.ranges ? Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0) : 0;
     this.requests.push(from > 0 ? `${name} from ${from}` : name);
-    const file = path.join(this.#folder, name);
+    const file = path.join(this.#folder, name.endsWith("/") ? `${name}index.html` : name);
     if (!fs.statSync(file, { throwIfNoEntry: false })?.isFile()) return void response.writeHead(404).end();
     const bytes = fs.readFileSync(file);
     if (from > 0 && from >= bytes.length) return void response.writeHead(416).end();

@@ -3,6 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { patiently } from "./patience.ts";
+import { type Running, startProgram } from "./processes.ts";
 
 // A systemd as PID 1 in namespaces of its own: its root is an overlay of this machine's, so nothing here changes.
 
@@ -61,6 +62,11 @@ export class Systemd {
       env,
     });
     return { code: status, stdout, stderr };
+  }
+
+  /** Starts a program of this machine in the network of the services. */
+  startInNetwork(words: readonly string[]): Running {
+    return startProgram("nsenter", ["--target", String(this.#init), "--net", ...words], process.env);
   }
 
   stop(): void {

@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { Command } from "commander";
@@ -14,14 +14,13 @@ import { readCheckout, releaseProblems } from "./checks.ts";
 import { withDownloads } from "./downloads.ts";
 import { listLatest } from "./latest.ts";
 import { linkProblems, releaseLinks } from "./links.ts";
-import { signCommand, verifyRelease } from "./signatures.ts";
+import { NOTES, publicFiles, signCommand, verifyRelease } from "./signatures.ts";
 import { writeWinget } from "./winget.ts";
 
 // npm run release: makes everything that a release has, in release/v<version>. Nothing leaves this machine, except by the command
 // draft. A person signs.
 
 const OUT = "release";
-const NOTES = "NOTES.md";
 /** The public half of the owner's key. The secret half is never in the repository, nor in CI. */
 const PUBLIC_KEY = path.join(import.meta.dirname, "release.pub");
 /** The list of the last release, whose table README.md has. */
@@ -167,8 +166,14 @@ async function draft(folder: string, { publicKey }: KeyOption): Promise<void> {
   const latest = readLatest(folder);
   const { unsigned, faults } = await verifyRelease(folder, latest, keyOf(publicKey));
   if (faults.length > 0) throw new Error(faults.join("\n"));
-  const files = fs.readdirSync(folder).map((name) => path.join(folder, name));
+  const files = publicFiles(folder, latest).map((name) => path.join(folder, name));
   const tag = `v${latest.version}`;
+  // GitHub takes a second draft of a tag, and each has addresses of its own.
+  if (spawnSync("gh", ["release", "view", tag], { stdio: "ignore" }).status === 0) {
+    throw new Error(
+      `GitHub has a release or a draft of ${tag}: look at it, and remove a draft by gh release delete ${tag}`,
+    );
+  }
   const words = ["release", "create", tag, "--draft", "--verify-tag", "--title", tag];
   execFileSync("gh", [...words, "--notes-file", path.join(folder, NOTES), ...files], { stdio: "inherit" });
   if (unsigned.length > 0) print([`before you publish it, sign and upload the signatures of ${unsigned.join(", ")}`]);
@@ -186,8 +191,10 @@ function apt(folder: string): void {
     key,
   );
   print([
-    `${target} is the repository of these packages, for any static host: its line in a .sources file is`,
-    `  URIs: ${homepage()}/apt  Suites: stable  Components: main  Signed-By: /etc/apt/keyrings/vetwire.asc`,
+    `${target} is the repository of these packages, for any static host as ${homepage()}/apt. Its users put vetwire.asc into`,
+    "/etc/apt/keyrings, and these lines into /etc/apt/sources.list.d/vetwire.sources:",
+    ...["Types: deb", `URIs: ${homepage()}/apt`, "Suites: stable", "Components: main"],
+    "Signed-By: /etc/apt/keyrings/vetwire.asc",
   ]);
 }
 

@@ -8,16 +8,31 @@ import { verifyFile } from "../upgrade/minisign.ts";
 // Verifies a release as its users do: the hash of each file, and the signatures that a person made.
 
 export const SUMS = "SHA256SUMS";
+export const NOTES = "NOTES.md";
+/** Files that no list of packages has: the notes, and those next to the image. */
+const OTHERS = [NOTES, "Dockerfile", "compose.yaml"];
 
 /** The files that programs and users verify by a signature. The others are verified by SHA256SUMS. */
 export function signedFiles(latest: LatestRelease): string[] {
   return [LATEST, SUMS, ...latest.files.filter(({ kind }) => kind === "archive").map(({ name }) => name)];
 }
 
-/** The command that signs them. minisign reads the password of the key for each file. */
+/**
+ * The command that signs them. minisign reads the password of the key for each file. The key stays outside the folder, whose files
+ * become public.
+ */
 export function signCommand(folder: string, latest: LatestRelease): string {
   const files = signedFiles(latest).join(" ");
-  return `cd ${folder} && for f in ${files}; do minisign -S -s release.key -m "$f" -t "file:$f"; done`;
+  return `for f in ${files}; do minisign -S -s release.key -m "${folder}/$f" -t "file:$f"; done`;
+}
+
+/** The files of a release that its folder has. @throws Error for any other file in it, since that may be the secret key */
+export function publicFiles(folder: string, latest: LatestRelease): string[] {
+  const known = new Set([...latest.files.map(({ name }) => name), ...signedFiles(latest), ...OTHERS]);
+  const names = fs.readdirSync(folder);
+  const strange = names.filter((name) => !known.has(name.replace(/\.minisig$/, "")));
+  if (strange.length > 0) throw new Error(`${folder} has ${strange.join(", ")}, which no release has: move it away`);
+  return names;
 }
 
 export interface Verdict {

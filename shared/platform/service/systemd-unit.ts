@@ -110,8 +110,10 @@ function places(service: ServiceDescription): string[] {
   const written = writtenFolders(service).filter((folder) => folder !== state || !isManaged);
   // dist/shared/main.js of a checkout, app/shared/main.js of a package: its folder is two above.
   const read = [node, path.posix.resolve(main, "../../..")].filter(isHidden);
+  // systemd 257 lets no program run from this folder of a dynamic user, where an upgrade has its versions.
+  const managed = [`StateDirectory=${quoted(relative)}`, "StateDirectoryMode=0700", `ExecPaths=${quoted(state)}`];
   return [
-    ...(isManaged ? [`StateDirectory=${quoted(relative)}`, "StateDirectoryMode=0700"] : []),
+    ...(isManaged ? managed : []),
     ...read.map((place) => `BindReadOnlyPaths=${quoted(place)}`),
     ...[...new Set(written)].map((place) => `${isHidden(place) ? "BindPaths" : "ReadWritePaths"}=${quoted(place)}`),
   ];

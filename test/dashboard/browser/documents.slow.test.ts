@@ -103,4 +103,16 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await menu.waitFor({ state: "hidden" });
     expect(await page.getByRole("table").first().isVisible()).toBe(true);
   });
+
+  test("the page of the API has the colours of the system", async () => {
+    const page = await open("/docs/api");
+    await page.locator(".swagger-ui h2").first().waitFor();
+    const styles =
+      "[getComputedStyle(document.documentElement), getComputedStyle(document.querySelector('.swagger-ui h2'))]";
+    const colours = () => page.evaluate(`(([page, title]) => [page.backgroundColor, title.color])(${styles})`);
+    await page.emulateMedia({ colorScheme: "light" });
+    expect(await colours()).toEqual(["rgba(0, 0, 0, 0)", "rgb(59, 65, 81)"]);
+    await page.emulateMedia({ colorScheme: "dark" });
+    await expect.poll(colours).toEqual(["rgb(28, 32, 34)", "rgb(210, 214, 215)"]);
+  });
 });

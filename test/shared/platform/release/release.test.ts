@@ -13,7 +13,7 @@ import { sectionOf, withSection } from "../../../../shared/platform/release/chan
 import { type Checkout, releaseProblems } from "../../../../shared/platform/release/checks.ts";
 import { withDownloads } from "../../../../shared/platform/release/downloads.ts";
 import { listLatest } from "../../../../shared/platform/release/latest.ts";
-import { signCommand, verifyRelease } from "../../../../shared/platform/release/signatures.ts";
+import { publicFiles, signCommand, verifyRelease } from "../../../../shared/platform/release/signatures.ts";
 import { writeWinget } from "../../../../shared/platform/release/winget.ts";
 import { ROOT, temporaryFolder } from "../../../support/processes.ts";
 import { ReleaseKey } from "../../../support/signed-release.ts";
@@ -138,7 +138,7 @@ describe("the signatures", () => {
     const latest = finish();
     expect(await verifyRelease(folder, latest, key.publicKey)).toEqual({ unsigned: SIGNED, faults: [] });
     expect(signCommand("release/v0.2.0", latest)).toBe(
-      `cd release/v0.2.0 && for f in ${SIGNED.join(" ")}; do minisign -S -s release.key -m "$f" -t "file:$f"; done`,
+      `for f in ${SIGNED.join(" ")}; do minisign -S -s release.key -m "release/v0.2.0/$f" -t "file:$f"; done`,
     );
     for (const name of SIGNED) sign(name);
     expect(await verifyRelease(folder, latest, key.publicKey)).toEqual({ unsigned: [], faults: [] });
@@ -162,12 +162,21 @@ describe("the signatures", () => {
   test("minisign signs them by that command", async (context) => {
     if (spawnSync("minisign", ["-v"]).status !== 0) return context.skip("minisign is not installed");
     const latest = finish();
-    spawnSync("minisign", ["-G", "-W", "-p", "release.pub", "-s", "release.key"], { cwd: folder });
-    const publicKey = fs.readFileSync(at("release.pub"), "utf8");
+    const cwd = temporaryFolder();
+    onTestFinished(() => fs.rmSync(cwd, { recursive: true }));
+    spawnSync("minisign", ["-G", "-W", "-p", "release.pub", "-s", "release.key"], { cwd });
+    const publicKey = fs.readFileSync(path.join(cwd, "release.pub"), "utf8");
     // A key without a password, in place of one whose password a person types.
     const command = signCommand(folder, latest).replace("minisign -S", "minisign -W -S");
-    expect(spawnSync("sh", ["-c", command], { encoding: "utf8" })).toMatchObject({ status: 0 });
+    expect(spawnSync("sh", ["-c", command], { cwd, encoding: "utf8" })).toMatchObject({ status: 0 });
     expect(await verifyRelease(folder, latest, publicKey)).toEqual({ unsigned: [], faults: [] });
+    expect(publicFiles(folder, latest)).toEqual(fs.readdirSync(folder));
+  });
+
+  test("a folder with the secret key is refused", () => {
+    const latest = finish();
+    fs.writeFileSync(at("release.key"), "");
+    expect(() => publicFiles(folder, latest)).toThrow("release.key, which no release has");
   });
 });
 

@@ -49,6 +49,7 @@ describe("the unit of systemd", () => {
         "SupplementaryGroups=dialout",
         "DeviceAllow=char-ttyUSB rw",
         "StateDirectory=vetwire/agent",
+        "ExecPaths=/var/lib/vetwire/agent",
         "ReadWritePaths=/etc/vetwire",
         "Environment=RUN_OPTIONS=",
         "EnvironmentFile=-/etc/default/vetwire-agent",
