@@ -90,11 +90,7 @@ export function createHttpServer({ logger, timeouts, trustProxy, certificate }: 
     },
     clientErrorHandler: (error, socket) => refuseConnection(error, socket, timeouts.lastResponseMs),
   });
-  app.setSerializerCompiler(
-    ({ schema }) =>
-      (data) =>
-        serialize(schema as object, data),
-  );
+  app.setSerializerCompiler((route) => (data) => serialize(route.schema, data));
   const lack = lackOfDescriptors(PORTS, CONNECTIONS_ENOUGH);
   if (lack !== null) logger.warn({ reason: advisedText(lack) }, "the server can serve few connections");
   bound(app.server, app, trusts);
