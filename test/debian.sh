@@ -11,7 +11,7 @@ install() {
 command -v socat >/dev/null 2>&1 || install socat "the pty tests will say so"
 command -v storescu >/dev/null 2>&1 || install dcmtk "the tests against DCMTK will say so"
 command -v gdcmconv >/dev/null 2>&1 || install libgdcm-tools "the tests of JPEG 2000 will say so"
-command -v chromium >/dev/null 2>&1 || install chromium "the dashboard's browser tests will say so"
+command -v chromium-headless-shell >/dev/null 2>&1 || install chromium-headless-shell "the dashboard's browser tests will say so"
 command -v pdftotext >/dev/null 2>&1 || install poppler-utils "the tests of printed reports will say so"
 command -v promtool >/dev/null 2>&1 || install "--no-install-recommends prometheus" "the alert rules are not tried"
 for name in patroni etcd tini; do

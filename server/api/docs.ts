@@ -13,8 +13,10 @@ export async function docsRoutes(
   routes: ReturnType<typeof collectOperations>,
   limits: Limits,
 ): Promise<void> {
-  const document = describeApi(part, routes, limits);
-  const json = JSON.stringify(document);
+  // Made when first requested, since a start would take longer with it.
+  let json: string | undefined;
+  const text = () => (json ??= JSON.stringify(describeApi(part, routes, limits)));
+  const document: object = { toJSON: () => JSON.parse(text()) as object };
 
   // Gives the errors of the file server (a range past the end, a NUL in a name) the envelope of the API.
   app.setErrorHandler((error: FastifyError) => {
@@ -23,7 +25,7 @@ export async function docsRoutes(
       : error;
   });
 
-  app.get(part.documentUrl, (_request, reply) => reply.type("application/json; charset=utf-8").send(json));
+  app.get(part.documentUrl, (_request, reply) => reply.type("application/json; charset=utf-8").send(text()));
 
   await app.register(swagger, { mode: "static", specification: { document } as StaticDocumentSpec });
   await app.register(swaggerUi, {

@@ -3,6 +3,7 @@ import { createServer, type Server, STATUS_CODES } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
 import { fastify, type FastifyInstance } from "fastify";
+import stringifierOf from "fast-json-stringify";
 import type { Logger } from "pino";
 import type { Certificate } from "./certificate.ts";
 import { connectionShare, lackOfDescriptors } from "../../shared/files/descriptors.ts";
@@ -89,10 +90,21 @@ export function createHttpServer({ logger, timeouts, trustProxy, certificate }: 
     },
     clientErrorHandler: (error, socket) => refuseConnection(error, socket, timeouts.lastResponseMs),
   });
+  app.setSerializerCompiler((route) => (data) => serialize(route.schema, data));
   const lack = lackOfDescriptors(PORTS, CONNECTIONS_ENOUGH);
   if (lack !== null) logger.warn({ reason: advisedText(lack) }, "the server can serve few connections");
   bound(app.server, app, trusts);
   return app;
+}
+
+/** Serializers of responses, by schema. Servers in one process share them. */
+const serializers = new WeakMap<object, (data: unknown) => string>();
+
+/** Serializes a response. Its schema is compiled at the first one, since a start would take longer with those of all routes. */
+function serialize(schema: object, data: unknown): string {
+  const compiled = serializers.get(schema) ?? stringifierOf(schema);
+  serializers.set(schema, compiled);
+  return compiled(data);
 }
 
 /** Creates a further server for the same routes, with the same limits. It does not listen. */

@@ -8,14 +8,15 @@ import { ApiError } from "./errors.ts";
 const SINGLE_HEADERS: ReadonlySet<string> = new Set(["host", "authorization", "x-api-key", "content-type"]);
 
 interface PathMethods {
-  readonly pattern: RegExp;
+  /** Matches the requests of the path. Null until a request without a route comes. */
+  pattern: RegExp | null;
   readonly allowed: Set<string>;
 }
 
 export function refuseUnknownRoutes(app: FastifyInstance): void {
   const paths = collectMethods(app);
   app.setNotFoundHandler((request) => {
-    throw notFound(request, paths.values());
+    throw notFound(request, paths);
   });
   app.addHook("onRequest", (request, _reply, done) => {
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
@@ -24,7 +25,7 @@ export function refuseUnknownRoutes(app: FastifyInstance): void {
     const repeated = repeatedHeader(request.raw.rawHeaders);
     if (repeated !== null) throw new ApiError("REQUEST.MALFORMED", `The header ${repeated} is there twice.`);
     // The router matches `/patients/` with an empty fp. A trailing slash is another path, so it is 404.
-    if (request.is404 || Object.values(request.params as object).includes("")) throw notFound(request, paths.values());
+    if (request.is404 || Object.values(request.params as object).includes("")) throw notFound(request, paths);
     done();
   });
 }
@@ -45,21 +46,19 @@ function repeatedHeader(rawHeaders: readonly string[]): string | null {
 function collectMethods(app: FastifyInstance): ReadonlyMap<string, PathMethods> {
   const paths = new Map<string, PathMethods>();
   app.addHook("onRoute", ({ url, method }) => {
-    const path = paths.get(url) ?? {
-      pattern: new RegExp(`^${url.replaceAll(/:\w+/g, "[^/]+")}$`),
-      allowed: new Set<string>(),
-    };
+    const path = paths.get(url) ?? { pattern: null, allowed: new Set<string>() };
     for (const name of [method].flat()) path.allowed.add(name);
     paths.set(url, path);
   });
   return paths;
 }
 
-function notFound({ url, method }: FastifyRequest, paths: Iterable<PathMethods>): ApiError {
+function notFound({ url, method }: FastifyRequest, paths: ReadonlyMap<string, PathMethods>): ApiError {
   const [path = ""] = url.split("?", 1);
-  for (const { pattern, allowed } of paths) {
-    if (!pattern.test(path) || allowed.has(method)) continue;
-    const allow = [...allowed].join(", ");
+  for (const [route, methods] of paths) {
+    methods.pattern ??= new RegExp(`^${route.replaceAll(/:\w+/g, "[^/]+")}$`);
+    if (!methods.pattern.test(path) || methods.allowed.has(method)) continue;
+    const allow = [...methods.allowed].join(", ");
     return new ApiError("ROUTE.METHOD_NOT_ALLOWED", method, { headers: { allow } });
   }
   return new ApiError("ROUTE.NOT_FOUND", path.slice(0, 200));

@@ -1,5 +1,6 @@
 import http from "node:http";
 import { once } from "node:events";
+import { flushCompileCache } from "node:module";
 import type { AddressInfo } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Profile } from "../../agent/devices/profile.ts";
@@ -11,6 +12,7 @@ import { Spool } from "../../agent/spool/spool.ts";
 
 const [, , stage = "", folder = ""] = process.argv;
 const die = (): never => {
+  flushCompileCache(); // for the next start, which does the same
   process.kill(process.pid, "SIGKILL");
   for (;;); // until the signal arrives
 };

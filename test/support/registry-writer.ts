@@ -1,4 +1,5 @@
 import { writeSync } from "node:fs";
+import { flushCompileCache } from "node:module";
 import { openStore } from "../../server/database/open.ts";
 import type { Session } from "../../server/database/query.ts";
 import { mergeAnimals } from "../../server/records/registry/merge.ts";
@@ -9,6 +10,7 @@ import { undoBatch } from "../../server/records/registry/undo.ts";
 // reports that its work is done, and never commits it.
 
 const [database = "", work = "", clinic = "", first = "", second = ""] = process.argv.slice(2);
+flushCompileCache(); // a killed process leaves none
 const store = await openStore(database);
 const [clinicId, now] = [Number(clinic), Date.parse("2026-11-21T12:00:00Z")];
 const context = { now, clock: () => now, served: null };

@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, parse as parsePath } from "node:path";
+import { parse } from "yaml";
 import { CODE_FOLDER } from "../../../shared/files/program-files.ts";
 import type { AnyProfileForm } from "./file.ts";
 import { type ProfileProblems, type ReadProfile, readProfile, readShipped } from "./read.ts";
 
-// The profiles that the program ships: agent/devices/<protocol>/*.yaml. A clinic's own profile may extend one.
+// The profiles that the program ships: agent/devices/<protocol>/*.yaml, which a build has as JSON. A clinic's own profile may extend one.
 
 const ROOT = join(CODE_FOLDER, "agent/devices");
 const PROTOCOLS = ["astm", "hl7", "text", "file"];
@@ -20,10 +21,12 @@ export function shippedProfiles(): ReadonlyMap<string, ReadProfile> {
 function readAll(): ReadonlyMap<string, ReadProfile> {
   const found = new Map<string, ReadProfile>();
   for (const protocol of PROTOCOLS) {
-    for (const file of readdirSync(join(ROOT, protocol)).filter((each) => each.endsWith(".yaml"))) {
+    for (const file of readdirSync(join(ROOT, protocol)).filter((each) => /\.(?:yaml|json)$/.test(each))) {
       const name = `${protocol}/${file}`;
-      const read = readShipped(readFileSync(join(ROOT, name), "utf8"), name);
-      if (`${read.form.profile}.yaml` !== file) throw new Error(`${name}: its profile is ${read.form.profile}`);
+      const text = readFileSync(join(ROOT, name), "utf8");
+      const form: unknown = file.endsWith(".json") ? JSON.parse(text) : parse(text, { schema: "core" });
+      const read = readShipped(form, name);
+      if (parsePath(file).name !== read.form.profile) throw new Error(`${name}: its profile is ${read.form.profile}`);
       found.set(read.form.profile, read);
     }
   }

@@ -1,6 +1,5 @@
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
-import { parse } from "yaml";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
 import { type Fault, faults } from "../../../shared/schema/problems.ts";
 import type { AstmProfile } from "../../protocols/astm/profile.ts";
@@ -70,9 +69,8 @@ export function readProfile(
   }
 }
 
-/** Reads a shipped profile, whose meaning the tests check: an agent starts without trying each pattern. @throws an Error */
-export function readShipped(text: string, where: string): ReadProfile {
-  const form: unknown = parse(text, { schema: "core" });
+/** Makes a shipped profile, whose meaning the tests check: an agent starts without trying each pattern. @throws an Error */
+export function readShipped(form: unknown, where: string): ReadProfile {
   if (fileValidator.Check(form)) return { form, profile: fileProfile(form) };
   if (!validator.Check(form)) throw new Error(`${where} is no profile`);
   return { form, profile: profileOf(form) };

@@ -1,6 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { build } from "esbuild";
+import { parse } from "yaml";
 
 // Bundles the programs: agent, server, their threads, and what they import from npm. The result has the folders of the sources,
 // so that shared/files/program-files.ts finds the same names in both.
@@ -66,11 +67,14 @@ export async function bundle(folder: string): Promise<string[]> {
     logLevel: "warning",
   });
   fs.cpSync(path.join(ROOT, "shared/data"), path.join(folder, "shared/data"), { recursive: true });
-  // The profiles of devices that are files.
+  // The profiles of devices that are files, as JSON: an agent that parses YAML starts a quarter later.
   const devices = fs.readdirSync(path.join(ROOT, "agent/devices"), { recursive: true, encoding: "utf8" });
   for (const name of devices.filter((each) => each.endsWith(".yaml"))) {
     const file = path.join("agent/devices", name);
-    fs.cpSync(path.join(ROOT, file), path.join(folder, file));
+    const form: unknown = parse(fs.readFileSync(path.join(ROOT, file), "utf8"), { schema: "core" });
+    const built = path.join(folder, file.replace(/yaml$/, "json"));
+    fs.mkdirSync(path.dirname(built), { recursive: true });
+    fs.writeFileSync(built, JSON.stringify(form));
   }
   const inputs = Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs));
   return inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([file]) => file);

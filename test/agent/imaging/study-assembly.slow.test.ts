@@ -171,28 +171,24 @@ describe("studies with slow headers", () => {
     });
   }
 
-  test.each([
-    [6, "xray"],
-    [6, "ct"],
-    [60, "xray"],
-    [60, "ct"],
-  ])("%i slow headers delay neither a study of the device %s nor a stop", async (count, device) => {
+  test.each(["xray", "ct"])("60 slow headers delay neither a study of the device %s nor a stop", async (device) => {
+    const count = 60;
     devices.set("ct", xray);
     await know(dog, "4711");
     for (let made = 0; made < count; made++) await receiveFile("xray", hostileDataset(6_000));
     await receiveFile(device, dataset("1.2.3.1", [[0x0010_0020, "LO", "4711"]]));
-    const patient = new HeaderReader({ quickMs: 3_000, longMs: 600_000 });
+    const patient = new HeaderReader({ quickMs: 1_000, longMs: 600_000 });
     await settle(false, (filing) => filing.wake(), patient);
     expect(await send()).toEqual([dog.fp]);
     expect(states().toSorted()).toEqual(["filed", ...Array.from({ length: count }, () => "pending")]);
   });
 
   test("slow headers are quarantined after the time limit", async () => {
-    for (let made = 0; made < 3; made++) await receiveFile("xray", hostileDataset());
-    await settle(false, (filing) => filing.wake(), new HeaderReader({ quickMs: 50, longMs: 300 }), 3);
+    for (let made = 0; made < 2; made++) await receiveFile("xray", hostileDataset());
+    await settle(false, (filing) => filing.wake(), new HeaderReader({ quickMs: 50, longMs: 300 }), 2);
     const reason = "its header cannot be read: not read within 0.3 s";
     const outcomes = readSpool(used.folder, listMessages).map((message) => [message.state, message.reason]);
-    expect(outcomes).toEqual([1, 2, 3].map(() => ["quarantined", reason]));
+    expect(outcomes).toEqual([1, 2].map(() => ["quarantined", reason]));
   });
 });
 

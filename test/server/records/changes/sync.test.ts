@@ -234,7 +234,8 @@ test.each([1, 2])(
     const reading = copies.map(async (copy) => {
       while (isWriting) {
         await copy.sync();
-        await pause(1);
+        // Readers that never rest leave the writers no processor.
+        await pause(dice(40));
       }
     });
     const [one, two] = stores;
