@@ -18,8 +18,8 @@ export interface Namesakes {
   readonly appointed: ReadonlySet<string>;
 }
 
-/** What the directory of the clinic has for a Report. */
-export interface Found {
+/** The facts of the clinic's directory about a Report. */
+interface Found {
   /** The patients that the Report's identifiers name exactly. */
   readonly patients: readonly Patient[];
   /** The orders whose accession is among its identifiers. */
