@@ -22,7 +22,7 @@ const address = (view: View, day: string) => `/dashboard/calendar?view=${view}&d
 export function Calendar() {
   const { query, route } = useLocation();
   const zone = timeZone.value;
-  const today = wallTime(Date.now(), zone).date;
+  const today = currentDay(zone);
   const view = views.find((known) => known === query["view"]) ?? "day";
   const chosen = isDay(query["day"]) ? query["day"] : today;
   const days = daysOf(view, chosen);
@@ -148,6 +148,10 @@ function daysOf(view: View, chosen: string): string[] {
   if (view === "day") return [chosen];
   const first = startOfWeek(chosen);
   return Array.from({ length: 7 }, (_, index) => addDays(first, index));
+}
+
+function currentDay(zone: string | undefined): string {
+  return wallTime(Date.now(), zone).date;
 }
 
 function isDay(text: string | undefined): text is string {

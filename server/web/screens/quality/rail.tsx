@@ -154,7 +154,7 @@ export function Schedule({
 }) {
   const [isOpen, setOpen] = useState(false);
   const { schedule } = device;
-  const isLate = schedule !== null && Date.parse(schedule.due_at) < Date.now();
+  const isLate = schedule !== null && isPast(schedule.due_at);
   return (
     <section class="card" aria-labelledby="schedule">
       <h2 id="schedule">{t("schedule")}</h2>
@@ -173,4 +173,8 @@ export function Schedule({
       {isOpen && <SetSchedule devices={devices} device={device} close={() => setOpen(false)} reload={reload} />}
     </section>
   );
+}
+
+function isPast(instant: string): boolean {
+  return Date.parse(instant) < Date.now();
 }
