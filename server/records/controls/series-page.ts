@@ -10,7 +10,6 @@ import type {
   Target,
 } from "../../dashboard/types/quality.ts";
 import { query, type Session } from "../../database/query.ts";
-import { parseStored } from "../../database/schema.ts";
 import { type ControlGroup, controlGroups, type StoredValue } from "./history.ts";
 import {
   allowableOf,
@@ -235,7 +234,7 @@ async function patientsBetween(
   const studies = await session.all(studiesBetween, { clinicId, from, to });
   return studies.filter(({ source, results }) => {
     if ((JSON.parse(source ?? "{}") as { device_id?: string }).device_id !== deviceId) return false;
-    return parseStored(results).some(({ analyte }) => names.includes(analyte));
+    return (JSON.parse(results) as { analyte: string }[]).some(({ analyte }) => names.includes(analyte));
   }).length;
 }
 

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
+import type { Heartbeat } from "../../../shared/api/study.ts";
 import type { Meters } from "../../dashboard/types/operator.ts";
 import { query, type Session } from "../../database/query.ts";
-import { parseStored } from "../../database/schema.ts";
 import { byClinic } from "./by-clinic.ts";
 
 // The meters count the use of each clinic. Results are read for their length alone.
@@ -26,7 +26,7 @@ export async function readMeters(
     ...{ fp, name },
     studies: studies(id)[0]?.studies ?? 0,
     studies_this_month: studies(id)[0]?.of_month ?? 0,
-    devices: devices(id).reduce((sum, { body }) => sum + (parseStored(body).devices?.length ?? 0), 0),
+    devices: devices(id).reduce((sum, { body }) => sum + devicesIn(body), 0),
     api_calls_this_month: calls(id)[0]?.calls ?? 0,
     storage_bytes: (studies(id)[0]?.bytes ?? 0) + (pictures(id)[0]?.bytes ?? 0),
   }));
@@ -39,6 +39,10 @@ export function monthOf(now: number): string {
 
 function monthStart(now: number): number {
   return Date.parse(`${monthOf(now)}-01T00:00:00Z`);
+}
+
+function devicesIn(body: string): number {
+  return (JSON.parse(body) as Heartbeat).devices?.length ?? 0;
 }
 
 /** The ids of the clinics. A range takes the index of one clinic, where an alternative to the id would read the rows of all. */

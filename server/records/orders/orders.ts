@@ -1,8 +1,9 @@
 import type { AgentOrder, OrderList } from "../../../shared/api/agent/agent-lists.ts";
 import { newFp } from "../../../shared/api/fp.ts";
+import type { Result } from "../../../shared/api/study.ts";
 import { newAccession } from "../../../shared/runtime/accession.ts";
 import { query, type Session } from "../../database/query.ts";
-import { type OrderColumns, parseStored, type StudyColumns } from "../../database/schema.ts";
+import type { OrderColumns } from "../../database/schema.ts";
 import { UNSTAMPED } from "../../database/stamps.ts";
 import { eventOfOrder } from "../webhooks/events.ts";
 import { awaitsResults, type OrderFacts, type Run } from "./order-state.ts";
@@ -124,7 +125,7 @@ export async function listChangedOrders(
         accession: row.accession,
         patient_fp: row.patient_fp,
         device: row.device_id,
-        tests: parseStored(row.tests),
+        tests: JSON.parse(row.tests) as string[],
         ordered_at: new Date(row.ordered_at).toISOString(),
         state: agentState(row, runOfOrder.get(row.fp) ?? null),
       }),
@@ -145,23 +146,19 @@ export function factsOf(row: Pick<OrderColumns, "ordered_at" | "offered_at" | "c
     orderedAt: row.ordered_at,
     offeredAt: row.offered_at,
     cancelledAt: row.cancelled_at,
-    tests: parseStored(row.tests),
+    tests: JSON.parse(row.tests) as string[],
   };
 }
 
 /** Joins the studies of each order. */
 export function runsByOrder(
-  studies: readonly {
-    readonly order_fp: string | null;
-    readonly results: StudyColumns["results"];
-    readonly received_at: number;
-  }[],
+  studies: readonly { readonly order_fp: string | null; readonly results: string; readonly received_at: number }[],
 ): Map<string, Run> {
   const runs = new Map<string, Run>();
   for (const { order_fp: fp, results, received_at: at } of studies) {
     if (fp === null) continue;
     const before = runs.get(fp);
-    const codes = parseStored(results).map(({ analyte }) => analyte);
+    const codes = (JSON.parse(results) as Result[]).map(({ analyte }) => analyte);
     runs.set(fp, { analytes: new Set([...(before?.analytes ?? []), ...codes]), at: Math.max(before?.at ?? at, at) });
   }
   return runs;
