@@ -21,7 +21,7 @@ import { settleRestore } from "../shared/platform/care/restore-steps.ts";
 import type { ScheduledBackups } from "../shared/platform/care/scheduled-backup.ts";
 import { stopOrder } from "../shared/platform/upgrade/parent.ts";
 import { VERSION } from "../shared/files/program-files.ts";
-import { errorMessage } from "../shared/runtime/error-message.ts";
+import { errorCode, errorMessage } from "../shared/runtime/error-message.ts";
 import { buildApp, renderDeliveries } from "./app.ts";
 import type { SingleSignOn } from "./dashboard/context.ts";
 import { createSetupCode } from "./dashboard/auth/setup-code.ts";
@@ -300,7 +300,7 @@ async function listen(
   } catch (error) {
     metricsServer?.close();
     await store.close();
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     if (code === "EADDRINUSE") {
       throw new Error(`port ${port} of ${host} is in use, choose another with --port`, { cause: error });
     }

@@ -151,7 +151,7 @@ agent/states: shared
 agent/status: agent/spool agent/states agent/transport shared
 agent/study: agent/devices agent/page/types agent/protocols agent/push agent/report agent/runtime agent/spool shared
 agent/tools: agent/config agent/connection agent/devices agent/imaging agent/page/types agent/protocols agent/push agent/report agent/runtime agent/spool agent/study agent/transport shared
-agent/transport: agent/runtime agent/states
+agent/transport: agent/runtime agent/states shared
 server: server/api server/cli server/dashboard server/database server/fhir server/http server/import server/network server/operations server/operator server/records shared
 server/api: server/dashboard/types server/database server/http server/import server/operations server/records shared
 server/cli: server server/dashboard server/database server/http server/import server/network server/oidc server/operations server/records shared

@@ -9,7 +9,7 @@ import { readText, writeText } from "../config/config-file.ts";
 import { pair } from "../push/pair.ts";
 import { type ConfigOption, configOption } from "./common/options.ts";
 
-/** In the folder of agent.yaml. */
+/** The key file is next to agent.yaml. */
 const KEY_FILE = path.join(path.dirname(defaultPlace("config")), "agent.key");
 
 export const pairCommand = new Command("pair")

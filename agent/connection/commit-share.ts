@@ -10,7 +10,7 @@ export const UNCOMMITTED_BYTES_MAX = 128 * 1024;
  */
 export class CommitShare {
   #bytes = 0;
-  /** In the order of the calls, over all wires of the device. */
+  /** The calls of all wires of the device, the first one first. */
   readonly #waiting: { readonly bytes: number; readonly append: () => void }[] = [];
 
   /** Calls `append` as soon as the share has room: now, or after the commit of earlier events. remove() follows that commit. */

@@ -20,6 +20,7 @@ import {
   READ_BYTES,
   type SyncedFolder,
 } from "./files/image-folder.ts";
+import { errorCode } from "../../shared/runtime/error-message.ts";
 
 // Stores received instances as files, bit-exact after the agent's own file head. An instance is stored once its bytes, its
 // name and then its row are durable.
@@ -291,5 +292,5 @@ function writeAll(file: number, pieces: readonly Uint8Array[]): void {
 
 /** Returns whether the operating system reported the error. Any other error is internal. */
 function isDiskFault(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && "code" in error && typeof error.code === "string" && /^E[A-Z]+$/.test(error.code);
+  return /^E[A-Z]+$/.test(errorCode(error));
 }

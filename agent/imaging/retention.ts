@@ -3,6 +3,7 @@ import type { ImageLimits } from "../config/values/image-limits.ts";
 import { imageFile, REMOVED_SUFFIX } from "./files/image-folder.ts";
 import type { RetentionCandidate, RetentionStatus } from "../spool/queries/images/image-retention.ts";
 import type { Spool } from "../spool/spool.ts";
+import { errorCode } from "../../shared/runtime/error-message.ts";
 
 // Removes the files of images beyond the configured age and size. The oldest are first, and images that every archive has come
 // before the only copies. Files that an archive or a study still needs stay. Rows stay too, so that removed images are listed.
@@ -93,7 +94,7 @@ function markRemoved(file: string): string[] {
     fs.renameSync(file, file + REMOVED_SUFFIX);
     return [file + REMOVED_SUFFIX];
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    if (errorCode(error) === "ENOENT") return [];
     throw error;
   }
 }

@@ -45,14 +45,7 @@ export function plainView(reading: Reading): MessageView {
   }
   const { reports } = reading;
   const [first] = reports;
-  const rows = measured(reading).map((row) => ({
-    record: null,
-    rule: null,
-    code: "",
-    result: resultOf(row),
-    reason: null,
-    nodes: [],
-  }));
+  const rows = measured(reading).map(withoutRecord);
   const notes = [...new Set(reports.flatMap((report) => [...report.leftOut, ...report.notes]))];
   return {
     sample: first === undefined ? null : sampleOf(first),
@@ -97,15 +90,11 @@ function rowsOf(bytes: Uint8Array, tree: MakerNode, reader: Reader, whole: Readi
         return { ...common, result: resultOf(row), reason: null, nodes: rowNodes(node, index, reader.form, row) };
       });
     });
-  const others = left.map((row) => ({
-    record: null,
-    rule: null,
-    code: "",
-    result: resultOf(row),
-    reason: null,
-    nodes: [],
-  }));
-  return [...rows, ...others];
+  return [...rows, ...left.map(withoutRecord)];
+}
+
+function withoutRecord(row: Measurement): MakerRow {
+  return { record: null, rule: null, code: "", result: resultOf(row), reason: null, nodes: [] };
 }
 
 function protocolOf({ protocol }: ProfileForm): keyof typeof ROW {

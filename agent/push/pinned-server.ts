@@ -14,7 +14,7 @@ const LOOK_MS = 10_000;
 const UNKNOWN = /SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/;
 
 export interface Presented {
-  /** From the server's own certificate to the last one that it sends. */
+  /** The certificates that the server sends, its own one first. */
   readonly chain: readonly X509Certificate[];
   /** Whether an authority of this PC is missing, and nothing else is wrong. */
   readonly isUnknown: boolean;

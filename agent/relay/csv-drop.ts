@@ -1,7 +1,7 @@
 import fs from "node:fs/promises";
 import path from "node:path";
 import type { FileCode, Outcome } from "../../shared/network/hl7-sender/outcome-words.ts";
-import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { errorCode, errorMessage } from "../../shared/runtime/error-message.ts";
 
 // Writes files into a folder that another program reads. A file has its name only once all its bytes are on the disk, and no file of
 // that name is replaced.
@@ -66,7 +66,7 @@ async function write(folder: string, fileName: string, bytes: Uint8Array): Promi
     return {
       outcome: "failed",
       code: codeOf(error),
-      text: (error as NodeJS.ErrnoException).code ?? errorMessage(error),
+      text: errorCode(error) || errorMessage(error),
     };
   }
 }
@@ -82,7 +82,7 @@ async function syncNames(folder: string): Promise<void> {
       await handle.close();
     }
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     if (code !== "EACCES" && code !== "EINVAL") throw error;
   }
 }
@@ -105,13 +105,13 @@ async function freeName(
   return null;
 }
 
-function missing(error: NodeJS.ErrnoException): null {
-  if (error.code === "ENOENT") return null;
+function missing(error: unknown): null {
+  if (errorCode(error) === "ENOENT") return null;
   throw error;
 }
 
 function codeOf(error: unknown): FileCode {
-  switch ((error as NodeJS.ErrnoException).code) {
+  switch (errorCode(error)) {
     case "ENOSPC":
     case "EDQUOT":
       return "FILE.DISK_FULL";

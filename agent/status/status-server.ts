@@ -24,7 +24,7 @@ function isOwnHost(header: string, configured: string, reached: string | undefin
 }
 
 export interface LocalServer {
-  /** As configured; port 0 lets the system choose one. */
+  /** The configured address; port 0 lets the system choose one. */
   readonly address: Address;
   readonly port: number;
   /** Takes no more connections, so that another server can have the port. Open ones stay. */

@@ -276,7 +276,7 @@ export async function findPatient(
       nameZone === null || sampleNumbers.length > 0 ? null : await namesakesOf(report, nameZone, directory);
     // Read after the lookup, so that a first list that arrives in between makes the message due.
     const isFetched = await directory.isFetched();
-    return { result: match(report, patients, orders, namesakes, isFetched, sampleNumbers), orders, waiting };
+    return { result: match(report, { patients, orders, namesakes, isFetched, sampleNumbers }), orders, waiting };
   };
   let { result, orders, waiting } = await attempt();
   const isNamed = report.identifier !== null || sampleNumbers.length > 0 || serverAccessionsIn(report).length > 0;
@@ -291,7 +291,7 @@ export async function findPatient(
   const how =
     result.patient === null
       ? `unmatched: ${filingReasonText(result.reason)}`
-      : describeMatch(report, result.patient, orders, sampleNumbers);
+      : describeMatch(report, result.patient, { orders, sampleNumbers });
   const ordered = orderOf(orders);
   if (result.patient === null) return { ...result, how, matched: { unmatched: result.reason, ...ordered }, waiting };
   const matched_by = evidenceOf(report, result.patient.fp, orders.length > 0, sampleNumbers, nameZone);

@@ -54,7 +54,7 @@ const ORIGIN: Cursor = { at: 0, seenAt: 0 };
 export class DirectorySync {
   readonly #spool: SpoolCalls;
   readonly #pages: ServerPages;
-  /** By performance.now(). */
+  /** A time of performance.now(), in ms. */
   #fullSyncTriedAt = Number.NEGATIVE_INFINITY;
   /** The spool may lack identifiers of a changed patient. True at first, because an earlier sync may have been interrupted. */
   #lacksIdentifiers = true;

@@ -18,28 +18,30 @@ export interface Namesakes {
   readonly appointed: ReadonlySet<string>;
 }
 
+/** The facts of the clinic's directory about a Report. */
+interface Found {
+  /** The patients that the Report's identifiers name exactly. */
+  readonly patients: readonly Patient[];
+  /** The orders whose accession is among its identifiers. */
+  readonly orders: readonly TestOrder[];
+  /** Null if the clinic does not allow a match by name. */
+  readonly namesakes: Namesakes | null;
+  /** Whether the clinic's patients have been fetched at least once. */
+  readonly isFetched: boolean;
+  /** The numbers of the sample that replace a typed identifier; see patientNumbers(). */
+  readonly sampleNumbers: readonly string[];
+}
+
 /**
  * Decides which patient a Report belongs to. Only an exact identifier of exactly one patient matches, unless the device states
  * another species.
- * @param found the patients that the Report's identifiers name exactly
- * @param orders the orders whose accession is among its identifiers
- * @param namesakes null if the clinic does not allow a match by name
- * @param isFetched whether the clinic's patients have been fetched at least once
- * @param sampleNumbers the numbers of the sample that replace a typed identifier
  */
-export function match(
-  report: Report,
-  found: readonly Patient[],
-  orders: readonly TestOrder[] = [],
-  namesakes: Namesakes | null = null,
-  isFetched = true,
-  sampleNumbers: readonly string[] = [],
-): Match {
-  const [patient, ...others] = found;
-  const orphaned = orders.find(({ patientFp }) => found.every(({ fp }) => fp !== patientFp));
+export function match(report: Report, { patients, orders, namesakes, isFetched, sampleNumbers }: Found): Match {
+  const [patient, ...others] = patients;
+  const candidates = patients.map(({ fp }) => fp);
+  const orphaned = orders.find(({ patientFp }) => !candidates.includes(patientFp));
   if (orphaned !== undefined) {
-    const reason = reasonOf("MATCH.ACCESSION_OF_REMOVED", orphaned.accession);
-    return { patient: null, reason, candidates: found.map(({ fp }) => fp) };
+    return { patient: null, reason: reasonOf("MATCH.ACCESSION_OF_REMOVED", orphaned.accession), candidates };
   }
   if (patient === undefined) {
     const { identifier } = report;
@@ -49,12 +51,11 @@ export function match(
     if (isTyped) return unmatched("MATCH.UNKNOWN_SAMPLE", ...sampleNumbers);
     return namesakes === null ? unmatched("MATCH.NO_IDENTIFIER") : matchByName(report, namesakes);
   }
-  const candidates = found.map(({ fp }) => fp);
   if (others.length > 0) {
     const [order] = orders;
     const reason =
       order === undefined
-        ? reasonOf("MATCH.SEVERAL_PATIENTS", String(found.length))
+        ? reasonOf("MATCH.SEVERAL_PATIENTS", String(patients.length))
         : reasonOf("MATCH.ACCESSION_OF_OTHER", order.accession);
     return { patient: null, reason, candidates };
   }
@@ -73,23 +74,16 @@ export function patientNumbers({ identifier, sampleIds = [] }: Report): readonly
   return sampleIds.filter((id) => /[\p{L}\p{N}]/u.test(id) && !RUNNING_NUMBER.test(id));
 }
 
-/** Names in words what the patient was looked up by; null for nothing. */
-function typedText({ identifier }: Report, sampleNumbers: readonly string[]): string | null {
-  if (identifier !== null) return `identifier "${identifier}"`;
-  return sampleNumbers.length === 0 ? null : `sample number ${sampleNumbers.map((id) => `"${id}"`).join(" or ")}`;
-}
-
 /** Describes in a sentence how a patient was found. */
 export function describeMatch(
-  report: Report,
+  { identifier, otherIdentifiers }: Report,
   patient: Patient,
-  orders: readonly TestOrder[],
-  sampleNumbers: readonly string[] = [],
+  { orders: [order], sampleNumbers }: Pick<Found, "orders" | "sampleNumbers">,
 ): string {
-  const [order] = orders;
   if (order !== undefined) return `matched ${patient.fp} by accession ${order.accession}`;
-  const { identifier, otherIdentifiers } = report;
-  if (sampleNumbers.length > 0) return `matched ${patient.fp} by the ${typedText(report, sampleNumbers)}`;
+  if (sampleNumbers.length > 0) {
+    return `matched ${patient.fp} by the sample number ${sampleNumbers.map((id) => `"${id}"`).join(" or ")}`;
+  }
   if (identifier === null && otherIdentifiers.every((text) => !text.toUpperCase().includes(patient.fp.slice(-26)))) {
     return `matched ${patient.fp} by its name: the only ${patient.species} with it, and with an event on that day`;
   }

@@ -12,6 +12,7 @@ import {
 import { connectionFault, isUnreached } from "../../shared/network/connection-fault.ts";
 import { StoreUnavailable } from "./query.ts";
 import type { PoolState } from "./store.ts";
+import { errorCode, errorMessage } from "../../shared/runtime/error-message.ts";
 
 // Connections to PostgreSQL and their errors. Each temporary error becomes StoreUnavailable.
 
@@ -172,8 +173,8 @@ function isTemporary(error: unknown): boolean {
 
 export function unavailable(error: unknown): StoreUnavailable {
   if (error instanceof StoreUnavailable) return error;
-  const { code, message } = error as NodeJS.ErrnoException;
-  const reason = isUnreached(error) ? connectionFault(error as Error) : [code, message].filter(Boolean).join(", ");
+  const words = [errorCode(error), errorMessage(error)].filter(Boolean).join(", ");
+  const reason = isUnreached(error) ? connectionFault(error as Error) : words;
   return new StoreUnavailable(`the database cannot be used now: ${reason}`, { cause: error });
 }
 

@@ -8,7 +8,7 @@ import type { Tables } from "./schema.ts";
 
 export interface Query<Parameters, Row> {
   readonly compile: (builder: Kysely<Tables>) => { sql: string; values: readonly unknown[] };
-  /** For a write: the cached responses that it invalidates. */
+  /** The cached responses that a write invalidates. */
   changes?(parameters: Parameters): CacheInvalidation;
   /** Verifies the checksums of a row. */
   readonly check?: RowCheck;
@@ -60,7 +60,7 @@ export interface Session {
 
 /** A temporary error: the database is locked, full, unreadable or missing. The caller may retry later. */
 export class StoreUnavailable extends Error {
-  /** For anyone: it names no host. */
+  /** A sentence that anyone may read: it names no host. */
   readonly reason: string;
 
   constructor(message: string, { reason, ...options }: ErrorOptions & { readonly reason?: string } = {}) {

@@ -1,20 +1,61 @@
 import type { Generated } from "kysely";
+import type {
+  Heartbeat,
+  MatchedBy,
+  PatientHint,
+  PushedStudy,
+  Result,
+  Snapshot,
+  Study,
+  StudySource,
+} from "../../shared/api/study.ts";
+import type { ClinicRange } from "../../shared/clinical/clinic-ranges.ts";
+import type { StudyQuality } from "../../shared/clinical/control/study-quality.ts";
+import type { AcceptedLimit } from "../../shared/clinical/critical-limits.ts";
+import type { UnitChoice } from "../../shared/clinical/units/unit-choice.ts";
+import type { Reason } from "../../shared/api/reason.ts";
 import type { EventStatus, EventType } from "../../shared/api/calendar.ts";
 import type { EventChange, EventKind } from "../../shared/api/clinic-event.ts";
 import type { DeviceEventKind } from "../../shared/api/quality.ts";
 import type { Currency } from "../../shared/api/inventory.ts";
 import type { SoapStatus } from "../../shared/api/soap.ts";
 import type { Language } from "../../shared/api/language.ts";
-import type { ImportPhase } from "../dashboard/types/file-import.ts";
+import type {
+  FileChoices,
+  FileFault,
+  FileReading,
+  FileResult,
+  ImportPhase,
+  LineFault,
+} from "../dashboard/types/file-import.ts";
 import type { Realm, Role } from "../dashboard/types/settings/session.ts";
 import type { HostState, RequestState } from "../dashboard/types/connections.ts";
 import type { MovementReason } from "../dashboard/types/stock.ts";
 import type { Target } from "../dashboard/types/quality.ts";
-import type { DeliveryOutcome, DestinationKind, DestinationState } from "../dashboard/types/settings/destinations.ts";
+import type { RetentionPolicy } from "../dashboard/types/settings/clinic-settings.ts";
+import type {
+  DeliveryOutcome,
+  DestinationKind,
+  DestinationOptions,
+  DestinationState,
+} from "../dashboard/types/settings/destinations.ts";
+import type { MailSetting } from "../dashboard/types/settings/mail-server.ts";
+import type { ProposalContent } from "../dashboard/types/settings/own-intervals.ts";
 import type { DeliveryState, PauseCode, WebhookEventType } from "../dashboard/types/settings/webhooks.ts";
 
 // The tables. Ids are integers of the database; fps are the ids of the API. Times are milliseconds since 1970, UTC.
 // Columns have types that SQLite and PostgreSQL share: text, bigint, integer 0/1 for booleans, JSON as text.
+
+/** The JSON of a value as text. The type of the value exists for the compiler alone. */
+export type Json<T> = string & { readonly [parsed]?: T };
+declare const parsed: unique symbol;
+
+/** Parses a JSON column; null stays null. */
+export function parseStored<T>(text: Json<T>): T;
+export function parseStored<T>(text: Json<T> | null): T | null;
+export function parseStored(text: string | null): unknown {
+  return text === null ? null : JSON.parse(text);
+}
 
 export interface Tables {
   clinic: {
@@ -142,7 +183,6 @@ export interface Tables {
   file_import: FileImportColumns & { id: Generated<number> };
   /** The bytes of such a file, compressed, in base64. */
   file_import_part: { import_id: number; position: number; content: string };
-  /** Lines that an import refuses. */
   /** The files that agents brought, so that the same file comes once. */
   imported_file: {
     clinic_id: number;
@@ -151,13 +191,13 @@ export interface Tables {
     import_id: number;
     at: number;
   };
+  /** Lines that an import refuses. */
   file_import_refusal: {
     import_id: number;
     line: number;
     /** Index among the lines of the file. */
     position: number;
-    /** The faults as JSON (LineFault). */
-    faults: string;
+    faults: Json<LineFault[]>;
   };
   /** Answers to requests of practice software, for their repetitions. */
   sync_answer: {
@@ -179,7 +219,7 @@ export interface Tables {
   report_link: {
     id: Generated<number>;
     public_id: string;
-    /** Of the secret in the address, which nothing stores. */
+    /** The digest of the secret in the address, which nothing stores. */
     digest: string;
     clinic_id: number;
     study_id: number;
@@ -202,8 +242,7 @@ export interface Tables {
   /** The mail server that the dashboard set, in one row; see operations/mail/stored-mail-server.ts. */
   mail_server: {
     id: number;
-    /** As JSON (MailSetting). */
-    setting: string;
+    setting: Json<MailSetting>;
     /** Sealed with the pepper; null without one. */
     password: string | null;
     changed_at: number;
@@ -226,8 +265,7 @@ export interface Tables {
     study_id: number;
     revision: number;
     content_hash: string;
-    /** The replaced revision as JSON (ReplacedStudy). */
-    body: string;
+    body: Json<ReplacedStudy>;
     received_at: number;
     replaced_at: number;
     pushed_revision: number | null;
@@ -255,7 +293,7 @@ export interface Tables {
     clinic_id: number;
     name: string;
     type: "integration" | "device" | "partner";
-    permissions: string;
+    permissions: Json<string[]>;
     digest: string;
     prefix: string;
     last_four: string;
@@ -270,7 +308,7 @@ export interface Tables {
     clinic_id: number;
     api_key_id: number;
     received_at: number;
-    body: string;
+    body: Json<Heartbeat>;
     /** Digest of what alerts read of it; null for one of before. */
     news: Generated<string | null>;
     /** Raised by each heartbeat with another digest. */
@@ -303,10 +341,9 @@ export interface Tables {
     version: string;
     imported_at: number;
     low_quality: number;
-    /** The rows as JSON. */
-    content: string;
-    /** The accepted critical limits as JSON. Null before the clinic decided about them. */
-    limits: Generated<string | null>;
+    content: Json<ClinicRange[]>;
+    /** The accepted critical limits. Null before the clinic decided about them. */
+    limits: Generated<Json<AcceptedLimit[]> | null>;
   };
   /** Intervals that a clinic computed from its own healthy animals. An accepted one is a row of its intervals, too. */
   interval_proposal: {
@@ -315,8 +352,8 @@ export interface Tables {
     clinic_id: number;
     user_id: number;
     made_at: number;
-    /** Animals, values, limits and what was left out, as JSON (ProposalContent). */
-    content: string;
+    /** Animals, values, limits and what was left out. */
+    content: Json<ProposalContent>;
     /** 1 if it was accepted, 0 if it was dismissed; null while nobody decided. */
     accepted: number | null;
     /** Name of the vet who decided, and the user who wrote it. */
@@ -401,10 +438,10 @@ export interface Tables {
     not_run_hours: Generated<number>;
     /** Address of a study in the archive's viewer, with a place for its UID. */
     viewer_template: string | null;
-    /** The units in which results are read, a UnitChoice as JSON; null reads them as they were sent. */
-    units: string | null;
-    /** How long it keeps what has an end, as JSON (RetentionPolicy); null for the usual times. */
-    retention: Generated<string | null>;
+    /** The units in which results are read; null reads them as they were sent. */
+    units: Json<UnitChoice> | null;
+    /** How long it keeps what has an end; null for the usual times. */
+    retention: Generated<Json<Partial<RetentionPolicy>> | null>;
   };
   /** The head of a clinic's reports for owners. */
   clinic_report: {
@@ -525,7 +562,7 @@ export interface Tables {
     /** Number of values that are not excluded, and of those among them that are numbers without `<` or `>`, which count. */
     runs: Generated<number>;
     counted: Generated<number>;
-    /** Of the values that count; null under two. */
+    /** Mean and SD of the values that count; null under two. */
     mean: number | null;
     sd: number | null;
     last_at: number | null;
@@ -700,7 +737,7 @@ export interface Tables {
   own_profile: {
     id: Generated<number>;
     clinic_id: number;
-    /** With its revision: `own/acme-x1@3`. */
+    /** The profile with its revision: `own/acme-x1@3`. */
     profile: string;
     text: string;
     /** SHA-256 of the text in hexadecimal digits. */
@@ -734,19 +771,19 @@ export interface FileImportColumns {
   user_id: number | null;
   /** The key of the agent that watches the folder; null for a file of a user. */
   api_key_id: number | null;
-  /** As the user's computer names it, for people. */
+  /** The name on the user's computer, for people. */
   file_name: string;
   phase: ImportPhase;
-  /** The decisions of a person, as JSON (FileChoices). */
-  choices: string;
-  /** The decisions about the file, as JSON (FileReading); null if it cannot be read. */
-  reading: string | null;
-  /** Why it cannot be read, as JSON (FileFault). */
-  fault: string | null;
+  /** The decisions of a person. */
+  choices: Json<FileChoices>;
+  /** The decisions about the file; null if it cannot be read. */
+  reading: Json<FileReading> | null;
+  /** Why it cannot be read. */
+  fault: Json<FileFault> | null;
   /** Lines that are through. */
   done: number;
-  /** The outcome of the lines, as JSON (FileResult). */
-  result: string | null;
+  /** The outcome of the lines. */
+  result: Json<FileResult> | null;
   /** The changes of the import, for undo. */
   batch_id: number | null;
   batch_fp: string | null;
@@ -794,8 +831,8 @@ export interface OrderColumns {
   /** The id in agent.yaml; null for any device that queries it. */
   device_id: string | null;
   panel: string | null;
-  /** Names of the tests as a JSON list. */
-  tests: string;
+  /** Names of the tests. */
+  tests: Json<string[]>;
   /** The software that sent it, and its number there. Null for an order of the dashboard. */
   source: string | null;
   placer_number: string | null;
@@ -856,23 +893,23 @@ export interface StudyColumns {
   clinic_id: number | null;
   /** Null while the study is unmatched. */
   patient_id: number | null;
-  unmatched_reason: string | null;
+  unmatched_reason: Json<Reason> | null;
   /** The patient that the agent named, known or not. */
   claimed_patient_fp: string | null;
-  modality: string;
+  modality: Study["modality"];
   device_name: string;
-  status: string;
+  status: Study["status"];
   acquired_at: number;
-  results: string;
-  /** The analyzer's words on the sample, as a JSON list; null without any. */
-  comments: string | null;
+  results: Json<Result[]>;
+  /** The analyzer's words on the sample; null without any. */
+  comments: Json<string[]> | null;
   revision: number;
   dedupe_key: string | null;
   content_hash: string;
-  source: string | null;
-  patient_hint: string | null;
-  /** Snapshot of the flags' inputs, as JSON; null if the agent sent none. */
-  snapshot: string | null;
+  source: Json<StoredSource> | null;
+  patient_hint: Json<PatientHint> | null;
+  /** The flags' inputs; null if the agent sent none. */
+  snapshot: Json<Snapshot> | null;
   received_at: number;
   /** The agent's revision number, which commands of a user do not raise. Null if no agent sent the study. */
   pushed_revision: number | null;
@@ -882,6 +919,23 @@ export interface StudyColumns {
   /** Reason of the user who removed it from the list of unmatched studies. */
   rejected_reason: string | null;
 }
+
+/** A replaced revision of a study. */
+export interface ReplacedStudy extends Study {
+  /** `study.claimed_patient_fp`; stored JSON keeps this name. */
+  sent_patient_fp: string | null;
+  unmatched_reason: StudyColumns["unmatched_reason"];
+  dedupe_key: string | null;
+  source: StoredSource | null;
+  patient_hint: PatientHint | null;
+  snapshot: Snapshot | null;
+  cause: StudyColumns["cause"];
+  cause_reason?: string | null;
+  rejected_reason: string | null;
+}
+
+/** The origin of a stored study. `matched_by` is how its agent found the animal. */
+export type StoredSource = StudySource & { readonly matched_by?: MatchedBy["by"] };
 
 /** Facts of a study for the dashboard's list, as studies.ts derives them from the other columns. */
 export interface StudySearchColumns {
@@ -906,10 +960,10 @@ export interface OptionalStudyColumns {
   order_fp: string | null;
   order_number: string | null;
   /**
-   * The state of its device's controls then, as JSON (StudyQuality). Null where the clinic kept no controls of the device yet; see
+   * The state of its device's controls then. Null where the clinic kept no controls of the device yet; see
    * records/quality-marks.
    */
-  quality: string | null;
+  quality: Json<StudyQuality> | null;
 }
 
 export type StudyCause =
@@ -935,9 +989,9 @@ export interface ConflictColumns {
   clinic_id: number;
   content_hash: string;
   revision: number;
-  reason: string;
-  /** The pushed study as JSON. */
-  body: string;
+  reason: Json<Reason>;
+  /** The pushed study. */
+  body: Json<PushedStudy>;
   received_at: number;
 }
 
@@ -950,7 +1004,7 @@ export interface ClinicEventColumns {
   /** `left`: a study or SOAP record that the clinic lost with its patient. */
   change: EventChange | "left";
   at: number;
-  /** Of a study. */
+  /** The revision of a study; null for another record. */
   revision: number | null;
   /** The patient that has the records of a merged one, or the record that amends this one. */
   successor_fp: string | null;
@@ -981,8 +1035,7 @@ export interface DestinationColumns {
   kind: DestinationKind;
   /** `host:port`, or `tls://host:port`, for the server; null for an agent, which knows it itself. */
   address: string | null;
-  /** DestinationOptions as JSON. */
-  options: string;
+  options: Json<Partial<DestinationOptions>>;
   paused: number;
   created_at: number;
   /** Removed destinations stay for the proof of their deliveries. */
@@ -1091,7 +1144,7 @@ export interface ControlRunColumns {
   received_at: number;
   /** The name by which the clinic answers what it is; see records/controls/naming.ts. */
   sample: string;
-  /** As sent. */
+  /** Material, level and lot as sent. */
   material: string | null;
   level: string | null;
   lot: string | null;

@@ -1,4 +1,5 @@
 import type { Session } from "../database/query.ts";
+import { parseStored } from "../database/schema.ts";
 import { findPatient } from "../records/patients/patients.ts";
 import { findWalkedOrder, orderStatus, type WalkedOrder } from "../records/walks/walked-orders.ts";
 import { listClinicNames, type WalkedPatient } from "../records/walks/walked-patients.ts";
@@ -48,7 +49,7 @@ export async function factsOfOrder(session: Session, row: WalkedOrder): Promise<
   return {
     ...nameOfOrder(row),
     patientFp: row.patient_fp,
-    tests: JSON.parse(row.tests) as string[],
+    tests: parseStored(row.tests),
     orderedAt: row.ordered_at,
     updatedAt: row.changed_at,
     status: await orderStatus(session, row),

@@ -17,8 +17,8 @@ import { type Reader, readResource } from "./reads.ts";
 import { fpOf, KINDS, resultOf } from "./resources/ids.ts";
 import { EVER } from "./search/dates.ts";
 import { encodePosition } from "./search/page-token.ts";
-import { OF_RESPONSE, readSearch, type Search } from "./search/parameters.ts";
-import { parameterNames, SEARCHES, type SearchType } from "./search/searches.ts";
+import { readSearch, type Search, OF_RESPONSE } from "./search/parameters.ts";
+import { SEARCHES, type SearchType, parameterNames } from "./search/searches.ts";
 
 // FHIR R4 at /fhir/R4, read only.
 
@@ -76,7 +76,7 @@ async function bundleOf(request: FastifyRequest, reply: FastifyReply, search: Se
   refuseOtherAnimals(request, search);
   const place = placeOf(context.originOf(request));
   const reader = readerOf(request, context);
-  // Of what became visible since a time, some has an older stamp.
+  // Some resources became visible after a time and have an older stamp.
   const isOpen = lastUpdated.before === EVER.before && lastUpdated.from !== EVER.from;
   const since = isOpen ? lastUpdated.from : null;
   const point = await context.syncPoints.find(reader.clinicId, since, versionsOf(request).answers);

@@ -2,6 +2,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import { rightsAdvice } from "../../shared/files/rights-advice.ts";
+import { errorCode, errorMessage } from "../../shared/runtime/error-message.ts";
 
 // The certificate of a server that serves TLS itself, without a reverse proxy.
 
@@ -48,8 +49,8 @@ function readPem(option: string, file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === "ENOENT" ? "there is no such file" : (rightsAdvice(error, file) ?? message);
+    const isMissing = errorCode(error) === "ENOENT";
+    const why = isMissing ? "there is no such file" : (rightsAdvice(error, file) ?? errorMessage(error));
     throw new Error(`${option} ${file}: ${why}`, { cause: error });
   }
 }

@@ -112,19 +112,18 @@ export function createFurtherServer(
   app: FastifyInstance,
   certificate: Certificate | undefined,
   trusts: TrustedProxy,
-  timeouts = defaultTimeouts,
 ): Server {
-  const limits = limitsOf(timeouts);
+  const limits = limitsOf(defaultTimeouts);
   const serve = app.routing.bind(app);
   const server =
     certificate === undefined
       ? createServer(limits, serve)
-      : createTlsServer({ ...limits, ...certificate, handshakeTimeout: timeouts.headersMs }, serve);
-  server.requestTimeout = timeouts.requestMs;
-  server.keepAliveTimeout = timeouts.keepAliveMs;
-  server.setTimeout(timeouts.idleMs);
+      : createTlsServer({ ...limits, ...certificate, handshakeTimeout: defaultTimeouts.headersMs }, serve);
+  server.requestTimeout = defaultTimeouts.requestMs;
+  server.keepAliveTimeout = defaultTimeouts.keepAliveMs;
+  server.setTimeout(defaultTimeouts.idleMs);
   server.on("clientError", (error: Error & { code?: string }, socket) =>
-    refuseConnection(error, socket as Socket, timeouts.lastResponseMs),
+    refuseConnection(error, socket as Socket, defaultTimeouts.lastResponseMs),
   );
   bound(server, app, trusts);
   return server;

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { jsonFault } from "../../shared/schema/json-scan.ts";
 import { printable } from "../../shared/runtime/printable.ts";
 import { ApiError } from "./errors.ts";
+import { errorCode } from "../../shared/runtime/error-message.ts";
 
 /** Max size of a body, both as sent and unpacked. */
 export const BODY_BYTES_MAX = 5 * 1024 * 1024;
@@ -79,7 +80,7 @@ async function unpack(encoding: string | undefined, body: Buffer): Promise<Buffe
         // The bound applies while it unpacks, since a small body can unpack to gigabytes.
         return await promisify(gunzip)(body, { maxOutputLength: BODY_BYTES_MAX });
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
+        if (errorCode(error) === "ERR_BUFFER_TOO_LARGE") {
           throw new ApiError("REQUEST.TOO_LARGE", `The body unpacks to more than ${BODY_BYTES_MAX} bytes.`);
         }
         throw new ApiError("REQUEST.INVALID_BODY", "The body is not gzip, as its content-encoding says.");

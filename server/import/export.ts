@@ -1,10 +1,11 @@
 import type { Snapshot, Study, StudySource } from "../../shared/api/study.ts";
 import type { Selectable } from "kysely";
 import type { StudyColumns, OptionalStudyColumns, Tables } from "../database/schema.ts";
-import { inPublishedOrder, parseStored, timestampOf, toStudy } from "../records/studies/study-content.ts";
+import { inPublishedOrder, timestampOf, toStudy } from "../records/studies/study-content.ts";
 import type { Entity, PatientLine, StockMovementLine, StudyLine } from "./lines.ts";
 import { toEvent } from "../records/calendar/calendar.ts";
 import { toPatient } from "../records/patients/patients.ts";
+import { parseStored } from "../database/schema.ts";
 import { type Query, query, type Session } from "../database/query.ts";
 import { checked } from "../records/studies/study-checksum.ts";
 import { toSoap } from "../records/soap/soap.ts";
@@ -82,8 +83,8 @@ function customerLines({ fp, time_zone, name, phone, email, language }: Selectab
  */
 function studyLine(row: StudyColumns & OptionalStudyColumns & { patient_fp: string }): StudyLine {
   const { flagged_species, ...study } = inPublishedOrder(toStudy(row));
-  const source = parseStored(row.source) as StudySource | null;
-  const snapshot = parseStored(row.snapshot) as Snapshot | null;
+  const source: StudySource | null = parseStored(row.source);
+  const snapshot: Snapshot | null = parseStored(row.snapshot);
   return {
     type: "study",
     ...study,

@@ -215,7 +215,7 @@ export class Network {
     } catch (error) {
       const port = "port" in this.#setting ? this.#setting.port : 0;
       const fault = listenRefusal(error, { port });
-      // Once, and not each minute.
+      // Each fault is logged once, and not each minute.
       if (fault.code !== this.#fault?.code) logger.error({ reason: errorMessage(error) }, "the port cannot be opened");
       this.#fault = fault;
     }

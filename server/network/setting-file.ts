@@ -4,6 +4,7 @@ import type { NetworkSetting } from "../dashboard/types/settings/network.ts";
 import { writePrivateFile } from "../../shared/files/private-folder.ts";
 import { type Authority, makeAuthority } from "./authority.ts";
 import type { OwnNames } from "./local-names.ts";
+import { errorCode } from "../../shared/runtime/error-message.ts";
 
 // Stores the network setting and the authority in the data folder, in files that only the server's user may read. A file is replaced
 // by a complete one.
@@ -42,7 +43,7 @@ function readJson(file: string): unknown {
   try {
     text = fs.readFileSync(file, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    if (errorCode(error) === "ENOENT") return null;
     throw error;
   }
   try {

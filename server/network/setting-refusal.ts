@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import type { NetworkRefusal, NetworkSetting } from "../dashboard/types/settings/network.ts";
 import { isAddressRange } from "../../shared/network/network-address.ts";
 import { certificateRefusal } from "./own-certificate.ts";
+import { errorCode, errorMessage } from "../../shared/runtime/error-message.ts";
 
 /** @returns why a setting cannot be used, before a port is opened; null if it may be. `mainPort` is open already. */
 export function settingRefusal(setting: NetworkSetting, mainPort: number, now: number): NetworkRefusal | null {
@@ -21,8 +22,7 @@ export function listenRefusal(
   error: unknown,
   { host = "", port }: { host?: string | undefined; port: number },
 ): NetworkRefusal {
-  const { code = "", message } = error as NodeJS.ErrnoException;
-  switch (code) {
+  switch (errorCode(error)) {
     case "EADDRINUSE":
       return { code: "port in use", got: String(port) };
     case "EACCES":
@@ -31,6 +31,6 @@ export function listenRefusal(
     case "EADDRNOTAVAIL":
       return { code: "no such address", got: host };
     default:
-      return { code: "not saved", got: message };
+      return { code: "not saved", got: errorMessage(error) };
   }
 }

@@ -1,4 +1,5 @@
 import { type OidcCode, OidcFault } from "./faults.ts";
+import { errorCode } from "../../shared/runtime/error-message.ts";
 
 // The library's errors as codes. Its errors hold parts of tokens and responses, so that only their names go on.
 
@@ -10,7 +11,7 @@ export function faultOf(error: unknown, otherwise: OidcCode = "OIDC.NOT_VERIFIED
   const own = causes(error).find((each) => each instanceof OidcFault);
   if (own !== undefined) return own;
   if (!(error instanceof Error)) return new OidcFault(otherwise, "UNKNOWN");
-  const code = "code" in error && typeof error.code === "string" ? error.code : error.name;
+  const code = errorCode(error) || error.name;
   const word = "error" in error && typeof error.error === "string" && WORD.test(error.error) ? error.error : code;
   switch (code) {
     case "OAUTH_TIMEOUT":

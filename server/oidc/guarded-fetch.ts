@@ -2,6 +2,7 @@ import { sendRequest } from "../../shared/network/client.ts";
 import { addressesOf, before } from "../operations/webhooks/addresses.ts";
 import { readReceiverUrl } from "../operations/webhooks/receiver.ts";
 import { OidcFault } from "./faults.ts";
+import { errorCode } from "../../shared/runtime/error-message.ts";
 
 // The requests to the provider. They obey the rule for outgoing addresses: https to a public address. The operator named the issuer,
 // so that its own host may be in the local network; other hosts that its metadata name may not.
@@ -54,6 +55,5 @@ function isForm(body: unknown): body is URLSearchParams | string {
 }
 
 function nameOf(error: unknown): string {
-  if (!(error instanceof Error)) return "UNKNOWN";
-  return "code" in error && typeof error.code === "string" ? error.code : error.name;
+  return errorCode(error) || (error instanceof Error ? error.name : "UNKNOWN");
 }

@@ -117,7 +117,7 @@ export class OidcProvider {
   /** Finds the provider, once for all who wait. A failure is tried again at the next sign-in. */
   async #provider(): Promise<Found> {
     const kept = await this.#found?.catch(() => null);
-    // By the process's own clock, which is not set back.
+    // The process's own clock is not set back.
     if (kept !== undefined && kept !== null && performance.now() - kept.at < FOUND_MS) return kept;
     const found = this.#discover();
     this.#found = found;

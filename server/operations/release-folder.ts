@@ -5,6 +5,7 @@ import { archiveName, readArchiveName, type Release } from "../../shared/api/upg
 import { storageAdvice } from "../../shared/platform/care/storage-advice.ts";
 import { syncFolder } from "../../shared/files/private-folder.ts";
 import { SIGNATURE_BYTES_MAX, verifyFile } from "../../shared/platform/upgrade/minisign.ts";
+import { errorCode } from "../../shared/runtime/error-message.ts";
 
 // The folder with the releases of the agent, which agents fetch from this server: archives, each with its signature. A file is
 // complete or absent.
@@ -144,7 +145,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    if (errorCode(error) === "ENOENT") return [];
     throw error;
   }
 }

@@ -74,8 +74,8 @@ export function todayText(): string {
 }
 
 /** Prints how long ago an instant is, such as `3 min. ago`. */
-export function ago(instant: string, now = Date.now()): string {
-  const seconds = Math.round((Date.parse(instant) - now) / 1000);
+export function ago(instant: string): string {
+  const seconds = Math.round((Date.parse(instant) - Date.now()) / 1000);
   const steps: [Intl.RelativeTimeFormatUnit, number][] = [
     ["day", 86_400],
     ["hour", 3600],

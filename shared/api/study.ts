@@ -267,7 +267,7 @@ export const RowSnapshot = ClosedObject({
   interval_id: Nullable(Type.String()),
   /** Reason why the range or the flag is null, or a remark about the breed. */
   reason: Nullable(Reason),
-  /** As printed. */
+  /** The text as printed. */
   text: Type.String(),
   device_range: Nullable(Type.String()),
   /** Species of the device's range. */

@@ -81,7 +81,7 @@ export const LatestRelease = Type.Object({
       /** `agent`, `server`, or `both` for a list of what both carry. */
       program: Type.String({ maxLength: RELEASE_WORD_CHARS_MAX }),
       platform: Type.String({ maxLength: RELEASE_WORD_CHARS_MAX }),
-      /** In bytes. */
+      /** The size in bytes. */
       size: Type.Integer({ minimum: 1 }),
       sha256: Type.String({ pattern: SHA256_PATTERN }),
       /** Where people download it. A mirror has it next to its own `latest.json`. */

@@ -25,7 +25,7 @@ export interface Measurement {
   readonly comparator: Comparator | null;
   /** Whether the value is the rank of a urine pad. */
   readonly ordinal: boolean;
-  /** As printed. */
+  /** The text as printed. */
   readonly text: string;
   /** The unit in the catalogue's spelling, or as sent if it is unknown. Null if the device sent none. */
   readonly unit: string | null;

@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { errorCode } from "../runtime/error-message.ts";
 
 // A program keeps using its open files after their names are removed. After `rm spool.db` every commit would succeed, and
 // the data would vanish with the process.
@@ -30,7 +31,7 @@ function inodeAt(path: string, platform: NodeJS.Platform): string {
     const { dev, ino } = statSync(path, { bigint: true });
     return ino === 0n || platform === "win32" ? "unknown" : `${dev} ${ino}`;
   } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     return code === "ENOENT" || code === "ENOTDIR" ? "absent" : "unknown";
   }
 }

@@ -100,7 +100,7 @@ export function folderRisk(folder: string): FolderRisk | null {
   });
 }
 
-/** On Windows this is the share of a mapped drive. */
+/** Returns the path behind links; on Windows the share of a mapped drive. */
 function realPath(folder: string): string {
   try {
     return fs.realpathSync.native(folder);

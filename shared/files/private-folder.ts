@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import { errorMessage } from "../runtime/error-message.ts";
+import { errorCode, errorMessage } from "../runtime/error-message.ts";
 import { asOwner } from "./folder-owner.ts";
 
 // Data folders hold results, owners' names and secrets, so only the program's user may read them. On Windows the folder
@@ -73,7 +73,7 @@ function requireRights(file: string): void {
     try {
       fs.accessSync(part, fs.constants.R_OK | fs.constants.W_OK);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "EACCES") throw error;
+      if (errorCode(error) === "EACCES") throw error;
     }
   }
 }
@@ -116,7 +116,7 @@ export function syncFolder(folder: string): void {
     }
   } catch (error) {
     // A folder may be writable but not readable, and some file systems cannot sync folders. The program starts there too.
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     if (code !== "EACCES" && code !== "EINVAL") throw error;
   }
 }

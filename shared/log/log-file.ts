@@ -2,6 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { makePrivateFolder } from "../files/private-folder.ts";
 import { rightsAdvice } from "../files/rights-advice.ts";
+import { errorCode } from "../runtime/error-message.ts";
 
 // A log file in addition to stdout, which starts again at a size. Writes are synchronous, so that the last lines before a crash
 // are in it.
@@ -88,7 +89,7 @@ export class LogFile {
     this.#giveUp();
     if (!isFirst) return;
     const { file } = this.#options;
-    const { code = "unknown" } = error as NodeJS.ErrnoException;
+    const code = errorCode(error) || "unknown";
     const reason = rightsAdvice(error, file);
     const details = reason === null ? { file, code } : { file, code, reason };
     this.#notify("the log file cannot be written: make room on its disk, or correct its path", details);

@@ -18,11 +18,11 @@ export interface LongLog {
   readonly remedy: string;
 }
 
-/** @returns the log of a database that has become longer than `most` bytes; null for a shorter one */
-export function longLog(database: string, most = LOG_BYTES_MAX): LongLog | null {
+/** @returns the log of a database that has become longer than LOG_BYTES_MAX; null for a shorter one */
+export function longLog(database: string): LongLog | null {
   const log = `${database}-wal`;
   const bytes = fs.statSync(log, { throwIfNoEntry: false })?.size ?? 0;
-  if (bytes <= most) return null;
+  if (bytes <= LOG_BYTES_MAX) return null;
   const fault = `${log} has ${Math.round(bytes / 1e6)} MB and grows, because a program reads the database without an end`;
   const holders = holdersOfFile(log, "this program itself").join(", ") || "another program";
   const remedy = `end its reader, one of the programs that have it open: ${holders}`;

@@ -53,7 +53,7 @@ const KEEP_MS = 5_000;
 
 let network: Network = { proxies: environmentProxies(process.env), ca: null };
 let trust: { readonly secureContext?: tls.SecureContext } = {};
-/** By scheme and proxy. */
+/** One agent for each scheme and proxy. */
 const agents = new Map<string, http.Agent>();
 
 /** Sets how later requests leave. Requests under way keep theirs. */

@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 
-/** Without letters and digits that look alike. */
+/** Letters and digits that do not look alike. */
 const LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789";
 
 /** Makes a random text that a person types, in groups of four: `7KQM-X2HD-9FVT`. A character has 4.9 bits. */

@@ -14,7 +14,7 @@ export type FaultCode = "MISSING" | "UNEXPECTED" | "INVALID" | "CUT";
 
 export interface Fault {
   readonly code: FaultCode;
-  /** From the root of the value to the part with the fault. */
+  /** The path from the root of the value to the part with the fault. */
   readonly steps: readonly string[];
   /** The part as the sentence names it, such as `results/0/value`. */
   readonly place: string;

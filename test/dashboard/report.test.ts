@@ -5,6 +5,7 @@ import { DateTime } from "luxon";
 import { describe, expect, test, vi } from "vitest";
 import { analytes } from "../../shared/clinical/analytes/analytes.ts";
 import { ageText } from "../../server/dashboard/report/age.ts";
+import { controlChart } from "../../server/dashboard/report/control-chart.ts";
 import { attachment, reportFileName } from "../../server/dashboard/report/file-name.ts";
 import { renderPdf } from "../../server/dashboard/report/pdf.ts";
 import { studyReport } from "../../server/dashboard/report/study-report.ts";
@@ -201,4 +202,11 @@ test.each([
   ["INST QC: OK    CHEM QC: OK", "INST QC: OK    CHEM QC: OK"],
 ])("the comment %s is shown as %s", (comment, shown) => {
   expect(commentText(comment, "tr")).toBe(shown);
+});
+
+test("the chart of a month of controls has a date below each week", () => {
+  const [from, to] = [Date.parse("2026-10-31T21:00Z"), Date.parse("2026-11-30T21:00Z")];
+  const chart = controlChart([], { mean: 5, sd: 0.1 }, { from, to, zone: "Europe/Istanbul", language: "tr" });
+  const texts = JSON.stringify(chart).matchAll(/"text":"(\d+ [^"]+)"/g);
+  expect(Array.from(texts, ([, text]) => text)).toEqual(["1 Kas", "8 Kas", "15 Kas", "22 Kas", "29 Kas"]);
 });

@@ -7,6 +7,7 @@ import { CommandError } from "../../../shared/platform/cli/program.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Config } from "../../config/values/schema.ts";
 import type { MessageState } from "../../spool/queries/messages/message-outcome.ts";
+import { errorCode } from "../../../shared/runtime/error-message.ts";
 
 // Options that several commands of the agent have.
 
@@ -39,7 +40,7 @@ export function readConfigFile({ config: file }: ConfigOption): ReturnType<typeo
   try {
     return loadConfig(file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    if (errorCode(error) !== "ENOENT") throw error;
     const expected = "expected the agent's configuration here or by --config";
     throw new CommandError(`${path.resolve(file)}: no such file, ${expected}`, EXIT_CONFIG);
   }

@@ -1,4 +1,4 @@
-import { errorMessage } from "../../../shared/runtime/error-message.ts";
+import { errorCode, errorMessage } from "../../../shared/runtime/error-message.ts";
 import { rightsAdvice } from "../../../shared/files/rights-advice.ts";
 
 /** Kinds of problems that need a remedy of their own: YAML that cannot be read, and a key that is not there yet. */
@@ -13,7 +13,7 @@ export function contentProblem(file: string, read: (file: string) => unknown): s
     read(file);
     return null;
   } catch (error) {
-    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+    const isMissing = errorCode(error) === "ENOENT";
     const why = isMissing ? "does not exist" : `cannot be used: ${rightsAdvice(error, file) ?? errorMessage(error)}`;
     return `names ${file}, which ${why}`;
   }

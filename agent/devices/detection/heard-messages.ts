@@ -7,7 +7,7 @@ export interface HeardMessage {
   readonly bytes: Uint8Array;
   /** One character a byte, with the standard's delimiters. */
   readonly text: string;
-  /** As `text`, with the delimiters as sent. */
+  /** The text with the delimiters as sent. */
   readonly asSent: string;
 }
 

@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import { errorMessage } from "../../../shared/runtime/error-message.ts";
+import { errorCode, errorMessage } from "../../../shared/runtime/error-message.ts";
 import { printProfile } from "../table/document.ts";
 import type { AnyProfileForm } from "../table/file.ts";
 import { readProfileText } from "../table/load.ts";
@@ -29,7 +29,7 @@ export interface OwnProfile {
 /** The reason for which a revision cannot be used. */
 export interface OwnFault {
   readonly code: "PROFILE.MISSING" | "PROFILE.CHANGED" | "PROFILE.FAULTY";
-  /** With the name of the file and the line where it has one. */
+  /** Each names the file, and the line if it has one. */
   readonly problems: readonly string[];
 }
 
@@ -164,7 +164,7 @@ function entriesOf(folder: string): string[] {
   try {
     return fs.readdirSync(folder);
   } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return [];
+    if (["ENOENT", "ENOTDIR"].includes(errorCode(error))) return [];
     throw error;
   }
 }

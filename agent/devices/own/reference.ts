@@ -5,7 +5,7 @@ export const OWN_PREFIX = "own/";
 const REFERENCE = /^own\/([a-z0-9][a-z0-9-]{0,62})@([1-9]\d{0,6})$/;
 
 export interface Reference {
-  /** Without the prefix: `acme-x1`. */
+  /** The name without the prefix: `acme-x1`. */
   readonly name: string;
   readonly revision: number;
 }

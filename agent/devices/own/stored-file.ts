@@ -3,6 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { asOwner } from "../../../shared/files/folder-owner.ts";
 import { makePrivateFolder, syncFolder } from "../../../shared/files/private-folder.ts";
+import { errorCode } from "../../../shared/runtime/error-message.ts";
 
 // The file of one revision. Its first line has the hash of the rest, so that a revision that somebody edited is noticed.
 
@@ -24,7 +25,7 @@ export function writeOnce(file: string, text: string): boolean {
       fs.linkSync(part, path.join(here, path.basename(file)));
       return true;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+      if (errorCode(error) === "EEXIST") return false;
       throw error;
     } finally {
       fs.rmSync(part, { force: true });
@@ -46,7 +47,7 @@ export function readStored(file: string): StoredText | null {
   try {
     content = fs.readFileSync(file, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    if (errorCode(error) === "ENOENT") return null;
     throw error;
   }
   const [mark = "", stated] = MARK.exec(content) ?? [];

@@ -97,7 +97,7 @@ function foreignPart(document: Document.Parsed): { readonly at: number; readonly
     const { node, depth } = next;
     if (isPair(node)) {
       if (!isScalar(node.key)) return { at: 0, words: "a key is no text" };
-      // As written: 0413 is another code than 413.
+      // A code stays as written: 0413 is another one than 413.
       if (typeof node.key.value !== "string") node.key.value = node.key.source ?? String(node.key.value);
       open.push({ node: node.key, depth }, { node: node.value, depth });
     } else if (isAlias(node)) {

@@ -181,7 +181,7 @@ function speciesCode(body: string, { speciesAt, speciesDigits }: Layout): string
 interface ReadColumn {
   readonly name: string;
   readonly unit: string;
-  /** As sent. */
+  /** The digits as sent. */
   readonly digits: string;
   /** NaN if the device has none. */
   readonly value: number;

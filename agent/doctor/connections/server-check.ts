@@ -164,7 +164,7 @@ function serverFault(error: unknown, url: string, keyFile: string): Finding {
   return stranger(url, `it answered ${status}`);
 }
 
-/** Without a proxy the way to the server finds this before. */
+/** Only a proxy gets here: without one, the way to the server finds this before. */
 function signedAnew(url: string): Finding {
   const by = currentProxy(new URL(url))?.name ?? "another machine";
   const sentence = `this machine does not know who signed the certificate that comes through the proxy ${by}: many sign anew`;

@@ -5,7 +5,7 @@ import tls from "node:tls";
 import type { Finding } from "../../page/types/doctor.ts";
 import { currentProxy, trusted } from "../../../shared/network/client.ts";
 import { isNoTls } from "../../../shared/network/connection-fault.ts";
-import { errorMessage } from "../../../shared/runtime/error-message.ts";
+import { errorCode, errorMessage } from "../../../shared/runtime/error-message.ts";
 import { pinnedCertificate } from "../../push/pinned-server.ts";
 import { ok, problem, warning } from "../check/finding.ts";
 
@@ -57,11 +57,11 @@ async function nameFault(host: string): Promise<Finding | null> {
     await withinStep(dns.promises.lookup(host));
     return null;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     const isUnknown = code === "ENOTFOUND";
     return problem(
       isUnknown ? "server.unknown-name" : "server.no-names",
-      isUnknown ? `no machine has the name ${host}` : `the name ${host} cannot be looked up: ${code ?? "no answer"}`,
+      isUnknown ? `no machine has the name ${host}` : `the name ${host} cannot be looked up: ${code || "no answer"}`,
       isUnknown
         ? "compare server.url in agent.yaml with the address of the dashboard"
         : "look whether this machine is in the network and has a name server (DNS), or write an address in server.url",

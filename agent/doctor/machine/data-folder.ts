@@ -5,7 +5,7 @@ import { folderRisk, riskWords } from "../../../shared/files/folder-place.ts";
 import { rightsFault } from "../../../shared/files/rights-advice.ts";
 import { type Config, DICOM } from "../../config/values/schema.ts";
 import { requireFreeSpace } from "../../imaging/free-space.ts";
-import { errorMessage } from "../../../shared/runtime/error-message.ts";
+import { errorCode, errorMessage } from "../../../shared/runtime/error-message.ts";
 import { configCheck } from "../check/check.ts";
 import type { Finding } from "../../page/types/doctor.ts";
 import { ok, problem, skipped, warning } from "../check/finding.ts";
@@ -48,12 +48,12 @@ function folderFault(folder: string): Finding | null {
     fs.rmSync(file);
     return null;
   } catch (error) {
-    return writeFault(parent, error as NodeJS.ErrnoException);
+    return writeFault(parent, error);
   }
 }
 
-function writeFault(folder: string, error: NodeJS.ErrnoException): Finding {
-  const { code, message } = error;
+function writeFault(folder: string, error: unknown): Finding {
+  const code = errorCode(error);
   const rights = rightsFault(error, folder);
   if (rights !== null) {
     return problem(code === "EROFS" ? "folder.read-only" : "folder.no-permission", rights.fault, rights.remedy);
@@ -62,7 +62,11 @@ function writeFault(folder: string, error: NodeJS.ErrnoException): Finding {
     case "ENOSPC":
       return problem("folder.full", `the disk of ${folder} is full`, "delete or move files of other programs");
     default:
-      return problem("folder.fault", `${folder} cannot be written: ${message}`, "name another folder in agent.yaml");
+      return problem(
+        "folder.fault",
+        `${folder} cannot be written: ${errorMessage(error)}`,
+        "name another folder in agent.yaml",
+      );
   }
 }
 

@@ -1,5 +1,5 @@
 import fs from "node:fs";
-import { errorMessage } from "../../../shared/runtime/error-message.ts";
+import { errorCode, errorMessage } from "../../../shared/runtime/error-message.ts";
 import type { Destination } from "../../config/values/destination.ts";
 import { hex } from "../../protocols/dicom/bytes.ts";
 import { COMMAND, STATUS } from "../../protocols/dicom/dimse.ts";
@@ -146,7 +146,7 @@ export class ForwardQueue {
 /** Returns whether a retry cannot succeed. A missing file does not come back. */
 function isPermanent(error: unknown): boolean {
   if (error instanceof SendError) return error.kind === "permanent";
-  return (error as NodeJS.ErrnoException).code === "ENOENT";
+  return errorCode(error) === "ENOENT";
 }
 
 /** Proposes a context per SOP class and transfer syntax, because nothing is transcoded. */

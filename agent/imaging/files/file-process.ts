@@ -32,7 +32,7 @@ function goFirst(): void {
   try {
     fs.writeFileSync("/proc/self/oom_score_adj", "1000");
   } catch {
-    // Not Linux, or not allowed.
+    // The machine is not Linux, or the process may not do this.
   }
 }
 

@@ -1,22 +1,16 @@
 import type { FileProfileForm } from "../../devices/table/file.ts";
 import type { MakerNode } from "../../page/types/maker.ts";
-import { type Role, rolesAt } from "../../page/types/maker-roles.ts";
+import { rolesAt } from "../../page/types/maker-roles.ts";
 import type { Patch } from "../draft.ts";
+import type { Click } from "../roles.ts";
 import { fillerPattern, resultPattern, samplePattern } from "./line-patterns.ts";
 import { HEADER_LINES, headerOfCells } from "./open-file.ts";
 
 // The patch of a click on a file: a column, a named group or a path of XML gets a meaning.
 
-export interface FileClick {
-  readonly role: Role;
-  readonly place: string;
-  readonly record: MakerNode;
-  /** The text of the node. */
-  readonly text?: string | undefined;
+export interface FileClick extends Click {
   /** Format of the time, which a person chose of those that fit. */
   readonly format?: string | undefined;
-  readonly words?: string | undefined;
-  readonly species?: string | undefined;
 }
 
 /** @returns null if a profile of files cannot say so */

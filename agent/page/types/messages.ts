@@ -80,7 +80,7 @@ interface LocalReport {
 interface LocalReportRow {
   readonly code: string;
   readonly device_code: string | null;
-  /** As printed. */
+  /** The text as printed. */
   readonly text: string;
   readonly unit: string | null;
   readonly device_range: string | null;
@@ -111,7 +111,7 @@ export interface LocalResult extends Result {
   /** The catalogue's names; null for a device's own code. */
   readonly name: string | null;
   readonly name_tr: string | null;
-  /** As printed. */
+  /** The text as printed. */
   readonly text: string;
   /** The bounds of `reference_range`. */
   readonly low: number | null;

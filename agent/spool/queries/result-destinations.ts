@@ -7,7 +7,7 @@ import type { DestinationState } from "../../states/destination-state.ts";
 export interface DeliveryOutcome {
   readonly delivery: number;
   readonly attempt: number;
-  /** Of the bytes. */
+  /** The digest of the bytes. */
   readonly sha256: string;
   readonly at: number;
   readonly outcome: "acknowledged" | "refused" | "failed";

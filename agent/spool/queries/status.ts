@@ -58,7 +58,7 @@ export interface DeviceStatus {
     readonly runs: number;
     readonly since: string;
     readonly last_at: string;
-    /** In hexadecimal, at most 64 bytes. */
+    /** At most 64 bytes, as hexadecimal digits. */
     readonly sample: string;
     /** Name of their protocol; null for an unknown one. */
     readonly protocol: string | null;

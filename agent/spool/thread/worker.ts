@@ -4,7 +4,7 @@ import { copyToOwnSchema, isRolledBack } from "../../../shared/platform/care/old
 import { finishRestore } from "../../../shared/platform/care/restore-steps.ts";
 import { storageAdvice } from "../../../shared/platform/care/storage-advice.ts";
 import { describeDamage } from "../../../shared/files/damaged-file.ts";
-import { errorMessage } from "../../../shared/runtime/error-message.ts";
+import { errorCode, errorMessage } from "../../../shared/runtime/error-message.ts";
 import { watchFiles } from "../../../shared/files/file-watch.ts";
 import { lockFolder } from "../../../shared/files/folder-lock.ts";
 import { isStorageFault, openDatabase } from "./database.ts";
@@ -25,7 +25,7 @@ function withReserve<Result>(reserve: Reserve, step: () => Result): Result {
   try {
     return step();
   } catch (error) {
-    const isFull = isStorageFault(error) || (error as NodeJS.ErrnoException).code === "ENOSPC";
+    const isFull = isStorageFault(error) || errorCode(error) === "ENOSPC";
     if (!isFull || !reserve.giveUp()) throw error;
     return step();
   }

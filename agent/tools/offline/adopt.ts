@@ -31,9 +31,9 @@ type PinnedConfig = Pick<Config, "data" | "matchPatientsByName"> & {
 export interface Difference {
   /** The messages that were read again. */
   readonly messages: number;
-  /** Those whose outcome or rows change. */
+  /** The messages whose outcome or rows change. */
   readonly changed: readonly ReassessedMessage[];
-  /** Those that would become another study. They stay as they were filed. */
+  /** The messages that would become another study. They stay as they were filed. */
   readonly split: readonly ReassessedMessage[];
   readonly rows: RowChanges;
 }

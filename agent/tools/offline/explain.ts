@@ -98,7 +98,7 @@ async function explainStudy(
 }
 
 function timeLine(events: readonly TimedLine[]): Explanation["events"] {
-  return events.toSorted((a, b) => a.at - b.at).map(({ at, line }) => ({ at: iso(at), text: line }));
+  return events.toSorted((a, b) => a.at - b.at).map(({ at, line }) => ({ at: new Date(at).toISOString(), text: line }));
 }
 
 interface TimedLine {
@@ -280,8 +280,4 @@ function shown(bytes: Uint8Array): string {
 
 function text(db: Database.Database, sql: string): string | undefined {
   return db.prepare(sql).pluck().get() as string | undefined;
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

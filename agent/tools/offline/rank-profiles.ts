@@ -43,7 +43,7 @@ const MESSAGES_MAX = 10;
 
 /** Returns the profiles of a suggestion, the best first: as suggested where no message can be cut from the bytes. */
 export function rankSuggested({ line, profiles }: Suggestion, bytes: Uint8Array): readonly Ranked[] {
-  // On a line with seven data bits the eighth is the parity.
+  // The eighth bit is the parity on a line with seven data bits.
   const text = line?.dataBits === 7 ? bytes.map((byte) => byte & 0x7f) : bytes;
   const general = profiles.find(isGeneral);
   const ranked = general === undefined ? [] : rankProfiles(text, general);

@@ -82,7 +82,9 @@ class Files {
 
   /** Returns the newest files with one of the extensions: a folder may have many others. */
   newest(extensions: readonly string[]): FoundFile[] {
-    const own = this.#names.filter((name) => extensions.includes(extensionOf(name))).slice(0, FILES_MAX);
+    const own = this.#names
+      .filter((name) => extensions.includes(path.extname(name).slice(1).toLowerCase()))
+      .slice(0, FILES_MAX);
     return own.flatMap((name) => {
       const bytes = this.#bytes(name);
       return bytes === null ? [] : [{ name, bytes }];
@@ -104,10 +106,6 @@ function readIfPossible(file: string): Buffer | null {
   } catch {
     return null;
   }
-}
-
-function extensionOf(name: string): string {
-  return path.extname(name).slice(1).toLowerCase();
 }
 
 async function readingBy(profile: ResultFiles, files: readonly FoundFile[]): Promise<FolderReading> {

@@ -85,7 +85,8 @@ export class WholeStudies {
     if (whole === null || held === null) return own;
     // A filed study stays with its patient, even if another one has the identifier by now.
     const isFiled = !held.isUnmatched && !held.isRejected && held.body.patient_fp !== null;
-    if (isFiled && held.body.patient_fp !== whole.body.patient_fp) return { ...own, ...unchanged(held) };
+    if (isFiled && held.body.patient_fp !== whole.body.patient_fp)
+      return { ...own, body: held.body, snapshot: held.snapshot };
     // The rows of a message that retention removed are in no message any more, whatever the profile.
     const isShort = this.#isShort.get(key) === 1;
     const lost = this.#mayLoseRows && !isShort ? lostRows(held, whole) : [];
@@ -114,10 +115,6 @@ export class WholeStudies {
 function joined(earlier: StudyDraft, later: StudyDraft): StudyDraft {
   const { body, snapshot } = revise(earlier, later) ?? earlier;
   return { ...later, body, snapshot, withdrawn: [...(earlier.withdrawn ?? []), ...(later.withdrawn ?? [])] };
-}
-
-function unchanged({ body, snapshot }: HeldStudy): StudyBody {
-  return { body, snapshot };
 }
 
 /**

@@ -27,14 +27,12 @@ export function shipProfile(root: string, { form, captures }: ReadProfileFile): 
   const listed = fs.readFileSync(index, "utf8");
   const written = [
     writeNew(file, text),
-    ...[...captures].map(([name, bytes]) => writeNew(path.join(root, "fixtures", id, caseOf(name)), bytes)),
+    ...[...captures].map(([name, bytes]) =>
+      writeNew(path.join(root, "fixtures", id, name.replace(/^captures\//, "case-")), bytes),
+    ),
   ];
   fs.writeFileSync(index, listed.replace(LAST_SPECIAL, `  file("${id}"),\n${LAST_SPECIAL}`));
   return [...written, index];
-}
-
-function caseOf(capture: string): string {
-  return capture.replace(/^captures\//, "case-");
 }
 
 function writeNew(file: string, content: string | Uint8Array): string {

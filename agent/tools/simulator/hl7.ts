@@ -32,7 +32,7 @@ export async function playHl7Device(
   if (messages.length === 0) return { accepted: false, ...played, reason: "the recording has no HL7 message" };
   for (const bytes of messages) {
     const parsed = parse(bytes);
-    if (parsed !== null && isReply(parsed)) continue; // a reply in the recording
+    if (parsed !== null && parsed.segments.some(({ name }) => name === "MSA")) continue; // a reply in the recording
     let reason = await station.send(bytes);
     for (let tries = 1; reason !== null && line.isOpen && tries < TRIES_MAX; tries++) {
       played.resent += 1;
@@ -59,10 +59,6 @@ function messagesIn(fixture: Uint8Array): Uint8Array[] {
 function parse(message: Uint8Array): Hl7Message | null {
   const parsed = parseMessage(message);
   return "problem" in parsed ? null : parsed;
-}
-
-function isReply({ segments }: Hl7Message): boolean {
-  return segments.some(({ name }) => name === "MSA");
 }
 
 /** Encodes ACK^Q03 for a DSR^Q03. */

@@ -81,7 +81,7 @@ export async function simulateReceiver(
   };
 }
 
-/** With a PDF a message has some MB. */
+/** A message with a PDF has some MB. */
 const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
 
 function isStored(behaviour: Behaviour): boolean {

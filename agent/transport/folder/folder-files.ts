@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import fs from "node:fs/promises";
 import path from "node:path";
 import { isWanted, type Sighting } from "./ready-files.ts";
+import { errorCode } from "../../../shared/runtime/error-message.ts";
 
 // The files of a watched folder on the disk. Only regular files of the folder itself count: a link may lead anywhere.
 
@@ -36,7 +37,7 @@ export async function readSeen(folder: string, { name, bytes, modifiedMs }: Sigh
     // Windows has no such flag, and lstat has seen no link.
     file = await fs.open(path.join(folder, name), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
   } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     if (code === "ENOENT" || code === "ELOOP") return { is: "changed" };
     if (BUSY.has(code)) return { is: "busy", code };
     throw error;
@@ -50,7 +51,7 @@ export async function readSeen(folder: string, { name, bytes, modifiedMs }: Sigh
     const content = await file.readFile();
     return content.length === bytes && (await isAsSeen()) ? { is: "read", bytes: content } : { is: "changed" };
   } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     if (BUSY.has(code)) return { is: "busy", code };
     throw error;
   } finally {

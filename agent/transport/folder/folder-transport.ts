@@ -4,13 +4,14 @@ import { folderFault, type LineState } from "../../states/line-state.ts";
 import type { Transport, Wire, WireHandler } from "../transport.ts";
 import { lookAt, moveToDone, readSeen } from "./folder-files.ts";
 import { compareLooks, type Sighting, type Standings } from "./ready-files.ts";
+import { errorCode } from "../../../shared/runtime/error-message.ts";
 
 // Watches a folder into which another program exports files. A complete file is a wire of its own: its bytes go to the link as from a
 // device, and the reply of the link means that they are durable. Only then the file moves.
 
 export interface WatchedFolder {
   readonly path: string;
-  /** In lower case, without a dot. */
+  /** The ends of file names, in lower case and without a dot. */
   readonly extensions: readonly string[];
   /** Files stay where they are, such as on a disk that the agent may only read. */
   readonly leave: boolean;
@@ -151,7 +152,7 @@ class FolderWatch {
       await moveToDone(this.#folder.path, seen);
       this.#toMove.delete(seen.name);
     } catch (error) {
-      this.#noteBusy(seen, "moved", (error as NodeJS.ErrnoException).code ?? "");
+      this.#noteBusy(seen, "moved", errorCode(error));
     }
   }
 

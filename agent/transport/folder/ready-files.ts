@@ -4,7 +4,7 @@
 export interface Sighting {
   readonly name: string;
   readonly bytes: number;
-  /** By the clock of the machine that has the disk. */
+  /** A time of the machine that has the disk, in ms since 1970. */
   readonly modifiedMs: number;
 }
 

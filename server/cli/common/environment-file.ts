@@ -1,4 +1,5 @@
 import fs from "node:fs";
+import { errorCode } from "../../../shared/runtime/error-message.ts";
 
 // The variables of a service as systemd reads them (systemd.exec, EnvironmentFile). No shell reads the file.
 
@@ -7,7 +8,7 @@ export function readVariable(file: string, name: string): string | undefined {
   try {
     return variableOf(fs.readFileSync(file, "utf8"), name);
   } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     if (code === "ENOENT" || code === "EACCES") return undefined;
     throw error;
   }

@@ -58,7 +58,7 @@ export async function importTableFile(
 const SEPARATOR_NAMES = { ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar" } as const;
 const ORDER_NAMES = { dmy: "day.month.year", mdy: "month/day/year" } as const;
 
-/** By what a line of each kind is known without a number. */
+/** The facts that identify a line of each kind without a number. */
 const KINDS = {
   animals: { subject: "an animal", name: "its owner, name and species" },
   owners: { subject: "an owner", name: "its name and address" },

@@ -60,6 +60,6 @@ export function explainLines(
       text: `${method} ${route} ${status ?? ""} by ${user ?? key ?? address}`,
     })),
   ];
-  const inTime = events.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+  const inTime = events.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
   return [...inTime.map(({ at, text }) => `${at}  ${text}`), ...flagLines(study, snapshot, ranges)];
 }

@@ -28,7 +28,7 @@ interface NewUserSession {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly user: Pick<StoredUser, "id" | "public_id" | "name" | "password" | "totp_secret">;
-  /** By default the dashboard. */
+  /** The default is the dashboard. */
   readonly realm?: Realm;
   /** Set if a provider signed the user in. */
   readonly oidc?: NewSession["oidc"];

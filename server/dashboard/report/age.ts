@@ -6,17 +6,15 @@ export function ageText(born: string, at: string, { language, zone }: ReportQuer
   const [birth, day] = [DateTime.fromISO(born, { zone }), DateTime.fromISO(at, { zone }).startOf("day")];
   const parts = day.diff(birth, ["years", "months", "days"]);
   if (!parts.isValid || day < birth) return "";
+  if (parts.years > 0 || parts.months >= 3) {
+    const years = parts.years === 0 ? [] : [count(parts.years, "year", "yıl", language)];
+    const months = parts.months === 0 ? [] : [count(parts.months, "month", "ay", language)];
+    return [...years, ...months].join(" ");
+  }
   const days = Math.floor(day.diff(birth, "days").days);
-  const counts =
-    parts.years > 0 || parts.months >= 3
-      ? [count(parts.years, "year", "yıl", language), count(parts.months, "month", "ay", language)]
-      : days >= 14
-        ? [count(Math.floor(days / 7), "week", "hafta", language)]
-        : [`${days} ${language === "tr" ? "gün" : days === 1 ? "day" : "days"}`];
-  return counts.filter((text) => text !== "").join(" ");
+  return days < 14 ? count(days, "day", "gün", language) : count(Math.floor(days / 7), "week", "hafta", language);
 }
 
 function count(number: number, english: string, turkish: string, language: ReportQuery["language"]): string {
-  if (number === 0) return "";
   return language === "tr" ? `${number} ${turkish}` : `${number} ${english}${number === 1 ? "" : "s"}`;
 }

@@ -1,3 +1,5 @@
+import { DateTime } from "luxon";
+import type { Language } from "../../../shared/api/language.ts";
 import type { ShownPoint, Target } from "../types/quality.ts";
 import type { PdfNode, PdfShape } from "./pdf.ts";
 import { COLOURS } from "./report-marks.ts";
@@ -18,12 +20,20 @@ const LABELS = [
   ["−3 s", 1],
 ] as const;
 
-/** Draws the values of a series between two times, ms since 1970. What is neither judged nor left out is not drawn. */
-export function controlChart(
-  points: readonly ShownPoint[],
-  target: Pick<Target, "mean" | "sd">,
-  { from, to }: { from: number; to: number },
-): PdfNode {
+/** The width of those names. */
+const LABELS_WIDTH = 28;
+
+/** The days of a chart, from the start of the first one, ms since 1970. */
+interface Days {
+  readonly from: number;
+  readonly to: number;
+  readonly zone: string;
+  readonly language: Language;
+}
+
+/** Draws the values of a series on some days. What is neither judged nor left out is not drawn. */
+export function controlChart(points: readonly ShownPoint[], target: Pick<Target, "mean" | "sd">, days: Days): PdfNode {
+  const { from, to } = days;
   const x = (at: string) => ((Date.parse(at) - from) / (to - from)) * WIDTH;
   const judged = points.flatMap(({ at, z, verdict }) => (z === null ? [] : [{ x: x(at), y: y(z), verdict }]));
   // A value that a person left out keeps its place, though it has no z.
@@ -47,13 +57,27 @@ export function controlChart(
     ...judged.map(mark),
     ...left.map(ring),
   ];
-  return {
+  const labels = LABELS.map(([text, above]): PdfNode => ({ text, style: "quiet", margin: [0, above, 0, 0] }));
+  const chart = {
     columns: [
-      { stack: LABELS.map(([text, above]) => ({ text, style: "quiet", margin: [0, above, 0, 0] })), width: 28 },
-      { canvas, width: "auto" },
+      { stack: labels, width: LABELS_WIDTH },
+      { canvas, width: "auto" as const },
     ],
-    margin: [0, 4, 0, 4],
   };
+  return { stack: [chart, dates(days)], margin: [0, 4, 0, 4] };
+}
+
+/** The dates below the chart, one a week, each below the start of its day. */
+function dates({ from, to, zone, language }: Days): PdfNode {
+  const shown: PdfNode[] = [];
+  let day = DateTime.fromMillis(from, { zone, locale: language });
+  while (day.toMillis() < to) {
+    const next = day.plus({ weeks: 1 });
+    const width = ((Math.min(next.toMillis(), to) - day.toMillis()) / (to - from)) * WIDTH;
+    shown.push({ text: day.toFormat("d LLL"), style: "quiet", noWrap: true, width });
+    day = next;
+  }
+  return { columns: [{ text: "", width: LABELS_WIDTH }, ...shown] };
 }
 
 /** The line at a distance from the target in SDs. */

@@ -18,7 +18,7 @@ export interface ControlMonth {
   readonly clinicName: string;
   readonly deviceId: string;
   readonly deviceName: string;
-  /** Such as 2026-11. */
+  /** The month such as 2026-11. */
   readonly month: string;
   /** Milliseconds since 1970. */
   readonly from: number;

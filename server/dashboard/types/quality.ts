@@ -71,7 +71,7 @@ export interface ShownPoint {
   /** Names it in `quality/values/{id}/exclusion`. */
   id: string;
   at: string;
-  /** As printed. */
+  /** The text as printed. */
   text: string;
   value: number | null;
   z: number | null;
@@ -262,7 +262,7 @@ export interface ExplanationBody {
 }
 
 export interface TypedEvent {
-  /** As for a typed control. */
+  /** See the entry_id of a typed control. */
   entry_id: string;
   device_id: string;
   at: string;

@@ -3,6 +3,7 @@ import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { asOwner } from "../../../shared/files/folder-owner.ts";
 import { makePrivateFolder, syncFolder } from "../../../shared/files/private-folder.ts";
+import { errorCode } from "../../../shared/runtime/error-message.ts";
 
 const PEPPER_BYTES = 32;
 
@@ -38,7 +39,7 @@ function makePepper(folder: string): void {
   try {
     linkSync(draft, path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if (errorCode(error) !== "EEXIST") throw error;
   } finally {
     rmSync(draft);
   }
@@ -48,7 +49,7 @@ function readIfThere(path: string): Buffer | undefined {
   try {
     return readFileSync(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }

@@ -11,8 +11,8 @@ import {
 const NAMES_MAX = 100_000;
 
 /** Rate-limit counters in the memory of a single server. */
-export function memoryCounters(namesMax = NAMES_MAX): SharedCounters {
-  return { keys: new MemoryCounters(namesMax), addresses: new MemoryCounters(namesMax) };
+export function memoryCounters(): SharedCounters {
+  return { keys: new MemoryCounters(NAMES_MAX), addresses: new MemoryCounters(NAMES_MAX) };
 }
 
 interface MutableCount {

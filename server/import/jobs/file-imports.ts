@@ -9,7 +9,7 @@ import type {
   LineFault,
 } from "../../dashboard/types/file-import.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
-import type { FileImportColumns, Tables } from "../../database/schema.ts";
+import { type FileImportColumns, parseStored, type Tables } from "../../database/schema.ts";
 import type { Store } from "../../database/store.ts";
 
 // The last file of each clinic: what was decided about it, how far it is, and what became of its lines. A server that starts again
@@ -169,7 +169,7 @@ export async function refusalsOf(
   after: number,
 ): Promise<{ position: number; line: number; faults: LineFault[] }[]> {
   const rows = await session.all(refusals, { id, after });
-  return rows.map((row) => ({ ...row, faults: JSON.parse(row.faults) as LineFault[] }));
+  return rows.map((row) => ({ ...row, faults: parseStored(row.faults) }));
 }
 
 /** Takes an import that no server works on. @returns undefined if there is none */
@@ -185,20 +185,16 @@ function jsonOf(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value);
 }
 
-function parsed(text: string | null): unknown {
-  return text === null ? null : JSON.parse(text);
-}
-
 function toImport(row: FileImportColumns & { id: number; by: string | null }): FileImport {
   return {
     ...{ id: row.id, publicId: row.public_id, clinicId: row.clinic_id, fileName: row.file_name },
     ...{ userId: row.user_id, keyId: row.api_key_id },
     ...{ by: row.by ?? "", phase: row.phase, done: row.done, leaseUntil: row.lease_until },
     ...{ startedAt: row.started_at, finishedAt: row.finished_at },
-    choices: JSON.parse(row.choices) as FileChoices,
-    reading: parsed(row.reading) as FileReading | null,
-    fault: parsed(row.fault) as FileFault | null,
-    result: parsed(row.result) as FileResult | null,
+    choices: parseStored(row.choices),
+    reading: parseStored(row.reading),
+    fault: parseStored(row.fault),
+    result: parseStored(row.result),
     batch: row.batch_id === null || row.batch_fp === null ? null : { id: row.batch_id, fp: row.batch_fp },
   };
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { FileFault, FileQuestion, FileReading } from "../../dashboard/types/file-import.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import { type FileImportColumns, parseStored } from "../../database/schema.ts";
 import type { Store } from "../../database/store.ts";
 import { openFile } from "../table/read-thread.ts";
 import { beginPhase, insertImport, keepReading } from "./file-imports.ts";
@@ -55,12 +56,8 @@ export async function takeFolderFile(store: Store, file: FolderFile): Promise<Ta
   return (await store.transaction(keep)) ? outcomeOf(reading, fault) : { is: "known" };
 }
 
-function answerOf({ reading, fault }: { reading: string | null; fault: string | null }): TakenFile {
-  return outcomeOf(parsed(reading) as FileReading | null, parsed(fault) as FileFault | null);
-}
-
-function parsed(text: string | null): unknown {
-  return text === null ? null : JSON.parse(text);
+function answerOf({ reading, fault }: Pick<FileImportColumns, "reading" | "fault">): TakenFile {
+  return outcomeOf(parseStored(reading), parseStored(fault));
 }
 
 function outcomeOf(reading: FileReading | null, fault: FileFault | null): TakenFile {

@@ -40,7 +40,7 @@ export interface ChannelHealth {
 
 export interface AlertBook extends AlertState {
   readonly messages: readonly AlertMessage[];
-  /** By the channel's id. */
+  /** The health of each channel by its id. */
   readonly health: Readonly<Record<string, ChannelHealth>>;
 }
 

@@ -1,3 +1,4 @@
+import { wallTime } from "../../dashboard/types/wall-time.ts";
 import type { AlertKind } from "./kinds.ts";
 
 /** Hours in which no messages are sent. Times are those of clocks on the wall, such as `22:00`; `until` may be of the next day. */
@@ -14,16 +15,6 @@ export const WALL_TIME = "^([01]\\d|2[0-3]):[0-5]\\d$";
 export function isQuiet(hours: QuietHours | null, kind: AlertKind, now: number, timeZone: string): boolean {
   if (hours === null || (hours.exemptCritical && kind === "critical-unseen")) return false;
   const { from, until } = hours;
-  const time = clock(timeZone).format(now);
+  const { time } = wallTime(now, timeZone);
   return from <= until ? from <= time && time < until : from <= time || time < until;
-}
-
-const clocks = new Map<string, Intl.DateTimeFormat>();
-
-function clock(timeZone: string): Intl.DateTimeFormat {
-  const known = clocks.get(timeZone);
-  if (known !== undefined) return known;
-  const made = new Intl.DateTimeFormat("en-GB", { timeZone, hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-  clocks.set(timeZone, made);
-  return made;
 }

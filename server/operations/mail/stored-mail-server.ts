@@ -1,5 +1,6 @@
 import type { MailSetting } from "../../dashboard/types/settings/mail-server.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import { parseStored } from "../../database/schema.ts";
 import { seal, unseal } from "../../records/audit/sealed-text.ts";
 
 // The mail server that the dashboard set: one row for all servers of a database. The password is sealed with the pepper.
@@ -15,7 +16,7 @@ const PURPOSE = "password of the mail server";
 /** @returns null before the first setting */
 export async function readMailServer(session: Session): Promise<StoredMailServer | null> {
   const row = await session.first(stored, { id: ROW });
-  return row === undefined ? null : { setting: JSON.parse(row.setting) as MailSetting, sealedPassword: row.password };
+  return row === undefined ? null : { setting: parseStored(row.setting), sealedPassword: row.password };
 }
 
 /** @throws Error if it was sealed with another pepper */

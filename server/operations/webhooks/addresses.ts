@@ -4,6 +4,7 @@ import { currentProxy } from "../../../shared/network/client.ts";
 import { webhookReason, webhookText } from "../../dashboard/types/webhook-reasons.ts";
 import { LookUps } from "./look-up.ts";
 import { type Checked, checkAddresses, hostOf } from "./receiver.ts";
+import { errorCode } from "../../../shared/runtime/error-message.ts";
 
 // The addresses to which a request may go.
 
@@ -29,7 +30,7 @@ export async function addressesOf(
   try {
     return checkAddresses(url, await lookup(host), allowPrivate);
   } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     if (proxy === null || !["ENOTFOUND", "EAI_AGAIN"].includes(code)) throw error;
     if (allowPrivate && url.protocol === "https:") return null;
     const why = webhookReason("HOOK.PROXY_LOOK_UP", proxy.name);

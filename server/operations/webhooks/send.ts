@@ -9,7 +9,7 @@ import { currentProxy, sendRequest } from "../../../shared/network/client.ts";
 import { currentTrace, traceparentOf } from "../../../shared/network/trace.ts";
 import { ProxyError } from "../../../shared/network/proxy.ts";
 import { isNoWay } from "../../../shared/network/connection-fault.ts";
-import { errorMessage } from "../../../shared/runtime/error-message.ts";
+import { errorCode, errorMessage } from "../../../shared/runtime/error-message.ts";
 import { addressesOf, before, lookUp } from "./addresses.ts";
 import { readReceiverUrl } from "./receiver.ts";
 import { signedHeaders, type WebhookMessage } from "./sign.ts";
@@ -103,7 +103,7 @@ const FAULTS: Readonly<Record<string, WebhookCode>> = {
 };
 
 function faultOf(error: unknown, url: URL): WebhookReason {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const code = errorCode(error);
   const words = errorMessage(error);
   if (error instanceof ProxyError)
     return webhookReason("HOOK.PROXY", `${words[0]?.toUpperCase()}${words.slice(1)}`, proxyName(url));

@@ -2,7 +2,7 @@ import { newFp } from "../../../shared/api/fp.ts";
 import type { Heartbeat } from "../../../shared/api/study.ts";
 import type { UpgradeReport } from "../../../shared/api/upgrade.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
-import type { AgentColumns } from "../../database/schema.ts";
+import { type AgentColumns, parseStored } from "../../database/schema.ts";
 
 // The agents of clinic PCs. An agent is registered when it pairs, or by its first heartbeat with a key that a person made.
 
@@ -52,7 +52,7 @@ export async function listAgents(session: Session, clinicFp?: string): Promise<A
   return rows
     .filter(({ clinic_fp }) => clinicFp === undefined || clinic_fp === clinicFp)
     .map(({ paired_at, received_at, revoked_at, body, ...agent }) => {
-      const { version, upgrade }: Heartbeat = body === null ? {} : (JSON.parse(body) as Heartbeat);
+      const { version, upgrade }: Heartbeat = body === null ? {} : parseStored(body);
       return {
         ...agent,
         paired_at: timestampOf(paired_at),

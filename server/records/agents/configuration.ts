@@ -1,6 +1,7 @@
 import type { Heartbeat } from "../../../shared/api/study.ts";
 import type { SavedDevices } from "./agent-configuration.ts";
 import { query, type Session } from "../../database/query.ts";
+import { parseStored } from "../../database/schema.ts";
 
 // The devices that admins write for agents: one text with a version for each agent.
 
@@ -22,7 +23,7 @@ export async function findConfigured(session: Session, fp: string, clinicId: num
   if (row === undefined) return undefined;
   const { id, version, devices, body } = row;
   const saved = version === null || devices === null ? undefined : { version, devices };
-  return { id, saved, heartbeat: body === null ? {} : (JSON.parse(body) as Heartbeat) };
+  return { id, saved, heartbeat: body === null ? {} : parseStored(body) };
 }
 
 interface NewDevices extends SavedDevices {

@@ -1,4 +1,4 @@
-import type { Heartbeat, StudySource } from "../../../shared/api/study.ts";
+import type { Heartbeat } from "../../../shared/api/study.ts";
 import type { AgentShown, CallerShown, DeviceShown } from "../../dashboard/types/devices/devices.ts";
 import { agentState, deviceState, type StudyDays, studyDays, workingHours } from "./device-state.ts";
 import { Moment } from "../../operations/alerts/moment.ts";
@@ -6,6 +6,7 @@ import type { HeardAgent } from "./attention.ts";
 import { lastUpgrade } from "./rollout.ts";
 import { editableDevices } from "./agent-configuration.ts";
 import { query, type Session } from "../../database/query.ts";
+import { type Json, parseStored } from "../../database/schema.ts";
 
 // The agents of a clinic by their keys, with the devices of their last heartbeats.
 
@@ -27,7 +28,7 @@ interface AgentRow {
   expires_at: number | null;
   revoked_at: number | null;
   received_at: number | null;
-  body: string | null;
+  body: Json<Heartbeat> | null;
   paired_at: number | null;
   fp: string | null;
   version: number | null;
@@ -59,7 +60,7 @@ export async function readHeardAgents(
   // The next day has other hours.
   if (hours.length > 0) moment.reached(days.until);
   const agents = rows.map((row) => {
-    const heard: Heartbeat = row.body === null ? {} : (JSON.parse(row.body) as Heartbeat);
+    const heard: Heartbeat = row.body === null ? {} : parseStored(row.body);
     const agent = agentState(row.received_at, now);
     const shown = (heard.devices ?? []).map((device) => {
       const studies = studiesOf.get(device.id) ?? { name: null, times: [] };
@@ -159,7 +160,7 @@ async function studiesByDevice(
   if (later?.acquired_at != null) moment.reached(later.acquired_at);
   for (const { acquired_at, device_name, source } of rows) {
     if (source === null) continue;
-    const { device_id } = JSON.parse(source) as StudySource;
+    const { device_id } = parseStored(source);
     const known = studies.get(device_id);
     if (known === undefined) studies.set(device_id, { name: device_name, times: [acquired_at] });
     else known.times.push(acquired_at);

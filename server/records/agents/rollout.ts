@@ -34,7 +34,7 @@ export interface Rollout {
   readonly startedAt: number;
   /** Time at which a user stopped it. */
   readonly stoppedAt: number | null;
-  /** In their order. */
+  /** The PCs in the order of their turns. */
   readonly pcs: readonly RolloutPc[];
 }
 
@@ -61,7 +61,7 @@ export function stepRollout(rollout: Rollout, heard: HeardVersion, now: number):
   const after = settled === pc ? rollout : replace(rollout, settled);
   if (currentPc(after) !== settled || settled.state !== "waiting") return after;
   if (isAtLeast(heard.version, rollout.version)) return replace(after, { ...settled, state: "done", at: now });
-  return replace(after, { ...settled, state: "offered", at: now, before: textOf(heard.upgrade) });
+  return replace(after, { ...settled, state: "offered", at: now, before: JSON.stringify(heard.upgrade) });
 }
 
 /** @returns the version that the agent should install now; undefined for none */
@@ -109,7 +109,7 @@ function replace(rollout: Rollout, changed: RolloutPc): Rollout {
 /** Notes how the upgrade of a PC ended, also after a stop: the agent may have started before. */
 function settle(pc: RolloutPc, { version, upgrade }: HeardVersion, target: string, now: number): RolloutPc {
   if (pc.before === null) return pc;
-  const isNews = upgrade?.to === target && textOf(upgrade) !== pc.before;
+  const isNews = upgrade?.to === target && JSON.stringify(upgrade) !== pc.before;
   if (isNews && upgrade.state === "rolled back" && !isAtLeast(version, target)) {
     return pc.state === "rolled back" ? pc : { ...pc, state: "rolled back", at: now, reason: upgrade.reason };
   }
@@ -117,10 +117,6 @@ function settle(pc: RolloutPc, { version, upgrade }: HeardVersion, target: strin
   if (isNews && upgrade.state !== "done") return pc.before === OTHER ? pc : { ...pc, before: OTHER };
   if (pc.state === "done" || pc.state === "rolled back" || !isAtLeast(version, target)) return pc;
   return { ...pc, state: "done", at: now };
-}
-
-function textOf(report: UpgradeReport | null): string {
-  return JSON.stringify(report);
 }
 
 function isAtLeast(version: string | null, target: string): boolean {
@@ -178,7 +174,7 @@ export function showRollout(rollout: Rollout, by: string, agents: readonly Agent
 function turnOf({ state, before }: RolloutPc, version: string, agent: AgentShown | undefined): RolloutPcState {
   if (agent === undefined || agent.is_revoked || agent.is !== "running") return "silent";
   if (state !== "offered") return "waiting";
-  if (agent.upgrade?.to !== version || textOf(agent.upgrade) === before) return "asked";
+  if (agent.upgrade?.to !== version || JSON.stringify(agent.upgrade) === before) return "asked";
   const { state: told } = agent.upgrade;
   return told === "trying" || told === "refused" ? told : "preparing";
 }

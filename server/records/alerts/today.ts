@@ -1,8 +1,6 @@
 import type { AlertKind } from "../../operations/alerts/kinds.ts";
 import { type Kysely, sql } from "kysely";
-import type { Reason } from "../../../shared/api/reason.ts";
 import type { OpenAlert } from "../../operations/alerts/step.ts";
-import type { PatientHint } from "../../../shared/api/study.ts";
 import { shownResult } from "../../../shared/clinical/units/shown-result.ts";
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import {
@@ -29,13 +27,13 @@ import { readQuality } from "../controls/overview.ts";
 import { readAlertBook } from "./alerts.ts";
 import { openFirstSteps } from "./first-steps.ts";
 import { type FlaggedStudy, type RangesOf, rangesOfStudies, storedResults } from "../studies/stored-results.ts";
-import { outsideOf } from "../results/study-rows.ts";
 import { connectionNews } from "../patients/connection-answers.ts";
 import { Moment } from "../../operations/alerts/moment.ts";
 import { readHeardAgents } from "../agents/devices.ts";
-import type { Tables } from "../../database/schema.ts";
-import { parseStored, timestampOf } from "../studies/study-content.ts";
+import { parseStored, type StudyColumns, type Tables } from "../../database/schema.ts";
+import { timestampOf } from "../studies/study-content.ts";
 import { heardReason } from "../../dashboard/types/devices/heard-reason.ts";
+import { outsideOf } from "../results/study-rows.ts";
 
 // The work that needs a person of a clinic today, and its newest results.
 
@@ -78,7 +76,7 @@ export async function readToday(
   const devices = await devicesInUse(session, quality, { clinicId, ofAgents: devicesOf(agents), now });
   return {
     first_steps: isAdmin ? await openFirstSteps(session, clinicId) : [],
-    unmatched: { count: waiting?.count ?? 0, oldest_at: timestampOrNull(waiting?.oldest ?? null) },
+    unmatched: { count: waiting?.count ?? 0, oldest_at: waiting?.oldest == null ? null : timestampOf(waiting.oldest) },
     unknown_codes: await countUnknownCodes(session, clinicId),
     critical: criticalRows.map((row) => toCritical(row, reader)),
     unseen: unseen.studies,
@@ -142,7 +140,7 @@ async function unseenConflicts(session: Session, clinicId: number, units: UnitCh
     const [study] = await session.all(visibleByFp, { clinicId, fp });
     found.push({
       fp,
-      reason: JSON.parse(reason) as Reason,
+      reason: parseStored(reason),
       at: timestampOf(at),
       study:
         study === undefined ? null : toNewResult(study, { units, rangesOf: await rangesOfStudies(session, [study]) }),
@@ -171,11 +169,11 @@ interface StudyRow extends FlaggedStudy {
   fp: string;
   revision: number;
   device_name: string;
-  modality: string;
+  modality: StudyColumns["modality"];
   acquired_at: number;
   received_at: number;
-  results: string;
-  patient_hint: string | null;
+  results: StudyColumns["results"];
+  patient_hint: StudyColumns["patient_hint"];
   patient_fp: string | null;
   patient_name: string | null;
   species: string | null;
@@ -185,7 +183,7 @@ function toNewResult(row: StudyRow, { units, rangesOf }: Reader): NewResult {
   const results = storedResults(row, rangesOf);
   const sent = results.map(({ result }) => result);
   const { fp, revision, device_name, modality, patient_fp, patient_name, species } = row;
-  const hint = parseStored(row.patient_hint) as PatientHint | null;
+  const hint = parseStored(row.patient_hint);
   return {
     fp,
     revision,
@@ -199,10 +197,6 @@ function toNewResult(row: StudyRow, { units, rangesOf }: Reader): NewResult {
     ...(sent.some(({ abnormal }) => abnormal === true) ? { abnormal: true as const } : {}),
     ...outsideOf(results, units, OUTSIDE_MAX),
   };
-}
-
-function timestampOrNull(milliseconds: number | null): string | null {
-  return milliseconds === null ? null : timestampOf(milliseconds);
 }
 
 export const unmatched = query((db, p: { clinicId: number }) =>

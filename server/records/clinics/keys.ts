@@ -1,5 +1,6 @@
 import type { KeyEntry, KeyHolder } from "../../dashboard/types/settings/keys.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import { parseStored } from "../../database/schema.ts";
 import { forgetFileTimes } from "../../database/stamps.ts";
 import type { Versions } from "../../database/cache-versions.ts";
 
@@ -56,7 +57,7 @@ export async function findKey(session: Session, digest: string): Promise<FoundKe
   if (row === undefined) return undefined;
   const { version, lists_version, suspended_at, studies_max, ...key } = row;
   return {
-    key: { ...key, permissions: JSON.parse(key.permissions) as string[] },
+    key: { ...key, permissions: parseStored(key.permissions) },
     versions: { answers: version, lists: lists_version },
     isClinicSuspended: suspended_at !== null,
     studiesMax: studies_max,
@@ -66,7 +67,7 @@ export async function findKey(session: Session, digest: string): Promise<FoundKe
 /** Finds a key by public id, revoked and expired keys included. */
 export async function findKeyById(session: Session, publicId: string): Promise<ApiKey | undefined> {
   const row = await session.first(byPublicId, { publicId });
-  return row && { ...row, permissions: JSON.parse(row.permissions) as string[] };
+  return row && { ...row, permissions: parseStored(row.permissions) };
 }
 
 /** Counts the keys of a clinic that are neither revoked nor expired. */
@@ -134,7 +135,7 @@ export async function listKeys(session: Session, clinicId: number): Promise<KeyD
     id: row.public_id,
     name: row.name,
     type: row.type,
-    permissions: JSON.parse(row.permissions) as string[],
+    permissions: parseStored(row.permissions),
     key: `${row.prefix}...${row.last_four}`,
     created_at: new Date(row.created_at).toISOString(),
     expires_at: timestampOf(row.expires_at),

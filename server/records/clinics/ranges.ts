@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import type { ClinicRange, ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
+import type { ClinicRanges, ClinicRange } from "../../../shared/clinical/clinic-ranges.ts";
 import type { AcceptedLimit } from "../../../shared/clinical/critical-limits.ts";
 import { query, type Session } from "../../database/query.ts";
+import { type Json, parseStored } from "../../database/schema.ts";
 
 // Reference intervals of the clinics and the critical limits that they accepted. Each import and each decision stays as a version,
 // because snapshots of studies name their version.
@@ -66,13 +67,18 @@ function limitsOf(limits: readonly AcceptedLimit[] | undefined): Pick<ClinicRang
   return limits === undefined ? {} : { limits: [...limits] };
 }
 
-function toRanges(row: { version: string; low_quality: number; content: string; limits: string | null }): ClinicRanges {
+function toRanges(row: {
+  version: string;
+  low_quality: number;
+  content: Json<ClinicRange[]>;
+  limits: Json<AcceptedLimit[]> | null;
+}): ClinicRanges {
   const { version, low_quality, content, limits } = row;
-  const accepted = limits === null ? undefined : (JSON.parse(limits) as AcceptedLimit[]);
+  const accepted = limits === null ? undefined : parseStored(limits);
   return {
     version,
     low_quality: low_quality === 1,
-    rows: JSON.parse(content) as ClinicRange[],
+    rows: parseStored(content),
     ...limitsOf(accepted),
   };
 }

@@ -1,5 +1,5 @@
 import type { Patient } from "../../../shared/api/patient.ts";
-import type { Result, RowSnapshot, Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
+import type { Result, RowSnapshot, Study } from "../../../shared/api/study.ts";
 import type { Analyte } from "../../../shared/clinical/analytes/analytes.ts";
 import { convert } from "../../../shared/clinical/analytes/units.ts";
 import {
@@ -11,13 +11,14 @@ import {
 } from "../../../shared/clinical/compare/compare.ts";
 import { boundsOf } from "../../../shared/clinical/analytes/value.ts";
 import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
-import { isFailure, type StudyQuality } from "../../../shared/clinical/control/study-quality.ts";
+import { isFailure } from "../../../shared/clinical/control/study-quality.ts";
 import { substanceOf } from "../../../shared/clinical/compare/not-comparable.ts";
 import { analyteOf, shownIn } from "../../../shared/clinical/units/shown-result.ts";
 import type { ShownValue } from "../../../shared/clinical/units/shown-value.ts";
 import { signalmentAt } from "../../../shared/clinical/signalment.ts";
 import { type RangesOf, rowFor } from "../studies/stored-results.ts";
-import { parseStored, toStudy } from "../studies/study-content.ts";
+import { toStudy } from "../studies/study-content.ts";
+import { type OptionalStudyColumns, parseStored, type StudyColumns } from "../../database/schema.ts";
 
 // The stored results of one animal as they compare with each other.
 
@@ -52,9 +53,9 @@ export interface PlacedStudy {
 
 export type StoredResults = Parameters<typeof toStudy>[0] & {
   clinic_id: number | null;
-  source: string | null;
-  snapshot: string | null;
-  quality: string | null;
+  source: StudyColumns["source"];
+  snapshot: StudyColumns["snapshot"];
+  quality: OptionalStudyColumns["quality"];
 };
 
 /** Returns the unit in which a reader sees an analyte; null for the unit that was sent. */
@@ -73,8 +74,8 @@ export function placedStudy(stored: StoredResults, { animal, unitOf, rangesOf }:
   const id = deviceIdOf(stored);
   // Ids of devices are unique within a clinic.
   const device = { name: study.device_name, id: id === null ? null : `${stored.clinic_id} ${id}` };
-  const rows = (parseStored(stored.snapshot) as Snapshot | null)?.rows ?? [];
-  const quality = parseStored(stored.quality) as StudyQuality | null;
+  const rows = parseStored(stored.snapshot)?.rows ?? [];
+  const quality = parseStored(stored.quality);
   const failed = new Set(quality?.marks.filter(isFailure).map(({ analyte }) => analyte));
   const { ageDays } = signalmentAt(animal, study.acquired_at);
   const results = study.results.map((result, index) => {
@@ -94,7 +95,7 @@ export function placedStudy(stored: StoredResults, { animal, unitOf, rangesOf }:
 
 /** The clinic's id of the device that pushed a study; null for an imported or an entered one. */
 export function deviceIdOf({ source }: Pick<StoredResults, "source">): string | null {
-  return (parseStored(source) as StudySource | null)?.device_id ?? null;
+  return parseStored(source)?.device_id ?? null;
 }
 
 function comparedOf({

@@ -57,7 +57,7 @@ export function describeResults(
   const devices: Instrument[] = [];
   const heads = stored.map((study, index) => ({
     fp: study.fp,
-    modality: study.modality as Modality,
+    modality: study.modality,
     device_name: study.device_name,
     device: numberOf(placed[index]?.device ?? { name: study.device_name, id: null }, devices),
     // Another clinic's id of its device is not told.

@@ -1,3 +1,4 @@
+import type { Modality } from "../../../shared/api/study.ts";
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import { chosenUnit } from "../../../shared/clinical/units/unit-systems.ts";
 import { sentValue } from "../../../shared/clinical/units/value-text.ts";
@@ -79,7 +80,7 @@ function resultBefore(before: PlacedResult, now: PlacedResult, later: number | n
 }
 
 const earlierStudies = checked(
-  query((db, p: { patientId: number; modality: string; at: number; limit: number }) =>
+  query((db, p: { patientId: number; modality: Modality; at: number; limit: number }) =>
     db
       .selectFrom("study")
       .innerJoin("patient", "patient.id", "study.patient_id")

@@ -144,15 +144,11 @@ function runsOf(values: readonly JudgedValue[], { series, timeZone, restarts }: 
     const level = levelOf(own);
     const placed = { point: { id: String(value.id), level, z }, series: own, target, at };
     const isOpen = (run: PlacedRun) => run.day === day && run.restarted === restarted && at - run.at <= RUN_MS;
-    const open = runs.slice(-20).find((run) => isOpen(run) && lacks(run, level));
+    const open = runs.slice(-20).find((run) => isOpen(run) && run.placed.every(({ point }) => point.level !== level));
     if (open === undefined) runs.push({ at, day, restarted, placed: [placed] });
     else open.placed.push(placed);
   }
   return runs;
-}
-
-function lacks({ placed }: PlacedRun, level: string): boolean {
-  return placed.every(({ point }) => point.level !== level);
 }
 
 /** Cuts the runs where a level gets a lot or a target that it did not have before. */

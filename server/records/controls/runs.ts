@@ -177,31 +177,24 @@ const analytesOfDevice = query((db, p: { clinicId: number; deviceId: string }) =
     .where("device_id", "=", p.deviceId),
 );
 
-const knownRun = query((db, p: RecordKey) =>
-  db
-    .selectFrom("control_run")
-    .select("fp")
-    .where("clinic_id", "=", p.clinicId)
-    .where((where) =>
-      where.or([
-        where("fp", "=", p.fp),
-        where.and([where("device_id", "=", p.deviceId), where("dedupe_key", "=", p.dedupeKey)]),
-      ]),
-    ),
-);
+/** Finds a stored record by its fp, or by the key of its device. */
+function knownIn(table: "control_run" | "device_event") {
+  return query((db, p: RecordKey) =>
+    db
+      .selectFrom(table)
+      .select("fp")
+      .where("clinic_id", "=", p.clinicId)
+      .where((where) =>
+        where.or([
+          where("fp", "=", p.fp),
+          where.and([where("device_id", "=", p.deviceId), where("dedupe_key", "=", p.dedupeKey)]),
+        ]),
+      ),
+  );
+}
 
-const knownEvent = query((db, p: RecordKey) =>
-  db
-    .selectFrom("device_event")
-    .select("fp")
-    .where("clinic_id", "=", p.clinicId)
-    .where((where) =>
-      where.or([
-        where("fp", "=", p.fp),
-        where.and([where("device_id", "=", p.deviceId), where("dedupe_key", "=", p.dedupeKey)]),
-      ]),
-    ),
-);
+const knownRun = knownIn("control_run");
+const knownEvent = knownIn("device_event");
 
 const insertRun = query(
   (db, p: ControlRunColumns) =>

@@ -141,7 +141,7 @@ interface FirstRuns {
   readonly runs: number;
   /** Time of the last one. */
   readonly at: number;
-  /** In the order of measurement. */
+  /** The values in the order of measurement. */
   readonly values: readonly { readonly id: number; readonly value: number }[];
 }
 

@@ -17,7 +17,7 @@ export interface Setting<Value> {
 export interface ControlSettings {
   /** Days between the controls of a device. */
   readonly schedules: ReadonlyMap<string, Setting<number>>;
-  /** By the codes of the analytes. */
+  /** The rules by the codes of their analytes. */
   readonly rules: ReadonlyMap<string, Setting<RuleChoice>>;
 }
 

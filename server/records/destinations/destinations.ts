@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import { newUlid } from "../../../shared/api/fp.ts";
 import {
-  DEFAULT_OPTIONS,
   type DestinationKind,
   type DestinationOptions,
+  DEFAULT_OPTIONS,
 } from "../../dashboard/types/settings/destinations.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
-import type { DestinationColumns } from "../../database/schema.ts";
+import { type DestinationColumns, parseStored } from "../../database/schema.ts";
 import { queueAt } from "./changes.ts";
 
 // The destinations of a clinic. Agents register their own ones; those of the server are written at the dashboard.
@@ -77,7 +77,7 @@ export async function findOfAgent(
 
 /** Reads stored options; what an older program did not store has its default. */
 export function optionsOf({ options }: Pick<DestinationColumns, "options">): DestinationOptions {
-  return { ...DEFAULT_OPTIONS, ...(JSON.parse(options) as Partial<DestinationOptions>) };
+  return { ...DEFAULT_OPTIONS, ...parseStored(options) };
 }
 
 /** The destinations of all clinics that the server reaches itself and that have something to send. */

@@ -23,7 +23,7 @@ import { settleParked } from "./parked.ts";
 /** An attempt to make now. */
 export interface DueAttempt {
   readonly deliveryId: number;
-  /** From 1. */
+  /** The first attempt is 1. */
   readonly number: number;
   readonly controlId: string;
   readonly fileName: string | null;
@@ -39,7 +39,7 @@ export interface Rendered {
   readonly payload: Buffer;
   readonly fileName: string | null;
   readonly revision: number | null;
-  /** As in the column. */
+  /** The text of the column. */
   readonly held: string;
   /** Whether the change takes another message after this one. */
   readonly continues: boolean;

@@ -1,6 +1,6 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
-import { parseStored } from "../studies/study-content.ts";
+import { type Json, parseStored } from "../../database/schema.ts";
 import { folded } from "../studies/study-search.ts";
 
 // The owner's name as devices and order lists sent it with studies: `patient_hint.owner`. Checksums and hashes of studies leave it out.
@@ -23,7 +23,7 @@ export async function eraseHints(session: Session, { clinicId, ownerId, name }: 
   for (let after: number | undefined = 0; after !== undefined; ) {
     const page: HintRow[] = await session.all(hintsOf, { clinicId, after });
     for (const { id, patient_hint, claimed_patient_fp: claimed } of page) {
-      const hint = parseStored(patient_hint) as PatientHint;
+      const hint = parseStored(patient_hint);
       const isOfAnimal = claimed !== null && known.has(folded(claimed));
       if (isOfAnimal || (name !== null && namesOwner(hint, name, known))) studies.add(id);
     }
@@ -55,7 +55,7 @@ function wordsOf(text: string): string[] {
 
 async function eraseInStudy(session: Session, id: number): Promise<number> {
   let erased = 0;
-  const hint = parseStored((await session.first(hintOf, { id }))?.patient_hint ?? null) as PatientHint | null;
+  const hint = parseStored((await session.first(hintOf, { id }))?.patient_hint ?? null);
   if (hint !== null && hint.owner !== null) {
     await session.all(setHint, { id, hint: JSON.stringify({ ...hint, owner: null }) });
     erased += 1;
@@ -76,8 +76,8 @@ async function eraseInStudy(session: Session, id: number): Promise<number> {
 }
 
 /** @returns the JSON of a study without the owner of its hint; null if it has none */
-function withoutOwner(body: string): string | null {
-  const study = JSON.parse(body) as { patient_hint?: Partial<PatientHint> | null };
+function withoutOwner(body: Json<{ patient_hint?: Partial<PatientHint> | null }>): string | null {
+  const study = parseStored(body);
   const hint = study.patient_hint ?? null;
   if (hint === null || (hint.owner ?? null) === null) return null;
   return JSON.stringify({ ...study, patient_hint: { ...hint, owner: null } });
@@ -85,7 +85,7 @@ function withoutOwner(body: string): string | null {
 
 interface HintRow {
   readonly id: number;
-  readonly patient_hint: string | null;
+  readonly patient_hint: Json<PatientHint>;
   readonly claimed_patient_fp: string | null;
 }
 
@@ -116,7 +116,8 @@ const hintsOf = query((db, p: { clinicId: number; after: number }) =>
     .where("patient_hint", "is not", null)
     .where("patient_hint", "not like", '%"owner":null%')
     .orderBy("id")
-    .limit(PAGE_ROWS),
+    .limit(PAGE_ROWS)
+    .$narrowType<{ patient_hint: Json<PatientHint> }>(),
 );
 
 const hintOf = query((db, p: { id: number }) => db.selectFrom("study").select("patient_hint").where("id", "=", p.id));

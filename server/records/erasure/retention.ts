@@ -1,8 +1,8 @@
-import { type RetentionPolicy, USUAL_RETENTION } from "../../dashboard/types/settings/clinic-settings.ts";
 import type { PatientHint } from "../../../shared/api/study.ts";
+import { type RetentionPolicy, USUAL_RETENTION } from "../../dashboard/types/settings/clinic-settings.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import { type Json, parseStored } from "../../database/schema.ts";
 import type { Store } from "../../database/store.ts";
-import { parseStored } from "../studies/study-content.ts";
 
 // How long a clinic keeps what has no end of its own, or a late one.
 
@@ -18,8 +18,8 @@ export async function storeRetention(session: Session, clinicId: number, policy:
   await session.all(upsert, { clinicId, retention: JSON.stringify(policy) });
 }
 
-function policyOf(text: string | null): RetentionPolicy {
-  return { ...USUAL_RETENTION, ...(parseStored(text) as Partial<RetentionPolicy> | null) };
+function policyOf(text: Json<Partial<RetentionPolicy>> | null): RetentionPolicy {
+  return { ...USUAL_RETENTION, ...parseStored(text) };
 }
 
 /** Removes what is older than the clinics chose. @returns the removed rows of each kind, of all clinics */
@@ -51,7 +51,7 @@ async function removeLinks(session: Session, ended: Ended): Promise<number> {
 async function removeHints(session: Session, ended: Ended): Promise<number> {
   const hints = await session.all(oldHints, ended);
   for (const { id, patient_hint: text } of hints) {
-    const hint = parseStored(text) as PatientHint;
+    const hint = parseStored(text);
     await session.all(setHint, { id, hint: JSON.stringify({ ...hint, owner: null }) });
   }
   return hints.length;
@@ -95,7 +95,8 @@ const oldHints = query((db, p: Ended) =>
     .where("received_at", "<", p.before)
     .where("patient_hint", "is not", null)
     .where("patient_hint", "not like", '%"owner":null%')
-    .limit(ROWS_AT_ONCE),
+    .limit(ROWS_AT_ONCE)
+    .$narrowType<{ patient_hint: Json<PatientHint> }>(),
 );
 
 const setHint = uncachedWrite((db, p: { id: number; hint: string }) =>

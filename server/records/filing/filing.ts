@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FilingCode } from "../../../shared/api/filing-code.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
 import { type Reason, reasonOf } from "../../../shared/api/reason.ts";
-import type { Outcome, PushedStudy, Result, Snapshot } from "../../../shared/api/study.ts";
+import type { Outcome, PushedStudy } from "../../../shared/api/study.ts";
 import { filingReasonText } from "../../../shared/clinical/filing-reasons.ts";
 import { measurementKey } from "../../../shared/clinical/measurement-key.ts";
 import { flagMismatchNote } from "./flagging.ts";
@@ -10,7 +10,7 @@ import { movedMatch } from "./moved-match.ts";
 import { decideFiling, type FilingInput, type FilingOutcome, type Unmatched } from "./study-filing.ts";
 import { DamagedRecord } from "../../database/damaged-records.ts";
 import { query, type Session } from "../../database/query.ts";
-import type { StudyColumns } from "../../database/schema.ts";
+import { parseStored, type StoredSource, type StudyColumns } from "../../database/schema.ts";
 import { findOrder, type OrderOfSample } from "../orders/orders.ts";
 import { findPatient, survivorOf } from "../patients/patients.ts";
 import { controlsOf, qualityColumn, type ControlsOf } from "../quality-marks/remark-studies.ts";
@@ -27,13 +27,7 @@ import {
   type StudyWrite,
   updateStudy,
 } from "../studies/studies.ts";
-import {
-  contentHash,
-  describeStudy,
-  parseStored,
-  storedMeasurementKey,
-  type StoredSource,
-} from "../studies/study-content.ts";
+import { contentHash, storedMeasurementKey, describeStudy } from "../studies/study-content.ts";
 import { recordCodes } from "../codes/unknown-codes.ts";
 
 // Files the studies that an agent pushed.
@@ -106,7 +100,7 @@ async function fileStudy(session: Session, push: Push): Promise<FilingOutcome> {
       if (stored) {
         const row = await studyRow(session, push, stored, place);
         await replaceStudy(session, stored, { ...row, revision: Math.max(pushed.revision, stored.revision + 1) }, now);
-        await recordCodes(session, clinicId, pushed, JSON.parse(stored.results) as Result[], now);
+        await recordCodes(session, clinicId, pushed, parseStored(stored.results), now);
       }
       break;
     case "assign":
@@ -222,13 +216,13 @@ function filingInput({ clinicId, pushed, left }: Push, records: Records): Filing
           fp: twin.fp,
           measurementKey: storedMeasurementKey(twin),
           isUnmatched: twin.patient_id === null,
-          unmatchedReason: parseStored(twin.unmatched_reason) as Reason | null,
+          unmatchedReason: parseStored(twin.unmatched_reason),
           isPlacedByUser: twin.placed_by_user === 1,
         }
       : null,
     unmatched:
       isLeftUnmatched && stored.unmatched_reason !== null
-        ? reasonOf("PATIENT.LEFT_OPEN", filingReasonText(JSON.parse(stored.unmatched_reason) as Reason))
+        ? reasonOf("PATIENT.LEFT_OPEN", filingReasonText(parseStored(stored.unmatched_reason)))
         : (withoutPatient(patientFp, patient) ?? moved),
   };
 }
@@ -308,7 +302,7 @@ async function reflagged(
   if (note === null) return {};
   const { results, snapshot } = await flagForPatient(session, row, patient);
   // Without a snapshot some analyte is unknown, and the rows describe intervals of another patient.
-  const flagged = snapshot === null ? { rows: [] } : (JSON.parse(snapshot) as Snapshot);
+  const flagged = snapshot === null ? { rows: [] } : parseStored(snapshot);
   const whole = pushed.snapshot && { ...pushed.snapshot, ...flagged, notes: [...pushed.snapshot.notes, note] };
   return { results, snapshot: whole === undefined ? snapshot : JSON.stringify(whole) };
 }

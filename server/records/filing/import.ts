@@ -4,15 +4,9 @@ import { findPatient } from "../patients/patients.ts";
 import { controlsOf, qualityColumn } from "../quality-marks/remark-studies.ts";
 import { flagForPatient } from "../studies/flags.ts";
 import type { Session } from "../../database/query.ts";
+import { parseStored } from "../../database/schema.ts";
 import { findStoredStudy, insertStudy, replaceStudy, type StudyWrite } from "../studies/studies.ts";
-import {
-  canonical,
-  contentHash,
-  describeStudy,
-  parseStored,
-  storedMeasurementKey,
-  toStudy,
-} from "../studies/study-content.ts";
+import { canonical, contentHash, storedMeasurementKey, toStudy, describeStudy } from "../studies/study-content.ts";
 
 export interface ImportedStudy extends Study {
   /** Absent in most files. The stored ones then stay. */
@@ -31,7 +25,8 @@ export async function importStudy(
   now: number,
 ): Promise<"new" | "changed" | "unchanged"> {
   const stored = await findStoredStudy(session, study.fp);
-  const kept = source === undefined ? (stored?.source ?? null) : JSON.stringify(source);
+  const storedSource = stored?.source ?? null;
+  const device = (source ?? parseStored(storedSource))?.device_id ?? null;
   const row: StudyWrite = {
     fp: study.fp,
     clinic_id: stored?.clinic_id ?? null,
@@ -41,8 +36,8 @@ export async function importStudy(
     ...describeStudy(study),
     revision: (stored?.revision ?? 0) + 1,
     dedupe_key: stored?.dedupe_key ?? null,
-    content_hash: contentHash(study, stored?.dedupe_key ?? null, deviceOf(kept)),
-    source: kept,
+    content_hash: contentHash(study, stored?.dedupe_key ?? null, device),
+    source: source === undefined ? storedSource : JSON.stringify(source),
     patient_hint: stored?.patient_hint ?? null,
     snapshot: snapshot === undefined ? null : JSON.stringify(snapshot),
     received_at: now,
@@ -80,8 +75,4 @@ export async function importStudy(
   const flagged = await flagForPatient(session, row, patient?.patient ?? null);
   await replaceStudy(session, stored, { ...row, ...place, ...flagged }, now);
   return "changed";
-}
-
-function deviceOf(source: string | null): string | null {
-  return source === null ? null : (JSON.parse(source) as StudySource).device_id;
 }

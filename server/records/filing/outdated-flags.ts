@@ -1,11 +1,11 @@
 import type { Patient } from "../../../shared/api/patient.ts";
-import type { Snapshot } from "../../../shared/api/study.ts";
 import { flagMismatchNote } from "./flagging.ts";
 import { announceStudy } from "../changes/clinic-studies.ts";
 import { query, type Session } from "../../database/query.ts";
+import { parseStored } from "../../database/schema.ts";
 import { flagForPatient, intervalAnimal } from "../studies/flags.ts";
 import { findIntactStudy } from "../studies/studies.ts";
-import { parseStored, timestampOf } from "../studies/study-content.ts";
+import { timestampOf } from "../studies/study-content.ts";
 
 // Flags are stored, so that a correction of the patient leaves them as they were. Each such study is marked with the species of its
 // flags until a person has it flagged again: the day's doctor saw the old ones.
@@ -26,7 +26,7 @@ export async function markOutdatedFlags(
   for (const fp of fps) {
     const study = await findIntactStudy(session, fp);
     if (study?.patient_id !== patientId) continue;
-    const snapshot = parseStored(study.snapshot) as Snapshot | null;
+    const snapshot = parseStored(study.snapshot);
     const animal = snapshot?.animal ?? null;
     if (snapshot === null || animal === null) continue;
     const flagged = { patient_fp: patient.fp, acquired_at: timestampOf(study.acquired_at), snapshot };

@@ -5,11 +5,11 @@ import { type FollowedStudy, UNSEEN_DAYS, UNSEEN_HOURS } from "../../dashboard/t
 import { CRITICAL_HOURS } from "../../dashboard/types/results/today.ts";
 import { leftOut } from "../../database/damaged-records.ts";
 import { query, type Session, shownSpecies } from "../../database/query.ts";
-import type { Tables } from "../../database/schema.ts";
+import type { StudyColumns, Tables } from "../../database/schema.ts";
 import { type FlaggedStudy, rangesOfStudies, storedResults } from "../studies/stored-results.ts";
-import { outsideOf } from "../results/study-rows.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { timestampOf } from "../studies/study-content.ts";
+import { outsideOf } from "../results/study-rows.ts";
 
 // The studies on Today that a person should look at: those that nobody saw, and the user's own.
 
@@ -59,9 +59,9 @@ interface FollowedRow extends FlaggedStudy {
   fp: string;
   revision: number;
   device_name: string;
-  modality: string;
+  modality: StudyColumns["modality"];
   received_at: number;
-  results: string;
+  results: StudyColumns["results"];
   patient_fp: string | null;
   patient_name: string | null;
   species: string | null;

@@ -1,6 +1,7 @@
 import type { Heartbeat } from "../../../shared/api/study.ts";
 import type { HostedPc } from "../../dashboard/types/operator.ts";
 import { query, type Session } from "../../database/query.ts";
+import { parseStored } from "../../database/schema.ts";
 import { agentState, hasFault } from "../agents/device-state.ts";
 
 // The PCs of one clinic as its operator sees them: without the names that the clinic gave them and their devices.
@@ -8,7 +9,7 @@ import { agentState, hasFault } from "../agents/device-state.ts";
 export async function listHostedPcs(session: Session, clinicId: number, now: number): Promise<HostedPc[]> {
   const rows = await session.all(ofClinic, { clinicId });
   return rows.map(({ received_at: at, body }) => {
-    const { version, devices = [], outbox }: Heartbeat = body === null ? {} : (JSON.parse(body) as Heartbeat);
+    const { version, devices = [], outbox }: Heartbeat = body === null ? {} : parseStored(body);
     return {
       version: version ?? null,
       is: agentState(at, now),

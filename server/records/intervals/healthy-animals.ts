@@ -1,4 +1,4 @@
-import type { Result } from "../../../shared/api/study.ts";
+import type { Modality, Result } from "../../../shared/api/study.ts";
 import type { Analyte } from "../../../shared/clinical/analytes/analytes.ts";
 import { convert } from "../../../shared/clinical/analytes/units.ts";
 import { type ClinicRanges, intervalsInForce } from "../../../shared/clinical/clinic-ranges.ts";
@@ -208,7 +208,7 @@ const studyBeyond = query((db, p: Time) =>
 
 /** The text of the results is searched before they are read. */
 const measured = checked(
-  query((db, p: Time & { modality: string; species: string; words: string }) =>
+  query((db, p: Time & { modality: Modality; species: string; words: string }) =>
     db
       .selectFrom("study")
       .innerJoin("patient", "patient.id", "study.patient_id")

@@ -2,6 +2,7 @@ import { newUlid } from "../../../shared/api/fp.ts";
 import type { ListedProposal, ProposalContent, ProposalShown } from "../../dashboard/types/settings/own-intervals.ts";
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import { parseStored } from "../../database/schema.ts";
 import { shownUnit } from "../clinics/shown-ranges.ts";
 import { timestampOf } from "../studies/study-content.ts";
 
@@ -38,7 +39,7 @@ export async function findProposal(
 ): Promise<ProposalShown | undefined> {
   const row = await session.first(byId, { clinicId, id });
   if (row === undefined) return undefined;
-  const { values, left_out, now } = JSON.parse(row.content) as ProposalContent;
+  const { values, left_out, now } = parseStored(row.content);
   return { ...listed(row, units), values, left_out, now };
 }
 
@@ -51,7 +52,7 @@ export async function decide(
 }
 
 function listed(row: NonNullable<typeof newest.row>, units: UnitChoice): ListedProposal {
-  const { subject, unit, decimals, interval } = JSON.parse(row.content) as ProposalContent;
+  const { subject, unit, decimals, interval } = parseStored(row.content);
   const { accepted, decided_by: by, decided_at: at, row_id } = row;
   return {
     ...{ id: row.public_id, subject, unit, decimals, interval },

@@ -2,7 +2,7 @@ import type { ListedOrder, OrdersBody, Panel, UnorderedStudy } from "../../dashb
 import type { NamedPatient } from "../../dashboard/types/records.ts";
 import type { Kysely } from "kysely";
 import { query, type Session, shownSpecies } from "../../database/query.ts";
-import type { Tables } from "../../database/schema.ts";
+import { parseStored, type Tables } from "../../database/schema.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { timestampOf } from "../studies/study-content.ts";
 import { readNotRunHours } from "../clinics/clinics.ts";
@@ -70,7 +70,7 @@ export async function listPanels(session: Session, clinicId: number, now: number
   const rows = await session.all(ordersWithPanel, { clinicId, since: now - PANELS_MS });
   for (const { panel, tests, device_id: device } of rows) {
     if (panel === null || panels.has(panel) || panels.size >= PANELS_MAX) continue;
-    panels.set(panel, { name: panel, tests: JSON.parse(tests) as string[], device });
+    panels.set(panel, { name: panel, tests: parseStored(tests), device });
   }
   return [...panels.values()].toSorted((one, other) => one.name.localeCompare(other.name));
 }

@@ -1,14 +1,9 @@
-import {
-  isFailure,
-  markText,
-  type QualityMark,
-  type StudyQuality,
-} from "../../../shared/clinical/control/study-quality.ts";
+import { isFailure, markText, type QualityMark } from "../../../shared/clinical/control/study-quality.ts";
 import { type Refusal, refusal } from "../../dashboard/types/refusals.ts";
 import type { Session } from "../../database/query.ts";
+import { parseStored } from "../../database/schema.ts";
 import { type AuditActor, auditCommand } from "../audit/audit.ts";
 import type { StoredStudy } from "../studies/studies.ts";
-import { parseStored } from "../studies/study-content.ts";
 import { writeQuality } from "./remark-studies.ts";
 
 /**
@@ -23,7 +18,7 @@ export async function releaseStudy(
 ): Promise<Refusal | null> {
   // The clinic whose device measured it knows its controls.
   if (stored.clinic_id !== actor.clinicId) return refusal("STUDY.OTHER_CLINIC");
-  const quality = parseStored(stored.quality) as StudyQuality | null;
+  const quality = parseStored(stored.quality);
   const failures = quality?.marks.filter(isFailure) ?? [];
   if (quality === null || failures.length === 0) return refusal("QUALITY.NOTHING");
   if (!isSame(failures, seen)) return refusal("QUALITY.CHANGED");

@@ -1,14 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Result, Snapshot, StudySource } from "../../../shared/api/study.ts";
 import type { QualityState } from "../../../shared/clinical/control/state.ts";
-import type { StudyQuality } from "../../../shared/clinical/control/study-quality.ts";
 import { query, type Session } from "../../database/query.ts";
-import type { OptionalStudyColumns, StudyColumns } from "../../database/schema.ts";
+import { type OptionalStudyColumns, parseStored, type StudyColumns } from "../../database/schema.ts";
 import { announceStudy } from "../changes/clinic-studies.ts";
 import type { ChangedControls } from "../controls/series.ts";
 import { grouped } from "../controls/judging.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
-import { parseStored } from "../studies/study-content.ts";
 import { DeviceControls } from "./device-controls.ts";
 import { measuredValues, studyQuality } from "./marks.ts";
 
@@ -38,17 +35,17 @@ export async function qualityColumn(of: ControlsOf, row: MarkedRow, before: stri
   if (firstAt === null || row.acquired_at < firstAt) return null;
   const values = measuredValues({
     ...{ modality: row.modality, acquiredAt: row.acquired_at },
-    results: JSON.parse(row.results) as Result[],
-    snapshot: parseStored(row.snapshot) as Snapshot | null,
+    results: parseStored(row.results),
+    snapshot: parseStored(row.snapshot),
   });
   const measured: { analyte: string; state: QualityState }[] = [];
   for (const { analyte, code, at } of values) measured.push({ analyte, state: await controls.stateOf(code, at) });
-  return JSON.stringify(studyQuality(measured, parseStored(before) as StudyQuality | null));
+  return JSON.stringify(studyQuality(measured, parseStored(before)));
 }
 
 /** The id of the device that sent a study; null for an imported or an entered one. */
 function deviceOf({ source }: Pick<MarkedRow, "source">): string | null {
-  return (parseStored(source) as StudySource | null)?.device_id ?? null;
+  return parseStored(source)?.device_id ?? null;
 }
 
 /** Studies that are read at a time. */
@@ -84,7 +81,7 @@ async function remarkDevice(
   const of = controlsOf(session, clinicId);
   const controls = of(deviceId);
   const firstAt = await controls.firstAt();
-  // Without a control nothing was ever marked.
+  // A device without a control never marked anything.
   if (firstAt === null) return;
   const start = await controls.markedFrom(analytes, from);
   const end = await controls.markedUntil(analytes, { from, to });

@@ -8,7 +8,7 @@ export const stockItems: RecordedKind = {
   async read(session, fp) {
     const item = await session.first(itemByFp, { fp });
     if (item === undefined) return null;
-    // Without the stamp, which the end of the transaction sets.
+    // The end of the transaction sets the stamp.
     const { id, changed_at: _stamp, ...row } = item;
     // Movements that cancel out change no quantity, yet an undo of the import would remove what happened.
     const movements = (await session.first(countMovements, { id }))?.movements ?? 0;

@@ -10,7 +10,7 @@ interface Asked {
   readonly clinicId: number;
   readonly study: Pick<StudyPage, "patient">;
   readonly now: number;
-  /** For a reader who is not the animal's owner of today. */
+  /** Set for a reader who is not the animal's owner of today. */
   readonly hidesOwner?: boolean;
 }
 

@@ -1,17 +1,16 @@
 import { type Kysely, sql } from "kysely";
-import type { PatientHint, StudySource } from "../../../shared/api/study.ts";
 import type { StudyResult } from "../../../shared/clinical/units/shown-result.ts";
-import { openFailures, type StudyQuality } from "../../../shared/clinical/control/study-quality.ts";
+import { openFailures } from "../../../shared/clinical/control/study-quality.ts";
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import type { ListedStudy } from "../../dashboard/types/results/results.ts";
 import { isNameLike, folded, likeText, searchPattern, type Severity } from "../studies/study-search.ts";
 import { rangesOfStudies, storedResults } from "../studies/stored-results.ts";
-import { outsideOf } from "./study-rows.ts";
 import { leftOut } from "../../database/damaged-records.ts";
 import { query, type Session, shownSpecies } from "../../database/query.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
-import type { Tables } from "../../database/schema.ts";
-import { parseStored, timestampOf } from "../studies/study-content.ts";
+import { type OptionalStudyColumns, parseStored, type StudyColumns, type Tables } from "../../database/schema.ts";
+import { timestampOf } from "../studies/study-content.ts";
+import { outsideOf } from "./study-rows.ts";
 
 // The list of a clinic's studies: those of its connected patients, and its own unmatched ones.
 
@@ -140,14 +139,14 @@ interface ListedRow {
   fp: string;
   acquired_at: number;
   received_at: number;
-  modality: string;
+  modality: StudyColumns["modality"];
   device_name: string;
   revision: number;
-  source: string | null;
+  source: StudyColumns["source"];
   /** 1 if the clinic's own agent sent it. Another clinic's numbers of samples are its own affair. */
   is_own: number;
-  patient_hint: string | null;
-  quality: string | null;
+  patient_hint: StudyColumns["patient_hint"];
+  quality: OptionalStudyColumns["quality"];
   patient_fp: string | null;
   patient_name: string | null;
   patient_species: string | null;
@@ -160,17 +159,17 @@ function toListed(
   outsideMax?: number,
 ): ListedStudy {
   const { patient_fp: fp, patient_name: name, patient_species: species } = row;
-  const quality = parseStored(row.quality) as StudyQuality | null;
+  const quality = parseStored(row.quality);
   return {
     fp: row.fp,
     acquired_at: timestampOf(row.acquired_at),
     received_at: timestampOf(row.received_at),
-    modality: row.modality as ListedStudy["modality"],
+    modality: row.modality,
     device_name: row.device_name,
     revision: row.revision,
     patient: fp === null || name === null || species === null ? null : { fp, name, species },
-    hint_name: fp === null ? ((parseStored(row.patient_hint) as PatientHint | null)?.name ?? null) : null,
-    sample_ids: row.is_own === 1 ? ((parseStored(row.source) as StudySource | null)?.sample_ids ?? []) : [],
+    hint_name: fp === null ? (parseStored(row.patient_hint)?.name ?? null) : null,
+    sample_ids: row.is_own === 1 ? (parseStored(row.source)?.sample_ids ?? []) : [],
     results: results.length,
     ...outsideOf(results, units, outsideMax),
     ...(quality !== null && openFailures(quality).length > 0 ? { control_failed: true as const } : {}),
@@ -258,7 +257,7 @@ function filtered(studies: Studies, p: ListParameters, isNarrowed: boolean) {
     .where("study.severity", ">=", p.severity)
     .where((where) => where.or([sql<boolean>`${p.patientId} = 0`, where("study.patient_id", "=", p.patientId)]))
     .where((where) => where.or([sql<boolean>`${p.device} = ''`, where("study.device_name", "=", p.device)]))
-    .where((where) => where.or([sql<boolean>`${p.modality} = ''`, where("study.modality", "=", p.modality)]))
+    .where(sql<boolean>`(${p.modality} = '' or study.modality = ${p.modality})`)
     .where((where) =>
       where.or([
         sql<boolean>`${p.words} = ''`,

@@ -1,18 +1,18 @@
-import type { PatientHint, Snapshot, StudySource } from "../../../shared/api/study.ts";
-import { openFailures, type StudyQuality } from "../../../shared/clinical/control/study-quality.ts";
+import { openFailures } from "../../../shared/clinical/control/study-quality.ts";
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import type { StudyPage } from "../../dashboard/types/results/results.ts";
 import { readRemark } from "../studies/study-remark.ts";
 import { studyRows } from "./study-rows.ts";
 import { withBefore } from "../comparison/results-before.ts";
 import type { Session } from "../../database/query.ts";
+import { parseStored } from "../../database/schema.ts";
 import { findPatient, type FoundPatient } from "../patients/patients.ts";
 import { rangesOfStudies } from "../studies/stored-results.ts";
 import { isTyped } from "../studies/history.ts";
 import { isMoved } from "../unmatched/commands.ts";
 import { openStudy } from "../studies/open-studies.ts";
 import { findStoredStudy, type StoredStudy } from "../studies/studies.ts";
-import { parseStored, timestampOf, toStudy } from "../studies/study-content.ts";
+import { timestampOf, toStudy } from "../studies/study-content.ts";
 import { gapsIn } from "../trail/gaps.ts";
 import { studyEvents } from "../trail/study-events.ts";
 
@@ -35,19 +35,19 @@ export async function readStudyPage(
   if (stored === undefined) return undefined;
   const isOwn = stored.clinic_id === clinicId;
   const patient = stored.patient_fp === null ? undefined : await findPatient(session, clinicId, stored.patient_fp);
-  const snapshot = parseStored(stored.snapshot) as Snapshot | null;
-  const source = isOwn ? (parseStored(stored.source) as StudySource | null) : null;
+  const snapshot = parseStored(stored.snapshot);
+  const source = isOwn ? parseStored(stored.source) : null;
   const ranges = (await rangesOfStudies(session, [stored]))(stored);
   const study = toStudy(stored);
   const { history, places, revisions, conflicts, timeLine } = await studyEvents(session, clinicId, stored);
   const samples = source?.sample_ids ?? [];
-  const quality = parseStored(stored.quality) as StudyQuality | null;
+  const quality = parseStored(stored.quality);
   const hasFailure = quality !== null && openFailures(quality).length > 0;
   return {
     fp,
     place: places.at(-1) ?? { kind: "patient of others" },
     patient: patient === undefined ? null : patientOf(patient),
-    hint: isOwn ? (parseStored(stored.patient_hint) as PatientHint | null) : null,
+    hint: isOwn ? parseStored(stored.patient_hint) : null,
     modality: study.modality,
     device_name: study.device_name,
     source: source === null ? null : { device_id: source.device_id, message_id: source.message_id },

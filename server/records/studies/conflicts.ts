@@ -1,7 +1,7 @@
 import type { Reason } from "../../../shared/api/reason.ts";
 import type { Study } from "../../../shared/api/study.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
-import type { ConflictColumns } from "../../database/schema.ts";
+import { type ConflictColumns, parseStored } from "../../database/schema.ts";
 import { inPublishedOrder, timestampOf } from "./study-content.ts";
 
 /**
@@ -23,13 +23,16 @@ export async function listConflicts(
 ): Promise<Conflict[]> {
   const clinics = { from: clinicId ?? 0, to: clinicId ?? Number.MAX_SAFE_INTEGER };
   const rows = await session.all(conflicts, { fp, ...clinics });
-  return rows.map(({ fp: about, received_at, revision, reason, body }) => ({
-    fp: about,
-    at: timestampOf(received_at),
-    revision,
-    reason: JSON.parse(reason) as Reason,
-    study: inPublishedOrder(JSON.parse(body) as Study),
-  }));
+  return rows.map(({ fp: about, received_at, revision, reason, body }) => {
+    const pushed = parseStored(body);
+    return {
+      fp: about,
+      at: timestampOf(received_at),
+      revision,
+      reason: parseStored(reason),
+      study: inPublishedOrder({ ...pushed, patient_fp: pushed.patient_fp ?? "" }),
+    };
+  });
 }
 
 const conflicts = query((db, p: { fp: string; from: number; to: number }) =>

@@ -1,11 +1,10 @@
 import type { Patient } from "../../../shared/api/patient.ts";
-import type { Result, Snapshot, Study } from "../../../shared/api/study.ts";
 import { flaggedPatient } from "../../../shared/clinical/signalment.ts";
 import { signalmentAt } from "../../../shared/clinical/signalment.ts";
 import { intervalFacts } from "../../../shared/clinical/species.ts";
 import { measurementsOf, resultsOf } from "../../../shared/clinical/results.ts";
 import { query, type Session } from "../../database/query.ts";
-import type { StudyColumns } from "../../database/schema.ts";
+import { parseStored, type StudyColumns } from "../../database/schema.ts";
 import { currentRanges } from "../clinics/ranges.ts";
 import { canonical } from "./study-content.ts";
 
@@ -21,9 +20,9 @@ export async function flagForPatient(
 ): Promise<Pick<StudyColumns, "results" | "snapshot">> {
   const { modality, device_name, clinic_id } = study;
   const acquired_at = new Date(study.acquired_at).toISOString();
-  const results = JSON.parse(study.results) as Result[];
-  const before = study.snapshot === null ? null : (JSON.parse(study.snapshot) as Snapshot);
-  const measurements = measurementsOf({ modality: modality as Study["modality"], results }, before);
+  const results = parseStored(study.results);
+  const before = parseStored(study.snapshot);
+  const measurements = measurementsOf({ modality, results }, before);
   if (measurements === null) {
     const bare = results.map((result) => ({ ...result, reference_range: null, flag: null }));
     // Measurements in images have no intervals, so that their rows hold for every patient.

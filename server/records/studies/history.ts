@@ -1,9 +1,9 @@
 import type { Reason } from "../../../shared/api/reason.ts";
 import type { PatientHint, Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
 import { query, type Session } from "../../database/query.ts";
-import type { StudyCause } from "../../database/schema.ts";
-import type { ReplacedStudy, StoredStudy } from "./studies.ts";
-import { inPublishedOrder, parseStored, sampleIds, type StoredSource, timestampOf, toStudy } from "./study-content.ts";
+import { parseStored, type StoredSource, type StudyCause } from "../../database/schema.ts";
+import type { StoredStudy } from "./studies.ts";
+import { inPublishedOrder, timestampOf, toStudy, sampleIds } from "./study-content.ts";
 
 /** A stored study with its origin and state, whichever clinic may read it. */
 export interface StudyView {
@@ -26,12 +26,12 @@ export async function viewStudy(session: Session, stored: StoredStudy): Promise<
     revision: stored.revision,
     clinic_fp: clinic?.fp ?? null,
     cause: stored.cause,
-    unmatched_reason: parseStored(stored.unmatched_reason) as Reason | null,
+    unmatched_reason: parseStored(stored.unmatched_reason),
     rejected_reason: stored.rejected_reason,
     received_at: timestampOf(stored.received_at),
-    hint: parseStored(stored.patient_hint) as PatientHint | null,
-    source: parseStored(stored.source) as StudySource | null,
-    snapshot: parseStored(stored.snapshot) as Snapshot | null,
+    hint: parseStored(stored.patient_hint),
+    source: parseStored(stored.source),
+    snapshot: parseStored(stored.snapshot),
   };
 }
 
@@ -58,27 +58,27 @@ export interface HistoryEntry {
 export async function historyOf(session: Session, stored: StoredStudy): Promise<HistoryEntry[]> {
   const replaced = await session.all(revisionsOf, { studyId: stored.id });
   const earlier = replaced.map(({ revision, body, received_at }): HistoryEntry => {
-    const study = JSON.parse(body) as ReplacedStudy;
+    const study = parseStored(body);
     return {
       revision,
       cause: study.cause,
       at: timestampOf(received_at),
       patient_fp: study.patient_fp || null,
-      unmatched_reason: parseStored(study.unmatched_reason) as Reason | null,
+      unmatched_reason: parseStored(study.unmatched_reason),
       cause_reason: study.cause_reason ?? null,
       rejected_reason: study.rejected_reason,
-      ...sampleIds(study.source as StudySource | null),
-      source: study.source as StoredSource | null,
+      ...sampleIds(study.source),
+      source: study.source,
       study: inPublishedOrder(study),
-      snapshot: study.snapshot as Snapshot | null,
+      snapshot: study.snapshot,
     };
   });
   const { revision, cause, cause_reason, received_at, patient_fp, rejected_reason } = stored;
-  const unmatched_reason = parseStored(stored.unmatched_reason) as Reason | null;
-  const snapshot = parseStored(stored.snapshot) as Snapshot | null;
+  const unmatched_reason = parseStored(stored.unmatched_reason);
+  const snapshot = parseStored(stored.snapshot);
   const reasons = { unmatched_reason, cause_reason, rejected_reason };
   const current = { revision, cause, at: timestampOf(received_at), patient_fp, ...reasons };
-  const source = parseStored(stored.source) as StoredSource | null;
+  const source = parseStored(stored.source);
   return [...earlier, { ...current, ...sampleIds(source), source, study: inPublishedOrder(toStudy(stored)), snapshot }];
 }
 

@@ -1,16 +1,16 @@
-import type { Result, RowSnapshot, Snapshot } from "../../../shared/api/study.ts";
+import type { Result, RowSnapshot } from "../../../shared/api/study.ts";
 import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
 import type { StudyResult } from "../../../shared/clinical/units/shown-result.ts";
 import type { Session } from "../../database/query.ts";
+import { parseStored, type StudyColumns } from "../../database/schema.ts";
 import { rangesOfVersion } from "../clinics/ranges.ts";
-import { parseStored } from "./study-content.ts";
 
 // The results of stored studies with what decided their flags, so that every page prints the same bounds.
 
 /** The columns of a study that name the intervals by which it was flagged. */
 export interface FlaggedStudy {
   readonly clinic_id: number | null;
-  readonly snapshot: string | null;
+  readonly snapshot: StudyColumns["snapshot"];
 }
 
 export type RangesOf = (study: FlaggedStudy) => ClinicRanges | undefined;
@@ -27,19 +27,19 @@ export async function rangesOfStudies(session: Session, studies: readonly Flagge
   return ({ clinic_id, snapshot }) => known.get(`${clinic_id} ${versionIn(snapshot)}`);
 }
 
-function versionIn(snapshot: string | null): string | null {
-  return snapshot === null ? null : (JSON.parse(snapshot) as Snapshot).ranges;
+function versionIn(snapshot: StudyColumns["snapshot"]): string | null {
+  return parseStored(snapshot)?.ranges ?? null;
 }
 
 /** Returns the results of a stored study, each with its row of the snapshot. Rows of another revision do not describe them. */
 export function storedResults(
-  stored: FlaggedStudy & { readonly modality: string; readonly results: string },
+  stored: FlaggedStudy & Pick<StudyColumns, "modality" | "results">,
   rangesOf: RangesOf,
 ): StudyResult[] {
   const { modality } = stored;
-  const rows = (parseStored(stored.snapshot) as Snapshot | null)?.rows ?? [];
+  const rows = parseStored(stored.snapshot)?.rows ?? [];
   const ranges = rangesOf(stored);
-  return (JSON.parse(stored.results) as Result[]).map((result, index) => {
+  return parseStored(stored.results).map((result, index) => {
     return { modality, result, row: rowFor(result, rows[index]), ranges };
   });
 }

@@ -1,18 +1,20 @@
 import type { Insertable } from "kysely";
-import type { PatientHint, ReadStudy, Result, Study, StudySource } from "../../../shared/api/study.ts";
+import type { ReadStudy } from "../../../shared/api/study.ts";
 import { searchWords, severityOf } from "./study-search.ts";
 import { announceStudy } from "../changes/clinic-studies.ts";
 import { DamagedRecord } from "../../database/damaged-records.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
-import type {
-  StudyChecksum,
-  StudyColumns,
-  OptionalStudyColumns,
-  StudySearchColumns,
-  Tables,
+import {
+  type OptionalStudyColumns,
+  parseStored,
+  type ReplacedStudy,
+  type StudyChecksum,
+  type StudyColumns,
+  type StudySearchColumns,
+  type Tables,
 } from "../../database/schema.ts";
 import { checked, STUDY_CONTENT, studyChecksum } from "./study-checksum.ts";
-import { parseStored, toReadStudy, toStudy } from "./study-content.ts";
+import { toReadStudy, toStudy } from "./study-content.ts";
 import { readFacts } from "./read-facts.ts";
 import { noteAtFollowUps } from "./follow-up-notes.ts";
 import { noteRuns, withOwnOrder } from "./study-order.ts";
@@ -95,9 +97,9 @@ export async function replaceStudy(session: Session, stored: StoredStudy, row: S
     sent_patient_fp: stored.claimed_patient_fp,
     unmatched_reason: stored.unmatched_reason,
     dedupe_key: stored.dedupe_key,
-    source: stored.source && (JSON.parse(stored.source) as unknown),
-    patient_hint: stored.patient_hint && (JSON.parse(stored.patient_hint) as unknown),
-    snapshot: stored.snapshot && (JSON.parse(stored.snapshot) as unknown),
+    source: parseStored(stored.source),
+    patient_hint: parseStored(stored.patient_hint),
+    snapshot: parseStored(stored.snapshot),
     cause: stored.cause,
     cause_reason: stored.cause_reason,
     rejected_reason: stored.rejected_reason,
@@ -117,20 +119,6 @@ export async function reviseStudy(
   const { id: _id, patient_fp: _patient, ...columns } = stored;
   const row = { ...columns, ...ENDED, ...changed, revision: stored.revision + 1, received_at: now };
   await replaceStudy(session, stored, row, now);
-}
-
-/** The JSON of a replaced revision. */
-export interface ReplacedStudy extends Study {
-  /** `study.claimed_patient_fp`; stored JSON keeps this name. */
-  sent_patient_fp: string | null;
-  unmatched_reason: string | null;
-  dedupe_key: string | null;
-  source: unknown;
-  patient_hint: unknown;
-  snapshot: unknown;
-  cause: StudyColumns["cause"];
-  cause_reason?: string | null;
-  rejected_reason: string | null;
 }
 
 /** The columns that hold for one revision alone. */
@@ -168,11 +156,8 @@ const storedByFp = checked(
 
 function searchColumns({ results, source, patient_hint }: StudyColumns): StudySearchColumns {
   return {
-    severity: severityOf(JSON.parse(results) as Result[]),
-    search_words: searchWords(
-      parseStored(source) as StudySource | null,
-      parseStored(patient_hint) as PatientHint | null,
-    ),
+    severity: severityOf(parseStored(results)),
+    search_words: searchWords(parseStored(source), parseStored(patient_hint)),
   };
 }
 

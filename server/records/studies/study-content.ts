@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { type MatchedBy, type ReadStudy, Result, type Study, type StudySource } from "../../../shared/api/study.ts";
+import { type ReadStudy, Result, type Study, type StudySource } from "../../../shared/api/study.ts";
 import { withAbnormalWords } from "../../../shared/clinical/results.ts";
-import { qualityOf, type StudyQuality, worstQuality } from "../../../shared/clinical/control/study-quality.ts";
+import { qualityOf, worstQuality } from "../../../shared/clinical/control/study-quality.ts";
 import { measurementKey } from "../../../shared/clinical/measurement-key.ts";
-import type { StudyColumns, OptionalStudyColumns } from "../../database/schema.ts";
+import { type OptionalStudyColumns, parseStored, type StudyColumns } from "../../database/schema.ts";
 
 // Converts studies between the API and the columns of `study`.
 
@@ -55,12 +55,12 @@ export function toStudy(
   return {
     fp: row.fp,
     patient_fp: row.patient_fp ?? "",
-    modality: row.modality as Study["modality"],
+    modality: row.modality,
     device_name: row.device_name,
-    status: row.status as Study["status"],
+    status: row.status,
     acquired_at: new Date(row.acquired_at).toISOString(),
-    results: JSON.parse(row.results) as Result[],
-    ...(row.comments === null ? {} : { comments: JSON.parse(row.comments) as string[] }),
+    results: parseStored(row.results),
+    ...(row.comments === null ? {} : { comments: parseStored(row.comments) }),
     ...(row.flagged_species === null ? {} : { flagged_species: row.flagged_species }),
     ...(row.order_fp === null ? {} : { order: { fp: row.order_fp, placer_number: row.order_number } }),
   };
@@ -71,10 +71,10 @@ export interface ReadFacts {
   readonly revision: number;
   /** Time at which a revision that clinics could read was replaced last; null if none was. */
   readonly corrected_at: number | null;
-  readonly source: string | null;
+  readonly source: StudyColumns["source"];
   /** Whether the clinic that reads sent it. */
   readonly is_own: number;
-  /** That of the order; null without one. */
+  /** The accession of the order; null without one. */
   readonly accession: string | null;
 }
 
@@ -89,9 +89,9 @@ export function toReadStudy({
   ...row
 }: ReadRow): ReadStudy {
   const study = toStudy(row);
-  const state = parseStored(quality) as StudyQuality | null;
+  const state = parseStored(quality);
   const states = state === null ? [] : study.results.map(({ analyte }) => qualityOf(state, analyte));
-  const sent = parseStored(source) as StudySource | null;
+  const sent = parseStored(source);
   // What a person typed at the device is for the clinic that sent it alone.
   const sample = accession ?? (is_own === 1 ? sent?.sample_ids?.[0] : undefined);
   return {
@@ -140,14 +140,6 @@ export function inPublishedOrder({
   };
 }
 
-/** The origin of a stored study. `matched_by` is how its agent found the animal. */
-export type StoredSource = StudySource & { readonly matched_by?: MatchedBy["by"] };
-
-/** Parses a JSON column; null stays null. */
-export function parseStored(text: string | null): unknown {
-  return text === null ? null : (JSON.parse(text) as unknown);
-}
-
 /** @returns the sample identifiers of a study as a field; no field without any */
 export function sampleIds(source: StudySource | null): { sample_ids?: string[] } {
   const ids = source?.sample_ids ?? [];
@@ -161,5 +153,5 @@ export function timestampOf(milliseconds: number): string {
 
 /** @returns a key that is equal for rows with the same measurements */
 export function storedMeasurementKey({ results }: Pick<StudyColumns, "results">): string {
-  return measurementKey(JSON.parse(results) as Result[]);
+  return measurementKey(parseStored(results));
 }

@@ -5,7 +5,7 @@ import { query, type Session } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
 import { timestampOf } from "../studies/study-content.ts";
 
-// Those who were told of a study, and those who read it.
+// The people who were notified of a study, and the people who read it.
 
 /** Lists the attempts of a clinic's webhooks. */
 export async function deliveriesOf(session: Session, clinicId: number, fp: string): Promise<TimeLineEvent[]> {

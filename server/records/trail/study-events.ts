@@ -2,12 +2,13 @@ import { createHash } from "node:crypto";
 import type { StudySource, Study } from "../../../shared/api/study.ts";
 import type { Place, Revision, StudyConflict, TimeLineEvent } from "../../dashboard/types/results/results.ts";
 import { query, type Session } from "../../database/query.ts";
+import { parseStored } from "../../database/schema.ts";
 import { rowChanges } from "../filing/revision-changes.ts";
 import { findPatient } from "../patients/patients.ts";
 import { listConflicts } from "../studies/conflicts.ts";
 import { historyOf, type HistoryEntry } from "../studies/history.ts";
 import type { StoredStudy } from "../studies/studies.ts";
-import { parseStored, timestampOf, toStudy } from "../studies/study-content.ts";
+import { timestampOf, toStudy } from "../studies/study-content.ts";
 import { auditOf, deliveriesOf, handedOf, linksOpenedOf, readsOf } from "./receivers.ts";
 
 // The way of a study, from the bytes of its device to those who read it.
@@ -27,7 +28,7 @@ export interface StudyEvents {
 export async function studyEvents(session: Session, clinicId: number, stored: StoredStudy): Promise<StudyEvents> {
   const { fp } = stored;
   const isOwn = stored.clinic_id === clinicId;
-  const source = isOwn ? (parseStored(stored.source) as StudySource | null) : null;
+  const source = isOwn ? parseStored(stored.source) : null;
   const study = toStudy(stored);
   const commands = await session.all(commandsOn, { clinicId, fp });
   const history = await historyOf(session, stored);
@@ -45,7 +46,7 @@ export async function studyEvents(session: Session, clinicId: number, stored: St
     };
   });
   const conflicts = await conflictsOf(session, clinicId, study);
-  const timeLine = inTime([
+  const events: TimeLineEvent[] = [
     { at: study.acquired_at, kind: "sample", device: study.device_name, samples: source?.sample_ids ?? [] },
     ...(isOwn ? history.flatMap(receptionOf) : []),
     ...stepsIn(revisions, history.map(proofOf), conflicts, commands),
@@ -53,7 +54,8 @@ export async function studyEvents(session: Session, clinicId: number, stored: St
     ...(await handedOf(session, clinicId, fp)),
     ...(await linksOpenedOf(session, clinicId, fp)),
     ...(await readsOf(session, clinicId, fp)),
-  ]);
+  ];
+  const timeLine = events.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
   return { history, places, revisions, conflicts, timeLine };
 }
 
@@ -135,10 +137,6 @@ function stepsIn(
       .filter(({ at }) => revisions.every((revision) => Date.parse(revision.at) !== at))
       .map(({ at, route, by }) => ({ at: timestampOf(at), kind: "command" as const, command: route ?? "", by })),
   ];
-}
-
-function inTime(events: readonly TimeLineEvent[]): TimeLineEvent[] {
-  return events.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }
 
 // Commands of the command line name no clinic.

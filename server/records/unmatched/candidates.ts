@@ -1,11 +1,10 @@
 import { sql } from "kysely";
-import type { PatientHint } from "../../../shared/api/study.ts";
 import { type PatientCandidate, type MatchEvidence, rankCandidates } from "../../../shared/clinical/candidates.ts";
 import { query, type Session } from "../../database/query.ts";
+import { parseStored } from "../../database/schema.ts";
 import { identifiersOfClinic, patientsOfClinic } from "../patients/clinic-patients.ts";
 import { toPatient } from "../patients/patients.ts";
 import type { StoredStudy } from "../studies/studies.ts";
-import { parseStored } from "../studies/study-content.ts";
 
 const CANDIDATES_MAX = 5;
 
@@ -19,7 +18,7 @@ export async function candidatesFor(
   session: Session,
   stored: Pick<StoredStudy, "clinic_id" | "patient_hint" | "acquired_at">,
 ): Promise<PatientCandidate[]> {
-  const hint = parseStored(stored.patient_hint) as PatientHint | null;
+  const hint = parseStored(stored.patient_hint);
   if (stored.clinic_id === null || hint === null) return [];
   const clinicId = stored.clinic_id;
   const day = Math.floor(stored.acquired_at / DAY_MS) * DAY_MS;
@@ -52,7 +51,7 @@ export async function candidatesFor(
 
 async function ownersOf(session: Session, clinicId: number, patientId: number): Promise<string[]> {
   const hints = await session.all(hintsOf, { clinicId, patientId });
-  return hints.flatMap(({ patient_hint }) => (parseStored(patient_hint) as PatientHint | null)?.owner ?? []);
+  return hints.flatMap(({ patient_hint }) => parseStored(patient_hint)?.owner ?? []);
 }
 
 const appointedOn = query((db, p: { clinicId: number; from: number; to: number }) =>

@@ -1,17 +1,15 @@
 import { reasonOf } from "../../../shared/api/reason.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
-import type { PatientHint, Snapshot } from "../../../shared/api/study.ts";
 import { type ContradictedFact, contradictedFacts } from "../../../shared/clinical/candidates.ts";
 import { namesSpecies, speciesContradiction } from "../filing/species-rule.ts";
 import { type AuditActor, auditCommand } from "../audit/audit.ts";
 import type { Session } from "../../database/query.ts";
-import type { StudyColumns } from "../../database/schema.ts";
+import { parseStored, type StudyColumns } from "../../database/schema.ts";
 import { findPatient } from "../patients/patients.ts";
 import { controlsOf, qualityColumn } from "../quality-marks/remark-studies.ts";
 import { flagForPatient, preciseSpeciesOf } from "../studies/flags.ts";
 import { historyOf } from "../studies/history.ts";
 import { reviseStudy, type StoredStudy, type StudyWrite } from "../studies/studies.ts";
-import { parseStored } from "../studies/study-content.ts";
 import { type Refusal, refusal } from "../../dashboard/types/refusals.ts";
 
 // Commands of a user on a study, which the caller has read in the same transaction. Each one adds a revision and audit rows. It
@@ -47,7 +45,7 @@ export async function assignStudy(
   if (stored.patient_id !== null && stored.placed_by_user === 0) return refusal("STUDY.FILED_BY_AGENT");
   const placed = await placeAt(session, stored, { patient, typedSpecies });
   if ("code" in placed) return placed;
-  const hint = parseStored(stored.patient_hint) as PatientHint | null;
+  const hint = parseStored(stored.patient_hint);
   const contradicted = hint === null ? [] : contradictedFacts(hint, patient.patient);
   if (contradicted.some((fact) => !checked.includes(fact)))
     return refusal("MATCH.UNCHECKED_FACTS", patient.patient.name);
@@ -172,7 +170,7 @@ async function placeAt(
   Refusal | (Pick<StudyColumns, "patient_id" | "unmatched_reason" | "results" | "snapshot"> & { isDespite: boolean })
 > {
   if (stored.patient_id === id) return refusal("STUDY.FILED_THERE", patient.name);
-  const hint = parseStored(stored.patient_hint) as PatientHint | null;
+  const hint = parseStored(stored.patient_hint);
   const precise = await preciseSpeciesOf(session, patient.fp);
   const contradiction = speciesContradiction(hint, patient, precise);
   if (contradiction !== null && !namesSpecies(typedSpecies, patient, precise)) return contradiction;
@@ -185,9 +183,9 @@ async function placeAt(
 }
 
 /** Adds a note to a snapshot. Null stays null: the cause of the revision then records the fact alone. */
-function withNote(snapshot: string | null, note: string): string | null {
+function withNote(snapshot: StudyColumns["snapshot"], note: string): string | null {
   if (snapshot === null) return null;
-  const parsed = JSON.parse(snapshot) as Snapshot;
+  const parsed = parseStored(snapshot);
   return JSON.stringify({ ...parsed, notes: [...parsed.notes, note] });
 }
 

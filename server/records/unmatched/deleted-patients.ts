@@ -1,9 +1,10 @@
 import { reasonOf } from "../../../shared/api/reason.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
 import { query, type Session } from "../../database/query.ts";
+import { parseStored } from "../../database/schema.ts";
 import { flagForPatient } from "../studies/flags.ts";
 import { markOutdatedFlags } from "../filing/outdated-flags.ts";
-import { findIntactStudy, type ReplacedStudy, reviseStudy } from "../studies/studies.ts";
+import { findIntactStudy, reviseStudy } from "../studies/studies.ts";
 import { canonical } from "../studies/study-content.ts";
 
 // Nobody sees the studies of a deleted patient. Those of a clinic's own devices are unmatched until the patient comes back.
@@ -31,7 +32,7 @@ export async function restoreStudies(
   now: number,
 ): Promise<void> {
   for (const { fp, body } of await session.all(releasedStudies, { text: `%"patient_fp":"${patient.fp}"%` })) {
-    const before = JSON.parse(body) as ReplacedStudy;
+    const before = parseStored(body);
     if (before.patient_fp !== patient.fp) continue;
     const stored = await findIntactStudy(session, fp);
     if (stored === undefined) continue;

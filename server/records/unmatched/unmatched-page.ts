@@ -1,6 +1,5 @@
-import type { Reason } from "../../../shared/api/reason.ts";
 import { sql } from "kysely";
-import type { PatientHint, Result, Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
+import type { Result, Snapshot } from "../../../shared/api/study.ts";
 import { contradictedFacts } from "../../../shared/clinical/candidates.ts";
 import { isExpectedWord } from "../../../shared/clinical/result-words.ts";
 import { rangesOfStudies, rowFor, storedResults } from "../studies/stored-results.ts";
@@ -24,7 +23,7 @@ import {
 } from "../../dashboard/types/results/unmatched.ts";
 import { speciesContradiction } from "../filing/species-rule.ts";
 import { query, type Session, shownSpecies } from "../../database/query.ts";
-import type { StudyColumns } from "../../database/schema.ts";
+import { parseStored, type StudyColumns } from "../../database/schema.ts";
 import { findPatient, type FoundPatient } from "../patients/patients.ts";
 import { countUnknownCodes } from "../codes/unknown-codes.ts";
 import { sideIn } from "../comparison/result-side.ts";
@@ -33,7 +32,7 @@ import { candidatesFor } from "./candidates.ts";
 import { flagForPatient } from "../studies/flags.ts";
 import { historyOf } from "../studies/history.ts";
 import { findStoredStudy, type StoredStudy } from "../studies/studies.ts";
-import { parseStored, timestampOf } from "../studies/study-content.ts";
+import { timestampOf } from "../studies/study-content.ts";
 
 // Unmatched studies as the screen "To place" shows them. Each function sees the studies and patients of one clinic.
 
@@ -82,8 +81,8 @@ export async function describeUnmatched(
   clinicId: number,
   stored: StoredStudy,
 ): Promise<UnmatchedDetails> {
-  const snapshot = parseStored(stored.snapshot) as Snapshot | null;
-  const source = parseStored(stored.source) as StudySource | null;
+  const snapshot = parseStored(stored.snapshot);
+  const source = parseStored(stored.source);
   const patient = stored.patient_fp === null ? undefined : await findOwnPatient(session, clinicId, stored.patient_fp);
   const candidates = stored.patient_id === null ? await candidatesFor(session, stored) : [];
   return {
@@ -91,11 +90,11 @@ export async function describeUnmatched(
     revision: stored.revision,
     device_id: source?.device_id ?? null,
     sample_ids: source?.sample_ids ?? [],
-    reason: stored.patient_id === null ? (parseStored(stored.unmatched_reason) as Reason | null) : null,
+    reason: stored.patient_id === null ? parseStored(stored.unmatched_reason) : null,
     patient: patient === undefined ? null : shownPatient(patient.patient, patient.precise_species),
     can_undo: stored.placed_by_user === 1 && (stored.patient_id !== null || stored.rejected_reason !== null),
-    results: deviceRows(JSON.parse(stored.results) as Result[], snapshot),
-    comments: (parseStored(stored.comments) as string[] | null) ?? [],
+    results: deviceRows(parseStored(stored.results), snapshot),
+    comments: parseStored(stored.comments) ?? [],
     candidates: candidates.map(({ signs, number, ...each }) => ({
       patient: shownPatient(each.patient, each.precise),
       signs: [...signs],
@@ -118,7 +117,7 @@ export async function previewAssignment(
     ...(await flagForPatient(session, stored, patient)),
     ...{ patient_id: found.id, patient_fp: patient.fp },
   };
-  const hint = parseStored(stored.patient_hint) as PatientHint | null;
+  const hint = parseStored(stored.patient_hint);
   const contradiction = speciesContradiction(hint, patient, found.precise_species);
   const rangesOf = await rangesOfStudies(session, [filed]);
   const rows = storedResults(filed, rangesOf).map((each): PreviewRow => {
@@ -153,11 +152,11 @@ type RowColumns = Pick<
 function unmatchedRow(row: RowColumns): UnmatchedRow {
   return {
     fp: row.fp,
-    modality: row.modality as Study["modality"],
+    modality: row.modality,
     device_name: row.device_name,
     acquired_at: timestampOf(row.acquired_at),
     received_at: timestampOf(row.received_at),
-    hint: parseStored(row.patient_hint) as PatientHint | null,
+    hint: parseStored(row.patient_hint),
     rejected_reason: row.rejected_reason,
   };
 }
@@ -243,7 +242,7 @@ function listQuery(order: "asc" | "desc", rejected: "is" | "is not") {
   );
 }
 
-// As a literal, so that the index of commands serves the query.
+// The method is a literal, so that the index of commands serves the query.
 const commandsOn = query((db, p: { fp: string }) =>
   db
     .selectFrom("audit")

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import type { Reason } from "../../../shared/api/reason.ts";
-import type { PatientHint, StudySource } from "../../../shared/api/study.ts";
+import type { PatientHint } from "../../../shared/api/study.ts";
 import { query, type Session } from "../../database/query.ts";
-import type { StudyColumns } from "../../database/schema.ts";
+import { parseStored, type StudyColumns } from "../../database/schema.ts";
 import { checked } from "../studies/study-checksum.ts";
-import { parseStored, sampleIds, timestampOf } from "../studies/study-content.ts";
+import { timestampOf, sampleIds } from "../studies/study-content.ts";
 
 /** An unmatched study in the list for a user. */
 export interface UnmatchedStudy {
@@ -55,9 +55,9 @@ function toUnmatched(row: StudyColumns & { clinic_fp: string }): UnmatchedStudy 
     modality: row.modality,
     device_name: row.device_name,
     acquired_at: timestampOf(row.acquired_at),
-    hint: parseStored(row.patient_hint) as PatientHint | null,
-    ...sampleIds(parseStored(row.source) as StudySource | null),
-    reason: parseStored(row.unmatched_reason) as Reason | null,
+    hint: parseStored(row.patient_hint),
+    ...sampleIds(parseStored(row.source)),
+    reason: parseStored(row.unmatched_reason),
     rejected_reason: row.rejected_reason,
   };
 }

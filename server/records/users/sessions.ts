@@ -19,7 +19,7 @@ export interface StoredSession {
 export interface NewSession {
   digest: string;
   userId: number;
-  /** By default the dashboard. */
+  /** The default is the dashboard. */
   realm?: Realm;
   now: number;
   expiresAt: number;

@@ -1,12 +1,11 @@
 import type { Kysely } from "kysely";
-import type { Study, StudySource } from "../../../shared/api/study.ts";
+import type { Modality, Study, StudySource } from "../../../shared/api/study.ts";
 import type { StudyQuality } from "../../../shared/clinical/control/study-quality.ts";
 import { leftOut } from "../../database/damaged-records.ts";
 import { query, type Session } from "../../database/query.ts";
-import type { Tables } from "../../database/schema.ts";
+import { type OptionalStudyColumns, parseStored, type StudyColumns, type Tables } from "../../database/schema.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
-import { parseStored, toStudy } from "../studies/study-content.ts";
-import type { ReplacedStudy } from "../studies/studies.ts";
+import { toStudy } from "../studies/study-content.ts";
 
 // The studies that a clinic reads, the first changed first. A study that changes during a walk comes again at its end, so a walk
 // misses none.
@@ -109,7 +108,7 @@ export async function listFiledRevisions(
 ): Promise<Pick<Study, "patient_fp" | "results">[]> {
   const rows = await session.all(revisions, { studyId });
   return rows
-    .map(({ body }) => JSON.parse(body) as ReplacedStudy)
+    .map(({ body }) => parseStored(body))
     .filter(({ patient_fp, unmatched_reason }) => patient_fp !== "" && unmatched_reason === null);
 }
 
@@ -124,8 +123,8 @@ type StudyRow = Parameters<typeof toStudy>[0] & {
   readonly revision: number;
   readonly received_at: number;
   readonly changed_at: number;
-  readonly source: string | null;
-  readonly quality: string | null;
+  readonly source: StudyColumns["source"];
+  readonly quality: OptionalStudyColumns["quality"];
 };
 
 function toWalkedStudy(row: StudyRow): WalkedStudy {
@@ -136,8 +135,8 @@ function toWalkedStudy(row: StudyRow): WalkedStudy {
     revision: row.revision,
     receivedAt: row.received_at,
     changedAt: row.changed_at,
-    source: parseStored(row.source) as StudySource | null,
-    quality: parseStored(row.quality) as StudyQuality | null,
+    source: parseStored(row.source),
+    quality: parseStored(row.quality),
   };
 }
 
@@ -150,7 +149,7 @@ interface WalkParameters extends StudyKey {
   readonly acquiredBefore: number;
 }
 
-const IMAGES = ["RADIOLOGY", "ULTRASOUND", "ENDOSCOPY"];
+const IMAGES: readonly Modality[] = ["RADIOLOGY", "ULTRASOUND", "ENDOSCOPY"];
 
 const QUERIES = {
   any: queriesOf("any"),

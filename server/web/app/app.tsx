@@ -71,7 +71,7 @@ function SignedIn() {
   );
 }
 
-/** Without the session the page knows nothing to show. */
+/** Shown until the session is known: the page has no data before. */
 function NotStarted({ error, retry }: { error: RequestError; retry: () => Promise<unknown> }) {
   useEffect(() => {
     const timer = setTimeout(() => void retry(), RETRY_MS);

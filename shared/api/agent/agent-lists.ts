@@ -10,7 +10,7 @@ export const PlacementList = Type.Object({
   items: Type.Array(
     Type.Object({
       fp: Type.String(),
-      /** With a patient, waiting at the desk, or removed from it. */
+      /** The study is with a patient, waits at the desk, or was removed from it. */
       place: Type.Enum(["patient", "desk", "rejected"]),
       updated_at: Type.String({ pattern: TIMESTAMP_PATTERN }),
     }),

@@ -40,12 +40,12 @@ export const NextDelivery = Type.Object({
       id: Type.Integer(),
       /** MSH-10, the same in every attempt. */
       control_id: Type.String(),
-      /** From 1. */
+      /** The first attempt is 1. */
       attempt: Type.Integer(),
       file_name: Nullable(Type.String()),
       /** Base64. */
       payload: Type.String(),
-      /** Of the bytes, in hexadecimal digits. */
+      /** The digest of the bytes as hexadecimal digits. */
       sha256: Type.String(),
     }),
   ),

@@ -96,7 +96,7 @@ export const RegistryOutcome = Type.Object({
   /** The number of the change in the request. */
   id: Type.Integer({ minimum: 0 }),
   outcome: Type.Enum(["created", "updated", "unchanged", "deleted", "merged", "rejected"]),
-  /** Of the animal or order; null if nothing is stored. */
+  /** The fp of the animal or order; null if nothing is stored. */
   fp: Nullable(Type.String()),
   /** Why it was rejected, or what is to be known of a change that was not; null for nothing. Servers of other versions may know more. */
   code: Nullable(Type.String()),

@@ -36,7 +36,7 @@ export interface ComparedResult {
 export type NotComparable = "comparator" | "unit" | "device" | "age" | "interval";
 
 export interface Change {
-  /** In the unit of the new value. */
+  /** The difference in the unit of the new value. */
   readonly absolute: number;
   /** Percent of the earlier value; null if that is 0 or below. */
   readonly percent: number | null;

@@ -40,7 +40,7 @@ export type OwnInterval =
       readonly isSkewed: boolean;
       readonly low: OwnLimit;
       readonly high: OwnLimit;
-      /** From the lowest value to the highest. */
+      /** The outliers, the lowest value first. */
       readonly outliers: readonly Outlier[];
     };
 

@@ -10,7 +10,7 @@ export interface ChosenRules {
 /** ASVCP 2013, for every analyte of an analyzer in a clinic. */
 const BASE: RuleChoice = { "1-2s": "warn", "1-3s": "reject" };
 
-/** From which sigma on a rule need not reject. */
+/** The sigma from which a rule need not reject. */
 const SIGMA_STEPS: readonly (readonly [Rule, number])[] = [
   ["2-2s", 6],
   ["R-4s", 6],

@@ -3,7 +3,7 @@
 export interface Statistics {
   readonly runs: number;
   readonly mean: number;
-  /** By n - 1. */
+  /** Standard deviation with n - 1. */
   readonly sd: number;
   /** Percent; null for a mean of 0 or below, such as of a base excess. */
   readonly cv: number | null;

@@ -7,7 +7,7 @@ import { stateText } from "./words.ts";
 
 /** The state of one analyte that was not in order, or whose next control failed. Times are milliseconds since 1970. */
 export type QualityMark = QualityState & {
-  /** As the results of the study name it. */
+  /** The name in the results of the study. */
   readonly analyte: string;
 };
 

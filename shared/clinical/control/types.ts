@@ -24,7 +24,7 @@ export interface Violation {
   readonly rule: Rule;
   /** Over the levels of one run, or over runs of one or all levels. */
   readonly scope: "run" | "level" | "levels";
-  /** By the rules in force. */
+  /** The verdict of the rules in force. */
   readonly verdict: "warn" | "reject";
   readonly side: "high" | "low" | "both";
   /** The points that together broke it, the last one last. */
@@ -33,7 +33,7 @@ export interface Violation {
 
 export interface JudgedRun {
   readonly run: Run;
-  /** By the rules in force. */
+  /** The verdict of the rules in force. */
   readonly verdict: Verdict;
   readonly violations: readonly Violation[];
 }

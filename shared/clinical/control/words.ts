@@ -28,7 +28,7 @@ interface Words {
   readonly sides: Readonly<Record<"high" | "low", string>>;
   readonly what: Readonly<Record<Rule, (analyte: string, side: string, scope: Violation["scope"]) => string>>;
   readonly next: Readonly<Record<Rule, (side: string) => string>>;
-  /** For a violation that rejects. */
+  /** The advice for a violation that rejects. */
   readonly distrust: (analyte: string) => string;
   readonly sinceChange: (analyte: string, side: string, change: string) => string;
   readonly afterChange: (side: string) => string;

@@ -17,7 +17,7 @@ export type SentResult = Pick<Result, "value" | "value_text" | "comparator" | "u
 export interface ShownValue {
   /** Words, a rank such as `2+`, or a number with its comparator. */
   value: string;
-  /** As people write it; null without one. */
+  /** The unit as people write it; null without one. */
   unit: string | null;
   /** The printed number; null for words. A rank has one too. */
   number: number | null;

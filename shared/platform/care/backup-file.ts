@@ -1,7 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import { errorMessage } from "../../runtime/error-message.ts";
+import { errorCode, errorMessage } from "../../runtime/error-message.ts";
 import { makePrivateFolder } from "../../files/private-folder.ts";
 import { type Manifest, type Member, parseManifest } from "./manifest.ts";
 
@@ -39,7 +39,7 @@ export class BackupWriter {
     try {
       from = fs.openSync(file, "r");
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+      if (errorCode(error) === "ENOENT") return false;
       throw error;
     }
     try {

@@ -1,6 +1,6 @@
 import { AssertionError } from "node:assert";
 import { Command } from "commander";
-import { errorMessage } from "../../runtime/error-message.ts";
+import { errorCode, errorMessage } from "../../runtime/error-message.ts";
 import { rightsAdvice } from "../../files/rights-advice.ts";
 import { VERSION } from "../../files/program-files.ts";
 import { EXIT_FAILURE, exitCodeLines } from "./exit-codes.ts";
@@ -46,7 +46,7 @@ export async function runProgram(definition: ProgramDefinition, args = process.a
     await (await createProgram(definition, words[0])).parseAsync(words, { from: "user" });
   } catch (error) {
     // The reader of a pipe, such as `head`, has closed it.
-    if (error instanceof Error && "code" in error && error.code === "EPIPE") return;
+    if (errorCode(error) === "EPIPE") return;
     printError(failureText(error));
     process.exit(error instanceof CommandError ? error.exitCode : EXIT_FAILURE);
   }
@@ -110,6 +110,6 @@ export function failureText(error: unknown): string {
 
 function isFault(error: unknown): error is Error {
   // Node throws a TypeError for an invalid URL, which comes from the user's settings.
-  if (error instanceof TypeError && "code" in error && error.code === "ERR_INVALID_URL") return false;
+  if (errorCode(error) === "ERR_INVALID_URL") return false;
   return [TypeError, RangeError, ReferenceError, AssertionError].some((fault) => error instanceof fault);
 }

@@ -29,6 +29,7 @@ import { collect, parsePositiveInteger } from "./options.ts";
 import { endWithReader, printError, printJson, printLine, printTimes } from "./output.ts";
 import { platformPlaces } from "./places.ts";
 import { serviceRunCommand } from "./service-run.ts";
+import { errorCode } from "../../runtime/error-message.ts";
 
 // The programs as services of this machine: `vetwire service ...`.
 
@@ -177,7 +178,7 @@ function launcherNotes({ state }: InstalledService): LauncherNotes | null {
   try {
     fs.accessSync(state, fs.constants.R_OK | fs.constants.X_OK);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") return null;
+    if (errorCode(error) !== "ENOENT") return null;
   }
   return { running: readRunning(folder), starts: readStarts(folder), upgrades: readUpgrades(folder) };
 }

@@ -7,7 +7,7 @@ import type { Component } from "./components.ts";
 export interface Described {
   readonly version: string;
   readonly platform: string;
-  /** In s since 1970. */
+  /** Seconds since 1970. */
   readonly time: number;
 }
 

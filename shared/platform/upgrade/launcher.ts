@@ -218,7 +218,7 @@ export class Launcher {
 
   /** Goes back to an earlier version. Nobody but a person tries `to` again. */
   #goBack(versions: Versions, to: string, reason: string): void {
-    // In memory the decision holds even if the disk takes no file.
+    // The decision holds in memory even if the disk takes no file.
     this.#store(versions);
     const from = this.#inForce();
     this.#launch.log.error({ from, to, reason }, "the later version failed: the version before runs again");

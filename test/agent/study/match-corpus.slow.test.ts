@@ -301,7 +301,7 @@ async function matched(report: Report, byName: boolean): Promise<Patient | null>
     byName && report.identifier === null && name !== null && report.species !== null
       ? await directory.namesakes(name, report.species, report.acquired_at, "UTC")
       : null;
-  const { patient } = match(report, patients, orders, namesakes);
+  const { patient } = match(report, { patients, orders, namesakes, isFetched: true, sampleNumbers: [] });
   return patient;
 }
 

@@ -1,3 +1,6 @@
+import type { Patient } from "../../../shared/api/patient.ts";
+import type { Report } from "../../../agent/report/report.ts";
+import type { TestOrder } from "../../../agent/spool/queries/orders/orders.ts";
 import type { Reason } from "../../../shared/api/reason.ts";
 import { describe, expect, test } from "vitest";
 import { describeMatch, match, type Namesakes } from "../../../agent/study/match.ts";
@@ -16,15 +19,22 @@ import { astmDevice } from "../../support/profiles.ts";
 
 const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");
 
+const matched = (
+  report: Report,
+  patients: readonly Patient[],
+  orders: readonly TestOrder[] = [],
+  namesakes: Namesakes | null = null,
+) => match(report, { patients, orders, namesakes, isFetched: true, sampleNumbers: [] });
+
 const ALT = resultRecord("^^^ALT", "52", "U/L");
 const report = reportOf(["P|1|4711", "O|1|S-1", ALT]);
 
 test("an identifier that names one patient matches", () => {
-  expect(match(report, [dog])).toEqual({ patient: dog, reason: null, candidates: [] });
+  expect(matched(report, [dog])).toEqual({ patient: dog, reason: null, candidates: [] });
 });
 
 test("an unknown identifier matches no patient, and the reason names it", () => {
-  expect(match(report, [])).toEqual({
+  expect(matched(report, [])).toEqual({
     patient: null,
     reason: { code: "MATCH.UNKNOWN_IDENTIFIER", values: ["4711"] },
     candidates: [],
@@ -33,15 +43,15 @@ test("an unknown identifier matches no patient, and the reason names it", () => 
 
 test("a Report without an identifier matches no patient", () => {
   const reason = { code: "MATCH.NO_IDENTIFIER", values: [] };
-  expect(match(reportOf(["P|1", "O|1|S-1", ALT]), [])).toEqual({ patient: null, reason, candidates: [] });
+  expect(matched(reportOf(["P|1", "O|1|S-1", ALT]), [])).toEqual({ patient: null, reason, candidates: [] });
 });
 
 test("an fp in the specimen field matches without a patient identifier", () => {
-  expect(match(reportOf(["P|1", `O|1|${dog.fp}`, ALT]), [dog]).patient).toEqual(dog);
+  expect(matched(reportOf(["P|1", `O|1|${dog.fp}`, ALT]), [dog]).patient).toEqual(dog);
 });
 
 test("identifiers of two patients match neither, and both are candidates", () => {
-  expect(match(report, [dog, cat])).toEqual({
+  expect(matched(report, [dog, cat])).toEqual({
     patient: null,
     reason: { code: "MATCH.SEVERAL_PATIENTS", values: ["2"] },
     candidates: [dog.fp, cat.fp],
@@ -50,28 +60,28 @@ test("identifiers of two patients match neither, and both are candidates", () =>
 
 test("another species than the patient's is a contradiction with the patient as first candidate", () => {
   const ofCat = vetscanReport("Cat", resultRecord("1742-6", "52", "U/L"));
-  expect(match(ofCat, [dog])).toEqual({
+  expect(matched(ofCat, [dog])).toEqual({
     patient: null,
     reason: { code: "MATCH.SPECIES", values: ["cat", "dog"] },
     candidates: [dog.fp],
   });
-  expect(match(ofCat, [cat]).patient).toEqual(cat);
+  expect(matched(ofCat, [cat]).patient).toEqual(cat);
 });
 
 test("a horse matches a patient that the API serves as exotic, and a dog does not", () => {
   const exotic = { ...dog, species: "exotic" };
-  const ofSpecies = (species: string) => match(vetscanReport(species, resultRecord("1742-6", "52", "U/L")), [exotic]);
+  const ofSpecies = (species: string) => matched(vetscanReport(species, resultRecord("1742-6", "52", "U/L")), [exotic]);
   expect(ofSpecies("Equine").patient).toEqual(exotic);
   expect(ofSpecies("Dog").patient).toBeNull();
 });
 
 test.each(["", "General", "Child", "Dog or Cat"])("the label %j states no species and contradicts none", (label) => {
-  expect(match(vetscanReport(label, resultRecord("1742-6", "52", "U/L")), [dog]).patient).toEqual(dog);
+  expect(matched(vetscanReport(label, resultRecord("1742-6", "52", "U/L")), [dog]).patient).toEqual(dog);
 });
 
 test("a name alone matches no patient", () => {
   const named = reportOf(["P|1||||Yilmaz^Zeytin", "O|1|S-1", ALT]);
-  expect(match(named, []).patient).toBeNull();
+  expect(matched(named, []).patient).toBeNull();
 });
 
 describe("an accession of the agent", () => {
@@ -80,12 +90,12 @@ describe("an accession of the agent", () => {
   const scanned = reportOf(["P|1", "O|1|V34679AC", ALT]);
 
   test("an accession matches the patient of its order, alone or with the patient's own number", () => {
-    expect(match(scanned, [dog], [ofDog])).toEqual({ patient: dog, reason: null, candidates: [] });
-    expect(match(reportOf(["P|1|4711", "O|1|V34679AC", ALT]), [dog], [ofDog]).patient).toEqual(dog);
+    expect(matched(scanned, [dog], [ofDog])).toEqual({ patient: dog, reason: null, candidates: [] });
+    expect(matched(reportOf(["P|1|4711", "O|1|V34679AC", ALT]), [dog], [ofDog]).patient).toEqual(dog);
   });
 
   test("an accession with another patient's number is a contradiction", () => {
-    expect(match(report, [dog, cat], [ofDog])).toEqual({
+    expect(matched(report, [dog, cat], [ofDog])).toEqual({
       patient: null,
       reason: { code: "MATCH.ACCESSION_OF_OTHER", values: ["V34679AC"] },
       candidates: [dog.fp, cat.fp],
@@ -93,7 +103,7 @@ describe("an accession of the agent", () => {
   });
 
   test("an accession with another species than its patient's is a contradiction", () => {
-    expect(match(vetscanReport("Cat", resultRecord("1742-6", "52", "U/L")), [dog], [ofDog])).toMatchObject({
+    expect(matched(vetscanReport("Cat", resultRecord("1742-6", "52", "U/L")), [dog], [ofDog])).toMatchObject({
       patient: null,
       reason: { code: "MATCH.SPECIES", values: ["cat", "dog"] },
     });
@@ -101,8 +111,8 @@ describe("an accession of the agent", () => {
 
   test("an accession of a removed patient matches no patient, also with another patient's number", () => {
     const reason = { code: "MATCH.ACCESSION_OF_REMOVED", values: ["V34679AC"] };
-    expect(match(scanned, [], [ofDog])).toEqual({ patient: null, reason, candidates: [] });
-    expect(match(report, [cat], [ofDog])).toEqual({ patient: null, reason, candidates: [cat.fp] });
+    expect(matched(scanned, [], [ofDog])).toEqual({ patient: null, reason, candidates: [] });
+    expect(matched(report, [cat], [ofDog])).toEqual({ patient: null, reason, candidates: [cat.fp] });
   });
 });
 
@@ -115,8 +125,8 @@ describe("a match by name, if the clinic allows it", () => {
 
   test("the only patient of the species with the name matches, if it has an event that day", () => {
     const namesakes = { all: [dog], appointed: today };
-    expect(match(said({}), [], [], namesakes)).toEqual({ patient: dog, reason: null, candidates: [] });
-    expect(describeMatch(said({}), dog, [])).toBe(
+    expect(matched(said({}), [], [], namesakes)).toEqual({ patient: dog, reason: null, candidates: [] });
+    expect(describeMatch(said({}), dog, { orders: [], sampleNumbers: [] })).toBe(
       `matched ${dog.fp} by its name: the only dog with it, and with an event on that day`,
     );
   });
@@ -172,15 +182,19 @@ describe("a match by name, if the clinic allows it", () => {
       { code: "MATCH.UNKNOWN_IDENTIFIER", values: ["999"] },
     ],
   ])("%s matches no patient by name", (_, fields, namesakes, reason) => {
-    expect(match(said(fields), [], [], namesakes)).toMatchObject({ patient: null, reason });
+    expect(matched(said(fields), [], [], namesakes)).toMatchObject({ patient: null, reason });
   });
 });
 
 test("the description of a match names the identifier that found the patient", () => {
   const order = { accession: "V34679AC", device: "chem-1", patientFp: dog.fp, tests: ["ALT"], createdAt: 0 };
-  expect(describeMatch(report, dog, [])).toBe(`matched ${dog.fp} by the identifier "4711"`);
-  expect(describeMatch(report, dog, [{ ...order, state: "sent" }])).toBe(`matched ${dog.fp} by accession V34679AC`);
-  expect(describeMatch(reportOf(["P|1", `O|1|${dog.fp}`, ALT]), dog, [])).toBe(
+  expect(describeMatch(report, dog, { orders: [], sampleNumbers: [] })).toBe(
+    `matched ${dog.fp} by the identifier "4711"`,
+  );
+  expect(describeMatch(report, dog, { orders: [{ ...order, state: "sent" }], sampleNumbers: [] })).toBe(
+    `matched ${dog.fp} by accession V34679AC`,
+  );
+  expect(describeMatch(reportOf(["P|1", `O|1|${dog.fp}`, ALT]), dog, { orders: [], sampleNumbers: [] })).toBe(
     `matched ${dog.fp} by its fp in another field`,
   );
 });

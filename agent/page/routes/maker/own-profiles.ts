@@ -91,17 +91,14 @@ async function found(host: Host, device: string): Promise<Found> {
   if (to === null) throw new PageError(409, `${device} has the newest revision of its profile: load the page again`);
   const next = withProfile(host.text() ?? "", device, to);
   const adoption = { device, from, to, since: 0 };
-  return { adoption, next, difference: await differenceFor(checkedConfig(host, next), adoption) };
+  const newer = checkedConfig(host, next);
+  return { adoption, next, difference: await differenceOf(newer, analyzersOf(newer), adoption) };
 }
 
 function checkedConfig({ file }: Host, next: string): Config {
   const checked = checkConfig(next, folderOf(file));
   if ("problems" in checked) throw new PageError(422, checked.problems.map(({ message }) => message).join("; "));
   return checked.config;
-}
-
-function differenceFor(config: Config, adoption: Adoption): Promise<Difference> {
-  return differenceOf(config, analyzersOf(config), adoption);
 }
 
 /** Max groups of messages that are shown, and messages that each names. */

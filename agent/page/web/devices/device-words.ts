@@ -20,7 +20,7 @@ export interface DeviceWords {
 }
 
 /** Describes the state of a device in words, with its remedy. */
-export function deviceWords(device: LocalDevice, now = Date.now()): DeviceWords {
+export function deviceWords(device: LocalDevice): DeviceWords {
   const { state, reason, code = "", values = [], may_be_off, noise, profile, line, way, last_message_at } = device;
   if (reason !== null) {
     const known = (["cannot open", "cannot listen", "cannot connect"] as const).find((word) => word === state);
@@ -46,9 +46,10 @@ export function deviceWords(device: LocalDevice, now = Date.now()): DeviceWords 
     const isOpen = state === "connected" && way !== "serial";
     return { tone: "plain", state: isOpen ? t("connected") : t("waits"), next: t(next[way], { line }) };
   }
-  if (now - Date.parse(last_message_at) > SILENT_MS) {
-    const tone = now - Date.parse(last_message_at) > LONG_SILENT_MS ? "bad" : "warn";
-    return { tone, state: t("silent"), next: t("silentNext", { when: ago(last_message_at, now) }) };
+  const silentMs = Date.now() - Date.parse(last_message_at);
+  if (silentMs > SILENT_MS) {
+    const tone = silentMs > LONG_SILENT_MS ? "bad" : "warn";
+    return { tone, state: t("silent"), next: t("silentNext", { when: ago(last_message_at) }) };
   }
   if (way === "folder") return { tone: "good", state: t("folderWatched"), next: null };
   if (state !== "connected") return { tone: "good", state: t("ready"), next: t("readyNext") };

@@ -61,7 +61,7 @@ function Steps({ start, reload }: { start: LocalMakerStart; reload: () => Promis
   );
 }
 
-/** From a message or a device that was not understood. */
+/** Returns the message or the device that was not understood, from the address. */
 function askedBy({ message, device }: Readonly<Record<string, string>>): Asked | null {
   if (message !== undefined) return { source: { messages: [message] }, device: device ?? null };
   return device === undefined ? null : { source: { device }, device };
@@ -110,7 +110,7 @@ function Draft({
       )}
       {look.open.length > 0 && (
         <p class="maker-open" role="status">
-          {t("stillOpen")} {look.open.map(openWord).join(", ")}
+          {t("stillOpen")} {look.open.map((point) => openWord(point)).join(", ")}
         </p>
       )}
       {look.refused > 0 && <p role="alert">{t("refused")}</p>}

@@ -1,5 +1,5 @@
 import type { LocalSentProfile } from "../../types/own-profiles.ts";
-import type { ChangeKind, OpenPoint, ProposalReason } from "../../types/maker.ts";
+import type { ChangeKind, ProposalReason } from "../../types/maker.ts";
 import { translations } from "../../../../server/web/text.ts";
 
 export const t = translations({
@@ -192,7 +192,7 @@ export function sentWord({ outcome, code }: LocalSentProfile): string {
   return sent(outcome === "refused" ? (code ?? "PROFILE.HASH") : outcome);
 }
 
-const openPoints = translations({
+export const openWord = translations({
   header: ["the line with the names of the columns", "sütun adlarının satırı"],
   records: ["which element is a result", "hangi öğe bir sonuç"],
   lines: ["which lines are results", "hangi satırlar sonuç"],
@@ -201,10 +201,6 @@ const openPoints = translations({
   code: ["the code of the test", "test kodu"],
   value: ["the value", "değer"],
 });
-
-export function openWord(point: OpenPoint): string {
-  return openPoints(point);
-}
 
 const files = translations({
   csv: ["a table (CSV)", "Tablo (CSV)"],

@@ -57,7 +57,6 @@ export const t = translations({
   studyName: ["Study", "Tetkik"],
   results: ["Results of the message", "İletinin sonuçları"],
   noReport: ["Nothing could be read", "Hiçbir şey okunamadı"],
-  noStudy: ["Nothing was filed", "Hiçbir şey kaydedilmedi"],
   code: ["Code", "Kod"],
   value: ["Value", "Değer"],
   unit: ["Unit", "Birim"],

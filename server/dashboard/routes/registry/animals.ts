@@ -1,5 +1,4 @@
 import type { FastifyInstance } from "fastify";
-import type { PatientHint } from "../../../../shared/api/study.ts";
 import type {
   AnimalBody,
   AnimalCheck,
@@ -11,6 +10,7 @@ import type {
   Written,
 } from "../../types/animals.ts";
 import type { Session } from "../../../database/query.ts";
+import { parseStored } from "../../../database/schema.ts";
 import { auditCommand } from "../../../records/audit/audit.ts";
 import { knownPatients, type PatientLists } from "../../../records/patients/patient-list.ts";
 import { findRemoved, listRemovedAnimals, readEditedAnimal } from "../../../records/registry/by-hand/edited-animal.ts";
@@ -22,7 +22,6 @@ import { animalFromHint } from "../../../records/registry/by-hand/animal-from-hi
 import { refusal } from "../../types/refusals.ts";
 import { assignStudy } from "../../../records/unmatched/commands.ts";
 import { CONTRADICTED_FACTS } from "../../../../shared/clinical/candidates.ts";
-import { parseStored } from "../../../records/studies/study-content.ts";
 import { findOwnStudy } from "../../../records/unmatched/unmatched-page.ts";
 import { instantOf, wallTime } from "../../types/wall-time.ts";
 import { isRealDate } from "../../../../shared/schema/timestamp.ts";
@@ -72,7 +71,7 @@ function checkRoutes(app: FastifyInstance, { store, now }: DashboardContext, lis
   app.get(`${BASE}/from-result/:fp`, { config: { access: "staff" } }, async (request): Promise<TypedAnimal> => {
     const { fp } = request.params as { fp: string };
     const stored = foundRecord("This study", await findOwnStudy(store, clinicOf(request).id, fp));
-    return animalFromHint(parseStored(stored.patient_hint) as PatientHint | null, now());
+    return animalFromHint(parseStored(stored.patient_hint), now());
   });
 }
 

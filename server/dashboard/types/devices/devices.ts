@@ -5,13 +5,13 @@ import type { ShownReason } from "./heard-reason.ts";
 
 /** The response to `GET devices`. */
 export interface DevicesBody {
-  /** By name. */
+  /** The agents sorted by name. */
   agents: AgentShown[];
 }
 
 /** The response to `POST pairing-code`. No later response contains the code. */
 export interface PairingCode {
-  /** In three groups: `7KQM-X2HD-9FVT`. */
+  /** The code in three groups: `7KQM-X2HD-9FVT`. */
   code: string;
   expires_at: string;
   /** The address under which PCs of the network reach the server; null if the page's own is the only one. */
@@ -41,7 +41,7 @@ export interface OwnProfiles {
 
 /** The response to `POST profiles`. */
 export interface OwnProfileSaved {
-  /** With its revision: `own/acme-x1@3`. */
+  /** The profile with its revision: `own/acme-x1@3`. */
   profile: string;
 }
 
@@ -74,7 +74,7 @@ export interface AgentShown {
 export type AgentState = "running" | "silent" | "never heard";
 
 export interface DeviceShown {
-  /** As in agent.yaml. */
+  /** The id in agent.yaml. */
   id: string;
   name: string | null;
   profile: string | null;

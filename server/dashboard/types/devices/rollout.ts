@@ -40,7 +40,7 @@ export interface RolloutShown {
   by: string;
   started_at: string;
   is: "running" | "done" | "stopped" | "rolled back";
-  /** In their order. */
+  /** The PCs in the order of their turns. */
   pcs: RolloutPcShown[];
 }
 

@@ -34,7 +34,7 @@ export interface FollowUp {
   responsible: FollowUpMember | null;
   /** The earliest first. */
   events: FollowUpEvent[];
-  /** Those who may be responsible. */
+  /** The members who may be responsible. */
   members: FollowUpMember[];
   /** The user who saw the revision in force; null before the first one. */
   seen: { by: string; at: string } | null;

@@ -74,7 +74,7 @@ export interface PreviewRow {
 
 /** The response to `POST manual-study/preview`. */
 export interface ManualPreview {
-  /** In the order of the typed rows. */
+  /** One row for each typed one, in their order. */
   rows: PreviewRow[];
   /** Null if the time is right. */
   time_fault: "no time" | "future" | null;

@@ -137,7 +137,7 @@ export interface StudyRow {
   printed: string | null;
   /** The value as a number, for the range bar. */
   number: number | null;
-  /** As people write it. */
+  /** The unit as people write it. */
   unit: string | null;
   sent: SentValue;
   reference_range: string | null;
@@ -178,9 +178,9 @@ export interface ResultBefore {
   acquired_at: string;
   /** The other name of the substance, if the earlier result has it: UREA before BUN. */
   analyte?: string;
-  /** With its comparator, in the reader's unit. */
+  /** The value in the reader's unit, with its comparator. */
   value: string;
-  /** As people write it. */
+  /** The unit as people write it. */
   unit: string | null;
   sent: SentValue;
   /** The value in the unit of the new one, for the range bar; null if the two do not compare. */

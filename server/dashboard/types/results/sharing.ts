@@ -30,7 +30,7 @@ export interface SharedLink {
   opened: { first_at: string; last_at: string; times: number } | null;
 }
 
-/** From where the address of a link is reached. */
+/** The machines that reach the address of a link. */
 export type Reach = "this machine" | "clinic network" | "internet";
 
 /** The response to `GET .../results/:fp/sharing`. */

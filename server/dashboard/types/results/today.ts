@@ -102,13 +102,13 @@ export interface NewResult {
 }
 
 export interface CriticalStudy extends NewResult {
-  /** In the reader's units. */
+  /** The values in the reader's units. */
   values: CriticalValue[];
 }
 
 export interface CriticalValue {
   analyte: string;
-  /** With its comparator. */
+  /** The value with its comparator. */
   value: string;
   unit: string | null;
   reference_range: string | null;

@@ -52,7 +52,7 @@ export interface DeviceRow {
   analyte: string;
   /** The device's name of a test that the catalogue does not know. */
   label: string | null;
-  /** With its comparator; never localised. */
+  /** The value with its comparator; it is never localised. */
   value: string;
   unit: string | null;
   device_range: string | null;

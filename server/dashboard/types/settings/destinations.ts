@@ -37,7 +37,7 @@ export const DESTINATIONS_MAX = 10;
 
 export interface DestinationRow {
   id: string;
-  /** As a user named it, or its id in agent.yaml. */
+  /** The name that a user gave it, or its id in agent.yaml. */
   name: string;
   kind: DestinationKind;
   /** Null for a destination of an agent. */

@@ -38,9 +38,11 @@ type Words = (...values: readonly string[]) => string;
 // The first value is the place of the mail server, the second what it replied, the third the code of the connection. A place or a
 // reply is the same in all languages.
 
-const said = (reply = "", code = "") => (reply === "" ? (code === "" ? "" : ` (${code})`) : ` (it replied "${reply}")`);
+const inBrackets = (text: string) => (text === "" ? "" : ` (${text})`);
+const said = (reply = "", code = "") => inBrackets(reply === "" ? code : `it replied "${reply}"`);
+/** A code of several words is an English sentence of the library. */
 const yanit = (reply = "", code = "") =>
-  reply === "" ? (/^[A-Z_]+$/.test(code) ? ` (${code})` : "") : ` (yanıtı: "${reply}")`;
+  inBrackets(reply === "" ? (/^[A-Z_]+$/.exec(code)?.[0] ?? "") : `yanıtı: "${reply}"`);
 
 const english = {
   /** Host, recipient and reply. */

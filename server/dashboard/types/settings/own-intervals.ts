@@ -34,7 +34,7 @@ export interface OwnCandidate {
   age_days: number | null;
   acquired_at: string;
   device_name: string;
-  /** In the unit of all candidates. */
+  /** The value in the unit of all candidates. */
   value: number;
   /** Other analytes of the study that are outside their intervals. */
   flagged: string[];
@@ -50,9 +50,9 @@ export interface IntervalNow {
 
 /** The reader's unit for values in another one. A value is first printed in its own unit, as an accepted interval stores it. */
 export interface ShownUnit {
-  /** As people write it. */
+  /** The unit as people write it. */
   unit: string;
-  /** From the unit of the values to this one. */
+  /** Converts from the unit of the values to this one. */
   factor: number;
   decimals: number;
 }

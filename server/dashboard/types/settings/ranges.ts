@@ -18,7 +18,7 @@ export interface RangesInUse {
 /** The bounds of a row as a page prints them. */
 export interface ShownRange {
   interval: string;
-  /** With its sign; empty without one. */
+  /** The limit with its sign; empty without one. */
   critical_low: string;
   critical_high: string;
   unit: string;

@@ -1,14 +1,11 @@
-import { hl7Time } from "../hl7/segments.ts";
+import { DateTime } from "luxon";
 
 /** A text that anyone may have written, a number with its digits, or a word of ours. */
 export type Cell = { readonly text: string } | { readonly number: string } | { readonly id: string };
 
 /** `2026-11-21T10:00:30+03:00` */
 export function isoTime(instant: number, zone: string): string {
-  return hl7Time(instant, zone).replace(
-    /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)([+-]\d\d)(\d\d)$/,
-    "$1-$2-$3T$4:$5:$6$7:$8",
-  );
+  return DateTime.fromMillis(instant, { zone, locale: "en" }).toFormat("yyyy-MM-dd'T'HH:mm:ssZZ");
 }
 
 /**

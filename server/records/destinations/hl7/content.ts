@@ -1,13 +1,12 @@
 import { sql } from "kysely";
 import { DateTime } from "luxon";
 import type { Language } from "../../../../shared/api/language.ts";
-import type { Reason } from "../../../../shared/api/reason.ts";
-import type { Snapshot, StudySource } from "../../../../shared/api/study.ts";
-import { isFailure, type StudyQuality, studyQualityText } from "../../../../shared/clinical/control/study-quality.ts";
+import { isFailure, studyQualityText } from "../../../../shared/clinical/control/study-quality.ts";
 import { readNeutered, readSex } from "../../../../shared/clinical/sex.ts";
 import { query, type Session } from "../../../database/query.ts";
+import { parseStored } from "../../../database/schema.ts";
 import { findIntactStudy, type StoredStudy } from "../../studies/studies.ts";
-import { parseStored, timestampOf, toStudy } from "../../studies/study-content.ts";
+import { timestampOf, toStudy } from "../../studies/study-content.ts";
 import type { Coded, OruPatient, OruStudy } from "./oru.ts";
 import { observationsOfStudy } from "./results.ts";
 import { panelName, speciesName } from "./words.ts";
@@ -48,7 +47,7 @@ export async function loadForDestination(
 }
 
 function isOfDeleted({ patient_id, unmatched_reason }: StoredStudy): boolean {
-  const reason = patient_id === null ? (parseStored(unmatched_reason) as Reason | null) : null;
+  const reason = patient_id === null ? parseStored(unmatched_reason) : null;
   return reason?.code === "PATIENT.DELETED";
 }
 
@@ -59,10 +58,10 @@ async function describe(
   { language, zone }: { readonly language: Language; readonly zone: string },
 ): Promise<Omit<OruStudy, "pdf">> {
   const study = toStudy(stored);
-  const source = parseStored(stored.source) as StudySource | null;
-  const snapshot = parseStored(stored.snapshot) as Snapshot | null;
+  const source = parseStored(stored.source);
+  const snapshot = parseStored(stored.snapshot);
   const order = stored.order_fp === null ? undefined : await session.first(orderOf, { fp: stored.order_fp });
-  const tests = order === undefined ? [] : (JSON.parse(order.tests) as string[]);
+  const tests = order === undefined ? [] : parseStored(order.tests);
   const ordered = order?.panel ?? (tests.length === 1 ? tests[0] : undefined);
   const name = panelName(stored.modality, language);
   const measured = { study: { ...study, acquired_at: timestampOf(stored.acquired_at) }, snapshot, language };
@@ -85,7 +84,7 @@ async function describe(
  * a result, because a changed one would make the result a correction of its value.
  */
 function controlComments({ quality, acquired_at }: StoredStudy, language: Language, zone: string): string[] {
-  const marks = (parseStored(quality) as StudyQuality | null)?.marks.filter(isFailure) ?? [];
+  const marks = parseStored(quality)?.marks.filter(isFailure) ?? [];
   const day = DateTime.fromMillis(acquired_at, { zone });
   const timeOf = (ms: number) => {
     const time = DateTime.fromMillis(ms, { zone });

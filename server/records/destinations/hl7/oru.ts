@@ -35,7 +35,7 @@ export interface OruResult {
     | { readonly type: "SN"; readonly parts: readonly string[] }
     | { readonly type: "CWE"; readonly code: string; readonly name: string; readonly printed: string }
     | { readonly type: "ST"; readonly text: string }
-    /** Not obtained, or not final yet. */
+    /** The result was not obtained, or is not final yet. */
     | { readonly type: "none"; readonly isPending: boolean };
   readonly unit: { readonly text: string; readonly isUcum: boolean } | null;
   readonly range: string | null;

@@ -12,6 +12,7 @@ import { newFp } from "../../../../shared/api/fp.ts";
 import { foldName } from "../../../../shared/clinical/analytes/analytes.ts";
 import { fold } from "../../../../shared/clinical/species.ts";
 import { query, type Session } from "../../../database/query.ts";
+import { parseStored } from "../../../database/schema.ts";
 import { listPanels } from "../../orders/order-list.ts";
 import { unknownTests } from "../../orders/order-tests.ts";
 import { findPlacedOrder, type StoredOrder } from "../../orders/orders.ts";
@@ -26,7 +27,7 @@ import type { SyncFault } from "./messages.ts";
 import { readOrders } from "./order-items.ts";
 import { syncOrders } from "./orders.ts";
 import { knownByChip, syncPatients } from "./patients.ts";
-import { isOlder, ITEMS_PER_TURN, keyOf, olderItem, type StoredItem, type SyncRequest, withBatch } from "./request.ts";
+import { isOlder, ITEMS_PER_TURN, olderItem, type StoredItem, type SyncRequest, withBatch, keyOf } from "./request.ts";
 
 // The changes of practice software that an agent brings, one after the other: what a change leaves out is filled from what is
 // stored, and then it is an item like those of /sync/v1.
@@ -289,7 +290,7 @@ async function storeOrder(session: Session, item: RegistryOrder, context: Contex
   const isOfStored =
     stored !== undefined && (item.cancelled === true || item.tests === undefined || isPanel(stored.panel, item.tests));
   const wanted = isOfStored
-    ? { tests: JSON.parse(stored.tests) as string[], device: stored.device_id, panel: stored.panel }
+    ? { tests: parseStored(stored.tests), device: stored.device_id, panel: stored.panel }
     : await withPanels(session, item.tests, context);
   const [read] = readOrders([{ ...item, tests: wanted?.tests, device: wanted?.device }], now);
   if (read === undefined) throw new Error("an item was not read");
@@ -307,7 +308,7 @@ async function isPart(
 ): Promise<boolean> {
   if (tests === undefined || isPanel(stored.panel, tests)) return false;
   const cancelled = new Set((await withPanels(session, tests, context))?.tests.map(foldName));
-  return (JSON.parse(stored.tests) as string[]).some((test) => !cancelled.has(foldName(test)));
+  return parseStored(stored.tests).some((test) => !cancelled.has(foldName(test)));
 }
 
 interface WantedTests {

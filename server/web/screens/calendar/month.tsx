@@ -17,7 +17,7 @@ export function Month({
 }: {
   /** Whole weeks. */
   days: readonly string[];
-  /** Such as `2026-11`. */
+  /** The month such as `2026-11`. */
   month: string;
   today: string;
   events: readonly ListedEvent[];

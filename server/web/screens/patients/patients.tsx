@@ -161,7 +161,7 @@ function PatientTable({ patients, jumpTo, sort, show }: TableProps) {
   const first = useRef<HTMLAnchorElement>(null);
   const jumped = useRef<PatientLetter | undefined>(undefined);
   useEffect(() => {
-    // Once: a list that is loaded again must not move the focus.
+    // The focus moves once: a list that is loaded again must not move it.
     if (first.current === null || jumped.current === jumpTo) return;
     first.current.focus();
     jumped.current = jumpTo;

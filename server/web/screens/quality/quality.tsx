@@ -49,7 +49,7 @@ function Page({ body, chosen, names, quality }: PageProps) {
   const [time, setTime] = useState<Readonly<Record<string, string>>>({});
   const showDays = (next: ShownDays) => {
     setDays(next);
-    // Without a first day the server shows 90 days.
+    // The server shows 90 days if no first day is named.
     setTime(next === 90 ? {} : { from: dayOf(new Date(Date.now() - next * DAY_MS).toISOString()) });
   };
   const series = useResource<SeriesBody>(id === null ? null : `/quality/series/${id}?${new URLSearchParams(time)}`);

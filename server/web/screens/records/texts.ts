@@ -1,24 +1,19 @@
-import type { SoapStatus } from "../../../../shared/api/soap.ts";
 import { translations } from "../../text.ts";
-
-export function statusName(status: SoapStatus): string {
-  return names(status);
-}
 
 /** Translates a type of records. Types that the clinic defined are shown unchanged. */
 export function typeName(type: string): string {
-  return type === "EXAMINATION" ? names("EXAMINATION") : type;
+  return type === "EXAMINATION" ? t("examination") : type;
 }
 
-const names = translations({
+export const statusName = translations({
   DRAFT: ["Draft", "Taslak"],
   IN_PROGRESS: ["In progress", "Sürüyor"],
   SIGNED: ["Signed", "İmzalı"],
   LOCKED: ["Locked", "Kilitli"],
-  EXAMINATION: ["Examination", "Muayene"],
 });
 
 export const t = translations({
+  examination: ["Examination", "Muayene"],
   records: ["Records", "Kayıtlar"],
   newRecord: ["New record", "Yeni kayıt"],
   onePatient: ["Filter by patient", "Hastaya göre süz"],

@@ -1,6 +1,6 @@
 // The order of the rows of a table: numbers as numbers, times as times, names by the alphabet of the language.
 
-/** As ARIA names it. */
+/** The words of ARIA. */
 export type Direction = "ascending" | "descending";
 
 /** The key by which a column sorts: a number, a text, or null, which is last in both directions. */
@@ -11,7 +11,7 @@ export function sortedRows<Row>(
   rows: readonly Row[],
   { by, direction, language }: { by: (row: Row) => SortValue; direction: Direction; language: string },
 ): readonly Row[] {
-  // With `numeric`, "Lot 9" comes before "Lot 10".
+  // `numeric` sorts "Lot 9" before "Lot 10".
   const { compare } = new Intl.Collator(language, { numeric: true });
   const sign = direction === "ascending" ? 1 : -1;
   return rows

@@ -1,7 +1,7 @@
 import type { NotComparable } from "../../../../shared/clinical/compare/compare.ts";
 import { translations } from "../../text.ts";
 
-// In a word why two results have no difference.
+// Words for the reasons why two results have no difference.
 
 /** The difference of two results that do not compare. */
 export function differenceWord(code: NotComparable): string {

@@ -21,9 +21,9 @@ function stored(
   return {
     fp: `cds_${day}${device}${id ?? ""}`,
     patient_fp: "patient_1",
-    modality: "BIOCHEMISTRY",
+    modality: "BIOCHEMISTRY" as const,
     device_name: device,
-    status: "COMPLETED",
+    status: "COMPLETED" as const,
     acquired_at: Date.parse(day.length === 2 ? `2026-11-${day}T10:00:00Z` : day),
     results: JSON.stringify(full),
     comments: null,

@@ -34,9 +34,9 @@ function studiesOf(given: readonly Given[]) {
         };
       });
       const stored = {
-        ...{ fp: `cds_${index}`, patient_fp: "patient_1", modality: "BIOCHEMISTRY", device_name: device },
+        ...{ fp: `cds_${index}`, patient_fp: "patient_1", modality: "BIOCHEMISTRY" as const, device_name: device },
         ...{
-          status: "COMPLETED",
+          status: "COMPLETED" as const,
           acquired_at,
           results: JSON.stringify(results),
           comments: null,

@@ -15,7 +15,7 @@ const COUNTS = ["studies", "soap_records", "events", "orders"] as const;
 
 /** Both animals side by side, the choice of the one that stays, and what moves to it. */
 export function Compare({ fp, other, back }: { fp: string; other: string; back: string }) {
-  // Once: what another user changes meanwhile is refused.
+  // The animals are read once: changes of another user meanwhile are refused.
   const path = `/patients/${encodeURIComponent(fp)}/merge/${encodeURIComponent(other)}`;
   const compared = useResource<MergeComparison>(path, clinicPath(), false);
   return (
