@@ -47,6 +47,20 @@ export function unitsSpelled(units: readonly string[], spelling: string): string
   return units.filter((unit) => spellingsOf(unit).some((each) => each !== CASE_MATTERS && fold(each) === folded));
 }
 
+/** Returns whether a text is a spelling of a unit of units.json. */
+export function isUnitSpelling(text: string): boolean {
+  foldedSpellings ??= new Set(knownUnits.flatMap(spellingsOf).map(fold));
+  return text.trim() !== "" && foldedSpellings.has(fold(text.trim()));
+}
+
+/** All spellings, folded at the first question: one message may have a hundred thousand. */
+let foldedSpellings: ReadonlySet<string> | undefined;
+
+/** Returns whether two texts are writings of one unit, known or not. */
+export function isSameUnit(one: string, other: string): boolean {
+  return fold(one.trim()) === fold(other.trim());
+}
+
 /** Returns why no specimen can have this value in the unit; null for a possible value. */
 export function impossible(value: number, unit: string): string | null {
   const limit = limits.get(unit);
