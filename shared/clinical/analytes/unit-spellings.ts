@@ -50,7 +50,8 @@ export function unitsSpelled(units: readonly string[], spelling: string): string
 /** Returns whether a text is a spelling of a unit of units.json. */
 export function isUnitSpelling(text: string): boolean {
   foldedSpellings ??= new Set(knownUnits.flatMap(spellingsOf).map(fold));
-  return text.trim() !== "" && foldedSpellings.has(fold(text.trim()));
+  const unit = text.trim();
+  return (unit.length > 1 || unit === "%") && foldedSpellings.has(fold(unit)); // a letter may be a mark
 }
 
 /** All spellings, folded at the first question: one message may have a hundred thousand. */
@@ -84,7 +85,7 @@ function fold(spelling: string): string {
     .replace(/[\u00b5\u03bc]/g, "u")
     .replace(/[.·*\s]+(d?l|kg|h)\^?-1$/, "/$1")
     .replace(/[\s.]+/g, "")
-    .replace(/^[x×*]?10(?:\^|\*\*|\*|e\+?|x|×)?0*([1-9]\d?)(?=\/)/, "10^$1")
+    .replace(/^[x×*]?10(?:[x×*]?\^|\*\*|\*|e\+?|x|×)?0*([1-9]\d?)(?=\/)/, "10^$1")
     .replace(/m\^3/g, "m3")
     .replace(/(^|\/)mc(?=g|l|mol|kat|iu)/g, "$1u")
     .replace(/\/100ml$/, "/dl")

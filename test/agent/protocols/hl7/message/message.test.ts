@@ -208,6 +208,12 @@ describe("charsets", () => {
     ["", "utf-8", "Köpek 中"],
     ["ASCII", "utf-8", "Köpek"],
     ["", "windows-1252", "Köpek €"],
+    ["", "gb18030", "μmol"],
+    ["ASCII", "gb18030", "×10"],
+    ["", "gb18030", "小花 A"],
+    ["", "windows-1252", "µmol 37 °C ±2 x10³/µL"],
+    ["", "windows-1252", "Aïda Müßig, Gräfin"],
+    ["8859/9", "windows-1254", "Ağır Işığı"],
     ["ASCII", "windows-1252", "Köpek"],
     ["KLINGON", "windows-1252", "Köpek"],
   ])("MSH-18 %j with %s text is read %s", (stated, encoding, text) => {
