@@ -83,6 +83,14 @@ describe("delimiters", () => {
     },
   );
 
+  test("a header that declares the component separator alone has the standard's repetition", () => {
+    const message = parseMessage(bytes("MSH|^|BC|M<CR>PID|1||4711^^^MR~12"));
+    expect("problem" in message ? message : message.segments[1]?.repetitions(3)).toEqual([
+      ["4711", "", "", "MR"],
+      ["12"],
+    ]);
+  });
+
   test.each(["MSH", "MSH|", "MSH||BC", "MSH|^^\\&|", "MSHA^~\\&A", "MSH|^a\\&|"])(
     "undeclared delimiters do not separate: %s",
     (first) => {
