@@ -1,4 +1,4 @@
-// Text that is UTF-8 although something else is declared.
+// Text that is UTF-8 although something else is declared, and Chinese text without a declaration.
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
@@ -21,4 +21,26 @@ export function utf8Text(bytes: Uint8Array, isAmbiguous: boolean): string | null
   let beyond = 0;
   for (const char of text) if (char > "\x7f") beyond += 1;
   return beyond >= (isAmbiguous ? PROOF.ambiguous : PROOF.other) ? text : null;
+}
+
+/** Lead bytes of the signs and Greek letters of GB 2312: ×, ↑, μ. */
+const SIGNS: readonly number[] = [0xa1, 0xa6];
+
+/**
+ * Returns whether bytes that declare no charset, and are not UTF-8, are Chinese text: all beyond ASCII are pairs of GB 2312, with a
+ * sign or two characters in a row. Western letters rarely come in pairs.
+ */
+export function isChinese(bytes: Uint8Array): boolean {
+  let isProven = false;
+  let row = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const lead = bytes[at]!;
+    row = lead < 0x80 ? 0 : row + 1;
+    if (row === 0) continue;
+    at += 1;
+    const trail = bytes[at] ?? 0;
+    if (lead < 0xa1 || lead > 0xf7 || trail < 0xa1 || trail > 0xfe) return false;
+    isProven ||= row > 1 || SIGNS.includes(lead);
+  }
+  return isProven;
 }

@@ -16,12 +16,16 @@ interface MeasurementIdentity {
   readonly modality: Modality;
 }
 
+/** Numbers of at most four digits, such as `12` or `12^1^5`: a counter, which many devices start again each day. */
+const COUNTERS = /^[^\p{L}\p{N}]*\d{1,4}(?:[^\p{L}\p{N}]+\d{1,4})*[^\p{L}\p{N}]*$/u;
+
 /**
  * Builds the key from device, patient as sent, specimen or order, and time. A patient number alone would make next
- * year's results a correction of this year's. Without specimen and time, the results are part of the key.
+ * year's results a correction of this year's. Without specimen and time, the results are part of the key: sample 12 of today, by a
+ * counter alone, would correct that of another animal.
  */
 export function dedupeKey(device: string, identity: MeasurementIdentity, rows: readonly Measurement[]): string {
-  const isNamed = !identity.isCounted && identity.specimen.some((part) => part !== "");
+  const isNamed = !identity.isCounted && identity.specimen.some((part) => part !== "" && !COUNTERS.test(part));
   const isAnonymous = !identity.isExact && !isNamed;
   const results = isAnonymous ? identifyingRows(rows) : null;
   const parts = [identity.patient, identity.specimen, identity.time, identity.modality, results];

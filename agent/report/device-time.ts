@@ -7,7 +7,20 @@ import { ACQUIRED_FROM } from "../../shared/clinical/study-checks.ts";
  * Bionote writes `20261121 09:30:15+0300`, a URIT-8030 `2026-11-21`. A URIT-5160 also writes years such as 0111.
  */
 const DEVICE_TIME =
-  /^((?:19|20)\d\d)-?(\d\d)-?(\d\d)(?:[ T]?(\d\d):?(\d\d)(?::?(\d\d))?)?(?:\.\d+)?([+-](?:0\d|1[0-4]):?[0-5]\d)?$/;
+  /^((?:19|20)\d\d)-?(\d\d)-?(\d\d)(?:[ T]?(\d\d):?(\d\d)(?::?(\d\d))?)?(?:\.\d+)?(Z|[+-](?:0\d|1[0-4]):?[0-5]\d)?$/i;
+
+/** A date with its year first, such as `2026/11/2 9:05`. Points alone put the day first in every country: `21.11.2026 09:05`. */
+const SEPARATED =
+  /^(?:(?<year>\d{4})(?<mark>[-/.])(?<month>\d\d?)\k<mark>(?<day>\d\d?)|(?<dayFirst>\d\d?)\.(?<monthThen>\d\d?)\.(?<yearLast>\d{4}))(?:(?: +|T)(?<hour>\d\d?)(?<rest>:.+))?$/;
+
+/** Returns a time with separators in the order and the width of DEVICE_TIME; other text as it is. 21/11/2026 may have its month first. */
+function ordered(text: string): string {
+  const parts = SEPARATED.exec(text.trim())?.groups;
+  if (parts === undefined) return text.trim();
+  const { year, month, day, yearLast, monthThen, dayFirst, hour, rest = "" } = parts;
+  const date = [year ?? yearLast, month ?? monthThen, day ?? dayFirst].map((part = "") => part.padStart(2, "0"));
+  return date.join("-") + (hour === undefined ? "" : ` ${hour.padStart(2, "0")}${rest}`);
+}
 
 /** Converted times. The rows of a message repeat a few times, and luxon's zone lookup dominates the reading time. */
 const knownTimes = new Map<string, string | null>();
@@ -18,7 +31,7 @@ const KNOWN_MAX = 256;
  * for an invalid date
  */
 export function readTime(text: string, timeZone: string): string | null {
-  const match = DEVICE_TIME.exec(text.trim());
+  const match = DEVICE_TIME.exec(ordered(text));
   if (match === null) return null;
   const key = [...match.slice(1), timeZone].join(" ");
   let time = knownTimes.get(key);
@@ -32,7 +45,12 @@ export function readTime(text: string, timeZone: string): string | null {
 
 function utc(match: RegExpExecArray, timeZone: string): string | null {
   const [, year, month, day, hour = "0", minute = "0", second = "0", offset] = match;
-  const zone = offset === undefined ? timeZone : `UTC${offset.slice(0, 3)}:${offset.slice(-2)}`;
+  const zone =
+    offset === undefined
+      ? timeZone
+      : offset.toUpperCase() === "Z"
+        ? "UTC"
+        : `UTC${offset.slice(0, 3)}:${offset.slice(-2)}`;
   const time = DateTime.fromObject(
     {
       year: Number(year),
@@ -114,12 +132,12 @@ export function dayOf(ms: number, timeZone: string): { readonly from: number; re
 
 /** Returns whether a device time has hour and minute. */
 export function hasClock(text: string): boolean {
-  return /^\d{4}-?\d\d-?\d\d[ T]?\d\d:?\d\d/.test(text.trim());
+  return /^\d{4}-?\d\d-?\d\d[ T]?\d\d:?\d\d/.test(ordered(text));
 }
 
 /** Returns the date as `YYYY-MM-DD`, null for an invalid one. */
 export function readDate(text: string): string | null {
-  const [day = ""] = /^\d{4}-?\d\d-?\d\d/.exec(text.trim()) ?? [];
+  const [day = ""] = /^\d{4}-?\d\d-?\d\d/.exec(ordered(text)) ?? [];
   const time = readTime(day, "UTC");
   return time === null ? null : time.slice(0, 10);
 }

@@ -10,6 +10,7 @@ import {
 } from "../../shared/clinical/analytes/analytes.ts";
 import { impossibleValue } from "./possible.ts";
 import type { Measurement } from "../../shared/clinical/results.ts";
+import { isSameUnit, isUnitSpelling } from "../../shared/clinical/analytes/unit-spellings.ts";
 import { readUnit } from "../../shared/clinical/analytes/units.ts";
 import { readRange, readValue, type ReadValue, WORDS_MAX } from "../../shared/clinical/analytes/value.ts";
 import type { DeviceResult, ReadContext } from "./report.ts";
@@ -41,6 +42,8 @@ export interface SampleRows {
 /** A comma that may separate thousands: 1,234 U/L of ALP is thousands for one laboratory, 1,025 of specific gravity is not. */
 const THOUSANDS = /^\D*[1-9],\d{3}\D*$/;
 
+/** Max characters of a number with its unit and flag. */
+const VALUE_MAX = 64;
 /** Max characters of a device's code and name for a test. */
 const [CODE_MAX, LABEL_MAX] = [64, 200];
 
@@ -75,12 +78,47 @@ export function readRows(
   return rows;
 }
 
+/** A number or a range with text after it, which may be its unit: `71.5fL`, `8.1 10^9/L`. */
+const WITH_TEXT = [/^(.*\d)\s*(\D+)$/su, /^(.*?\d)\s+(\S+)$/su] as const;
+/** Flags next to a number: `12.3 H`, `↑ 612`. */
+const FLAGS = "HH?|LL?|N|[↑↓]{1,2}";
+const FLAG_AFTER = new RegExp(`^(.*[\\d\\s])(${FLAGS})$`, "su");
+const FLAG_BEFORE = new RegExp(`^(${FLAGS})\\s*([\\d<>≤≥.].*)$`, "su");
+
+/**
+ * Returns the result with the number alone as its value: some devices repeat unit and flag beside it, or write them only there.
+ * Chinese devices may write full-width characters.
+ */
+function apart(result: DeviceResult): DeviceResult {
+  const written = result.value.trim();
+  if (written.length > VALUE_MAX || !/[\d\uff10-\uff19]/.test(written)) return result;
+  const ascii = written.replace(/[\uff01-\uff5e]/g, (char) => char.normalize("NFKC"));
+  const [, before = "", unflagged = ascii] = FLAG_BEFORE.exec(ascii) ?? [];
+  const [, bare = unflagged, after = ""] = FLAG_AFTER.exec(unflagged) ?? [];
+  const { text, unit } = withoutUnit(bare.trim(), result.unit);
+  if (readValue(text, { decimalComma: true }).is !== "number") return { ...result, value: ascii };
+  const flags = result.flag.split(/\s+/);
+  const marks = [before, after].filter((mark) => !flags.includes(mark));
+  return { ...result, value: text, unit, flag: [result.flag, ...marks].filter(Boolean).join(" ") };
+}
+
+/** Splits the unit from a number or a range: the unit of its field, or a known one if the field is empty. */
+function withoutUnit(written: string, field: string): { readonly text: string; readonly unit: string } {
+  for (const pattern of WITH_TEXT) {
+    const [, text = "", unit = ""] = pattern.exec(written) ?? [];
+    const isUnit = unit !== "" && (field.trim() === "" ? isUnitSpelling(unit) : isSameUnit(unit, field));
+    if (isUnit) return { text, unit: field.trim() || unit };
+  }
+  return { text: written, unit: field };
+}
+
 /** Adds a result to the rows, or the reason why it is left out. */
 function readResult(
-  result: DeviceResult,
+  sent: DeviceResult,
   { profile, declared, urine, species, context }: SampleFacts,
   rows: SampleRows,
 ): void {
+  const result = apart(sent);
   const printed = readValue(result.value, {
     decimalComma: profile.decimalComma ?? true,
     ...(profile.valueSuffix === undefined ? {} : { suffix: profile.valueSuffix }),
@@ -193,7 +231,7 @@ type DeviceFields = Pick<
 
 /** Returns the fields that the device decides. */
 function deviceFields(result: DeviceResult, value: PrintedValue, species: string | null): DeviceFields {
-  const range = readRange(result.range);
+  const range = readRange(withoutUnit(result.range.slice(0, VALUE_MAX + 1).trim(), result.unit).text);
   const doubt = doubtOf(result, value);
   return {
     text: value.text,

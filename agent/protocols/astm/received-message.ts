@@ -18,6 +18,8 @@ export class ReceivedMessage {
   #length = 0;
   /** Offset of the unended record. */
   #recordStart = 0;
+  /** The last frame ended with ETX, not with ETB. */
+  #isFrameEnded = false;
 
   /** @param digitBeforeRecords records start with a digit, which is skipped */
   constructor(digitBeforeRecords: boolean, actions: ActionQueue) {
@@ -33,10 +35,22 @@ export class ReceivedMessage {
     return this.#length + frame.length <= MESSAGE_BYTES_MAX;
   }
 
-  /** Joins the text as it is, because a frame may end within a record. Only CR ends a record. */
+  /** Whether the frame may start a message: none is under way, and its text starts with an H record. */
+  startsWith({ text, length }: ReceivedFrame): boolean {
+    const at = this.#digitBeforeRecords && length > 0 && isDigit(text[0]!) ? 1 : 0;
+    return this.#length === 0 && isHeader(text, at, length);
+  }
+
+  /**
+   * Joins the text as it is, because a frame may end within a record. CR ends a record, and so does LF, which has no other use in
+   * text. Devices that send a record per frame may omit both.
+   */
   append({ text, length, terminator }: ReceivedFrame): void {
     // Bounds the search for CR: the buffer may hold the rest of a longer frame. ETX had room here.
     text[length] = CR;
+    let lf = endOf(text, LF, 0, length);
+    if (this.#isFrameEnded && this.#length > this.#recordStart && startsRecord(text, length)) this.#closeRecord();
+    this.#isFrameEnded = terminator === ETX;
     this.#text = withCapacity(this.#text, this.#length + length);
     let from = 0;
     while (from < length) {
@@ -48,13 +62,12 @@ export class ReceivedMessage {
         }
         this.#beginRecord(text, from, length);
       }
-      const cr = text.indexOf(CR, from);
-      const isEnded = cr < length;
-      const to = isEnded ? cr + 1 : length;
-      this.#text.set(text.subarray(from, to), this.#length);
-      this.#length += to - from;
-      if (isEnded) this.#endRecord();
-      from = to;
+      if (lf < from) lf = endOf(text, LF, from, length);
+      const end = Math.min(text.indexOf(CR, from), lf);
+      this.#text.set(text.subarray(from, end), this.#length);
+      this.#length += end - from;
+      if (end < length) this.#closeRecord();
+      from = end + 1;
     }
     // The last frame may end "L|1|N" without CR.
     if (terminator === ETX && this.#recordIs(LETTER_L)) this.#endRecord();
@@ -72,8 +85,14 @@ export class ReceivedMessage {
   }
 
   #beginRecord(text: Uint8Array, at: number, length: number): void {
-    const isHeader = upper(text[at]!) === LETTER_H && at + 1 < length && !isAlphanumeric(text[at + 1]!);
-    if (isHeader) this.deliver("a new H record came before the L record");
+    if (isHeader(text, at, length)) this.deliver("a new H record came before the L record");
+  }
+
+  /** Ends a record with CR, whatever the device sent. */
+  #closeRecord(): void {
+    this.#text = withCapacity(this.#text, this.#length + 1);
+    this.#text[this.#length++] = CR;
+    this.#endRecord();
   }
 
   #endRecord(): void {
@@ -87,4 +106,21 @@ export class ReceivedMessage {
     if (at >= this.#length || upper(this.#text[at]!) !== letter) return false;
     return at + 1 >= this.#length || !isAlphanumeric(this.#text[at + 1]!);
   }
+}
+
+/** Returns the offset of the byte; the length of the text without one. */
+function endOf(text: Uint8Array, byte: number, from: number, length: number): number {
+  const at = text.indexOf(byte, from);
+  return at < 0 || at > length ? length : at;
+}
+
+function isHeader(text: Uint8Array, at: number, length: number): boolean {
+  return at + 1 < length && upper(text[at]!) === LETTER_H && !isAlphanumeric(text[at + 1]!);
+}
+
+/** The start of a record with its number, `R|12|` or `L|1`. */
+const RECORD = /^[PORCMQSL]([^\w\s])\d{1,4}(?:\1|\r|$)/i;
+
+function startsRecord(text: Uint8Array, length: number): boolean {
+  return RECORD.test(String.fromCharCode(...text.subarray(0, Math.min(length, 8))));
 }

@@ -66,6 +66,7 @@ export class Receiver {
   /** Last accepted frame, to detect repetitions. */
   #lastFrame = new ReceivedFrame();
   #acceptedFrames = 0;
+  #nextNumber = 1;
   /** The last byte is an ENQ that may start a new session. */
   #isEnquired = false;
   #sessions = 0;
@@ -352,7 +353,7 @@ export class Receiver {
       return this.#acceptFrame(ACCEPT);
     }
     // Frames count from 1; 0 follows 7 (§6.3.2.1).
-    const expected = (this.#acceptedFrames + 1) % 8;
+    const expected = this.#expectedNumber(frame);
     if (number !== expected) return this.#rejectFrame(`frame number ${numberText(number)}, expected ${expected}`);
     if (!this.#message.hasRoomFor(frame)) {
       return this.#rejectFrame(`message of more than ${MESSAGE_BYTES_MAX} bytes`);
@@ -361,8 +362,14 @@ export class Receiver {
     this.#frame = this.#lastFrame;
     this.#lastFrame = frame;
     this.#acceptedFrames += 1;
+    this.#nextNumber = (number + 1) % 8;
     this.#hasGap = false;
     this.#acceptFrame(this.#interrupts && this.#sender.wantsLine ? INTERRUPT : ACCEPT);
+  }
+
+  /** Some devices count from 0, or from 1 again with each message: a frame that starts a message may have these numbers. */
+  #expectedNumber(frame: ReceivedFrame): number {
+    return frame.number >= 0 && frame.number <= 1 && this.#message.startsWith(frame) ? frame.number : this.#nextNumber;
   }
 
   #endRefusedFrame(): void {
@@ -403,6 +410,7 @@ export class Receiver {
     this.#sessions += 1;
     this.#state = "between-frames";
     this.#acceptedFrames = 0;
+    this.#nextNumber = 1;
     this.#hasGap = false;
     this.#skipsRest = false;
     this.#message.clear();

@@ -1,4 +1,5 @@
 import iconv from "iconv-lite";
+import { isChinese } from "../utf8.ts";
 import { PARTS_MAX, withinParts } from "../parts.ts";
 import { escapeText, hexadecimal, printable, unescapeText } from "../escape-sequences.ts";
 
@@ -27,15 +28,18 @@ export const CHARSETS = [
 ] as const;
 export type Charset = (typeof CHARSETS)[number];
 
+/** Chinese text is detected, and needs no profile. */
+type TextCharset = Charset | "gb18030";
+
 /** Max records of a message, empty lines included; a longer one is unreadable. The largest seen has 125. */
 const RECORDS_MAX = 100_000;
 
 export class AstmRecord {
   readonly #fields: readonly string[];
   readonly #delimiters: Delimiters;
-  readonly #charset: Charset;
+  readonly #charset: TextCharset;
 
-  constructor(text: string, delimiters: Delimiters, charset: Charset = "windows-1252") {
+  constructor(text: string, delimiters: Delimiters, charset: TextCharset = "windows-1252") {
     this.#delimiters = delimiters;
     this.#charset = charset;
     this.#fields = text.split(delimiters.field);
@@ -96,7 +100,7 @@ export interface AstmMessage {
 /** Parses one H..L message. `charset`: of text that is not UTF-8. @returns the problem of an unreadable message */
 export function parseRecords(
   message: Uint8Array,
-  charset: Charset = "windows-1252",
+  charset: TextCharset = isChinese(message) ? "gb18030" : "windows-1252",
 ): AstmMessage | { readonly problem: string } {
   // RECORDS_MAX, one for the empty piece after the last CR, and one to detect more.
   const pieces = decodeText(message, charset).split("\r", RECORDS_MAX + 2);
@@ -160,7 +164,7 @@ function maskDelimiters(header: string, delimiters: Delimiters): string {
   return `H${delimiters.field}${header.slice(delimiters.escape === null ? 4 : 5)}`;
 }
 
-function decodeEscape(code: string, delimiters: Delimiters, charset: Charset): string | null {
+function decodeEscape(code: string, delimiters: Delimiters, charset: TextCharset): string | null {
   switch (code.toUpperCase()) {
     case "F":
       return delimiters.field;
@@ -184,12 +188,13 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 const UNDEFINED = "\ufffd";
 
 /** Decodes a complete message, never a field. The standard prescribes Latin-1 (§5.1), but devices send UTF-8 too. */
-function decodeText(bytes: Uint8Array, charset: Charset): string {
+function decodeText(bytes: Uint8Array, charset: TextCharset): string {
   try {
     return utf8.decode(bytes);
   } catch {
     const text = iconv.decode(bytes, charset);
-    // These charsets have one byte per character. A byte that the code page leaves undefined is read as Latin-1.
+    if (charset === "gb18030") return text;
+    // The other charsets have one byte per character. A byte that the code page leaves undefined is read as Latin-1.
     return text.includes(UNDEFINED)
       ? Array.from(text, (char, index) => (char === UNDEFINED ? String.fromCharCode(bytes[index]!) : char)).join("")
       : text;

@@ -152,7 +152,7 @@ function doubtsOf(
  */
 function unitOf(obx: Segment): string {
   const [code = "", text = ""] = obx.components(6).map(given);
-  return /^[x*]? ?10$/i.test(code) ? given(obx.field(6)) : code || text;
+  return /^[x×*]? ?10 ?[x×*]?$/i.test(code) ? given(obx.field(6)) : code || text;
 }
 
 /** Returns OBX-5 as one text. Two values keep their delimiters, so they are not a number. */

@@ -7,7 +7,7 @@ import { materialOf, verdictOf } from "./control-material.ts";
 import { eventsOf, peopleOf } from "./events.ts";
 import { otherField, otherTexts } from "../other-texts.ts";
 import { saysControl } from "../remarks.ts";
-import { isEmpty, isResultType } from "./message/message-types.ts";
+import { isEmpty, isResultType, typeAndTrigger } from "./message/message-types.ts";
 import { type Hl7Message, parseMessage } from "./message/message.ts";
 import { deviceResult, isWeight, type ObservationRow, title, valueOf } from "./observation.ts";
 import { collectGroups, isBlood, isUrine, type OrderGroup, orderTimes, specimenIds } from "./order-groups.ts";
@@ -17,6 +17,7 @@ import { withEvents } from "../../report/device-event.ts";
 import type { DeviceResult, ReadContext, Reading } from "../../report/report.ts";
 import { hintText, readSamples } from "../../report/specimen.ts";
 import { readDate } from "../../report/device-time.ts";
+import { readSpecies } from "../../../shared/clinical/species.ts";
 import { Segment, STANDARD_DELIMITERS } from "./message/segment.ts";
 
 // Reads HL7 v2 segments into patients' samples. Other results are left out.
@@ -41,7 +42,7 @@ function readMessage(message: Hl7Message, profile: Hl7Profile, context: ReadCont
     return { is: "quarantined", reason: `the sender is "${sender}", not what profile ${profile.id} reads` };
   }
   const purpose = purposeOf(header, profile);
-  const type = header.components(9).slice(0, 2).map(given).join("^");
+  const type = typeAndTrigger(header).map(given).join("^");
   const isAlarm = /^ORU\^R40$/i.test(type);
   const hasResults = isResultType(type) && !isAlarm;
   if (purpose !== null) {
@@ -264,7 +265,10 @@ function patientHint(group: OrderGroup, profile: Hl7Profile): PatientHint {
     identifier: hintText(number ?? ""),
     name: hintText(name === number ? "" : name), // some devices repeat the identifier as a name
     species: hintText(
-      either(own.species, words || code) || valueOfRow(rows, (obx) => profile.speciesRow?.test(obx.field(3)) === true),
+      speciesOf([
+        either(own.species, words || code),
+        valueOfRow(rows, (obx) => profile.speciesRow?.test(obx.field(3)) === true),
+      ]),
     ),
     breed: hintText(breed || breedCode),
     sex: hintText(either(own.sex, text(8))),
@@ -276,6 +280,12 @@ function patientHint(group: OrderGroup, profile: Hl7Profile): PatientHint {
   const known = [...taken, ...codes, ...Object.values(hint), ...IDS.flatMap((field) => firsts(patient, field))];
   const texts = known.map((value) => (typeof value === "string" ? value : null));
   return { ...hint, ...otherField(otherTexts(patient, { name: "PID", first: 2, codes: IDS }, texts)) };
+}
+
+/** Returns the first text; both if they name different species, which is none: an animal must not be judged as another. */
+function speciesOf([stated, row]: readonly [string, string]): string {
+  const [one, other] = [stated, row].map(readSpecies);
+  return one != null && other != null && one !== other ? `${stated} / ${row}` : stated || row;
 }
 
 function valueOfRow(rows: readonly ObservationRow[], isIt: (obx: Segment) => boolean): string {

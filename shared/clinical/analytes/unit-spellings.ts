@@ -47,6 +47,21 @@ export function unitsSpelled(units: readonly string[], spelling: string): string
   return units.filter((unit) => spellingsOf(unit).some((each) => each !== CASE_MATTERS && fold(each) === folded));
 }
 
+/** Returns whether a text is a spelling of a unit of units.json. */
+export function isUnitSpelling(text: string): boolean {
+  foldedSpellings ??= new Set(knownUnits.flatMap(spellingsOf).map(fold));
+  const unit = text.trim();
+  return (unit.length > 1 || unit === "%") && foldedSpellings.has(fold(unit)); // a letter may be a mark
+}
+
+/** All spellings, folded at the first question: one message may have a hundred thousand. */
+let foldedSpellings: ReadonlySet<string> | undefined;
+
+/** Returns whether two texts are writings of one unit, known or not. */
+export function isSameUnit(one: string, other: string): boolean {
+  return fold(one.trim()) === fold(other.trim());
+}
+
 /** Returns why no specimen can have this value in the unit; null for a possible value. */
 export function impossible(value: number, unit: string): string | null {
   const limit = limits.get(unit);
@@ -70,7 +85,7 @@ function fold(spelling: string): string {
     .replace(/[\u00b5\u03bc]/g, "u")
     .replace(/[.·*\s]+(d?l|kg|h)\^?-1$/, "/$1")
     .replace(/[\s.]+/g, "")
-    .replace(/^[x×*]?10(?:\^|\*\*|\*|e\+?|x|×)?0*([1-9]\d?)(?=\/)/, "10^$1")
+    .replace(/^[x×*]?10(?:[x×*]?\^|\*\*|\*|e\+?|x|×)?0*([1-9]\d?)(?=\/)/, "10^$1")
     .replace(/m\^3/g, "m3")
     .replace(/(^|\/)mc(?=g|l|mol|kat|iu)/g, "$1u")
     .replace(/\/100ml$/, "/dl")

@@ -113,6 +113,12 @@ function number(digits: string, { decimalComma }: { decimalComma: boolean }): nu
   return DECIMAL.test(decimal) ? Number(decimal) : null;
 }
 
+/** Returns a range without the brackets around it. */
+function withoutBrackets(range: string): string {
+  const [, round, square] = /^(?:\(([^()]+)\)|\[([^[\];]+)\])$/.exec(range) ?? [];
+  return (round ?? square ?? range).trim();
+}
+
 /**
  * Reads a printed range. `text` is `lo-hi` with the printed digits, or `<hi` or `>lo` for a single bound.
  * @returns null for other text, such as `-`, and for bounds in the wrong order
@@ -120,13 +126,14 @@ function number(digits: string, { decimalComma }: { decimalComma: boolean }): nu
 export function readRange(text: string): { low: number | null; high: number | null; text: string } | null {
   if (text.length > TEXT_MAX) return null;
   const [first = "", second = ""] = text.split("^").map((component) => component.trim());
-  const plain = first.replace(/[\u2010-\u2015\u2212]/g, "-").trim();
+  const plain = withoutBrackets(first.replace(/[\u2010-\u2015\u2212]/g, "-").trim());
   const oneBound = /^(<=|>=|<|>|≤|≥)\s*(\S+)$/.exec(plain);
   if (oneBound !== null) return bounded(oneBound[1] ?? "", oneBound[2] ?? "");
   // A dash after position 0 separates the bounds: -5.2-3.8.
   const bounds =
     /^\[\s*([^;]*?)\s*;\s*([^;]*?)\s*\]$/.exec(plain) ??
     /^(\S+)\s+to\s+(\S+)$/i.exec(plain) ??
+    /^([\d.,]*\d)\s*(?:\.{2,3}|…)\s*(\d[\d.,]*)$/.exec(plain) ??
     /^([^\s~\uff5e]+)\s*[~\uff5e]\s*([^\s~\uff5e]+)$/.exec(plain) ?? // Chinese makers: 0~5
     /^(-?[^-\s]+)\s*-\s*(-?[^-\s]+)$/.exec(plain) ??
     /^(\S+)\^(\S+)$/.exec(`${first}^${second}`);

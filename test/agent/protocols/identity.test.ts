@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Hl7Profile } from "../../../agent/protocols/hl7/profile.ts";
-import { ALT as ALT_ROW, msh, OBR, PID, readGeneric as readHl7, readWith, segment } from "./hl7/segments.ts";
+import { ALT as ALT_ROW, msh, OBR, obx, PID, readGeneric as readHl7, readWith, segment } from "./hl7/segments.ts";
 import { ALT, only, record, reportOf, reportsOf, readWith as readAstmWith } from "../records.ts";
 import { astmDevice, hl7Device } from "../../support/profiles.ts";
 
@@ -45,6 +45,24 @@ test("the standard's place is not read where the profile reads another field", (
 
 test("a device without species has none, even if PID-35 is filled", () => {
   expect(hint(mindrayBs, { 2: "4711", 35: "Canine" })).toMatchObject({ species: null });
+});
+
+test("two species in one message are none, and one said twice is one", () => {
+  const species = (stated: string, row: string) =>
+    only(
+      reportsOf(
+        readHl7(
+          msh(),
+          segment("PID", { 1: "1", 3: "4711", 35: stated }),
+          OBR,
+          obx("Species", row, { 2: "ST", 6: "" }),
+          ALT_ROW,
+        ),
+      ),
+    );
+  expect(species("Feline", "Dog")).toMatchObject({ species: null, patient_hint: { species: "Feline / Dog" } });
+  expect(species("Feline", "Cat")).toMatchObject({ species: "cat", patient_hint: { species: "Feline" } });
+  expect(species("", "Dog")).toMatchObject({ species: "dog" });
 });
 
 test("a moved weight is read at the standard's place too", () => {

@@ -78,6 +78,42 @@ test("a text that is too long for a value is a comment of the study", () => {
   expect(study(report, null, source).body.comments?.join("")).toContain("struvite crystals");
 });
 
+test.each([
+  ["71.5 fL", "fL", "71.5 fL", ""],
+  ["71,5FL", "fL", "71.5 fL", ""],
+  ["65.2%", "", "65.2 %", ""],
+  ["<0.5 mg/dL", "", "<0.5 mg/dL", ""],
+  ["8.1 10^9/L", "10^9/L", "8.1 10^9/L", ""],
+  ["9.1 H", "fL", "9.1 fL", "H"],
+  ["> 20.0 H", "fL", ">20 fL", "H"],
+  ["HH 9.1", "fL", "9.1 fL", "HH"],
+  ["↑ 612", "fL", "612 fL", "↑"],
+  ["＜12．5", "fL", "<12.5 fL", ""],
+  // Another unit than the field's, and texts that are not one number with its unit, stay words.
+  ["135 g/L", "g/dL", null, ""],
+  ["5-10 H", "fL", null, ""],
+  ["12 cells", "", null, ""],
+  ["1 234 fL", "fL", null, ""],
+  ["H", "fL", null, ""],
+])("the value %s in %j is %s with the flag %j", (sent, unit, value, flag) => {
+  const row = only(hl7(obx("XYZ", sent, { 2: "ST", 6: unit })).rows);
+  const shown = row.value === null ? null : `${row.comparator ?? ""}${row.value} ${row.unit}`;
+  expect([shown, row.device_flag ?? ""]).toEqual([value, flag]);
+});
+
+test.each([
+  ["39-56 %", "%", "39-56"],
+  ["(0.5-1.2 mg/dL)", "mg/dL", null],
+  ["0.5-1.2 mg/dL", "mg/dL", "0.5-1.2"],
+  ["<5U/L", "U/L", "<5"],
+  ["4.0-10.0 10^9/L", "10^9/L", "4.0-10.0"],
+  // In another unit than the value it would be misread.
+  ["44-159 umol/L", "mg/dL", null],
+])("the printed range %s of a value in %s is %s", (range, unit, printed) => {
+  const row = only(hl7(obx("XYZ", "1", { 6: unit, 7: range })).rows);
+  expect(row.device_range?.text ?? null).toBe(printed);
+});
+
 /** A placeholder by another rule than the reader's: no letter and no digit, and no grade in plus signs. */
 const PLACEHOLDERS = [
   "",

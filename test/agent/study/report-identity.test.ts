@@ -94,6 +94,21 @@ describe("dedupe_key", () => {
     expect(keyOf(PATIENT, numbered, withValue("52"))).toBe(keyOf(PATIENT, numbered, withValue("240")));
   });
 
+  test.each(["12", "0012", "^^12", "12^1^5", "12^R"])(
+    "a number of at most four digits without a time identifies no sample: %s",
+    (sample) => {
+      const isCounter = !sample.includes("R");
+      const keys = ["52", "240"].map((value) => keyOf("P|1", `O|1|${sample}|7|^^^ALT|R|20261121`, withValue(value)));
+      expect(new Set(keys).size).toBe(isCounter ? 2 : 1);
+      expect(keyOf("P|1", `O|1|${sample}|7|^^^ALT|R|20261121`, withValue("52"))).toBe(keys[0]);
+      // The time of the measurement identifies it with its corrections.
+      const timed = ["52", "240"].map((value) =>
+        keyOf("P|1", `O|1|${sample}`, resultRecord("^^^ALT", value, "U/L", { 13: "20261121113015" })),
+      );
+      expect(new Set(timed).size).toBe(1);
+    },
+  );
+
   test("the time of the results replaces a date of the order", () => {
     const dated = "O|1|||^^^ALT|R|20261121";
     const [morning, noon] = [withTime("20261121090000"), withTime("20261121130000")];

@@ -1,5 +1,5 @@
 import iconv from "iconv-lite";
-import { utf8Text } from "../../utf8.ts";
+import { isChinese, utf8Text } from "../../utf8.ts";
 
 // Charsets of HL7 v2 messages, stated in MSH-18 or by the profile.
 
@@ -49,7 +49,7 @@ export function decodeFrom(charset: Charset, bytes: Uint8Array): string {
   return iconv.encodingExists(charset) ? iconv.decode(bytes, charset) : new TextDecoder(charset).decode(bytes);
 }
 
-/** Charset of undeclared text that is not UTF-8. */
+/** Charset of undeclared text that is neither UTF-8 nor Chinese. */
 const FALLBACK = "windows-1252";
 
 /** Charsets whose characters of two bytes may look like UTF-8 by chance. */
@@ -74,7 +74,8 @@ export function decodeText(bytes: Uint8Array, { charset }: CharsetOptions): Deco
   try {
     return { text: utf8.decode(bytes), charset: "utf-8", utf8Under: null };
   } catch {
-    return { text: decodeFrom(FALLBACK, bytes), charset: FALLBACK, utf8Under: null };
+    const likely = isChinese(bytes) ? "gb18030" : FALLBACK;
+    return { text: decodeFrom(likely, bytes), charset: likely, utf8Under: null };
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Hl7Message } from "./message.ts";
+import type { Segment } from "./segment.ts";
 
 // Message types (MSH-9) that the agent acknowledges, and the types of their replies.
 
@@ -29,8 +30,15 @@ const REPLY_TYPES: Readonly<Record<string, string>> = {
   "QCN^J01": "ACK^J01",
 };
 
+/** Returns type and trigger of MSH-9 as sent. Some devices write the structure alone, `ORU_R01`. */
+export function typeAndTrigger(header: Segment): readonly [type: string, trigger: string] {
+  const [type = "", trigger = ""] = header.components(9).map((part) => part.trim());
+  const [, own = type, ofStructure = trigger] = trigger === "" ? (/^([A-Z]{3})_([A-Z]\d\d)$/i.exec(type) ?? []) : [];
+  return [own, ofStructure];
+}
+
 export function typeOf({ header }: Hl7Message): string {
-  return header.component(9, 1).trim().toUpperCase();
+  return typeAndTrigger(header)[0].toUpperCase();
 }
 
 export function isUnsolicited(message: Hl7Message): boolean {
@@ -56,7 +64,7 @@ export function isEmpty({ segments }: Hl7Message): boolean {
 
 /** Returns the first two components of the reply's MSH-9; null for an unsupported type. */
 export function replyType({ header }: Hl7Message): string | null {
-  const [type = "", trigger = ""] = header.components(9).map((part) => part.trim());
+  const [type, trigger] = typeAndTrigger(header);
   const special = `${type}^${trigger}`.toUpperCase();
   if (Object.hasOwn(REPLY_TYPES, special)) return REPLY_TYPES[special]!;
   if (!UNSOLICITED.includes(type.toUpperCase())) return null;
@@ -65,8 +73,7 @@ export function replyType({ header }: Hl7Message): string | null {
 
 /** Returns whether the message is an order query. Analyzers query with ORC-1 RF (refill request); other ORMs notify. */
 export function asksForOrders({ header, segments }: Hl7Message): boolean {
-  const [type = "", trigger = ""] = header.components(9).map((part) => part.trim().toUpperCase());
-  switch (`${type}^${trigger}`) {
+  switch (typeAndTrigger(header).join("^").toUpperCase()) {
     case "QRY^Q02":
     case "QBP^Q11":
       return true;

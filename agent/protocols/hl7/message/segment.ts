@@ -184,11 +184,12 @@ function decodeEscape(code: string, delimiters: Delimiters, charset: Charset): s
   }
 }
 
-/** Reads MSH-1 and MSH-2 by position. Results do not use a fifth character (truncation, v2.7). */
+/** Reads MSH-1 and MSH-2 by position. MSH-2 may be the component separator alone, `MSH|^|`. Results do not use a fifth character (truncation, v2.7). */
 export function readDelimiters(header: string): Delimiters | { readonly problem: string } {
   const [field = "", ...rest] = header.slice(3, 8);
   const end = rest.indexOf(field);
-  const [component, repetition, escapeMark, subcomponent] = end < 0 ? rest : rest.slice(0, end);
+  const [component, repetition = STANDARD_DELIMITERS.repetition, escapeMark, subcomponent] =
+    end < 0 ? rest : rest.slice(0, end);
   const used = [field, component, repetition, escapeMark ?? null, subcomponent ?? null].filter((char) => char !== null);
   const usable = used.every((char) => char !== undefined && /^[!-/:-@[-`{-~]$/.test(char));
   if (!usable || new Set(used).size !== used.length) {

@@ -296,6 +296,40 @@ describe("frame numbers", () => {
   });
 });
 
+describe("frame numbers of devices that count otherwise", () => {
+  test("each message of a session may count from 1 again", () => {
+    const message = [frame(1, `${H}<CR>`), frame(2, `${GLU}<CR>`), frame(3, `${L}<CR>`)].join("");
+    expect(received(`<ENQ>${message}${message}<EOT>`)).toEqual({
+      replies: "<ACK>".repeat(7),
+      deliveries: [complete(H, GLU, L), complete(H, GLU, L)],
+      warnings: [],
+    });
+  });
+
+  test("a session may count from 0", () => {
+    const frames = [frame(0, `${H}<CR>`), frame(1, `${GLU}<CR>`), frame(1, `${GLU}<CR>`), frame(2, `${L}<CR>`)];
+    expect(received(`<ENQ>${frames.join("")}<EOT>`)).toEqual({
+      replies: "<ACK>".repeat(5),
+      deliveries: [complete(H, GLU, L)],
+      warnings: ["frame 1 was repeated: acknowledged, not counted again"],
+    });
+  });
+
+  test("a message under way does not start again", () => {
+    const frames = [frame(1, `${H}<CR>`), frame(2, `${GLU}<CR>`), frame(0, `${H}<CR>`), frame(3, `${L}<CR>`)];
+    expect(received(`<ENQ>${frames.join("")}<EOT>`)).toEqual({
+      replies: "<ACK><ACK><ACK><NAK><ACK>",
+      deliveries: [complete(H, GLU, L)],
+      warnings: ["frame number 0, expected 3"],
+    });
+  });
+
+  test("a frame with LF in place of CR is counted once", () => {
+    const frames = [frame(1, `${H}<LF>`), frame(2, `${GLU}<LF>`).repeat(2), frame(3, `${L}<LF>`)];
+    expect(received(`<ENQ>${frames.join("")}<EOT>`).deliveries).toEqual([complete(H, GLU, L)]);
+  });
+});
+
 describe("frame ends", () => {
   test.each([
     ["CR LF", "<CR><LF>"],

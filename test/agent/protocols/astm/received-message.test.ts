@@ -36,6 +36,24 @@ describe("a message", () => {
     expect(append(["H|\\^&<CR>L|1|N<ETB>"]).deliveries()).toEqual([]);
   });
 
+  test("ends its records with LF, or with the frame that starts the next record", () => {
+    const whole = [["H|\\^&<CR>R|1|GLU|5<CR>L|1|N<CR>", null]];
+    expect(append(["H|\\^&<LF>R|1|GLU|5<LF>L|1|N<LF><ETX>"]).deliveries()).toEqual(whole);
+    expect(append(["H|\\^&<LF>", "R|1|GLU|5<LF>L|1|N<LF>"].map((text) => `${text}<ETX>`)).deliveries()).toEqual(whole);
+    const withoutEnds = [["H|\\^&<CR>R|1|GLU|5<CR>L|1|N", null]];
+    expect(append(["H|\\^&<ETX>", "R|1|GLU|5<ETX>", "L|1|N<ETX>"]).deliveries()).toEqual(withoutEnds);
+  });
+
+  test("continues a record after ETX too, unless the next frame starts another", () => {
+    const whole = [["H|\\^&<CR>O|1|S||A|R||2026<CR>L|1|N<CR>", null]];
+    for (const end of ["ETX", "ETB"]) {
+      expect(append([`H|\\^&<CR>O|1|S||A|<${end}>`, "R||2026<CR><ETX>", "L|1|N<CR><ETX>"]).deliveries()).toEqual(whole);
+    }
+    expect(append(["H|\\^&<CR>C|1|<ETB>", "R|12|x<CR>L|1|N<CR><ETX>"]).deliveries()).toEqual([
+      ["H|\\^&<CR>C|1|R|12|x<CR>L|1|N<CR>", null],
+    ]);
+  });
+
   test("is cut short by the next H record", () => {
     const incomplete = "a new H record came before the L record";
     expect(append(["H|\\^&<CR>P|1<CR><ETX>", "H|\\^&<CR><ETX>"]).deliveries()).toEqual([

@@ -232,6 +232,14 @@ describe("text", () => {
     expect(parsed(["H|\\^&", "P|1|Ömer|猫|Ω"]).records[1]?.field(4)).toBe("猫");
   });
 
+  test("undeclared Chinese text is GB 18030, but not under a charset of the profile", () => {
+    const bytes = Buffer.from("H|\\^&\rR|1|^^^CREA|88|\xa6\xccmol/L\r", "latin1");
+    const unit = (message: ReturnType<typeof parseRecords>) =>
+      "problem" in message ? message.problem : message.records[1]?.field(5);
+    expect(unit(parseRecords(bytes))).toBe("μmol/L");
+    expect(unit(parseRecords(bytes, "windows-1254"))).toBe("¦Ìmol/L");
+  });
+
   test("other text is Latin-1, or Windows-1252 where Latin-1 is undefined", () => {
     const line = parsed(["H|\\^&", "P|1|\xd6mer|5 \xb5L|\x80\x92\x81"], "latin1").records[1];
     expect([3, 4, 5].map((number) => line?.field(number))).toEqual(["Ömer", "5 µL", "€’\x81"]);

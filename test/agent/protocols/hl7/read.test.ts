@@ -55,6 +55,13 @@ const reportOf = (...segments: readonly string[]): Report => only(reportsOf(read
 const codes = (reading: Reading) =>
   reportsOf(reading).map(({ identifier, rows }) => [identifier, rows.map(({ code }) => code)]);
 
+test("a type that is written as its structure is the type", () => {
+  for (const type of ["ORU_R01", "oru_r01", "OUL_R22"]) {
+    expect(readGeneric(msh({ 9: type }), PID, OBR, ALT).is).toBe("reports");
+  }
+  expect(readGeneric(msh({ 9: "ADT_A01" }), PID, OBR, ALT)).toMatchObject({ is: "quarantined" });
+});
+
 describe("results in every message structure", () => {
   const patient = ["4711", ["ALT"]];
 

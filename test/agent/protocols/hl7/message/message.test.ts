@@ -83,6 +83,14 @@ describe("delimiters", () => {
     },
   );
 
+  test("a header that declares the component separator alone has the standard's repetition", () => {
+    const message = parseMessage(bytes("MSH|^|BC|M<CR>PID|1||4711^^^MR~12"));
+    expect("problem" in message ? message : message.segments[1]?.repetitions(3)).toEqual([
+      ["4711", "", "", "MR"],
+      ["12"],
+    ]);
+  });
+
   test.each(["MSH", "MSH|", "MSH||BC", "MSH|^^\\&|", "MSHA^~\\&A", "MSH|^a\\&|"])(
     "undeclared delimiters do not separate: %s",
     (first) => {
@@ -208,6 +216,12 @@ describe("charsets", () => {
     ["", "utf-8", "Köpek 中"],
     ["ASCII", "utf-8", "Köpek"],
     ["", "windows-1252", "Köpek €"],
+    ["", "gb18030", "μmol"],
+    ["ASCII", "gb18030", "×10"],
+    ["", "gb18030", "小花 A"],
+    ["", "windows-1252", "µmol 37 °C ±2 x10³/µL"],
+    ["", "windows-1252", "Aïda Müßig, Gräfin"],
+    ["8859/9", "windows-1254", "Ağır Işığı"],
     ["ASCII", "windows-1252", "Köpek"],
     ["KLINGON", "windows-1252", "Köpek"],
   ])("MSH-18 %j with %s text is read %s", (stated, encoding, text) => {
