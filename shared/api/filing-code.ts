@@ -28,6 +28,8 @@ export type OutcomeCode =
   | "PATIENT.LEFT_OPEN"
   /** The number by which the agent matched names another patient now, or none. */
   | "MATCH.IDENTIFIER_MOVED"
+  /** The number by which the agent matched named another patient when the sample was measured. */
+  | "MATCH.IDENTIFIER_EARLIER"
   /** The name by which the agent matched names no patient with an appointment now, or several. */
   | "MATCH.NAME_MOVED"
   /** The order by whose accession the agent matched is of another patient, or this clinic has no such order. */
@@ -62,6 +64,7 @@ export type FilingCode = MatchCode | OutcomeCode | TakenCode;
 /** The codes of a match that no longer holds. */
 export const MOVED_CODES: ReadonlySet<string> = new Set<OutcomeCode>([
   "MATCH.IDENTIFIER_MOVED",
+  "MATCH.IDENTIFIER_EARLIER",
   "MATCH.NAME_MOVED",
   "MATCH.ORDER_MOVED",
   "MATCH.OTHER_SPECIES",

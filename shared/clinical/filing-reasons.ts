@@ -34,6 +34,8 @@ const english: Record<FilingCode, Words> = {
     `"${name}" may be another patient: the device says ${stated} kg, the patient has ${known}`,
   "MATCH.IDENTIFIER_MOVED": (fp, now, ...numbers) =>
     `the number ${quoted(numbers, "or")} names ${now === "" ? "no patient" : now?.replaceAll(" ", " and ")} now, the agent took it for ${fp}`,
+  "MATCH.IDENTIFIER_EARLIER": (fp, then, ...numbers) =>
+    `the number ${quoted(numbers, "or")} named ${then?.replaceAll(" ", " and ")} when the sample was measured, the agent took it for ${fp}`,
   "MATCH.NAME_MOVED": (fp, count) =>
     `the agent matched ${fp} by its name, but ${count === "" ? "it has no appointment that day now" : `${count} patients have that name or a similar one now`}`,
   "MATCH.ORDER_MOVED": (fp, order, owner) =>
@@ -93,6 +95,8 @@ const turkish: Partial<Record<FilingCode, Words>> = {
     `"${name}" başka bir hasta olabilir: cihaza göre ${stated} kg, hasta ${known} kg`,
   "MATCH.IDENTIFIER_MOVED": (fp, now, ...numbers) =>
     `${quoted(numbers, "veya")} numarası artık ${now === "" ? "hiçbir hastanın değil" : `${now?.replaceAll(" ", " ve ")} hastasının`}, cihaz bilgisayarı ${fp} sanmıştı`,
+  "MATCH.IDENTIFIER_EARLIER": (fp, then, ...numbers) =>
+    `${quoted(numbers, "veya")} numarası, numune ölçüldüğünde ${then?.replaceAll(" ", " ve ")} hastasınındı, cihaz bilgisayarı ${fp} sanmıştı`,
   "MATCH.NAME_MOVED": (fp, count) =>
     `cihaz bilgisayarı ${fp} hastasını adından buldu, ama ${count === "" ? "hastanın o gün artık randevusu yok" : `bu ada ya da benzerine artık ${count} hasta sahip`}`,
   "MATCH.ORDER_MOVED": (fp, order, owner) =>

@@ -11,6 +11,8 @@ import type { Unmatched } from "./study-filing.ts";
 export interface MatchFacts {
   /** The fps of the patients that the study's identifiers name. */
   readonly named: readonly string[];
+  /** The fps of the patients that had these identifiers when the sample was measured, and lost them since. */
+  readonly formerly: readonly string[];
   /** The fps of the patients of the species with the same or a similar name; empty unless the match is by name. */
   readonly namesakes: readonly string[];
   /** Whether the patient has an appointment on that day; false unless the match is by name. */
@@ -36,7 +38,7 @@ export function matchOf({
 export function movedMatch(
   pushed: Pick<PushedStudy, "matched_by" | "patient_hint">,
   patient: Patient,
-  { named, namesakes, isAppointed, order, precise }: MatchFacts,
+  { named, formerly, namesakes, isAppointed, order, precise }: MatchFacts,
 ): Unmatched | null {
   const { by, identifiers } = matchOf(pushed);
   if (order !== null && order.patientFp !== patient.fp) {
@@ -45,6 +47,9 @@ export function movedMatch(
   const others = named.filter((fp) => fp !== patient.fp);
   if (others.length > 0 || (by === "identifier" && named.length === 0)) {
     return reasonOf("MATCH.IDENTIFIER_MOVED", patient.fp, others.join(" "), ...identifiers);
+  }
+  if (formerly.length > 0) {
+    return reasonOf("MATCH.IDENTIFIER_EARLIER", patient.fp, formerly.join(" "), ...identifiers);
   }
   if (by === "name") {
     const name = pushed.patient_hint.name ?? "";
