@@ -34,6 +34,8 @@ export type OutcomeCode =
   | "MATCH.NAME_MOVED"
   /** The order by whose accession the agent matched is of another patient, or this clinic has no such order. */
   | "MATCH.ORDER_MOVED"
+  /** The patient died days before the sample was measured. */
+  | "MATCH.DECEASED"
   /** The device states another species than the patient has now. */
   | "MATCH.OTHER_SPECIES"
   /** The study is filed to another patient, and an agent moves no filed study. */
@@ -67,5 +69,6 @@ export const MOVED_CODES: ReadonlySet<string> = new Set<OutcomeCode>([
   "MATCH.IDENTIFIER_EARLIER",
   "MATCH.NAME_MOVED",
   "MATCH.ORDER_MOVED",
+  "MATCH.DECEASED",
   "MATCH.OTHER_SPECIES",
 ]);

@@ -40,6 +40,7 @@ const english: Record<FilingCode, Words> = {
     `the agent matched ${fp} by its name, but ${count === "" ? "it has no appointment that day now" : `${count} patients have that name or a similar one now`}`,
   "MATCH.ORDER_MOVED": (fp, order, owner) =>
     `the agent matched ${fp} by ${order}, which is ${owner === "" ? "not an order of this clinic" : `an order for ${owner}`}`,
+  "MATCH.DECEASED": (fp, died, measured) => `patient ${fp} died on ${died}, and the sample was measured on ${measured}`,
   "MATCH.OTHER_SPECIES": (stated, known) =>
     `species contradiction: the device says ${stated}, the patient is a ${known} now`,
   "PATIENT.NONE": () => "patient_fp is null, expected the patient's fp",
@@ -101,6 +102,8 @@ const turkish: Partial<Record<FilingCode, Words>> = {
     `cihaz bilgisayarı ${fp} hastasını adından buldu, ama ${count === "" ? "hastanın o gün artık randevusu yok" : `bu ada ya da benzerine artık ${count} hasta sahip`}`,
   "MATCH.ORDER_MOVED": (fp, order, owner) =>
     `cihaz bilgisayarı ${fp} hastasını ${order} isteminden buldu, ama bu ${owner === "" ? "istem bu klinikte yok" : `istem ${owner} için`}`,
+  "MATCH.DECEASED": (fp, died, measured) =>
+    `${fp} hastası ${died} tarihinde öldü, numune ise ${measured} tarihinde ölçüldü`,
   "MATCH.OTHER_SPECIES": (stated, known) => `tür çelişkisi: cihaz ${stated} diyor, hasta şimdi ${known}`,
   "PATIENT.NONE": () => "gönderen hasta belirtmedi",
   "PATIENT.UNKNOWN": (fp) => `${fp} hastası yok`,

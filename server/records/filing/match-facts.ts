@@ -1,7 +1,7 @@
-import type { Patient } from "../../../shared/api/patient.ts";
 import type { PushedStudy } from "../../../shared/api/study.ts";
 import { isNearName } from "../../../shared/clinical/candidates.ts";
 import { type MatchFacts, matchOf } from "./moved-match.ts";
+import type { FoundPatient } from "../patients/patients.ts";
 import { preciseSpeciesOf } from "../studies/flags.ts";
 import type { OrderOfSample } from "../orders/orders.ts";
 import { query, type Session } from "../../database/query.ts";
@@ -11,7 +11,7 @@ export async function findMatchFacts(
   session: Session,
   clinicId: number,
   pushed: PushedStudy,
-  { id, patient }: { readonly id: number; readonly patient: Patient },
+  { id, patient, deceased_at: deceasedAt }: Pick<FoundPatient, "id" | "patient" | "deceased_at">,
   ordered: OrderOfSample | undefined,
 ): Promise<MatchFacts> {
   const { by, identifiers, day } = matchOf(pushed);
@@ -26,7 +26,7 @@ export async function findMatchFacts(
     for (const { patient_fp } of await session.all(namedThen, { clinicId, identifier, at })) formerly.add(patient_fp);
   }
   const precise = await preciseSpeciesOf(session, patient.fp);
-  const facts = { named: [...named], formerly: [...formerly], order, precise };
+  const facts = { named: [...named], formerly: [...formerly], deceasedAt, order, precise };
   if (by !== "name" || day === undefined) return { ...facts, namesakes: [], isAppointed: false };
   const name = pushed.patient_hint.name ?? "";
   const all = await session.all(ofSpecies, { clinicId, species: patient.species });

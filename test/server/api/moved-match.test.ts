@@ -82,6 +82,20 @@ test("a sample that was measured before its number moved waits for a person, and
   );
 });
 
+test("a sample that was measured days after the death of its patient waits for a person, unless an order names it", async () => {
+  const { push, change, old } = await movedServer();
+  await change({ ...old, deceased_at: "2026-11-10T00:00:00.000Z" });
+  const at = (day: string) => ({ acquired_at: `2026-11-${day}T09:00:00.000Z` });
+  expect(await push(byNumber, at("12"))).toEqual(FILED);
+  expect(await push(byNumber, at("20"))).toEqual({
+    outcome: "unmatched",
+    code: "MATCH.DECEASED",
+    reason: `patient ${old.fp} died on 2026-11-10, and the sample was measured on 2026-11-20`,
+    isRead: false,
+  });
+  expect(await push({ by: "accession", identifiers: [] }, at("20"))).toEqual(FILED);
+});
+
 test("a number of a patient that only another clinic sees is not the number of this clinic's patient", async () => {
   const { push, change, old } = await movedServer();
   const stranger = patient({ external_ids: ["9101"] });
