@@ -21,7 +21,7 @@ async function world() {
     const table = await readTable(Buffer.from(HEAD + lines.join("\n")), {});
     if ("fault" in table) throw new Error(table.fault.code);
     const { now } = clock;
-    const by = { requestId: "file", keyId: null, address: "file" };
+    const by = { requestId: "file", address: "file" };
     const request = { clinicId, source: FILE_SOURCE, now, clock: () => now, by, batch: null };
     const items = readItems(table, now).items(0, lines.length);
     const done = await store.transaction(async (session) => storeItems(session, items, request));
