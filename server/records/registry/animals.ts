@@ -294,11 +294,13 @@ async function noteFormerNumbers(
     readonly at: number;
   },
 ): Promise<void> {
-  const kept = new Set(after.map(({ identifier }) => identifier));
-  for (const { identifier } of before) {
-    if (!kept.has(identifier)) await session.all(noteFormerNumber, { patientId, identifier, at });
+  const [had, has] = [before, after].map((list) => new Set(list.map(({ identifier }) => identifier)));
+  for (const identifier of had ?? []) {
+    if (has?.has(identifier) === false) await session.all(noteFormerNumber, { patientId, identifier, at });
   }
-  for (const identifier of kept) await session.all(forgetFormerNumber, { patientId, identifier });
+  for (const identifier of has ?? []) {
+    if (had?.has(identifier) === false) await session.all(forgetFormerNumber, { patientId, identifier });
+  }
 }
 
 function isSameContent(stored: PatientRow, row: PatientRow): boolean {
