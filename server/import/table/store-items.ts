@@ -136,13 +136,16 @@ async function otherAnimal(session: Session, fp: string, patient: SyncedPatient)
   const stored = await session.first(patientByFp, { fp });
   if (stored === undefined || fold(stored.name) === fold(patient.name)) return null;
   const owner = await session.first(ownerById, { id: stored.owner_customer_id });
-  const differs = (one: string | null | undefined, other: string | null) =>
-    one != null && other !== null && fold(one) !== fold(other);
   const isOther =
     stored.species !== storedWords(patient).species ||
-    differs(stored.date_of_birth, patient.date_of_birth) ||
-    differs(owner?.name, patient.owner.name);
+    isOtherText(stored.date_of_birth, patient.date_of_birth) ||
+    isOtherText(owner?.name ?? null, patient.owner.name);
   return isOther ? stored.name : null;
+}
+
+/** Whether both are known and differ. */
+function isOtherText(one: string | null, other: string | null): boolean {
+  return one !== null && other !== null && fold(one) !== fold(other);
 }
 
 /** Completes a line by what is stored. @returns also the fields that the line changes */

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { bodiesOf } from "./bodies.ts";
 import { headersAt, type Route, routesOf, rowOf, send, startTwoClinics } from "./two-clinics.ts";
@@ -99,14 +99,14 @@ test("no value in a body makes a route fail", { timeout: 240_000 }, async () => 
   const places = Object.entries(bodies)
     .filter(([row]) => routes.has(row) && !ENDING.test(row))
     .flatMap(([row, body]) => pathsIn(body).map((path): Place => ({ row, path })));
-  const send = async ({ row, path }: Place, literal: string) => {
+  const change = async ({ row, path }: Place, literal: string) => {
     const { method, url } = routes.get(row) as Route;
     const headers = { ...headersAt(url, ours), "content-type": "application/json" };
     const payload = withLiteral(bodies[row], path, literal);
     const { statusCode, body } = await server.app.inject({ method, url: ours.pathTo(url), headers, payload });
     expect(statusCode, `${row} with ${literal.slice(0, 40)} at ${path}: ${body}`).toBeLessThan(500);
   };
-  await fc.assert(fc.asyncProperty(fc.constantFrom(...places), fc.constantFrom(...LITERALS), send), {
+  await fc.assert(fc.asyncProperty(fc.constantFrom(...places), fc.constantFrom(...LITERALS), change), {
     numRuns: process.env["ALL"] === "1" ? 20_000 : 300,
     examples: [[{ row: "POST /clinic/v1/clinics/:clinic/quality/answers", path: "/from" }, '"0000-01-01"']],
   });
