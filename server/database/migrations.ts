@@ -1252,6 +1252,16 @@ const singleSignOn = ({ orderedText }: Engine) => `
   alter table dashboard_session add column oidc_sid text;
 `;
 
+/** When an animal lost a number, so that a sample of before is not filed to the animal that has the number now. */
+const formerNumbers = ({ orderedText }: Engine) => `
+  create table former_number (
+    identifier ${orderedText} not null,
+    patient_id bigint not null references patient (id),
+    left_at bigint not null,
+    primary key (identifier, patient_id)
+  );
+`;
+
 /**
  * The baseline, then what each later version changes. Released entries stay as they are, because databases of clinics have run
  * them.
@@ -1287,6 +1297,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   traces,
   operators,
   singleSignOn,
+  formerNumbers,
 ];
 
 /** Version of the schema that this program knows. */

@@ -115,6 +115,13 @@ export interface Tables {
     /** Index in the list of the import file. */
     position: number;
   };
+  /** Numbers that an animal no longer has. */
+  former_number: {
+    identifier: string;
+    patient_id: number;
+    /** Time of the change that took it. */
+    left_at: number;
+  };
   /** Names of patients in the practice software of a clinic. */
   patient_source: {
     clinic_id: number;

@@ -92,8 +92,8 @@ export class AlertWatch {
   #wasHeld = false;
   /** Alerts of the machine of a shared server. */
   #machine: AlertState = EMPTY_BOOK;
-  /** Deliveries under way, by clinic. */
-  readonly #delivering = new Map<number, Promise<void>>();
+  /** Deliveries under way, by clinic and channel: a receiver that does not answer holds up its own messages alone. */
+  readonly #delivering = new Map<string, Promise<void>>();
 
   constructor(options: AlertOptions) {
     this.#options = {
@@ -167,7 +167,9 @@ export class AlertWatch {
       const evaluation = { mark, ofMachine: own, moment: new Moment(now) };
       if (rank < MESSAGES_WAIT) await this.#step(clinic, evaluation).catch((error: unknown) => this.#warn(error));
       // A clinic that could not be evaluated may have messages.
-      if (this.#evaluated.get(clinic.id)?.hasMessages !== false) this.#startDelivery(clinic);
+      if (this.#evaluated.get(clinic.id)?.hasMessages !== false) {
+        await this.#startDeliveries(clinic).catch((error: unknown) => this.#warn(error));
+      }
       workedMs = performance.now() - began;
     }
   }
@@ -248,29 +250,35 @@ export class AlertWatch {
     this.#evaluated.set(id, { mark, next: moment.next, hasMessages: messages.length > 0 });
   }
 
-  #startDelivery(clinic: WatchedClinic): void {
-    if (this.#delivering.has(clinic.id)) return;
+  async #startDeliveries(clinic: WatchedClinic): Promise<void> {
+    const { receivers } = await readNotifications(this.#options.store, clinic.id);
+    for (const { id } of receivers) this.#startDelivery(clinic, id);
+  }
+
+  #startDelivery(clinic: WatchedClinic, channel: string): void {
+    const key = `${clinic.id} ${channel}`;
+    if (this.#delivering.has(key)) return;
     const { logger } = this.#options;
-    const delivery = this.#deliver(clinic)
+    const delivery = this.#deliver(clinic, channel)
       .catch((error: unknown) => {
         logger.warn({ reason: errorMessage(error) }, "messages about alerts cannot be sent now: they stay stored");
       })
-      .finally(() => this.#delivering.delete(clinic.id));
-    this.#delivering.set(clinic.id, delivery);
+      .finally(() => this.#delivering.delete(key));
+    this.#delivering.set(key, delivery);
   }
 
-  async #deliver(clinic: WatchedClinic): Promise<void> {
+  async #deliver(clinic: WatchedClinic, channel: string): Promise<void> {
     const { senders, now, logger } = this.#options;
     for (;;) {
-      const batch = await this.#claim(clinic);
+      const batch = await this.#claim(clinic, channel);
       if (batch === null) return;
       const { receivers } = await readNotifications(this.#options.store, clinic.id);
-      const receiver = receivers.find(({ id }) => id === batch.channel.id);
+      const receiver = receivers.find(({ id }) => id === channel);
       // Removed meanwhile: the next step drops its messages.
       if (receiver === undefined) return;
       const outcome = await deliver(batch, receiver, this.#teller(clinic), senders);
       await this.#change(clinic.id, (book) => settle(book, batch, outcome, now()));
-      const facts = { channel: receiver.id, type: receiver.type, messages: batch.messages.length };
+      const facts = { channel, type: receiver.type, messages: batch.messages.length };
       if (outcome.ok) logger.info(facts, "people were notified of alerts");
       else
         logger.warn(
@@ -280,17 +288,20 @@ export class AlertWatch {
     }
   }
 
-  async #claim({ id, timeZone }: WatchedClinic): Promise<Batch | null> {
+  async #claim({ id, timeZone }: WatchedClinic, channel: string): Promise<Batch | null> {
     const { now } = this.#options;
     let batch: Batch | null = null;
+    const known = this.#evaluated.get(id);
     const { messages } = await this.#change(id, (book, { receivers, quiet }) => {
-      const asked = { channels: receivers, quiet, timeZone: timeZone ?? "UTC", now: now() };
-      const taken = claim(book, asked);
+      const channels = receivers.filter((receiver) => receiver.id === channel);
+      const taken = claim(book, { channels, quiet, timeZone: timeZone ?? "UTC", now: now() });
       batch = taken?.batch ?? null;
       return taken?.book ?? book;
     });
-    const known = this.#evaluated.get(id);
-    if (known !== undefined) this.#evaluated.set(id, { ...known, hasMessages: messages.length > 0 });
+    // What was noted meanwhile is of a later book.
+    if (known !== undefined && this.#evaluated.get(id) === known) {
+      this.#evaluated.set(id, { ...known, hasMessages: messages.length > 0 });
+    }
     return batch;
   }
 

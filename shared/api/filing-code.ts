@@ -28,10 +28,14 @@ export type OutcomeCode =
   | "PATIENT.LEFT_OPEN"
   /** The number by which the agent matched names another patient now, or none. */
   | "MATCH.IDENTIFIER_MOVED"
+  /** The number by which the agent matched named another patient when the sample was measured. */
+  | "MATCH.IDENTIFIER_EARLIER"
   /** The name by which the agent matched names no patient with an appointment now, or several. */
   | "MATCH.NAME_MOVED"
   /** The order by whose accession the agent matched is of another patient, or this clinic has no such order. */
   | "MATCH.ORDER_MOVED"
+  /** The patient died days before the sample was measured. */
+  | "MATCH.DECEASED"
   /** The device states another species than the patient has now. */
   | "MATCH.OTHER_SPECIES"
   /** The study is filed to another patient, and an agent moves no filed study. */
@@ -62,7 +66,9 @@ export type FilingCode = MatchCode | OutcomeCode | TakenCode;
 /** The codes of a match that no longer holds. */
 export const MOVED_CODES: ReadonlySet<string> = new Set<OutcomeCode>([
   "MATCH.IDENTIFIER_MOVED",
+  "MATCH.IDENTIFIER_EARLIER",
   "MATCH.NAME_MOVED",
   "MATCH.ORDER_MOVED",
+  "MATCH.DECEASED",
   "MATCH.OTHER_SPECIES",
 ]);

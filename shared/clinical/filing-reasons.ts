@@ -34,10 +34,13 @@ const english: Record<FilingCode, Words> = {
     `"${name}" may be another patient: the device says ${stated} kg, the patient has ${known}`,
   "MATCH.IDENTIFIER_MOVED": (fp, now, ...numbers) =>
     `the number ${quoted(numbers, "or")} names ${now === "" ? "no patient" : now?.replaceAll(" ", " and ")} now, the agent took it for ${fp}`,
+  "MATCH.IDENTIFIER_EARLIER": (fp, then, ...numbers) =>
+    `the number ${quoted(numbers, "or")} named ${then?.replaceAll(" ", " and ")} when the sample was measured, the agent took it for ${fp}`,
   "MATCH.NAME_MOVED": (fp, count) =>
     `the agent matched ${fp} by its name, but ${count === "" ? "it has no appointment that day now" : `${count} patients have that name or a similar one now`}`,
   "MATCH.ORDER_MOVED": (fp, order, owner) =>
     `the agent matched ${fp} by ${order}, which is ${owner === "" ? "not an order of this clinic" : `an order for ${owner}`}`,
+  "MATCH.DECEASED": (fp, died, measured) => `patient ${fp} died on ${died}, and the sample was measured on ${measured}`,
   "MATCH.OTHER_SPECIES": (stated, known) =>
     `species contradiction: the device says ${stated}, the patient is a ${known} now`,
   "PATIENT.NONE": () => "patient_fp is null, expected the patient's fp",
@@ -93,10 +96,14 @@ const turkish: Partial<Record<FilingCode, Words>> = {
     `"${name}" başka bir hasta olabilir: cihaza göre ${stated} kg, hasta ${known} kg`,
   "MATCH.IDENTIFIER_MOVED": (fp, now, ...numbers) =>
     `${quoted(numbers, "veya")} numarası artık ${now === "" ? "hiçbir hastanın değil" : `${now?.replaceAll(" ", " ve ")} hastasının`}, cihaz bilgisayarı ${fp} sanmıştı`,
+  "MATCH.IDENTIFIER_EARLIER": (fp, then, ...numbers) =>
+    `${quoted(numbers, "veya")} numarası, numune ölçüldüğünde ${then?.replaceAll(" ", " ve ")} hastasınındı, cihaz bilgisayarı ${fp} sanmıştı`,
   "MATCH.NAME_MOVED": (fp, count) =>
     `cihaz bilgisayarı ${fp} hastasını adından buldu, ama ${count === "" ? "hastanın o gün artık randevusu yok" : `bu ada ya da benzerine artık ${count} hasta sahip`}`,
   "MATCH.ORDER_MOVED": (fp, order, owner) =>
     `cihaz bilgisayarı ${fp} hastasını ${order} isteminden buldu, ama bu ${owner === "" ? "istem bu klinikte yok" : `istem ${owner} için`}`,
+  "MATCH.DECEASED": (fp, died, measured) =>
+    `${fp} hastası ${died} tarihinde öldü, numune ise ${measured} tarihinde ölçüldü`,
   "MATCH.OTHER_SPECIES": (stated, known) => `tür çelişkisi: cihaz ${stated} diyor, hasta şimdi ${known}`,
   "PATIENT.NONE": () => "gönderen hasta belirtmedi",
   "PATIENT.UNKNOWN": (fp) => `${fp} hastası yok`,

@@ -6,6 +6,7 @@ import {
   type DestinationPage,
   type DestinationTest,
 } from "../types/settings/destinations.ts";
+import { RowNumber } from "../../../shared/api/agent/destinations.ts";
 import type { Session } from "../../database/query.ts";
 import { ApiError } from "../../http/errors.ts";
 import { addressesOf, addressText, checkAddresses, readAddress } from "../../operations/destinations/address.ts";
@@ -44,8 +45,8 @@ const newBody = bodyReader({
 });
 const optionsBody = bodyReader({ options });
 const pauseBody = bodyReader({ paused: Type.Boolean() });
-const asideBody = bodyReader({ delivery: Type.Integer({ minimum: 1 }) });
-const againBody = bodyReader({ deliveries: Type.Array(Type.Integer({ minimum: 1 }), { minItems: 1, maxItems: 100 }) });
+const asideBody = bodyReader({ delivery: RowNumber });
+const againBody = bodyReader({ deliveries: Type.Array(RowNumber, { minItems: 1, maxItems: 100 }) });
 
 const URL = "/clinic/v1/clinics/:clinic/destinations";
 const access = "admin";

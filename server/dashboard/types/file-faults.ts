@@ -179,6 +179,18 @@ const TABLE: Readonly<Record<string, readonly [string, string, string, string]>>
     "{value}. satırda, başka bir hayvanda da var",
     "Çipi yeniden okuyup satırlardan birini düzeltin.",
   ],
+  owner_taken: [
+    "is the number of an owner with another name and other contacts",
+    "If it is another person, give a number of its own. If it is the same one, correct the owner under Patients first.",
+    "adı ve iletişim bilgileri farklı bir sahibin numarası",
+    "Başka bir kişiyse kendi numarasını verin. Aynı kişiyse önce Hastalar ekranında sahibi düzeltin.",
+  ],
+  number_taken: [
+    "is the number of {value}, which has another name and another species, owner or birth",
+    "If it is another animal, give it a number of its own. If it is the same one, correct it under Patients first.",
+    "{value} adlı hayvanın numarası; adı ve ayrıca türü, sahibi ya da doğum tarihi farklı",
+    "Başka bir hayvansa ona kendi numarasını verin. Aynı hayvansa önce Hastalar ekranında düzeltin.",
+  ],
   chip_taken: [
     "{value} is the chip of another animal of this clinic",
     "Find it under Patients by the chip, and correct one of the two.",

@@ -1,8 +1,10 @@
+import { fold } from "../../../shared/clinical/species.ts";
 import type { FileLine, LineFault, LineOutcome } from "../../dashboard/types/file-import.ts";
 import { query, type Session } from "../../database/query.ts";
 import { storedWords } from "../../records/registry/animal-checks.ts";
 import type { Batch } from "../../records/registry/batches.ts";
 import { identifiersOf, patientByFp } from "../../records/registry/animals.ts";
+import { isSamePhone } from "../../records/patients/patient-search.ts";
 import { animalsWithChip } from "../../records/registry/same-chip.ts";
 import { findNamedOwner, namePatient, ownNameOf, type SourceName } from "../../records/registry/sources.ts";
 import {
@@ -75,8 +77,11 @@ interface Prepared {
 
 async function prepare(session: Session, item: FileItem, request: FileRequest): Promise<Prepared> {
   const none = { item, animal: null, owner: null, changes: [], faults: [] };
+  const otherOwner = { ...none, faults: [{ field: "owner_id", code: "owner_taken", value: "" }] } as const;
   if (item.owner !== null) {
-    return { ...none, owner: { ...item.owner, owner: await ownerWithStored(session, item.owner.owner, request) } };
+    const stored = await storedOwner(session, item.owner.owner, request);
+    if (isOtherOwner(item.owner.owner, stored)) return otherOwner;
+    return { ...none, owner: { ...item.owner, owner: ownerWith(item.owner.owner, stored) } };
   }
   const patient = item.animal?.patient;
   if (item.animal === null || patient === null || patient === undefined) return none;
@@ -86,7 +91,11 @@ async function prepare(session: Session, item: FileItem, request: FileRequest): 
     const value = chipOf(patient) ?? "";
     return { ...none, faults: [{ field: "microchip", code: "chip_taken", value }] };
   }
-  const owner = await ownerWithStored(session, patient.owner, request);
+  const other = found === null || found.isByChip ? null : await otherAnimal(session, found.fp, patient);
+  if (other !== null) return { ...none, faults: [{ field: "id", code: "number_taken", value: other }] };
+  const known = await storedOwner(session, patient.owner, request);
+  if (isOtherOwner(patient.owner, known)) return otherOwner;
+  const owner = ownerWith(patient.owner, known);
   if (found === null) {
     const deceasedAt = patient.deceasedAt ?? (item.isDeceased ? request.now : null);
     return { ...none, animal: { ...item.animal, patient: { ...patient, owner, deceasedAt } } };
@@ -104,18 +113,39 @@ async function findStored(
   name: SourceName,
   patient: SyncedPatient,
   batch: Batch | null,
-): Promise<{ fp: string } | null | "chip_taken"> {
+): Promise<{ fp: string; isByChip: boolean } | null | "chip_taken"> {
   const { before: named } = await ownNameOf(session, name);
   const chip = chipOf(patient);
   const withChip = chip === null ? [] : await animalsWithChip(session, name.clinicId, chip);
   if (named?.fp != null) {
-    return withChip.length === 0 || withChip.some(({ fp }) => fp === named.fp) ? { fp: named.fp } : "chip_taken";
+    const isByChip = withChip.some(({ fp }) => fp === named.fp);
+    return withChip.length === 0 || isByChip ? { fp: named.fp, isByChip } : "chip_taken";
   }
   const [same, ...others] = withChip;
   if (same === undefined) return null;
   if (others.length > 0 || same.species !== storedWords(patient).species) return "chip_taken";
   await namePatient(session, { ...name, patientId: same.id, updatedAt: null, removed: false }, { batch });
-  return { fp: same.fp };
+  return { fp: same.fp, isByChip: true };
+}
+
+/**
+ * Compares a line with the animal of its number: the list of another practice has the same numbers. An animal may get another name, and a
+ * fact may be corrected, but not both at the same time. @returns the name of the stored animal if it is another one, else null
+ */
+async function otherAnimal(session: Session, fp: string, patient: SyncedPatient): Promise<string | null> {
+  const stored = await session.first(patientByFp, { fp });
+  if (stored === undefined || fold(stored.name) === fold(patient.name)) return null;
+  const owner = await session.first(ownerById, { id: stored.owner_customer_id });
+  const isOther =
+    stored.species !== storedWords(patient).species ||
+    isOtherText(stored.date_of_birth, patient.date_of_birth) ||
+    isOtherText(owner?.name ?? null, patient.owner.name);
+  return isOther ? stored.name : null;
+}
+
+/** Whether both are known and differ. */
+function isOtherText(one: string | null, other: string | null): boolean {
+  return one !== null && other !== null && fold(one) !== fold(other);
 }
 
 /** Completes a line by what is stored. @returns also the fields that the line changes */
@@ -160,15 +190,29 @@ async function withStored(
   return { patient: whole, changes: changes.length === 0 ? ["owner"] : changes };
 }
 
-/** Completes an owner by what is stored under its number. */
-async function ownerWithStored(
+type OwnerContact = Pick<SyncedOwner, "name" | "phone" | "email">;
+
+/** Finds the owner that is stored under the number of a line's owner. */
+async function storedOwner(
   session: Session,
-  owner: SyncedOwner,
+  { externalId }: SyncedOwner,
   { clinicId, source }: FileRequest,
-): Promise<SyncedOwner> {
-  if (owner.name !== null && owner.phone !== null && owner.email !== null) return owner;
-  const named = await findNamedOwner(session, { clinicId, source, externalId: owner.externalId });
-  const stored = named === undefined ? undefined : await session.first(ownerById, { id: named.customer_id });
+): Promise<OwnerContact | undefined> {
+  const named = await findNamedOwner(session, { clinicId, source, externalId });
+  return named && (await session.first(ownerById, { id: named.customer_id }));
+}
+
+/** Whether a number has come to another person: the name differs, and so does each contact that both have, at least one. */
+function isOtherOwner({ name, phone, email }: OwnerContact, stored: OwnerContact | undefined): boolean {
+  if (stored?.name == null || name === null || fold(stored.name) === fold(name)) return false;
+  const same: boolean[] = [];
+  if (phone !== null && stored.phone !== null) same.push(isSamePhone(phone, stored.phone));
+  if (email !== null && stored.email !== null) same.push(email.toLowerCase() === stored.email.toLowerCase());
+  return same.length > 0 && !same.includes(true);
+}
+
+/** Completes an owner by what is stored under its number. */
+function ownerWith(owner: SyncedOwner, stored: OwnerContact | undefined): SyncedOwner {
   const { name = null, phone = null, email = null } = stored ?? {};
   return { ...owner, name: owner.name ?? name, phone: owner.phone ?? phone, email: owner.email ?? email };
 }

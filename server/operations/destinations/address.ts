@@ -1,6 +1,6 @@
 import type { LookupAddress } from "node:dns";
-import { lookup as dnsLookup } from "node:dns/promises";
 import { isIP } from "node:net";
+import { lookUp } from "../webhooks/addresses.ts";
 import { addressKind } from "../webhooks/network.ts";
 
 // The rule for the address of practice software, as for a webhook's receiver: a user types it, and our machine connects to it. The
@@ -51,5 +51,5 @@ export function checkAddresses(
 /** Looks a host up. @throws the error of the look-up */
 export async function addressesOf({ host }: DestinationAddress): Promise<readonly LookupAddress[]> {
   const family = isIP(host);
-  return family === 0 ? dnsLookup(host, { all: true }) : [{ address: host, family }];
+  return family === 0 ? lookUp(host) : [{ address: host, family }];
 }

@@ -6,14 +6,21 @@ import { lookup as dnsLookup } from "node:dns/promises";
 
 type Find = (host: string) => Promise<readonly LookupAddress[]>;
 
-const LOOK_UPS_MAX = 3;
+/** A place of a look-up that runs: for any name, or for one that was found soon the last time. */
+type Place = "any" | "soon";
 
-/** Looks names up: each once at a time, whoever waits for it, and three of them at a time. */
+/** Look-ups at a time. One place is kept from names whose name servers are silent, so that they hold up no other receiver. */
+const PLACES: readonly Place[] = ["any", "any", "soon"];
+const SOON_MS = 1000;
+
+/** Looks names up: each once at a time, whoever waits for it, and two of them at a time, with a third that was found soon before. */
 export class LookUps {
   readonly #find: Find;
   readonly #running = new Map<string, Promise<readonly LookupAddress[]>>();
-  readonly #waiting: (() => void)[] = [];
-  #free = LOOK_UPS_MAX;
+  readonly #free = [...PLACES];
+  readonly #waiting: { readonly isSoon: boolean; readonly take: (place: Place) => void }[] = [];
+  /** The names whose last look-up took little time. */
+  readonly #soon = new Set<string>();
 
   constructor(find: Find = async (host) => dnsLookup(host, { all: true })) {
     this.#find = find;
@@ -26,14 +33,28 @@ export class LookUps {
   }
 
   async #start(host: string): Promise<readonly LookupAddress[]> {
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => void this.#waiting.push(resolve));
+    const isSoon = this.#soon.has(host);
+    const place =
+      this.#takePlace(isSoon) ?? (await new Promise<Place>((take) => void this.#waiting.push({ isSoon, take })));
+    const begun = performance.now();
     try {
       return await this.#find(host);
     } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free += 1;
-      else next();
+      if (performance.now() - begun < SOON_MS) this.#soon.add(host);
+      else this.#soon.delete(host);
+      this.#leave(place);
     }
+  }
+
+  /** @returns undefined if no place is free */
+  #takePlace(isSoon: boolean): Place | undefined {
+    const found = this.#free.findIndex((place) => isSoon || place === "any");
+    return found < 0 ? undefined : this.#free.splice(found, 1)[0];
+  }
+
+  #leave(place: Place): void {
+    const next = this.#waiting.findIndex(({ isSoon }) => isSoon || place === "any");
+    if (next < 0) this.#free.push(place);
+    else this.#waiting.splice(next, 1)[0]?.take(place);
   }
 }

@@ -21,6 +21,7 @@ import {
   type TargetedSeries,
   zOf,
 } from "./judging.ts";
+import { readResults } from "../studies/stored-results.ts";
 import { runsWith, shownSeries, timestamp } from "./overview.ts";
 import { readExplanations, violationId } from "./remarks.ts";
 import { firstAt, firstRuns, type SeriesRow } from "./series.ts";
@@ -234,7 +235,7 @@ async function patientsBetween(
   const studies = await session.all(studiesBetween, { clinicId, from, to });
   return studies.filter(({ source, results }) => {
     if ((JSON.parse(source ?? "{}") as { device_id?: string }).device_id !== deviceId) return false;
-    return (JSON.parse(results) as { analyte: string }[]).some(({ analyte }) => names.includes(analyte));
+    return readResults(results).some(({ analyte }) => names.includes(analyte));
   }).length;
 }
 

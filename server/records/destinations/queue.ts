@@ -64,20 +64,30 @@ export interface NextOptions {
 /** Time until a look at an empty or paused queue. */
 const IDLE_MS = 5000;
 
-/** Takes the oldest delivery of a destination, and writes the attempt. */
+/**
+ * Takes the oldest delivery of a destination, and writes the attempt. A study whose bytes cannot be made goes to the end of the queue, since
+ * the others must not wait for it. @throws its error once it is the oldest again
+ */
 export async function nextDelivery(
   store: Store,
   destination: StoredDestination,
   { now, leaseMs, render, repeats = false }: NextOptions,
 ): Promise<NextDelivery> {
+  const failed = new Set<number>();
   for (;;) {
     const step = await store.transaction((session) => oldest(session, destination, { now, leaseMs, repeats }));
     if (!("toRender" in step)) return step;
     const { toRender: row } = step;
     const controlId = newUlid().slice(6);
     const before = await heldBefore(store, { destinationId: destination.id, fp: row.study_fp });
-    const rendered = await render({ destination, studyFp: row.study_fp, controlId, before });
-    await store.transaction((session) => keepRendered(session, { ...row, now }, { controlId, rendered }));
+    try {
+      const rendered = await render({ destination, studyFp: row.study_fp, controlId, before });
+      await store.transaction((session) => keepRendered(session, { ...row, now }, { controlId, rendered }));
+    } catch (error) {
+      if (failed.has(row.id)) throw error;
+      failed.add(row.id);
+      await store.transaction((session) => session.all(moveToEnd, { id: row.id, destinationId: destination.id }));
+    }
   }
 }
 
@@ -310,6 +320,15 @@ const setState = uncachedWrite((db, p: { id: number; state: Row["state"]; nextAt
 
 const setPlace = uncachedWrite((db, p: { id: number; place: number }) =>
   db.updateTable("destination_delivery").set({ place: p.place }).where("id", "=", p.id),
+);
+
+const moveToEnd = uncachedWrite((db, p: { id: number; destinationId: number }) =>
+  db
+    .updateTable("destination_delivery")
+    .set({
+      place: sql`(select max(last.place) + 1 from destination_delivery as last where last.destination_id = ${p.destinationId})`,
+    })
+    .where("id", "=", p.id),
 );
 
 const dropPayloads = uncachedWrite((db, p: { before: number }) =>

@@ -11,6 +11,10 @@ import type { Unmatched } from "./study-filing.ts";
 export interface MatchFacts {
   /** The fps of the patients that the study's identifiers name. */
   readonly named: readonly string[];
+  /** The fps of the patients that had these identifiers when the sample was measured, and lost them since. */
+  readonly formerly: readonly string[];
+  /** Time of the patient's death, in ms since 1970; null for one that lives. */
+  readonly deceasedAt: number | null;
   /** The fps of the patients of the species with the same or a similar name; empty unless the match is by name. */
   readonly namesakes: readonly string[];
   /** Whether the patient has an appointment on that day; false unless the match is by name. */
@@ -32,11 +36,14 @@ export function matchOf({
   return matched_by ?? { by: "fp", identifiers: identifier === null ? [] : [identifier] };
 }
 
+/** Time after a death in which its samples are measured: a day may have been noted alone, and a clock be wrong. */
+const AFTER_DEATH_MS = 3 * 86_400_000;
+
 /** @returns why the match does not hold for `patient` now; null if it does */
 export function movedMatch(
-  pushed: Pick<PushedStudy, "matched_by" | "patient_hint">,
+  pushed: Pick<PushedStudy, "matched_by" | "patient_hint" | "acquired_at">,
   patient: Patient,
-  { named, namesakes, isAppointed, order, precise }: MatchFacts,
+  { named, formerly, deceasedAt, namesakes, isAppointed, order, precise }: MatchFacts,
 ): Unmatched | null {
   const { by, identifiers } = matchOf(pushed);
   if (order !== null && order.patientFp !== patient.fp) {
@@ -45,6 +52,14 @@ export function movedMatch(
   const others = named.filter((fp) => fp !== patient.fp);
   if (others.length > 0 || (by === "identifier" && named.length === 0)) {
     return reasonOf("MATCH.IDENTIFIER_MOVED", patient.fp, others.join(" "), ...identifiers);
+  }
+  if (formerly.length > 0) {
+    return reasonOf("MATCH.IDENTIFIER_EARLIER", patient.fp, formerly.join(" "), ...identifiers);
+  }
+  // A number that is used again, or one of another animal. The order of a sample names its animal for certain.
+  if (by !== "accession" && deceasedAt !== null && Date.parse(pushed.acquired_at) > deceasedAt + AFTER_DEATH_MS) {
+    const died = new Date(deceasedAt).toISOString().slice(0, 10);
+    return reasonOf("MATCH.DECEASED", patient.fp, died, pushed.acquired_at.slice(0, 10));
   }
   if (by === "name") {
     const name = pushed.patient_hint.name ?? "";

@@ -1,10 +1,10 @@
 import type { AgentOrder, OrderList } from "../../../shared/api/agent/agent-lists.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import type { Result } from "../../../shared/api/study.ts";
 import { newAccession } from "../../../shared/runtime/accession.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { OrderColumns } from "../../database/schema.ts";
 import { UNSTAMPED } from "../../database/stamps.ts";
+import { readResults } from "../studies/stored-results.ts";
 import { eventOfOrder } from "../webhooks/events.ts";
 import { awaitsResults, type OrderFacts, type Run } from "./order-state.ts";
 
@@ -150,7 +150,7 @@ export function factsOf(row: Pick<OrderColumns, "ordered_at" | "offered_at" | "c
   };
 }
 
-/** Joins the studies of each order. */
+/** Joins the studies of each order. A damaged one counts without its results, so that the order still waits for them. */
 export function runsByOrder(
   studies: readonly { readonly order_fp: string | null; readonly results: string; readonly received_at: number }[],
 ): Map<string, Run> {
@@ -158,7 +158,7 @@ export function runsByOrder(
   for (const { order_fp: fp, results, received_at: at } of studies) {
     if (fp === null) continue;
     const before = runs.get(fp);
-    const codes = (JSON.parse(results) as Result[]).map(({ analyte }) => analyte);
+    const codes = readResults(results).map(({ analyte }) => analyte);
     runs.set(fp, { analytes: new Set([...(before?.analytes ?? []), ...codes]), at: Math.max(before?.at ?? at, at) });
   }
   return runs;

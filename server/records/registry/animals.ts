@@ -68,6 +68,7 @@ export async function storeAnimal(
   if (!isSameIds) {
     await session.all(deleteIdentifiers, { patientId: id });
     await insertIdentifiers(session, id, typed);
+    await noteFormerNumbers(session, { patientId: id, before: storedIds, after: typed, at: context.clock() });
   }
   const [before, after] = [imageOf(stored, storedIds), imageOf({ ...row, owner_customer_fp }, typed)];
   await record(session, context.batch, { kind: animals, subject: row.fp, before, after, change: kindOf(stored, row) });
@@ -139,6 +140,7 @@ export const animals: RecordedKind = {
     const stored = await session.first(patientByFp, { fp });
     if (stored === undefined) return;
     await session.all(deleteIdentifiers, { patientId: stored.id });
+    await session.all(deleteFormerNumbers, { patientId: stored.id });
     await session.all(deletePatient, { id: stored.id });
   },
   async isInUse(session, fp, batchId) {
@@ -277,6 +279,30 @@ async function insertIdentifiers(session: Session, patientId: number, list: read
   }
 }
 
+/** Notes the numbers that an animal lost, and forgets those that it has again. */
+async function noteFormerNumbers(
+  session: Session,
+  {
+    patientId,
+    before,
+    after,
+    at,
+  }: {
+    readonly patientId: number;
+    readonly before: readonly Identifier[];
+    readonly after: readonly Identifier[];
+    readonly at: number;
+  },
+): Promise<void> {
+  const [had, has] = [before, after].map((list) => new Set(list.map(({ identifier }) => identifier)));
+  for (const identifier of had ?? []) {
+    if (has?.has(identifier) === false) await session.all(noteFormerNumber, { patientId, identifier, at });
+  }
+  for (const identifier of has ?? []) {
+    if (had?.has(identifier) === false) await session.all(forgetFormerNumber, { patientId, identifier });
+  }
+}
+
 function isSameContent(stored: PatientRow, row: PatientRow): boolean {
   const names = Object.keys(row) as (keyof PatientRow)[];
   return names.every((name) => stored[name] === row[name]);
@@ -384,6 +410,22 @@ const insertIdentifier = query(
       position: p.position,
     }),
   ({ patientId }) => ({ patients: [patientId] }),
+);
+
+// What agents and clients read of an animal does not have them.
+const noteFormerNumber = uncachedWrite((db, p: { patientId: number; identifier: string; at: number }) =>
+  db
+    .insertInto("former_number")
+    .values({ patient_id: p.patientId, identifier: p.identifier, left_at: p.at })
+    .onConflict((conflict) => conflict.columns(["identifier", "patient_id"]).doUpdateSet({ left_at: p.at })),
+);
+
+const forgetFormerNumber = uncachedWrite((db, p: { patientId: number; identifier: string }) =>
+  db.deleteFrom("former_number").where("patient_id", "=", p.patientId).where("identifier", "=", p.identifier),
+);
+
+const deleteFormerNumbers = uncachedWrite((db, p: { patientId: number }) =>
+  db.deleteFrom("former_number").where("patient_id", "=", p.patientId),
 );
 
 const deleteIdentifiers = query(

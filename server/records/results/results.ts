@@ -3,7 +3,8 @@ import type { StudyResult } from "../../../shared/clinical/units/shown-result.ts
 import { openFailures } from "../../../shared/clinical/control/study-quality.ts";
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import type { ListedStudy } from "../../dashboard/types/results/results.ts";
-import { isNameLike, folded, likeText, searchPattern, type Severity } from "../studies/study-search.ts";
+import { isNameLike, folded, searchPattern, type Severity } from "../studies/study-search.ts";
+import { identifiersOfClinic } from "../patients/clinic-patients.ts";
 import { rangesOfStudies, storedResults } from "../studies/stored-results.ts";
 import { leftOut } from "../../database/damaged-records.ts";
 import { query, type Session, shownSpecies } from "../../database/query.ts";
@@ -90,10 +91,11 @@ async function searchPatients(
 ): Promise<{ ids: number[]; isCut: boolean }> {
   const begin = folded(search);
   const ids = new Set<number>();
-  // Databases fold no Turkish letters, so names are compared here.
+  // Databases fold no Turkish letters, so names and numbers are compared here.
   for (const { id, name } of await session.all(names, { clinicId })) if (isNameLike(name, begin)) ids.add(id);
-  const pattern = `${likeText(search.trim().toLowerCase())}%`;
-  for (const { patient_id } of await session.all(withIdentifier, { clinicId, pattern })) ids.add(patient_id);
+  for (const { patient_id, identifier } of await session.all(identifiersOfClinic, { clinicId })) {
+    if (folded(identifier).startsWith(begin)) ids.add(patient_id);
+  }
   return { ids: [...ids].slice(0, SEARCHED_PATIENTS_MAX), isCut: ids.size > SEARCHED_PATIENTS_MAX };
 }
 
@@ -286,14 +288,4 @@ const names = query((db, p: { clinicId: number }) =>
     .where("clinic_patient.clinic_id", "=", p.clinicId)
     .where("clinic_patient.listed", "=", 1)
     .orderBy("clinic_patient.patient_updated_at", "desc"),
-);
-
-const withIdentifier = query((db, p: { clinicId: number; pattern: string }) =>
-  db
-    .selectFrom("clinic_patient")
-    .innerJoin("patient_identifier", "patient_identifier.patient_id", "clinic_patient.patient_id")
-    .select("clinic_patient.patient_id")
-    .where("clinic_patient.clinic_id", "=", p.clinicId)
-    .where("clinic_patient.listed", "=", 1)
-    .where(sql<boolean>`lower(patient_identifier.identifier) like ${p.pattern} escape '!'`),
 );

@@ -1,6 +1,6 @@
-import type { Result } from "../../../shared/api/study.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import type { StudyCause, StudyColumns, Tables } from "../../database/schema.ts";
+import { readResults } from "./stored-results.ts";
 import { worseAnalytes } from "./worse-values.ts";
 
 // Tells the follow-ups of a study about its new revision. They belong to the study, so that none of them ends with a revision.
@@ -18,23 +18,13 @@ export async function noteAtFollowUps(
   now: number,
 ): Promise<void> {
   const isMoved = before.patient_id !== after.patient_id && !SAME_ANIMAL.includes(after.cause);
-  const worse = worseAnalytes(resultsOf(before), resultsOf(after));
+  const worse = worseAnalytes(readResults(before.results), readResults(after.results));
   if (!isMoved && worse.length === 0) return;
   for (const { clinic_id: clinicId } of await session.all(clinics, { studyId })) {
     const event = { studyId, clinicId, now };
     if (isMoved) await session.all(note, { ...event, kind: "moved", words: null });
     if (worse.length > 0) await session.all(note, { ...event, kind: "worse", words: JSON.stringify(worse) });
     await session.all(openAgain, event);
-  }
-}
-
-/** Reads results; a damaged study, which may hold anything, has none. */
-function resultsOf({ results }: Pick<StudyColumns, "results">): Result[] {
-  try {
-    const read: unknown = JSON.parse(results);
-    return Array.isArray(read) ? (read as Result[]) : [];
-  } catch {
-    return [];
   }
 }
 

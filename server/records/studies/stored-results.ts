@@ -44,6 +44,16 @@ export function storedResults(
   });
 }
 
+/** Reads the results of a study that is not verified; a damaged one, which may hold anything, has none. */
+export function readResults(results: string): Result[] {
+  try {
+    const read: unknown = JSON.parse(results);
+    return Array.isArray(read) ? (read as Result[]) : [];
+  } catch {
+    return [];
+  }
+}
+
 /** Returns the row of a result; undefined if it is of another revision. */
 export function rowFor({ analyte }: Result, kept: RowSnapshot | undefined): RowSnapshot | undefined {
   return kept?.analyte === analyte ? kept : undefined;

@@ -53,13 +53,16 @@ export const NextDelivery = Type.Object({
 });
 export type NextDelivery = Static<typeof NextDelivery>;
 
+/** A number of a row. A larger one is no integer in PostgreSQL. */
+export const RowNumber = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+
 /**
  * The body of POST /agent/v1/destinations/{id}/outcomes. `refused` is AR or CR: the delivery waits for a person and the next one
  * follows. After `failed` the same bytes are sent again later.
  */
 export const DeliveryReport = Type.Object({
-  delivery_id: Type.Integer({ minimum: 1 }),
-  attempt: Type.Integer({ minimum: 1 }),
+  delivery_id: RowNumber,
+  attempt: RowNumber,
   at: Type.String({ pattern: TIMESTAMP_PATTERN }),
   outcome: Type.Enum(["acknowledged", "refused", "failed"]),
   /** MSA-1, or a code such as `timeout`. */
@@ -95,6 +98,6 @@ export type DestinationQueues = Static<typeof DestinationQueues>;
 
 /** The body of POST /agent/v1/destinations/{id}/again: refused deliveries that a person sends again. */
 export const DeliveriesAgain = Type.Object({
-  delivery_ids: Type.Array(Type.Integer({ minimum: 1 }), { minItems: 1, maxItems: PARKED_MAX }),
+  delivery_ids: Type.Array(RowNumber, { minItems: 1, maxItems: PARKED_MAX }),
 });
 export type DeliveriesAgain = Static<typeof DeliveriesAgain>;

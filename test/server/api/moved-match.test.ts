@@ -60,6 +60,42 @@ test("a study whose number two patients have now, or no patient, waits for a per
   });
 });
 
+test("a sample that was measured before its number moved waits for a person, and a later one is filed", async () => {
+  const { push, change, server, old, other } = await movedServer();
+  const moved = server.clock.now;
+  await change({ ...old, external_ids: [] }, { ...other, external_ids: ["9102", "9101"] });
+  const at = (ms: number) => ({ patient_fp: other.fp, acquired_at: new Date(ms).toISOString() });
+  const early = at(moved - 60_000);
+  expect(await push(byNumber, early)).toEqual({
+    outcome: "unmatched",
+    code: "MATCH.IDENTIFIER_EARLIER",
+    reason: `the number "9101" named ${old.fp} when the sample was measured, the agent took it for ${other.fp}`,
+    isRead: false,
+  });
+  expect(await push(byNumber, at(moved + 1))).toEqual(FILED);
+  expect(await push({ by: "identifier", identifiers: ["9102"] }, early)).toEqual(FILED);
+  // Both have it, as after a number that was taken away by mistake and typed again.
+  await change(old, other);
+  await change(old, { ...other, external_ids: [] });
+  expect(await push({ by: "identifier", identifiers: ["9101"] }, { acquired_at: at(moved + 1).acquired_at })).toEqual(
+    FILED,
+  );
+});
+
+test("a sample that was measured days after the death of its patient waits for a person, unless an order names it", async () => {
+  const { push, change, old } = await movedServer();
+  await change({ ...old, deceased_at: "2026-11-10T00:00:00.000Z" });
+  const at = (day: string) => ({ acquired_at: `2026-11-${day}T09:00:00.000Z` });
+  expect(await push(byNumber, at("12"))).toEqual(FILED);
+  expect(await push(byNumber, at("20"))).toEqual({
+    outcome: "unmatched",
+    code: "MATCH.DECEASED",
+    reason: `patient ${old.fp} died on 2026-11-10, and the sample was measured on 2026-11-20`,
+    isRead: false,
+  });
+  expect(await push({ by: "accession", identifiers: [] }, at("20"))).toEqual(FILED);
+});
+
 test("a number of a patient that only another clinic sees is not the number of this clinic's patient", async () => {
   const { push, change, old } = await movedServer();
   const stranger = patient({ external_ids: ["9101"] });

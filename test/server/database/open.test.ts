@@ -42,7 +42,7 @@ describe("the store", () => {
     await (await openStore(database)).close();
     const other = await connectTo(database);
     const tables = [
-      ...["oidc_identity", "oidc_spent"],
+      ...["oidc_identity", "oidc_spent", "former_number"],
       ...["control_explanation", "control_target", "control_value", "control_run", "control_series"],
       ...["control_name", "control_setting", "device_event"],
       ...["support_access", "api_calls", "lease", "destination_attempt", "destination_delivery", "destination"],

@@ -24,6 +24,8 @@ test.each([
   ["MATCH.UNKNOWN_SAMPLE", "4711", "S-7", "a b"],
   ["MATCH.IDENTIFIER_MOVED", "fp-a", "fp-b", "4711"],
   ["MATCH.IDENTIFIER_MOVED", "fp-a", "", "4711", "S-7"],
+  ["MATCH.IDENTIFIER_EARLIER", "fp-a", "fp-b", "4711", "S-7"],
+  ["MATCH.DECEASED", "fp-a", "2026-11-01", "2026-11-20"],
   ["MATCH.NAME_MOVED", "fp-a", "2"],
   ["MATCH.NAME_MOVED", "fp-a", ""],
   ["MATCH.ORDER_MOVED", "fp-a", "ORD-1", ""],

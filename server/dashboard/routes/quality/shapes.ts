@@ -34,7 +34,8 @@ export const seriesNames = {
 
 /** @returns the first instant of a day of the clinic @throws ApiError for a day that does not exist */
 export function dayStart(request: FastifyRequest, day: string, name: string): number {
-  if (!/^\d{4}-\d\d-\d\d$/.test(day) || !isRealDate(day)) throw invalid(name, day, "a day such as 2026-11-21");
+  // Clocks of the time zones know no year of fewer digits.
+  if (!/^[1-9]\d{3}-\d\d-\d\d$/.test(day) || !isRealDate(day)) throw invalid(name, day, "a day such as 2026-11-21");
   return startOfDay(day, clinicOf(request).timeZone ?? "UTC");
 }
 

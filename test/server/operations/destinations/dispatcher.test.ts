@@ -33,12 +33,9 @@ async function world(answer?: (index: number) => Answer, times = { connectMs: 60
     }),
   );
   const now = () => server.clock.now;
-  const start = () => {
+  const start = (render = renderDeliveries(server.store, now)) => {
     const options = { logger: pino({ enabled: false }), allowPrivate: true, now, times };
-    const dispatcher = new DestinationDispatcher(server.store, {
-      ...options,
-      render: renderDeliveries(server.store, now),
-    });
+    const dispatcher = new DestinationDispatcher(server.store, { ...options, render });
     onTestFinished(() => dispatcher.stop());
     return dispatcher;
   };
@@ -103,6 +100,25 @@ test("a refused message is parked with the receiver's words, and the next one fo
     ...{ number: 1, outcome: "refused", code: "AR" },
     text: expect.stringContaining("words of it") as string,
   });
+});
+
+test("a study whose message cannot be made holds up no other one, and is sent once it can", async () => {
+  const { file, start, receiver, store, clock } = await world();
+  const filed = await file(3);
+  const render = renderDeliveries(store, () => clock.now);
+  let isBroken = true;
+  const dispatcher = start(async (asked) => {
+    if (isBroken && asked.studyFp === filed[0]?.fp) throw new Error("no message");
+    return render(asked);
+  });
+  const sent = () => receiver.messages.map((message) => fieldOf(message, "OBR", 3).split("^")[0]);
+  await dispatcher.check();
+  await dispatcher.settled();
+  expect(sent()).toEqual([filed[1]?.fp, filed[2]?.fp]);
+  isBroken = false;
+  await dispatcher.check();
+  await dispatcher.settled();
+  expect(sent()).toEqual([filed[1]?.fp, filed[2]?.fp, filed[0]?.fp]);
 });
 
 test("silence and a closed connection are failures, and a lost acknowledgement brings the same message again", async () => {

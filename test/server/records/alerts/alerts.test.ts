@@ -11,11 +11,13 @@ import { openStore } from "../../../../server/database/open.ts";
 import { markSeen } from "../../../../server/records/results/seen-studies.ts";
 import { readToday } from "../../../../server/records/alerts/today.ts";
 import { findClinic } from "../../../../server/records/clinics/keys.ts";
+import type { Senders } from "../../../../server/operations/alerts/deliver.ts";
 import { createMailer } from "../../../../server/operations/mail/smtp.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { WebhookDispatcher } from "../../../../server/operations/webhooks/dispatcher.ts";
 import { addTestEvent, resumeWebhook } from "../../../../server/records/webhooks/webhooks.ts";
 import { newWebhookSecret } from "../../../../server/operations/webhooks/sign.ts";
+import { until } from "../../../support/processes.ts";
 import { startSmtpReceiver } from "../../../support/smtp-receiver.ts";
 import { makeUser } from "../../../dashboard/harness.ts";
 import { clinic, connectTo, importEntities, keyPermissions, startServer, study } from "../../harness.ts";
@@ -89,7 +91,7 @@ async function watchedClinicServer() {
       },
     },
   );
-  const watchOn = (its = store) =>
+  const watchOn = (its = store, senders?: Senders) =>
     new AlertWatch({
       ...{
         store: its,
@@ -97,7 +99,7 @@ async function watchedClinicServer() {
         logger,
         dashboard: "https://vet.example/dashboard",
       },
-      senders: {
+      senders: senders ?? {
         sendMail: createMailer({
           ...{ host: "127.0.0.1", port: smtp.port, isTls: false, user: null, from: "vetwire@clinic.example" },
           password: () => "",
@@ -307,6 +309,34 @@ describe("alerts of a server", () => {
     for (let minute = 0; minute < 10; minute += 1) await passMinutes(1);
     expect([smtp.mails.length, hook.received.length]).toEqual([1, 1]);
     expect((await book()).health["hook"]).toMatchObject({ fault: null });
+  });
+
+  test("a receiver that does not answer holds up its own messages alone", async () => {
+    const { store, clock, clinicId, machine, watchOn, book } = await watchedClinicServer();
+    const hook = { id: "hook", type: "webhook", target: "http://silent.invalid:8080/hook", secret: "" } as const;
+    const mail = { id: "mail", type: "email", target: "nurse@clinic.example", secret: "" } as const;
+    await store.transaction((session) =>
+      saveNotifications(session, clinicId, { quiet: null, receivers: [hook, mail] }, clock.now),
+    );
+    const mails: string[] = [];
+    let giveUp = (_error: Error) => undefined as void;
+    const silence = new Promise<never>((_resolve, reject) => (giveUp = reject));
+    const its = watchOn(store, {
+      sendMail: async ({ subject }) => {
+        mails.push(subject);
+        return { ok: true, said: "", why: { code: "MAIL.TAKEN", values: [] } };
+      },
+      webhooks: { allowPrivate: true, lookup: () => silence, deadlineMs: 600_000 },
+    });
+    machine.now = failed(clock.now);
+    await its.check();
+    clock.now += MINUTE;
+    await its.check();
+    await until("the e-mail is sent", () => mails.length > 0);
+    expect(mails).toEqual(["Vetwire: The last backup of pc failed"]);
+    giveUp(new Error("given up"));
+    await its.delivered();
+    expect((await book()).messages).toMatchObject([{ channel: "hook", attempts: 1 }]);
   });
 
   test("a mail server that breaks off after the text gets a repeat that is marked", async () => {

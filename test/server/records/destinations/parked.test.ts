@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import type { DestinationQueues } from "../../../../shared/api/agent/destinations.ts";
+import type { DestinationList } from "../../../../server/dashboard/types/settings/destinations.ts";
+import { makeUser } from "../../../dashboard/harness.ts";
 import { callerOf, startDestination } from "../../destinations.ts";
 import { keyPermissions, study } from "../../harness.ts";
 
@@ -36,4 +38,19 @@ test("an agent sees and resends the deliveries of its own destinations alone", a
   const other = callerOf({ app }, await makeFreshKey(own, keyPermissions));
   expect((await other("GET", "")).json<object>()).toEqual({ destinations: [] });
   expect((await other("POST", "/pims/again", { delivery_ids: [1] })).statusCode).toBe(404);
+});
+
+test("a number that is no row of any database is refused on both engines", async () => {
+  const { call, store, own, clock, app } = await startDestination();
+  const report = { attempt: 1, at: "2026-11-21T12:00:00.000Z", outcome: "failed", code: "AE", text: null };
+  const admin = await makeUser({ store, app, clock }, "admin", own);
+  const { destinations } = (await admin.call<DestinationList>("GET", "/destinations")).body;
+  for (const number of [2 ** 63, 1e308]) {
+    expect((await call("POST", "/pims/again", { delivery_ids: [number] })).statusCode).toBe(400);
+    expect((await call("POST", "/pims/outcomes", { ...report, delivery_id: number })).statusCode).toBe(400);
+    expect((await call("POST", "/pims/outcomes", { ...report, delivery_id: 1, attempt: number })).statusCode).toBe(400);
+    const path = `/destinations/${destinations[0]?.id}`;
+    expect((await admin.call("POST", `${path}/aside`, { delivery: number })).status).toBe(400);
+    expect((await admin.call("POST", `${path}/again`, { deliveries: [number] })).status).toBe(400);
+  }
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { OrderChoices, OrderPlaced, OrdersBody } from "../../../../server/dashboard/types/orders.ts";
 import type { TodayState } from "../../../../server/dashboard/types/results/today.ts";
 import { placeOrder } from "../../../../server/records/orders/orders.ts";
@@ -55,6 +55,20 @@ async function orderingClinic() {
     server.app.inject({ method: "POST", url: "/agent/v1/heartbeat", headers: { "x-api-key": by }, payload });
   return { server, dog, cat, foreign, staff, key, otherKey, order, list, stateOf, pull, push, read, beat };
 }
+
+test("a damaged study of an order hides no order, and its own waits for results", async () => {
+  const { server, order, list, pull, push, stateOf, staff } = await orderingClinic();
+  const [first, second] = [await order(), await order()];
+  const { fp } = await push({ order_fp: first.fp });
+  const database = await connectTo(server.database);
+  onTestFinished(() => database.close());
+  await database.run(`update study set results = '{' where fp = '${fp}'`);
+  const states = new Map((await pull()).items.map((each) => [each.fp, each.state]));
+  expect([states.get(first.fp), states.get(second.fp)]).toEqual(["open", "open"]);
+  expect((await list()).orders.map((each) => each.fp).toSorted()).toEqual([first.fp, second.fp].toSorted());
+  expect(await stateOf(first.fp)).toBe("ordered");
+  expect((await staff.call("GET", "/today")).status).toBe(200);
+});
 
 describe("an order at the dashboard", () => {
   test("is pulled by the clinic's agents alone, and its study carries it in single reads and lists", async () => {

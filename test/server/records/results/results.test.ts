@@ -43,7 +43,7 @@ const glu = (value: number, flag: "low" | "normal" | "high" | "critical") => ({
 /** A clinic with two patients, another clinic, and a study pushed by each. */
 async function twoClinics() {
   const [own, other] = [newFp("clinic"), newFp("clinic")];
-  const karabas = patient({ name: "KARABAŞ", external_ids: ["Chip-900"] });
+  const karabas = patient({ name: "KARABAŞ", external_ids: ["Chip-900", "ŞIK-41"] });
   const minnos = patient({ name: "Bay Minnoş", species: "cat", external_ids: ["100%"] });
   const strange = patient({ name: "Karaca" });
   const server = await startServer(
@@ -128,7 +128,7 @@ test("a search finds a name, an identifier or a sample's number by its prefix, w
     const sets = await Promise.all(searches.map(async (search) => listed({ search })));
     return [...new Set(sets.map((fps) => fps.join(" ")))];
   };
-  const ofFirst = ["karabas", "Karabaş", "KARA", "chip-9", "a-7", 'Q"X', " A-77 "];
+  const ofFirst = ["karabas", "Karabaş", "KARA", "chip-9", "a-7", 'Q"X', " A-77 ", "ŞIK", "şık-4", "Şik-4", "sik"];
   expect(await found(...ofFirst)).toEqual([first.fp]);
   expect(await found("minnos", "BAY", "100%")).toEqual([second.fp]);
   expect(await found("pamuk", "4711")).toEqual([third.fp]);
