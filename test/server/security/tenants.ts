@@ -140,15 +140,6 @@ export async function fuzzTenants(seed: number, requests: number, hole?: Hole): 
   // A busy database refuses some writes, which is not a fault here.
   const faults = server.log.filter((line) => line.includes('"level":50') && !line.includes("StoreUnavailable"));
   expect(faults, `SEED=${seed}`).toEqual([]);
-  const gone = routes.map(rowOf).filter((row) => !found.routes.has(row) && row.startsWith("GET"));
-  process.stdout.write(
-    `SEED=${seed} own ${found.own} unchanged ${found.unchanged} looks ${found.looks} of ${routes.length} routes ${found.routes.size}; GET without content: ${gone.join(", ")}\n PARAMS ${[
-      ...parameters,
-    ]
-      .filter(([, n]) => n.length > 0)
-      .map(([u, n]) => u + " " + n.join(" "))
-      .join("; ")}\n`,
-  );
   return found;
 }
 
