@@ -103,7 +103,14 @@ class NewsFollower {
     this.#timing = timing;
     const never = Number.NEGATIVE_INFINITY;
     this.#readings = readers.map((reader) => {
-      return { reader, seen: new Map(), readAt: never, unchangedMs: reader.unchangedMs, retryAt: never, lastReason: "" };
+      return {
+        reader,
+        seen: new Map(),
+        readAt: never,
+        unchangedMs: reader.unchangedMs,
+        retryAt: never,
+        lastReason: "",
+      };
     });
   }
 

@@ -66,7 +66,7 @@ export async function* idle(quick: boolean): AsyncGenerator<Figure> {
     const startMs = Math.max(START_MS_MIN, (clinics / STARTS) * 1000);
     agents = new IdleAgents(Array.from({ length: PROCESSES }, (_, part) => ({ agents: of(part), startMs })));
     const world = { cluster, servers, keys, agents, seconds };
-    await allWait(world, startMs + 300_000);
+    await allWait(world, startMs + 600_000);
     process.stdout.write(`          ${whole(clinics)} agents wait for news\n`);
     yield await requests(world);
     yield await changes(world);
@@ -82,7 +82,18 @@ export async function* idle(quick: boolean): AsyncGenerator<Figure> {
 
 async function startServer(data: string, url: string): Promise<Server> {
   const [port, metricsPort] = [await freePort(), await freePort()];
-  const args = ["run", "--host", "0.0.0.0", "--port", String(port), "--metrics", String(metricsPort), "--data", data];
+  const args = [
+    "run",
+    "--operator-console",
+    "--host",
+    "0.0.0.0",
+    "--port",
+    String(port),
+    "--metrics",
+    String(metricsPort),
+    "--data",
+    data,
+  ];
   const begin = () => start(SERVER, args, { DATABASE_URL: url });
   const server: Server = {
     running: begin(),
@@ -159,7 +170,7 @@ async function requests(world: World): Promise<Figure> {
     baseline: `a heartbeat and news at their longest intervals ${whole(least)}/s`,
     ratio: withReads / least,
     bar: `< ${PER_SECOND_MAX}/s`,
-    met: withReads < PER_SECOND_MAX,
+    met: perSecond > 0 && withReads < PER_SECOND_MAX,
   };
 }
 
