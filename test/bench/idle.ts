@@ -27,6 +27,8 @@ const CHANGE_EVERY_MS = 400;
 const READS_IN_HOUR = 5 + 1 + 4;
 /** The least: a heartbeat a minute, and news that wait 50 s. */
 const LEAST_PER_AGENT = 1 / 60 + 1 / 50;
+/** The servers store their counts every ten seconds. */
+const COUNTED_MS = 15_000;
 /** Part of the agents that wait at any moment. The others have a request under way, or a pause. */
 const WAITING_PART = 0.9;
 
@@ -66,7 +68,9 @@ export async function* idle(quick: boolean): AsyncGenerator<Figure> {
     const startMs = Math.max(START_MS_MIN, (clinics / STARTS) * 1000);
     agents = new IdleAgents(Array.from({ length: PROCESSES }, (_, part) => ({ agents: of(part), startMs })));
     const world = { cluster, servers, keys, agents, seconds };
-    await allWait(world, startMs + 600_000);
+    await until("all agents have their lists", () => world.agents.begun === clinics, startMs + 600_000, 1_000);
+    await allWait(world, 60_000);
+    await sleep(COUNTED_MS);
     process.stdout.write(`          ${whole(clinics)} agents wait for news\n`);
     yield await requests(world);
     yield await changes(world);
@@ -134,7 +138,7 @@ async function allWait(world: World, ms: number): Promise<void> {
   await until("the agents wait for news", areWaiting, ms, 1_000);
 }
 
-/** Requests that the servers have counted. They write the counts every ten seconds. */
+/** Requests that the servers have counted. */
 async function served({ cluster }: World): Promise<number> {
   const [row] = await cluster.run("select coalesce(sum(calls), 0)::float as calls from api_calls");
   return Number(row?.["calls"]);

@@ -12,9 +12,12 @@ export interface Order {
   readonly startMs: number;
 }
 
-/** What the agents report: once a second their requests by route since the last report, and each change that reached one. */
+/**
+ * What the agents report: once a second their requests by route since the last report, with the number of agents that have read their
+ * lists since then; and each change that reached one.
+ */
 export type Report =
-  | { readonly requests: Readonly<Record<string, number>>; readonly faults: readonly string[] }
+  | { readonly requests: Readonly<Record<string, number>>; readonly faults: readonly string[]; readonly begun: number }
   | { readonly arrivedAfterMs: number };
 
 /** Name of an animal whose change began at that time, in ms since 1970. */
@@ -27,6 +30,7 @@ const FAULTS_MAX = 5;
 
 let requests: Record<string, number> = {};
 let faults: string[] = [];
+let begun = 0;
 
 const send = (report: Report) => void process.send?.(report);
 const noteFault = ({ reason }: { readonly reason?: string }, sentence: string) => {
@@ -120,6 +124,7 @@ process.on("message", ({ agents, startMs }: Order) => {
     const inMs = began + (startMs * index) / agents.length - performance.now();
     let waits = () => {
       waits = () => undefined;
+      begun += 1;
       startNext();
     };
     setTimeout(() => startAgent(agent.url, agent.key, () => waits()), Math.max(0, inMs));
@@ -128,6 +133,6 @@ process.on("message", ({ agents, startMs }: Order) => {
 });
 process.on("disconnect", () => process.exit());
 setInterval(() => {
-  send({ requests, faults });
-  [requests, faults] = [{}, []];
+  send({ requests, faults, begun });
+  [requests, faults, begun] = [{}, [], 0];
 }, REPORT_EVERY_MS);

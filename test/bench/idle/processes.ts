@@ -10,6 +10,8 @@ export class IdleAgents {
   readonly #children: ChildProcess[];
   readonly faults: string[] = [];
   readonly arrivals: number[] = [];
+  /** Agents that have read their lists. */
+  begun = 0;
   /** Requests by route since the last call of `takeRequests`. */
   #requests = new Map<string, number>();
   /** Requests in each second of this machine's clock, by the time of the report. */
@@ -36,6 +38,7 @@ export class IdleAgents {
 
   #note(report: Report): void {
     if ("arrivedAfterMs" in report) return void this.arrivals.push(report.arrivedAfterMs);
+    this.begun += report.begun;
     const second = Math.floor(Date.now() / 1000);
     for (const [route, count] of Object.entries(report.requests)) {
       this.#requests.set(route, (this.#requests.get(route) ?? 0) + count);
