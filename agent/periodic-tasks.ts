@@ -22,7 +22,7 @@ import { syncPlacements } from "./study/placements.ts";
 import { type Directory, DIRECTORY_LISTS } from "./study/patient-directory.ts";
 
 // The periodic tasks of the running agent, each with its interval and its log message on failure. The intervals of the lists are
-// those for a server without news.
+// those for a server without news, and of reads for safety at one with news.
 
 /**
  * A sync without changes costs three requests of the agent's endpoints, one for orders and one of the public API. The rate limits
@@ -33,6 +33,10 @@ const DIRECTORY_RETRY_MS = 15_000;
 const APPOINTMENTS_EVERY_MS = 5 * 60_000;
 /** With the directory's requests, six agents with one key stay below its 3000 requests an hour. */
 const PLACEMENTS_EVERY_MS = 60_000;
+/** The versions of news miss nothing that is known: these reads find what a fault of the server hid. */
+const UNCHANGED_LISTS_MS = 60 * 60_000;
+/** The appointments of today are others after midnight, which has no news. */
+const UNCHANGED_DAY_MS = 15 * 60_000;
 const REMATCH_EVERY_MS = 5_000;
 /** Maximum age of the counters in `status`. */
 const COUNTERS_EVERY_MS = 1_000;
@@ -137,6 +141,7 @@ function listReaders({ config, spool, server, directory, log }: AgentTasks): Lis
     {
       lists: DIRECTORY_LISTS,
       everyMs: DIRECTORY_EVERY_MS,
+      unchangedMs: UNCHANGED_LISTS_MS,
       retryMs: DIRECTORY_RETRY_MS,
       async read(lists) {
         const { whole, changed } = await directory.syncAfterChange(lists);
@@ -152,6 +157,7 @@ function listReaders({ config, spool, server, directory, log }: AgentTasks): Lis
     {
       lists: ["appointments"],
       everyMs: APPOINTMENTS_EVERY_MS,
+      unchangedMs: UNCHANGED_DAY_MS,
       retryMs: APPOINTMENTS_EVERY_MS,
       read: () => syncAppointments(spool, server, config.timeZone),
       failed: warn("today's appointments cannot be fetched: host queries get none of them"),
@@ -159,6 +165,7 @@ function listReaders({ config, spool, server, directory, log }: AgentTasks): Lis
     {
       lists: ["placements"],
       everyMs: PLACEMENTS_EVERY_MS,
+      unchangedMs: UNCHANGED_LISTS_MS,
       retryMs: PLACEMENTS_EVERY_MS,
       read: () => syncPlacements(spool, server),
       failed: warn("what people did at the server cannot be fetched: counts may differ from the dashboard"),

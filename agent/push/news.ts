@@ -8,7 +8,7 @@ import { realTimer, type SetTimer } from "../runtime/timer.ts";
 import type { ServerClient } from "./server-client.ts";
 
 // Follows the server's lists. One request waits at the server until a list of the clinic has another version, and the agent then reads
-// that list. All lists are read again now and then, whatever the versions say. A server without news is polled.
+// that list. Each list is read again now and then, whatever the versions say. A server without news is polled.
 //
 //   unconfirmed --short request--> confirmed --held request--> confirmed
 //        ^                                        | cut
@@ -16,8 +16,6 @@ import type { ServerClient } from "./server-client.ts";
 //
 // A proxy cuts a silent request, so a cut is not a fault: a short request shows whether the server is there.
 
-/** Interval of reads without news. */
-const READ_ALL_MS = 15 * 60_000;
 /** Least interval between reads for news. A busy clinic has news each second. */
 const READ_PAUSE_MS = 5_000;
 /** A wait that proxies with a limit of 30 s let through. */
@@ -28,6 +26,8 @@ const CUT_MS = 20_000;
 const RESPONSE_MS = 15_000;
 /** Pause after a server that did not wait. It is random, because all agents of a server meet its restart together. */
 const PAUSE_MS_MAX = 10_000;
+/** Least part of the wanted time that a server waits. One that is about to stop ends all waits. */
+const WAITED_PART_MIN = 0.8;
 /** Pause after a failed request, at most. */
 const RETRY_MS = 15_000;
 
@@ -38,6 +38,8 @@ export interface ListReader {
   readonly lists: readonly NewsList[];
   /** Interval of reads at a server without news. */
   readonly everyMs: number;
+  /** Interval of reads at a server with news, while the versions stay. */
+  readonly unchangedMs: number;
   /** Pause after a failed read. */
   readonly retryMs: number;
   read(lists: ReadonlySet<NewsList>): Promise<void>;
@@ -50,7 +52,7 @@ interface Reading {
   readonly reader: ListReader;
   readonly seen: Map<NewsList, string>;
   readAt: number;
-  readAllMs: number;
+  unchangedMs: number;
   retryAt: number;
   lastReason: string;
 }
@@ -101,7 +103,14 @@ class NewsFollower {
     this.#timing = timing;
     const never = Number.NEGATIVE_INFINITY;
     this.#readings = readers.map((reader) => {
-      return { reader, seen: new Map(), readAt: never, readAllMs: READ_ALL_MS, retryAt: never, lastReason: "" };
+      return {
+        reader,
+        seen: new Map(),
+        readAt: never,
+        unchangedMs: reader.unchangedMs,
+        retryAt: never,
+        lastReason: "",
+      };
     });
   }
 
@@ -137,7 +146,8 @@ class NewsFollower {
     await this.#responded().catch(() => undefined);
     await this.#readDue();
     if (body.data !== null) return Math.max(0, this.#newsReadAt + hurried(READ_PAUSE_MS) - this.#timing.now());
-    if (this.#timing.now() - began >= hurried(PAUSE_MS_MAX)) return 0;
+    const waitedMs = this.#timing.now() - began;
+    if (waitedMs >= hurried(PAUSE_MS_MAX) && waitedMs >= waitS * 1000 * WAITED_PART_MIN) return 0;
     return Math.min(hurried(PAUSE_MS_MAX) * this.#timing.random(), this.#untilNext());
   }
 
@@ -186,7 +196,7 @@ class NewsFollower {
       for (const list of lists) reading.seen.set(list, versions[list] ?? "");
       if (isDue) {
         reading.readAt = now;
-        reading.readAllMs = hurried(READ_ALL_MS) * (0.8 + 0.4 * this.#timing.random());
+        reading.unchangedMs = hurried(reader.unchangedMs) * (0.8 + 0.4 * this.#timing.random());
       }
     }
   }
@@ -207,8 +217,8 @@ class NewsFollower {
     return this.#timing.now() >= this.#dueAt(reading);
   }
 
-  #dueAt({ reader, readAt, readAllMs }: Reading): number {
-    return readAt + (this.#isConfirmed ? readAllMs : hurried(reader.everyMs));
+  #dueAt({ reader, readAt, unchangedMs }: Reading): number {
+    return readAt + (this.#isConfirmed ? unchangedMs : hurried(reader.everyMs));
   }
 
   /** @returns the time until a reader is due, or may repeat a failed read */
@@ -221,8 +231,10 @@ class NewsFollower {
     return Math.max(hurried(1_000), Math.min(...times) - this.#timing.now());
   }
 
+  /** A failed read is repeated in time. One for safety may be late, so that it costs no further request for news. */
   #waitS(): number {
-    return Math.min(this.#longestWaitS, Math.ceil(this.#untilNext() / 1000));
+    const retriesS = this.#readings.map(({ retryAt }) => Math.ceil((retryAt - this.#timing.now()) / 1000));
+    return Math.min(this.#longestWaitS, ...retriesS.filter((inS) => inS > 0));
   }
 
   async #pause(ms: number): Promise<void> {

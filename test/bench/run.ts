@@ -4,6 +4,7 @@ import { dashboard } from "./dashboard.ts";
 import { dicom } from "./dicom.ts";
 import { print } from "./figure.ts";
 import { hl7 } from "./hl7.ts";
+import { idle } from "./idle.ts";
 import { many } from "./many.ts";
 import { poct1a } from "./poct1a.ts";
 import { quality } from "./quality.ts";
@@ -11,7 +12,7 @@ import { timedTasks } from "./tasks.ts";
 
 // npm run bench -- NAME [--quick] prints each figure next to its baseline from the same run. Exits 1 if a figure misses its bar.
 
-const benches = { astm, hl7, poct1a, dicom, api, dashboard, many, quality, tasks: timedTasks };
+const benches = { astm, hl7, poct1a, dicom, api, dashboard, many, idle, quality, tasks: timedTasks };
 
 function isBench(name: string | undefined): name is keyof typeof benches {
   return name !== undefined && Object.hasOwn(benches, name);

@@ -1,18 +1,14 @@
-import type { EventEmitter } from "node:events";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { NEWS_WAIT_S_MAX } from "../../../shared/api/agent/agent-lists.ts";
-import type { Store } from "../../database/store.ts";
 import { invalid, type Parameter, readParameters, text } from "../../http/query-parameters.ts";
 import { keyOf, versionsOf } from "../../http/request-context.ts";
 import { clinicVersions, readNews } from "../../records/changes/news.ts";
 import type { RouteContext } from "../context.ts";
+import { WaitingRequests } from "./waiting-requests.ts";
 
 // GET /agent/v1/news: which lists of the clinic changed since `after`. Without news the request waits, so that an agent needs one in
 // place of one for each list. A request that waits has no connection of the database: one query a second is for all of them.
-
-/** Interval of the look for changes, of this server and of others on the same database. */
-const CHECK_MS = 1_000;
 
 /** Least part of the wanted time, so that requests that began together do not end together. */
 const LEAST_PART = 0.8;
@@ -36,7 +32,7 @@ const config = {
 } as const;
 
 export function newsRoute(app: FastifyInstance, { store, drain }: RouteContext): void {
-  const waiting = new WaitingRequests(store);
+  const waiting = new WaitingRequests(() => clinicVersions(store));
   drain.onBegin(() => waiting.end());
   app.addHook("preClose", (done) => {
     waiting.end();
@@ -62,67 +58,4 @@ export function newsRoute(app: FastifyInstance, { store, drain }: RouteContext):
       return { success: true, data: await readNews(store, clinicId) };
     },
   });
-}
-
-interface Wait {
-  readonly clinicId: number;
-  /** The clinic's version that the agent knows. */
-  readonly version: number;
-  readonly ms: number;
-  readonly connection: EventEmitter & { readonly destroyed: boolean };
-}
-
-/** Requests that wait for another version of their clinic. */
-class WaitingRequests {
-  readonly #store: Store;
-  /** The requests with what ends each. */
-  readonly #ends = new Map<Wait, (isNew: boolean) => void>();
-  #timer: NodeJS.Timeout | undefined;
-  #isChecking = false;
-  #hasEnded = false;
-
-  constructor(store: Store) {
-    this.#store = store;
-  }
-
-  /** @returns true once the version differs; false after `ms`, or when the client left or the server is about to stop */
-  add(wait: Wait): Promise<boolean> {
-    if (this.#hasEnded || wait.ms === 0 || wait.connection.destroyed) return Promise.resolve(false);
-    return new Promise((resolve) => {
-      const left = () => end(false);
-      const late = setTimeout(left, wait.ms);
-      const end = (isNew: boolean) => {
-        clearTimeout(late);
-        wait.connection.off("close", left);
-        this.#ends.delete(wait);
-        if (this.#ends.size === 0) {
-          clearInterval(this.#timer);
-          this.#timer = undefined;
-        }
-        resolve(isNew);
-      };
-      wait.connection.on("close", left);
-      this.#ends.set(wait, end);
-      this.#timer ??= setInterval(() => void this.#check(), CHECK_MS).unref();
-    });
-  }
-
-  /** Ends all requests, and lets no other wait. */
-  end(): void {
-    this.#hasEnded = true;
-    for (const end of this.#ends.values()) end(false);
-  }
-
-  async #check(): Promise<void> {
-    if (this.#isChecking) return;
-    this.#isChecking = true;
-    try {
-      const versions = await clinicVersions(this.#store);
-      for (const [{ clinicId, version }, end] of this.#ends) if (versions.get(clinicId) !== version) end(true);
-    } catch {
-      // Requests that read data report the database. The next check finds the change.
-    } finally {
-      this.#isChecking = false;
-    }
-  }
 }

@@ -36,7 +36,7 @@ test("after random changes the agent's patients and identifiers are those of the
   };
   const stop = followNews(
     client,
-    [{ lists: DIRECTORY_LISTS, everyMs: 1e9, retryMs: 1000, read, failed }],
+    [{ lists: DIRECTORY_LISTS, everyMs: 1e9, unchangedMs: 1e9, retryMs: 1000, read, failed }],
     async () => undefined,
   );
   onTestFinished(stop);

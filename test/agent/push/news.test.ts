@@ -11,6 +11,7 @@ import { scriptedServer } from "../../support/scripted-server.ts";
 
 const LISTS: readonly NewsList[] = ["patients", "orders", "ranges", "codes"];
 const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 
 interface Asked {
   readonly at: number;
@@ -36,13 +37,15 @@ class Simulated {
   /** Fails a read. */
   refuse: (lists: ReadonlySet<NewsList>) => Error | null = () => null;
   random = () => 0.5;
+  /** Part of the wanted time that the server waits. */
+  part = 1;
 
   respond: (asked: Asked) => unknown = (asked) => this.news(asked);
 
   /** What the real server does. */
   news({ after, waitS }: Asked): unknown {
     this.#apply(this.now);
-    const end = this.now + waitS * 1000;
+    const end = this.now + waitS * 1000 * this.part;
     const next = this.changes[0];
     if (after === String(this.version) && next !== undefined && next.at <= end) this.now = next.at;
     this.#apply(this.now);
@@ -61,9 +64,15 @@ class Simulated {
 
   /** Runs an agent until that time. */
   async run(until: number): Promise<void> {
-    const reader = (name: string, lists: readonly NewsList[], everyMs: number, retryMs: number): ListReader => ({
+    const reader = (
+      name: string,
+      lists: readonly NewsList[],
+      everyMs: number,
+      { retryMs = everyMs, unchangedMs = HOUR },
+    ): ListReader => ({
       lists,
       everyMs,
+      unchangedMs,
       retryMs,
       read: async (wanted) => {
         const failure = this.refuse(wanted);
@@ -92,9 +101,9 @@ class Simulated {
           },
         },
         [
-          reader("directory", LISTS, 25_000, 15_000),
-          reader("appointments", ["appointments"], 5 * MINUTE, 5 * MINUTE),
-          reader("placements", ["placements"], MINUTE, MINUTE),
+          reader("directory", LISTS, 25_000, { retryMs: 15_000 }),
+          reader("appointments", ["appointments"], 5 * MINUTE, { unchangedMs: 15 * MINUTE }),
+          reader("placements", ["placements"], MINUTE, {}),
         ],
         async () => void (this.responses += 1),
         {
@@ -118,12 +127,17 @@ class Simulated {
 const away = () => new SendError("transient", "the server cannot be reached: ECONNREFUSED");
 
 describe("an agent at a server with news", () => {
-  test("asks about once a minute and reads all lists about four times an hour while nothing changes", async () => {
+  test("makes requests of which 10 000 agents make fewer than 450 a second, while nothing changes", async () => {
     const server = new Simulated();
-    await server.run(58 * MINUTE);
-    expect(server.asked.length).toBeLessThan(85);
-    expect(server.readsOf("patients")).toBe(4);
-    expect([server.readsOf("appointments"), server.readsOf("placements")]).toEqual([4, 4]);
+    // A server waits nine tenths of the wanted time on average.
+    server.part = 0.9;
+    await server.run(24 * HOUR);
+    const reads = ["patients", "appointments", "placements"].map((list) => server.readsOf(list));
+    expect(reads).toEqual([25, 97, 25]);
+    const [directory = 0, appointments = 0, placements = 0] = reads;
+    // The requests of a sync without changes, and a heartbeat each minute.
+    const requests = server.asked.length + 5 * directory + appointments + placements + 24 * 60;
+    expect((requests * 10_000) / (24 * 3600)).toBeLessThan(450);
     expect(server.failures).toEqual([]);
     expect(server.responses).toBe(server.asked.length);
     expect(server.patience).toEqual(new Set([0, 15_000]));
@@ -195,7 +209,7 @@ describe("a network between agent and server", () => {
     await server.run(58 * MINUTE);
     expect(server.failures).toEqual([]);
     expect(server.asked.filter(({ waitS }) => waitS >= limitS)).toHaveLength(limitS === 30 ? 1 : 0);
-    expect(server.readsOf("patients")).toBe(4);
+    expect(server.readsOf("appointments")).toBe(4);
   });
 
   test("that is away is reported once by each reader, and only changed lists are read after it", async () => {
@@ -215,23 +229,28 @@ describe("a network between agent and server", () => {
     expect(server.reads.slice(3).map(([, lists]) => lists)).toEqual(["orders"]);
   });
 
-  test("agents whose server restarts come back at different times, and none of them reads all lists", async () => {
-    const times: number[] = [];
+  test.each([
+    ["is killed", () => new SendError("uncertain", "the server cannot be reached: ECONNRESET")],
+    ["drains", () => null],
+  ])("agents whose server %s come back at different times, and none of them reads all lists", async (_, fault) => {
+    const [times, endsAt]: [number[], number] = [[], 30_000];
     for (let agent = 0; agent < 20; agent += 1) {
       const server = new Simulated();
       server.random = () => (agent + 0.5) / 20;
       server.respond = (asked) => {
-        if (asked.waitS > 0 && asked.at < MINUTE) {
-          server.now = MINUTE;
-          throw new SendError("uncertain", "the server cannot be reached: ECONNRESET");
+        if (asked.waitS > 0 && asked.at < endsAt) {
+          server.now = endsAt;
+          const error = fault();
+          if (error !== null) throw error;
+          return { data: null };
         }
-        if (asked.at >= MINUTE) times.push(asked.at);
+        if (asked.at >= endsAt) times.push(asked.at);
         return server.news(asked);
       };
-      await server.run(MINUTE + 30_000);
+      await server.run(MINUTE);
       expect(server.reads).toHaveLength(3);
     }
-    const first = times.filter((at) => at < MINUTE + 10_000);
+    const first = times.filter((at) => at < endsAt + 10_000);
     expect(new Set(first.map((at) => Math.floor(at / 1000))).size).toBe(10);
   });
 
@@ -259,7 +278,7 @@ test("a stop ends the request that waits, and reads and reports nothing", async 
   };
   const read = async () => void events.push("read");
   const failed = (reason: string) => void events.push(reason);
-  const reader = { lists: ["orders"] as const, everyMs: MINUTE, retryMs: MINUTE, read, failed };
+  const reader = { lists: ["orders"] as const, everyMs: MINUTE, unchangedMs: HOUR, retryMs: MINUTE, read, failed };
   const timing = { setTimer: realTimer, now: () => performance.now(), random: () => 0 };
   const stop = followNews({ get }, [reader], async () => undefined, {
     ...timing,

@@ -22,7 +22,7 @@ const HOUR_MS = 3_600_000;
 /** Days that hold the appointments of a clinic. */
 export const DAYS = "start_date=2026-01-01&end_date=2026-01-31";
 export const DEVICE = "chem-1";
-const PERMISSIONS = ["patient.view", "calendar.view", "inventory.view", "lab.view", "lab.ingest"];
+const PERMISSIONS = ["patient.view", "calendar.view", "inventory.view", "lab.view", "lab.ingest", "sync.write"];
 const RESULTS = JSON.stringify([{ analyte: "ALT", value: 42, unit: "U/L", reference_range: "10-118", flag: "normal" }]);
 
 /** @param index number of the record in its clinic, from 0 */

@@ -63,6 +63,7 @@ describe("the audit trail of requests", () => {
     const identifiers = "/agent/v1/identifiers";
     const studies = "/agent/v1/studies";
     const heartbeat = "/agent/v1/heartbeat";
+    const news = "/agent/v1/news";
     const push = { studies: [filed, study(), { fp: "bad" }] };
     type Case = [key: string, request: string, route: string, status: number, fp: string | null, count?: number];
     const cases: Case[] = [
@@ -99,6 +100,7 @@ describe("the audit trail of requests", () => {
       [none, `POST ${studies}`, studies, 403, null],
       [all, `POST ${heartbeat}`, heartbeat, 200, null],
       [none, `POST ${heartbeat}`, heartbeat, 403, null],
+      [none, `GET ${news}`, news, 403, null],
     ];
 
     const expected: AuditDescription[] = [];
@@ -129,6 +131,8 @@ describe("the audit trail of requests", () => {
         user: null,
       });
     }
+    // Without a row: an agent waits for news all day.
+    expect((await server.get(all, news)).status).toBe(200);
     expect(await rowsOf(server)).toEqual(expected);
   });
 

@@ -16,6 +16,8 @@ const CONTROL_REQUESTS = 1000;
 test(`a client of two clinics finds nothing of the other one in ${REQUESTS} requests`, {
   timeout: SOAK ? 3_600_000 : 240_000,
 }, async () => {
+  // Before the run, which may also fail with an error of its own.
+  if (SOAK) process.stdout.write(`SEED=${seed}\n`);
   const { leaks, own, unchanged, routes, looks } = await fuzzTenants(seed, REQUESTS);
   expect(leaks, `SEED=${seed}`).toEqual([]);
   // A client that reaches no content proves nothing.

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { expect } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import { type Role, roles } from "../../../server/dashboard/types/settings/session.ts";
-import { makeUser } from "../../dashboard/harness.ts";
+import { makeOperator, makeUser } from "../../dashboard/harness.ts";
 import { type Dice, diceOf, pick } from "../../support/dice.ts";
 import { bodiesOf } from "./bodies.ts";
 import { asKey, type MarkedClinic, type Route, routesOf, rowOf, send, startTwoClinics } from "./two-clinics.ts";
@@ -46,16 +46,31 @@ export interface Hole {
 /** Runs the client until it finds a leak. With a hole it draws its route alone, since a draw of all routes rarely comes there. */
 export async function fuzzTenants(seed: number, requests: number, hole?: Hole): Promise<Findings> {
   const dice = diceOf(seed);
-  const { server, ours, theirs } = await startTwoClinics(hole?.plant);
+  // The first request of a route tells its parameters, so that no new route is forgotten.
+  const parameters = new Map<string, readonly string[]>();
+  const { server, ours, theirs } = await startTwoClinics((app) => {
+    app.addHook("onRequest", (request, _reply, done) => {
+      const { url, config } = request.routeOptions;
+      if (url !== undefined) parameters.set(url, Object.keys(config.parameters ?? {}));
+      done();
+    });
+    hole?.plant(app);
+  });
   const routes = routesOf(server.app).filter(
     ({ method, url }) =>
       (hole === undefined || url === hole.url) &&
       !(BY_CONSENT.test(url) || LEFT_OUT.test(url) || (COMMANDS.test(url) && method !== "GET" && method !== "HEAD")),
   );
-  const parameters = await documentedParameters(server.app);
   const etags = new Map<string, string>();
   const cookies = new Map<string, string>();
-  for (const clinic of [ours, theirs]) cookies.set(`${clinic.fp} look`, await lookInto(clinic));
+  const operators = new Map<string, TestOperator>();
+  /** Gives the operator of a clinic a session of the console and one of the dashboard. */
+  async function signInOperator({ fp }: MarkedClinic): Promise<void> {
+    const operator = await makeOperator(server);
+    operators.set(fp, operator);
+    cookies.set(`${fp} look`, await lookInto(fp, operator));
+  }
+  for (const clinic of [ours, theirs]) await signInOperator(clinic);
   const tagged: Request[] = [];
   const found: Findings = { leaks: [], routes: new Set(), own: 0, looks: 0, unchanged: 0 };
 
@@ -71,7 +86,9 @@ export async function fuzzTenants(seed: number, requests: number, hole?: Hole): 
     const isPage = route.url.startsWith("/clinic/") || isConsole;
     const role = pick<Role | "look">(dice, [...roles, "admin", "admin", "look", "look"]);
     const user = cookies.get(`${clinic.fp} ${role}`) ?? (role === "look" ? "" : clinic.users.get(role)?.cookie) ?? "";
-    const page = { cookie: isConsole ? `${clinic.operator.cookie}${dice(4) === 0 ? `; ${user}` : ""}` : user };
+    const page = {
+      cookie: isConsole ? `${operators.get(clinic.fp)?.cookie}${dice(4) === 0 ? `; ${user}` : ""}` : user,
+    };
     const key = dice(4) === 0 || route.url.startsWith("/agent/") ? clinic.agentKey : clinic.key;
     const both = { ...asKey(key), ...page, "sec-fetch-site": "same-origin" };
     const caller = dice(8) === 0 ? both : isPage ? { ...page, "sec-fetch-site": "same-origin" } : asKey(key);
@@ -110,9 +127,10 @@ export async function fuzzTenants(seed: number, requests: number, hole?: Hole): 
       if (etag !== undefined) tagged.push({ clinic, route, url, headers, body });
     }
     if (answer.statusCode === 401 && "cookie" in headers) {
-      // The client ended its own session, by a new password or by the end of all sessions.
+      // The client ended its own session, by a new password or by the end of all sessions. An operator has 100 of them, and each
+      // look into a clinic makes one.
       for (const role of roles) cookies.set(`${clinic.fp} ${role}`, (await makeUser(server, role, clinic.fp)).cookie);
-      cookies.set(`${clinic.fp} look`, await lookInto(clinic));
+      await signInOperator(clinic);
     }
   }
 
@@ -125,13 +143,16 @@ export async function fuzzTenants(seed: number, requests: number, hole?: Hole): 
   return found;
 }
 
+type TestOperator = Awaited<ReturnType<typeof makeOperator>>;
+
 const isOfConsole = ({ url }: Route) => url.startsWith("/operator/");
 
 /** Opens a clinic to its operator. @returns the Cookie header of the operator at the dashboard */
-async function lookInto({ fp, operator }: MarkedClinic): Promise<string> {
-  const { headers } = await operator.call("POST", `/clinics/${fp}/support`, { reason: "ticket 7: nothing arrives" });
+async function lookInto(fp: string, operator: TestOperator): Promise<string> {
+  const reason = "ticket 7: nothing arrives";
+  const { headers, text } = await operator.call("POST", `/clinics/${fp}/support`, { reason });
   const cookie = /\bvetwire=[^;]+/.exec(String(headers["set-cookie"]))?.[0];
-  if (cookie === undefined) throw new Error("expected a session of the dashboard, got none");
+  if (cookie === undefined) throw new Error(`expected a session of the dashboard, got none: ${text}`);
   return cookie;
 }
 
@@ -145,34 +166,6 @@ function pathOf(dice: Dice, { url }: Route, clinic: MarkedClinic, other: MarkedC
     const known = [...(clinic.ids[name] ?? []), ...(other.ids[name] ?? []), newFp("cds"), "x", "0"];
     return encodeURIComponent(pick(dice, known));
   });
-}
-
-/** The query parameters of each path, as the routes document them. */
-async function documentedParameters(app: FastifyInstance): Promise<ReadonlyMap<string, readonly string[]>> {
-  const { paths } = (await app.inject("/openapi.json")).json<{
-    paths: Record<string, { get?: { parameters?: { name: string; in: string }[] } }>;
-  }>();
-  const api = Object.entries(paths).map(([path, { get }]): [string, string[]] => {
-    const names = (get?.parameters ?? []).filter((parameter) => parameter.in === "query").map(({ name }) => name);
-    return [path.replaceAll(/\{(\w+)\}/g, ":$1"), names];
-  });
-  const lists = [
-    ["results", "patient device modality flag from to q after zone rows"],
-    ["results.csv", "patient device q zone"],
-    ["audit", "before from until user key text fp"],
-    ["audit.csv", "user key text fp"],
-    ["patients", "search page page_size"],
-    ["unmatched", "rejected order"],
-    ["records", "page page_size status patient"],
-    ["calendar", "start end"],
-    ["stock", "page page_size category low"],
-    ["stock/:fp/movements", "page page_size"],
-    ["codes/analytes", "device_id code"],
-  ] as const;
-  const ofDashboard = lists.map(([path, names]): [string, string[]] => {
-    return [`/clinic/v1/clinics/:clinic/${path}`, names.split(" ")];
-  });
-  return new Map([...api, ...ofDashboard, ["/operator/v1/clinics", ["search", "state", "page"]]]);
 }
 
 /** Draws a query: mostly none, else one or two parameters with a value that may fit. */

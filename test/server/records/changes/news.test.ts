@@ -1,4 +1,6 @@
+import { EventEmitter } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { WaitingRequests } from "../../../../server/api/agent/waiting-requests.ts";
 import { buildApp } from "../../../../server/app.ts";
 import { openStore } from "../../../../server/database/open.ts";
 import { Drain } from "../../../../server/http/drain.ts";
@@ -175,6 +177,26 @@ describe("a request that waits for news", () => {
     const { data } = await ask();
     expect(response).toMatchObject({ status: 200, data });
     expect(data?.version).not.toBe(version);
+  });
+
+  test("is one of at most 200 that a look at the versions ends, the oldest first", async () => {
+    let looks = 0;
+    const waiting = new WaitingRequests(async () => {
+      looks += 1;
+      return new Map([[1, 2]]);
+    });
+    const wait = {
+      clinicId: 1,
+      version: 1,
+      ms: 600_000,
+      connection: Object.assign(new EventEmitter(), { destroyed: false }),
+    };
+    wait.connection.setMaxListeners(0);
+    const all = Array.from({ length: 201 }, () => waiting.add({ ...wait }));
+    await Promise.all(all.slice(0, 200));
+    expect(looks).toBe(1);
+    expect(await all[200]).toBe(true);
+    expect(looks).toBe(2);
   });
 
   test("ends when its key is revoked, or its clinic suspended, and the next one is refused", async () => {
