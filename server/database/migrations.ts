@@ -1252,6 +1252,27 @@ const singleSignOn = ({ orderedText }: Engine) => `
   alter table dashboard_session add column oidc_sid text;
 `;
 
+// What the operator erased of a clinic that left, as JSON (ClinicErasure). Its signed records go too. The indexes find what refers to a
+// record that is deleted, and the few commands on clinics among all rows of the audit.
+const clinicErasure = ({ refuse, allow }: Engine) => `
+  alter table clinic add column erasure text;
+  ${allow({ name: "soap_signed_remains", table: "soap" })}
+  ${refuse({
+    name: "soap_signed_remains",
+    event: "delete",
+    table: "soap",
+    when: "old.status in ('SIGNED', 'LOCKED')",
+    unless: "exists (select 1 from clinic where clinic.id = old.clinic_id and clinic.erasure is not null)",
+    message: "a signed SOAP record is never deleted",
+  })}
+  create index study_seen_of_study on study_seen (study_id);
+  create index follow_up_of_study on follow_up (study_id);
+  create index study_charge_of_study on study_charge (study_id);
+  create index stock_movement_of_batch on stock_movement (batch_id) where batch_id is not null;
+  create index calendar_event_of_user on calendar_event (assigned_user_id) where assigned_user_id is not null;
+  create index audit_of_clinic on audit (id) where method = 'COMMAND' and substr(fp, 1, 7) = 'clinic_';
+`;
+
 /**
  * The baseline, then what each later version changes. Released entries stay as they are, because databases of clinics have run
  * them.
@@ -1287,6 +1308,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   traces,
   operators,
   singleSignOn,
+  clinicErasure,
 ];
 
 /** Version of the schema that this program knows. */
