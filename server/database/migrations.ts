@@ -1253,7 +1253,7 @@ const singleSignOn = ({ orderedText }: Engine) => `
 `;
 
 // What the operator erased of a clinic that left, as JSON (ClinicErasure). Its signed records go too. The indexes find what refers to a
-// record that is deleted, and the few commands on clinics among all rows of the audit.
+// record that is deleted.
 const clinicErasure = ({ refuse, allow }: Engine) => `
   alter table clinic add column erasure text;
   ${allow({ name: "soap_signed_remains", table: "soap" })}
@@ -1270,7 +1270,6 @@ const clinicErasure = ({ refuse, allow }: Engine) => `
   create index study_charge_of_study on study_charge (study_id);
   create index stock_movement_of_batch on stock_movement (batch_id) where batch_id is not null;
   create index calendar_event_of_user on calendar_event (assigned_user_id) where assigned_user_id is not null;
-  create index audit_of_clinic on audit (id) where method = 'COMMAND' and substr(fp, 1, 7) = 'clinic_';
 `;
 
 /**

@@ -99,7 +99,7 @@ describe("the store", () => {
     ];
     for (const index of [
       ...["study_of_order", "study_abnormal", "webhook_delivery_of_study", "webhook_delivery_of_record"],
-      ...["study_seen_of_study", "calendar_event_of_user", "audit_of_clinic"],
+      ...["study_seen_of_study", "calendar_event_of_user"],
     ])
       await other.run(`drop index ${index}`);
     for (const column of [...added, "patient_identifier type"]) {
