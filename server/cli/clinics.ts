@@ -2,8 +2,15 @@ import { userInfo } from "node:os";
 import { Command } from "commander";
 import { newFp } from "../../shared/api/fp.ts";
 import { printJson, printLine, printTable, type Table } from "../../shared/platform/cli/output.ts";
+import { refusal, refusalWords } from "../dashboard/types/refusals.ts";
 import { auditCommand } from "../records/audit/audit.ts";
-import { type ClinicDescription, describeClinics, insertClinic, setSuspended } from "../records/clinics/clinics.ts";
+import {
+  type ClinicDescription,
+  describeClinics,
+  findClinicState,
+  insertClinic,
+  setSuspended,
+} from "../records/clinics/clinics.ts";
 import { type DataOption, dataOption, fpParser } from "./common/options.ts";
 import { withNewStore, withStore } from "./common/with-store.ts";
 
@@ -67,6 +74,9 @@ async function suspend(fp: string, { data }: DataOption, isSuspended: boolean): 
   await withStore(data, async (store) => {
     await store.transaction(async (session) => {
       const { now, by } = actor();
+      if ((await findClinicState(session, fp))?.erasure != null) {
+        throw new Error(refusalWords(refusal("CLINIC.IS_ERASED")));
+      }
       const found = await setSuspended(session, fp, isSuspended ? now : null);
       if (!found) throw new Error(`clinic ${fp} does not exist, expected an fp that clinics list shows`);
       await auditCommand(session, `clinics ${isSuspended ? "suspend" : "resume"}`, [fp], { by, now });

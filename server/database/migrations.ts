@@ -1262,6 +1262,26 @@ const formerNumbers = ({ orderedText }: Engine) => `
   );
 `;
 
+// What the operator erased of a clinic that left, as JSON (ClinicErasure). Its signed records go too. The indexes find what refers to a
+// record that is deleted.
+const clinicErasure = ({ refuse, allow }: Engine) => `
+  alter table clinic add column erasure text;
+  ${allow({ name: "soap_signed_remains", table: "soap" })}
+  ${refuse({
+    name: "soap_signed_remains",
+    event: "delete",
+    table: "soap",
+    when: "old.status in ('SIGNED', 'LOCKED')",
+    unless: "exists (select 1 from clinic where clinic.id = old.clinic_id and clinic.erasure is not null)",
+    message: "a signed SOAP record is never deleted",
+  })}
+  create index study_seen_of_study on study_seen (study_id);
+  create index follow_up_of_study on follow_up (study_id);
+  create index study_charge_of_study on study_charge (study_id);
+  create index stock_movement_of_batch on stock_movement (batch_id) where batch_id is not null;
+  create index calendar_event_of_user on calendar_event (assigned_user_id) where assigned_user_id is not null;
+`;
+
 /**
  * The baseline, then what each later version changes. Released entries stay as they are, because databases of clinics have run
  * them.
@@ -1298,6 +1318,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   operators,
   singleSignOn,
   formerNumbers,
+  clinicErasure,
 ];
 
 /** Version of the schema that this program knows. */

@@ -72,6 +72,8 @@ export interface Tables {
     suspended_at: Generated<number | null>;
     /** Studies that it may store; null for the limit of the server. */
     studies_max: Generated<number | null>;
+    /** What was erased of a clinic that leaves, as JSON (ClinicErasure); null for one that stays. Its name is its fp in the end. */
+    erasure: Generated<string | null>;
   };
   user: { id: Generated<number>; fp: string; name: string; clinic_id: number };
   /** Owners. Name, phone and e-mail are for people of the clinic: neither /api/v1 nor a log has them. */

@@ -1,5 +1,5 @@
 import type { Snapshot, Study, StudySource } from "../../shared/api/study.ts";
-import type { Selectable } from "kysely";
+import { type Kysely, type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { StudyColumns, OptionalStudyColumns, Tables } from "../database/schema.ts";
 import { inPublishedOrder, timestampOf, toStudy } from "../records/studies/study-content.ts";
 import type { Entity, PatientLine, StockMovementLine, StudyLine } from "./lines.ts";
@@ -15,8 +15,12 @@ import { toItem } from "../records/inventory/stock.ts";
 // the same lines. An export contains no keys, unmatched studies, replaced revisions or
 // controls.
 
-/** Lists every entity of a snapshot. Holds 1000 rows in memory. */
-export async function* exportEntities(session: Session): AsyncGenerator<Entity> {
+/**
+ * Lists every entity of a snapshot, or with `clinicId` what a clinic has, its animals have and its owners are. It then reads no row of
+ * another clinic's animals. Holds 1000 rows in memory.
+ */
+export async function* exportEntities(all: Session, clinicId: number | null = null): AsyncGenerator<Entity> {
+  const session = { ...all, clinicId };
   for await (const { fp, name } of rows(session, clinics)) yield { type: "clinic", fp, name };
   for await (const { fp, name, clinic_fp } of rows(session, users)) yield { type: "user", fp, name, clinic_fp };
   for await (const row of rows(session, customers)) yield* customerLines(row);
@@ -35,7 +39,10 @@ export async function* exportEntities(session: Session): AsyncGenerator<Entity> 
   yield* eventSourcesOf(session);
   for await (const page of pages(session, items)) {
     for (const row of page) yield { type: "inventory_item", ...toItem(row), clinic_fp: row.clinic_fp };
-    for (const { item_fp, lot, quantity, received_at, expiry_date } of await session.all(batchesIn, rangeOf(page))) {
+    for (const { item_fp, lot, quantity, received_at, expiry_date } of await session.all(
+      chosen(session, batchesIn),
+      rangeOf(session, page),
+    )) {
       yield { type: "inventory_batch", item_fp, lot, quantity, received_at: timestampOf(received_at), expiry_date };
     }
   }
@@ -43,14 +50,14 @@ export async function* exportEntities(session: Session): AsyncGenerator<Entity> 
 }
 
 /** Lists the histories of stock. The quantities of an item that only imports have set say as much without one. */
-async function* movementsOf(session: Session): AsyncGenerator<Entity> {
+async function* movementsOf(session: Scoped): AsyncGenerator<Entity> {
   const numbers = new Map<number, number>();
-  let last = { fp: "", id: 0 };
+  let last = { fp: "", id: 0, clinicId: session.clinicId ?? 0 };
   for (let page: MovementRow[] | undefined; page === undefined || page.length === PAGE_ROWS; ) {
-    page = await session.all(movementsAfter, last);
+    page = await session.all(chosen(session, movementsAfter), last);
     for (const row of page) {
       if (row.item_fp !== last.fp) numbers.clear();
-      last = { fp: row.item_fp, id: row.id };
+      last = { ...last, fp: row.item_fp, id: row.id };
       numbers.set(row.id, numbers.size + 1);
       yield movementLine(row, numbers);
     }
@@ -98,19 +105,22 @@ function hasOwnCodes({ results }: Study): boolean {
 }
 
 /** Counts unmatched studies, which an export does not contain. */
-export async function countUnmatched(session: Session): Promise<number> {
-  return (await session.first(unmatched, {}))?.count ?? 0;
+export async function countUnmatched(session: Session, clinicId: number | null = null): Promise<number> {
+  return (await session.first(chosen({ clinicId }, unmatched), { clinicId: clinicId ?? 0 }))?.count ?? 0;
 }
 
 /** Counts runs of control material, which an export does not contain. */
-export async function countControls(session: Session): Promise<number> {
-  return (await session.first(controls, {}))?.count ?? 0;
+export async function countControls(session: Session, clinicId: number | null = null): Promise<number> {
+  return (await session.first(chosen({ clinicId }, controls), { clinicId: clinicId ?? 0 }))?.count ?? 0;
 }
 
-async function* patientsOf(session: Session): AsyncGenerator<Entity> {
+async function* patientsOf(session: Scoped): AsyncGenerator<Entity> {
   for await (const page of pages(session, patients)) {
     const identifiers = new Map<string, { type: string | null; value: string }[]>();
-    for (const { patient_fp, identifier: value, type } of await session.all(identifiersIn, rangeOf(page))) {
+    for (const { patient_fp, identifier: value, type } of await session.all(
+      chosen(session, identifiersIn),
+      rangeOf(session, page),
+    )) {
       identifiers.set(patient_fp, [...(identifiers.get(patient_fp) ?? []), { type, value }]);
     }
     for (const row of page) {
@@ -122,7 +132,10 @@ async function* patientsOf(session: Session): AsyncGenerator<Entity> {
       const species = row.precise_species?.replaceAll("_", " ") ?? row.species;
       yield { type: "patient", ...toPatient(row), species, ...numbers, ...deceased, deleted_at, ...merged };
     }
-    for (const { patient_fp, clinic_fp, active } of await session.all(connectionsIn, rangeOf(page))) {
+    for (const { patient_fp, clinic_fp, active } of await session.all(
+      chosen(session, connectionsIn),
+      rangeOf(session, page),
+    )) {
       yield { type: "connection", patient_fp, clinic_fp, active: active === 1 };
     }
   }
@@ -137,7 +150,7 @@ function numbersOf(
 }
 
 /** Lists the names in practice software, those of patients that were removed before they came included. */
-async function* sourcesOf(session: Session): AsyncGenerator<Entity> {
+async function* sourcesOf(session: Scoped): AsyncGenerator<Entity> {
   for await (const { merged_into, removed, ...row } of sourceRows(session, patientSources)) {
     const merged = merged_into === null ? {} : { merged_into };
     yield { type: "patient_source", ...row, updated_at: instantOf(row.updated_at), removed: removed === 1, ...merged };
@@ -148,7 +161,7 @@ async function* sourcesOf(session: Session): AsyncGenerator<Entity> {
 }
 
 /** Lists the names of appointments in practice software. */
-async function* eventSourcesOf(session: Session): AsyncGenerator<Entity> {
+async function* eventSourcesOf(session: Scoped): AsyncGenerator<Entity> {
   for await (const { removed, ...row } of sourceRows(session, eventSources)) {
     yield { type: "event_source", ...row, updated_at: instantOf(row.updated_at), removed: removed === 1 };
   }
@@ -165,13 +178,14 @@ interface AfterSource {
 }
 
 async function* sourceRows<Row extends AfterSource>(
-  session: Session,
-  page: Query<AfterSource, Row>,
+  session: Scoped,
+  page: Both<AfterSource & OfClinic, Row>,
 ): AsyncGenerator<Row> {
   let last: AfterSource | undefined = { clinic_fp: "", source: "", external_id: "" };
   while (last !== undefined) {
     const { clinic_fp, source, external_id }: AfterSource = last;
-    const found: Row[] = await session.all(page, { clinic_fp, source, external_id });
+    const after = { clinic_fp, source, external_id, clinicId: session.clinicId ?? 0 };
+    const found: Row[] = await session.all(chosen(session, page), after);
     yield* found;
     last = found.at(-1);
   }
@@ -179,207 +193,237 @@ async function* sourceRows<Row extends AfterSource>(
 
 const PAGE_ROWS = 1000;
 
-async function* pages<Row extends { fp: string }>(session: Session, page: Query<After, Row>): AsyncGenerator<Row[]> {
+async function* pages<Row extends { fp: string }>(session: Scoped, page: Both<After, Row>): AsyncGenerator<Row[]> {
   let last: string | undefined = "";
   while (last !== undefined) {
-    const found: Row[] = await session.all(page, { after: last });
+    const found: Row[] = await session.all(chosen(session, page), { after: last, clinicId: session.clinicId ?? 0 });
     if (found.length > 0) yield found;
     last = found.at(-1)?.fp;
   }
 }
 
-async function* rows<Row extends { fp: string }>(session: Session, page: Query<After, Row>): AsyncGenerator<Row> {
+async function* rows<Row extends { fp: string }>(session: Scoped, page: Both<After, Row>): AsyncGenerator<Row> {
   for await (const found of pages(session, page)) yield* found;
 }
 
-interface After {
+/** A session, and the clinic that is exported; null for all. */
+type Scoped = Session & { readonly clinicId: number | null };
+
+interface OfClinic {
+  clinicId: number;
+}
+
+interface After extends OfClinic {
   after: string;
 }
 
-const clinics = query((db, p: After) =>
-  db.selectFrom("clinic").selectAll().where("fp", ">", p.after).orderBy("fp").limit(PAGE_ROWS),
-);
+/** A query of all clinics, and the same one of a clinic. */
+interface Both<P, Row> {
+  readonly all: Query<P, Row>;
+  readonly clinic: Query<P, Row>;
+}
 
-const users = query((db, p: After) =>
+function chosen<P, Row>(
+  { clinicId }: { readonly clinicId: number | null },
+  { all, clinic }: Both<P, Row>,
+): Query<P, Row> {
+  return clinicId === null ? all : clinic;
+}
+
+/** The rows of the clinic that is exported. */
+type Own = (clinicId: number) => RawBuilder<boolean>;
+
+/** Adds the rows of a clinic to a query of all. `text` makes a column an expression, by whose index no row is found. */
+function both<P extends OfClinic, DB, TB extends keyof DB, Row>(
+  own: Own,
+  build: (db: Kysely<Tables>, p: P, text: (column: string) => RawBuilder<string>) => SelectQueryBuilder<DB, TB, Row>,
+): Both<P, Row> {
+  return {
+    all: query((db, p: P) => build(db, p, (column) => sql<string>`${sql.ref(column)}`)),
+    // The index of all fps would lead over the rows of each clinic: the rows of this one are found first, and sorted for each page.
+    clinic: query((db, p: P) =>
+      build(db, p, (column) => sql<string>`(${sql.ref(column)} || '')`).where(own(p.clinicId)),
+    ),
+  };
+}
+
+/** A page of rows in the order of their fps. */
+function paged<DB, TB extends keyof DB, Row>(
+  column: string,
+  own: Own,
+  build: (db: Kysely<Tables>) => SelectQueryBuilder<DB, TB, Row>,
+): Both<After, Row> {
+  return both(own, (db, p: After, text) =>
+    build(db)
+      .where(sql<boolean>`${text(column)} > ${p.after}`)
+      .orderBy(text(column))
+      .limit(PAGE_ROWS),
+  );
+}
+
+const byClinic =
+  (column: string): Own =>
+  (clinicId) =>
+    sql<boolean>`${sql.ref(column)} = ${clinicId}`;
+
+/** The rows of the animals that the clinic is connected to. */
+const byPatient =
+  (column: string): Own =>
+  (clinicId) =>
+    sql<boolean>`${sql.ref(column)} in (select patient_id from clinic_patient where clinic_id = ${clinicId} and active = 1)`;
+
+const clinics = paged("clinic.fp", byClinic("clinic.id"), (db) => db.selectFrom("clinic").selectAll());
+
+const users = paged("user.fp", byClinic("user.clinic_id"), (db) =>
   db
     .selectFrom("user")
     .innerJoin("clinic", "clinic.id", "user.clinic_id")
-    .select(["user.fp", "user.name", "clinic.fp as clinic_fp"])
-    .where("user.fp", ">", p.after)
-    .orderBy("user.fp")
-    .limit(PAGE_ROWS),
+    .select(["user.fp", "user.name", "clinic.fp as clinic_fp"]),
 );
 
-const customers = query((db, p: After) =>
-  db.selectFrom("customer").selectAll().where("fp", ">", p.after).orderBy("fp").limit(PAGE_ROWS),
-);
+const ownersOf: Own = (clinicId) => sql<boolean>`customer.id in (
+  select patient.owner_customer_id from clinic_patient join patient on patient.id = clinic_patient.patient_id
+    where clinic_patient.clinic_id = ${clinicId} and clinic_patient.active = 1
+  union select customer_id from customer_source where clinic_id = ${clinicId})`;
 
-const patients = query((db, p: After) =>
+const customers = paged("customer.fp", ownersOf, (db) => db.selectFrom("customer").selectAll());
+
+const patients = paged("patient.fp", byPatient("patient.id"), (db) =>
   db
     .selectFrom("patient")
     .innerJoin("customer", "customer.id", "patient.owner_customer_id")
     .leftJoin("patient as survivor", "survivor.id", "patient.merged_into_id")
     .selectAll("patient")
-    .select(["customer.fp as owner_customer_fp", "survivor.fp as merged_into"])
-    .where("patient.fp", ">", p.after)
-    .orderBy("patient.fp")
-    .limit(PAGE_ROWS),
+    .select(["customer.fp as owner_customer_fp", "survivor.fp as merged_into"]),
 );
 
-interface Range {
+interface Range extends OfClinic {
   first: string;
   last: string;
 }
 
-function rangeOf(page: readonly { fp: string }[]): Range {
-  return { first: page[0]?.fp ?? "", last: page.at(-1)?.fp ?? "" };
+function rangeOf({ clinicId }: Scoped, page: readonly { fp: string }[]): Range {
+  return { first: page[0]?.fp ?? "", last: page.at(-1)?.fp ?? "", clinicId: clinicId ?? 0 };
 }
 
-const identifiersIn = query((db, p: Range) =>
+const identifiersIn = both(byPatient("patient.id"), (db, p: Range, text) =>
   db
     .selectFrom("patient")
     .innerJoin("patient_identifier", "patient_identifier.patient_id", "patient.id")
     .select(["patient.fp as patient_fp", "patient_identifier.identifier", "patient_identifier.type"])
-    .where("patient.fp", ">=", p.first)
-    .where("patient.fp", "<=", p.last)
-    .orderBy("patient.fp")
+    .where(sql<boolean>`${text("patient.fp")} >= ${p.first}`)
+    .where(sql<boolean>`${text("patient.fp")} <= ${p.last}`)
+    .orderBy(text("patient.fp"))
     .orderBy("patient_identifier.position")
     .orderBy("patient_identifier.identifier"),
 );
 
-const connectionsIn = query((db, p: Range) =>
+const connectionsIn = both(byClinic("clinic_patient.clinic_id"), (db, p: Range, text) =>
   db
     .selectFrom("patient")
     .innerJoin("clinic_patient", "clinic_patient.patient_id", "patient.id")
     .innerJoin("clinic", "clinic.id", "clinic_patient.clinic_id")
     .select(["patient.fp as patient_fp", "clinic.fp as clinic_fp", "clinic_patient.active"])
-    .where("patient.fp", ">=", p.first)
-    .where("patient.fp", "<=", p.last)
-    .orderBy("patient.fp")
+    .where(sql<boolean>`${text("patient.fp")} >= ${p.first}`)
+    .where(sql<boolean>`${text("patient.fp")} <= ${p.last}`)
+    .orderBy(text("patient.fp"))
     .orderBy("clinic.fp"),
 );
 
-const patientSources = query((db, p: AfterSource) =>
+const patientSources = both(byClinic("named.clinic_id"), (db, p: AfterSource & OfClinic) =>
   db
     .selectFrom("patient_source as named")
     .innerJoin("clinic", "clinic.id", "named.clinic_id")
     .leftJoin("patient", "patient.id", "named.patient_id")
     .select(["clinic.fp as clinic_fp", "named.source", "named.external_id", "patient.fp as patient_fp"])
     .select(["named.source_updated_at as updated_at", "named.removed", "named.merged_into"])
-    .where((where) =>
-      where(
-        where.refTuple("clinic.fp", "named.source", "named.external_id"),
-        ">",
-        where.tuple(p.clinic_fp, p.source, p.external_id),
-      ),
-    )
+    .where(isAfter(p))
     .orderBy("clinic.fp")
     .orderBy("named.source")
     .orderBy("named.external_id")
     .limit(PAGE_ROWS),
 );
 
-const customerSources = query((db, p: AfterSource) =>
+const customerSources = both(byClinic("named.clinic_id"), (db, p: AfterSource & OfClinic) =>
   db
     .selectFrom("customer_source as named")
     .innerJoin("clinic", "clinic.id", "named.clinic_id")
     .innerJoin("customer", "customer.id", "named.customer_id")
     .select(["clinic.fp as clinic_fp", "named.source", "named.external_id", "customer.fp as customer_fp"])
     .select("named.source_updated_at as updated_at")
-    .where((where) =>
-      where(
-        where.refTuple("clinic.fp", "named.source", "named.external_id"),
-        ">",
-        where.tuple(p.clinic_fp, p.source, p.external_id),
-      ),
-    )
+    .where(isAfter(p))
     .orderBy("clinic.fp")
     .orderBy("named.source")
     .orderBy("named.external_id")
     .limit(PAGE_ROWS),
 );
 
-const eventSources = query((db, p: AfterSource) =>
+const eventSources = both(byClinic("named.clinic_id"), (db, p: AfterSource & OfClinic) =>
   db
     .selectFrom("event_source as named")
     .innerJoin("clinic", "clinic.id", "named.clinic_id")
     .leftJoin("calendar_event as event", "event.id", "named.event_id")
     .select(["clinic.fp as clinic_fp", "named.source", "named.external_id", "event.fp as event_fp"])
     .select(["named.source_updated_at as updated_at", "named.removed"])
-    .where((where) =>
-      where(
-        where.refTuple("clinic.fp", "named.source", "named.external_id"),
-        ">",
-        where.tuple(p.clinic_fp, p.source, p.external_id),
-      ),
-    )
+    .where(isAfter(p))
     .orderBy("clinic.fp")
     .orderBy("named.source")
     .orderBy("named.external_id")
     .limit(PAGE_ROWS),
 );
 
-const studies = checked(
-  query((db, p: After) =>
-    db
-      .selectFrom("study")
-      .innerJoin("patient", "patient.id", "study.patient_id")
-      .selectAll("study")
-      .select("patient.fp as patient_fp")
-      .where("study.fp", ">", p.after)
-      .orderBy("study.fp")
-      .limit(PAGE_ROWS),
-  ),
-);
+function isAfter(p: AfterSource): RawBuilder<boolean> {
+  return sql<boolean>`(clinic.fp, named.source, named.external_id) > (${p.clinic_fp}, ${p.source}, ${p.external_id})`;
+}
 
-const unmatched = query((db) =>
+const studiesOf = paged("study.fp", byPatient("study.patient_id"), (db) =>
+  db
+    .selectFrom("study")
+    .innerJoin("patient", "patient.id", "study.patient_id")
+    .selectAll("study")
+    .select("patient.fp as patient_fp"),
+);
+const studies = { all: checked(studiesOf.all), clinic: checked(studiesOf.clinic) };
+
+const unmatched = both(byClinic("study.clinic_id"), (db) =>
   db
     .selectFrom("study")
     .select((select) => select.fn.countAll<number>().as("count"))
     .where("patient_id", "is", null),
 );
 
-const controls = query((db) =>
+const controls = both(byClinic("control_run.clinic_id"), (db) =>
   db.selectFrom("control_run").select((select) => select.fn.countAll<number>().as("count")),
 );
 
-const soaps = query((db, p: After) =>
+const soaps = paged("soap.fp", byPatient("soap.patient_id"), (db) =>
   db
     .selectFrom("soap")
     .innerJoin("patient", "patient.id", "soap.patient_id")
     .innerJoin("clinic", "clinic.id", "soap.clinic_id")
     .selectAll("soap")
-    .select(["patient.fp as patient_fp", "clinic.fp as performed_by_clinic_fp"])
-    .where("soap.fp", ">", p.after)
-    .orderBy("soap.fp")
-    .limit(PAGE_ROWS),
+    .select(["patient.fp as patient_fp", "clinic.fp as performed_by_clinic_fp"]),
 );
 
-const events = query((db, p: After) =>
+const events = paged("event.fp", byClinic("event.clinic_id"), (db) =>
   db
     .selectFrom("calendar_event as event")
     .innerJoin("clinic", "clinic.id", "event.clinic_id")
     .leftJoin("patient", "patient.id", "event.patient_id")
     .leftJoin("user", "user.id", "event.assigned_user_id")
     .selectAll("event")
-    .select(["clinic.fp as clinic_fp", "patient.fp as patient_fp", "user.fp as assigned_user_fp"])
-    .where("event.fp", ">", p.after)
-    .orderBy("event.fp")
-    .limit(PAGE_ROWS),
+    .select(["clinic.fp as clinic_fp", "patient.fp as patient_fp", "user.fp as assigned_user_fp"]),
 );
 
-const items = query((db, p: After) =>
+const items = paged("item.fp", byClinic("item.clinic_id"), (db) =>
   db
     .selectFrom("inventory_item as item")
     .innerJoin("clinic", "clinic.id", "item.clinic_id")
     .selectAll("item")
-    .select("clinic.fp as clinic_fp")
-    .where("item.fp", ">", p.after)
-    .orderBy("item.fp")
-    .limit(PAGE_ROWS),
+    .select("clinic.fp as clinic_fp"),
 );
 
-const movementsAfter = query((db, p: { fp: string; id: number }) =>
+const movementsAfter = both(byClinic("item.clinic_id"), (db, p: { fp: string; id: number } & OfClinic, text) =>
   db
     .selectFrom("inventory_item as item")
     .innerJoin("stock_movement as movement", "movement.item_id", "item.id")
@@ -387,7 +431,7 @@ const movementsAfter = query((db, p: { fp: string; id: number }) =>
     .leftJoin("patient", "patient.id", "movement.patient_id")
     .selectAll("movement")
     .select(["item.fp as item_fp", "patient.fp as patient_fp", "batch.lot", "batch.received_at", "batch.expiry_date"])
-    .where((where) => where(where.refTuple("item.fp", "movement.id"), ">", where.tuple(p.fp, p.id)))
+    .where(sql<boolean>`(${text("item.fp")}, movement.id) > (${p.fp}, ${p.id})`)
     .where((where) =>
       where.exists(
         where
@@ -397,20 +441,20 @@ const movementsAfter = query((db, p: { fp: string; id: number }) =>
           .where("moved.reason", "not in", ["opening", "imported"]),
       ),
     )
-    .orderBy("item.fp")
+    .orderBy(text("item.fp"))
     .orderBy("movement.id")
     .limit(PAGE_ROWS),
 );
-type MovementRow = typeof movementsAfter extends Query<infer _Parameters, infer Row> ? Row : never;
+type MovementRow = typeof movementsAfter extends Both<infer _Parameters, infer Row> ? Row : never;
 
-const batchesIn = query((db, p: Range) =>
+const batchesIn = both(byClinic("item.clinic_id"), (db, p: Range, text) =>
   db
     .selectFrom("inventory_item as item")
     .innerJoin("inventory_batch as batch", "batch.item_id", "item.id")
     .selectAll("batch")
     .select("item.fp as item_fp")
-    .where("item.fp", ">=", p.first)
-    .where("item.fp", "<=", p.last)
-    .orderBy("item.fp")
+    .where(sql<boolean>`${text("item.fp")} >= ${p.first}`)
+    .where(sql<boolean>`${text("item.fp")} <= ${p.last}`)
+    .orderBy(text("item.fp"))
     .orderBy("batch.id"),
 );

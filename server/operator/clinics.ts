@@ -15,7 +15,7 @@ import { choice, positiveInteger, readParameters, text } from "../http/query-par
 import { listReleases } from "../operations/release-folder.ts";
 import { auditCommand } from "../records/audit/audit.ts";
 import { insertClinic } from "../records/clinics/clinics.ts";
-import { countOwnOwners } from "../records/hosting/erase-clinic.ts";
+import { countHoldings, erasureIn } from "../records/hosting/erase-clinic.ts";
 import { listHostedClinics, selectClinics, sumClinics } from "../records/hosting/hosted-clinics.ts";
 import { listHostedPcs } from "../records/hosting/hosted-pcs.ts";
 import { readMeters } from "../records/hosting/meters.ts";
@@ -39,7 +39,7 @@ const newClinic = bodyReader({ name: Name, admin: Name });
 const access = "signed in";
 
 export function clinicRoutes(app: FastifyInstance, context: OperatorContext): void {
-  const { store, now, releaseFolder, lastBackup } = context;
+  const { store, now, releaseFolder, lastBackup, oldestBackup } = context;
   app.get("/operator/v1/clinics", { config: { access, parameters } }, async (request): Promise<HostedClinics> => {
     const { search, state, page } = readParameters(request, parameters);
     const newest = newestVersion(releaseFolder);
@@ -58,7 +58,7 @@ export function clinicRoutes(app: FastifyInstance, context: OperatorContext): vo
     { config: { access } },
     (request): Promise<HostedClinicPage> =>
       store.snapshot(async (session) => {
-        const { id, fp, name, suspended_at: at, studies_max } = await clinicIn(session, request);
+        const { id, fp, name, suspended_at: at, studies_max, erasure } = await clinicIn(session, request);
         const [metered] = await readMeters(session, { now: now(), clinicId: id });
         if (metered === undefined) throw new Error("expected the meters of a clinic, got none");
         const { fp: _fp, name: _name, ...meters } = metered;
@@ -67,7 +67,9 @@ export function clinicRoutes(app: FastifyInstance, context: OperatorContext): vo
           pcs: await listHostedPcs(session, id, now()),
           meters,
           looks: await listLooks(session, id),
-          owners: await countOwnOwners(session, id),
+          holdings: await countHoldings(session, id),
+          erasure: erasureIn({ erasure }),
+          oldest_backup_at: oldestBackup(),
         };
       }),
   );

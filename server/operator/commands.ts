@@ -6,11 +6,11 @@ import { userOf } from "../dashboard/auth/guard.ts";
 import { startSession } from "../dashboard/auth/session-cookie.ts";
 import { bodyReader } from "../dashboard/body.ts";
 import { refuse } from "../dashboard/refuse.ts";
-import { type ErasedBatch, REASON_CHARS } from "../dashboard/types/operator.ts";
+import { type ClinicErasure, REASON_CHARS } from "../dashboard/types/operator.ts";
 import { refusal } from "../dashboard/types/refusals.ts";
 import { auditCommand } from "../records/audit/audit.ts";
 import { setStudiesMax, setSuspended } from "../records/clinics/clinics.ts";
-import { countOwnOwners, eraseOwners } from "../records/hosting/erase-clinic.ts";
+import { eraseClinic } from "../records/hosting/erase-clinic.ts";
 import { beginLook } from "../records/hosting/support.ts";
 import { findProviderSession } from "../records/users/oidc.ts";
 import { findUser } from "../records/users/users.ts";
@@ -47,7 +47,8 @@ function stateRoutes(app: FastifyInstance, { store, now }: OperatorContext): voi
   ] as const) {
     app.post(`${CLINIC}/${command}`, { config: { access } }, async (request) => {
       await store.transaction(async (session) => {
-        const { id, fp } = await clinicIn(session, request);
+        const { id, fp, erasure } = await clinicIn(session, request);
+        if (erasure !== null) refuse(refusal("CLINIC.IS_ERASED"));
         await setSuspended(session, fp, isSuspended ? now() : null);
         await auditCommand(session, `clinics ${command}`, [fp], operatorOf(request, now(), id));
       });
@@ -87,16 +88,15 @@ function supportRoute(app: FastifyInstance, context: OperatorContext): void {
   });
 }
 
-/** Erases the owners of a suspended clinic, some in each request, until none is left. */
-function eraseRoute(app: FastifyInstance, { store, now, oldestBackup }: OperatorContext): void {
-  app.post(`${CLINIC}/erase`, { config: { access } }, async (request): Promise<ErasedBatch> => {
+/** Erases a suspended clinic, some in each request, until nothing is left. */
+function eraseRoute(app: FastifyInstance, { store, now }: OperatorContext): void {
+  app.post(`${CLINIC}/erase`, { config: { access } }, async (request): Promise<ClinicErasure> => {
     const { name } = eraseBody(request.body);
     const clinic = await clinicIn(store, request);
     if (clinic.suspended_at === null) refuse(refusal("CLINIC.IS_SERVED"));
     if (clinic.name !== name.trim()) refuse(refusal("CLINIC.OTHER_NAME"));
-    const actor = operatorOf(request, now(), clinic.id);
-    const erased = await eraseOwners(store, { clinic, actor, oldestBackup: oldestBackup() });
-    if (erased === null) refuse(refusal("OWNER.IMPORTING"));
-    return { erased, left: await countOwnOwners(store, clinic.id) };
+    const erasure = await eraseClinic(store, { clinic, actor: operatorOf(request, now(), clinic.id) });
+    if (erasure === null) refuse(refusal("OWNER.IMPORTING"));
+    return erasure;
   });
 }

@@ -33,14 +33,14 @@ async function exportToFile(path: string | undefined, { data, clinic, owner }: E
   await withStore(data, (store) =>
     store.snapshot(async (session) => {
       const selection = clinic === undefined ? null : { clinicFp: clinic, ownerFp: owner ?? null };
-      if (selection !== null) await requireKnown(session, selection);
+      const clinicId = selection === null ? null : await knownClinic(session, selection);
       // It has the names, phones and e-mails of owners.
       const file = path === undefined ? process.stdout : createWriteStream(draft, { mode: 0o600 });
-      await pipeline(textChunks(entityLines(session, selection)), file);
+      await pipeline(textChunks(entityLines(session, clinicId, selection)), file);
       if (path !== undefined) renameSync(draft, path);
-      const unmatched = await countUnmatched(session);
+      const unmatched = await countUnmatched(session, clinicId);
       if (unmatched > 0) printError(`${unmatched} unmatched studies stay here, an import file has no line for them`);
-      const controls = await countControls(session);
+      const controls = await countControls(session, clinicId);
       if (controls > 0) {
         printError(`${controls} control runs with their limits stay here; backup and restore move the whole server`);
       }
@@ -48,14 +48,19 @@ async function exportToFile(path: string | undefined, { data, clinic, owner }: E
   );
 }
 
-async function requireKnown(session: Session, { clinicFp, ownerFp }: Selection): Promise<void> {
+/** @returns the id of the clinic */
+async function knownClinic(session: Session, { clinicFp, ownerFp }: Selection): Promise<number> {
   const clinicId = await clinicIdOf(session, clinicFp);
-  if (ownerFp === null || (await findOwner(session, clinicId, ownerFp)) !== undefined) return;
+  if (ownerFp === null || (await findOwner(session, clinicId, ownerFp)) !== undefined) return clinicId;
   throw new Error(`owner ${ownerFp} does not exist in ${clinicFp}, expected an owner of its animals`);
 }
 
-async function* entityLines(session: Session, selection: Selection | null): AsyncGenerator<string> {
-  const all = exportEntities(session);
+async function* entityLines(
+  session: Session,
+  clinicId: number | null,
+  selection: Selection | null,
+): AsyncGenerator<string> {
+  const all = exportEntities(session, clinicId);
   const entities = selection === null ? all : selectEntities(session, all, selection);
   for await (const entity of entities) yield `${JSON.stringify(entity)}\n`;
 }

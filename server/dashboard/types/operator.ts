@@ -69,8 +69,11 @@ export interface HostedClinicPage {
   pcs: HostedPc[];
   meters: Meters;
   looks: SupportLook[];
-  /** Owners whose data only this clinic has. */
-  owners: number;
+  holdings: ClinicHoldings;
+  /** Null unless an erasure began. */
+  erasure: ClinicErasure | null;
+  /** The oldest backup of the server, which keeps what is erased; null if it knows of none. */
+  oldest_backup_at: string | null;
 }
 
 /** The use of the server by a clinic, for its bill. */
@@ -109,12 +112,29 @@ export interface NewClinicAnswer {
 /** Characters of the reason of a look. */
 export const REASON_CHARS = { min: 10, max: 200 } as const;
 
-/** The response to `POST /operator/v1/clinics/:clinic/erase`. */
-export interface ErasedBatch {
-  /** Owners whose data this request erased. */
-  erased: number;
-  /** Owners that are left. */
-  left: number;
+/** What the report of an erased clinic counts. `records` are SOAP records. */
+export const CLINIC_ERASED_KINDS = [
+  ...(["animals", "owners", "studies", "records", "events", "orders", "items", "controls", "users", "keys"] as const),
+  "others",
+] as const;
+export type ClinicErasedKind = (typeof CLINIC_ERASED_KINDS)[number];
+
+/** The response to `POST /operator/v1/clinics/:clinic/erase`: what is erased until now. */
+export interface ClinicErasure {
+  began_at: string;
+  /** Null while something is left. */
+  ended_at: string | null;
+  counts: Record<ClinicErasedKind, number>;
+}
+
+/** What goes and what stays when a clinic is erased. */
+export interface ClinicHoldings {
+  /** Animals that only this clinic has. */
+  animals: number;
+  /** Animals that other clinics have too. They stay there. */
+  shared_animals: number;
+  users: number;
+  keys: number;
 }
 
 /** The response to `POST /operator/v1/rollout`. */

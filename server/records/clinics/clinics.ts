@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { type ClinicSettings, NOT_RUN_HOURS } from "../../dashboard/types/settings/clinic-settings.ts";
 import type { Language } from "../../../shared/api/language.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
@@ -15,6 +16,8 @@ interface Clinic {
 export interface ClinicState extends Clinic {
   suspended_at: number | null;
   studies_max: number | null;
+  /** As JSON (ClinicErasure); null unless an erasure began. */
+  erasure: string | null;
 }
 
 /** A clinic in the output of `clinics list`. */
@@ -90,7 +93,12 @@ export async function readNotRunHours(session: Session, clinicId: number): Promi
   return (await session.first(notRunHours, { clinicId }))?.not_run_hours ?? NOT_RUN_HOURS.usual;
 }
 
-const all = query((db) => db.selectFrom("clinic").select(["id", "fp", "name"]).orderBy("name").orderBy("fp"));
+/** Leaves out the clinics of which nothing but the number is left. */
+export const isThere = sql<boolean>`clinic.name <> clinic.fp`;
+
+const all = query((db) =>
+  db.selectFrom("clinic").select(["id", "fp", "name"]).where(isThere).orderBy("name").orderBy("fp"),
+);
 
 const described = query((db) =>
   db
@@ -116,12 +124,17 @@ const described = query((db) =>
         .where("api_key.revoked_at", "is", null)
         .as("agents"),
     ])
+    .where(isThere)
     .orderBy("name")
     .orderBy("fp"),
 );
 
 const byFp = query((db, p: { fp: string }) =>
-  db.selectFrom("clinic").select(["id", "fp", "name", "suspended_at", "studies_max"]).where("fp", "=", p.fp),
+  db
+    .selectFrom("clinic")
+    .select(["id", "fp", "name", "suspended_at", "studies_max", "erasure"])
+    .where("fp", "=", p.fp)
+    .where(isThere),
 );
 
 // Cached keys and responses of the clinic end with its version.

@@ -4,6 +4,7 @@ import { CLINIC_STATES, type ClinicState, type HostedClinic, type HostedSums } f
 import { query, type Session } from "../../database/query.ts";
 import { agentState } from "../agents/device-state.ts";
 import { endOf, type RolloutPc } from "../agents/rollout.ts";
+import { isThere } from "../clinics/clinics.ts";
 import { byClinic } from "./by-clinic.ts";
 import { folded } from "../studies/study-search.ts";
 
@@ -123,7 +124,12 @@ function timestampOf(milliseconds: number | null): string | null {
 }
 
 const all = query((db) =>
-  db.selectFrom("clinic").select(["id", "fp", "name", "suspended_at", "studies_max"]).orderBy("name").orderBy("fp"),
+  db
+    .selectFrom("clinic")
+    .select(["id", "fp", "name", "suspended_at", "studies_max"])
+    .where(isThere)
+    .orderBy("name")
+    .orderBy("fp"),
 );
 
 const pcsOfAll = query((db) =>

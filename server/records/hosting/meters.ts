@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Heartbeat } from "../../../shared/api/study.ts";
 import type { Meters } from "../../dashboard/types/operator.ts";
 import { query, type Session } from "../../database/query.ts";
+import { isThere } from "../clinics/clinics.ts";
 import { byClinic } from "./by-clinic.ts";
 
 // The meters count the use of each clinic. Results are read for their length alone.
@@ -57,6 +58,7 @@ const clinics = query((db, p: Of) =>
     .select(["id", "fp", "name"])
     .where("id", ">=", p.from)
     .where("id", "<=", p.to)
+    .where(isThere)
     .orderBy("name")
     .orderBy("fp"),
 );

@@ -6,20 +6,21 @@ import { DataTable } from "../ui/list/data-table.tsx";
 import { Facts } from "../ui/status/facts.tsx";
 import { State } from "../ui/status/status-card.tsx";
 import { ClinicCommand, type Command } from "./commands.tsx";
+import { EraseDialog } from "./erase.tsx";
 import { SupportDialog } from "./support.tsx";
 import "./operator.css";
 
 /** One clinic: its PCs, what it uses, who looked into it, and what the operator can do. */
 export function Clinic({ fp }: { fp: string }) {
   const page = useResource<HostedClinicPage>(`/clinics/${fp}`, "");
-  const [command, setCommand] = useState<Command | "support" | null>(null);
+  const [command, setCommand] = useState<Command | "support" | "erase" | null>(null);
   const close = () => {
     setCommand(null);
     void page.reload();
   };
   return (
     <Loaded of={page}>
-      {({ clinic, pcs, meters, looks, owners }) => (
+      {({ clinic, pcs, meters, looks, ...rest }) => (
         <>
           <div class="page-head">
             <div>
@@ -37,9 +38,11 @@ export function Clinic({ fp }: { fp: string }) {
                   </button>
                 </>
               ) : (
-                <button type="button" class="primary" onClick={() => setCommand("resume")}>
-                  {t("resume")}
-                </button>
+                rest.erasure === null && (
+                  <button type="button" class="primary" onClick={() => setCommand("resume")}>
+                    {t("resume")}
+                  </button>
+                )
               )}
             </p>
           </div>
@@ -66,11 +69,18 @@ export function Clinic({ fp }: { fp: string }) {
             <p class="operator-command">
               <code>{`vetwire server export clinic.ndjson --clinic ${clinic.fp}`}</code>
             </p>
-            <p>{t("owners", { count: owners })}</p>
-            {clinic.suspended_at !== null && owners > 0 && <Act of="erase" choose={setCommand} />}
+            <p>{t(rest.erasure === null ? "erasing" : "unfinished")}</p>
+            {clinic.suspended_at !== null && (
+              <button type="button" class="danger" onClick={() => setCommand("erase")}>
+                {t("erase")}
+              </button>
+            )}
           </div>
           {command === "support" && <SupportDialog clinic={clinic} close={close} />}
-          {command !== null && command !== "support" && <ClinicCommand of={command} clinic={clinic} close={close} />}
+          {command === "erase" && <EraseDialog page={{ clinic, pcs, meters, looks, ...rest }} close={close} />}
+          {command !== null && command !== "support" && command !== "erase" && (
+            <ClinicCommand of={command} clinic={clinic} close={close} />
+          )}
         </>
       )}
     </Loaded>
@@ -79,7 +89,7 @@ export function Clinic({ fp }: { fp: string }) {
 
 function Act({ of: command, choose }: { of: Command; choose: (command: Command) => void }) {
   return (
-    <button type="button" class={command === "erase" ? "danger" : undefined} onClick={() => choose(command)}>
+    <button type="button" onClick={() => choose(command)}>
       {t(command)}
     </button>
   );
@@ -165,7 +175,7 @@ const t = translations({
   resume: ["Serve again…", "Yeniden aç…"],
   support: ["Support…", "Destek…"],
   quota: ["Limit of studies", "Çalışma sınırı"],
-  erase: ["Erase the owners…", "Sahipleri sil…"],
+  erase: ["Erase the clinic…", "Kliniği sil…"],
   usage: ["Usage", "Kullanım"],
   studies: ["Studies", "Çalışmalar"],
   studiesOf: ["{all}, {month} this month", "{all}, bu ay {month}"],
@@ -178,9 +188,13 @@ const t = translations({
     "The export has all of the clinic, so it is made on the server's machine and not by this page:",
     "Dışa aktarımda kliniğin her şeyi bulunur; bu yüzden bu sayfada değil, sunucunun makinesinde yapılır:",
   ],
-  owners: [
-    "{count} {count|owner is|owners are} known to this clinic alone. Erasing removes their names and contacts once the clinic is suspended; animals and studies stay under a number.",
-    "{count} sahip yalnızca bu klinikte kayıtlı. Klinik askıdayken silme, adlarını ve iletişim bilgilerini kaldırır; hayvanlar ve çalışmalar bir numara altında kalır.",
+  erasing: [
+    "Once the clinic is suspended you can erase it: all that only this clinic has, with its users, keys and name.",
+    "Klinik askıya alındıktan sonra silebilirsiniz: kullanıcıları, anahtarları ve adıyla birlikte yalnızca bu kliniğin olan her şey silinir.",
+  ],
+  unfinished: [
+    "The erasure of this clinic has begun and is not over. Erase it again to go on.",
+    "Bu kliniğin silinmesi başladı ama bitmedi. Sürdürmek için yeniden silin.",
   ],
   pcs: ["Clinic PCs", "Klinik bilgisayarları"],
   noPc: ["No PC is paired yet.", "Henüz eşleştirilmiş bilgisayar yok."],

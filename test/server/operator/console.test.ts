@@ -1,11 +1,6 @@
 import { Secret, TOTP } from "otpauth";
 import { expect, test } from "vitest";
-import type {
-  ErasedBatch,
-  HostedClinicPage,
-  HostedClinics,
-  NewClinicAnswer,
-} from "../../../server/dashboard/types/operator.ts";
+import type { HostedClinicPage, HostedClinics, NewClinicAnswer } from "../../../server/dashboard/types/operator.ts";
 import { givePassword, makeOperator, makeUser } from "../../dashboard/harness.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { clinic, connection, noon, patient, startServer, study } from "../harness.ts";
@@ -199,24 +194,4 @@ test("an operator reads a clinic for an hour and only with a reason, which the c
   expect(page.looks).toMatchObject([{ by: operator.name, reason: "ticket 7: results do not arrive" }]);
   server.clock.now += 3_600_000;
   expect(await look("/results")).toBe(404);
-});
-
-test("the owners of a suspended clinic are erased, those of another clinic stay", async () => {
-  const [own, shared] = [patient(), patient()];
-  const server = await startServer(
-    ...[named(ours, "Ours"), clinic(theirs), own, shared],
-    ...[connection(own.fp, ours), connection(shared.fp, ours), connection(shared.fp, theirs)],
-  );
-  const [operator, admin] = [await makeOperator(server), await makeUser(server, "admin", ours)];
-  const owners = async () => (await operator.call<HostedClinicPage>("GET", `/clinics/${ours}`)).body.owners;
-  const erase = (name: string) => operator.call<ErasedBatch>("POST", `/clinics/${ours}/erase`, { name });
-  expect(await owners()).toBe(1);
-  expect((await erase("Ours")).text).toContain("CLINIC.IS_SERVED");
-  await operator.call("POST", `/clinics/${ours}/suspend`, {});
-  expect((await erase("Theirs")).text).toContain("CLINIC.OTHER_NAME");
-  expect(await erase("Ours")).toMatchObject({ status: 200, body: { erased: 1, left: 0 } });
-  expect(await owners()).toBe(0);
-  await operator.call("POST", `/clinics/${ours}/resume`, {});
-  const { entries } = (await admin.call<{ entries: { fp: string }[] }>("GET", "/audit?text=owner")).body;
-  expect(new Set(entries.map(({ fp }) => fp))).toEqual(new Set([own.owner_customer_fp]));
 });

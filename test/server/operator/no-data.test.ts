@@ -12,9 +12,9 @@ import { newFp } from "../../../shared/api/fp.ts";
 const isConsole = ({ method, url }: Route) =>
   url.startsWith("/operator/v1/") && (method === "GET" || !url.startsWith("/operator/v1/account"));
 
-/** The routes in an order in which each is served: support before the suspension, the erasure in it, the sign-out last. */
+/** The routes in an order in which each is served: support before the suspension, the erasure in it and after all else, the sign-out last. */
 const inOrder = ({ url }: Route) =>
-  ["/support", "/suspend", "/erase", "/resume", "/sign-out"].findIndex((end) => url.endsWith(end));
+  ["/support", "/resume", "/suspend", "/erase", "/sign-out"].findIndex((end) => url.endsWith(end));
 
 test("no answer of the console has a text of a clinic but its name", async () => {
   const world = await startTwoClinics();
