@@ -63,19 +63,7 @@ export function Clinic({ fp }: { fp: string }) {
             </p>
           </div>
           <Looks of={looks} />
-          <h2>{t("leaving")}</h2>
-          <div class="card">
-            <p>{t("export")}</p>
-            <p class="operator-command">
-              <code>{`vetwire server export clinic.ndjson --clinic ${clinic.fp}`}</code>
-            </p>
-            <p>{t(rest.erasure === null ? "erasing" : "unfinished")}</p>
-            {clinic.suspended_at !== null && (
-              <button type="button" class="danger" onClick={() => setCommand("erase")}>
-                {t("erase")}
-              </button>
-            )}
-          </div>
+          <Leaving clinic={clinic} isErasing={rest.erasure !== null} erase={() => setCommand("erase")} />
           {command === "support" && <SupportDialog clinic={clinic} close={close} />}
           {command === "erase" && <EraseDialog page={{ clinic, pcs, meters, looks, ...rest }} close={close} />}
           {command !== null && command !== "support" && command !== "erase" && (
@@ -84,6 +72,34 @@ export function Clinic({ fp }: { fp: string }) {
         </>
       )}
     </Loaded>
+  );
+}
+
+function Leaving({
+  clinic,
+  isErasing,
+  erase,
+}: {
+  clinic: HostedClinicPage["clinic"];
+  isErasing: boolean;
+  erase: () => void;
+}) {
+  return (
+    <>
+      <h2>{t("leaving")}</h2>
+      <div class="card">
+        <p>{t("export")}</p>
+        <p class="operator-command">
+          <code>{`vetwire server export clinic.ndjson --clinic ${clinic.fp}`}</code>
+        </p>
+        <p>{t(isErasing ? "unfinished" : "erasing")}</p>
+        {clinic.suspended_at !== null && (
+          <button type="button" class="danger" onClick={erase}>
+            {t("erase")}
+          </button>
+        )}
+      </div>
+    </>
   );
 }
 
