@@ -91,7 +91,10 @@ const ofStudiesOfAnimal = OF_STUDY.map((table) =>
 );
 
 const ofAnimal = (
-  ["patient_identifier", "clinic_patient", "connection_change", "connection_host", "patient_source"] as const
+  [
+    ...(["patient_identifier", "former_number", "clinic_patient"] as const),
+    ...(["connection_change", "connection_host", "patient_source"] as const),
+  ] as const
 ).map((table) => deletion(table, ({ id }) => sql`patient_id = ${id}`));
 
 const recordsRead = deletion("clinic_soap", ({ id }) => sql`soap_id in (select id from soap where patient_id = ${id})`);

@@ -47,7 +47,9 @@ export type MarkedClinic = Awaited<ReturnType<typeof fill>>;
 /** Starts a server with two clinics. `prepare` may add hooks to it. */
 export async function startTwoClinics(prepare: (app: FastifyInstance) => void = () => undefined) {
   const [first, second] = [recordsOf("OursMark"), recordsOf("TheirsMark")];
-  const server = await startServer(first.entities, second.entities);
+  // Each animal had another number before.
+  const earlier = [first, second].map(({ marker, animal }) => ({ ...animal, external_ids: [`${marker}-0`] }));
+  const server = await startServer(earlier, first.entities, second.entities);
   prepare(server.app);
   return { server, ours: await fill(server, first), theirs: await fill(server, second) };
 }

@@ -200,7 +200,7 @@ export function readDelimiters(header: string): Delimiters | { readonly problem:
   return {
     field,
     component: component as string,
-    repetition: repetition as string,
+    repetition,
     escape: escapeMark ?? null,
     subcomponent: subcomponent ?? null,
   };
