@@ -1,4 +1,4 @@
-import { crashUnderLoad } from "./support/crash.ts";
+import { crashUnderLoad } from "./support/machine/crash.ts";
 
 // npm run test:crash -- --cycles 500: the crash test of the suite with a chosen number of kills.
 

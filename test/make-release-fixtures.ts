@@ -4,11 +4,11 @@ import os from "node:os";
 import path from "node:path";
 import { SCHEMA_VERSION } from "../agent/spool/thread/schema.ts";
 import { VERSION } from "../shared/files/program-files.ts";
-import { frozen } from "./support/frozen.ts";
-import { createDatabase, dump, Postgres, postgresProblem } from "./support/postgres.ts";
-import { readReleaseServer, RELEASE_AT, writeReleaseServer } from "./support/release-server.ts";
-import { readReleaseSpool, writeReleaseSpool } from "./support/release-spool.ts";
-import { dumpSqlite } from "./support/sqlite-dump.ts";
+import { frozen } from "./support/runner/frozen.ts";
+import { createDatabase, dump, Postgres, postgresProblem } from "./support/machine/postgres.ts";
+import { readReleaseServer, RELEASE_AT, writeReleaseServer } from "./support/releases/release-server.ts";
+import { readReleaseSpool, writeReleaseSpool } from "./support/releases/release-spool.ts";
+import { dumpSqlite } from "./support/releases/sqlite-dump.ts";
 
 // `node test/make-release-fixtures.ts` writes the databases of this version to test/releases/<version>, and what this version
 // reads from them. A later version must open, migrate and read them: test/releases.long.test.ts.

@@ -10,10 +10,10 @@ import { Spool } from "../agent/spool/spool.ts";
 import { SCHEMA_VERSION as SERVER_SCHEMA } from "../server/database/migrations.ts";
 import { openStore } from "../server/database/open.ts";
 import { storedSchema } from "../shared/platform/care/sqlite-schema.ts";
-import { createDatabase, Postgres, postgresProblem } from "./support/postgres.ts";
-import { ROOT, temporaryFolder } from "./support/processes.ts";
-import { type Access, readReleaseServer } from "./support/release-server.ts";
-import { readReleaseSpool } from "./support/release-spool.ts";
+import { createDatabase, Postgres, postgresProblem } from "./support/machine/postgres.ts";
+import { ROOT, temporaryFolder } from "./support/machine/processes.ts";
+import { type Access, readReleaseServer } from "./support/releases/release-server.ts";
+import { readReleaseSpool } from "./support/releases/release-spool.ts";
 
 // Goal: the databases of every released version open, migrate and read back. Method: make-release-fixtures.ts of each release wrote
 // its databases and what it read from them; today's code reads the same. Fields that later versions add are not compared.

@@ -1,9 +1,9 @@
 import { accessSync, constants, mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
-import { WAIT_MS } from "./support/patience.ts";
-import { postgresProblem } from "./support/postgres.ts";
-import { slowestFiles } from "./support/slowest-files.ts";
+import { WAIT_MS } from "./support/runner/patience.ts";
+import { postgresProblem } from "./support/machine/postgres.ts";
+import { slowestFiles } from "./support/runner/slowest-files.ts";
 
 // `npm run check` sets SLOW=0: no real processes, pty pairs, crashes, long fuzzing or second database, which `npm test` adds.
 // `npm run test:long` sets LONG=1 and runs the long proofs alone; `npm run test:all` sets ALL=1 and runs everything in full size.
@@ -56,7 +56,7 @@ export default defineConfig({
     maxWorkers: withLong ? 3 : 4,
     // Test files share modules, since importing them again for every file takes longer than the tests.
     isolate: false,
-    setupFiles: ["test/support/property-seed.ts"],
+    setupFiles: ["test/support/runner/property-seed.ts"],
     testTimeout: WAIT_MS,
     hookTimeout: WAIT_MS,
     expect: { poll: { timeout: WAIT_MS, interval: 20 } },

@@ -9,8 +9,8 @@ import { checkConfig } from "../../agent/config/check.ts";
 import { readSpool } from "../../agent/spool/access.ts";
 import { readStatus } from "../../agent/spool/queries/status.ts";
 import { Spool } from "../../agent/spool/spool.ts";
-import { bloodCount, MllpClient, verdict } from "../support/hl7.ts";
-import { freePort, temporaryFolder, until } from "../support/processes.ts";
+import { bloodCount, MllpClient, verdict } from "../support/protocols/hl7.ts";
+import { freePort, temporaryFolder, until } from "../support/machine/processes.ts";
 
 const OPEN_FILES = "/proc/self/fd";
 

@@ -14,7 +14,7 @@ import type { Spool } from "../../agent/spool/spool.ts";
 import { createMetrics } from "../../agent/status/metrics.ts";
 import type { Heartbeat } from "../../shared/api/study.ts";
 import { recordBackup } from "../../shared/platform/care/backup-state.ts";
-import { temporaryFolder } from "../support/processes.ts";
+import { temporaryFolder } from "../support/machine/processes.ts";
 
 const at = "2026-11-21T03:30:00.000Z";
 const local = new Date(at).toLocaleString("sv-SE");

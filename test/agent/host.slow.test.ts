@@ -4,8 +4,8 @@ import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { startAgent } from "../../agent/agent.ts";
 import { markOf } from "../../agent/config/config-file.ts";
-import { freePort } from "../support/processes.ts";
-import { type TestAgent, useAgent } from "../support/running-agent.ts";
+import { freePort } from "../support/machine/processes.ts";
+import { type TestAgent, useAgent } from "../support/peers/running-agent.ts";
 
 // Goal: a new configuration is applied completely, or the earlier one goes on.
 

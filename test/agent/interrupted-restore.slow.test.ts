@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { migrate } from "../../agent/spool/thread/schema.ts";
 import { Spool } from "../../agent/spool/spool.ts";
 import { commitPlan } from "../../shared/platform/care/restore-steps.ts";
-import { temporaryFolder } from "../support/processes.ts";
+import { temporaryFolder } from "../support/machine/processes.ts";
 
 test("the start of the agent finishes an interrupted restore before it opens the spool", async () => {
   const data = temporaryFolder();

@@ -9,9 +9,9 @@ import type { AnyProfileForm } from "../../agent/devices/table/file.ts";
 import { readSpool, searchSpool } from "../../agent/spool/access.ts";
 import { explain } from "../../agent/tools/offline/explain.ts";
 import { analyzersOf } from "../../agent/analyzers.ts";
-import { bloodCount, frameOf, MllpClient, verdict } from "../support/hl7.ts";
-import { freePort, ROOT, start, until } from "../support/processes.ts";
-import { type TestAgent, useAgent } from "../support/running-agent.ts";
+import { bloodCount, frameOf, MllpClient, verdict } from "../support/protocols/hl7.ts";
+import { freePort, ROOT, start, until } from "../support/machine/processes.ts";
+import { type TestAgent, useAgent } from "../support/peers/running-agent.ts";
 
 // Method: a real agent with profiles in its data folder; the command line in processes of its own.
 

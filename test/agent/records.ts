@@ -1,7 +1,7 @@
 import type { AstmProfile } from "../../agent/protocols/astm/profile.ts";
 import { read } from "../../agent/study/read.ts";
 import type { ReadContext, Reading, Report } from "../../agent/report/report.ts";
-import { astmDevice } from "../support/profiles.ts";
+import { astmDevice } from "../support/clinic/profiles.ts";
 
 const genericAstm = astmDevice("generic-astm");
 const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");

@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import { freePort, temporaryFolder } from "../support/processes.ts";
+import { freePort, temporaryFolder } from "../support/machine/processes.ts";
 import { startScript } from "./build.ts";
 import { type Figure, median, whole } from "./figure.ts";
 import { sessionOfFrames } from "./astm/frames.ts";

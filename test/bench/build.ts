@@ -1,6 +1,6 @@
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { ROOT, type Running, start, until } from "../support/processes.ts";
+import { ROOT, type Running, start, until } from "../support/machine/processes.ts";
 
 /**
  * Imports a module of the program: `fromBuild<typeof spools>("agent/spool/spool.ts")`. The build bundles its modules, so they

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { dcmtk, run } from "../support/dcmtk.ts";
-import { freePort, temporaryFolder, until, World } from "../support/processes.ts";
+import { dcmtk, run } from "../support/protocols/dcmtk.ts";
+import { freePort, temporaryFolder, until, World } from "../support/machine/processes.ts";
 import { send, writeInstance } from "./dicom/instances.ts";
 import { type Figure, median } from "./figure.ts";
 

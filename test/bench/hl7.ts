@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
-import { freePort, type Running, temporaryFolder } from "../support/processes.ts";
+import { freePort, type Running, temporaryFolder } from "../support/machine/processes.ts";
 import { startScript } from "./build.ts";
 import { type Figure, median, whole } from "./figure.ts";
 import { type Load, messagesPerSecond } from "./hl7/sender.ts";

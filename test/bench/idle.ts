@@ -1,8 +1,8 @@
 import { cpSync, rmSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Postgres, postgresProblem } from "../support/postgres.ts";
-import { freePort, type Running, SERVER, start, temporaryFolder, until } from "../support/processes.ts";
+import { Postgres, postgresProblem } from "../support/machine/postgres.ts";
+import { freePort, type Running, SERVER, start, temporaryFolder, until } from "../support/machine/processes.ts";
 import { addressOf } from "./api/server.ts";
 import { type Figure, median, percentile, whole } from "./figure.ts";
 import { changeName } from "./idle/agents.ts";

@@ -1,8 +1,8 @@
 import { cpSync, rmSync } from "node:fs";
 import path from "node:path";
-import { type Dice, diceOf, pick } from "../support/dice.ts";
-import { Postgres, postgresProblem } from "../support/postgres.ts";
-import { type Running, SERVER, start, temporaryFolder } from "../support/processes.ts";
+import { type Dice, diceOf, pick } from "../support/runner/dice.ts";
+import { Postgres, postgresProblem } from "../support/machine/postgres.ts";
+import { type Running, SERVER, start, temporaryFolder } from "../support/machine/processes.ts";
 import { addressOf } from "./api/server.ts";
 import { type Figure, percentile, whole } from "./figure.ts";
 import { DAYS, DEVICE, fillClinics, idOf, type Kind, namedIn, SIZE } from "./many/clinics.ts";

@@ -1,9 +1,9 @@
 import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
-import { frameOf } from "../support/hl7.ts";
-import { observation, Poct1Client } from "../support/poct1.ts";
-import { freePort, temporaryFolder } from "../support/processes.ts";
+import { frameOf } from "../support/protocols/hl7.ts";
+import { observation, Poct1Client } from "../support/protocols/poct1.ts";
+import { freePort, temporaryFolder } from "../support/machine/processes.ts";
 import { startScript } from "./build.ts";
 import { type Figure, median, whole } from "./figure.ts";
 

@@ -1,6 +1,6 @@
 import { judge } from "../../shared/clinical/control/rules.ts";
 import type { RuleChoice, Run } from "../../shared/clinical/control/types.ts";
-import { diceOf } from "../support/dice.ts";
+import { diceOf } from "../support/runner/dice.ts";
 import { type Figure, median } from "./figure.ts";
 
 const RUNS = 10_000;

@@ -1,8 +1,8 @@
 import { rmSync } from "node:fs";
 import path from "node:path";
 import type { Locator, Page } from "playwright-core";
-import { browserProblem, startBrowser } from "../support/browser.ts";
-import { ROOT, start, temporaryFolder } from "../support/processes.ts";
+import { browserProblem, startBrowser } from "../support/peers/browser.ts";
+import { ROOT, start, temporaryFolder } from "../support/machine/processes.ts";
 import { listens } from "./api/server.ts";
 import { fillClinic } from "./dashboard/clinic.ts";
 import { type Figure, median } from "./figure.ts";

@@ -5,7 +5,7 @@ import { clinics, fixedFp, foreignFps, foreignMarks, patients, soaps, studies } 
 import { endpoints } from "./endpoints.ts";
 import { awaitWindow, readPage, refusal } from "./limit-windows.ts";
 import { type ApiCheck, errorOf, events, fps, walk } from "./read.ts";
-import { CHARS_SHOWN, holdsSecret } from "../support/secrets.ts";
+import { CHARS_SHOWN, holdsSecret } from "../support/runner/secrets.ts";
 import { type ApiResponse, authorization, type KeyName, keyPlan } from "./server.ts";
 
 // Authentication, permissions, conditional requests, and the absence of foreign data in responses.

@@ -3,7 +3,7 @@ import { runCheck } from "./check.ts";
 import { checkGroups } from "./checks.ts";
 import { clinics, lines } from "./data.ts";
 import { printLine } from "../../shared/platform/cli/output.ts";
-import { Postgres, postgresProblem } from "../support/postgres.ts";
+import { Postgres, postgresProblem } from "../support/machine/postgres.ts";
 import { type Api, foreignServer, keyPlan, ownServer, startOfToday } from "./server.ts";
 
 // npm run conformance: runs the numbered checks of the read API and of the sync API over HTTP. It starts a server on SQLite, and one on PostgreSQL

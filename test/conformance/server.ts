@@ -10,8 +10,8 @@ import { loadPepper } from "../../server/http/auth/pepper.ts";
 import type { KeyHolder } from "../../server/dashboard/types/settings/keys.ts";
 import { findClinic, listKeys, revokeKey as storeRevocation } from "../../server/records/clinics/keys.ts";
 import { openStore } from "../../server/database/open.ts";
-import { type ApiDocument, Contract } from "../support/contract.ts";
-import { dump } from "../support/postgres.ts";
+import { type ApiDocument, Contract } from "../support/runner/contract.ts";
+import { dump } from "../support/machine/postgres.ts";
 import { notChecked } from "./check.ts";
 import { type ClinicName, clinics, lines } from "./data.ts";
 

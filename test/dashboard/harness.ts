@@ -8,7 +8,7 @@ import { insertSession } from "../../server/records/users/sessions.ts";
 import { insertUser, setPassword, setRole } from "../../server/records/users/users.ts";
 import { findClinic } from "../../server/records/clinics/keys.ts";
 import { startServer, type TestServer } from "../server/harness.ts";
-import { WAIT_MS } from "../support/patience.ts";
+import { WAIT_MS } from "../support/runner/patience.ts";
 
 // A server with signed-in users, for tests of /clinic/v1 and of the pages.
 

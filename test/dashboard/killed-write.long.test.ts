@@ -8,8 +8,8 @@ import { newFp } from "../../shared/api/fp.ts";
 import type { Consumed } from "../../server/dashboard/types/stock.ts";
 import { clinic, importEntities, temporaryFolder } from "../server/harness.ts";
 import { item } from "../server/records.ts";
-import { createDatabase, Postgres, postgresProblem } from "../support/postgres.ts";
-import { ROOT } from "../support/processes.ts";
+import { createDatabase, Postgres, postgresProblem } from "../support/machine/postgres.ts";
+import { ROOT } from "../support/machine/processes.ts";
 import { makeUser } from "./harness.ts";
 
 // Method: a real server from the build is killed with SIGKILL while it takes from the stock, and started again; the page repeats.

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { PdfThread } from "../../server/dashboard/report/pdf-thread.ts";
-import { patiently } from "../support/patience.ts";
+import { patiently } from "../support/runner/patience.ts";
 import type { StudyPage, StudyRow } from "../../server/dashboard/types/results/results.ts";
 
 const row = { analyte: "ALT", name: "Alanine aminotransferase", value: "143", number: 143, unit: "U/L" } as StudyRow;

@@ -12,7 +12,7 @@ import { studyReport } from "../../server/dashboard/report/study-report.ts";
 import { commentText } from "../../server/dashboard/types/results/sample-indices.ts";
 import type { StudyPage, StudyRow } from "../../server/dashboard/types/results/results.ts";
 import type { ReportContext } from "../../server/dashboard/types/results/report.ts";
-import { temporaryFolder } from "../support/processes.ts";
+import { temporaryFolder } from "../support/machine/processes.ts";
 
 /** One red pixel. */
 const tinyPng = Buffer.from(

@@ -10,8 +10,8 @@ import { readSpool } from "../../agent/spool/access.ts";
 import { generateInstance } from "../../agent/tools/simulator/generated-study.ts";
 import { imageFile, imageFolder } from "../../agent/imaging/files/image-folder.ts";
 import { type ImageSummary, listImages } from "../../agent/imaging/catalogue.ts";
-import { generatedFile } from "../support/generated-file.ts";
-import { freePort, ROOT, temporaryFolder, until } from "../support/processes.ts";
+import { generatedFile } from "../support/runner/generated-file.ts";
+import { freePort, ROOT, temporaryFolder, until } from "../support/machine/processes.ts";
 import { install } from "./install.ts";
 
 // npm run interop:native: an agent exchanges images with dicom-dimse-native, in a temporary folder and over loopback. The last

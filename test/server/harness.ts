@@ -27,8 +27,8 @@ import { newFp } from "../../shared/api/fp.ts";
 import type { Patient } from "../../shared/api/patient.ts";
 import type { Outcome, PushedStudy, Study } from "../../shared/api/study.ts";
 import type { WebhookOptions } from "../../server/operations/webhooks/send.ts";
-import { type ApiDocument, Contract } from "../support/contract.ts";
-import { createDatabase, dropDatabase, dump, resetDatabase } from "../support/postgres.ts";
+import { type ApiDocument, Contract } from "../support/runner/contract.ts";
+import { createDatabase, dropDatabase, dump, resetDatabase } from "../support/machine/postgres.ts";
 
 /** Time for which writes of the test server wait for another process, in milliseconds. */
 const writeWaitMs = 200;

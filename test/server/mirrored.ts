@@ -1,7 +1,7 @@
 import Sqlite from "better-sqlite3";
 import { query, type Session } from "../../server/database/query.ts";
 import { newFp } from "../../shared/api/fp.ts";
-import type { ClinicFacts } from "../support/changing-clinic.ts";
+import type { ClinicFacts } from "../support/clinic/changing-clinic.ts";
 import {
   clinic,
   connection,

@@ -1,6 +1,6 @@
 import type { TestProject } from "vitest/node";
 import { openStore } from "../../server/database/open.ts";
-import { createDatabase, keepRows, Postgres } from "../support/postgres.ts";
+import { createDatabase, keepRows, Postgres } from "../support/machine/postgres.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

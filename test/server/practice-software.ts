@@ -4,7 +4,7 @@ import { exportEntities } from "../../server/import/export.ts";
 import type { SyncAnswer, SyncMergeAnswer } from "../../server/records/registry/sync/messages.ts";
 import { undoBatch } from "../../server/records/registry/undo.ts";
 import { newFp } from "../../shared/api/fp.ts";
-import { type ApiDocument, Contract } from "../support/contract.ts";
+import { type ApiDocument, Contract } from "../support/runner/contract.ts";
 import { clinic, startServer } from "./harness.ts";
 
 // A server with practice software, what its requests leave, and their undo.

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { onTestFinished } from "vitest";
-import { ROOT } from "../support/processes.ts";
+import { ROOT } from "../support/machine/processes.ts";
 
 /** Starts the server from the build, which may call receivers in the local network. It ends with the test. */
 export async function startBuiltServer(

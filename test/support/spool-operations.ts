@@ -6,7 +6,7 @@ import { messageRow, type MessageRow } from "../../agent/spool/queries/messages/
 import { type Operations, operationsOn } from "../../agent/spool/queries/operations.ts";
 import type { Settlement } from "../../agent/spool/queries/studies/studies.ts";
 import { migrate } from "../../agent/spool/thread/schema.ts";
-import { temporaryFolder } from "./processes.ts";
+import { temporaryFolder } from "./machine/processes.ts";
 
 // Spool operations on a database without the worker, and values for them.
 

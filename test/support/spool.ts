@@ -4,7 +4,7 @@ import Database from "better-sqlite3";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import type { StoredMessage } from "../../agent/spool/queries/messages/message-row.ts";
 import { Spool, type SpoolCalls } from "../../agent/spool/spool.ts";
-import { temporaryFolder } from "./processes.ts";
+import { temporaryFolder } from "./machine/processes.ts";
 
 /** Opens one spool for all tests of a file and empties it before each, since opening takes longer than most tests. */
 export function useSpool(): { readonly folder: string; readonly spool: Spool } {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { startAgent } from "../../../agent/agent.ts";
 import { checkConfig } from "../../../agent/config/check.ts";
 import { makePrivate } from "../../../shared/files/private-folder.ts";
-import { freePort, temporaryFolder } from "../../support/processes.ts";
+import { freePort, temporaryFolder } from "../../support/machine/processes.ts";
 
 // Goal: only the user of the agent reads its data folder, for any umask and any owner. Windows has no file modes.
 

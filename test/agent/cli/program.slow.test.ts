@@ -9,7 +9,7 @@ import { profileById } from "../../../agent/devices/index.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
-import { AGENT, ROOT, temporaryFolder, until } from "../../support/processes.ts";
+import { AGENT, ROOT, temporaryFolder, until } from "../../support/machine/processes.ts";
 
 // Method: the commands run from the build in a folder with an agent.yaml and a real spool, which the test writes; no agent runs.
 

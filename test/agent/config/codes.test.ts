@@ -3,7 +3,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { analyzersOf } from "../../../agent/analyzers.ts";
 import { checkConfig } from "../../../agent/config/check.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 
 let folder: string;
 

@@ -6,7 +6,7 @@ import type { Config } from "../../../agent/config/values/schema.ts";
 import { parseAddress } from "../../../agent/transport/address.ts";
 import { checkConfig } from "../../../agent/config/check.ts";
 import { profiles } from "../../../agent/devices/index.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 
 let folder: string;
 

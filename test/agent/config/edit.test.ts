@@ -6,7 +6,7 @@ import { parse, stringify } from "yaml";
 import { checkConfig } from "../../../agent/config/check.ts";
 import { firstConfiguration, withDevice, withProfile, withServer } from "../../../agent/config/edit.ts";
 import type { DeviceConfig } from "../../../agent/config/values/schema.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 
 // Goal: an edit of agent.yaml adds or changes one place, and every other byte stays.
 

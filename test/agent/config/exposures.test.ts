@@ -8,7 +8,7 @@ import { checkConfig } from "../../../agent/config/check.ts";
 import { exposures } from "../../../agent/config/exposures.ts";
 import type { Config } from "../../../agent/config/values/schema.ts";
 import { isLoopback } from "../../../shared/network/network-address.ts";
-import { freePort, temporaryFolder } from "../../support/processes.ts";
+import { freePort, temporaryFolder } from "../../support/machine/processes.ts";
 
 let folder: string;
 

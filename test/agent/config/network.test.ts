@@ -6,8 +6,8 @@ import { exposures } from "../../../agent/config/exposures.ts";
 import { useNetworkOfFile } from "../../../agent/config/network.ts";
 import { currentProxy, useNetwork } from "../../../shared/network/client.ts";
 import { environmentProxies } from "../../../shared/network/proxy.ts";
-import { makeCertificates } from "../../support/certificates.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { makeCertificates } from "../../support/peers/certificates.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 
 let folder: string;
 

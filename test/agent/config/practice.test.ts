@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { analyzersOf } from "../../../agent/analyzers.ts";
 import { checkConfig } from "../../../agent/config/check.ts";
 import { practiceOf } from "../../../agent/study/assess-registry.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 
 // The settings of practice software in agent.yaml.
 

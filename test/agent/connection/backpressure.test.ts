@@ -8,11 +8,16 @@ import { readSpool } from "../../../agent/spool/access.ts";
 import { FRAME_TIMEOUT_MS } from "../../../agent/protocols/hl7/link.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
 import { UNREAD_BYTES_MAX } from "../../../agent/transport/transport.ts";
-import { frames, session } from "../../support/astm.ts";
-import { connectDevice, type ConnectedTestDevice, sessionsOf, useFileSpool } from "../../support/connection.ts";
-import { temporaryFolder, until } from "../../support/processes.ts";
-import type { TestWire } from "../../support/wire.ts";
-import { hl7Device } from "../../support/profiles.ts";
+import { frames, session } from "../../support/protocols/astm.ts";
+import {
+  connectDevice,
+  type ConnectedTestDevice,
+  sessionsOf,
+  useFileSpool,
+} from "../../support/protocols/connection.ts";
+import { temporaryFolder, until } from "../../support/machine/processes.ts";
+import type { TestWire } from "../../support/protocols/wire.ts";
+import { hl7Device } from "../../support/clinic/profiles.ts";
 
 const genericHl7 = hl7Device("generic-hl7");
 

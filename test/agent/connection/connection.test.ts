@@ -9,10 +9,10 @@ import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
 import type { StoredMessage } from "../../../agent/spool/queries/messages/message-row.ts";
-import { frames, session } from "../../support/astm.ts";
-import { connectDevice, sessionsOf, useFileSpool } from "../../support/connection.ts";
-import { temporaryFolder, until } from "../../support/processes.ts";
-import type { TestWire } from "../../support/wire.ts";
+import { frames, session } from "../../support/protocols/astm.ts";
+import { connectDevice, sessionsOf, useFileSpool } from "../../support/protocols/connection.ts";
+import { temporaryFolder, until } from "../../support/machine/processes.ts";
+import type { TestWire } from "../../support/protocols/wire.ts";
 
 const records = ["H|\\^&|||Tester", "P|1|4711", "R|1|^^^GLU|5.5|mmol/L", "L|1|N"];
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Config } from "../../../agent/config/values/schema.ts";
 import type { Announcement, Connection } from "../../../agent/connection/connection.ts";
 import { awaitDirective, Directives, placeDirective } from "../../../agent/connection/device-commands.ts";
-import { until } from "../../support/processes.ts";
+import { until } from "../../support/machine/processes.ts";
 import { useSpool } from "../../support/spool.ts";
 
 // Goal: a directive from the command line reaches the connection, and its outcome comes back.

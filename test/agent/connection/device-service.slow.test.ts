@@ -13,12 +13,12 @@ import { playDevice } from "../../../agent/tools/simulator/analyzer.ts";
 import { playHl7Device } from "../../../agent/tools/simulator/hl7.ts";
 import { openLine, type SimulatorLine } from "../../../agent/tools/simulator/line.ts";
 import { playPoct1Device } from "../../../agent/tools/simulator/poct1.ts";
-import { fixturesFolder } from "../../support/fixtures.ts";
-import { Peer } from "../../support/dicom.ts";
-import { observation, Poct1Client } from "../../support/poct1.ts";
-import { freePort, until } from "../../support/processes.ts";
-import { newCable, socat } from "../../support/pty.ts";
-import { emptyServer, type TestAgent, useAgent } from "../../support/running-agent.ts";
+import { fixturesFolder } from "../../support/runner/fixtures.ts";
+import { Peer } from "../../support/protocols/dicom.ts";
+import { observation, Poct1Client } from "../../support/protocols/poct1.ts";
+import { freePort, until } from "../../support/machine/processes.ts";
+import { newCable, socat } from "../../support/machine/pty.ts";
+import { emptyServer, type TestAgent, useAgent } from "../../support/peers/running-agent.ts";
 
 // Goal: every state of a device and of the server shows in `status` and /readyz. Method: the test causes each one for real.
 

@@ -1,8 +1,8 @@
 import net from "node:net";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { freePort, until } from "../../support/processes.ts";
-import { type TestAgent, useAgent } from "../../support/running-agent.ts";
+import { freePort, until } from "../../support/machine/processes.ts";
+import { type TestAgent, useAgent } from "../../support/peers/running-agent.ts";
 
 // Goal: the state of a device and of the server shows in `status` and /readyz. Method: the test causes each one for real. The
 // states that take longer are in device-service.slow.test.ts.

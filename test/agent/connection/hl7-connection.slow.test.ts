@@ -6,16 +6,16 @@ import { Connection } from "../../../agent/connection/connection.ts";
 import type { MessageHandler } from "../../../agent/connection/device/device-session.ts";
 import { recover } from "../../../agent/connection/recovery.ts";
 import { SESSION_MESSAGES_MAX } from "../../../agent/connection/session-recorder.ts";
-import { NO_EVENTS } from "../../support/wire.ts";
+import { NO_EVENTS } from "../../support/protocols/wire.ts";
 import { profileById } from "../../../agent/devices/index.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import { Spool, type SpoolOptions } from "../../../agent/spool/spool.ts";
 import type { StoredMessage } from "../../../agent/spool/queries/messages/message-row.ts";
 import { listenTransport } from "../../../agent/transport/tcp.ts";
-import { bloodCount, frameOf, MllpClient, verdict } from "../../support/hl7.ts";
-import { freePort, temporaryFolder, until } from "../../support/processes.ts";
-import { hl7Device } from "../../support/profiles.ts";
+import { bloodCount, frameOf, MllpClient, verdict } from "../../support/protocols/hl7.ts";
+import { freePort, temporaryFolder, until } from "../../support/machine/processes.ts";
+import { hl7Device } from "../../support/clinic/profiles.ts";
 
 const genericHl7 = hl7Device("generic-hl7");
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { LinkTimer } from "../../../agent/connection/link-timer.ts";
-import { TestClock } from "../../support/wire.ts";
+import { TestClock } from "../../support/protocols/wire.ts";
 
 let clock: TestClock;
 let timer: LinkTimer;

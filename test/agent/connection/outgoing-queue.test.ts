@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { OutgoingQueue } from "../../../agent/connection/outgoing-queue.ts";
-import { TestClock } from "../../support/wire.ts";
+import { TestClock } from "../../support/protocols/wire.ts";
 
 // Goal: the order, the attempts and the bound of the messages for one device. Method: the test takes the place of the link.
 

@@ -13,9 +13,9 @@ import { encodeParts } from "../../../agent/protocols/poct1/message.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { read } from "../../../agent/study/read.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
-import { connectDevice, sessionsOf, useFileSpool } from "../../support/connection.ts";
-import { temporaryFolder, until } from "../../support/processes.ts";
-import type { TestWire } from "../../support/wire.ts";
+import { connectDevice, sessionsOf, useFileSpool } from "../../support/protocols/connection.ts";
+import { temporaryFolder, until } from "../../support/machine/processes.ts";
+import type { TestWire } from "../../support/protocols/wire.ts";
 import { acknowledgement, bytes, escape, hello, observation, said, status, wordOf } from "../protocols/poct1/wire.ts";
 
 // Goal: the stored events of a POCT1-A device, and their replay by a restart. Method: a connection with a real spool.

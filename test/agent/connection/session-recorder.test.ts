@@ -7,9 +7,9 @@ import {
 } from "../../../agent/connection/session-recorder.ts";
 import type { EventKind } from "../../../agent/spool/queries/events/event-log.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
-import { until } from "../../support/processes.ts";
+import { until } from "../../support/machine/processes.ts";
 import { useSpool } from "../../support/spool.ts";
-import { hl7Device } from "../../support/profiles.ts";
+import { hl7Device } from "../../support/clinic/profiles.ts";
 
 const genericHl7 = hl7Device("generic-hl7");
 

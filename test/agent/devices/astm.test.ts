@@ -5,7 +5,7 @@ import { profileById } from "../../../agent/devices/index.ts";
 import { readAstm as readAstmMessage } from "../../../agent/protocols/astm/read.ts";
 import type { Reading, Report } from "../../../agent/report/report.ts";
 import { replay } from "../../../agent/tools/offline/replay.ts";
-import { fixturesFolder } from "../../support/fixtures.ts";
+import { fixturesFolder } from "../../support/runner/fixtures.ts";
 import { context, only, reportsOf } from "../records.ts";
 
 // Profiles of ASTM devices, by their fixtures.

@@ -14,8 +14,8 @@ import { read } from "../../../agent/study/read.ts";
 import { ControlRun } from "../../../shared/api/quality.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { problems } from "../../../shared/schema/problems.ts";
-import { fixturesFolder } from "../../support/fixtures.ts";
-import { fixedContext } from "../../support/wire.ts";
+import { fixturesFolder } from "../../support/runner/fixtures.ts";
+import { fixedContext } from "../../support/protocols/wire.ts";
 
 // Goal: nothing of a control is ever readable as a patient's result, in all messages of the fixtures and of the field captures. The
 // captures are outside the repository; without them the fixtures are read alone.

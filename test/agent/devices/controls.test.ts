@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest";
 import { profileById } from "../../../agent/devices/index.ts";
 import type { ControlDraft, Reading } from "../../../agent/report/report.ts";
 import { replay, wireOf } from "../../../agent/tools/offline/replay.ts";
-import { fixturesFolder } from "../../support/fixtures.ts";
-import { hl7Device } from "../../support/profiles.ts";
+import { fixturesFolder } from "../../support/runner/fixtures.ts";
+import { hl7Device } from "../../support/clinic/profiles.ts";
 import { context, only, readGeneric } from "../records.ts";
 import { readWith } from "../protocols/hl7/segments.ts";
 

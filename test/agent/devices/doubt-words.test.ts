@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { CHEMISTRY_MARKS } from "../../../agent/devices/text/fuji-dri-chem-nx.ts";
 import { isKnownDoubt } from "../../../shared/clinical/device-words/device-words.ts";
-import { fixturesFolder } from "../../support/fixtures.ts";
+import { fixturesFolder } from "../../support/runner/fixtures.ts";
 
 // A Turkish page is Turkish: every word of doubt that the shipped profiles and readers have is in both languages.
 

@@ -8,7 +8,7 @@ import type { AstmProfile } from "../../../agent/protocols/astm/profile.ts";
 import type { Hl7Profile } from "../../../agent/protocols/hl7/profile.ts";
 import type { Reading } from "../../../agent/report/report.ts";
 import { read } from "../../../agent/study/read.ts";
-import { soakCount } from "../../support/soak.ts";
+import { soakCount } from "../../support/runner/soak.ts";
 import { context } from "../records.ts";
 import { hello, said } from "../protocols/poct1/wire.ts";
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { profileById } from "../../../agent/devices/index.ts";
 import type { Reading, Report } from "../../../agent/report/report.ts";
 import { type Replay, replay } from "../../../agent/tools/offline/replay.ts";
-import { dog, fixturesFolder } from "../../support/fixtures.ts";
+import { dog, fixturesFolder } from "../../support/runner/fixtures.ts";
 import { context, only, reportsOf } from "../records.ts";
 
 // Fixtures of a device, played through its profile.

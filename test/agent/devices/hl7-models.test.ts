@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { msh, obx, readWith } from "../protocols/hl7/segments.ts";
 import { only, reportsOf } from "../records.ts";
 import { playFixture, readingOf, reportOf } from "./fixture.ts";
-import { hl7Device } from "../../support/profiles.ts";
+import { hl7Device } from "../../support/clinic/profiles.ts";
 
 const siemensClinitek = hl7Device("siemens-clinitek");
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { read } from "../../../agent/study/read.ts";
-import { hl7Device } from "../../support/profiles.ts";
+import { hl7Device } from "../../support/clinic/profiles.ts";
 import { context, message, only, reportsOf } from "../records.ts";
 import { doubtsOf, playFixture, readingOf, reportOf, rowsOf } from "./fixture.ts";
 

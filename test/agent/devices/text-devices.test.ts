@@ -4,7 +4,7 @@ import type { Profile } from "../../../agent/devices/profile.ts";
 import type { Reading } from "../../../agent/report/report.ts";
 import { read } from "../../../agent/study/read.ts";
 import { context, only, reportsOf } from "../records.ts";
-import { astmDevice, textDevice } from "../../support/profiles.ts";
+import { astmDevice, textDevice } from "../../support/clinic/profiles.ts";
 
 const radiometerAbl9 = astmDevice("radiometer-abl9");
 const arkraySpotchemEl = textDevice("arkray-spotchem-el");

@@ -5,7 +5,7 @@ import { parseMessage } from "../../../agent/protocols/hl7/message/message.ts";
 import { readOrderQuery } from "../../../agent/protocols/hl7/order-query.ts";
 import { encodeReplies } from "../../../agent/protocols/hl7/orders.ts";
 import type { Hl7Profile } from "../../../agent/protocols/hl7/profile.ts";
-import { dog, fixturesFolder } from "../../support/fixtures.ts";
+import { dog, fixturesFolder } from "../../support/runner/fixtures.ts";
 import { STAMP } from "../protocols/hl7/wire.ts";
 import { only } from "../records.ts";
 import { doubtsOf, playFixture, readingOf, reportOf, rowsOf } from "./fixture.ts";

@@ -5,10 +5,10 @@ import { strFromU8, unzipSync } from "fflate";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { makeBundle } from "../../../agent/doctor/bundle.ts";
 import { runDoctor } from "../../../agent/doctor/run-doctor.ts";
-import { type FilingClinic, useFilingClinic } from "../../support/filing-clinic.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { type FilingClinic, useFilingClinic } from "../../support/clinic/filing-clinic.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 import { HEADER } from "../records.ts";
-import { astmDevice } from "../../support/profiles.ts";
+import { astmDevice } from "../../support/clinic/profiles.ts";
 
 const genericAstm = astmDevice("generic-astm");
 

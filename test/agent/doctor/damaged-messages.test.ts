@@ -4,11 +4,11 @@ import Database from "better-sqlite3";
 import { beforeEach, expect, test, vi } from "vitest";
 import { backupCommand } from "../../../agent/cli/backup.ts";
 import { runDoctor } from "../../../agent/doctor/run-doctor.ts";
-import { type FilingClinic, useFilingClinic } from "../../support/filing-clinic.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { type FilingClinic, useFilingClinic } from "../../support/clinic/filing-clinic.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 import { patient } from "../../server/harness.ts";
 import { HEADER } from "../records.ts";
-import { astmDevice } from "../../support/profiles.ts";
+import { astmDevice } from "../../support/clinic/profiles.ts";
 
 const genericAstm = astmDevice("generic-astm");
 

@@ -6,7 +6,7 @@ import { dataFolder } from "../../../agent/doctor/machine/data-folder.ts";
 import { readFacts } from "../../../agent/doctor/check/check.ts";
 import { describeStep } from "../../../agent/setup/view.ts";
 import type { Host } from "../../../agent/host.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 
 test.runIf(fs.existsSync("/dev/shm"))(
   "a data folder in memory is warned of by the doctor, check and the set-up, and by nobody on a disk",

@@ -7,10 +7,10 @@ import { HeaderReader } from "../../../agent/imaging/files/header-reader.ts";
 import { ImageStore } from "../../../agent/imaging/instance-store.ts";
 import { removeOld } from "../../../agent/imaging/retention.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
-import { CR_STORAGE, EXPLICIT } from "../../support/dicom.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { CR_STORAGE, EXPLICIT } from "../../support/protocols/dicom.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 import { useSpool } from "../../support/spool.ts";
-import { patiently } from "../../support/patience.ts";
+import { patiently } from "../../support/runner/patience.ts";
 
 const MEGABYTE = 1024 * 1024;
 const used = useSpool();

@@ -5,11 +5,11 @@ import { DicomClient } from "../../../agent/imaging/archive/scu.ts";
 import { COMMAND } from "../../../agent/protocols/dicom/dimse.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { playModality } from "../../../agent/tools/simulator/modality.ts";
-import { CR_STORAGE, DEFLATED, JPEG, manyValues } from "../../support/dicom.ts";
-import { blankJpeg } from "../../support/hostile-images.ts";
-import { freePort, until } from "../../support/processes.ts";
-import { emptyServer, type TestAgent, useAgent } from "../../support/running-agent.ts";
-import type { ScriptedRequest, Step } from "../../support/scripted-server.ts";
+import { CR_STORAGE, DEFLATED, JPEG, manyValues } from "../../support/protocols/dicom.ts";
+import { blankJpeg } from "../../support/protocols/hostile-images.ts";
+import { freePort, until } from "../../support/machine/processes.ts";
+import { emptyServer, type TestAgent, useAgent } from "../../support/peers/running-agent.ts";
+import type { ScriptedRequest, Step } from "../../support/peers/scripted-server.ts";
 
 // Method: images that ended the agent are sent to a complete agent in this process, which must live.
 

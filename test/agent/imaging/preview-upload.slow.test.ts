@@ -3,9 +3,9 @@ import { playModality } from "../../../agent/tools/simulator/modality.ts";
 import type { StudyKind } from "../../../agent/tools/simulator/generated-study.ts";
 import { splitPng } from "../../../server/records/results/png-frames.ts";
 import { readPngSize } from "../../../server/records/results/png-size.ts";
-import { freePort, until } from "../../support/processes.ts";
-import { emptyServer, type TestAgent, useAgent } from "../../support/running-agent.ts";
-import type { ScriptedRequest, Step } from "../../support/scripted-server.ts";
+import { freePort, until } from "../../support/machine/processes.ts";
+import { emptyServer, type TestAgent, useAgent } from "../../support/peers/running-agent.ts";
+import type { ScriptedRequest, Step } from "../../support/peers/scripted-server.ts";
 
 // Method: the simulator sends images to a complete agent. A scripted server takes the study and responds to the pictures.
 

@@ -13,9 +13,9 @@ import { decoderOf } from "../../../agent/imaging/files/decode-frame.ts";
 import { drawFile, type Preview } from "../../../agent/imaging/files/render-frame.ts";
 import { ConfinedFiles } from "../../../agent/imaging/files/confined-files.ts";
 import { drawPreview } from "../../../agent/imaging/preview.ts";
-import { dcmtk, gdcm, run } from "../../support/dcmtk.ts";
-import { CR_STORAGE, EXPLICIT, IMPLICIT } from "../../support/dicom.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { dcmtk, gdcm, run } from "../../support/protocols/dcmtk.ts";
+import { CR_STORAGE, EXPLICIT, IMPLICIT } from "../../support/protocols/dicom.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 
 // Method: the agent and DCMTK's dcmj2pnm draw images of every kind, compressed by DCMTK's encoders. The pictures are compared
 // pixel by pixel.

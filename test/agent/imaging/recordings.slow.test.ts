@@ -5,9 +5,9 @@ import { describe, expect, test } from "vitest";
 import { STATUS } from "../../../agent/protocols/dicom/dimse.ts";
 import { Scp, type ScpAction } from "../../../agent/protocols/dicom/network/scp.ts";
 import { parseDicomTarget, parseKinds, playModality } from "../../../agent/tools/simulator/modality.ts";
-import { fixturesFolder } from "../../support/fixtures.ts";
-import { parseRecording } from "../../support/dicom-recording.ts";
-import { useDicomServer } from "../../support/dicom-server.ts";
+import { fixturesFolder } from "../../support/runner/fixtures.ts";
+import { parseRecording } from "../../support/protocols/dicom-recording.ts";
+import { useDicomServer } from "../../support/protocols/dicom-server.ts";
 import { useSpool } from "../../support/spool.ts";
 
 // Each recording in fixtures/dicom/ is a regression test. Its device bytes go to a fresh provider in any segmentation, and the

@@ -10,7 +10,7 @@ import { ImageStore } from "../../../agent/imaging/instance-store.ts";
 import { countImages, listImages } from "../../../agent/imaging/catalogue.ts";
 import { removeOld } from "../../../agent/imaging/retention.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
-import { CR_STORAGE, dataset, EXPLICIT } from "../../support/dicom.ts";
+import { CR_STORAGE, dataset, EXPLICIT } from "../../support/protocols/dicom.ts";
 import { useSpool } from "../../support/spool.ts";
 
 // Method: instances are stored in a real spool and folder. Their rows are then changed as the other stages do.

@@ -11,7 +11,7 @@ import {
   encodeStoreRequest,
   EXPLICIT,
   VERIFICATION,
-} from "../../support/dicom.ts";
+} from "../../support/protocols/dicom.ts";
 
 // Method: an ScpAssociation on a wire that records its calls, with a store whose disk the test controls.
 

@@ -3,7 +3,7 @@ import type { ScpDependencies } from "../../../agent/imaging/scp-association.ts"
 import { DicomServer } from "../../../agent/imaging/scp-server.ts";
 import { encodeAssociateRequest } from "../../../agent/protocols/dicom/network/pdu-encoder.ts";
 import type { Wire, WireHandler } from "../../../agent/transport/transport.ts";
-import { associateRequest, EXPLICIT, pdusIn, VERIFICATION } from "../../support/dicom.ts";
+import { associateRequest, EXPLICIT, pdusIn, VERIFICATION } from "../../support/protocols/dicom.ts";
 
 // Method: a DicomServer on a transport whose wires the test opens and closes.
 

@@ -6,13 +6,13 @@ import type { Attributes } from "../../../agent/protocols/dicom/attribute-table.
 import { COMMAND, STATUS } from "../../../agent/protocols/dicom/dimse.ts";
 import { MODALITY_PERFORMED_PROCEDURE_STEP, STORAGE_COMMITMENT } from "../../../agent/protocols/dicom/uids.ts";
 import { generateInstance } from "../../../agent/tools/simulator/generated-study.ts";
-import { dog } from "../../support/fixtures.ts";
-import { dcmtk, run } from "../../support/dcmtk.ts";
-import { CR_STORAGE } from "../../support/dicom.ts";
-import { TestPeer } from "../../support/dicom-peer.ts";
-import { useDicomServer } from "../../support/dicom-server.ts";
-import { generatedFile } from "../../support/generated-file.ts";
-import { until } from "../../support/processes.ts";
+import { dog } from "../../support/runner/fixtures.ts";
+import { dcmtk, run } from "../../support/protocols/dcmtk.ts";
+import { CR_STORAGE } from "../../support/protocols/dicom.ts";
+import { TestPeer } from "../../support/protocols/dicom-peer.ts";
+import { useDicomServer } from "../../support/protocols/dicom-server.ts";
+import { generatedFile } from "../../support/runner/generated-file.ts";
+import { until } from "../../support/machine/processes.ts";
 import { useSpool } from "../../support/spool.ts";
 
 // Method: a scripted peer sends requests over a real socket; images come from DCMTK's storescu.

@@ -12,9 +12,9 @@ import { encodeFileHead } from "../../../agent/protocols/dicom/part10.ts";
 import { reassess, store } from "../../../agent/tools/offline/reprocess.ts";
 import { createServerClient } from "../../../agent/push/server-client.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
-import { dog } from "../../support/fixtures.ts";
-import { CR_STORAGE, dataset, EXPLICIT, hostileDataset } from "../../support/dicom.ts";
-import { until } from "../../support/processes.ts";
+import { dog } from "../../support/runner/fixtures.ts";
+import { CR_STORAGE, dataset, EXPLICIT, hostileDataset } from "../../support/protocols/dicom.ts";
+import { until } from "../../support/machine/processes.ts";
 import { noteFetched, useSpool } from "../../support/spool.ts";
 
 // Method: images in a real spool, with headers already read, pass the real stages. The server is unreachable.

@@ -9,9 +9,9 @@ import { encodeAssociateRequest } from "../../../agent/protocols/dicom/network/p
 import { STATUS } from "../../../agent/protocols/dicom/dimse.ts";
 import { DicomThread } from "../../../agent/imaging/thread.ts";
 import type { DeviceConnection } from "../../../agent/connection/device-service.ts";
-import { makeCertificates } from "../../support/certificates.ts";
-import { associateRequest, CR_STORAGE, dataset, EXPLICIT, Peer, storeRequest } from "../../support/dicom.ts";
-import { freePort, start, temporaryFolder, until, World } from "../../support/processes.ts";
+import { makeCertificates } from "../../support/peers/certificates.ts";
+import { associateRequest, CR_STORAGE, dataset, EXPLICIT, Peer, storeRequest } from "../../support/protocols/dicom.ts";
+import { freePort, start, temporaryFolder, until, World } from "../../support/machine/processes.ts";
 import { useSpool } from "../../support/spool.ts";
 
 // Goal: the imaging thread serves several devices and loses no instance. Method: two real devices in one thread, one of them

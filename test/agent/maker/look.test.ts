@@ -10,7 +10,7 @@ import { openBytes } from "../../../agent/maker/open.ts";
 import type { ProfileForm } from "../../../agent/devices/table/schema.ts";
 import { read } from "../../../agent/study/read.ts";
 import type { MakerClick, MessageView } from "../../../agent/page/types/maker.ts";
-import { patiently } from "../../support/patience.ts";
+import { patiently } from "../../support/runner/patience.ts";
 
 const context = { device: "lab-1", timeZone: "Europe/Istanbul", receivedAt: Date.parse("2026-11-21T13:00:00.000Z") };
 

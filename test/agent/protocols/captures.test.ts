@@ -11,9 +11,9 @@ import type { Profile } from "../../../agent/devices/profile.ts";
 import { encodeMllp } from "../../../agent/protocols/mllp.ts";
 import { read } from "../../../agent/study/read.ts";
 import { type Replay, replay, type ReplayedMessage } from "../../../agent/tools/offline/replay.ts";
-import { dog } from "../../support/fixtures.ts";
+import { dog } from "../../support/runner/fixtures.ts";
 import { context, only, reportsOf } from "../records.ts";
-import { astmDevice, hl7Device, textDevice } from "../../support/profiles.ts";
+import { astmDevice, hl7Device, textDevice } from "../../support/clinic/profiles.ts";
 
 const bionoteVcheck = hl7Device("bionote-vcheck");
 const mindrayBs = hl7Device("mindray-bs");

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Hl7Profile } from "../../../agent/protocols/hl7/profile.ts";
 import { ALT as ALT_ROW, msh, OBR, obx, PID, readGeneric as readHl7, readWith, segment } from "./hl7/segments.ts";
 import { ALT, only, record, reportOf, reportsOf, readWith as readAstmWith } from "../records.ts";
-import { astmDevice, hl7Device } from "../../support/profiles.ts";
+import { astmDevice, hl7Device } from "../../support/clinic/profiles.ts";
 
 const mindrayBs = hl7Device("mindray-bs");
 const celercare = hl7Device("celercare");

@@ -3,7 +3,7 @@ import { createLink } from "../../../agent/connection/create-link.ts";
 import { protocolOf } from "../../../agent/devices/detection/foreign-protocol.ts";
 import { profileById } from "../../../agent/devices/index.ts";
 import { bytes, sessionOf } from "./astm/wire.ts";
-import { fixedContext } from "../../support/wire.ts";
+import { fixedContext } from "../../support/protocols/wire.ts";
 
 test.each(["generic-hl7", "generic-astm-raw", "radiometer-abl9"])(
   "frames of an ASTM device at the port of %s are named: their checksums cover the line ends of the noise",

@@ -13,8 +13,8 @@ import {
   resultRecord,
   VETSCAN_HEADER,
 } from "../records.ts";
-import { astmDevice } from "../../support/profiles.ts";
-import { patiently } from "../../support/patience.ts";
+import { astmDevice } from "../../support/clinic/profiles.ts";
+import { patiently } from "../../support/runner/patience.ts";
 
 const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");
 

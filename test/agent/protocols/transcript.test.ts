@@ -12,8 +12,8 @@ import {
   type TranscriptLine,
   wireText,
 } from "../../../agent/protocols/transcript.ts";
-import { fixturesFolder } from "../../support/fixtures.ts";
-import { fixedContext } from "../../support/wire.ts";
+import { fixturesFolder } from "../../support/runner/fixtures.ts";
+import { fixedContext } from "../../support/protocols/wire.ts";
 
 // Every transcript in fixtures/<profile>/ is a test: the profile's link receives its `<` lines, and replies with its `>` lines.
 // A message of the agent is given to the link when a `>` line is due and the link has no reply.

@@ -4,8 +4,8 @@ import type net from "node:net";
 import path from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createServerClient } from "../../../agent/push/server-client.ts";
-import { temporaryFolder } from "../../support/processes.ts";
-import { scriptedServer, type Step } from "../../support/scripted-server.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
+import { scriptedServer, type Step } from "../../support/peers/scripted-server.ts";
 
 async function downloaded(step: Step, bytesMax: number): Promise<string> {
   const server = await scriptedServer(() => step);

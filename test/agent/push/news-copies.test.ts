@@ -9,8 +9,8 @@ import type { Patient } from "../../../shared/api/patient.ts";
 import type { NewsList } from "../../../shared/api/agent/agent-lists.ts";
 import { keyPermissions, temporaryFolder } from "../../server/harness.ts";
 import { startMirrored } from "../../server/mirrored.ts";
-import { changeClinic } from "../../support/changing-clinic.ts";
-import { diceOf } from "../../support/dice.ts";
+import { changeClinic } from "../../support/clinic/changing-clinic.ts";
+import { diceOf } from "../../support/runner/dice.ts";
 import { useSpool } from "../../support/spool.ts";
 
 // The agent's copies equal the server's lists after the last news. Method: the real server and spool, random changes of each kind, also

@@ -5,7 +5,7 @@ import { SendError } from "../../../agent/runtime/send-error.ts";
 import { realTimer } from "../../../agent/runtime/timer.ts";
 import type { NewsList } from "../../../shared/api/agent/agent-lists.ts";
 
-import { scriptedServer } from "../../support/scripted-server.ts";
+import { scriptedServer } from "../../support/peers/scripted-server.ts";
 
 // The agent reads the lists that changed. Method: hours of a simulated server. A timer and a held request move the clock.
 

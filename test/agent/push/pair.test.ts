@@ -12,8 +12,8 @@ import { isWellFormedKey } from "../../../shared/runtime/api-key.ts";
 import { listAgents } from "../../../server/records/agents/agents.ts";
 import { makeUser } from "../../dashboard/harness.ts";
 import { clinic, startServer, temporaryFolder } from "../../server/harness.ts";
-import { freePort } from "../../support/processes.ts";
-import { scriptedServer, type Step } from "../../support/scripted-server.ts";
+import { freePort } from "../../support/machine/processes.ts";
+import { scriptedServer, type Step } from "../../support/peers/scripted-server.ts";
 
 // Method: the agent's side against the real server, and against servers that respond as other programs do.
 

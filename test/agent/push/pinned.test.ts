@@ -17,7 +17,7 @@ import { newKey } from "../../../shared/runtime/api-key.ts";
 import { listAgents } from "../../../server/records/agents/agents.ts";
 import { makeUser } from "../../dashboard/harness.ts";
 import { clinic, startServer, temporaryFolder } from "../../server/harness.ts";
-import { freePort } from "../../support/processes.ts";
+import { freePort } from "../../support/machine/processes.ts";
 
 // Method: the agent's side over real TLS against the real server, and with another machine in the middle.
 

@@ -5,11 +5,11 @@ import { readSpool } from "../../../agent/spool/access.ts";
 import type { StudyDraft } from "../../../agent/spool/queries/studies/revisions.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import { timestampProblem } from "../../../shared/schema/timestamp.ts";
-import { until } from "../../support/processes.ts";
-import { type ScriptedRequest, scriptedServer, type Step } from "../../support/scripted-server.ts";
+import { until } from "../../support/machine/processes.ts";
+import { type ScriptedRequest, scriptedServer, type Step } from "../../support/peers/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";
-import { alt, studyDraft } from "../../support/study.ts";
-import { TestClock } from "../../support/wire.ts";
+import { alt, studyDraft } from "../../support/clinic/study.ts";
+import { TestClock } from "../../support/protocols/wire.ts";
 
 // Goal: no study is lost or given up while it may still be filed. Method: a scripted HTTP server, a real spool, a test clock.
 

@@ -3,10 +3,10 @@ import { QualityPush } from "../../../agent/push/quality-push.ts";
 import { watchServer } from "../../../agent/push/server-watch.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import type { QualityOutcome, QualityRecord } from "../../../shared/api/quality.ts";
-import { until } from "../../support/processes.ts";
-import { controlRun, deviceEvent } from "../../support/quality-records.ts";
-import { useDelivery } from "../../support/delivery.ts";
-import { scriptedServer, type Step } from "../../support/scripted-server.ts";
+import { until } from "../../support/machine/processes.ts";
+import { controlRun, deviceEvent } from "../../support/clinic/quality-records.ts";
+import { useDelivery } from "../../support/clinic/delivery.ts";
+import { scriptedServer, type Step } from "../../support/peers/scripted-server.ts";
 import { settlement } from "../../support/spool-operations.ts";
 import { useSpool } from "../../support/spool.ts";
 

@@ -4,9 +4,9 @@ import { RegistryPush } from "../../../agent/push/registry-push.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import type { RegistryDraft } from "../../../agent/spool/queries/patients/registry-changes.ts";
-import { useDelivery } from "../../support/delivery.ts";
-import { until } from "../../support/processes.ts";
-import { type ScriptedRequest, scriptedServer, type Step } from "../../support/scripted-server.ts";
+import { useDelivery } from "../../support/clinic/delivery.ts";
+import { until } from "../../support/machine/processes.ts";
+import { type ScriptedRequest, scriptedServer, type Step } from "../../support/peers/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";
 
 // Changes of practice software reach the server in their order, and none is lost. Method: a scripted HTTP server, a real spool, a

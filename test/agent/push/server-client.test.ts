@@ -7,8 +7,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { SendError } from "../../../agent/runtime/send-error.ts";
 import { createServerClient } from "../../../agent/push/server-client.ts";
 import type { Exchange } from "../../../agent/push/clock-watch.ts";
-import { makeCertificates } from "../../support/certificates.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { makeCertificates } from "../../support/peers/certificates.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 
 async function serving(listener: http.RequestListener): Promise<string> {
   return `http://${await listening(http.createServer(listener))}`;

@@ -5,11 +5,11 @@ import { syncAppointments } from "../../../agent/study/appointments.ts";
 import { Directory } from "../../../agent/study/patient-directory.ts";
 import { Push } from "../../../agent/push/push.ts";
 import { createServerClient } from "../../../agent/push/server-client.ts";
-import { testPatients, until } from "../../support/processes.ts";
-import { type ScriptedRequest, scriptedServer } from "../../support/scripted-server.ts";
+import { testPatients, until } from "../../support/machine/processes.ts";
+import { type ScriptedRequest, scriptedServer } from "../../support/peers/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";
-import { studyDraft } from "../../support/study.ts";
-import { TestClock } from "../../support/wire.ts";
+import { studyDraft } from "../../support/clinic/study.ts";
+import { TestClock } from "../../support/protocols/wire.ts";
 
 // Goal: an agent works with a server one minor version ahead. Method: every object of every response has an unknown field.
 

@@ -2,10 +2,10 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
-import { bloodCount, MllpClient, verdict } from "../../support/hl7.ts";
-import { freePort, until } from "../../support/processes.ts";
-import { emptyServer, type TestAgent, useAgent } from "../../support/running-agent.ts";
-import type { ScriptedRequest, Step } from "../../support/scripted-server.ts";
+import { bloodCount, MllpClient, verdict } from "../../support/protocols/hl7.ts";
+import { freePort, until } from "../../support/machine/processes.ts";
+import { emptyServer, type TestAgent, useAgent } from "../../support/peers/running-agent.ts";
+import type { ScriptedRequest, Step } from "../../support/peers/scripted-server.ts";
 
 // Goal: results that the agent acknowledged wait for their server while other programs respond in its place. Method: a complete
 // agent; one program responds to every request of it, until the server is back.

@@ -3,8 +3,8 @@ import fsPromises from "node:fs/promises";
 import path from "node:path";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { CsvDrop } from "../../../agent/relay/csv-drop.ts";
-import { canMount, mountDisk, unmountDisk } from "../../support/small-disk.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { canMount, mountDisk, unmountDisk } from "../../support/machine/small-disk.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 
 let folder: string;
 let drop: CsvDrop;

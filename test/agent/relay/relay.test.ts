@@ -6,10 +6,10 @@ import { Relay } from "../../../agent/relay/relay.ts";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { readDestinations } from "../../../agent/spool/queries/result-destinations.ts";
 import { type Behaviour, simulateReceiver, type SimulatedReceiver } from "../../../agent/tools/simulator/receiver.ts";
-import { until } from "../../support/processes.ts";
-import { type ScriptedRequest, scriptedServer, type Step } from "../../support/scripted-server.ts";
+import { until } from "../../support/machine/processes.ts";
+import { type ScriptedRequest, scriptedServer, type Step } from "../../support/peers/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";
-import { TestClock } from "../../support/wire.ts";
+import { TestClock } from "../../support/protocols/wire.ts";
 
 // A relay brings each delivery to its receiver once, and every outcome to the server. Method: a scripted HTTP server, a real spool, a
 // simulated receiver, a test clock.

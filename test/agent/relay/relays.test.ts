@@ -4,8 +4,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { createServerClient } from "../../../agent/push/server-client.ts";
 import { startRelays } from "../../../agent/relay/relays.ts";
 import { simulateReceiver } from "../../../agent/tools/simulator/receiver.ts";
-import { until } from "../../support/processes.ts";
-import { scriptedServer, type Step } from "../../support/scripted-server.ts";
+import { until } from "../../support/machine/processes.ts";
+import { scriptedServer, type Step } from "../../support/peers/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";
 
 // The destinations of an agent as its server knows them. Method: a scripted HTTP server with a queue, a real spool, a simulated receiver.

@@ -7,8 +7,8 @@ import type { Health } from "../../../shared/platform/upgrade/versions.ts";
 import type { Parent } from "../../../shared/platform/upgrade/parent.ts";
 import { askService } from "../../../shared/platform/upgrade/requests.ts";
 import { writeUpgrades } from "../../../shared/platform/upgrade/version-store.ts";
-import { temporaryFolder, until } from "../../support/processes.ts";
-import { type TestAgent, useAgent } from "../../support/running-agent.ts";
+import { temporaryFolder, until } from "../../support/machine/processes.ts";
+import { type TestAgent, useAgent } from "../../support/peers/running-agent.ts";
 
 // The running agent without a launcher: the test replaces it, and notes the requests.
 

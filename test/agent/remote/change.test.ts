@@ -9,8 +9,8 @@ import { copyName } from "../../../shared/platform/upgrade/database-copy.ts";
 import type { Parent } from "../../../shared/platform/upgrade/parent.ts";
 import { VERSION } from "../../../shared/files/program-files.ts";
 import { writeUpgrades } from "../../../shared/platform/upgrade/version-store.ts";
-import { freePort, until } from "../../support/processes.ts";
-import { type TestAgent, useAgent } from "../../support/running-agent.ts";
+import { freePort, until } from "../../support/machine/processes.ts";
+import { type TestAgent, useAgent } from "../../support/peers/running-agent.ts";
 
 // Method: an upgrade of a real agent to a version that is unpacked already. The launcher is the test, and starts nothing.
 

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { temporaryFolder } from "../../support/processes.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 import { checkConfig } from "../../../agent/config/check.ts";
 import { type DeviceConfig, DeviceSchema } from "../../../agent/config/values/schema.ts";
 import { openedBy, readDocument } from "../../../agent/remote/read-document.ts";

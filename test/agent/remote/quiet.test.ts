@@ -2,9 +2,9 @@ import net from "node:net";
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import { ACK, ENQ, EOT } from "../../../agent/protocols/bytes.ts";
-import { frames, vetScanRecords } from "../../support/astm.ts";
-import { freePort, until } from "../../support/processes.ts";
-import { type TestAgent, useAgent } from "../../support/running-agent.ts";
+import { frames, vetScanRecords } from "../../support/protocols/astm.ts";
+import { freePort, until } from "../../support/machine/processes.ts";
+import { type TestAgent, useAgent } from "../../support/peers/running-agent.ts";
 
 let agent: TestAgent;
 useAgent((created) => (agent = created));

@@ -14,8 +14,8 @@ import { newFp } from "../../../shared/api/fp.ts";
 import type { AgentDevices, DevicesBody } from "../../../server/dashboard/types/devices/devices.ts";
 import { makeUser } from "../../dashboard/harness.ts";
 import { clinic, startServer } from "../../server/harness.ts";
-import { AGENT, freePort, until } from "../../support/processes.ts";
-import { TestAgent } from "../../support/running-agent.ts";
+import { AGENT, freePort, until } from "../../support/machine/processes.ts";
+import { TestAgent } from "../../support/peers/running-agent.ts";
 
 // Method: a real agent and a real server. Devices that wait at the server reach the agent with its first heartbeat.
 

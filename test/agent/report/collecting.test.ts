@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Hl7Profile } from "../../../agent/protocols/hl7/profile.ts";
 import { ALT, msh, obx, PID, readWith } from "../protocols/hl7/segments.ts";
 import { only, reportsOf } from "../records.ts";
-import { hl7Device } from "../../support/profiles.ts";
+import { hl7Device } from "../../support/clinic/profiles.ts";
 
 const biosystemsBa = hl7Device("biosystems-ba");
 const genericHl7 = hl7Device("generic-hl7");

@@ -7,8 +7,8 @@ import type { DeviceEventDraft, Reading } from "../../../agent/report/report.ts"
 import { read } from "../../../agent/study/read.ts";
 import { replay } from "../../../agent/tools/offline/replay.ts";
 import { readSpecies } from "../../../shared/clinical/species.ts";
-import { recording, recordings } from "../../support/fixtures.ts";
-import { astmDevice, hl7Device } from "../../support/profiles.ts";
+import { recording, recordings } from "../../support/runner/fixtures.ts";
+import { astmDevice, hl7Device } from "../../support/clinic/profiles.ts";
 import { bytes, hello, said } from "../protocols/poct1/wire.ts";
 import { context, message, readWith, VETSCAN_HEADER } from "../records.ts";
 

@@ -5,10 +5,10 @@ import { analyteByCode } from "../../../shared/clinical/analytes/analytes.ts";
 import { impossibleValue, possibleValues } from "../../../agent/report/possible.ts";
 import { dataFile } from "../../../shared/clinical/analytes/data.ts";
 import { factorOf } from "../../../shared/clinical/analytes/units.ts";
-import { dog } from "../../support/fixtures.ts";
+import { dog } from "../../support/runner/fixtures.ts";
 import { msh, OBR, obx, PID, readGeneric as readHl7, readWith } from "../protocols/hl7/segments.ts";
 import { only, reportOf, reportsOf, resultRecord } from "../records.ts";
-import { hl7Device } from "../../support/profiles.ts";
+import { hl7Device } from "../../support/clinic/profiles.ts";
 
 const bionoteVcheck = hl7Device("bionote-vcheck");
 

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import type { Report } from "../../../agent/report/report.ts";
 import { study } from "../../../agent/study/study.ts";
 import { readValue } from "../../../shared/clinical/analytes/value.ts";
-import { dog } from "../../support/fixtures.ts";
-import { soakCount } from "../../support/soak.ts";
+import { dog } from "../../support/runner/fixtures.ts";
+import { soakCount } from "../../support/runner/soak.ts";
 import { msh, obx, PID, readGeneric as readHl7 } from "../protocols/hl7/segments.ts";
 import { only, readGeneric as readAstm, reportOf, reportsOf, resultRecord } from "../records.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { revise } from "../../../agent/report/revision.ts";
 import type { StudyDraft } from "../../../agent/spool/queries/studies/revisions.ts";
 import type { FlaggedPatient } from "../../../shared/api/study.ts";
-import { alt, studyDraft } from "../../support/study.ts";
+import { alt, studyDraft } from "../../support/clinic/study.ts";
 
 const creatinine = { analyte: "CREA", value: 1.1, unit: "mg/dL", reference_range: "0.5-1.5", flag: "normal" } as const;
 const held = studyDraft({ results: [alt(50), creatinine] });

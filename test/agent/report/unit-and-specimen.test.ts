@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { record, reportOf, resultRecord, vetscanReport } from "../records.ts";
 import { study } from "../../../agent/study/study.ts";
-import { dog } from "../../support/fixtures.ts";
+import { dog } from "../../support/runner/fixtures.ts";
 
 // Units and specimens that decide the analyte of a result, or make its value doubtful.
 

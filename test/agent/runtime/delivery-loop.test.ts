@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { DeliveryLoop } from "../../../agent/runtime/delivery-loop.ts";
 import { SendError } from "../../../agent/runtime/send-error.ts";
-import { TestClock } from "../../support/wire.ts";
+import { TestClock } from "../../support/protocols/wire.ts";
 
 // Method: the test sends from an array. An error in the array fails its attempt.
 

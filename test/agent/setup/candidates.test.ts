@@ -7,7 +7,7 @@ import { profileById, profiles } from "../../../agent/devices/index.ts";
 import { encodeMllp } from "../../../agent/protocols/mllp.ts";
 import { candidatesOf, looksLike, misfit } from "../../../agent/setup/candidates.ts";
 import { readingOf } from "../../../agent/tools/offline/rank-profiles.ts";
-import { recording, recordings } from "../../support/fixtures.ts";
+import { recording, recordings } from "../../support/runner/fixtures.ts";
 import { bytes, sessionOf } from "../protocols/astm/wire.ts";
 
 // The profiles that the set-up proposes for heard bytes, and excludes.

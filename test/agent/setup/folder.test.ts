@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { Config } from "../../../agent/config/values/schema.ts";
 import { lookAtFolder } from "../../../agent/setup/folder.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 
 /** The configuration of an agent whose data and whose one watched folder these are. */
 function configuration(data: string, watched: string): Config {

@@ -4,8 +4,8 @@ import { useOwnProfiles } from "../../../agent/devices/index.ts";
 import { OwnProfiles } from "../../../agent/devices/own/own-profiles.ts";
 import { readProfileText } from "../../../agent/devices/table/load.ts";
 import { analyzerNames, candidatesOf, misfit, tieOf } from "../../../agent/setup/candidates.ts";
-import { recording, recordings } from "../../support/fixtures.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { recording, recordings } from "../../support/runner/fixtures.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 import { bytes, sessionOf } from "../protocols/astm/wire.ts";
 
 // The set-up proposes profiles for devices that hide their names, each kind as a made input, and for every fixture without its sender.

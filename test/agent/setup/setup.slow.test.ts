@@ -9,11 +9,11 @@ import { playDevice } from "../../../agent/tools/simulator/analyzer.ts";
 import { playHl7Device } from "../../../agent/tools/simulator/hl7.ts";
 import { openLine, type SimulatorLine } from "../../../agent/tools/simulator/line.ts";
 import { playPoct1Device } from "../../../agent/tools/simulator/poct1.ts";
-import { fixturesFolder } from "../../support/fixtures.ts";
-import { associateRequest, CR_STORAGE, EXPLICIT } from "../../support/dicom.ts";
-import { freePort, until } from "../../support/processes.ts";
-import { type Cable, isOpen, newCable, socat } from "../../support/pty.ts";
-import { type TestAgent, useAgent } from "../../support/running-agent.ts";
+import { fixturesFolder } from "../../support/runner/fixtures.ts";
+import { associateRequest, CR_STORAGE, EXPLICIT } from "../../support/protocols/dicom.ts";
+import { freePort, until } from "../../support/machine/processes.ts";
+import { type Cable, isOpen, newCable, socat } from "../../support/machine/pty.ts";
+import { type TestAgent, useAgent } from "../../support/peers/running-agent.ts";
 import { LISTENING_TIMES } from "../../../agent/setup/listening.ts";
 
 // Goal: the set-up adds devices to a running agent by listening, and no result is acknowledged before it is stored. Method: the

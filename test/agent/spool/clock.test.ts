@@ -2,7 +2,7 @@ import fs from "node:fs";
 import { expect, test } from "vitest";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
-import { temporaryFolder, until } from "../../support/processes.ts";
+import { temporaryFolder, until } from "../../support/machine/processes.ts";
 
 // A session that ended in the future would keep the events of all later ones until then, and the spool would only grow.
 

@@ -7,7 +7,7 @@ import { listMessages } from "../../../agent/spool/queries/messages/message-summ
 import { readStatus } from "../../../agent/spool/queries/status.ts";
 import { reassess } from "../../../agent/tools/offline/reprocess.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 
 // Method: one page of a real spool is overwritten, as a failing disk does.
 

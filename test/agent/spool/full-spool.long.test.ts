@@ -25,10 +25,10 @@ import { makeRoom } from "../../../agent/periodic-tasks.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
 import { messageRow, type StoredMessage } from "../../../agent/spool/queries/messages/message-row.ts";
 import { StorageError } from "../../../agent/spool/thread/storage-error.ts";
-import { frames, session } from "../../support/astm.ts";
-import { freePort, temporaryFolder, until } from "../../support/processes.ts";
-import { NO_EVENTS, TestClock, TestTransport, type TestWire } from "../../support/wire.ts";
-import { canMount, mountDisk } from "../../support/small-disk.ts";
+import { frames, session } from "../../support/protocols/astm.ts";
+import { freePort, temporaryFolder, until } from "../../support/machine/processes.ts";
+import { NO_EVENTS, TestClock, TestTransport, type TestWire } from "../../support/protocols/wire.ts";
+import { canMount, mountDisk } from "../../support/machine/small-disk.ts";
 
 // Goal: no device takes the room of the others, and the agent can start, prune and stop with a full spool or disk.
 // Method: real spools with a small bound, and agents on a small disk.

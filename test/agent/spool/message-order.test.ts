@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { messageRow } from "../../../agent/spool/queries/messages/message-row.ts";
 import { Spool, type SpoolThread } from "../../../agent/spool/spool.ts";
 import type { Batch, CommitReply, WorkerReply, WorkerRequest } from "../../../agent/spool/thread/wire-format.ts";
-import { temporaryFolder, until } from "../../support/processes.ts";
+import { temporaryFolder, until } from "../../support/machine/processes.ts";
 
 // Goal: the messages of a device are stored in the order in which they were acknowledged, also after a refusal of the disk.
 // Method: the test takes the place of the thread that owns the database.

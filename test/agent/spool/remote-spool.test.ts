@@ -6,7 +6,7 @@ import { RESERVE_BYTES } from "../../../agent/spool/thread/room.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
 import { RemoteSpool } from "../../../agent/spool/remote-spool.ts";
 import { StorageError } from "../../../agent/spool/thread/storage-error.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 
 // Method: both ends of the port are in one thread.
 

@@ -11,7 +11,7 @@ import type { MessageRow } from "../../../agent/spool/queries/messages/message-r
 import { StorageError } from "../../../agent/spool/thread/storage-error.ts";
 import { RESERVE_BYTES } from "../../../agent/spool/thread/room.ts";
 import type { EventKind } from "../../../agent/spool/queries/events/event-log.ts";
-import { temporaryFolder, until } from "../../support/processes.ts";
+import { temporaryFolder, until } from "../../support/machine/processes.ts";
 import { rowOf } from "../../support/spool-operations.ts";
 
 const open: Spool[] = [];

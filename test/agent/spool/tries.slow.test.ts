@@ -9,11 +9,11 @@ import { listMessages } from "../../../agent/spool/queries/messages/message-summ
 import { messageRow } from "../../../agent/spool/queries/messages/message-row.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
 import { SET_ASIDE } from "../../../agent/spool/tries.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 
 // Method: a stage of the agent starts on a spool in which one item kills the process with SIGKILL, until it survives.
 
-const SCRIPT = path.resolve("test/support/killed-work.ts");
+const SCRIPT = path.resolve("test/support/machine/killed-work.ts");
 
 /** Fills a spool, then starts the stage until the process survives. @returns the number of killed starts, and the folder */
 async function starts(stage: string, fill: (spool: Spool, folder: string) => Promise<unknown>) {

@@ -4,7 +4,7 @@ import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { readSpool } from "../../../agent/spool/access.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 
 // Method: the files of an open spool are copied, as a kill leaves them, and a spool is opened on the copy.
 

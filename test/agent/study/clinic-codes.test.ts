@@ -4,11 +4,11 @@ import type { ClinicCode } from "../../../agent/spool/queries/clinic-codes.ts";
 import { readContext } from "../../../agent/study/assess.ts";
 import { Directory } from "../../../agent/study/patient-directory.ts";
 import { codeList } from "../../../agent/tools/offline/code-list.ts";
-import { type FilingClinic, resultsOf, useFilingClinic } from "../../support/filing-clinic.ts";
-import { scriptedServer } from "../../support/scripted-server.ts";
+import { type FilingClinic, resultsOf, useFilingClinic } from "../../support/clinic/filing-clinic.ts";
+import { scriptedServer } from "../../support/peers/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";
 import { HEADER, resultRecord } from "../records.ts";
-import { astmDevice } from "../../support/profiles.ts";
+import { astmDevice } from "../../support/clinic/profiles.ts";
 
 const genericAstm = astmDevice("generic-astm");
 

@@ -8,8 +8,8 @@ import { Directory } from "../../../agent/study/patient-directory.ts";
 import { isFp } from "../../../shared/api/fp.ts";
 import { ControlRun } from "../../../shared/api/quality.ts";
 import { problems } from "../../../shared/schema/problems.ts";
-import { dog } from "../../support/fixtures.ts";
-import { astmDevice } from "../../support/profiles.ts";
+import { dog } from "../../support/runner/fixtures.ts";
+import { astmDevice } from "../../support/clinic/profiles.ts";
 import { noteFetched, useSpool } from "../../support/spool.ts";
 import { ALT, HEADER, message, only } from "../records.ts";
 

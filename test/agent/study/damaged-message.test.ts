@@ -2,10 +2,10 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { beforeEach, expect, test } from "vitest";
 import { messageRow } from "../../../agent/spool/queries/messages/message-row.ts";
-import { diceOf } from "../../support/dice.ts";
-import { FilingClinic, resultsOf } from "../../support/filing-clinic.ts";
+import { diceOf } from "../../support/runner/dice.ts";
+import { FilingClinic, resultsOf } from "../../support/clinic/filing-clinic.ts";
 import { noteFetched, useSpool } from "../../support/spool.ts";
-import { hl7Device } from "../../support/profiles.ts";
+import { hl7Device } from "../../support/clinic/profiles.ts";
 
 const genericHl7 = hl7Device("generic-hl7");
 

@@ -5,11 +5,11 @@ import { pdfText } from "../../../agent/protocols/file/pdf-text.ts";
 import { readSpool, searchSpool, writeSpool } from "../../../agent/spool/access.ts";
 import { documentOf, listDocuments } from "../../../agent/spool/queries/studies/document-list.ts";
 import { messageDetail } from "../../../agent/tools/offline/message-detail.ts";
-import { latin1, pdfOf } from "../../support/pdf-file.ts";
-import { dog } from "../../support/fixtures.ts";
-import { type FilingClinic, useFilingClinic } from "../../support/filing-clinic.ts";
+import { latin1, pdfOf } from "../../support/clinic/pdf-file.ts";
+import { dog } from "../../support/runner/fixtures.ts";
+import { type FilingClinic, useFilingClinic } from "../../support/clinic/filing-clinic.ts";
 import { only } from "../records.ts";
-import { patiently } from "../../support/patience.ts";
+import { patiently } from "../../support/runner/patience.ts";
 
 // The documents that an analyzer puts beside its results.
 

@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { StoredMessage } from "../../../agent/spool/queries/messages/message-row.ts";
 import { Filing } from "../../../agent/study/filing.ts";
 import type { PushedStudy, Snapshot } from "../../../shared/api/study.ts";
-import { cat, dog, type TestFiling, useFiling } from "../../support/filing.ts";
-import { astmDevice } from "../../support/profiles.ts";
+import { cat, dog, type TestFiling, useFiling } from "../../support/clinic/filing.ts";
+import { astmDevice } from "../../support/clinic/profiles.ts";
 
 const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { vetScanRecords } from "../../support/astm.ts";
-import { dog, type TestFiling, useFiling } from "../../support/filing.ts";
+import { vetScanRecords } from "../../support/protocols/astm.ts";
+import { dog, type TestFiling, useFiling } from "../../support/clinic/filing.ts";
 
 // Method: a real spool and directory, and a server whose patients the test changes.
 

@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import type { StoredMessage } from "../../../agent/spool/queries/messages/message-row.ts";
 import { StorageError } from "../../../agent/spool/thread/storage-error.ts";
 import { Filing } from "../../../agent/study/filing.ts";
-import { dog, type TestFiling, useFiling } from "../../support/filing.ts";
-import { until } from "../../support/processes.ts";
-import { astmDevice } from "../../support/profiles.ts";
+import { dog, type TestFiling, useFiling } from "../../support/clinic/filing.ts";
+import { until } from "../../support/machine/processes.ts";
+import { astmDevice } from "../../support/clinic/profiles.ts";
 
 const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");
 

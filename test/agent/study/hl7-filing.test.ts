@@ -7,10 +7,10 @@ import { Filing } from "../../../agent/study/filing.ts";
 import type { StoredMessage } from "../../../agent/spool/queries/messages/message-row.ts";
 import { createServerClient } from "../../../agent/push/server-client.ts";
 import { duplicateKey } from "../../../agent/protocols/hl7/message/duplicate-key.ts";
-import { bloodCount } from "../../support/hl7.ts";
-import { scriptedServer } from "../../support/scripted-server.ts";
+import { bloodCount } from "../../support/protocols/hl7.ts";
+import { scriptedServer } from "../../support/peers/scripted-server.ts";
 import { useSpool, unprocessedMessages } from "../../support/spool.ts";
-import { hl7Device } from "../../support/profiles.ts";
+import { hl7Device } from "../../support/clinic/profiles.ts";
 
 const mindrayBs = hl7Device("mindray-bs");
 const genericHl7 = hl7Device("generic-hl7");

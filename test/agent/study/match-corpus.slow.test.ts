@@ -6,9 +6,9 @@ import type { Report } from "../../../agent/report/report.ts";
 import { createServerClient } from "../../../agent/push/server-client.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
 import { useSpool } from "../../support/spool.ts";
-import { type Dice, diceOf } from "../../support/dice.ts";
+import { type Dice, diceOf } from "../../support/runner/dice.ts";
 import { context, message, only, reportsOf, VETSCAN_HEADER } from "../records.ts";
-import { astmDevice } from "../../support/profiles.ts";
+import { astmDevice } from "../../support/clinic/profiles.ts";
 
 const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");
 

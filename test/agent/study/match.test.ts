@@ -4,7 +4,7 @@ import type { TestOrder } from "../../../agent/spool/queries/orders/orders.ts";
 import type { Reason } from "../../../shared/api/reason.ts";
 import { describe, expect, test } from "vitest";
 import { describeMatch, match, type Namesakes } from "../../../agent/study/match.ts";
-import { cat, dog } from "../../support/fixtures.ts";
+import { cat, dog } from "../../support/runner/fixtures.ts";
 import {
   only,
   readWith,
@@ -15,7 +15,7 @@ import {
   VETSCAN_HEADER,
   vetscanReport,
 } from "../records.ts";
-import { astmDevice } from "../../support/profiles.ts";
+import { astmDevice } from "../../support/clinic/profiles.ts";
 
 const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");
 

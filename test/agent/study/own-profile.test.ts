@@ -1,9 +1,9 @@
 import path from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
-import { dog } from "../../support/fixtures.ts";
-import { type FilingClinic, useFilingClinic } from "../../support/filing-clinic.ts";
-import { astmDevice } from "../../support/profiles.ts";
+import { dog } from "../../support/runner/fixtures.ts";
+import { type FilingClinic, useFilingClinic } from "../../support/clinic/filing-clinic.ts";
+import { astmDevice } from "../../support/clinic/profiles.ts";
 
 let clinic: FilingClinic;
 useFilingClinic((created) => (clinic = created));

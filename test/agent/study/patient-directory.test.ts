@@ -4,10 +4,10 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { Directory } from "../../../agent/study/patient-directory.ts";
 import { createServerClient } from "../../../agent/push/server-client.ts";
 import type { ClinicRanges } from "../../../shared/clinical/clinic-ranges.ts";
-import { testPatients, until } from "../../support/processes.ts";
-import { scriptedServer } from "../../support/scripted-server.ts";
+import { testPatients, until } from "../../support/machine/processes.ts";
+import { scriptedServer } from "../../support/peers/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";
-import { TestClock } from "../../support/wire.ts";
+import { TestClock } from "../../support/protocols/wire.ts";
 
 // Method: a real spool, and a real HTTP server with a list that the test changes.
 

@@ -5,7 +5,7 @@ import type { SpoolCalls } from "../../../agent/spool/spool.ts";
 import type { PlacementList } from "../../../shared/api/agent/agent-lists.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { addMessage, openOperations, serverOutcome, settlement } from "../../support/spool-operations.ts";
-import { studyDraft } from "../../support/study.ts";
+import { studyDraft } from "../../support/clinic/study.ts";
 import { makeUser } from "../../dashboard/harness.ts";
 import { clinicEntities, dog, ours, waiting } from "../../dashboard/unmatched-clinic.ts";
 import { importEntities, keyPermissions, noon, startServer } from "../../server/harness.ts";

@@ -17,7 +17,7 @@ import {
   vetscanReport,
   withTime,
 } from "../records.ts";
-import { astmDevice } from "../../support/profiles.ts";
+import { astmDevice } from "../../support/clinic/profiles.ts";
 
 const genericAstm = astmDevice("generic-astm");
 const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");

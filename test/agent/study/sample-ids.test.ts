@@ -7,11 +7,11 @@ import { readSpool, searchSpool } from "../../../agent/spool/access.ts";
 import { read } from "../../../agent/study/read.ts";
 import { explain } from "../../../agent/tools/offline/explain.ts";
 import type { Profile } from "../../../agent/devices/profile.ts";
-import { cat, dog } from "../../support/fixtures.ts";
-import { type FilingClinic, useFilingClinic } from "../../support/filing-clinic.ts";
+import { cat, dog } from "../../support/runner/fixtures.ts";
+import { type FilingClinic, useFilingClinic } from "../../support/clinic/filing-clinic.ts";
 import { hello, said } from "../protocols/poct1/wire.ts";
 import { ALT, context, HEADER, only, reportOf, reportsOf, resultRecord } from "../records.ts";
-import { astmDevice, hl7Device } from "../../support/profiles.ts";
+import { astmDevice, hl7Device } from "../../support/clinic/profiles.ts";
 
 const genericAstm = astmDevice("generic-astm");
 const genericHl7 = hl7Device("generic-hl7");

@@ -5,10 +5,10 @@ import { HostQueries } from "../../../agent/study/orders/host-query.ts";
 import { Directory } from "../../../agent/study/patient-directory.ts";
 import { syncOrders } from "../../../agent/study/server-orders.ts";
 import type { AgentOrder } from "../../../shared/api/agent/agent-lists.ts";
-import { cat, dog } from "../../support/fixtures.ts";
-import { scriptedServer } from "../../support/scripted-server.ts";
+import { cat, dog } from "../../support/runner/fixtures.ts";
+import { scriptedServer } from "../../support/peers/scripted-server.ts";
 import { useSpool } from "../../support/spool.ts";
-import { astmDevice, hl7Device } from "../../support/profiles.ts";
+import { astmDevice, hl7Device } from "../../support/clinic/profiles.ts";
 
 const mindrayBs = hl7Device("mindray-bs");
 const genericAstm = astmDevice("generic-astm");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { study } from "../../../agent/study/study.ts";
 import { catalogueVersion } from "../../../shared/clinical/reference.ts";
-import { cat, dog } from "../../support/fixtures.ts";
+import { cat, dog } from "../../support/runner/fixtures.ts";
 import { reportOf, resultRecord, vetscanReport } from "../records.ts";
 
 const source = { device_id: "chem-1", message_id: "message-1" };

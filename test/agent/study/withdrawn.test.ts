@@ -7,10 +7,10 @@ import { Directory } from "../../../agent/study/patient-directory.ts";
 import { Filing } from "../../../agent/study/filing.ts";
 import { reassess } from "../../../agent/tools/offline/reprocess.ts";
 import { createServerClient } from "../../../agent/push/server-client.ts";
-import { scriptedServer } from "../../support/scripted-server.ts";
+import { scriptedServer } from "../../support/peers/scripted-server.ts";
 import { noteFetched, useSpool } from "../../support/spool.ts";
 import { hello, said } from "../protocols/poct1/wire.ts";
-import { astmDevice, hl7Device } from "../../support/profiles.ts";
+import { astmDevice, hl7Device } from "../../support/clinic/profiles.ts";
 
 const mindrayBs = hl7Device("mindray-bs");
 const genericAstm = astmDevice("generic-astm");

@@ -1,7 +1,7 @@
 import net from "node:net";
 import { expect, test } from "vitest";
 import { listenTransport } from "../../../agent/transport/tcp.ts";
-import { freePort } from "../../support/processes.ts";
+import { freePort } from "../../support/machine/processes.ts";
 
 test("a listener that is closed while its address is looked up leaves the port free", async () => {
   const port = await freePort();

@@ -3,7 +3,7 @@ import path from "node:path";
 import { SerialPortMock } from "serialport";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { listPorts } from "../../../agent/transport/serial-ports.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 
 let byId: string;
 

@@ -8,13 +8,13 @@ import { Connection } from "../../../agent/connection/connection.ts";
 import { profileById } from "../../../agent/devices/index.ts";
 import { type SerialSettings, serialTransport } from "../../../agent/transport/serial.ts";
 import type { Transport, Wire } from "../../../agent/transport/transport.ts";
-import { fixturesFolder } from "../../support/fixtures.ts";
-import { temporaryFolder, until } from "../../support/processes.ts";
-import { type Cable, newCable, socat } from "../../support/pty.ts";
+import { fixturesFolder } from "../../support/runner/fixtures.ts";
+import { temporaryFolder, until } from "../../support/machine/processes.ts";
+import { type Cable, newCable, socat } from "../../support/machine/pty.ts";
 import { useSpool } from "../../support/spool.ts";
-import { NO_EVENTS } from "../../support/wire.ts";
-import { soakCount } from "../../support/soak.ts";
-import { patiently, WAIT_MS } from "../../support/patience.ts";
+import { NO_EVENTS } from "../../support/protocols/wire.ts";
+import { soakCount } from "../../support/runner/soak.ts";
+import { patiently, WAIT_MS } from "../../support/runner/patience.ts";
 
 // Goal: a real serial port, with every fault of its cable. Method: the transport opens a name that leads to one end of a
 // pty pair, as a name under /dev/serial/by-id leads to a tty; the test is the device at the other end.

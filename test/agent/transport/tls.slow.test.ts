@@ -6,8 +6,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { readTls } from "../../../agent/config/values/tls-files.ts";
 import { dialTransport, listenTransport } from "../../../agent/transport/tcp.ts";
 import type { Transport, Wire } from "../../../agent/transport/transport.ts";
-import { type Certificates, makeCertificates } from "../../support/certificates.ts";
-import { freePort, temporaryFolder, until } from "../../support/processes.ts";
+import { type Certificates, makeCertificates } from "../../support/peers/certificates.ts";
+import { freePort, temporaryFolder, until } from "../../support/machine/processes.ts";
 
 // Goal: TLS from 1.2 on for configured devices, with their certificates checked if agent.yaml names an authority.
 

@@ -5,7 +5,7 @@ import { withReplyConnection } from "../../../agent/transport/reply-connection.t
 import { serialTransport } from "../../../agent/transport/serial.ts";
 import { dialTransport, listenTransport } from "../../../agent/transport/tcp.ts";
 import type { Transport, Wire } from "../../../agent/transport/transport.ts";
-import { freePort, until } from "../../support/processes.ts";
+import { freePort, until } from "../../support/machine/processes.ts";
 
 const transports: Transport[] = [];
 

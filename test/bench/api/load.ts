@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import autocannon from "autocannon";
-import { temporaryFolder } from "../../support/processes.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 import { type Figure, median, whole } from "../figure.ts";
 
 // Requests per second under load. wrk is preferred, since autocannon is not faster than the measured servers.

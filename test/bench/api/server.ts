@@ -1,7 +1,14 @@
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { ROOT, runServerCommand, type Running, start, temporaryFolder, until } from "../../support/processes.ts";
+import {
+  ROOT,
+  runServerCommand,
+  type Running,
+  start,
+  temporaryFolder,
+  until,
+} from "../../support/machine/processes.ts";
 import { fill, fpOf } from "./data.ts";
 
 /** A server with patients and a key of its first clinic. */

@@ -12,7 +12,7 @@ import { insertSession } from "../../../server/records/users/sessions.ts";
 import { insertUser, setRole } from "../../../server/records/users/users.ts";
 import { type Measurement, resultsOf } from "../../../shared/clinical/results.ts";
 import { flaggedPatient, signalmentAt } from "../../../shared/clinical/signalment.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 import { fpOf } from "../api/data.ts";
 
 // A clinic with many animals and studies over three years, on either database.

@@ -2,8 +2,8 @@ import fs from "node:fs";
 import path from "node:path";
 import type { Element } from "../../../agent/protocols/dicom/encode.ts";
 import type * as part10 from "../../../agent/protocols/dicom/part10.ts";
-import { run } from "../../support/dcmtk.ts";
-import { CR_STORAGE, dataset, EXPLICIT } from "../../support/dicom.ts";
+import { run } from "../../support/protocols/dcmtk.ts";
+import { CR_STORAGE, dataset, EXPLICIT } from "../../support/protocols/dicom.ts";
 import { fromBuild } from "../build.ts";
 
 const PIECE_BYTES = 8 * 1024 * 1024;

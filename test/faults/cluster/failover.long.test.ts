@@ -7,10 +7,10 @@ import type { Store } from "../../../server/database/store.ts";
 import { findClinic } from "../../../server/records/clinics/keys.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { Outcome, PushedStudy } from "../../../shared/api/study.ts";
-import { diceOf } from "../../support/dice.ts";
-import { patiently } from "../../support/patience.ts";
-import { Pgbouncer, pgbouncerProblem } from "../../support/pgbouncer.ts";
-import { until } from "../../support/processes.ts";
+import { diceOf } from "../../support/runner/dice.ts";
+import { patiently } from "../../support/runner/patience.ts";
+import { Pgbouncer, pgbouncerProblem } from "../../support/machine/pgbouncer.ts";
+import { until } from "../../support/machine/processes.ts";
 import { clinic, connection, importEntities, noon, patient, study } from "../../server/harness.ts";
 import { clusterProblem, type Node, PatroniCluster } from "./patroni.ts";
 

@@ -5,8 +5,8 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { Client } from "pg";
-import { postgresBinaries, postgresUser } from "../../support/postgres.ts";
-import { freePort, until } from "../../support/processes.ts";
+import { postgresBinaries, postgresUser } from "../../support/machine/postgres.ts";
+import { freePort, until } from "../../support/machine/processes.ts";
 
 // Three PostgreSQL nodes under Patroni, with etcd and HAProxy: own processes on loopback, from the machine's packages.
 

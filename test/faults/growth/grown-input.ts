@@ -6,10 +6,10 @@ import { encodeAssociateRequest } from "../../../agent/protocols/dicom/network/p
 import { PduReader } from "../../../agent/protocols/dicom/network/pdu-reader.ts";
 import { read } from "../../../agent/study/read.ts";
 import { context } from "../../agent/records.ts";
-import { recordings } from "../../support/fixtures.ts";
-import { associateRequest, CR_STORAGE, dataset, EXPLICIT, storeRequest } from "../../support/dicom.ts";
-import { diceOf, pick } from "../../support/dice.ts";
-import { fixedContext } from "../../support/wire.ts";
+import { recordings } from "../../support/runner/fixtures.ts";
+import { associateRequest, CR_STORAGE, dataset, EXPLICIT, storeRequest } from "../../support/protocols/dicom.ts";
+import { diceOf, pick } from "../../support/runner/dice.ts";
+import { fixedContext } from "../../support/protocols/wire.ts";
 
 // Inputs of any length from one seed, for each profile and for DICOM: a piece of a fixture, or a run of one meaningful text, is
 // repeated at a random place.

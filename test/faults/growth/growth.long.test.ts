@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { soakCount } from "../../support/soak.ts";
+import { soakCount } from "../../support/runner/soak.ts";
 import { grownInput, SUBJECTS } from "./grown-input.ts";
 
 // Goal: the time of link and parser grows linearly with the input, for each profile and for DICOM. Method: inputs of n and 16n bytes

@@ -6,10 +6,10 @@ import os from "node:os";
 import path from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { STATUS } from "../../../agent/protocols/dicom/dimse.ts";
-import { dataset, Peer, storeRequest } from "../../support/dicom.ts";
-import { bloodCount, frameOf, MllpClient, verdict } from "../../support/hl7.ts";
-import { AGENT, freePort, SERVER, startProgram, until, World } from "../../support/processes.ts";
-import { soakCount } from "../../support/soak.ts";
+import { dataset, Peer, storeRequest } from "../../support/protocols/dicom.ts";
+import { bloodCount, frameOf, MllpClient, verdict } from "../../support/protocols/hl7.ts";
+import { AGENT, freePort, SERVER, startProgram, until, World } from "../../support/machine/processes.ts";
+import { soakCount } from "../../support/runner/soak.ts";
 
 // Goal: few descriptors stop no device that is connected, and no result. Method: agent and server processes under
 // `prlimit --nofile`, and 200 clients that connect again as soon as they are refused.

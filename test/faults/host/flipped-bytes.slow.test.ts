@@ -11,9 +11,9 @@ import { listStudies } from "../../../server/records/results/study-list.ts";
 import { fileStudies } from "../../../server/records/filing/filing.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { PushedStudy, Study } from "../../../shared/api/study.ts";
-import { diceOf } from "../../support/dice.ts";
-import { temporaryFolder } from "../../support/processes.ts";
-import { soakCount } from "../../support/soak.ts";
+import { diceOf } from "../../support/runner/dice.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
+import { soakCount } from "../../support/runner/soak.ts";
 import { clinic, connection, importEntities, patient, study } from "../../server/harness.ts";
 
 // Goal: a byte that the disk changes is never served as if it had been stored. Method: one bit of the server's database or of

@@ -9,10 +9,10 @@ import { readSpool } from "../../../agent/spool/access.ts";
 import { NOISE_BYTES_MAX } from "../../../agent/spool/queries/events/noise.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
-import { bloodCount, MllpClient, verdict } from "../../support/hl7.ts";
-import { freePort, until } from "../../support/processes.ts";
-import { emptyServer, type TestAgent, type TestDeviceConfig, useAgent } from "../../support/running-agent.ts";
-import { soakCount } from "../../support/soak.ts";
+import { bloodCount, MllpClient, verdict } from "../../support/protocols/hl7.ts";
+import { freePort, until } from "../../support/machine/processes.ts";
+import { emptyServer, type TestAgent, type TestDeviceConfig, useAgent } from "../../support/peers/running-agent.ts";
+import { soakCount } from "../../support/runner/soak.ts";
 import { sendImage, sendRecords } from "./single-results.ts";
 
 // Goal: no device takes the room of the others. Method: a running agent whose spool is bounded to 64 MB, and one device that

@@ -1,9 +1,9 @@
 import path from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { bloodCount, frameOf, MllpClient, verdict } from "../../support/hl7.ts";
-import { freePort, until, World } from "../../support/processes.ts";
-import { soakCount } from "../../support/soak.ts";
+import { bloodCount, frameOf, MllpClient, verdict } from "../../support/protocols/hl7.ts";
+import { freePort, until, World } from "../../support/machine/processes.ts";
+import { soakCount } from "../../support/runner/soak.ts";
 
 // Goal: a database that another process locks, such as a backup program, costs no acknowledged result. Method: this process
 // holds the write lock of the spool, or of the server's database, while a device sends to an agent process.

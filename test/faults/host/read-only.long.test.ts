@@ -4,9 +4,9 @@ import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ACK, NAK } from "../../../agent/protocols/bytes.ts";
 import { STATUS } from "../../../agent/protocols/dicom/dimse.ts";
-import { bloodCount, frameOf, MllpClient, verdict } from "../../support/hl7.ts";
-import { freePort, until, World } from "../../support/processes.ts";
-import { FileDisk, fileDiskProblem } from "../../support/small-disk.ts";
+import { bloodCount, frameOf, MllpClient, verdict } from "../../support/protocols/hl7.ts";
+import { freePort, until, World } from "../../support/machine/processes.ts";
+import { FileDisk, fileDiskProblem } from "../../support/machine/small-disk.ts";
 import { sendImage, sendRecords } from "./single-results.ts";
 
 // Goal: a disk that turns read-only loses nothing that was acknowledged. Method: processes of agent and server whose folders are

@@ -2,9 +2,9 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { STATUS } from "../../../agent/protocols/dicom/dimse.ts";
-import { dataset, Peer, storeRequest } from "../../support/dicom.ts";
-import { bloodCount, frameOf, MllpClient, verdict } from "../../support/hl7.ts";
-import { AGENT, freePort, type Running, startProgram, until, World } from "../../support/processes.ts";
+import { dataset, Peer, storeRequest } from "../../support/protocols/dicom.ts";
+import { bloodCount, frameOf, MllpClient, verdict } from "../../support/protocols/hl7.ts";
+import { AGENT, freePort, type Running, startProgram, until, World } from "../../support/machine/processes.ts";
 
 // Goal: nothing is acknowledged that only a removed file holds. Method: an agent process without a server, whose data folder
 // is removed, moved or replaced between two messages.

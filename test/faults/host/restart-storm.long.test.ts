@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { SET_ASIDE } from "../../../agent/spool/tries.ts";
-import { Load, studiesOf } from "../../support/crash.ts";
-import { diceOf } from "../../support/dice.ts";
-import { AGENT, start, until, type World } from "../../support/processes.ts";
-import { soakCount } from "../../support/soak.ts";
+import { Load, studiesOf } from "../../support/machine/crash.ts";
+import { diceOf } from "../../support/runner/dice.ts";
+import { AGENT, start, until, type World } from "../../support/machine/processes.ts";
+import { soakCount } from "../../support/runner/soak.ts";
 
 // Goal: an agent that is killed again and again in its start, or ends for want of memory, loses and doubles nothing. Method: agent
 // processes under the load of four devices. `SEED=7` repeats the moments of the kills.

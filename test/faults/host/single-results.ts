@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import net from "node:net";
-import { session } from "../../support/astm.ts";
-import { dataset, Peer, storeRequest } from "../../support/dicom.ts";
+import { session } from "../../support/protocols/astm.ts";
+import { dataset, Peer, storeRequest } from "../../support/protocols/dicom.ts";
 
 // Devices that connect, send one result and leave.
 

@@ -5,8 +5,8 @@ import https from "node:https";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
-import { bloodCount, frameOf, MllpClient, verdict } from "../../support/hl7.ts";
-import { AGENT, freePort, start, startProgram, until, World } from "../../support/processes.ts";
+import { bloodCount, frameOf, MllpClient, verdict } from "../../support/protocols/hl7.ts";
+import { AGENT, freePort, start, startProgram, until, World } from "../../support/machine/processes.ts";
 
 // Goal: an expired certificate of the server and a name that does not resolve cost no result and delay no acknowledgement, and
 // both are reported. Method: an agent process, in front of the server a proxy with TLS or a machine whose resolver does not

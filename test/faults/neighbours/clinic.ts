@@ -3,7 +3,7 @@ import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
 import { readSpool } from "../../../agent/spool/access.ts";
-import { AGENT, freePort, start, until, World } from "../../support/processes.ts";
+import { AGENT, freePort, start, until, World } from "../../support/machine/processes.ts";
 import { connectDevice, type Device, PROFILES, type Protocol, PROTOCOLS } from "./devices.ts";
 import type { Flood } from "./floods.ts";
 import type { FloodOrder } from "./flooder.ts";

@@ -2,11 +2,11 @@ import { PduReader } from "../../../agent/protocols/dicom/network/pdu-reader.ts"
 import { readCommand, STATUS } from "../../../agent/protocols/dicom/dimse.ts";
 import { encodeAssociateRequest } from "../../../agent/protocols/dicom/network/pdu-encoder.ts";
 import { ACK, ENQ, EOT } from "../../../agent/protocols/bytes.ts";
-import { frames, vetScanRecords } from "../../support/astm.ts";
-import { associateRequest, CR_STORAGE, dataset, EXPLICIT, storeRequest } from "../../support/dicom.ts";
-import { bloodCount, frameOf } from "../../support/hl7.ts";
-import { observation, Poct1Client } from "../../support/poct1.ts";
-import { until } from "../../support/processes.ts";
+import { frames, vetScanRecords } from "../../support/protocols/astm.ts";
+import { associateRequest, CR_STORAGE, dataset, EXPLICIT, storeRequest } from "../../support/protocols/dicom.ts";
+import { bloodCount, frameOf } from "../../support/protocols/hl7.ts";
+import { observation, Poct1Client } from "../../support/protocols/poct1.ts";
+import { until } from "../../support/machine/processes.ts";
 import { Line } from "./line.ts";
 
 // Devices that send results by their standard, and measure the acknowledgements.

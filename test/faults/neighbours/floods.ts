@@ -1,7 +1,7 @@
 import type net from "node:net";
 import { encodeData } from "../../../agent/protocols/dicom/network/pdu-encoder.ts";
 import { ENQ, NAK, STX } from "../../../agent/protocols/bytes.ts";
-import { CR_STORAGE, encodeStoreRequest, hostileDataset, storeRequest } from "../../support/dicom.ts";
+import { CR_STORAGE, encodeStoreRequest, hostileDataset, storeRequest } from "../../support/protocols/dicom.ts";
 import { ASSOCIATION, astmResult, hl7Result, imageOf, type Protocol } from "./devices.ts";
 import { dribble, HostileSockets, ignoreReplies, pump } from "./hostile-sockets.ts";
 

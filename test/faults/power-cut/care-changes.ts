@@ -24,7 +24,7 @@ import {
   SERVER,
   temporaryFolder,
   testPatients,
-} from "../../support/processes.ts";
+} from "../../support/machine/processes.ts";
 import { agentProblems, serverProblems } from "./after-cut.ts";
 import { type Change, recordChange, toldLines } from "./change.ts";
 import type { Acknowledged } from "./recordings.ts";

@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import { temporaryFolder } from "../../support/processes.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 import type { Told } from "./cut-moments.ts";
 import type { DiskCall, Tree } from "./disk-call.ts";
 import { callsOf, readTree, runTraced } from "./traced-program.ts";

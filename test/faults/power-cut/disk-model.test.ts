@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Dice, diceOf } from "../../support/dice.ts";
+import { type Dice, diceOf } from "../../support/runner/dice.ts";
 import type { DiskCall } from "./disk-call.ts";
 import { Disk } from "./disk-model.ts";
 

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { type Dice, pick } from "../../support/dice.ts";
+import { type Dice, pick } from "../../support/runner/dice.ts";
 import type { DiskCall, Tree } from "./disk-call.ts";
 
 // A disk that keeps what was synced and, of the rest, as much or as little as a cut of the power may leave: writes are lost, torn

@@ -1,9 +1,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import { newFp } from "../../../shared/api/fp.ts";
-import { Load, measuredAt } from "../../support/crash.ts";
-import { dataset, Peer, storeRequest } from "../../support/dicom.ts";
-import { observation, Poct1Client } from "../../support/poct1.ts";
+import { Load, measuredAt } from "../../support/machine/crash.ts";
+import { dataset, Peer, storeRequest } from "../../support/protocols/dicom.ts";
+import { observation, Poct1Client } from "../../support/protocols/poct1.ts";
 import {
   AGENT,
   AGENT_KEY_OPTIONS,
@@ -15,7 +15,7 @@ import {
   testPatients,
   until,
   World,
-} from "../../support/processes.ts";
+} from "../../support/machine/processes.ts";
 import { study } from "../../server/harness.ts";
 import type { DiskCall, Tree } from "./disk-call.ts";
 import { callsOf, readTree, runTraced, startTraced } from "./traced-program.ts";

@@ -13,9 +13,9 @@ import {
   unpackedVersions,
 } from "../../../shared/platform/upgrade/version-store.ts";
 import { choose, versionInForce } from "../../../shared/platform/upgrade/versions.ts";
-import { AGENT, ROOT, SERVER, temporaryFolder } from "../../support/processes.ts";
-import { scriptedServer } from "../../support/scripted-server.ts";
-import { ReleaseKey } from "../../support/signed-release.ts";
+import { AGENT, ROOT, SERVER, temporaryFolder } from "../../support/machine/processes.ts";
+import { scriptedServer } from "../../support/peers/scripted-server.ts";
+import { ReleaseKey } from "../../support/releases/signed-release.ts";
 import { scriptOf } from "./care-changes.ts";
 import { type Change, recordChange, toldLines } from "./change.ts";
 import { readTree } from "./traced-program.ts";

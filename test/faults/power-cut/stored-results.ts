@@ -5,7 +5,7 @@ import { STATUS } from "../../../agent/protocols/dicom/dimse.ts";
 import { messageRow } from "../../../agent/spool/queries/messages/message-row.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
 import { newUlid } from "../../../shared/api/fp.ts";
-import { CR_STORAGE, EXPLICIT } from "../../support/dicom.ts";
+import { CR_STORAGE, EXPLICIT } from "../../support/protocols/dicom.ts";
 
 // Messages and images in an agent's data folder, stored by the agent's own parts without devices.
 

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
-import { type Running, startProgram } from "../../support/processes.ts";
+import { type Running, startProgram } from "../../support/machine/processes.ts";
 import type { DiskCall, Tree } from "./disk-call.ts";
 import { LONG_STRING_BYTES, readLog, STRING_BYTES, TRACED } from "./strace-log.ts";
 

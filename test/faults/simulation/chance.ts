@@ -1,4 +1,4 @@
-import { type Dice, pick } from "../../support/dice.ts";
+import { type Dice, pick } from "../../support/runner/dice.ts";
 
 /** Random decisions of a world, all from its seed. */
 export class Chance {

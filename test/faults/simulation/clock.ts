@@ -1,4 +1,4 @@
-import type { Dice } from "../../support/dice.ts";
+import type { Dice } from "../../support/runner/dice.ts";
 
 // The clock and the scheduler of a simulated world. Everything that takes time is an event in one queue, so one seed gives one
 // order of events. Product code that calls setTimeout or Date.now gets the virtual ones, which look real to it.

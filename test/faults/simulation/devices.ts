@@ -4,10 +4,16 @@ import { readCommand, STATUS } from "../../../agent/protocols/dicom/dimse.ts";
 import { encodeDataset } from "../../../agent/protocols/dicom/encode.ts";
 import { encodeAssociateRequest } from "../../../agent/protocols/dicom/network/pdu-encoder.ts";
 import { PduReader } from "../../../agent/protocols/dicom/network/pdu-reader.ts";
-import { frames, vetScanRecords } from "../../support/astm.ts";
-import { associateRequest, CR_STORAGE, EXPLICIT, storeRequest } from "../../support/dicom.ts";
-import { frameOf, verdict } from "../../support/hl7.ts";
-import { acknowledgement, helloDocument, observation, repliesIn, statusDocument } from "../../support/poct1.ts";
+import { frames, vetScanRecords } from "../../support/protocols/astm.ts";
+import { associateRequest, CR_STORAGE, EXPLICIT, storeRequest } from "../../support/protocols/dicom.ts";
+import { frameOf, verdict } from "../../support/protocols/hl7.ts";
+import {
+  acknowledgement,
+  helloDocument,
+  observation,
+  repliesIn,
+  statusDocument,
+} from "../../support/protocols/poct1.ts";
 import type { Cable, Connection } from "./cable.ts";
 import type { Chance } from "./chance.ts";
 import type { Clock, Process } from "./clock.ts";

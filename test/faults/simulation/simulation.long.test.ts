@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { patiently } from "../../support/patience.ts";
+import { patiently } from "../../support/runner/patience.ts";
 import { BROKEN, type Broken } from "./broken.ts";
 import { KINDS, makeTemplates, type Outcome, runWorld, type Templates, type WorldOptions } from "./world.ts";
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { openDatabase } from "../../../agent/spool/thread/database.ts";
-import { diceOf } from "../../support/dice.ts";
+import { diceOf } from "../../support/runner/dice.ts";
 import { SimulatedAgent } from "./agent.ts";
 import type { Broken } from "./broken.ts";
 import { Cable } from "./cable.ts";

@@ -6,7 +6,7 @@ import { query } from "../../../server/database/query.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { RegistryOutcome } from "../../../shared/api/agent/registry.ts";
 import { makeUser } from "../../dashboard/harness.ts";
-import { patiently, WAIT_MS } from "../../support/patience.ts";
+import { patiently, WAIT_MS } from "../../support/runner/patience.ts";
 import { clinic, keyPermissions, startServer } from "../harness.ts";
 
 // An agent brings a file of a watched folder. Runs on both engines.

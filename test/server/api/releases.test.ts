@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { addRelease } from "../../../server/operations/release-folder.ts";
 import { archiveName } from "../../../shared/api/upgrade.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { ReleaseKey } from "../../support/signed-release.ts";
+import { ReleaseKey } from "../../support/releases/signed-release.ts";
 import { clinic, startServer, temporaryFolder } from "../harness.ts";
 
 const release = { version: "0.2.0", platform: "linux-x64" };

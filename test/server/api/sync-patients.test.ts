@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { defaultLimits } from "../../../server/http/rate-limit/rate-limiter.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { type ApiDocument, Contract } from "../../support/contract.ts";
+import { type ApiDocument, Contract } from "../../support/runner/contract.ts";
 import { clinic, startLimitedServer, startServer, temporaryFolder } from "../harness.ts";
 
 // The document of /sync/v1 and its limits. What the items do is in test/server/records/registry.

@@ -9,10 +9,10 @@ import { loadPepper } from "../../../server/http/auth/pepper.ts";
 import type { AgentDescription } from "../../../server/records/agents/agents.ts";
 import { openStore } from "../../../server/database/open.ts";
 import { findClinic } from "../../../server/records/clinics/keys.ts";
-import { freePort, SERVER, start, until } from "../../support/processes.ts";
+import { freePort, SERVER, start, until } from "../../support/machine/processes.ts";
 import { makeUser } from "../../dashboard/harness.ts";
 import { clinic, importEntities, temporaryFolder } from "../harness.ts";
-import { patiently } from "../../support/patience.ts";
+import { patiently } from "../../support/runner/patience.ts";
 
 // Method: the commands run as real processes, from the build, while a server runs.
 

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { backupCommand } from "../../../server/cli/backup.ts";
 import { damagedStudies } from "../../../server/cli/common/damaged-studies.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 import { clinic, connection, patient, startServer, study } from "../harness.ts";
 
 // Goal: a backup of the server names the studies that the disk changed, and succeeds. PostgreSQL has its own tools for backups.

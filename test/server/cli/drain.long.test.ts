@@ -2,7 +2,7 @@ import fs from "node:fs";
 import http from "node:http";
 import { rmSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { CLINIC, isFree, SERVER, start, until, World } from "../../support/processes.ts";
+import { CLINIC, isFree, SERVER, start, until, World } from "../../support/machine/processes.ts";
 
 // Goal: a stop is announced before it happens, and cuts no request. Method: a server process gets signals, while connections to it
 // are kept open.

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import { temporaryFolder } from "../harness.ts";
-import { SERVER } from "../../support/processes.ts";
+import { SERVER } from "../../support/machine/processes.ts";
 
 // `server import` of a CSV file, as a person runs it.
 

@@ -19,7 +19,7 @@ import { demoClinics, demoEntities, demoFile } from "../../../server/demo/data.t
 import type { AuditDescription } from "../../../server/records/audit/audit.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { type Body, study, temporaryFolder } from "../harness.ts";
-import { patiently } from "../../support/patience.ts";
+import { patiently } from "../../support/runner/patience.ts";
 
 // Method: the commands run as real processes, from the build.
 

@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import { SERVER, start, temporaryFolder, until } from "../../support/processes.ts";
+import { SERVER, start, temporaryFolder, until } from "../../support/machine/processes.ts";
 
 test("a server names the proxy of its webhooks at its start, without the password", async () => {
   const folder = temporaryFolder();

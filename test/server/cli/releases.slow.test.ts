@@ -10,9 +10,9 @@ import { createKey } from "../../../server/http/auth/api-keys.ts";
 import { loadPepper } from "../../../server/http/auth/pepper.ts";
 import { openStore } from "../../../server/database/open.ts";
 import { findClinic } from "../../../server/records/clinics/keys.ts";
-import { freePort, SERVER, start, until } from "../../support/processes.ts";
-import { StaticHost } from "../../support/static-host.ts";
-import { ReleaseKey } from "../../support/signed-release.ts";
+import { freePort, SERVER, start, until } from "../../support/machine/processes.ts";
+import { StaticHost } from "../../support/peers/static-host.ts";
+import { ReleaseKey } from "../../support/releases/signed-release.ts";
 import { clinic, importEntities, temporaryFolder } from "../harness.ts";
 
 // Method: the commands run as real processes, from the build, while a server runs from which an agent fetches.

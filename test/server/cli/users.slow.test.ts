@@ -4,7 +4,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
-import { SERVER } from "../../support/processes.ts";
+import { SERVER } from "../../support/machine/processes.ts";
 import { clinic, temporaryFolder } from "../harness.ts";
 
 // Method: the commands run as real processes, from the build.

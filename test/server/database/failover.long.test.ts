@@ -12,8 +12,8 @@ import type { Store } from "../../../server/database/store.ts";
 import { findClinic } from "../../../server/records/clinics/keys.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { Outcome } from "../../../shared/api/study.ts";
-import { createDatabase, Postgres, postgresProblem } from "../../support/postgres.ts";
-import { until } from "../../support/processes.ts";
+import { createDatabase, Postgres, postgresProblem } from "../../support/machine/postgres.ts";
+import { until } from "../../support/machine/processes.ts";
 import { clinic, connection, importEntities, keyPermissions, noon, patient, study } from "../harness.ts";
 
 // Connections that a failover cuts, and nodes that take no writes. `test/faults/cluster` kills the primaries of a cluster.

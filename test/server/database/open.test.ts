@@ -5,7 +5,7 @@ import { openExistingStore, openStore } from "../../../server/database/open.ts";
 import { patientByFp } from "../../../server/records/registry/animals.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { connectTo, heldWriteLock, onPostgres, temporaryDatabase, temporaryFolder } from "../harness.ts";
-import { patiently, WAIT_MS } from "../../support/patience.ts";
+import { patiently, WAIT_MS } from "../../support/runner/patience.ts";
 
 const clinics = query((db) => db.selectFrom("clinic").select("fp").orderBy("id"));
 const movements = query((db) => db.selectFrom("stock_movement").select(["reason", "quantity"]).orderBy("id"));

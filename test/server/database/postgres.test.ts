@@ -26,7 +26,7 @@ import {
   temporaryDatabase,
   temporaryFolder,
 } from "../harness.ts";
-import { dump } from "../../support/postgres.ts";
+import { dump } from "../../support/machine/postgres.ts";
 import { item } from "../records.ts";
 
 // Tests of several servers on one PostgreSQL database. The other tests of the store run on PostgreSQL too.

@@ -3,7 +3,7 @@ import type { Bundle, DiagnosticReport } from "fhir/r4.js";
 import { Client } from "fhir-kit-client";
 import { expect, test } from "vitest";
 import { idOf } from "../../../server/fhir/resources/ids.ts";
-import { faultsOf } from "../../support/fhir.ts";
+import { faultsOf } from "../../support/clinic/fhir.ts";
 import { bird, dog, first, named, startPractice } from "./practice.ts";
 
 // A client of somebody else, over a real socket.

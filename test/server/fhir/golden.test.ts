@@ -8,7 +8,7 @@ import type { Place, StudyFacts } from "../../../server/fhir/resources/facts.ts"
 import { observation } from "../../../server/fhir/resources/observation.ts";
 import { patientResource } from "../../../server/fhir/resources/patient.ts";
 import type { Patient } from "../../../shared/api/patient.ts";
-import { faultsOf } from "../../support/fhir.ts";
+import { faultsOf } from "../../support/clinic/fhir.ts";
 
 // The Bundle of golden/search.json, which a person read against R4.
 

@@ -2,7 +2,7 @@ import type { Bundle, FhirResource, OperationOutcome } from "fhir/r4.js";
 import { expect } from "vitest";
 import type { Permission } from "../../../server/http/auth/api-keys.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { faultsOf } from "../../support/fhir.ts";
+import { faultsOf } from "../../support/clinic/fhir.ts";
 import { clinic, connection, patient, startServer, study, type TestServer } from "../harness.ts";
 
 // A clinic with two animals, read over FHIR. Every response is checked.

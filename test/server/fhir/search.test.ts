@@ -8,7 +8,7 @@ import { readSearchDate } from "../../../server/fhir/search/dates.ts";
 import { readSearch } from "../../../server/fhir/search/parameters.ts";
 import { findClinic } from "../../../server/records/clinics/keys.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { referencesOf } from "../../support/fhir.ts";
+import { referencesOf } from "../../support/clinic/fhir.ts";
 import { clinic, connection, importEntities, patient, study } from "../harness.ts";
 import { ask, bird, dog, first, lab, named, next, ours, scan, second, startPractice } from "./practice.ts";
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Bundle } from "fhir/r4.js";
 import { expect, test } from "vitest";
-import { faultsOf, foreignFaults, ownFaults } from "../../support/fhir.ts";
+import { faultsOf, foreignFaults, ownFaults } from "../../support/clinic/fhir.ts";
 
 // The checks of every response in these tests. Each one has to find the fault that it is there for.
 

@@ -9,7 +9,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { buildApp } from "../../../server/app.ts";
 import { certificateWarning, readCertificate } from "../../../server/http/certificate.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { makeCertificates } from "../../support/certificates.ts";
+import { makeCertificates } from "../../support/peers/certificates.ts";
 import { clinic, connection, patient, startServer, temporaryFolder } from "../harness.ts";
 
 const ours = newFp("clinic");

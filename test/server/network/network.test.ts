@@ -10,7 +10,7 @@ import { Network } from "../../../server/network/network.ts";
 import { issueCertificate, makeAuthority } from "../../../server/network/authority.ts";
 import type { NetworkSetting } from "../../../server/dashboard/types/settings/network.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { freePort } from "../../support/processes.ts";
+import { freePort } from "../../support/machine/processes.ts";
 import { clinic, startServer } from "../harness.ts";
 
 // Method: a server with its network, and real sockets.

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { JWTPayload } from "jose";
 import { expect, onTestFinished, test } from "vitest";
-import { startProvider } from "../../support/oidc.ts";
+import { startProvider } from "../../support/peers/oidc.ts";
 import { startClinics } from "./clinics.ts";
 
 // Strangers, other providers and damaged ones send something in place of the answer to a sign-in.

@@ -6,7 +6,7 @@ import type { GroupRole } from "../../../server/dashboard/context.ts";
 import type { Realm, SessionState } from "../../../server/dashboard/types/settings/session.ts";
 import { OidcProvider } from "../../../server/oidc/provider.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { CLIENT_ID, CLIENT_SECRET, startProvider } from "../../support/oidc.ts";
+import { CLIENT_ID, CLIENT_SECRET, startProvider } from "../../support/peers/oidc.ts";
 import { clinic, startServer } from "../harness.ts";
 
 // A server with two clinics whose users sign in through a real provider.

@@ -3,7 +3,7 @@ import { query } from "../../../server/database/query.ts";
 import { listRows } from "../../../server/records/audit/audit.ts";
 import { findUserByName, setDisabled } from "../../../server/records/users/users.ts";
 import { givePassword, makeUser } from "../../dashboard/harness.ts";
-import { CLIENT_SECRET } from "../../support/oidc.ts";
+import { CLIENT_SECRET } from "../../support/peers/oidc.ts";
 import { allStored } from "../harness.ts";
 import { startClinics } from "./clinics.ts";
 

@@ -14,10 +14,10 @@ import { saveNotifications } from "../../../server/records/alerts/alerts.ts";
 import { findClinic } from "../../../server/records/clinics/keys.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { Heartbeat } from "../../../shared/api/study.ts";
-import { Postgres, postgresProblem } from "../../support/postgres.ts";
+import { Postgres, postgresProblem } from "../../support/machine/postgres.ts";
 import { clinic, importEntities, keyPermissions, temporaryFolder } from "../harness.ts";
 import { startBuiltServer } from "../started-server.ts";
-import { patiently } from "../../support/patience.ts";
+import { patiently } from "../../support/runner/patience.ts";
 
 // Method: two real servers from the build on one PostgreSQL. The one that watches the alerts is killed with SIGKILL.
 

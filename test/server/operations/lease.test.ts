@@ -5,7 +5,7 @@ import { query } from "../../../server/database/query.ts";
 import type { Store } from "../../../server/database/store.ts";
 import { AlertWatch } from "../../../server/operations/alert-watch.ts";
 import { Lease } from "../../../server/operations/lease.ts";
-import { diceOf } from "../../support/dice.ts";
+import { diceOf } from "../../support/runner/dice.ts";
 import { temporaryDatabase } from "../harness.ts";
 
 // Several servers on one database, each with a running time of its own that starts anywhere.

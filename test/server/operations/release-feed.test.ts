@@ -9,8 +9,8 @@ import { listReleases } from "../../../server/operations/release-folder.ts";
 import { ReleaseWatch } from "../../../server/operations/release-watch.ts";
 import { archiveName, LATEST, type LatestRelease, type Release } from "../../../shared/api/upgrade.ts";
 import { listLatest } from "../../../shared/platform/release/latest.ts";
-import { ReleaseKey } from "../../support/signed-release.ts";
-import { StaticHost } from "../../support/static-host.ts";
+import { ReleaseKey } from "../../support/releases/signed-release.ts";
+import { StaticHost } from "../../support/peers/static-host.ts";
 import { temporaryFolder } from "../harness.ts";
 
 // Method: a static host on this machine has a signed release, as `npm run release` makes it. The test changes what the host has.

@@ -4,7 +4,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { addRelease, listReleases, openReleaseFile, removeRelease } from "../../../server/operations/release-folder.ts";
 import { archiveName } from "../../../shared/api/upgrade.ts";
-import { ReleaseKey } from "../../support/signed-release.ts";
+import { ReleaseKey } from "../../support/releases/signed-release.ts";
 import { temporaryFolder } from "../harness.ts";
 
 const release = { version: "0.2.0", platform: "linux-x64" };

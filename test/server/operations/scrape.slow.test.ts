@@ -3,9 +3,9 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { createMetrics } from "../../../agent/status/metrics.ts";
-import { Postgres, postgresProblem } from "../../support/postgres.ts";
-import { ROOT, type Running, SERVER, start, temporaryFolder, until } from "../../support/processes.ts";
-import { promtool, runPromtool } from "../../support/promtool.ts";
+import { Postgres, postgresProblem } from "../../support/machine/postgres.ts";
+import { ROOT, type Running, SERVER, start, temporaryFolder, until } from "../../support/machine/processes.ts";
+import { promtool, runPromtool } from "../../support/machine/promtool.ts";
 
 // Goal: rules and dashboard query metrics that exist, and the README lists each. Method: the scrape of a real server, on
 // PostgreSQL where it is installed, and the agent's registry.

@@ -6,7 +6,7 @@ import { VERSION } from "../../../shared/files/program-files.ts";
 import { beginTrace } from "../../../shared/network/trace.ts";
 import { clinic, keyPermissions, patient, startServer } from "../harness.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { patiently } from "../../support/patience.ts";
+import { patiently } from "../../support/runner/patience.ts";
 import { startCollector } from "./collector.ts";
 
 function exportTo(url: string, headers?: Record<string, string>) {

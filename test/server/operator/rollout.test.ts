@@ -3,7 +3,7 @@ import type { BegunRollouts, HostedClinics } from "../../../server/dashboard/typ
 import { addRelease } from "../../../server/operations/release-folder.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { makeOperator, makeUser } from "../../dashboard/harness.ts";
-import { ReleaseKey } from "../../support/signed-release.ts";
+import { ReleaseKey } from "../../support/releases/signed-release.ts";
 import { clinic, startServer, temporaryFolder } from "../harness.ts";
 
 // The roll-out over clinics: some at a time, in each from PC to PC by the answers to heartbeats.

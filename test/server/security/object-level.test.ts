@@ -105,7 +105,7 @@ test("the own id at the same routes is served, so that the refusals above are th
   const asked = ["confirm", "end", "refuse", "seen"].map(
     (answer) => `POST /clinic/v1/clinics/:clinic/patients/:fp/other-clinics/:other/${answer}`,
   );
-  // The secret of a link is nobody's id: test/dashboard/routes/sharing.test.ts.
+  // The secret of a link is nobody's id: test/dashboard/routes/settings/sharing.test.ts.
   const links = ["GET /r/:secret", "GET /r/:secret/:ticket/report.pdf", "POST /r/:secret"];
   // A script is nobody's.
   // Nothing was delivered.

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { LastImport } from "../../../server/dashboard/types/file-import.ts";
 import { isBusy } from "../../../server/import/jobs/import-runner.ts";
-import { until } from "../../support/processes.ts";
+import { until } from "../../support/machine/processes.ts";
 import { allStored, onPostgres } from "../harness.ts";
 import { bodiesOf } from "./bodies.ts";
 import { headersAt, routesOf, send, startTwoClinics, viewOf } from "./two-clinics.ts";

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import { type Role, roles } from "../../../server/dashboard/types/settings/session.ts";
 import { makeOperator, makeUser } from "../../dashboard/harness.ts";
-import { type Dice, diceOf, pick } from "../../support/dice.ts";
+import { type Dice, diceOf, pick } from "../../support/runner/dice.ts";
 import { bodiesOf } from "./bodies.ts";
 import { asKey, type MarkedClinic, type Route, routesOf, rowOf, send, startTwoClinics } from "./two-clinics.ts";
 

@@ -8,7 +8,7 @@ import { newFp } from "../../../shared/api/fp.ts";
 import type { paths } from "../../../shared/client/api.ts";
 import { type ApiFailure, createClient } from "../../../shared/client/client.ts";
 import { pruneFeeds } from "../../../server/records/webhooks/feed-pruning.ts";
-import { type TypedDocument, typesOf } from "../../support/openapi-types.ts";
+import { type TypedDocument, typesOf } from "../../support/runner/openapi-types.ts";
 import {
   clinic,
   connection,

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { defaultLimits } from "../../../server/http/rate-limit/rate-limiter.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { createSyncClient, SyncFailure } from "../../../shared/client/sync.ts";
-import { type SyncDocument, syncTypesOf } from "../../support/openapi-types.ts";
+import { type SyncDocument, syncTypesOf } from "../../support/runner/openapi-types.ts";
 import { clinic, startLimitedServer, startServer, temporaryFolder } from "../../server/harness.ts";
 
 // Method: the client calls a server that listens on a port, through a network that loses answers.

@@ -13,7 +13,7 @@ import type { Interval } from "../../../shared/clinical/reference.ts";
 import { type Signalment, signalmentAt } from "../../../shared/clinical/signalment.ts";
 import { resultsOf } from "../../../shared/clinical/results.ts";
 import { flagLines } from "../../../shared/platform/cli/flag-text.ts";
-import { diceOf } from "../../support/dice.ts";
+import { diceOf } from "../../support/runner/dice.ts";
 
 const vet = { accepted_by: "Dr. Ada", accepted_at: "2026-11-29T05:00:00.000Z" };
 const accepted: AcceptedLimit[] = offeredLimits.map(

@@ -5,7 +5,7 @@ import {
   robustLimits,
   studentT,
 } from "../../../shared/clinical/compare/own-interval.ts";
-import { diceOf } from "../../support/dice.ts";
+import { diceOf } from "../../support/runner/dice.ts";
 
 function times(value: number, count: number): number[] {
   return Array<number>(count).fill(value);

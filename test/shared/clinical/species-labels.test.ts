@@ -4,7 +4,7 @@ import { Type } from "typebox";
 import { expect, test } from "vitest";
 import { readData } from "../../../shared/clinical/analytes/data.ts";
 import { intervalFields } from "../../../shared/clinical/reference.ts";
-import { fixturesFolder } from "../../support/fixtures.ts";
+import { fixturesFolder } from "../../support/runner/fixtures.ts";
 import { type ExcludedRow, type LabelledRow, mislabelled, type PrintedRange } from "./species-labels.ts";
 
 // The published intervals are those of their species.

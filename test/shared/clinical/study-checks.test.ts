@@ -9,7 +9,7 @@ import type { Signalment } from "../../../shared/clinical/signalment.ts";
 import { studyProblems } from "../../../shared/clinical/study-checks.ts";
 import { convert } from "../../../shared/clinical/analytes/units.ts";
 import { readRange } from "../../../shared/clinical/analytes/value.ts";
-import { soakCount } from "../../support/soak.ts";
+import { soakCount } from "../../support/runner/soak.ts";
 
 // Checks that refuse a contradictory study, and no study that an agent can send.
 

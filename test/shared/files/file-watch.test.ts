@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { watchFiles } from "../../../shared/files/file-watch.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 
 let root: string;
 let file: string;

@@ -7,7 +7,7 @@ import { loadPepper } from "../../../server/http/auth/pepper.ts";
 import { trustedDatabase } from "../../../shared/files/folder-owner.ts";
 import { lockFolder } from "../../../shared/files/folder-lock.ts";
 import { writePrivateFile } from "../../../shared/files/private-folder.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 
 // Goal: whoever owns the folder of a service gains nothing by an administrator's command there, and the service can read the files
 // that the command wrote. Method: root in the folder of another user, below a folder that only root reaches.

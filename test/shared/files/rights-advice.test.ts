@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { portAdvice, rightsAdvice, type Who } from "../../../shared/files/rights-advice.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 
 const SERVICE: Who = { user: "vetwire", isRoot: false, platform: "linux", isUnit: true };
 const PERSON: Who = { ...SERVICE, user: "ayse", isUnit: false };

@@ -5,8 +5,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { createLog } from "../../../shared/log/log.ts";
 import { LogFile } from "../../../shared/log/log-file.ts";
 import { RecentLog } from "../../../shared/log/recent-log.ts";
-import { temporaryFolder, until } from "../../support/processes.ts";
-import { canMount, mountDisk } from "../../support/small-disk.ts";
+import { temporaryFolder, until } from "../../support/machine/processes.ts";
+import { canMount, mountDisk } from "../../support/machine/small-disk.ts";
 
 function folder(): string {
   const made = temporaryFolder();

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createLog } from "../../../shared/log/log.ts";
 import { RecentLog } from "../../../shared/log/recent-log.ts";
-import { temporaryFolder, until } from "../../support/processes.ts";
+import { temporaryFolder, until } from "../../support/machine/processes.ts";
 
 // Method: real descriptors that take nothing. /dev/full returns "no space left", and an unread pipe blocks.
 

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { connect } from "../../../server/database/sqlite.ts";
 import { openDatabase } from "../../../agent/spool/thread/database.ts";
 import { LOG_KEPT_BYTES, longLog, watchLog } from "../../../shared/log/long-log.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 
 // Goal: a reader that never ends makes the log grow, which is reported with its program, and the log shrinks afterwards although
 // the database is never idle.

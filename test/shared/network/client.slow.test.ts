@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, expect, onTestFinished, test } from "vitest";
 import { sendRequest, useNetwork } from "../../../shared/network/client.ts";
 import { environmentProxies } from "../../../shared/network/proxy.ts";
-import { startForwardProxy } from "../../support/forward-proxy.ts";
+import { startForwardProxy } from "../../support/peers/forward-proxy.ts";
 
 /** Longer than an unused connection is kept. */
 const SLOW_MS = 6_000;

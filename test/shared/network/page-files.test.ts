@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fastify from "fastify";
 import { expect, test } from "vitest";
 import { pageFiles } from "../../../shared/network/page-files.ts";
-import { temporaryFolder } from "../../support/processes.ts";
+import { temporaryFolder } from "../../support/machine/processes.ts";
 
 function build(folder: string, script: string): void {
   mkdirSync(join(folder, "assets"), { recursive: true });

@@ -3,8 +3,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ROOT, temporaryFolder } from "../../support/processes.ts";
-import { patiently } from "../../support/patience.ts";
+import { ROOT, temporaryFolder } from "../../support/machine/processes.ts";
+import { patiently } from "../../support/runner/patience.ts";
 
 // A power cut keeps fsynced data and any part of the rest. strace lists the system calls of a program in order.
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Repeats } from "../../../shared/runtime/repeats.ts";
-import { TestClock } from "../../support/wire.ts";
+import { TestClock } from "../../support/protocols/wire.ts";
 
 test("the first ten occurrences of a kind are reported, and the rest are summed up at the end of the minute", () => {
   const clock = new TestClock();

@@ -7,8 +7,8 @@ import { createPageApp } from "../../../agent/page/page-app.ts";
 import { agentPage } from "../../../agent/page/page.ts";
 import { remoteDevices } from "../../../agent/remote/remote-devices.ts";
 import type { DoctorBody, TitledFinding } from "../../../agent/page/types/doctor.ts";
-import { AGENT, freePort, temporaryFolder } from "../processes.ts";
-import { type ScriptedRequest, scriptedServer, type Step } from "../scripted-server.ts";
+import { AGENT, freePort, temporaryFolder } from "../machine/processes.ts";
+import { type ScriptedRequest, scriptedServer, type Step } from "../peers/scripted-server.ts";
 
 // A right set-up in a folder of its own, which each case of the table makes wrong.
 

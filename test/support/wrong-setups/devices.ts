@@ -9,8 +9,8 @@ import { readSpool } from "../../../agent/spool/access.ts";
 import { listMessages } from "../../../agent/spool/queries/messages/message-summaries.ts";
 import { readStatus } from "../../../agent/spool/queries/status.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
-import { AGENT, freePort, ROOT, start, until } from "../processes.ts";
-import type { ScriptedRequest } from "../scripted-server.ts";
+import { AGENT, freePort, ROOT, start, until } from "../machine/processes.ts";
+import type { ScriptedRequest } from "../peers/scripted-server.ts";
 import { type Bench, type TestDevice, vetwireAnswer, type WrongSetup } from "./bench.ts";
 
 // Wrong set-ups that show in what devices send: the doctor reads the spool of a running agent, or of one that ran.

@@ -4,9 +4,9 @@ import net from "node:net";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { Spool } from "../../../agent/spool/spool.ts";
-import { freePort, until } from "../processes.ts";
-import { newCable, socat } from "../pty.ts";
-import { canMount, mountDisk } from "../small-disk.ts";
+import { freePort, until } from "../machine/processes.ts";
+import { newCable, socat } from "../machine/pty.ts";
+import { canMount, mountDisk } from "../machine/small-disk.ts";
 import type { Bench, WrongSetup } from "./bench.ts";
 
 // Wrong set-ups of this machine: configuration, folder, database, ports, adapters, service.

@@ -5,7 +5,7 @@ import type net from "node:net";
 import path from "node:path";
 import { newKey } from "../../../shared/runtime/api-key.ts";
 import { Spool } from "../../../agent/spool/spool.ts";
-import { CLINIC, freePort, runServerCommand, until, World } from "../processes.ts";
+import { CLINIC, freePort, runServerCommand, until, World } from "../machine/processes.ts";
 import { type Bench, vetwireAnswer, type WrongSetup } from "./bench.ts";
 
 // Wrong set-ups of the way to the server, of its certificate, of the key, and of the clocks.

@@ -3,9 +3,9 @@ import { codeLines } from "../../../../agent/cli/messages/code-list.ts";
 import { codeList } from "../../../../agent/tools/offline/code-list.ts";
 import { readSpool } from "../../../../agent/spool/access.ts";
 import { listSeenCodes } from "../../../../agent/spool/queries/studies/seen-codes.ts";
-import { type FilingClinic, useFilingClinic } from "../../../support/filing-clinic.ts";
+import { type FilingClinic, useFilingClinic } from "../../../support/clinic/filing-clinic.ts";
 import { HEADER, resultRecord } from "../../records.ts";
-import { astmDevice } from "../../../support/profiles.ts";
+import { astmDevice } from "../../../support/clinic/profiles.ts";
 
 const genericAstm = astmDevice("generic-astm");
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { checkConfig } from "../../../../agent/config/check.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
-import { makeCertificates } from "../../../support/certificates.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
+import { makeCertificates } from "../../../support/peers/certificates.ts";
 import fs from "node:fs";
 import { Compile } from "typebox/compile";
 import { AgentDestinations } from "../../../../shared/api/agent/destinations.ts";

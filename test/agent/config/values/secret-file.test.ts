@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { readSecret } from "../../../../agent/config/values/secret-file.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
 
 const key = "sk_live_not-a-real-key";
 

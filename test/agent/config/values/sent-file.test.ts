@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { checkConfig } from "../../../../agent/config/check.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
 
 // Goal: nobody who may change agent.yaml, at the PC or at the page, gets a file of the agent's user sent to himself or quoted.
 

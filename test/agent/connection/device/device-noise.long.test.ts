@@ -3,8 +3,8 @@ import { pino } from "pino";
 import { expect, test } from "vitest";
 import { statusLines } from "../../../../agent/cli/common/status-text.ts";
 import { isForeign } from "../../../../agent/states/noise-state.ts";
-import { freePort, until } from "../../../support/processes.ts";
-import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
+import { freePort, until } from "../../../support/machine/processes.ts";
+import { type TestAgent, useAgent } from "../../../support/peers/running-agent.ts";
 
 // Goal: bytes outside the grammar of a link are visible. Method: a peer sends bytes of another protocol to a running agent.
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type SerialLine, SERIAL_LINES, SURE, suggest } from "../../../../agent/devices/detection/detect.ts";
-import { recording } from "../../../support/fixtures.ts";
+import { recording } from "../../../support/runner/fixtures.ts";
 import { bytes } from "../../protocols/astm/wire.ts";
 
 const eight: SerialLine = { baudRate: 9600, dataBits: 8, parity: "none", stopBits: 1 };

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { AstmLink } from "../../../../agent/protocols/astm/link.ts";
 import { encodeAssociateRequest } from "../../../../agent/protocols/dicom/network/pdu-encoder.ts";
 import { protocolOf } from "../../../../agent/devices/detection/foreign-protocol.ts";
-import { associateRequest, CR_STORAGE, EXPLICIT } from "../../../support/dicom.ts";
+import { associateRequest, CR_STORAGE, EXPLICIT } from "../../../support/protocols/dicom.ts";
 
 /** Returns the protocol named for bytes that arrive at an ASTM port. */
 function protocolAtAstmPort(bytes: Uint8Array): string | null {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { protocolOf } from "../../../../agent/devices/detection/foreign-protocol.ts";
 import { suggest } from "../../../../agent/devices/detection/detect.ts";
-import { recording } from "../../../support/fixtures.ts";
+import { recording } from "../../../support/runner/fixtures.ts";
 
 test.each([
   ["arkray-spotchem-el/plasma.astm", "arkray-spotchem-el"],

@@ -8,10 +8,10 @@ import { readProfileText, shippedForm, shippedProfiles } from "../../../../agent
 import type { TableProfile } from "../../../../agent/devices/table/read.ts";
 import type { AnyProfileForm } from "../../../../agent/devices/table/file.ts";
 import { read } from "../../../../agent/study/read.ts";
-import { fixturesFolder, recordings } from "../../../support/fixtures.ts";
-import { soakCount } from "../../../support/soak.ts";
+import { fixturesFolder, recordings } from "../../../support/runner/fixtures.ts";
+import { soakCount } from "../../../support/runner/soak.ts";
 import { context } from "../../records.ts";
-import { patiently } from "../../../support/patience.ts";
+import { patiently } from "../../../support/runner/patience.ts";
 
 // A profile of a stranger: whatever its text, it is a profile or a list of problems, and a profile reads any message without an error.
 

@@ -6,7 +6,7 @@ import { profiles } from "../../../../agent/devices/index.ts";
 import { readProfileText, shippedForm, shippedProfiles } from "../../../../agent/devices/table/load.ts";
 import { FileProfileForm, namedFileParts } from "../../../../agent/devices/table/file.ts";
 import { namedParts, ProfileForm } from "../../../../agent/devices/table/schema.ts";
-import { fixturesFolder } from "../../../support/fixtures.ts";
+import { fixturesFolder } from "../../../support/runner/fixtures.ts";
 
 // The repository publishes two things of the profiles: the schema of their files, and the table of devices. `npm run contract` writes both.
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { readProfileText } from "../../../../agent/devices/table/load.ts";
 import type { Hl7Profile } from "../../../../agent/protocols/hl7/profile.ts";
 import { Segment, STANDARD_DELIMITERS } from "../../../../agent/protocols/hl7/message/segment.ts";
-import { patiently } from "../../../support/patience.ts";
+import { patiently } from "../../../support/runner/patience.ts";
 
 /** Reads a profile whose file has these lines after the usual head. */
 function read(lines: string, protocol = "hl7", link = "mllp") {

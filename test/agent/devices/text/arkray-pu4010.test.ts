@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Reading } from "../../../../agent/report/report.ts";
 import { read } from "../../../../agent/study/read.ts";
 import { context, only, reportsOf } from "../../records.ts";
-import { textDevice } from "../../../support/profiles.ts";
+import { textDevice } from "../../../support/clinic/profiles.ts";
 
 const arkrayPu4010 = textDevice("arkray-pu4010");
 

@@ -6,7 +6,7 @@ import type { Reading, Report } from "../../../../agent/report/report.ts";
 import { read } from "../../../../agent/study/read.ts";
 import { redact } from "../../../../agent/tools/capture/redact.ts";
 import { replay } from "../../../../agent/tools/offline/replay.ts";
-import { dog, recording } from "../../../support/fixtures.ts";
+import { dog, recording } from "../../../support/runner/fixtures.ts";
 import { context, only, reportsOf } from "../../records.ts";
 
 const HEAD = ["DATE;21/11/2026", "TIME;11:32:05", "MODE;NORMAL", "UNIT;1", "SID;S-1", "PID;4711"];

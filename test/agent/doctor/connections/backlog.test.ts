@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { backlog } from "../../../../agent/doctor/connections/backlog.ts";
 import type { Facts } from "../../../../agent/doctor/check/check.ts";
-import { controlRun } from "../../../support/quality-records.ts";
+import { controlRun } from "../../../support/clinic/quality-records.ts";
 import { openOperations, settlement } from "../../../support/spool-operations.ts";
 
 // What waits at the agent, as the doctor reports it.

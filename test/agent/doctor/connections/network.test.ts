@@ -7,10 +7,10 @@ import { makeBundle } from "../../../../agent/doctor/bundle.ts";
 import { runDoctor } from "../../../../agent/doctor/run-doctor.ts";
 import { useNetwork } from "../../../../shared/network/client.ts";
 import { environmentProxies } from "../../../../shared/network/proxy.ts";
-import { type ProxyBehaviour, startForwardProxy } from "../../../support/forward-proxy.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
-import { emptyServer, useAgent, type TestAgent } from "../../../support/running-agent.ts";
-import { scriptedServer } from "../../../support/scripted-server.ts";
+import { type ProxyBehaviour, startForwardProxy } from "../../../support/peers/forward-proxy.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
+import { emptyServer, useAgent, type TestAgent } from "../../../support/peers/running-agent.ts";
+import { scriptedServer } from "../../../support/peers/scripted-server.ts";
 
 // Method: the doctor and a running agent reach a server through a real proxy that wants a password. All that they write is searched
 // for it.

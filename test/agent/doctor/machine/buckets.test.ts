@@ -3,8 +3,8 @@ import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { buckets } from "../../../../agent/doctor/machine/buckets.ts";
 import { readFacts } from "../../../../agent/doctor/check/check.ts";
-import { freePort, temporaryFolder } from "../../../support/processes.ts";
-import { S3_KEY, type S3Options, S3Server } from "../../../support/s3-server.ts";
+import { freePort, temporaryFolder } from "../../../support/machine/processes.ts";
+import { S3_KEY, type S3Options, S3Server } from "../../../support/peers/s3-server.ts";
 
 let folder: string;
 let server: S3Server;

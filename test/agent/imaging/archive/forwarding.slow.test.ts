@@ -7,12 +7,12 @@ import type { Destination } from "../../../../agent/config/values/destination.ts
 import { ForwardQueue } from "../../../../agent/imaging/archive/forwarding.ts";
 import { imageFile } from "../../../../agent/imaging/files/image-folder.ts";
 import { generateInstance } from "../../../../agent/tools/simulator/generated-study.ts";
-import { dcmtk, run } from "../../../support/dcmtk.ts";
-import { useDicomServer } from "../../../support/dicom-server.ts";
-import { generatedFile } from "../../../support/generated-file.ts";
-import { freePort, temporaryFolder, until } from "../../../support/processes.ts";
+import { dcmtk, run } from "../../../support/protocols/dcmtk.ts";
+import { useDicomServer } from "../../../support/protocols/dicom-server.ts";
+import { generatedFile } from "../../../support/runner/generated-file.ts";
+import { freePort, temporaryFolder, until } from "../../../support/machine/processes.ts";
 import { useSpool } from "../../../support/spool.ts";
-import { TestClock } from "../../../support/wire.ts";
+import { TestClock } from "../../../support/protocols/wire.ts";
 
 // Method: DCMTK's storescu sends to a real device. Its images are forwarded to DCMTK's storescp with faults, or to a scripted
 // HTTP server. The test sets the clock of the retries.

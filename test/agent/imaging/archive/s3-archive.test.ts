@@ -7,12 +7,12 @@ import { HeaderReader } from "../../../../agent/imaging/files/header-reader.ts";
 import { imageFile, recoverImageFolder } from "../../../../agent/imaging/files/image-folder.ts";
 import { ImageStore } from "../../../../agent/imaging/instance-store.ts";
 import { STATUS } from "../../../../agent/protocols/dicom/dimse.ts";
-import { bucketOf } from "../../../support/bucket.ts";
-import { CR_STORAGE, dataset, EXPLICIT } from "../../../support/dicom.ts";
-import { until } from "../../../support/processes.ts";
-import { S3Server } from "../../../support/s3-server.ts";
+import { bucketOf } from "../../../support/peers/bucket.ts";
+import { CR_STORAGE, dataset, EXPLICIT } from "../../../support/protocols/dicom.ts";
+import { until } from "../../../support/machine/processes.ts";
+import { S3Server } from "../../../support/peers/s3-server.ts";
 import { useSpool } from "../../../support/spool.ts";
-import { TestClock } from "../../../support/wire.ts";
+import { TestClock } from "../../../support/protocols/wire.ts";
 
 // Method: an instance of a device is in a real spool and folder, and the queue sends it to a store over real sockets.
 

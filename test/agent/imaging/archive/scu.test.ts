@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
 import { DicomClient } from "../../../../agent/imaging/archive/scu.ts";
 import { COMMAND } from "../../../../agent/protocols/dicom/dimse.ts";
-import { EXPLICIT, VERIFICATION } from "../../../support/dicom.ts";
-import { TestPeer } from "../../../support/dicom-peer.ts";
-import { freePort } from "../../../support/processes.ts";
+import { EXPLICIT, VERIFICATION } from "../../../support/protocols/dicom.ts";
+import { TestPeer } from "../../../support/protocols/dicom-peer.ts";
+import { freePort } from "../../../support/machine/processes.ts";
 
 async function connect(responseMs?: number): Promise<{ client: DicomClient; peer: TestPeer }> {
   const port = await freePort();

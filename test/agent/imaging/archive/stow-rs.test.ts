@@ -8,8 +8,8 @@ import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { stow } from "../../../../agent/imaging/archive/stow-rs.ts";
 import { useNetwork } from "../../../../shared/network/client.ts";
 import { environmentProxies } from "../../../../shared/network/proxy.ts";
-import { makeCertificates } from "../../../support/certificates.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
+import { makeCertificates } from "../../../support/peers/certificates.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
 
 // The archive is a real server that redirects, names other URLs or gets an image with hostile bytes. A second server represents
 // any other machine, and each client socket of the process is counted.

@@ -8,10 +8,16 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { ConfinedFiles } from "../../../../agent/imaging/files/confined-files.ts";
 import { HeaderReader } from "../../../../agent/imaging/files/header-reader.ts";
 import { drawPreview } from "../../../../agent/imaging/preview.ts";
-import { dataset, DEFLATED, EXPLICIT, JPEG, manyValues } from "../../../support/dicom.ts";
-import { blankJpeg, emptyJpeg2000, headOf, JPEG_2000, type HostileImage } from "../../../support/hostile-images.ts";
-import { temporaryFolder, until } from "../../../support/processes.ts";
-import { patiently } from "../../../support/patience.ts";
+import { dataset, DEFLATED, EXPLICIT, JPEG, manyValues } from "../../../support/protocols/dicom.ts";
+import {
+  blankJpeg,
+  emptyJpeg2000,
+  headOf,
+  JPEG_2000,
+  type HostileImage,
+} from "../../../support/protocols/hostile-images.ts";
+import { temporaryFolder, until } from "../../../support/machine/processes.ts";
+import { patiently } from "../../../support/runner/patience.ts";
 
 // Method: files that need far more memory or time than allowed, and kills. This process lives, and reads the next file.
 

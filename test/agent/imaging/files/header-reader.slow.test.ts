@@ -5,9 +5,9 @@ import { type Element, encodeDataset } from "../../../../agent/protocols/dicom/e
 import type { Header } from "../../../../agent/protocols/dicom/reports/header.ts";
 import { encodeFileHead } from "../../../../agent/protocols/dicom/part10.ts";
 import { HeaderReader } from "../../../../agent/imaging/files/header-reader.ts";
-import { CR_STORAGE, dataset, EXPLICIT, hostileDataset } from "../../../support/dicom.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
-import { patiently } from "../../../support/patience.ts";
+import { CR_STORAGE, dataset, EXPLICIT, hostileDataset } from "../../../support/protocols/dicom.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
+import { patiently } from "../../../support/runner/patience.ts";
 
 let folder: string;
 let headers: HeaderReader;

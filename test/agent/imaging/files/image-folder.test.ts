@@ -9,7 +9,7 @@ import {
   recoverImageFolder,
   REMOVED_SUFFIX,
 } from "../../../../agent/imaging/files/image-folder.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
 import { useSpool } from "../../../support/spool.ts";
 
 // Method: a folder as a crash leaves it, and a spool that knows one of its instances.

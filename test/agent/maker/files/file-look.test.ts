@@ -4,7 +4,7 @@ import type { AnyProfileForm, FileProfileForm } from "../../../../agent/devices/
 import { shippedForm } from "../../../../agent/devices/table/load.ts";
 import { compiled, look } from "../../../../agent/maker/look/look.ts";
 import { type Draft, formOf } from "../../../../agent/maker/draft.ts";
-import { sheetFile } from "../../../support/sheet-file.ts";
+import { sheetFile } from "../../../support/clinic/sheet-file.ts";
 import { blankBase, blankForm, openFile } from "../../../../agent/maker/files/open-file.ts";
 import { nodesOf } from "../../../../agent/maker/tree.ts";
 import type { MakerClick, MakerNode, MessageView } from "../../../../agent/page/types/maker.ts";

@@ -7,9 +7,9 @@ import {
   expectAccessible,
   expectFitsPhone,
   useBrowser,
-} from "../../../support/browser.ts";
-import { freePort } from "../../../support/processes.ts";
-import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
+} from "../../../support/peers/browser.ts";
+import { freePort } from "../../../support/machine/processes.ts";
+import { type TestAgent, useAgent } from "../../../support/peers/running-agent.ts";
 
 // Goal: a user changes the configuration in the page, and the agent applies all of it or goes on.
 

@@ -7,13 +7,13 @@ import {
   expectAccessible,
   expectFitsPhone,
   useBrowser,
-} from "../../../support/browser.ts";
+} from "../../../support/peers/browser.ts";
 import { OwnProfiles } from "../../../../agent/devices/own/own-profiles.ts";
 import { readProfileText } from "../../../../agent/devices/table/load.ts";
 import { readSpool } from "../../../../agent/spool/access.ts";
-import { hl7Result, send, settled, takingServer } from "../../../support/local-page.ts";
-import { freePort, until } from "../../../support/processes.ts";
-import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
+import { hl7Result, send, settled, takingServer } from "../../../support/peers/local-page.ts";
+import { freePort, until } from "../../../support/machine/processes.ts";
+import { type TestAgent, useAgent } from "../../../support/peers/running-agent.ts";
 
 let agent: TestAgent;
 let browser: Browser;

@@ -9,10 +9,10 @@ import {
   expectAccessible,
   expectFitsPhone,
   useBrowser,
-} from "../../../support/browser.ts";
-import { patiently } from "../../../support/patience.ts";
-import { freePort } from "../../../support/processes.ts";
-import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
+} from "../../../support/peers/browser.ts";
+import { patiently } from "../../../support/runner/patience.ts";
+import { freePort } from "../../../support/machine/processes.ts";
+import { type TestAgent, useAgent } from "../../../support/peers/running-agent.ts";
 import { vetwireAnswer } from "../../../support/wrong-setups/bench.ts";
 
 // The table of wrong-setups.long.test.ts queries the route of the page. Here a person repairs what the screen shows.

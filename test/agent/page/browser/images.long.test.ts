@@ -11,12 +11,12 @@ import {
   expectAccessible,
   expectFitsPhone,
   useBrowser,
-} from "../../../support/browser.ts";
-import { dcmtk, run } from "../../../support/dcmtk.ts";
-import { generatedFile } from "../../../support/generated-file.ts";
-import { takingServer } from "../../../support/local-page.ts";
-import { freePort, until } from "../../../support/processes.ts";
-import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
+} from "../../../support/peers/browser.ts";
+import { dcmtk, run } from "../../../support/protocols/dcmtk.ts";
+import { generatedFile } from "../../../support/runner/generated-file.ts";
+import { takingServer } from "../../../support/peers/local-page.ts";
+import { freePort, until } from "../../../support/machine/processes.ts";
+import { type TestAgent, useAgent } from "../../../support/peers/running-agent.ts";
 
 // Method: the simulator and DCMTK send images to a complete agent. A browser looks at them on the agent's page.
 

@@ -7,14 +7,14 @@ import {
   expectAccessible,
   expectFitsPhone,
   useBrowser,
-} from "../../../support/browser.ts";
-import { send, settled, takingServer } from "../../../support/local-page.ts";
+} from "../../../support/peers/browser.ts";
+import { send, settled, takingServer } from "../../../support/peers/local-page.ts";
 import { ownProfile } from "../../../../agent/devices/index.ts";
 import { hashOf } from "../../../../agent/devices/own/stored-file.ts";
 import { readSpool } from "../../../../agent/spool/access.ts";
-import { patiently } from "../../../support/patience.ts";
-import { freePort, until } from "../../../support/processes.ts";
-import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
+import { patiently } from "../../../support/runner/patience.ts";
+import { freePort, until } from "../../../support/machine/processes.ts";
+import { type TestAgent, useAgent } from "../../../support/peers/running-agent.ts";
 
 // Goal: a nurse makes the profile of a device that Vetwire does not know, without a text editor, and its results are right.
 

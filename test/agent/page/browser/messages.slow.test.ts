@@ -7,15 +7,15 @@ import {
   expectAccessible,
   expectFitsPhone,
   useBrowser,
-} from "../../../support/browser.ts";
-import { hl7Result, send, settled, takingServer } from "../../../support/local-page.ts";
+} from "../../../support/peers/browser.ts";
+import { hl7Result, send, settled, takingServer } from "../../../support/peers/local-page.ts";
 import type { QualityRecord } from "../../../../shared/api/quality.ts";
 import { readSpool } from "../../../../agent/spool/access.ts";
 import { listDocuments } from "../../../../agent/spool/queries/studies/document-list.ts";
-import { pdfOf } from "../../../support/pdf-file.ts";
-import { freePort, temporaryFolder, until } from "../../../support/processes.ts";
-import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
-import type { ScriptedRequest, Step } from "../../../support/scripted-server.ts";
+import { pdfOf } from "../../../support/clinic/pdf-file.ts";
+import { freePort, temporaryFolder, until } from "../../../support/machine/processes.ts";
+import { type TestAgent, useAgent } from "../../../support/peers/running-agent.ts";
+import type { ScriptedRequest, Step } from "../../../support/peers/scripted-server.ts";
 
 // Goal: a user sees each message with its bytes and what became of it, and a text of a device stays a text.
 

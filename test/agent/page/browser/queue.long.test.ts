@@ -6,11 +6,11 @@ import {
   expectAccessible,
   expectFitsPhone,
   useBrowser,
-} from "../../../support/browser.ts";
-import { hl7Result, send, settled, takingServer } from "../../../support/local-page.ts";
-import { freePort } from "../../../support/processes.ts";
-import { type ScriptedRequest, scriptedServer, type Step } from "../../../support/scripted-server.ts";
-import { emptyServer, type TestAgent, useAgent } from "../../../support/running-agent.ts";
+} from "../../../support/peers/browser.ts";
+import { hl7Result, send, settled, takingServer } from "../../../support/peers/local-page.ts";
+import { freePort } from "../../../support/machine/processes.ts";
+import { type ScriptedRequest, scriptedServer, type Step } from "../../../support/peers/scripted-server.ts";
+import { emptyServer, type TestAgent, useAgent } from "../../../support/peers/running-agent.ts";
 
 // Goal: a user sees what waits for the server, maps an unknown code, and reads the log.
 

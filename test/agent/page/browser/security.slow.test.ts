@@ -5,9 +5,9 @@ import path from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pageLines } from "../../../../agent/cli/common/status-text.ts";
-import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../../support/browser.ts";
-import { freePort } from "../../../support/processes.ts";
-import { type TestAgent, useAgent } from "../../../support/running-agent.ts";
+import { browserProblem, expectAccessible, expectFitsPhone, startBrowser } from "../../../support/peers/browser.ts";
+import { freePort } from "../../../support/machine/processes.ts";
+import { type TestAgent, useAgent } from "../../../support/peers/running-agent.ts";
 
 // Goal: neither another site's page nor another machine uses the agent's page.
 

@@ -10,18 +10,18 @@ import { agentPage } from "../../../../agent/page/page.ts";
 import { remoteDevices } from "../../../../agent/remote/remote-devices.ts";
 import { playDevice } from "../../../../agent/tools/simulator/analyzer.ts";
 import { openLine } from "../../../../agent/tools/simulator/line.ts";
-import { fixturesFolder } from "../../../support/fixtures.ts";
+import { fixturesFolder } from "../../../support/runner/fixtures.ts";
 import {
   browserProblem,
   chooseLanguage,
   expectAccessible,
   expectFitsPhone,
   useBrowser,
-} from "../../../support/browser.ts";
-import { patiently } from "../../../support/patience.ts";
-import { freePort, temporaryFolder } from "../../../support/processes.ts";
-import { emptyServer, type TestAgent, useAgent } from "../../../support/running-agent.ts";
-import { scriptedServer } from "../../../support/scripted-server.ts";
+} from "../../../support/peers/browser.ts";
+import { patiently } from "../../../support/runner/patience.ts";
+import { freePort, temporaryFolder } from "../../../support/machine/processes.ts";
+import { emptyServer, type TestAgent, useAgent } from "../../../support/peers/running-agent.ts";
+import { scriptedServer } from "../../../support/peers/scripted-server.ts";
 
 // Goal: a person sets an agent up with its page alone: from no configuration to the first result of a device.
 

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { LocalDestinations } from "../../../../agent/page/types/destinations.ts";
 import { Spool } from "../../../../agent/spool/spool.ts";
-import { freePort, until } from "../../../support/processes.ts";
-import { emptyServer, type TestAgent, useAgent } from "../../../support/running-agent.ts";
-import { scriptedServer } from "../../../support/scripted-server.ts";
+import { freePort, until } from "../../../support/machine/processes.ts";
+import { emptyServer, type TestAgent, useAgent } from "../../../support/peers/running-agent.ts";
+import { scriptedServer } from "../../../support/peers/scripted-server.ts";
 
 let agent: TestAgent;
 useAgent((made) => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { readingText } from "../../../../agent/page/types/reading-words.ts";
-import { fixturesFolder } from "../../../support/fixtures.ts";
+import { fixturesFolder } from "../../../support/runner/fixtures.ts";
 
 // The agent's sentences about its reading are in the language of its page.
 

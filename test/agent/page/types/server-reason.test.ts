@@ -2,7 +2,7 @@ import net from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { serverReason } from "../../../../agent/page/types/doctor-words.ts";
 import { createServerClient } from "../../../../agent/push/server-client.ts";
-import { scriptedServer, type Step } from "../../../support/scripted-server.ts";
+import { scriptedServer, type Step } from "../../../support/peers/scripted-server.ts";
 
 // The reasons of a server that is away, on a Turkish page. Method: the agent's own client fails, and its reason is translated.
 

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { ETB } from "../../../../agent/protocols/bytes.ts";
 import { replay } from "../../../../agent/tools/offline/replay.ts";
-import { frames, vetScanRecords } from "../../../support/astm.ts";
-import { dog } from "../../../support/fixtures.ts";
+import { frames, vetScanRecords } from "../../../support/protocols/astm.ts";
+import { dog } from "../../../support/runner/fixtures.ts";
 import { receiver } from "./wire.ts";
-import { astmDevice } from "../../../support/profiles.ts";
+import { astmDevice } from "../../../support/clinic/profiles.ts";
 
 const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");
 

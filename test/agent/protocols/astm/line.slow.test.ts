@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { diceOf } from "../../../support/dice.ts";
+import { diceOf } from "../../../support/runner/dice.ts";
 import { type Frame, textsOf, transmit } from "./sender.ts";
 import { type Receiver, receiver } from "./wire.ts";
 

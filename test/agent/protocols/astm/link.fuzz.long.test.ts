@@ -15,9 +15,9 @@ import {
 } from "../../../../agent/protocols/astm/sender.ts";
 import { ETB } from "../../../../agent/protocols/bytes.ts";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
-import { type Dice, diceOf, mutated, pick } from "../../../support/dice.ts";
+import { type Dice, diceOf, mutated, pick } from "../../../support/runner/dice.ts";
 import { bytes, frame, sessionOf, show } from "./wire.ts";
-import { soakCount } from "../../../support/soak.ts";
+import { soakCount } from "../../../support/runner/soak.ts";
 
 // Goal: a link survives sessions with faults of every kind. Method: fault() and recovers() state the invariants. fast-check
 // prints its seed with a failure; FUZZ_SEED=n repeats it.

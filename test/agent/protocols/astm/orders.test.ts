@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { encodeReply, type AstmOrderQuery, readQuery } from "../../../../agent/protocols/astm/orders.ts";
 import { type AstmMessage, parseRecords } from "../../../../agent/protocols/astm/records.ts";
 import type { OrderReply } from "../../../../agent/protocols/order-query.ts";
-import { dog } from "../../../support/fixtures.ts";
+import { dog } from "../../../support/runner/fixtures.ts";
 
 const HEADER = "H|\\^&|||3600796^1|||||||P|LIS2-A|20261121110643";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { HEADER, only, readGeneric, readWith, reportsOf, VETSCAN_HEADER } from "../../records.ts";
-import { astmDevice } from "../../../support/profiles.ts";
+import { astmDevice } from "../../../support/clinic/profiles.ts";
 
 const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");
 

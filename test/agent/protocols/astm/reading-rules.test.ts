@@ -3,7 +3,7 @@ import type { AstmProfile } from "../../../../agent/protocols/astm/profile.ts";
 import { readQuery } from "../../../../agent/protocols/astm/orders.ts";
 import { parseRecords } from "../../../../agent/protocols/astm/records.ts";
 import { HEADER, message, only, readGeneric, readWith, reportOf, reportsOf } from "../../records.ts";
-import { astmDevice } from "../../../support/profiles.ts";
+import { astmDevice } from "../../../support/clinic/profiles.ts";
 
 const genericAstm = astmDevice("generic-astm");
 

@@ -4,7 +4,7 @@ import type { AstmLinkOptions } from "../../../../agent/protocols/astm/link.ts";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
 import { AstmLink } from "../../../../agent/protocols/astm/link.ts";
 import { bytes } from "./wire.ts";
-import { soakCount } from "../../../support/soak.ts";
+import { soakCount } from "../../../support/runner/soak.ts";
 
 // Goal: two links deliver every message in order and unchanged over a bad line. Method: a host and an instrument send each other
 // messages over a line that loses, changes, doubles and delays bytes. A "sent" message arrived completely once in that sending. An

@@ -11,7 +11,7 @@ import {
 import { encodeAttributes, readAttributes } from "../../../../agent/protocols/dicom/attributes.ts";
 import { encodingOf } from "../../../../agent/protocols/dicom/dataset.ts";
 import { type Dataset, encodeDataset } from "../../../../agent/protocols/dicom/encode.ts";
-import { EXPLICIT, IMPLICIT } from "../../../support/dicom.ts";
+import { EXPLICIT, IMPLICIT } from "../../../support/protocols/dicom.ts";
 
 const explicit = encodingOf(EXPLICIT)!;
 const implicit = encodingOf(IMPLICIT)!;

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DatasetWalker, encodingOf } from "../../../../agent/protocols/dicom/dataset.ts";
 import { type Dataset, type Element, encodeDataset } from "../../../../agent/protocols/dicom/encode.ts";
-import { CR_STORAGE, dataset, EXPLICIT, IMPLICIT, JPEG } from "../../../support/dicom.ts";
+import { CR_STORAGE, dataset, EXPLICIT, IMPLICIT, JPEG } from "../../../support/protocols/dicom.ts";
 
 const BIG_ENDIAN = "1.2.840.10008.1.2.2";
 

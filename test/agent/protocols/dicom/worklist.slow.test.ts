@@ -3,10 +3,10 @@ import { COMMAND, STATUS } from "../../../../agent/protocols/dicom/dimse.ts";
 import { studyUidOf } from "../../../../agent/imaging/services.ts";
 import { MODALITY_WORKLIST } from "../../../../agent/protocols/dicom/uids.ts";
 import { dayOf } from "../../../../agent/report/device-time.ts";
-import { cat, dog } from "../../../support/fixtures.ts";
-import { dcmtk, run } from "../../../support/dcmtk.ts";
-import { TestPeer } from "../../../support/dicom-peer.ts";
-import { useDicomServer } from "../../../support/dicom-server.ts";
+import { cat, dog } from "../../../support/runner/fixtures.ts";
+import { dcmtk, run } from "../../../support/protocols/dcmtk.ts";
+import { TestPeer } from "../../../support/protocols/dicom-peer.ts";
+import { useDicomServer } from "../../../support/protocols/dicom-server.ts";
 import { useSpool } from "../../../support/spool.ts";
 
 // Method: DCMTK's findscu or a scripted peer queries the worklist of a real device. Patients, orders and appointments are in a

@@ -9,9 +9,9 @@ import { isWholeFile } from "../../../../agent/protocols/file/whole-file.ts";
 import type { Reading } from "../../../../agent/report/report.ts";
 import { read, readable } from "../../../../agent/study/read.ts";
 import { sniffFolder } from "../../../../agent/tools/offline/sniff-folder.ts";
-import { fixturesFolder } from "../../../support/fixtures.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
-import { sheetFile } from "../../../support/sheet-file.ts";
+import { fixturesFolder } from "../../../support/runner/fixtures.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
+import { sheetFile } from "../../../support/clinic/sheet-file.ts";
 import { context, reportsOf } from "../../records.ts";
 
 // Files of results by profiles that the tests write.

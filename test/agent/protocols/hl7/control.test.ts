@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Hl7Profile } from "../../../../agent/protocols/hl7/profile.ts";
 import { reportsOf } from "../../records.ts";
 import { ALT, msh, OBR, obx, PID, readGeneric, readWith, segment } from "./segments.ts";
-import { hl7Device } from "../../../support/profiles.ts";
+import { hl7Device } from "../../../support/clinic/profiles.ts";
 
 const genericHl7 = hl7Device("generic-hl7");
 

@@ -4,7 +4,7 @@ import type { Hl7Profile } from "../../../../agent/protocols/hl7/profile.ts";
 import { only, reportsOf } from "../../records.ts";
 import { ALT, message, msh, OBR, obx, PID, readGeneric, readWith } from "./segments.ts";
 import { answeredWith, answers, header, textOf } from "./wire.ts";
-import { hl7Device } from "../../../support/profiles.ts";
+import { hl7Device } from "../../../support/clinic/profiles.ts";
 
 const genericHl7 = hl7Device("generic-hl7");
 const mindrayBc = hl7Device("mindray-bc");

@@ -4,10 +4,10 @@ import { FRAME_END_TIMEOUT_MS, FRAME_TIMEOUT_MS, type Hl7Link } from "../../../.
 import { MESSAGE_BYTES_MAX, parseMessage } from "../../../../agent/protocols/hl7/message/message.ts";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
 import { NOISE_TIMEOUT_MS } from "../../../../agent/protocols/noise.ts";
-import { type Dice, diceOf, mutated } from "../../../support/dice.ts";
+import { type Dice, diceOf, mutated } from "../../../support/runner/dice.ts";
 import { bytes, show } from "../astm/wire.ts";
 import { frame, header, MEANINGFUL, newLink, result, textOf } from "./wire.ts";
-import { soakCount } from "../../../support/soak.ts";
+import { soakCount } from "../../../support/runner/soak.ts";
 
 // Goal: a link survives streams with faults of every kind. Method: fault() and recovers() state the invariants. fast-check
 // prints its seed with a failure; FUZZ_SEED=n repeats it.

@@ -8,12 +8,12 @@ import { read } from "../../../../agent/study/read.ts";
 import { type Operations, operationsOn } from "../../../../agent/spool/queries/operations.ts";
 import { migrate } from "../../../../agent/spool/thread/schema.ts";
 import { study } from "../../../../agent/study/study.ts";
-import { soakCount } from "../../../support/soak.ts";
-import { bloodCount, frameOf } from "../../../support/hl7.ts";
-import { fixedContext } from "../../../support/wire.ts";
-import { type Dice, diceOf } from "../../../support/dice.ts";
+import { soakCount } from "../../../support/runner/soak.ts";
+import { bloodCount, frameOf } from "../../../support/protocols/hl7.ts";
+import { fixedContext } from "../../../support/protocols/wire.ts";
+import { type Dice, diceOf } from "../../../support/runner/dice.ts";
 import { context } from "../../records.ts";
-import { hl7Device } from "../../../support/profiles.ts";
+import { hl7Device } from "../../../support/clinic/profiles.ts";
 
 const genericHl7 = hl7Device("generic-hl7");
 

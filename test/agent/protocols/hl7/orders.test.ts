@@ -3,7 +3,7 @@ import type { OrderFormat } from "../../../../agent/protocols/hl7/order-format.t
 import { type Hl7OrderQuery, readOrderQuery } from "../../../../agent/protocols/hl7/order-query.ts";
 import { encodeReplies } from "../../../../agent/protocols/hl7/orders.ts";
 import type { OrderReply } from "../../../../agent/protocols/order-query.ts";
-import { cat, dog } from "../../../support/fixtures.ts";
+import { cat, dog } from "../../../support/runner/fixtures.ts";
 import { bytes, show } from "../astm/wire.ts";
 import { answers, header, parsed, STAMP, textOf } from "./wire.ts";
 

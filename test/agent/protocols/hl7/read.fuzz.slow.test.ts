@@ -5,12 +5,12 @@ import { profileById } from "../../../../agent/devices/index.ts";
 import { duplicateKey } from "../../../../agent/protocols/hl7/message/duplicate-key.ts";
 import { complete, read } from "../../../../agent/study/read.ts";
 import type { Reading } from "../../../../agent/report/report.ts";
-import { recordings } from "../../../support/fixtures.ts";
-import { fixedContext } from "../../../support/wire.ts";
-import { diceOf, mutated } from "../../../support/dice.ts";
+import { recordings } from "../../../support/runner/fixtures.ts";
+import { fixedContext } from "../../../support/protocols/wire.ts";
+import { diceOf, mutated } from "../../../support/runner/dice.ts";
 import { context } from "../../records.ts";
 import { MEANINGFUL } from "./wire.ts";
-import { soakCount } from "../../../support/soak.ts";
+import { soakCount } from "../../../support/runner/soak.ts";
 
 // Goal: no damaged message throws. Method: bytes of the fixtures of every HL7 profile are changed, lost, inserted, doubled and
 // moved, and read. fast-check prints its seed with a failure; FUZZ_SEED=n repeats it. FUZZ_FRAMES sets the count.

@@ -4,7 +4,7 @@ import type { Hl7Profile } from "../../../../agent/protocols/hl7/profile.ts";
 import { complete, read } from "../../../../agent/study/read.ts";
 import type { Reading, Report } from "../../../../agent/report/report.ts";
 import { context, only, reportsOf } from "../../records.ts";
-import { hl7Device } from "../../../support/profiles.ts";
+import { hl7Device } from "../../../support/clinic/profiles.ts";
 
 const bionoteVcheck = hl7Device("bionote-vcheck");
 const genericHl7 = hl7Device("generic-hl7");

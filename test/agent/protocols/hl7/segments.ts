@@ -2,7 +2,7 @@ import type { Hl7Profile } from "../../../../agent/protocols/hl7/profile.ts";
 import type { Reading } from "../../../../agent/report/report.ts";
 import { read } from "../../../../agent/study/read.ts";
 import { context } from "../../records.ts";
-import { hl7Device } from "../../../support/profiles.ts";
+import { hl7Device } from "../../../support/clinic/profiles.ts";
 
 const genericHl7 = hl7Device("generic-hl7");
 

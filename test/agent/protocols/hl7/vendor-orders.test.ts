@@ -8,8 +8,8 @@ import { readOrderQuery } from "../../../../agent/protocols/hl7/order-query.ts";
 import { encodeReplies } from "../../../../agent/protocols/hl7/orders.ts";
 import type { Hl7Profile } from "../../../../agent/protocols/hl7/profile.ts";
 import type { Patient } from "../../../../shared/api/patient.ts";
-import { cat, dog, fixturesFolder } from "../../../support/fixtures.ts";
-import { fixedContext } from "../../../support/wire.ts";
+import { cat, dog, fixturesFolder } from "../../../support/runner/fixtures.ts";
+import { fixedContext } from "../../../support/protocols/wire.ts";
 import { show } from "../astm/wire.ts";
 import { STAMP } from "./wire.ts";
 

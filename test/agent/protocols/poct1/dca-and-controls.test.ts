@@ -4,7 +4,7 @@ import { urineAnalyteOf } from "../../../../agent/protocols/poct1/dialect.ts";
 import type { Reading } from "../../../../agent/report/report.ts";
 import { read } from "../../../../agent/study/read.ts";
 import { replay } from "../../../../agent/tools/offline/replay.ts";
-import { recording } from "../../../support/fixtures.ts";
+import { recording } from "../../../support/runner/fixtures.ts";
 import { context, reportsOf } from "../../records.ts";
 import { bytes, hello, said } from "./wire.ts";
 

@@ -1,4 +1,4 @@
-import { type Dice, diceOf, pick } from "../../../support/dice.ts";
+import { type Dice, diceOf, pick } from "../../../support/runner/dice.ts";
 import type { Line } from "./transcript.ts";
 import {
   acknowledgement,

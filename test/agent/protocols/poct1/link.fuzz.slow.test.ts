@@ -3,12 +3,12 @@ import { expect, test } from "vitest";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
 import { Poct1Link } from "../../../../agent/protocols/poct1/link.ts";
 import { DOCUMENT_BYTES_MAX } from "../../../../agent/protocols/poct1/xml/document-splitter.ts";
-import { type Dice, diceOf, mutated } from "../../../support/dice.ts";
+import { type Dice, diceOf, mutated } from "../../../support/runner/dice.ts";
 import { MEANINGFUL, randomConversation } from "./device.ts";
 import { faultOf } from "./transcript.ts";
-import { fixedContext } from "../../../support/wire.ts";
+import { fixedContext } from "../../../support/protocols/wire.ts";
 import { bytes, endOfTopic, escape, hello, observation, said, status, DialogueHarness, wordOf, XML } from "./wire.ts";
-import { soakCount } from "../../../support/soak.ts";
+import { soakCount } from "../../../support/runner/soak.ts";
 
 // Dialogues of devices that send anything at any time, and streams with faults of every kind. fast-check prints its seed with
 // a failure; FUZZ_SEED=n repeats it.

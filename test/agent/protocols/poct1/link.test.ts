@@ -10,7 +10,7 @@ import { BUSY_TRIES_MAX } from "../../../../agent/protocols/poct1/outgoing-topic
 import { REFUSALS_MAX } from "../../../../agent/protocols/poct1/replies.ts";
 import type { Operator } from "../../../../agent/protocols/poct1/topics.ts";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
-import { fixedContext } from "../../../support/wire.ts";
+import { fixedContext } from "../../../support/protocols/wire.ts";
 import {
   acknowledgement,
   bytes,

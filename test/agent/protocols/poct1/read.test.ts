@@ -4,7 +4,7 @@ import { complete, read } from "../../../../agent/study/read.ts";
 import type { Report } from "../../../../agent/report/report.ts";
 import { study } from "../../../../agent/study/study.ts";
 import type { Patient } from "../../../../shared/api/patient.ts";
-import { dog } from "../../../support/fixtures.ts";
+import { dog } from "../../../support/runner/fixtures.ts";
 import { bytes, hello, said } from "./wire.ts";
 
 // Reports of a HELLO and the observations after it.

@@ -12,8 +12,8 @@ import { Filing } from "../../../../agent/study/filing.ts";
 import { DocumentSplitter } from "../../../../agent/protocols/poct1/xml/document-splitter.ts";
 import { createServerClient } from "../../../../agent/push/server-client.ts";
 import { Spool } from "../../../../agent/spool/spool.ts";
-import { temporaryFolder, until } from "../../../support/processes.ts";
-import { NO_EVENTS, TestTransport, type TestWire } from "../../../support/wire.ts";
+import { temporaryFolder, until } from "../../../support/machine/processes.ts";
+import { NO_EVENTS, TestTransport, type TestWire } from "../../../support/protocols/wire.ts";
 import { acknowledgement, bytes, hello, said, status, wordOf } from "./wire.ts";
 
 // Goal: one measurement is one study, whether its ACK arrives or not. Method: the spool's files are copied when a reply leaves,

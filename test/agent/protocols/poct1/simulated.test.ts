@@ -5,8 +5,8 @@ import { Poct1Link } from "../../../../agent/protocols/poct1/link.ts";
 import { type DeviceDialect, Poct1Device } from "../../../../agent/protocols/poct1/simulated-device.ts";
 import { DocumentSplitter } from "../../../../agent/protocols/poct1/xml/document-splitter.ts";
 import { readMessage } from "../../../../agent/protocols/poct1/message.ts";
-import { fixturesFolder } from "../../../support/fixtures.ts";
-import { fixedContext } from "../../../support/wire.ts";
+import { fixturesFolder } from "../../../support/runner/fixtures.ts";
+import { fixedContext } from "../../../support/protocols/wire.ts";
 import { faultOf, type Line } from "./transcript.ts";
 import { acknowledgement, bytes, hello, observation, said, status, wordOf, XML } from "./wire.ts";
 

@@ -4,7 +4,7 @@ import type { LinkAction } from "../../../../agent/protocols/link.ts";
 import { Poct1Link } from "../../../../agent/protocols/poct1/link.ts";
 import type { OperatorBook } from "../../../../agent/protocols/poct1/topics.ts";
 import { readMessage } from "../../../../agent/protocols/poct1/message.ts";
-import { fixedContext } from "../../../support/wire.ts";
+import { fixedContext } from "../../../support/protocols/wire.ts";
 
 // Documents of a device as text, and of the agent in short form: `ACK AA 3`, `REQ ROBS`.
 

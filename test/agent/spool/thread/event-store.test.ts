@@ -6,7 +6,7 @@ import { Reserve } from "../../../../agent/spool/thread/reserve.ts";
 import { Room } from "../../../../agent/spool/thread/room.ts";
 import { migrate } from "../../../../agent/spool/thread/schema.ts";
 import { type Batch, EventPacker } from "../../../../agent/spool/thread/wire-format.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
 
 function openStore(bytesMax = 1e9) {
   const db = new Database(":memory:");

@@ -5,8 +5,8 @@ import { Reserve } from "../../../../agent/spool/thread/reserve.ts";
 import { Room } from "../../../../agent/spool/thread/room.ts";
 import { migrate } from "../../../../agent/spool/thread/schema.ts";
 import { EventPacker } from "../../../../agent/spool/thread/wire-format.ts";
-import { type Dice, diceOf } from "../../../support/dice.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
+import { type Dice, diceOf } from "../../../support/runner/dice.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
 
 // Goal: each device gets its share of the room, however much the others take. Method: several devices fill a small database with
 // events of random sizes, then the last one starts.

@@ -6,7 +6,7 @@ import { readSpool, writeSpool } from "../../../../agent/spool/access.ts";
 import { listMessages } from "../../../../agent/spool/queries/messages/message-summaries.ts";
 import { migrate } from "../../../../agent/spool/thread/schema.ts";
 import { Spool } from "../../../../agent/spool/spool.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
 
 function newFolder(): string {
   const folder = temporaryFolder();

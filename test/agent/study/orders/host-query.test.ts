@@ -6,11 +6,11 @@ import { parseMessage } from "../../../../agent/protocols/hl7/message/message.ts
 import type { OrderState, TestOrder } from "../../../../agent/spool/queries/orders/orders.ts";
 import { createServerClient } from "../../../../agent/push/server-client.ts";
 import { HostQueries } from "../../../../agent/study/orders/host-query.ts";
-import { cat, dog } from "../../../support/fixtures.ts";
-import { scriptedServer } from "../../../support/scripted-server.ts";
+import { cat, dog } from "../../../support/runner/fixtures.ts";
+import { scriptedServer } from "../../../support/peers/scripted-server.ts";
 import { useSpool } from "../../../support/spool.ts";
-import { astmDevice, hl7Device } from "../../../support/profiles.ts";
-import { patiently } from "../../../support/patience.ts";
+import { astmDevice, hl7Device } from "../../../support/clinic/profiles.ts";
+import { patiently } from "../../../support/runner/patience.ts";
 
 const genericAstm = astmDevice("generic-astm");
 const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");

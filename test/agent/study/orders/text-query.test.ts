@@ -5,8 +5,8 @@ import type { TextProfile } from "../../../../agent/protocols/text/profile.ts";
 import { HostQueries } from "../../../../agent/study/orders/host-query.ts";
 import { createServerClient } from "../../../../agent/push/server-client.ts";
 import { Directory } from "../../../../agent/study/patient-directory.ts";
-import { cat, dog } from "../../../support/fixtures.ts";
-import { scriptedServer } from "../../../support/scripted-server.ts";
+import { cat, dog } from "../../../support/runner/fixtures.ts";
+import { scriptedServer } from "../../../support/peers/scripted-server.ts";
 import { useSpool } from "../../../support/spool.ts";
 
 // Method: a real spool with two patients and an order of each, and a server without patients.

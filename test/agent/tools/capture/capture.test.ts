@@ -11,9 +11,9 @@ import { capture } from "../../../../agent/tools/capture/capture.ts";
 import { profileById } from "../../../../agent/devices/index.ts";
 import type { Profile } from "../../../../agent/devices/profile.ts";
 import { replay } from "../../../../agent/tools/offline/replay.ts";
-import { fixturesFolder } from "../../../support/fixtures.ts";
-import { session } from "../../../support/astm.ts";
-import { frameOf } from "../../../support/hl7.ts";
+import { fixturesFolder } from "../../../support/runner/fixtures.ts";
+import { session } from "../../../support/protocols/astm.ts";
+import { frameOf } from "../../../support/protocols/hl7.ts";
 import { useSpool } from "../../../support/spool.ts";
 
 // Goal: a message of the spool becomes a fixture with the wire's own bytes. Method: every fixture is stored as a session of a

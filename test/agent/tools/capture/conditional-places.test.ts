@@ -3,7 +3,7 @@ import { useOwnProfiles } from "../../../../agent/devices/index.ts";
 import { OwnProfiles } from "../../../../agent/devices/own/own-profiles.ts";
 import { readProfileText } from "../../../../agent/devices/table/load.ts";
 import { redact } from "../../../../agent/tools/capture/redact.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
 
 // Goal: a name that a clinic's own profile reads under a condition leaves no recording.
 

@@ -7,8 +7,8 @@ import { profileById } from "../../../../agent/devices/index.ts";
 import type { Profile } from "../../../../agent/devices/profile.ts";
 import { type Replay, replay, wireOf } from "../../../../agent/tools/offline/replay.ts";
 import type { Patient } from "../../../../shared/api/patient.ts";
-import { fixturesFolder } from "../../../support/fixtures.ts";
-import { fixedContext } from "../../../support/wire.ts";
+import { fixturesFolder } from "../../../support/runner/fixtures.ts";
+import { fixedContext } from "../../../support/protocols/wire.ts";
 
 // A capture dropped into fixtures/<profile>/ is a regression test. `UPDATE_FIXTURES=1 npx vitest run ... fixtures` writes
 // <case>.json, which a user compares with the print-out of the device before the commit. Its first four fields are

@@ -7,10 +7,10 @@ import type { Profile } from "../../../../agent/devices/profile.ts";
 import { encodeBccText } from "../../../../agent/protocols/text/bcc-link.ts";
 import { redact } from "../../../../agent/tools/capture/redact.ts";
 import { replay } from "../../../../agent/tools/offline/replay.ts";
-import { fixturesFolder } from "../../../support/fixtures.ts";
-import { session } from "../../../support/astm.ts";
-import { frameOf } from "../../../support/hl7.ts";
-import { fixedContext } from "../../../support/wire.ts";
+import { fixturesFolder } from "../../../support/runner/fixtures.ts";
+import { session } from "../../../support/protocols/astm.ts";
+import { frameOf } from "../../../support/protocols/hl7.ts";
+import { fixedContext } from "../../../support/protocols/wire.ts";
 import { segment } from "../../protocols/hl7/registry/messages.ts";
 
 // Goal: a redacted recording has no names and is read as before. Method: every redacted fixture passes link and reader. Further

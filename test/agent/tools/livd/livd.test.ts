@@ -10,8 +10,8 @@ import { loincTargets } from "../../../../agent/tools/livd/loinc-targets.ts";
 import { devices, isGeneral, testCodes } from "../../../../agent/tools/livd/sources.ts";
 import { type Analyte, analyteByCode, analytes } from "../../../../shared/clinical/analytes/analytes.ts";
 import { loincName } from "../../../../shared/clinical/analytes/loinc-names.ts";
-import { foreignFaults, ownFaults } from "../../../support/fhir.ts";
-import { fixturesFolder } from "../../../support/fixtures.ts";
+import { foreignFaults, ownFaults } from "../../../support/clinic/fhir.ts";
+import { fixturesFolder } from "../../../support/runner/fixtures.ts";
 
 // The rules of HL7 LIVD 1.0.0 (HL7/livd, input/fsh) and of FHIR R4 for the bundle of our profiles.
 

@@ -6,9 +6,9 @@ import { writeSpool } from "../../../../agent/spool/access.ts";
 import type { FilingDevice } from "../../../../agent/study/assess.ts";
 import { differenceOf, finishAdoptions, intendAdoption } from "../../../../agent/tools/offline/adopt.ts";
 import { store } from "../../../../agent/tools/offline/reprocess.ts";
-import { dog } from "../../../support/fixtures.ts";
-import { astmDevice, hl7Device } from "../../../support/profiles.ts";
-import { type FilingClinic, resultsOf, useFilingClinic } from "../../../support/filing-clinic.ts";
+import { dog } from "../../../support/runner/fixtures.ts";
+import { astmDevice, hl7Device } from "../../../support/clinic/profiles.ts";
+import { type FilingClinic, resultsOf, useFilingClinic } from "../../../support/clinic/filing-clinic.ts";
 
 // Goal: another revision of a profile changes what it reads otherwise, and nothing else.
 

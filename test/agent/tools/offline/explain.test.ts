@@ -10,10 +10,10 @@ import { Filing } from "../../../../agent/study/filing.ts";
 import { reassess, store } from "../../../../agent/tools/offline/reprocess.ts";
 import { createServerClient } from "../../../../agent/push/server-client.ts";
 import type { Patient } from "../../../../shared/api/patient.ts";
-import { session, vetScanRecords } from "../../../support/astm.ts";
+import { session, vetScanRecords } from "../../../support/protocols/astm.ts";
 import { noteFetched, useSpool } from "../../../support/spool.ts";
-import { dog } from "../../../support/fixtures.ts";
-import { astmDevice } from "../../../support/profiles.ts";
+import { dog } from "../../../support/runner/fixtures.ts";
+import { astmDevice } from "../../../support/clinic/profiles.ts";
 
 const abaxisVetscanVs2 = astmDevice("abaxis-vetscan-vs2");
 

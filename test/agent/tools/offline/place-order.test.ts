@@ -5,8 +5,8 @@ import { useOwnProfiles } from "../../../../agent/devices/index.ts";
 import { OwnProfiles } from "../../../../agent/devices/own/own-profiles.ts";
 import { shippedForm } from "../../../../agent/devices/table/load.ts";
 import { type OrderRequest, placeOrder } from "../../../../agent/tools/offline/place-order.ts";
-import { cat, dog } from "../../../support/fixtures.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
+import { cat, dog } from "../../../support/runner/fixtures.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
 import { useSpool } from "../../../support/spool.ts";
 
 // Method: the spool is open in its thread, as in a running agent.

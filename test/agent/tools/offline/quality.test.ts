@@ -5,7 +5,7 @@ import type { FilingDevice } from "../../../../agent/study/assess.ts";
 import { explain } from "../../../../agent/tools/offline/explain.ts";
 import { messageDetail } from "../../../../agent/tools/offline/message-detail.ts";
 import { reassess, store } from "../../../../agent/tools/offline/reprocess.ts";
-import { astmDevice } from "../../../support/profiles.ts";
+import { astmDevice } from "../../../support/clinic/profiles.ts";
 import { settlement } from "../../../support/spool-operations.ts";
 import { useSpool } from "../../../support/spool.ts";
 

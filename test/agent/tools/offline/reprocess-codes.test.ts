@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { FilingDevice } from "../../../../agent/study/assess.ts";
 import { store } from "../../../../agent/tools/offline/reprocess.ts";
-import { cat, dog } from "../../../support/fixtures.ts";
-import { type FilingClinic, resultsOf, type Revision, useFilingClinic } from "../../../support/filing-clinic.ts";
+import { cat, dog } from "../../../support/runner/fixtures.ts";
+import { type FilingClinic, resultsOf, type Revision, useFilingClinic } from "../../../support/clinic/filing-clinic.ts";
 import { HEADER, only, resultRecord } from "../../records.ts";
-import { astmDevice, hl7Device } from "../../../support/profiles.ts";
+import { astmDevice, hl7Device } from "../../../support/clinic/profiles.ts";
 
 const genericAstm = astmDevice("generic-astm");
 const genericHl7 = hl7Device("generic-hl7");

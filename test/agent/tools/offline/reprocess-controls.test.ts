@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from "vitest";
 import type { FilingDevice } from "../../../../agent/study/assess.ts";
-import { type FilingClinic, resultsOf, useFilingClinic } from "../../../support/filing-clinic.ts";
-import { dog } from "../../../support/fixtures.ts";
-import { astmDevice } from "../../../support/profiles.ts";
+import { type FilingClinic, resultsOf, useFilingClinic } from "../../../support/clinic/filing-clinic.ts";
+import { dog } from "../../../support/runner/fixtures.ts";
+import { astmDevice } from "../../../support/clinic/profiles.ts";
 import { HEADER, only, resultRecord } from "../../records.ts";
 
 // Results that were filed before the clinic said that their number is a control's.

@@ -11,8 +11,8 @@ import { effectsOf, effectText } from "../../../../agent/tools/profiles/effects.
 import { exportProfile } from "../../../../agent/tools/profiles/export-profile.ts";
 import { fileNameOf, readingOf, unpackProfile } from "../../../../agent/tools/profiles/profile-file.ts";
 import { shipProfile } from "../../../../agent/tools/profiles/ship-profile.ts";
-import { frameOf } from "../../../support/hl7.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
+import { frameOf } from "../../../support/protocols/hl7.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
 import { useSpool } from "../../../support/spool.ts";
 
 const used = useSpool();

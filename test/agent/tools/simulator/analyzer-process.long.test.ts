@@ -6,9 +6,9 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { profileById } from "../../../../agent/devices/index.ts";
 import { serialTransport } from "../../../../agent/transport/serial.ts";
-import { useLines } from "../../../support/lines.ts";
-import { AGENT, freePort, ROOT, temporaryFolder, until } from "../../../support/processes.ts";
-import { isOpen, newCable, socat } from "../../../support/pty.ts";
+import { useLines } from "../../../support/protocols/lines.ts";
+import { AGENT, freePort, ROOT, temporaryFolder, until } from "../../../support/machine/processes.ts";
+import { isOpen, newCable, socat } from "../../../support/machine/pty.ts";
 import { useSpool } from "../../../support/spool.ts";
 
 // Method: the command runs from the build. The other side of its line is a connection of the agent.

@@ -8,12 +8,12 @@ import { playDevice } from "../../../../agent/tools/simulator/analyzer.ts";
 import { parseTranscript, playTranscript, wireText } from "../../../../agent/protocols/transcript.ts";
 import { type SimulatorLine, openLine } from "../../../../agent/tools/simulator/line.ts";
 import { dialTransport } from "../../../../agent/transport/tcp.ts";
-import { fixturesFolder } from "../../../support/fixtures.ts";
-import { useLines } from "../../../support/lines.ts";
-import { freePort, until } from "../../../support/processes.ts";
+import { fixturesFolder } from "../../../support/runner/fixtures.ts";
+import { useLines } from "../../../support/protocols/lines.ts";
+import { freePort, until } from "../../../support/machine/processes.ts";
 import { useSpool } from "../../../support/spool.ts";
-import { fixedContext } from "../../../support/wire.ts";
-import { WAIT_MS } from "../../../support/patience.ts";
+import { fixedContext } from "../../../support/protocols/wire.ts";
+import { WAIT_MS } from "../../../support/runner/patience.ts";
 
 // Method: the simulator talks to a connection of the agent over TCP, spool included.
 

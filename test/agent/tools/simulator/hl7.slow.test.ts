@@ -4,10 +4,10 @@ import { describe, expect, test } from "vitest";
 import { profileById } from "../../../../agent/devices/index.ts";
 import { parseMessage } from "../../../../agent/protocols/hl7/message/message.ts";
 import { playHl7Device } from "../../../../agent/tools/simulator/hl7.ts";
-import { fixturesFolder } from "../../../support/fixtures.ts";
-import { bloodCount, frameOf } from "../../../support/hl7.ts";
-import { useLines } from "../../../support/lines.ts";
-import { until } from "../../../support/processes.ts";
+import { fixturesFolder } from "../../../support/runner/fixtures.ts";
+import { bloodCount, frameOf } from "../../../support/protocols/hl7.ts";
+import { useLines } from "../../../support/protocols/lines.ts";
+import { until } from "../../../support/machine/processes.ts";
 import { useSpool } from "../../../support/spool.ts";
 
 // Goal: the simulator behaves as an HL7 device. Method: it talks to a connection of the agent over TCP, spool included.

@@ -7,7 +7,7 @@ import type { SetTimer } from "../../../../agent/runtime/timer.ts";
 import type { LineState } from "../../../../agent/states/line-state.ts";
 import { folderTransport } from "../../../../agent/transport/folder/folder-transport.ts";
 import type { Transport } from "../../../../agent/transport/transport.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
 
 // A folder on the disk, a link, and a clock of the test.
 

@@ -7,7 +7,7 @@ import { keptAuthority, readAuthority, readSetting, writeSetting } from "../../.
 import { openSqlite } from "../../../../server/database/sqlite.ts";
 import { makeBackup } from "../../../../shared/platform/care/backup.ts";
 import { checkBackup, restoreBackup } from "../../../../shared/platform/care/restore.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
 
 async function serverData(): Promise<{ root: string; data: string }> {
   vi.stubEnv("DATABASE_URL", undefined);

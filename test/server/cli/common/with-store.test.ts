@@ -5,7 +5,7 @@ import { storeLocation, withNewStore, withStore } from "../../../../server/cli/c
 import { openStore } from "../../../../server/database/open.ts";
 import { STAGING } from "../../../../shared/platform/care/restore-steps.ts";
 import { lockFolder } from "../../../../shared/files/folder-lock.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
 
 test("a command waits for a running restore, and settles a killed one", async () => {
   const data = temporaryFolder();

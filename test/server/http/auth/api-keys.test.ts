@@ -3,7 +3,7 @@ import { ACTIVE_KEYS_MAX, rollKey } from "../../../../server/http/auth/api-keys.
 import { listKeys, revokeKey, revokeKeyLine } from "../../../../server/records/clinics/keys.ts";
 import { query } from "../../../../server/database/query.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
-import { CHARS_SHOWN, longestSecretPart } from "../../../support/secrets.ts";
+import { CHARS_SHOWN, longestSecretPart } from "../../../support/runner/secrets.ts";
 import { clinic, noon, startServer } from "../../harness.ts";
 
 const HOUR_MS = 3_600_000;

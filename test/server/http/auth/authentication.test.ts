@@ -6,7 +6,7 @@ import { listRows } from "../../../../server/records/audit/audit.ts";
 import { exportEntities } from "../../../../server/import/export.ts";
 import { listKeys } from "../../../../server/records/clinics/keys.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
-import { CHARS_BY_CHANCE, longestSecretPart } from "../../../support/secrets.ts";
+import { CHARS_BY_CHANCE, longestSecretPart } from "../../../support/runner/secrets.ts";
 import { allStored, clinic, connection, noon, patient, startServer, study, type TestServer } from "../../harness.ts";
 import { batch, event, item, soap } from "../../records.ts";
 

@@ -14,7 +14,7 @@ import { StoreUnavailable } from "../../../../server/database/query.ts";
 import type { Store } from "../../../../server/database/store.ts";
 import { setSuspended } from "../../../../server/records/clinics/clinics.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
-import { type Answer, type ApiDocument, Contract } from "../../../support/contract.ts";
+import { type Answer, type ApiDocument, Contract } from "../../../support/runner/contract.ts";
 import {
   clinic,
   connection,

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { newFp } from "../../../../shared/api/fp.ts";
-import { freePort, until } from "../../../support/processes.ts";
+import { freePort, until } from "../../../support/machine/processes.ts";
 import {
   clinic,
   connection,

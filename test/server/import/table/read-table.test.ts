@@ -10,7 +10,7 @@ import { readTable } from "../../../../server/import/table/read-table.ts";
 import { readItems } from "../../../../server/import/table/rows.ts";
 import { readSexes } from "../../../../server/import/table/sexes.ts";
 import { readWeight, usesDecimalComma } from "../../../../server/import/table/weights.ts";
-import { sheetFile } from "../../../support/sheet-file.ts";
+import { sheetFile } from "../../../support/clinic/sheet-file.ts";
 
 // What a file of animals or owners means, without a database.
 

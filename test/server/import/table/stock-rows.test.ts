@@ -3,7 +3,7 @@ import type { FileChoices } from "../../../../server/dashboard/types/file-import
 import { faultWords, fieldWord } from "../../../../server/dashboard/types/file-faults.ts";
 import { readTable } from "../../../../server/import/table/read-table.ts";
 import { readItems } from "../../../../server/import/table/rows.ts";
-import { sheetFile } from "../../../support/sheet-file.ts";
+import { sheetFile } from "../../../support/clinic/sheet-file.ts";
 
 // What a list of stock means, without a database.
 

@@ -6,8 +6,8 @@ import { query } from "../../../../server/database/query.ts";
 import { clinicIdOf } from "../../../../server/cli/common/with-store.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { clinic, connection, patient, startServer } from "../../harness.ts";
-import { patiently } from "../../../support/patience.ts";
-import { sheetFile } from "../../../support/sheet-file.ts";
+import { patiently } from "../../../support/runner/patience.ts";
+import { sheetFile } from "../../../support/clinic/sheet-file.ts";
 
 // The import of a file into a database, as the command does it.
 

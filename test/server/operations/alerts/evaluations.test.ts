@@ -16,7 +16,7 @@ import { markSeen } from "../../../../server/records/results/seen-studies.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import type { Heartbeat, PushedStudy } from "../../../../shared/api/study.ts";
 import { makeUser } from "../../../dashboard/harness.ts";
-import { type Dice, diceOf, pick } from "../../../support/dice.ts";
+import { type Dice, diceOf, pick } from "../../../support/runner/dice.ts";
 import {
   clinic,
   connection,

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import net, { type AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createMailer, isMailAddress, readSmtpUrl } from "../../../../server/operations/mail/smtp.ts";
-import { startSmtpReceiver } from "../../../support/smtp-receiver.ts";
+import { startSmtpReceiver } from "../../../support/peers/smtp-receiver.ts";
 
 const mail = { to: "nurse@clinic.example", subject: "Vetwire: Köpek", text: "Ağ yok.\nBak." };
 

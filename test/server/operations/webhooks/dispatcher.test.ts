@@ -9,7 +9,7 @@ import { pauseWebhook, resendDelivery, resumeWebhook } from "../../../../server/
 import { WebhookDispatcher } from "../../../../server/operations/webhooks/dispatcher.ts";
 import { messageId } from "../../../../server/dashboard/types/settings/webhooks.ts";
 import { sendWebhook } from "../../../../server/operations/webhooks/send.ts";
-import { diceOf, pick } from "../../../support/dice.ts";
+import { diceOf, pick } from "../../../support/runner/dice.ts";
 import { noon, onPostgres, study } from "../../harness.ts";
 import { addWebhook } from "../../webhooks.ts";
 import { type Answer, dispatcherOn, dog, HOUR_MS, MINUTE_MS, ok, own, startReceiver, world } from "./world.ts";

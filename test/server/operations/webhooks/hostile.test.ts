@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import fs from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { sendWebhook } from "../../../../server/operations/webhooks/send.ts";
-import { makeCertificates } from "../../../support/certificates.ts";
+import { makeCertificates } from "../../../support/peers/certificates.ts";
 import { temporaryFolder } from "../../harness.ts";
 import { addWebhook } from "../../webhooks.ts";
 import { dispatcherOn, own, startReceiver, world } from "./world.ts";

@@ -1,7 +1,7 @@
 import type http from "node:http";
 import { expect, test } from "vitest";
 import { addTestEvent, resendDelivery } from "../../../../server/records/webhooks/webhooks.ts";
-import { diceOf } from "../../../support/dice.ts";
+import { diceOf } from "../../../support/runner/dice.ts";
 import { makeUser } from "../../../dashboard/harness.ts";
 import { noon, study } from "../../harness.ts";
 import { type Answer, dispatcherOn, dog, HOUR_MS, MINUTE_MS, ok, own, world } from "./world.ts";

@@ -9,7 +9,7 @@ import { Webhook } from "standardwebhooks";
 import { afterEach, expect, test } from "vitest";
 import { sendWebhook, type WebhookOptions } from "../../../../server/operations/webhooks/send.ts";
 import { newWebhookSecret } from "../../../../server/operations/webhooks/sign.ts";
-import { makeCertificates } from "../../../support/certificates.ts";
+import { makeCertificates } from "../../../support/peers/certificates.ts";
 
 const secret = newWebhookSecret();
 const message = { id: "msg_1", body: '{"type":"study.filed"}' };

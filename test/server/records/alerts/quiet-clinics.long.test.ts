@@ -3,7 +3,7 @@ import Sqlite from "better-sqlite3";
 import { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { openStore } from "../../../../server/database/open.ts";
-import { Postgres, postgresProblem } from "../../../support/postgres.ts";
+import { Postgres, postgresProblem } from "../../../support/machine/postgres.ts";
 import { temporaryFolder } from "../../harness.ts";
 import { fillOf, watchQuietClinics } from "../../quiet-clinics.ts";
 

@@ -6,13 +6,13 @@ import { setTimeout as wait } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { ApiFailure } from "../../../../shared/client/client.ts";
 import { mirror } from "../../../../shared/client/mirror.ts";
-import { diceOf } from "../../../support/dice.ts";
+import { diceOf } from "../../../support/runner/dice.ts";
 import { MIRRORED, mirrored, readEverything, startMirrored } from "../../mirrored.ts";
 
 // As mirror.test.ts, for ten minutes: the server gets SIGKILL every few seconds, and starts again with a clock that is up to an hour
 // ahead or behind.
 
-const SERVER = join(import.meta.dirname, "../../../support/mirrored-server.ts");
+const SERVER = join(import.meta.dirname, "../../../support/clinic/mirrored-server.ts");
 const FOR_MS = 600_000;
 const SKEW_MS = 3_600_000;
 

@@ -2,8 +2,8 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { mirror } from "../../../../shared/client/mirror.ts";
-import { changeClinic } from "../../../support/changing-clinic.ts";
-import { diceOf } from "../../../support/dice.ts";
+import { changeClinic } from "../../../support/clinic/changing-clinic.ts";
+import { diceOf } from "../../../support/runner/dice.ts";
 import { temporaryFolder } from "../../harness.ts";
 import { MIRRORED, mirrored, readEverything, startMirrored } from "../../mirrored.ts";
 

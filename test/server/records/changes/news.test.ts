@@ -12,8 +12,8 @@ import { mapCode, unmapCode } from "../../../../server/records/codes/codes.ts";
 import { placeOrder } from "../../../../server/records/orders/orders.ts";
 import { findPatient } from "../../../../server/records/patients/patients.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
-import { changeClinic } from "../../../support/changing-clinic.ts";
-import { diceOf } from "../../../support/dice.ts";
+import { changeClinic } from "../../../support/clinic/changing-clinic.ts";
+import { diceOf } from "../../../support/runner/dice.ts";
 import { makeUser } from "../../../dashboard/harness.ts";
 import {
   clinic,

@@ -14,7 +14,7 @@ import type { Store } from "../../../../server/database/store.ts";
 import { fileStudies } from "../../../../server/records/filing/filing.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import type { PushedStudy } from "../../../../shared/api/study.ts";
-import { diceOf } from "../../../support/dice.ts";
+import { diceOf } from "../../../support/runner/dice.ts";
 import {
   clinic,
   connection,

@@ -11,7 +11,7 @@ import {
   withdrawalMessage,
 } from "../../../../server/records/destinations/hl7/oru.ts";
 import { observationsOfStudy } from "../../../../server/records/destinations/hl7/results.ts";
-import { parseByOther } from "../../../support/hl7-standard.ts";
+import { parseByOther } from "../../../support/protocols/hl7-standard.ts";
 
 const at = Date.parse("2026-11-21T07:00:30.000Z");
 

@@ -8,7 +8,7 @@ import { ImportRunner } from "../../../../server/import/jobs/import-runner.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import type { Outcome } from "../../../../shared/api/study.ts";
 import { makeUser } from "../../../dashboard/harness.ts";
-import { WAIT_MS } from "../../../support/patience.ts";
+import { WAIT_MS } from "../../../support/runner/patience.ts";
 import {
   allStored,
   clinic,

@@ -6,7 +6,7 @@ import { changeMark } from "../../../../server/records/changes/changes.ts";
 import { findClinic } from "../../../../server/records/clinics/keys.ts";
 import type { PushedStudy } from "../../../../shared/api/study.ts";
 import { connection, importEntities, keyPermissions, patient, startServer } from "../../harness.ts";
-import { WAIT_MS } from "../../../support/patience.ts";
+import { WAIT_MS } from "../../../support/runner/patience.ts";
 import { makeUser } from "../../../dashboard/harness.ts";
 import { chemistry, profile, resultsClinic } from "../../../dashboard/results-clinic.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { openStore } from "../../../../server/database/open.ts";
 import { listHostedClinics, selectClinics } from "../../../../server/records/hosting/hosted-clinics.ts";
 import { connectTo, noon, temporaryDatabase } from "../../harness.ts";
-import { patiently } from "../../../support/patience.ts";
+import { patiently } from "../../../support/runner/patience.ts";
 import { counted, fillOf } from "../../quiet-clinics.ts";
 
 // The list of the clinics at the size of a host.

@@ -7,7 +7,7 @@ import { storeItems } from "../../../../server/import/table/store-items.ts";
 import { FILE_SOURCE } from "../../../../server/records/registry/same-chip.ts";
 import type { AnimalCheck, EditedAnimal, TypedAnimal } from "../../../../server/dashboard/types/animals.ts";
 import { makeUser } from "../../../dashboard/harness.ts";
-import { soakCount } from "../../../support/soak.ts";
+import { soakCount } from "../../../support/runner/soak.ts";
 import { connection, importEntities, onPostgres, patient } from "../../harness.ts";
 import { ours, pamuk, practiceServer, timeless } from "../../practice-software.ts";
 

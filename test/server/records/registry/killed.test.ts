@@ -2,14 +2,14 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { until } from "../../../support/processes.ts";
+import { until } from "../../../support/machine/processes.ts";
 import { study } from "../../harness.ts";
 import { ours, pamuk, practiceServer, timeless } from "../../practice-software.ts";
 
 // A kill during an undo or a merge leaves the state before it or after it. Method: a process of its own does the work and gets
 // SIGKILL before its commit, then at growing delays. Runs on both engines.
 
-const WRITER = join(import.meta.dirname, "../../../support/registry-writer.ts");
+const WRITER = join(import.meta.dirname, "../../../support/clinic/registry-writer.ts");
 const KILLS = 3;
 const ANIMALS = 60;
 const STUDIES = 40;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { query } from "../../../../server/database/query.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import type { Study } from "../../../../shared/api/study.ts";
-import { type ApiDocument, Contract } from "../../../support/contract.ts";
+import { type ApiDocument, Contract } from "../../../support/runner/contract.ts";
 import { clinic, keyPermissions, startServer, study } from "../../harness.ts";
 
 // Practice software sends orders to /sync/v1/orders. Method: requests to the API of a server. Runs on both engines.

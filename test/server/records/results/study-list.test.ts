@@ -9,7 +9,7 @@ import { VersionedCache } from "../../../../server/records/patients/versioned-ca
 import { listStudies, type PageStart } from "../../../../server/records/results/study-list.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import type { PushedStudy } from "../../../../shared/api/study.ts";
-import { diceOf } from "../../../support/dice.ts";
+import { diceOf } from "../../../support/runner/dice.ts";
 import {
   clinic,
   connection,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { worseAnalytes } from "../../../../server/records/studies/worse-values.ts";
 import type { Flag, Result } from "../../../../shared/api/study.ts";
-import { diceOf } from "../../../support/dice.ts";
+import { diceOf } from "../../../support/runner/dice.ts";
 
 const flags: readonly (Flag | null)[] = [null, "normal", "low", "high", "critical"];
 

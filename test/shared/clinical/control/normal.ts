@@ -1,4 +1,4 @@
-import type { Dice } from "../../../support/dice.ts";
+import type { Dice } from "../../../support/runner/dice.ts";
 
 /** Returns a value of the standard normal distribution, by Box and Muller. */
 export function normalOf(dice: Dice): number {

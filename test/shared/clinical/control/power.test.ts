@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { judge } from "../../../../shared/clinical/control/rules.ts";
 import type { JudgedRun, Rule, RuleChoice, Run } from "../../../../shared/clinical/control/types.ts";
-import { type Dice, diceOf } from "../../../support/dice.ts";
+import { type Dice, diceOf } from "../../../support/runner/dice.ts";
 import { below, normalOf } from "./normal.ts";
 
 // How often the rules find planted errors, and how often they are wrong: 10 000 series of two levels, with fixed seeds. The tables are

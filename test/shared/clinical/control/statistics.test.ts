@@ -7,7 +7,7 @@ import {
   statisticsOf,
   targetOfRange,
 } from "../../../../shared/clinical/control/statistics.ts";
-import { diceOf } from "../../../support/dice.ts";
+import { diceOf } from "../../../support/runner/dice.ts";
 import { normalOf } from "./normal.ts";
 
 test("mean, SD by n - 1 and CV are those of the worked example", () => {

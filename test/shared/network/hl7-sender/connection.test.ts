@@ -7,8 +7,8 @@ import tls from "node:tls";
 import { expect, onTestFinished, test } from "vitest";
 import { Hl7Connection, type Hl7LineState, type Hl7Tls } from "../../../../shared/network/hl7-sender/connection.ts";
 import { pinOf } from "../../../../shared/network/public-key-pin.ts";
-import { makeCertificates } from "../../../support/certificates.ts";
-import { patiently } from "../../../support/patience.ts";
+import { makeCertificates } from "../../../support/peers/certificates.ts";
+import { patiently } from "../../../support/runner/patience.ts";
 
 const message = (controlId: string, length = 0) =>
   Buffer.from(`MSH|^~\\&|VETWIRE|C|PIMS|C|20261121||ORU^R01|${controlId}|P|2.5.1\rNTE|1||${"x".repeat(length)}\r`);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { FRAME_BYTES_MAX } from "../../../../shared/network/hl7-sender/frames.ts";
 import { type Hl7Outcome, Hl7Sender } from "../../../../shared/network/hl7-sender/sender.ts";
-import { diceOf, pick } from "../../../support/dice.ts";
+import { diceOf, pick } from "../../../support/runner/dice.ts";
 
 const CONTROL_ID = "W0777";
 const message = (controlId = CONTROL_ID, modes = "") =>

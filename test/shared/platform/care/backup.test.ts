@@ -12,9 +12,9 @@ import {
 } from "../../../../shared/platform/care/restore.ts";
 import { commitPlan, finishRestore, settleRestore } from "../../../../shared/platform/care/restore-steps.ts";
 import { lockFolder } from "../../../../shared/files/folder-lock.ts";
-import { noteSchema } from "../../../support/note-schema.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
-import { canMount, mountDisk } from "../../../support/small-disk.ts";
+import { noteSchema } from "../../../support/releases/note-schema.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
+import { canMount, mountDisk } from "../../../support/machine/small-disk.ts";
 import { execFileSync } from "node:child_process";
 
 const IMAGE = "01K9TEST00000000000000IMG1.dcm";

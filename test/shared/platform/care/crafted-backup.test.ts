@@ -9,8 +9,8 @@ import { readManifest } from "../../../../shared/platform/care/backup-file.ts";
 import { readBackupState } from "../../../../shared/platform/care/backup-state.ts";
 import { checkBackup, restoreBackup, type RestoreTarget } from "../../../../shared/platform/care/restore.ts";
 import { settleRestore } from "../../../../shared/platform/care/restore-steps.ts";
-import { noteSchema } from "../../../support/note-schema.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
+import { noteSchema } from "../../../support/releases/note-schema.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
 
 // Goal: a backup that somebody crafted, with right digests, is refused in words, and restores nothing.
 

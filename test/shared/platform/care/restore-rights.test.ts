@@ -11,8 +11,8 @@ import {
   type RestoreTarget,
 } from "../../../../shared/platform/care/restore.ts";
 import { settleRestore } from "../../../../shared/platform/care/restore-steps.ts";
-import { noteSchema } from "../../../support/note-schema.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
+import { noteSchema } from "../../../support/releases/note-schema.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
 
 // Goal: whoever can write into a data folder gains no file outside of it by a restore, and a restore by root leaves no file that
 // the service cannot open. Method: the data folder of another user, in a folder that only root reaches, with planted links.

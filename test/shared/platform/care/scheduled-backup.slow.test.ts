@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { BackupSource } from "../../../../shared/platform/care/backup.ts";
 import { type BackupAttempt, readBackupState } from "../../../../shared/platform/care/backup-state.ts";
 import { scheduleBackups } from "../../../../shared/platform/care/scheduled-backup.ts";
-import { temporaryFolder, until } from "../../../support/processes.ts";
+import { temporaryFolder, until } from "../../../support/machine/processes.ts";
 
 const CHECK_MS = 20;
 

@@ -7,9 +7,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { copyToOwnSchema } from "../../../../shared/platform/care/older-schema.ts";
 import { migrateSqlite, storedSchema } from "../../../../shared/platform/care/sqlite-schema.ts";
 import { VERSION } from "../../../../shared/files/program-files.ts";
-import { ROOT, temporaryFolder } from "../../../support/processes.ts";
-import { canMount, mountDisk, unmountDisk } from "../../../support/small-disk.ts";
-import { dumpSqlite } from "../../../support/sqlite-dump.ts";
+import { ROOT, temporaryFolder } from "../../../support/machine/processes.ts";
+import { canMount, mountDisk, unmountDisk } from "../../../support/machine/small-disk.ts";
+import { dumpSqlite } from "../../../support/releases/sqlite-dump.ts";
 
 // Goal: a migration is done or leaves the database of the version before, and an older version continues after a rollback. Method: two
 // versions of a small schema; the dumps before and after are compared.
@@ -98,7 +98,7 @@ test("a migration that a full disk stops leaves the database as it was", (contex
 test("a kill within a migration leaves the database as it was", async () => {
   const file = makeDatabase(newFolder());
   const before = dumpSqlite(file);
-  const script = path.join(ROOT, "test/support/endless-migration.ts");
+  const script = path.join(ROOT, "test/support/releases/endless-migration.ts");
   const child = spawn(process.execPath, [script, file, "1"], {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "inherit"],

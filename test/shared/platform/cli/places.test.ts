@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { defaultPlace, platformPlaces } from "../../../../shared/platform/cli/places.ts";
-import { ROOT, temporaryFolder } from "../../../support/processes.ts";
+import { ROOT, temporaryFolder } from "../../../support/machine/processes.ts";
 
 describe("the places of a platform", () => {
   const machine = ["/etc/vetwire/agent.yaml", "/var/lib/vetwire/server"];

@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { upgradeCommand } from "../../../../shared/platform/cli/upgrade.ts";
 import { writeRunning } from "../../../../shared/platform/upgrade/version-store.ts";
-import { temporaryFolder, until } from "../../../support/processes.ts";
+import { temporaryFolder, until } from "../../../support/machine/processes.ts";
 
 test("a service that ends while it prepares an upgrade ends the command", async () => {
   const folder = temporaryFolder();

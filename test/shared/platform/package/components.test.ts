@@ -9,7 +9,7 @@ import {
   packageOf,
   withDependencies,
 } from "../../../../shared/platform/package/components.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
 
 // Goal: the lists of a package name each package of others as its lock file has it. Method: a folder with invented packages.
 

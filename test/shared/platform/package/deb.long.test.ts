@@ -2,12 +2,12 @@ import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { session, vetScanRecords } from "../../../support/astm.ts";
-import { DebianRoot, debianRootProblem } from "../../../support/debian-root.ts";
-import { type Installation, InstalledWorld } from "../../../support/installed-world.ts";
-import { Load, studiesOf } from "../../../support/crash.ts";
-import { makePackages } from "../../../support/packages.ts";
-import { temporaryFolder, until } from "../../../support/processes.ts";
+import { session, vetScanRecords } from "../../../support/protocols/astm.ts";
+import { DebianRoot, debianRootProblem } from "../../../support/machine/debian-root.ts";
+import { type Installation, InstalledWorld } from "../../../support/machine/installed-world.ts";
+import { Load, studiesOf } from "../../../support/machine/crash.ts";
+import { makePackages } from "../../../support/machine/packages.ts";
+import { temporaryFolder, until } from "../../../support/machine/processes.ts";
 
 // Goal: the Debian packages need neither Node nor a compiler, keep data and promises over an upgrade, and leave nothing after a
 // purge. Method: dpkg installs them in a Debian without systemd. The test starts what the units start, as their user.

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { makePackages } from "../../../support/packages.ts";
+import { makePackages } from "../../../support/machine/packages.ts";
 import {
   AGENT_KEY_OPTIONS,
   clinicFile,
@@ -11,7 +11,7 @@ import {
   temporaryFolder,
   testPatients,
   until,
-} from "../../../support/processes.ts";
+} from "../../../support/machine/processes.ts";
 
 // Goal: the image of the server runs as it is. Method: podman loads and starts it, in a storage of its own. docker compose and a
 // registry are missing on this machine, so compose.yaml and the Dockerfile are only read.

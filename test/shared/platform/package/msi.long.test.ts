@@ -9,9 +9,9 @@ import {
   temporaryFolder,
   until,
   World,
-} from "../../../support/processes.ts";
-import { makePackages } from "../../../support/packages.ts";
-import { Windows, wine, wixl } from "../../../support/wine.ts";
+} from "../../../support/machine/processes.ts";
+import { makePackages } from "../../../support/machine/packages.ts";
+import { Windows, wine, wixl } from "../../../support/machine/wine.ts";
 
 // Goal: the Windows package installs a service that takes results, survives its process, upgrades and goes. Method: two packages
 // of the sources, wine as Windows, and a server of the sources on Linux.

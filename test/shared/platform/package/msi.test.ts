@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { packMsi } from "../../../../shared/platform/package/msi.ts";
 import type { PackOrder } from "../../../../shared/platform/package/pack.ts";
 import { serviceSid } from "../../../../shared/platform/package/windows-program.ts";
-import { wixl } from "../../../support/wine.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
+import { wixl } from "../../../support/machine/wine.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
 
 // Goal: the tables of a Windows package. Method: a program of a few files, and msiinfo. msi.long.test.ts installs a complete one.
 

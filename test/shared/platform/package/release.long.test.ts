@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifyFile } from "../../../../shared/platform/upgrade/minisign.ts";
-import { ROOT, temporaryFolder } from "../../../support/processes.ts";
+import { ROOT, temporaryFolder } from "../../../support/machine/processes.ts";
 
 // Goal: the same sources give the same release, and the release lists what it carries. Method: the test makes the archive of the
 // agent here, and from a copy of the sources with another folder, TMPDIR, umask and time zone.

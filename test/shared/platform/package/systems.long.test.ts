@@ -2,10 +2,10 @@ import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { VERSION } from "../../../../shared/files/program-files.ts";
-import { BootedSystem, SYSTEMS } from "../../../support/booted-system.ts";
-import { makePackages } from "../../../support/packages.ts";
-import { patiently } from "../../../support/patience.ts";
-import { ROOT, temporaryFolder, until } from "../../../support/processes.ts";
+import { BootedSystem, SYSTEMS } from "../../../support/machine/booted-system.ts";
+import { makePackages } from "../../../support/machine/packages.ts";
+import { patiently } from "../../../support/runner/patience.ts";
+import { ROOT, temporaryFolder, until } from "../../../support/machine/processes.ts";
 
 // Goal: the packages work in the systems that README.md names, as their users meet them. Method: each system boots with its own
 // systemd and apt. The commands are those of README.md. No version before this one was released as a file, so the earlier packages

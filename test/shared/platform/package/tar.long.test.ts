@@ -2,11 +2,11 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { session, vetScanRecords } from "../../../support/astm.ts";
-import { DebianRoot, debianRootProblem } from "../../../support/debian-root.ts";
-import { type Installation, InstalledWorld } from "../../../support/installed-world.ts";
-import { makePackages } from "../../../support/packages.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
+import { session, vetScanRecords } from "../../../support/protocols/astm.ts";
+import { DebianRoot, debianRootProblem } from "../../../support/machine/debian-root.ts";
+import { type Installation, InstalledWorld } from "../../../support/machine/installed-world.ts";
+import { makePackages } from "../../../support/machine/packages.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
 
 // Goal: the archives need neither Node nor a compiler. Method: they are unpacked in a Debian that has only the C and C++
 // libraries and the certificates; agent and server run as a user who owns nothing else.

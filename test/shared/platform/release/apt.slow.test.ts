@@ -4,8 +4,8 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { addToApt } from "../../../../shared/platform/release/apt.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
-import { StaticHost } from "../../../support/static-host.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
+import { StaticHost } from "../../../support/peers/static-host.ts";
 
 // Goal: apt-get takes the packages from the repository by its signature alone. Method: small packages, a key of gpg made here, a
 // static host on this machine, and an apt-get whose lists, sources and installed packages are in a folder of the test.

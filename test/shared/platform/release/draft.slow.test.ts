@@ -10,8 +10,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { LATEST } from "../../../../shared/api/upgrade.ts";
 import { seal } from "../../../../shared/platform/package/seal.ts";
 import { listLatest } from "../../../../shared/platform/release/latest.ts";
-import { makeCertificates } from "../../../support/certificates.ts";
-import { ROOT, temporaryFolder } from "../../../support/processes.ts";
+import { makeCertificates } from "../../../support/peers/certificates.ts";
+import { ROOT, temporaryFolder } from "../../../support/machine/processes.ts";
 
 // Goal: the draft that gh makes has the files of a release and no other. Method: the real gh, and a host on this machine with the
 // calls of GitHub's API that gh makes. The host has tags, and several drafts of one tag, as GitHub has.

@@ -7,9 +7,9 @@ import { SCHEMA_VERSION } from "../../../../server/database/migrations.ts";
 import type { LatestRelease } from "../../../../shared/api/upgrade.ts";
 import { VERSION } from "../../../../shared/files/program-files.ts";
 import { storedSchema } from "../../../../shared/platform/care/sqlite-schema.ts";
-import { session, vetScanRecords } from "../../../support/astm.ts";
-import { BootedSystem, SYSTEMS } from "../../../support/booted-system.ts";
-import { patiently } from "../../../support/patience.ts";
+import { session, vetScanRecords } from "../../../support/protocols/astm.ts";
+import { BootedSystem, SYSTEMS } from "../../../support/machine/booted-system.ts";
+import { patiently } from "../../../support/runner/patience.ts";
 import {
   AGENT_KEY_OPTIONS,
   clinicFile,
@@ -17,9 +17,9 @@ import {
   temporaryFolder,
   testPatients,
   until,
-} from "../../../support/processes.ts";
-import { RegistryNetwork } from "../../../support/registry-network.ts";
-import { staticHostCommand } from "../../../support/static-host.ts";
+} from "../../../support/machine/processes.ts";
+import { RegistryNetwork } from "../../../support/releases/registry-network.ts";
+import { staticHostCommand } from "../../../support/peers/static-host.ts";
 
 // Goal: a release as its owner makes it and its users take it. Method: a clone of the commit of this checkout, in a network that has the
 // registries of npm and Debian alone, follows the steps of shared/platform/release/README.md with a key and an address of the test. Systems of

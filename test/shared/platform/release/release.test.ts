@@ -15,8 +15,8 @@ import { withDownloads } from "../../../../shared/platform/release/downloads.ts"
 import { listLatest } from "../../../../shared/platform/release/latest.ts";
 import { publicFiles, signCommand, verifyRelease } from "../../../../shared/platform/release/signatures.ts";
 import { writeWinget } from "../../../../shared/platform/release/winget.ts";
-import { ROOT, temporaryFolder } from "../../../support/processes.ts";
-import { ReleaseKey } from "../../../support/signed-release.ts";
+import { ROOT, temporaryFolder } from "../../../support/machine/processes.ts";
+import { ReleaseKey } from "../../../support/releases/signed-release.ts";
 
 const BASE = "https://downloads.test/vetwire";
 const README = path.join(ROOT, "README.md");

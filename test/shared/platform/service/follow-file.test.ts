@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, test, vi } from "vitest";
 import { followFile, lastLines } from "../../../../shared/platform/service/follow-file.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
 
 test("the last lines of a log are shown, and later ones also after it started again", async () => {
   const file = path.join(temporaryFolder(), "service.log");

@@ -9,8 +9,8 @@ import {
   readVersions,
   unpackedVersions,
 } from "../../../../shared/platform/upgrade/version-store.ts";
-import { patiently } from "../../../support/patience.ts";
-import { temporaryFolder, until } from "../../../support/processes.ts";
+import { patiently } from "../../../support/runner/patience.ts";
+import { temporaryFolder, until } from "../../../support/machine/processes.ts";
 
 // The launcher with small programs in place of the real one: each version is a script in the versions folder.
 

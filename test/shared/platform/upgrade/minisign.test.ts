@@ -4,8 +4,8 @@ import path from "node:path";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { verifyFile } from "../../../../shared/platform/upgrade/minisign.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
-import { ReleaseKey } from "../../../support/signed-release.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
+import { ReleaseKey } from "../../../support/releases/signed-release.ts";
 
 // Signatures of minisign itself, and signatures that were changed.
 

@@ -7,7 +7,7 @@ import {
   ToLauncher,
   VERSIONS_VARIABLE,
 } from "../../../../shared/platform/upgrade/launcher-messages.ts";
-import { ROOT } from "../../../support/processes.ts";
+import { ROOT } from "../../../support/machine/processes.ts";
 
 // The program's side in a real process. The test is its launcher.
 

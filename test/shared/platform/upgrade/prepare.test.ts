@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { prepareRelease } from "../../../../shared/platform/upgrade/prepare.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
 
 test("an upgrade takes a version that is unpacked already, a dry run checks the release again", async () => {
   const folder = temporaryFolder();

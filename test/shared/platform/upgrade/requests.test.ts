@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { askService, serveRequests } from "../../../../shared/platform/upgrade/requests.ts";
 import type { UpgradeOrder, Upgrader } from "../../../../shared/platform/upgrade/upgrader.ts";
 import { readUpgrades } from "../../../../shared/platform/upgrade/version-store.ts";
-import { temporaryFolder, until } from "../../../support/processes.ts";
+import { temporaryFolder, until } from "../../../support/machine/processes.ts";
 
 // `vetwire upgrade` and the service, without the processes around them.
 

@@ -5,7 +5,7 @@ import zlib from "node:zlib";
 import * as fc from "fast-check";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { unpack } from "../../../../shared/platform/upgrade/unpack.ts";
-import { temporaryFolder } from "../../../support/processes.ts";
+import { temporaryFolder } from "../../../support/machine/processes.ts";
 
 // Archives of tar itself, and archives that a stranger could write.
 

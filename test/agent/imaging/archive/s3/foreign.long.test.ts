@@ -5,7 +5,7 @@ import path from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { type ObjectSource, ObjectStore, PART_BYTES } from "../../../../../agent/imaging/archive/s3/object-store.ts";
 import { errorMessage } from "../../../../../shared/runtime/error-message.ts";
-import { freePort, temporaryFolder, until } from "../../../../support/processes.ts";
+import { freePort, temporaryFolder, until } from "../../../../support/machine/processes.ts";
 
 // Method: the client of the archive stores objects at s3rver, a foreign store. It reads the header of a signature
 // and its key, and does not compute version 4. The package and its tree (14 MB) stay outside of the lock file.

@@ -5,10 +5,10 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { type ObjectSource, ObjectStore, PART_BYTES } from "../../../../../agent/imaging/archive/s3/object-store.ts";
 import { PATIENCE } from "../../../../../agent/imaging/archive/s3/signed-request.ts";
 import type { ObjectTarget } from "../../../../../agent/imaging/archive/s3/object-target.ts";
-import { makeCertificates } from "../../../../support/certificates.ts";
-import { temporaryFolder } from "../../../../support/processes.ts";
-import { S3_KEY, type S3Call, type S3Fault, type S3Options, S3Server } from "../../../../support/s3-server.ts";
-import { patiently } from "../../../../support/patience.ts";
+import { makeCertificates } from "../../../../support/peers/certificates.ts";
+import { temporaryFolder } from "../../../../support/machine/processes.ts";
+import { S3_KEY, type S3Call, type S3Fault, type S3Options, S3Server } from "../../../../support/peers/s3-server.ts";
+import { patiently } from "../../../../support/runner/patience.ts";
 
 // Method: the client talks to a store over real sockets; the store checks each signature by a computation of its own.
 

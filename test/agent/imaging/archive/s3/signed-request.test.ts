@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { signedHeaders } from "../../../../../agent/imaging/archive/s3/signed-request.ts";
-import { S3_KEY } from "../../../../support/s3-server.ts";
+import { S3_KEY } from "../../../../support/peers/s3-server.ts";
 
 // The examples of the S3 API reference, "Signature Calculations for the Authorization Header: Transferring Payload in a Single
 // Chunk". Its example with a Range header is left out: the signer leaves that header unsigned, which the protocol allows.

@@ -15,7 +15,7 @@ import {
   encodeReleaseResponse,
 } from "../../../../../agent/protocols/dicom/network/pdu-encoder.ts";
 import type { AssociateAccept } from "../../../../../agent/protocols/dicom/network/pdu.ts";
-import { associateRequest, IMPLICIT, pdusIn, VERIFICATION } from "../../../../support/dicom.ts";
+import { associateRequest, IMPLICIT, pdusIn, VERIFICATION } from "../../../../support/protocols/dicom.ts";
 
 const request = associateRequest([[VERIFICATION, IMPLICIT]]);
 const accept: AssociateAccept = {

@@ -6,7 +6,14 @@ import {
 } from "../../../../../agent/protocols/dicom/network/negotiation.ts";
 import { encodeAssociateRequest } from "../../../../../agent/protocols/dicom/network/pdu-encoder.ts";
 import { Scp } from "../../../../../agent/protocols/dicom/network/scp.ts";
-import { associateRequest, CR_STORAGE, EXPLICIT, IMPLICIT, JPEG, VERIFICATION } from "../../../../support/dicom.ts";
+import {
+  associateRequest,
+  CR_STORAGE,
+  EXPLICIT,
+  IMPLICIT,
+  JPEG,
+  VERIFICATION,
+} from "../../../../support/protocols/dicom.ts";
 import { MODALITY_WORKLIST } from "../../../../../agent/protocols/dicom/uids.ts";
 
 const options: ScpOptions = { aeTitle: "VETWIRE", callingAeTitles: ["DX1"], admits: () => true };

@@ -29,7 +29,7 @@ import {
   JPEG,
   pdusIn,
   VERIFICATION,
-} from "../../../../support/dicom.ts";
+} from "../../../../support/protocols/dicom.ts";
 
 const options: ScpOptions = { aeTitle: "VETWIRE", callingAeTitles: ["DX1"], admits: () => true };
 const contexts = [

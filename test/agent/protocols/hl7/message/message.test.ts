@@ -11,7 +11,7 @@ import {
   withoutStamp,
 } from "../../../../../agent/protocols/hl7/message/message.ts";
 import { encodeSegment, Segment, STANDARD_DELIMITERS } from "../../../../../agent/protocols/hl7/message/segment.ts";
-import { parseByOther } from "../../../../support/hl7-standard.ts";
+import { parseByOther } from "../../../../support/protocols/hl7-standard.ts";
 import { bytes, show } from "../../astm/wire.ts";
 import { header, parsed, textOf } from "../wire.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { practiceSystem } from "../../../../../agent/devices/practice-system.ts";
 import { createLink } from "../../../../../agent/connection/create-link.ts";
 import type { PracticeSettings } from "../../../../../agent/protocols/hl7/registry/settings.ts";
-import { fixedContext } from "../../../../support/wire.ts";
+import { fixedContext } from "../../../../support/protocols/wire.ts";
 import { golden, msh, segment, site, wire } from "./messages.ts";
 
 // Acknowledgements of practice software. OpenVPMS: AA is done, AE is sent again for ever, any other code is an error, and the next

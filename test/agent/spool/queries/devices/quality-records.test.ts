@@ -8,7 +8,7 @@ import { migrate } from "../../../../../agent/spool/thread/schema.ts";
 import type { Settlement } from "../../../../../agent/spool/queries/studies/studies.ts";
 import { copyToOwnSchema } from "../../../../../shared/platform/care/older-schema.ts";
 import { migrateSqlite } from "../../../../../shared/platform/care/sqlite-schema.ts";
-import { controlRun, deviceEvent } from "../../../../support/quality-records.ts";
+import { controlRun, deviceEvent } from "../../../../support/clinic/quality-records.ts";
 import { addMessage, openOperations, settlement } from "../../../../support/spool-operations.ts";
 
 // Control runs and device events in the spool: each once, until the server has it.

@@ -5,9 +5,9 @@ import { apply, createLink } from "../../../../../agent/connection/create-link.t
 import { profileById } from "../../../../../agent/devices/index.ts";
 import type { Link } from "../../../../../agent/protocols/link.ts";
 import { type NoiseEvents, NoiseFinder } from "../../../../../agent/spool/queries/events/noise-events.ts";
-import { fixturesFolder } from "../../../../support/fixtures.ts";
-import { type Dice, diceOf, pick } from "../../../../support/dice.ts";
-import { fixedContext } from "../../../../support/wire.ts";
+import { fixturesFolder } from "../../../../support/runner/fixtures.ts";
+import { type Dice, diceOf, pick } from "../../../../support/runner/dice.ts";
+import { fixedContext } from "../../../../support/protocols/wire.ts";
 
 // Goal: no message needs the noise that is removed. Method: random streams of messages, truncated messages and noise go
 // through each kind of link. The events without the found runs go through a new link, which delivers the same messages.

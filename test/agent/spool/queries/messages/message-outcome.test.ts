@@ -3,7 +3,7 @@ import { reasonIn } from "../../../../../agent/page/types/message-codes.ts";
 import { readSpool } from "../../../../../agent/spool/access.ts";
 import { listMessages } from "../../../../../agent/spool/queries/messages/message-summaries.ts";
 import { addMessage, openOperations, serverOutcome, settlement } from "../../../../support/spool-operations.ts";
-import { studyDraft } from "../../../../support/study.ts";
+import { studyDraft } from "../../../../support/clinic/study.ts";
 
 test("a message is pending until the server has filed its study", () => {
   const { folder, spool } = openOperations();

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { readSpool } from "../../../../../agent/spool/access.ts";
 import { listMessages } from "../../../../../agent/spool/queries/messages/message-summaries.ts";
 import { addMessage, openOperations, settlement } from "../../../../support/spool-operations.ts";
-import { studyDraft } from "../../../../support/study.ts";
+import { studyDraft } from "../../../../support/clinic/study.ts";
 
 test("a message with a known session and ordinal is not stored again", () => {
   const { folder, spool } = openOperations();

@@ -5,7 +5,7 @@ import { listMessages } from "../../../../../agent/spool/queries/messages/messag
 import type { Operations } from "../../../../../agent/spool/queries/operations.ts";
 import type { StudyDraft } from "../../../../../agent/spool/queries/studies/revisions.ts";
 import { addMessage, openOperations, serverOutcome, settlement, taken } from "../../../../support/spool-operations.ts";
-import { alt, studyDraft } from "../../../../support/study.ts";
+import { alt, studyDraft } from "../../../../support/clinic/study.ts";
 
 const patient = (fp: string, species = "dog") => ({ fp, body: JSON.stringify({ fp, species, updated_at: AT }) });
 const AT = "2026-01-01T00:00:00.000Z";

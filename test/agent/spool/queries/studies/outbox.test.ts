@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { readSpool } from "../../../../../agent/spool/access.ts";
 import { addMessage, openOperations, serverOutcome, settlement, taken } from "../../../../support/spool-operations.ts";
 import { listMessages } from "../../../../../agent/spool/queries/messages/message-summaries.ts";
-import { alt, studyDraft } from "../../../../support/study.ts";
+import { alt, studyDraft } from "../../../../support/clinic/study.ts";
 
 test("a batch has the oldest studies within the limits of a request, and each send is counted", () => {
   const { folder, spool } = openOperations();

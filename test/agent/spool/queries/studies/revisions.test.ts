@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { storedBytesOn } from "../../../../../agent/spool/queries/devices/stored-bytes.ts";
 import { studyRevisionsOn } from "../../../../../agent/spool/queries/studies/revisions.ts";
 import { openOperations } from "../../../../support/spool-operations.ts";
-import { alt, studyDraft } from "../../../../support/study.ts";
+import { alt, studyDraft } from "../../../../support/clinic/study.ts";
 
 function openRevisions() {
   const { db, spool } = openOperations();

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { readSpool } from "../../../../../agent/spool/access.ts";
 import { listMessages } from "../../../../../agent/spool/queries/messages/message-summaries.ts";
 import { addMessage, openOperations, serverOutcome, settlement, taken } from "../../../../support/spool-operations.ts";
-import { alt, studyDraft } from "../../../../support/study.ts";
+import { alt, studyDraft } from "../../../../support/clinic/study.ts";
 
 test("a resend keeps the fp and the revision of its study and queues nothing", () => {
   const { folder, spool } = openOperations();

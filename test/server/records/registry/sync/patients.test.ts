@@ -5,7 +5,7 @@ import type { Patient } from "../../../../../shared/api/patient.ts";
 import type { SyncAnswer } from "../../../../../server/records/registry/sync/messages.ts";
 import { query } from "../../../../../server/database/query.ts";
 import { listRows } from "../../../../../server/records/audit/audit.ts";
-import { type ApiDocument, Contract } from "../../../../support/contract.ts";
+import { type ApiDocument, Contract } from "../../../../support/runner/contract.ts";
 import {
   allStored,
   clinic,

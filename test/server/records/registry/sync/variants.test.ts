@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { patiently } from "../../../../support/patience.ts";
+import { patiently } from "../../../../support/runner/patience.ts";
 import type { SyncAnswer } from "../../../../../server/records/registry/sync/messages.ts";
-import { soakCount } from "../../../../support/soak.ts";
+import { soakCount } from "../../../../support/runner/soak.ts";
 import { practiceServer } from "../../../practice-software.ts";
 
 // Practice software in the habits of many makers: the request of the guide of integrations (section 7), and 200 items in the words of

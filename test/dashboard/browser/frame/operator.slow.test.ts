@@ -1,0 +1,112 @@
+import type { Browser } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { newFp } from "../../../../shared/api/fp.ts";
+import { clinic, connection, patient, study } from "../../../server/harness.ts";
+import {
+  browserProblem,
+  chooseLanguage,
+  expectAccessible,
+  expectFitsPhone,
+  sharedBrowser,
+} from "../../../support/peers/browser.ts";
+import { givePassword, makeOperator, makeUser, openPage, startDashboard } from "../../harness.ts";
+
+// The way of a clinic through the operator's console: made, suspended, served again, and looked into with a reason.
+
+const ours = newFp("clinic");
+const dog = patient({ name: "Karabaş" });
+
+async function start(browser: Browser) {
+  const dashboard = await startDashboard(clinic(ours), dog, connection(dog.fp, ours));
+  const key = await dashboard.makeFreshKey(ours, ["clinic.lab.ingest"], { type: "device", name: "Front desk" });
+  const headers = { "x-api-key": key };
+  const payload = { version: "0.1.0", devices: [{ id: "chem-1" }] };
+  await dashboard.app.inject({ method: "POST", url: "/agent/v1/heartbeat", headers, payload });
+  await dashboard.push(key, study({ patient_fp: dog.fp }));
+  const [operator, admin] = [await makeOperator(dashboard), await makeUser(dashboard, "admin", ours)];
+  await givePassword(dashboard, operator.id, "ten letters");
+  const page = await openPage(browser, dashboard.url);
+  const heading = (name: string) => page.getByRole("heading", { name, exact: true }).waitFor();
+  const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
+  await page.goto(`${dashboard.url}/operator`);
+  await heading("Sign in");
+  await expectAccessible(page);
+  await page.getByLabel("Name").fill(operator.name);
+  await page.getByLabel("Password").fill("ten letters");
+  await press("Sign in");
+  await heading("Clinics");
+  return { ...dashboard, page, heading, press, operator, admin, key };
+}
+
+describe.skipIf(browserProblem() !== null)("in a browser", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await sharedBrowser();
+  });
+
+  test("an operator makes a clinic, suspends another and serves it again", async () => {
+    const { page, heading, press, url, push, key } = await start(browser);
+    await page.getByText("1 of 1").first().waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await press("New clinic");
+    await page.getByLabel("Name of the clinic").fill("Moda Cat");
+    await page.getByLabel("Name of its first admin").fill("Ayşe");
+    await expectAccessible(page);
+    await press("Create clinic");
+    expect(await page.locator(".given-password").innerText()).toMatch(/^[\w-]{16,}$/);
+    await press("Done");
+    await page.getByRole("link", { name: "Moda Cat" }).waitFor();
+    // The list is loaded while the user types on, and a state that is chosen meanwhile stays beside the text.
+    await page.getByRole("searchbox", { name: "Find a clinic" }).pressSequentially("a clin", { delay: 300 });
+    const chip = page.locator(".operator-states button").first();
+    await chip.click();
+    await expect.poll(() => new URL(page.url()).searchParams.get("search")).toBe("a clin");
+    await expect.poll(() => chip.getAttribute("aria-pressed")).toBe("true");
+    await chip.click();
+    await page.getByRole("link", { name: "Moda Cat" }).waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "A clinic" }).click();
+    await heading("A clinic");
+    await page.getByText("connected, heard").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await press("Suspend…");
+    await page.getByText("keep new results until you serve it again").waitFor();
+    await press("Suspend");
+    await page.getByText("Suspended since").waitFor();
+    expect(await push(key, study())).toMatchObject([{ outcome: "deferred" }]);
+    await press("Serve again…");
+    await press("Serve again");
+    await page.getByText("This clinic is served.").waitFor();
+    await page.goto(`${url}/operator/account`);
+    await page.getByRole("heading", { name: "Second factor" }).waitFor();
+    await expectAccessible(page);
+    await page.goto(`${url}/operator`);
+    await heading("Clinics");
+    await chooseLanguage(page, "tr");
+    await heading("Klinikler");
+    await page.getByText("henüz bilgisayar yok").first().waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+  });
+
+  test("an operator looks into a clinic after a reason, and the clinic reads it", async () => {
+    const { page, heading, press, admin, operator, url, openAs } = await start(browser);
+    await page.getByRole("button", { name: "Support of A clinic…" }).click();
+    await page.getByLabel("Reason").fill("ticket 7: results do not arrive");
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await press("Open for an hour");
+    await page.waitForURL(`${url}/dashboard`);
+    await heading("Today");
+    await page.goto(`${url}/dashboard/patients`);
+    await page.getByRole("link", { name: "Karabaş" }).waitFor();
+    expect(await page.getByRole("link", { name: "New animal" }).count()).toBe(0);
+    const { entries } = (await admin.call<{ entries: object[] }>("GET", "/audit?text=support")).body;
+    expect(entries).toMatchObject([{ user: operator.name }]);
+    const audit = await openAs(browser, "admin", ours, "/settings/audit");
+    await audit.getByText("ticket 7: results do not arrive").waitFor();
+    await page.goto(`${url}/operator/clinics/${ours}`);
+    await page.getByText("ticket 7: results do not arrive").waitFor();
+  });
+});
