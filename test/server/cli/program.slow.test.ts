@@ -234,8 +234,8 @@ describe("npm run server --", () => {
     const { process, address } = await run("--data", data, "--rate-limit", "integration=100000/100000");
     const answered: { id: string; at: number }[] = [];
     const lastMs = patiently(1_000);
-    const end = Date.now() + lastMs + 2_300;
-    while (Date.now() < end || answered.length < 300) {
+    const earlier = (ms: number) => answered.filter(({ at }) => at < ms - lastMs);
+    while (earlier(Date.now()).length < 150) {
       const { headers } = await fetch(`${address}/api/v1/inventory`, { headers: { "x-api-key": key } });
       answered.push({ id: headers.get("x-request-id") ?? "", at: Date.now() });
       await sleep(5);
@@ -245,7 +245,7 @@ describe("npm run server --", () => {
     await once(process, "exit");
 
     const { stdout } = await server("audit", "--data", data);
-    const old = answered.filter(({ at }) => at < killedAt - lastMs);
+    const old = earlier(killedAt);
     expect(old.length).toBeGreaterThan(100);
     expect(old.filter(({ id }) => !stdout.includes(id))).toEqual([]);
   });
