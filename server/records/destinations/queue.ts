@@ -328,7 +328,9 @@ const moveToEnd = uncachedWrite((db, p: { id: number; destinationId: number }) =
     .set({
       place: sql`(select max(last.place) + 1 from destination_delivery as last where last.destination_id = ${p.destinationId})`,
     })
-    .where("id", "=", p.id),
+    .where("id", "=", p.id)
+    // Another server may have made its bytes meanwhile, and send them now: the others wait for it.
+    .where("state", "=", "new"),
 );
 
 const dropPayloads = uncachedWrite((db, p: { before: number }) =>

@@ -147,6 +147,27 @@ test("servers that share the database send each message once, one at a time and 
   );
 });
 
+test("a message that one server sends stays the first, although another server could not make it", async () => {
+  const { file, start, receiver, store, clock, dispatcher } = await world(() => "silence");
+  const filed = await file(2);
+  const render = renderDeliveries(store, () => clock.now);
+  let isFirst = true;
+  const other = start(async (asked) => {
+    if (!isFirst) return render(asked);
+    isFirst = false;
+    await dispatcher.check();
+    await expect.poll(() => receiver.messages.length).toBe(1);
+    throw new Error("no message");
+  });
+  await other.check();
+  await other.settled();
+  expect(receiver.messages.length).toBe(1);
+  expect(await store.all(queue, {})).toEqual([
+    { study_fp: filed[0]?.fp, state: "sending", attempts: 1 },
+    { study_fp: filed[1]?.fp, state: "new", attempts: 0 },
+  ]);
+});
+
 test("an attempt whose server died is repeated by another one after its lease, with the same bytes", async () => {
   const { file, run, start, receiver, clock, dispatcher } = await world((index) => (index === 0 ? "silence" : "AA"), {
     ...{ connectMs: 60_000, ackMs: 60_000 },
