@@ -25,13 +25,16 @@ export function utf8Text(bytes: Uint8Array, isAmbiguous: boolean): string | null
 
 /** Lead bytes of the signs and Greek letters of GB 2312: ×, ↑, μ. */
 const SIGNS: readonly number[] = [0xa1, 0xa6];
+/** The Turkish letters of Windows-1254, ÇĞİÖŞÜçğıöşü: ÇÖĞÜR has four in a row. */
+const TURKISH: readonly number[] = [...[0xc7, 0xd0, 0xdd, 0xd6, 0xde, 0xdc], ...[0xe7, 0xf0, 0xfd, 0xf6, 0xfe, 0xfc]];
 
 /**
  * Returns whether bytes that declare no charset, and are not UTF-8, are Chinese text: all beyond ASCII are pairs of GB 2312, with a
- * sign or two characters in a row. Western letters rarely come in pairs.
+ * sign or two characters in a row, and some are no Turkish letters. Other Western letters rarely come in pairs.
  */
 export function isChinese(bytes: Uint8Array): boolean {
   let isProven = false;
+  let isTurkish = true;
   let row = 0;
   for (let at = 0; at < bytes.length; at++) {
     const lead = bytes[at]!;
@@ -41,6 +44,7 @@ export function isChinese(bytes: Uint8Array): boolean {
     const trail = bytes[at] ?? 0;
     if (lead < 0xa1 || lead > 0xf7 || trail < 0xa1 || trail > 0xfe) return false;
     isProven ||= row > 1 || SIGNS.includes(lead);
+    isTurkish &&= TURKISH.includes(lead) && TURKISH.includes(trail);
   }
-  return isProven;
+  return isProven && !isTurkish;
 }

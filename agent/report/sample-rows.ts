@@ -80,10 +80,9 @@ export function readRows(
 
 /** A number or a range with text after it, which may be its unit: `71.5fL`, `8.1 10^9/L`. */
 const WITH_TEXT = [/^(.*\d)\s*(\D+)$/su, /^(.*?\d)\s+(\S+)$/su] as const;
-/** Flags next to a number: `12.3 H`, `↑ 612`. */
-const FLAGS = "HH?|LL?|N|[↑↓]{1,2}";
-const FLAG_AFTER = new RegExp(`^(.*[\\d\\s])(${FLAGS})$`, "su");
-const FLAG_BEFORE = new RegExp(`^(${FLAGS})\\s*([\\d<>≤≥.].*)$`, "su");
+/** Flags next to a number: `12.3 H`, `↑ 612`. `L2` may be a grade or a place. */
+const FLAG_AFTER = /^(.*[\d\s])(HH?|LL?|N|[↑↓]{1,2})$/su;
+const FLAG_BEFORE = /^((?:HH?|LL?|N)(?=\s)|[↑↓]{1,2})\s*([\d<>≤≥.].*)$/su;
 
 /**
  * Returns the result with the number alone as its value: some devices repeat unit and flag beside it, or write them only there.
@@ -94,11 +93,13 @@ function apart(result: DeviceResult): DeviceResult {
   if (written.length > VALUE_MAX || !/[\d\uff10-\uff19]/.test(written)) return result;
   const ascii = written.replace(/[\uff01-\uff5e]/g, (char) => char.normalize("NFKC"));
   const [, before = "", unflagged = ascii] = FLAG_BEFORE.exec(ascii) ?? [];
-  const [, bare = unflagged, after = ""] = FLAG_AFTER.exec(unflagged) ?? [];
+  const [, number = unflagged, mark = ""] = FLAG_AFTER.exec(unflagged) ?? [];
+  // 1.2 L is a volume if the unit's field has litres.
+  const [bare, after] = isSameUnit(mark, result.unit) ? [unflagged, ""] : [number, mark];
   const { text, unit } = withoutUnit(bare.trim(), result.unit);
   if (readValue(text, { decimalComma: true }).is !== "number") return { ...result, value: ascii };
   const flags = result.flag.split(/\s+/);
-  const marks = [before, after].filter((mark) => !flags.includes(mark));
+  const marks = [before, after].filter((flag) => !flags.includes(flag));
   return { ...result, value: text, unit, flag: [result.flag, ...marks].filter(Boolean).join(" ") };
 }
 

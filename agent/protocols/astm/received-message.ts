@@ -9,6 +9,7 @@ export const MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
 
 const LETTER_H = 0x48;
 const LETTER_L = 0x4c;
+const SPACE = 0x20;
 
 /** Text of accepted frames up to the L record, which ends a message (LIS02-A2 §5.6.7). EOT is not awaited. */
 export class ReceivedMessage {
@@ -42,27 +43,27 @@ export class ReceivedMessage {
   }
 
   /**
-   * Joins the text as it is, because a frame may end within a record. CR ends a record, and so does LF, which has no other use in
-   * text. Devices that send a record per frame may omit both.
+   * Joins the text as it is, because a frame may end within a record. CR ends a record, and so does LF before another record or at
+   * the end of the frame: other LFs are in the text of a comment. Devices that send a record per frame may omit both.
    */
   append({ text, length, terminator }: ReceivedFrame): void {
     // Bounds the search for CR: the buffer may hold the rest of a longer frame. ETX had room here.
     text[length] = CR;
-    let lf = endOf(text, LF, 0, length);
+    let lf = this.#recordLf(text, 0, length);
     if (this.#isFrameEnded && this.#length > this.#recordStart && startsRecord(text, length)) this.#closeRecord();
     this.#isFrameEnded = terminator === ETX;
     this.#text = withCapacity(this.#text, this.#length + length);
     let from = 0;
     while (from < length) {
       if (this.#length === this.#recordStart) {
-        // Some devices end records with CR LF.
-        if (text[from] === LF || (this.#digitBeforeRecords && isDigit(text[from]!))) {
+        // Some devices end records with CR LF or LF CR.
+        if (text[from] === LF || text[from] === CR || (this.#digitBeforeRecords && isDigit(text[from]!))) {
           from += 1;
           continue;
         }
         this.#beginRecord(text, from, length);
       }
-      if (lf < from) lf = endOf(text, LF, from, length);
+      if (lf < from) lf = this.#recordLf(text, from, length);
       const end = Math.min(text.indexOf(CR, from), lf);
       this.#text.set(text.subarray(from, end), this.#length);
       this.#length += end - from;
@@ -82,6 +83,15 @@ export class ReceivedMessage {
   clear(): void {
     this.#length = 0;
     this.#recordStart = 0;
+  }
+
+  /** Returns the offset of the next LF that ends a record; the length of the text without one. */
+  #recordLf(text: Uint8Array, from: number, length: number): number {
+    for (let at = text.indexOf(LF, from); at >= 0 && at < length; at = text.indexOf(LF, at + 1)) {
+      const next = this.#digitBeforeRecords && isDigit(text[at + 1]!) ? at + 2 : at + 1;
+      if (next >= length || mayStart(text[next]!, next + 1 < length ? text[next + 1]! : CR)) return at;
+    }
+    return length;
   }
 
   #beginRecord(text: Uint8Array, at: number, length: number): void {
@@ -108,10 +118,11 @@ export class ReceivedMessage {
   }
 }
 
-/** Returns the offset of the byte; the length of the text without one. */
-function endOf(text: Uint8Array, byte: number, from: number, length: number): number {
-  const at = text.indexOf(byte, from);
-  return at < 0 || at > length ? length : at;
+/** Whether two bytes after LF start a record, or end another line: a letter of a word or of a sentence does neither. */
+function mayStart(first: number, second: number): boolean {
+  if (first === CR || first === LF) return true;
+  if (isDigit(first) || !isAlphanumeric(first)) return false;
+  return second === CR || second === LF || (second > SPACE && !isAlphanumeric(second));
 }
 
 function isHeader(text: Uint8Array, at: number, length: number): boolean {

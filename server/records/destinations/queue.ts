@@ -64,9 +64,12 @@ export interface NextOptions {
 /** Time until a look at an empty or paused queue. */
 const IDLE_MS = 5000;
 
+/** Studies that one call tries in vain: a fault of all of them must not read a long queue again and again. */
+const FAILED_MAX = 20;
+
 /**
  * Takes the oldest delivery of a destination, and writes the attempt. A study whose bytes cannot be made goes to the end of the queue, since
- * the others must not wait for it. @throws its error once it is the oldest again
+ * the others must not wait for it. @throws its error once it is the oldest again, or after FAILED_MAX studies
  */
 export async function nextDelivery(
   store: Store,
@@ -87,6 +90,7 @@ export async function nextDelivery(
       if (failed.has(row.id)) throw error;
       failed.add(row.id);
       await store.transaction((session) => session.all(moveToEnd, { id: row.id, destinationId: destination.id }));
+      if (failed.size === FAILED_MAX) throw error;
     }
   }
 }
@@ -328,7 +332,9 @@ const moveToEnd = uncachedWrite((db, p: { id: number; destinationId: number }) =
     .set({
       place: sql`(select max(last.place) + 1 from destination_delivery as last where last.destination_id = ${p.destinationId})`,
     })
-    .where("id", "=", p.id),
+    .where("id", "=", p.id)
+    // Another server may have made its bytes meanwhile, and send them now: the others wait for it.
+    .where("state", "=", "new"),
 );
 
 const dropPayloads = uncachedWrite((db, p: { before: number }) =>

@@ -127,16 +127,16 @@ export const lastRows: readonly ErasedRows[] = [
 export const AUDIT_ROWS_READ = 50_000;
 
 /**
- * Deletes the rows of a part of the audit that the keys and users of the clinic made, or users in it. The commands of operators on the
- * clinic itself stay.
+ * Deletes the rows of a part of the audit that the keys and users of the clinic made, or users in it. What its users did in another
+ * clinic stays, and so do the commands of operators on the clinic itself.
  */
 export const auditRows = uncachedWrite((db, p: OfClinic & { after: number; to: number }) => ({
   compile: () =>
     sql`delete from audit where id > ${p.after} and id <= ${p.to}
       and (clinic_id = ${p.clinicId} or api_key_id in (select id from api_key where clinic_id = ${p.clinicId})
-        or user_id in (select user_id from dashboard_user_clinic as member where clinic_id = ${p.clinicId}
-          and not exists (select 1 from dashboard_user_clinic as other
-            where other.user_id = member.user_id and other.clinic_id <> ${p.clinicId})))
+        or (clinic_id is null and user_id in (select user_id from dashboard_user_clinic as member
+          where clinic_id = ${p.clinicId} and not exists (select 1 from dashboard_user_clinic as other
+            where other.user_id = member.user_id and other.clinic_id <> ${p.clinicId}))))
       and not (method = 'COMMAND' and substr(fp, 1, 7) = 'clinic_')
       returning 1 as removed`.compile(db),
 }));

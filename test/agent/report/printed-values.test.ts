@@ -89,10 +89,17 @@ test.each([
   ["HH 9.1", "fL", "9.1 fL", "HH"],
   ["↑ 612", "fL", "612 fL", "↑"],
   ["＜12．5", "fL", "<12.5 fL", ""],
+  ["1.2 L", "L", "1.2 L", ""],
+  ["0.42 L/L", "", "0.42 L/L", ""],
+  ["1.2 L", "", "1.2 null", "L"],
   // Another unit than the field's, and texts that are not one number with its unit, stay words.
   ["135 g/L", "g/dL", null, ""],
   ["5-10 H", "fL", null, ""],
   ["12 cells", "", null, ""],
+  ["Type 2 N", "", null, ""],
+  ["1:40 H", "", null, ""],
+  ["10^5 L", "", null, ""],
+  ["L2", "", null, ""],
   ["1 234 fL", "fL", null, ""],
   ["H", "fL", null, ""],
 ])("the value %s in %j is %s with the flag %j", (sent, unit, value, flag) => {

@@ -1,8 +1,10 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import type { ClinicErasure, HostedClinicPage, HostedClinics } from "../../../server/dashboard/types/operator.ts";
-import { query } from "../../../server/database/query.ts";
+import { query, uncachedWrite } from "../../../server/database/query.ts";
 import type { Store } from "../../../server/database/store.ts";
+import { insertRow } from "../../../server/records/audit/audit.ts";
+import { findClinic } from "../../../server/records/clinics/keys.ts";
 import { lastRows, ownRows } from "../../../server/records/hosting/erased-rows.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { givePassword, makeOperator, makeUser } from "../../dashboard/harness.ts";
@@ -87,6 +89,14 @@ test("an erased clinic leaves no text of it and no row but numbers, and the othe
   expect((await pushAs(server, theirs.agentKey, study())).statusCode).toBe(200);
 });
 
+const leave = uncachedWrite((db, p: { userId: number; clinicId: number }) =>
+  db.deleteFrom("dashboard_user_clinic").where("user_id", "=", p.userId).where("clinic_id", "=", p.clinicId),
+);
+
+const routesOf = query((db, p: { userId: number }) =>
+  db.selectFrom("audit").select("route").where("user_id", "=", p.userId),
+);
+
 test("what another clinic has too stays there, and the users of both", async () => {
   const [ours, theirs] = [newFp("clinic"), newFp("clinic")];
   const [own, shared] = [patient(), patient()];
@@ -100,14 +110,25 @@ test("what another clinic has too stays there, and the users of both", async () 
   const key = await server.makeFreshKey(ours, ["clinic.lab.ingest"], { type: "device" });
   const [filed, mine] = [study({ patient_fp: shared.fp }), study({ patient_fp: own.fp })];
   await server.push(key, filed, mine, study());
+  // A user of the clinic, who was one of the other clinic before.
+  const former = await makeUser(server, "admin", ours, theirs);
+  const theirId = (await findClinic(server.store, theirs))?.id ?? 0;
+  await server.store.transaction(async (session) => {
+    const read = { ...{ at: 1, request_id: null, api_key_id: null, method: "GET", fp: null, count: 1, status: 200 } };
+    const by = { address: null, times: 1, user_id: former.id };
+    await insertRow(session, { ...read, ...by, route: "read there", clinic_id: theirId });
+    await insertRow(session, { ...read, ...by, route: "signed in", clinic_id: null });
+    await session.all(leave, { userId: former.id, clinicId: theirId });
+  });
   const page = (await operator.call<HostedClinicPage>("GET", `/clinics/${ours}`)).body;
-  expect(page.holdings).toEqual({ animals: 1, shared_animals: 1, users: 1, keys: 1 });
+  expect(page.holdings).toEqual({ animals: 1, shared_animals: 1, users: 2, keys: 1 });
   const erase = (name: string) => operator.call<ClinicErasure>("POST", `/clinics/${ours}/erase`, { name });
   expect((await erase("Ours")).text).toContain("CLINIC.IS_SERVED");
   await operator.call("POST", `/clinics/${ours}/suspend`, {});
   expect((await erase("Theirs")).text).toContain("CLINIC.OTHER_NAME");
   const { counts } = await eraseAll(operator, ours, "Ours");
-  expect(counts).toMatchObject({ animals: 1, owners: 1, studies: 2, records: 1, users: 0, keys: 1 });
+  expect(counts).toMatchObject({ animals: 1, owners: 1, studies: 2, records: 1, users: 1, keys: 1 });
+  expect((await server.store.all(routesOf, { userId: former.id })).map(({ route }) => route)).toEqual(["read there"]);
   expect((await both.call("GET", `/clinic/v1/clinics/${theirs}/results/${filed.fp}`)).status).toBe(200);
   expect((await both.call("GET", `/clinic/v1/clinics/${theirs}/records/${record.fp}`)).status).toBe(200);
   expect((await both.call("GET", `/clinic/v1/clinics/${theirs}/results/${mine.fp}`)).status).toBe(404);

@@ -61,6 +61,34 @@ describe("a message", () => {
     ]);
   });
 
+  test("ends with L, whatever ends its records", () => {
+    const session = ["LF", "LF><CR", "CR><LF"].map((end) => `H|\\^&<${end}>R|1|GLU|5<${end}>L|1|N<${end}><ETX>`);
+    const whole = ["H|\\^&<CR>R|1|GLU|5<CR>L|1|N<CR>", null];
+    expect(append(session).deliveries()).toEqual([whole, whole, whole]);
+  });
+
+  test("has the same records for any division into two frames", () => {
+    for (const end of ["\r", "\n", "\r\n", "\n\r"]) {
+      const text = ["H|\\^&", "P|1", "O|1|S", "R|1|GLU|5", "C|1|I|x", "L|1|N", ""].join(end);
+      for (let at = 1; at < text.length; at += 1) {
+        const frames = [`${text.slice(0, at)}<ETB>`, `${text.slice(at)}<ETX>`].map((frame) =>
+          frame.replaceAll("\r", "<CR>").replaceAll("\n", "<LF>"),
+        );
+        expect(append(frames).deliveries(), `${JSON.stringify(end)} at ${at}`).toEqual([
+          ["H|\\^&<CR>P|1<CR>O|1|S<CR>R|1|GLU|5<CR>C|1|I|x<CR>L|1|N<CR>", null],
+        ]);
+      }
+    }
+  });
+
+  test("keeps an LF in the text of a record", () => {
+    for (const line of ["Repeat", "See the film", "A fresh sample", "2 of 3"]) {
+      expect(append([`H|\\^&<CR>C|1|I|Clotted<LF>${line}<CR>L|1|N<CR><ETX>`]).deliveries()).toEqual([
+        [`H|\\^&<CR>C|1|I|Clotted<LF>${line}<CR>L|1|N<CR>`, null],
+      ]);
+    }
+  });
+
   test("keeps no LF and no digit before its records", () => {
     expect(append(["1H|\\^&<CR><LF>2L|1|N<CR><ETX>"], true).deliveries()).toEqual([["H|\\^&<CR>L|1|N<CR>", null]]);
   });

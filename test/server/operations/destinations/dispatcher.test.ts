@@ -147,6 +147,46 @@ test("servers that share the database send each message once, one at a time and 
   );
 });
 
+test("a pass tries a part of many studies whose messages cannot be made, and the next one goes on", async () => {
+  const { file, start, receiver, store, clock } = await world();
+  const filed = await file(22);
+  const render = renderDeliveries(store, () => clock.now);
+  const tried: string[] = [];
+  const dispatcher = start(async (asked) => {
+    tried.push(asked.studyFp);
+    if (asked.studyFp !== filed[21]?.fp) throw new Error("no message");
+    return render(asked);
+  });
+  await dispatcher.check();
+  await dispatcher.settled();
+  expect([tried.length, receiver.messages.length]).toEqual([20, 0]);
+  await dispatcher.check();
+  await dispatcher.settled();
+  expect(tried.slice(20, 22)).toEqual([filed[20]?.fp, filed[21]?.fp]);
+  expect(receiver.messages.length).toBe(1);
+});
+
+test("a message that one server sends stays the first, although another server could not make it", async () => {
+  const { file, start, receiver, store, clock, dispatcher } = await world(() => "silence");
+  const filed = await file(2);
+  const render = renderDeliveries(store, () => clock.now);
+  let isFirst = true;
+  const other = start(async (asked) => {
+    if (!isFirst) return render(asked);
+    isFirst = false;
+    await dispatcher.check();
+    await expect.poll(() => receiver.messages.length).toBe(1);
+    throw new Error("no message");
+  });
+  await other.check();
+  await other.settled();
+  expect(receiver.messages.length).toBe(1);
+  expect(await store.all(queue, {})).toEqual([
+    { study_fp: filed[0]?.fp, state: "sending", attempts: 1 },
+    { study_fp: filed[1]?.fp, state: "new", attempts: 0 },
+  ]);
+});
+
 test("an attempt whose server died is repeated by another one after its lease, with the same bytes", async () => {
   const { file, run, start, receiver, clock, dispatcher } = await world((index) => (index === 0 ? "silence" : "AA"), {
     ...{ connectMs: 60_000, ackMs: 60_000 },

@@ -222,6 +222,7 @@ describe("charsets", () => {
     ["", "windows-1252", "µmol 37 °C ±2 x10³/µL"],
     ["", "windows-1252", "Aïda Müßig, Gräfin"],
     ["8859/9", "windows-1254", "Ağır Işığı"],
+    ["", "windows-1252", "ÇÖÐÜR"], // ÇÖĞÜR of Windows-1254
     ["ASCII", "windows-1252", "Köpek"],
     ["KLINGON", "windows-1252", "Köpek"],
   ])("MSH-18 %j with %s text is read %s", (stated, encoding, text) => {
