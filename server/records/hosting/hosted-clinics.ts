@@ -41,6 +41,7 @@ export async function listHostedClinics(session: Session, { now, newest }: Wante
       pcs: facts.pcs,
       last_seen_at: timestampOf(facts.lastSeenAt),
       version: facts.version,
+      queue_oldest_at: timestampOf(facts.queueOldestAt),
       results_today: today(id)[0]?.studies ?? 0,
     };
     return { id, shown, isUpdating: updating.has(id) };
@@ -82,6 +83,7 @@ interface PcRow {
   readonly received_at: number | null;
   readonly version: string | null;
   readonly faulty_devices: number | null;
+  readonly queue_oldest_at: number | null;
 }
 
 function pcFacts(rows: readonly PcRow[], { now, newest }: Wanted) {
@@ -91,6 +93,7 @@ function pcFacts(rows: readonly PcRow[], { now, newest }: Wanted) {
     connected: rows.filter(({ received_at }) => agentState(received_at, now) === "running").length,
     behind: newest === null ? 0 : versions.filter((version) => compareVersions(version, newest) < 0).length,
   };
+  const waiting = rows.flatMap(({ queue_oldest_at: at }) => at ?? []);
   const isFaulty = rows.some(({ faulty_devices }) => (faulty_devices ?? 0) > 0);
   return {
     pcs,
@@ -99,6 +102,7 @@ function pcFacts(rows: readonly PcRow[], { now, newest }: Wanted) {
       null,
     ),
     version: versions[0] ?? null,
+    queueOldestAt: waiting.length === 0 ? null : Math.min(...waiting),
     state: stateOf(pcs, isFaulty),
   };
 }
@@ -140,6 +144,7 @@ const pcsOfAll = query((db) =>
       join.onRef("heartbeat.api_key_id", "=", "agent.api_key_id").onRef("heartbeat.clinic_id", "=", "agent.clinic_id"),
     )
     .select(["agent.clinic_id", "heartbeat.received_at", "heartbeat.version", "heartbeat.faulty_devices"])
+    .select("heartbeat.queue_oldest_at")
     .where("api_key.revoked_at", "is", null),
 );
 

@@ -1,6 +1,11 @@
 import { Secret, TOTP } from "otpauth";
 import { expect, test } from "vitest";
-import type { HostedClinicPage, HostedClinics, NewClinicAnswer } from "../../../server/dashboard/types/operator.ts";
+import type {
+  HostedClinicPage,
+  HostedClinics,
+  NewClinicAnswer,
+  OperatorAudit,
+} from "../../../server/dashboard/types/operator.ts";
 import { givePassword, makeOperator, makeUser } from "../../dashboard/harness.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { clinic, connection, noon, patient, startServer, study } from "../harness.ts";
@@ -75,7 +80,7 @@ test("the list counts PCs, versions and the results of the day, and has the clin
     await agentOf(server, theirs),
     await agentOf(server, well),
   ];
-  await beat(server, silent, heartbeat("0.1.0"));
+  await beat(server, silent, heartbeat("0.1.0", { outbox: { depth: 1, oldest_at: "2026-11-21T08:00:00Z" } }));
   await server.push(silent, study(), study());
   server.clock.now += 3_600_000;
   const foreign = { id: "chem", foreign: { bytes: 3, protocol: null } };
@@ -91,6 +96,7 @@ test("the list counts PCs, versions and the results of the day, and has the clin
   expect(all.clinics[0]).toMatchObject({
     pcs: { total: 1, connected: 0, behind: 0 },
     ...{ version: "0.1.0", results_today: 2, last_seen_at: new Date(noon).toISOString(), suspended_at: null },
+    queue_oldest_at: "2026-11-21T08:00:00.000Z",
   });
   expect(all.sums).toMatchObject({ clinics: 3, pcs: 3, connected: 2, results_today: 2, updating: 0 });
   expect(all.sums.states).toEqual({ silent: 1, errors: 1, behind: 0, "no PC": 0, well: 1, suspended: 0 });
@@ -192,6 +198,10 @@ test("an operator reads a clinic for an hour and only with a reason, which the c
     .toContainEqual(expect.objectContaining({ method: "GET", user: operator.name, status: 200 }));
   const page = (await operator.call<HostedClinicPage>("GET", `/clinics/${ours}`)).body;
   expect(page.looks).toMatchObject([{ by: operator.name, reason: "ticket 7: results do not arrive" }]);
+  expect((await operator.call<OperatorAudit>("GET", "/audit")).body).toMatchObject({
+    commands: [{ command: reason, by: operator.name, clinic: ours, count: null }],
+    next: null,
+  });
   server.clock.now += 3_600_000;
   expect(await look("/results")).toBe(404);
 });

@@ -78,6 +78,10 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await press("Serve again…");
     await press("Serve again");
     await page.getByText("This clinic is served.").waitFor();
+    await page.goto(`${url}/operator/audit`);
+    await page.getByText("clinics suspend").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
     await page.goto(`${url}/operator/account`);
     await page.getByRole("heading", { name: "Second factor" }).waitFor();
     await expectAccessible(page);
@@ -88,6 +92,35 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByText("henüz bilgisayar yok").first().waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
+    await page.getByRole("link", { name: "Denetim kaydı" }).click();
+    await heading("Denetim kaydı");
+    await page.getByText("clinics suspend").waitFor();
+  });
+
+  test("an operator erases a clinic that leaves, and reads what went", async () => {
+    const { page, heading, press, operator, url } = await start(browser);
+    await operator.call("POST", `/clinics/${ours}/suspend`, {});
+    await page.goto(`${url}/operator/clinics/${ours}`);
+    await heading("A clinic");
+    await press("Erase the clinic…");
+    await page.getByText("1 animal with owners and results, 1 user and 1 key go").waitFor();
+    await page.getByText("The server knows of no backup").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByLabel("Type the name of the clinic").fill("Another clinic");
+    await press("Erase the clinic");
+    await page.getByRole("alert").waitFor();
+    await page.getByLabel("Type the name of the clinic").fill("A clinic");
+    await press("Erase the clinic");
+    await page.getByText("The audit of the server keeps these counts.").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await press("Done");
+    await page.getByText("There is no clinic yet").waitFor();
+    await chooseLanguage(page, "tr");
+    await page.getByRole("link", { name: "Denetim kaydı" }).click();
+    await page.getByText("clinics erase: animals").waitFor();
+    await expectAccessible(page);
   });
 
   test("an operator looks into a clinic after a reason, and the clinic reads it", async () => {
