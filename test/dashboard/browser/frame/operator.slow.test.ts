@@ -16,8 +16,8 @@ import { givePassword, makeOperator, makeUser, openPage, startDashboard } from "
 const ours = newFp("clinic");
 const dog = patient({ name: "Karabaş" });
 
-async function start(browser: Browser) {
-  const dashboard = await startDashboard(clinic(ours), dog, connection(dog.fp, ours));
+async function start(browser: Browser, ...more: Parameters<typeof startDashboard>) {
+  const dashboard = await startDashboard(clinic(ours), dog, connection(dog.fp, ours), ...more);
   const key = await dashboard.makeFreshKey(ours, ["clinic.lab.ingest"], { type: "device", name: "Front desk" });
   const headers = { "x-api-key": key };
   const payload = { version: "0.1.0", devices: [{ id: "chem-1" }] };
@@ -98,29 +98,42 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
   });
 
   test("an operator erases a clinic that leaves, and reads what went", async () => {
-    const { page, heading, press, operator, url } = await start(browser);
+    const moda = { type: "clinic" as const, fp: newFp("clinic"), name: "Moda Cat" };
+    const shared = patient({ name: "Boncuk" });
+    const both = [ours, moda.fp].map((fp) => connection(shared.fp, fp));
+    const { page, heading, press, operator, url } = await start(browser, moda, shared, ...both);
     await operator.call("POST", `/clinics/${ours}/suspend`, {});
     await page.goto(`${url}/operator/clinics/${ours}`);
     await heading("A clinic");
     await press("Erase the clinic…");
     await page.getByText("1 animal with owners and results, 1 user and 1 key go").waitFor();
+    await page.getByText("1 animal is known to other clinics too").waitFor();
     await page.getByText("The server knows of no backup").waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
-    await page.getByLabel("Type the name of the clinic").fill("Another clinic");
+    await page.getByLabel("Type the name of the clinic").fill("Moda Cat");
     await press("Erase the clinic");
     await page.getByRole("alert").waitFor();
-    await page.getByLabel("Type the name of the clinic").fill("A clinic");
-    await press("Erase the clinic");
-    await page.getByText("The audit of the server keeps these counts.").waitFor();
+    await page.keyboard.press("Escape");
+    await chooseLanguage(page, "tr");
+    await press("Kliniği sil…");
+    await page.getByText("1 hayvan başka kliniklerde de kayıtlı").waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
-    await press("Done");
-    await page.getByText("There is no clinic yet").waitFor();
-    await chooseLanguage(page, "tr");
+    await page.getByLabel("Kliniğin adını yazın").fill("A clinic");
+    await press("Kliniği sil");
+    await heading("A clinic silindi");
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await press("Tamam");
+    await heading("Klinikler");
+    await page.getByRole("link", { name: "Moda Cat" }).waitFor();
+    expect(await page.getByRole("link", { name: "A clinic" }).count()).toBe(0);
     await page.getByRole("link", { name: "Denetim kaydı" }).click();
     await page.getByText("clinics erase: animals").waitFor();
+    expect(await page.getByRole("rowheader", { name: ours }).count()).toBeGreaterThan(1);
     await expectAccessible(page);
+    await expectFitsPhone(page);
   });
 
   test("an operator looks into a clinic after a reason, and the clinic reads it", async () => {
