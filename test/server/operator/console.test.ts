@@ -205,3 +205,18 @@ test("an operator reads a clinic for an hour and only with a reason, which the c
   server.clock.now += 3_600_000;
   expect(await look("/results")).toBe(404);
 });
+
+test("the audit has fifty commands of operators a page, and none of a clinic's users", async () => {
+  const server = await startServer(clinic(ours));
+  const [operator, admin] = [await makeOperator(server), await makeUser(server, "admin", ours)];
+  for (let max = 1; max <= 51; max += 1) await operator.call("PUT", `/clinics/${ours}/quota`, { studies_max: max });
+  expect((await admin.call("POST", "/pairing-code", {})).status).toBe(200);
+  const list = async (query = "") => (await operator.call<OperatorAudit>("GET", `/audit${query}`)).body;
+  const { commands, next } = await list();
+  expect([commands.length, commands[0], commands[49]]).toMatchObject([
+    50,
+    { command: "clinics quota 51", by: operator.name, clinic: ours, name: "A clinic" },
+    { command: "clinics quota 2" },
+  ]);
+  expect(await list(`?before=${next}`)).toMatchObject({ commands: [{ command: "clinics quota 1" }], next: null });
+});

@@ -20,7 +20,8 @@ async function start(browser: Browser, ...more: Parameters<typeof startDashboard
   const dashboard = await startDashboard(clinic(ours), dog, connection(dog.fp, ours), ...more);
   const key = await dashboard.makeFreshKey(ours, ["clinic.lab.ingest"], { type: "device", name: "Front desk" });
   const headers = { "x-api-key": key };
-  const payload = { version: "0.1.0", devices: [{ id: "chem-1" }] };
+  const outbox = { depth: 2, oldest_at: "2026-11-21T11:00:00Z" };
+  const payload = { version: "0.1.0", devices: [{ id: "chem-1" }], outbox };
   await dashboard.app.inject({ method: "POST", url: "/agent/v1/heartbeat", headers, payload });
   await dashboard.push(key, study({ patient_fp: dog.fp }));
   const [operator, admin] = [await makeOperator(dashboard), await makeUser(dashboard, "admin", ours)];
@@ -47,6 +48,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
   test("an operator makes a clinic, suspends another and serves it again", async () => {
     const { page, heading, press, url, push, key } = await start(browser);
     await page.getByText("1 of 1").first().waitFor();
+    await page.getByRole("cell", { name: / ago$/ }).waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
     await press("New clinic");
@@ -108,6 +110,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await press("Erase the clinic…");
     await page.getByText("1 animal with owners and results, 1 user and 1 key go").waitFor();
     await page.getByText("1 animal is known to other clinics too").waitFor();
+    await page.getByText("Results that wait on its PCs: 2.").waitFor();
     await page.getByText("The server knows of no backup").waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
