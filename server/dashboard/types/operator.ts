@@ -1,7 +1,7 @@
 // The operator's console: states and counts of the clinics, never a record of one.
 
 /** The states of a clinic, the one that needs the operator most first. */
-export const CLINIC_STATES = ["silent", "errors", "behind", "no PC", "well", "suspended"] as const;
+export const CLINIC_STATES = ["silent", "errors", "waiting", "behind", "no PC", "well", "suspended"] as const;
 export type ClinicState = (typeof CLINIC_STATES)[number];
 
 /** A clinic in the list. */

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { compareVersions } from "../../../shared/api/upgrade.ts";
 import { CLINIC_STATES, type ClinicState, type HostedClinic, type HostedSums } from "../../dashboard/types/operator.ts";
 import { query, type Session } from "../../database/query.ts";
+import { limits } from "../../operations/alerts/kinds.ts";
 import { agentState } from "../agents/device-state.ts";
 import { endOf, type RolloutPc } from "../agents/rollout.ts";
 import { isThere } from "../clinics/clinics.ts";
@@ -94,6 +95,7 @@ function pcFacts(rows: readonly PcRow[], { now, newest }: Wanted) {
     behind: newest === null ? 0 : versions.filter((version) => compareVersions(version, newest) < 0).length,
   };
   const waiting = rows.flatMap(({ queue_oldest_at: at }) => at ?? []);
+  const queueOldestAt = waiting.length === 0 ? null : Math.min(...waiting);
   const isFaulty = rows.some(({ faulty_devices }) => (faulty_devices ?? 0) > 0);
   return {
     pcs,
@@ -102,15 +104,20 @@ function pcFacts(rows: readonly PcRow[], { now, newest }: Wanted) {
       null,
     ),
     version: versions[0] ?? null,
-    queueOldestAt: waiting.length === 0 ? null : Math.min(...waiting),
-    state: stateOf(pcs, isFaulty),
+    queueOldestAt,
+    state: stateOf(pcs, isFaulty, queueOldestAt !== null && queueOldestAt <= now - limits.outboxMs),
   };
 }
 
-function stateOf({ total, connected, behind }: HostedClinic["pcs"], isFaulty: boolean): ClinicState {
+function stateOf(
+  { total, connected, behind }: HostedClinic["pcs"],
+  isFaulty: boolean,
+  isWaiting: boolean,
+): ClinicState {
   if (total === 0) return "no PC";
   if (connected < total) return "silent";
   if (isFaulty) return "errors";
+  if (isWaiting) return "waiting";
   return behind > 0 ? "behind" : "well";
 }
 

@@ -72,25 +72,26 @@ test("an operator switches a second factor on at the console, and signs in with 
 });
 
 test("the list counts PCs, versions and the results of the day, and has the clinics first that need the operator", async () => {
-  const well = newFp("clinic");
-  const server = await startServer(named(ours, "Çankaya"), named(theirs, "Moda"), named(well, "Well"));
+  const [waiting, well] = [newFp("clinic"), newFp("clinic")];
+  const [first, second] = [named(ours, "Çankaya"), named(theirs, "Moda")];
+  const server = await startServer(first, second, named(waiting, "A queue"), named(well, "Well"));
   const operator = await makeOperator(server);
-  const [silent, faulty, good] = [
-    await agentOf(server, ours),
-    await agentOf(server, theirs),
-    await agentOf(server, well),
-  ];
+  const [silent, faulty] = [await agentOf(server, ours), await agentOf(server, theirs)];
+  const [queued, good] = [await agentOf(server, waiting), await agentOf(server, well)];
   await beat(server, silent, heartbeat("0.1.0", { outbox: { depth: 1, oldest_at: "2026-11-21T08:00:00Z" } }));
   await server.push(silent, study(), study());
   server.clock.now += 3_600_000;
   const foreign = { id: "chem", foreign: { bytes: 3, protocol: null } };
   await beat(server, faulty, heartbeat("0.2.0", { devices: [foreign, { id: "hema" }] }));
-  await beat(server, good, heartbeat("0.2.0"));
+  const since = (minutes: number) => new Date(server.clock.now - minutes * 60_000).toISOString();
+  await beat(server, queued, heartbeat("0.2.0", { outbox: { depth: 1, oldest_at: since(30) } }));
+  await beat(server, good, heartbeat("0.2.0", { outbox: { depth: 1, oldest_at: since(29) } }));
   const list = async (query = "") => (await operator.call<HostedClinics>("GET", `/clinics${query}`)).body;
   const all = await list();
   expect(all.clinics.map(({ name, state }) => [name, state])).toEqual([
     ["Çankaya", "silent"],
     ["Moda", "errors"],
+    ["A queue", "waiting"],
     ["Well", "well"],
   ]);
   expect(all.clinics[0]).toMatchObject({
@@ -98,12 +99,12 @@ test("the list counts PCs, versions and the results of the day, and has the clin
     ...{ version: "0.1.0", results_today: 2, last_seen_at: new Date(noon).toISOString(), suspended_at: null },
     queue_oldest_at: "2026-11-21T08:00:00.000Z",
   });
-  expect(all.sums).toMatchObject({ clinics: 3, pcs: 3, connected: 2, results_today: 2, updating: 0 });
-  expect(all.sums.states).toEqual({ silent: 1, errors: 1, behind: 0, "no PC": 0, well: 1, suspended: 0 });
+  expect(all.sums).toMatchObject({ clinics: 4, pcs: 4, connected: 3, results_today: 2, updating: 0 });
+  expect(all.sums.states).toEqual({ silent: 1, errors: 1, waiting: 1, behind: 0, "no PC": 0, well: 1, suspended: 0 });
   expect((await list("?search=nobody")).total).toBe(0);
   expect((await list("?search=cank")).clinics).toMatchObject([{ fp: ours }]);
   expect((await list("?state=errors")).clinics).toMatchObject([{ fp: theirs }]);
-  expect(await list("?page=2")).toMatchObject({ clinics: [], total: 3, has_more: false });
+  expect(await list("?page=2")).toMatchObject({ clinics: [], total: 4, has_more: false });
   const page = (await operator.call<HostedClinicPage>("GET", `/clinics/${theirs}`)).body;
   expect(page.pcs).toMatchObject([{ version: "0.2.0", is: "running", devices: 2, devices_with_faults: 1, queue: 0 }]);
 });

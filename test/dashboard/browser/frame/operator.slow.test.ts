@@ -20,7 +20,7 @@ async function start(browser: Browser, ...more: Parameters<typeof startDashboard
   const dashboard = await startDashboard(clinic(ours), dog, connection(dog.fp, ours), ...more);
   const key = await dashboard.makeFreshKey(ours, ["clinic.lab.ingest"], { type: "device", name: "Front desk" });
   const headers = { "x-api-key": key };
-  const outbox = { depth: 2, oldest_at: "2026-11-21T11:00:00Z" };
+  const outbox = { depth: 2, oldest_at: "2026-11-21T11:59:00Z" };
   const payload = { version: "0.1.0", devices: [{ id: "chem-1" }], outbox };
   await dashboard.app.inject({ method: "POST", url: "/agent/v1/heartbeat", headers, payload });
   await dashboard.push(key, study({ patient_fp: dog.fp }));
