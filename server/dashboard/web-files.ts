@@ -30,7 +30,7 @@ export async function webFiles(
   app.route({ method: "GET", url: "/docs/", handler: (_request, reply) => reply.redirect("/docs") });
   const urls = ["/dashboard", "/dashboard/*"];
   const consoleUrls = hasConsole
-    ? ["/operator", "/operator/account", "/operator/clinics/:clinic", RETURN_PATHS.operator]
+    ? ["/operator", "/operator/account", "/operator/audit", "/operator/clinics/:clinic", RETURN_PATHS.operator]
     : [];
   if (folder === undefined) {
     for (const url of [...urls, ...consoleUrls, "/docs", "/docs/*"]) {

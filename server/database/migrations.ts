@@ -1282,6 +1282,13 @@ const clinicErasure = ({ refuse, allow }: Engine) => `
   create index calendar_event_of_user on calendar_event (assigned_user_id) where assigned_user_id is not null;
 `;
 
+// The list of the clinics reads the age of their queues, and not the heartbeats. The audit of the operators reads the few rows on
+// clinics.
+const queueAges = () => `
+  alter table heartbeat add column queue_oldest_at bigint;
+  create index audit_of_clinic on audit (id) where method = 'COMMAND' and substr(fp, 1, 7) = 'clinic_';
+`;
+
 /**
  * The baseline, then what each later version changes. Released entries stay as they are, because databases of clinics have run
  * them.
@@ -1319,6 +1326,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   singleSignOn,
   formerNumbers,
   clinicErasure,
+  queueAges,
 ];
 
 /** Version of the schema that this program knows. */

@@ -326,6 +326,8 @@ export interface Tables {
     version: Generated<string | null>;
     /** Devices with a fault, or whose bytes their profile does not understand. */
     faulty_devices: Generated<number>;
+    /** When the oldest of what waits to be sent was made; null for an empty queue. */
+    queue_oldest_at: number | null;
   };
   soap: SoapColumns & { id: Generated<number> };
   calendar_event: EventColumns & {

@@ -9,6 +9,7 @@ import {
   type HostedClinicPage,
   type HostedClinics,
   type NewClinicAnswer,
+  type OperatorAudit,
 } from "../dashboard/types/operator.ts";
 import { refusal } from "../dashboard/types/refusals.ts";
 import { choice, positiveInteger, readParameters, text } from "../http/query-parameters.ts";
@@ -18,6 +19,7 @@ import { insertClinic } from "../records/clinics/clinics.ts";
 import { countHoldings, erasureIn } from "../records/hosting/erase-clinic.ts";
 import { listHostedClinics, selectClinics, sumClinics } from "../records/hosting/hosted-clinics.ts";
 import { listHostedPcs } from "../records/hosting/hosted-pcs.ts";
+import { listCommands } from "../records/hosting/operator-audit.ts";
 import { readMeters } from "../records/hosting/meters.ts";
 import { listLooks } from "../records/hosting/support.ts";
 import { insertUser, setRole } from "../records/users/users.ts";
@@ -32,6 +34,13 @@ const parameters = {
   search: text("Part of the name."),
   state: choice(CLINIC_STATES, "Only clinics in this state."),
   page: positiveInteger({ otherwise: 1, max: 1_000_000, description: "Number of the page." }),
+};
+
+const auditParameters = {
+  before: positiveInteger({
+    ...{ otherwise: Number.MAX_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER },
+    description: "Only commands before this one: `next` of the page before.",
+  }),
 };
 
 const newClinic = bodyReader({ name: Name, admin: Name });
@@ -59,7 +68,7 @@ export function clinicRoutes(app: FastifyInstance, context: OperatorContext): vo
     (request): Promise<HostedClinicPage> =>
       store.snapshot(async (session) => {
         const { id, fp, name, suspended_at: at, studies_max, erasure } = await clinicIn(session, request);
-        const [metered] = await readMeters(session, { now: now(), clinicId: id });
+        const metered = await readMeters(session, { now: now(), clinicId: id });
         if (metered === undefined) throw new Error("expected the meters of a clinic, got none");
         const { fp: _fp, name: _name, ...meters } = metered;
         return {
@@ -74,6 +83,11 @@ export function clinicRoutes(app: FastifyInstance, context: OperatorContext): vo
       }),
   );
   createRoute(app, context);
+  app.get(
+    "/operator/v1/audit",
+    { config: { access, parameters: auditParameters } },
+    (request): Promise<OperatorAudit> => listCommands(store, readParameters(request, auditParameters).before),
+  );
 }
 
 /** Makes a clinic with its first admin, whose password the operator passes on. */

@@ -1,7 +1,7 @@
 // The operator's console: states and counts of the clinics, never a record of one.
 
 /** The states of a clinic, the one that needs the operator most first. */
-export const CLINIC_STATES = ["silent", "errors", "behind", "no PC", "well", "suspended"] as const;
+export const CLINIC_STATES = ["silent", "errors", "waiting", "behind", "no PC", "well", "suspended"] as const;
 export type ClinicState = (typeof CLINIC_STATES)[number];
 
 /** A clinic in the list. */
@@ -15,6 +15,8 @@ export interface HostedClinic {
   last_seen_at: string | null;
   /** The oldest version of its PCs; null if none reports one. */
   version: string | null;
+  /** When the oldest of what waits on its PCs was made, as they last reported it; null if nothing waits. */
+  queue_oldest_at: string | null;
   /** Studies that arrived since midnight UTC. */
   results_today: number;
   /** Studies that it may store; null for the limit of the server. */
@@ -92,6 +94,25 @@ export interface SupportLook {
   reason: string;
   begins_at: string;
   ends_at: string;
+}
+
+/** A command of an operator on a clinic: a look with its reason, a suspension, an erasure with what it counted. */
+export interface OperatorCommand {
+  at: string;
+  /** Name of the operator, or of the user of the server's machine. */
+  by: string;
+  command: string;
+  /** The number of the clinic, which stays when it is erased, and its name. */
+  clinic: string;
+  name: string | null;
+  count: number | null;
+}
+
+/** The response to `GET /operator/v1/audit`, the newest first. */
+export interface OperatorAudit {
+  commands: OperatorCommand[];
+  /** Continues the list as `before`; null at its end. */
+  next: number | null;
 }
 
 /** The body of `POST /operator/v1/clinics`. */

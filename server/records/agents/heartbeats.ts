@@ -22,9 +22,20 @@ export async function storeHeartbeat(
 ): Promise<string> {
   const known = await agentOfKey(session, keyId);
   const agent = known?.fp ?? (await insertAgent(session, { clinic_id: clinicId, api_key_id: keyId, paired_at: null }));
-  const { version = null, devices = [] } = heartbeat;
+  const { version = null, devices = [], outbox } = heartbeat;
   const faulty = devices.filter(hasFault).length;
-  const row = { clinicId, keyId, now, version, faulty, body: JSON.stringify(heartbeat), news: newsOf(heartbeat) };
+  const oldest = Date.parse(outbox?.oldest_at ?? "");
+  const queueOldestAt = Number.isNaN(oldest) ? null : oldest;
+  const row = {
+    queueOldestAt,
+    clinicId,
+    keyId,
+    now,
+    version,
+    faulty,
+    body: JSON.stringify(heartbeat),
+    news: newsOf(heartbeat),
+  };
   await session.all(upsert, row);
   return agent;
 }
@@ -79,6 +90,7 @@ interface HeartbeatRow {
   now: number;
   version: string | null;
   faulty: number;
+  queueOldestAt: number | null;
   body: string;
   news: string;
 }
@@ -89,10 +101,12 @@ const upsert = uncachedWrite((db, p: HeartbeatRow) =>
     .values({
       ...{ clinic_id: p.clinicId, api_key_id: p.keyId, received_at: p.now },
       ...{ body: p.body, news: p.news, changes: 1, version: p.version, faulty_devices: p.faulty },
+      queue_oldest_at: p.queueOldestAt,
     })
     .onConflict((conflict) =>
       conflict.columns(["clinic_id", "api_key_id"]).doUpdateSet({
         ...{ received_at: p.now, body: p.body, news: p.news, version: p.version, faulty_devices: p.faulty },
+        queue_oldest_at: p.queueOldestAt,
         changes: sql`case when heartbeat.news = ${p.news} then heartbeat.changes else heartbeat.changes + 1 end`,
       }),
     ),

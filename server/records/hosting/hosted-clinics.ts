@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { compareVersions } from "../../../shared/api/upgrade.ts";
 import { CLINIC_STATES, type ClinicState, type HostedClinic, type HostedSums } from "../../dashboard/types/operator.ts";
 import { query, type Session } from "../../database/query.ts";
+import { limits } from "../../operations/alerts/kinds.ts";
 import { agentState } from "../agents/device-state.ts";
 import { endOf, type RolloutPc } from "../agents/rollout.ts";
 import { isThere } from "../clinics/clinics.ts";
@@ -41,6 +42,7 @@ export async function listHostedClinics(session: Session, { now, newest }: Wante
       pcs: facts.pcs,
       last_seen_at: timestampOf(facts.lastSeenAt),
       version: facts.version,
+      queue_oldest_at: timestampOf(facts.queueOldestAt),
       results_today: today(id)[0]?.studies ?? 0,
     };
     return { id, shown, isUpdating: updating.has(id) };
@@ -82,6 +84,7 @@ interface PcRow {
   readonly received_at: number | null;
   readonly version: string | null;
   readonly faulty_devices: number | null;
+  readonly queue_oldest_at: number | null;
 }
 
 function pcFacts(rows: readonly PcRow[], { now, newest }: Wanted) {
@@ -91,6 +94,8 @@ function pcFacts(rows: readonly PcRow[], { now, newest }: Wanted) {
     connected: rows.filter(({ received_at }) => agentState(received_at, now) === "running").length,
     behind: newest === null ? 0 : versions.filter((version) => compareVersions(version, newest) < 0).length,
   };
+  const waiting = rows.flatMap(({ queue_oldest_at: at }) => at ?? []);
+  const queueOldestAt = waiting.length === 0 ? null : Math.min(...waiting);
   const isFaulty = rows.some(({ faulty_devices }) => (faulty_devices ?? 0) > 0);
   return {
     pcs,
@@ -99,14 +104,20 @@ function pcFacts(rows: readonly PcRow[], { now, newest }: Wanted) {
       null,
     ),
     version: versions[0] ?? null,
-    state: stateOf(pcs, isFaulty),
+    queueOldestAt,
+    state: stateOf(pcs, isFaulty, queueOldestAt !== null && queueOldestAt <= now - limits.outboxMs),
   };
 }
 
-function stateOf({ total, connected, behind }: HostedClinic["pcs"], isFaulty: boolean): ClinicState {
+function stateOf(
+  { total, connected, behind }: HostedClinic["pcs"],
+  isFaulty: boolean,
+  isWaiting: boolean,
+): ClinicState {
   if (total === 0) return "no PC";
   if (connected < total) return "silent";
   if (isFaulty) return "errors";
+  if (isWaiting) return "waiting";
   return behind > 0 ? "behind" : "well";
 }
 
@@ -140,6 +151,7 @@ const pcsOfAll = query((db) =>
       join.onRef("heartbeat.api_key_id", "=", "agent.api_key_id").onRef("heartbeat.clinic_id", "=", "agent.clinic_id"),
     )
     .select(["agent.clinic_id", "heartbeat.received_at", "heartbeat.version", "heartbeat.faulty_devices"])
+    .select("heartbeat.queue_oldest_at")
     .where("api_key.revoked_at", "is", null),
 );
 

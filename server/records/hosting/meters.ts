@@ -12,12 +12,26 @@ export interface MeteredClinic extends Meters {
   readonly name: string;
 }
 
-/** Reads the meters of all clinics by name, or of one. It reads every study, so it is for a bill and not for a list. */
+/** Clinics whose studies one statement reads. */
+const AT_ONCE = 100;
+
+/** Reads the meters of all clinics, some at a time: it reads every study, so it is for a bill and not for a list. */
+export async function* readAllMeters(session: Session, now: number): AsyncGenerator<MeteredClinic> {
+  const last = (await session.first(lastClinic, {}))?.id ?? 0;
+  for (let from = 1; from <= last; from += AT_ONCE) {
+    yield* await metersOf(session, { from, to: from + AT_ONCE - 1 }, now);
+  }
+}
+
+/** Reads the meters of a clinic. */
 export async function readMeters(
   session: Session,
-  { now, clinicId }: { readonly now: number; readonly clinicId?: number },
-): Promise<MeteredClinic[]> {
-  const of = { from: clinicId ?? 0, to: clinicId ?? Number.MAX_SAFE_INTEGER };
+  { now, clinicId }: { readonly now: number; readonly clinicId: number },
+): Promise<MeteredClinic | undefined> {
+  return (await metersOf(session, { from: clinicId, to: clinicId }, now))[0];
+}
+
+async function metersOf(session: Session, of: Of, now: number): Promise<MeteredClinic[]> {
   const since = monthStart(now);
   const studies = byClinic(await session.all(studiesOf, { ...of, since }));
   const pictures = byClinic(await session.all(picturesOf, of));
@@ -52,6 +66,8 @@ interface Of {
   to: number;
 }
 
+const lastClinic = query((db) => db.selectFrom("clinic").select("id").orderBy("id", "desc").limit(1));
+
 const clinics = query((db, p: Of) =>
   db
     .selectFrom("clinic")
@@ -59,8 +75,7 @@ const clinics = query((db, p: Of) =>
     .where("id", ">=", p.from)
     .where("id", "<=", p.to)
     .where(isThere)
-    .orderBy("name")
-    .orderBy("fp"),
+    .orderBy("id"),
 );
 
 const studiesOf = query((db, p: Of & { since: number }) =>

@@ -17,6 +17,7 @@ const OidcReturn = lazy(async () => (await import("../screens/account/oidc-retur
 const Account = lazy(async () => (await import("../screens/account/account.tsx")).Account);
 const Clinics = lazy(async () => (await import("./clinics.tsx")).Clinics);
 const Clinic = lazy(async () => (await import("./clinic.tsx")).Clinic);
+const Audit = lazy(async () => (await import("./audit.tsx")).Audit);
 
 export function App() {
   usePageTitle();
@@ -50,7 +51,15 @@ function SignedIn({ name }: { name: string }) {
   useScreenStart(path);
   return (
     <div class="frame">
-      <Header home="/operator" screens={[{ href: "/operator", name: t("clinics") }]} user={name} place={t("operator")}>
+      <Header
+        home="/operator"
+        screens={[
+          { href: "/operator", name: t("clinics") },
+          { href: "/operator/audit", name: t("audit") },
+        ]}
+        user={name}
+        place={t("operator")}
+      >
         <a href="/operator/account">{t("account")}</a>
         <button type="button" onClick={() => void signOut()}>
           {t("signOut")}
@@ -59,6 +68,7 @@ function SignedIn({ name }: { name: string }) {
       <main id="main" tabIndex={-1}>
         <Router>
           <Route path="/operator" component={Clinics} />
+          <Route path="/operator/audit" component={Audit} />
           <Route path="/operator/account" component={Account} />
           <Route path="/operator/clinics/:fp" component={Clinic} />
         </Router>
@@ -69,6 +79,7 @@ function SignedIn({ name }: { name: string }) {
 
 const t = translations({
   clinics: ["Clinics", "Klinikler"],
+  audit: ["Audit", "Denetim kaydı"],
   operator: ["Operator", "İşletici"],
   account: ["Your account", "Hesabınız"],
   signOut: ["Sign out", "Oturumu kapat"],

@@ -8,7 +8,7 @@ import {
   type HostedSums,
 } from "../../dashboard/types/operator.ts";
 import { Empty, Loaded, useKept, useResource } from "../resource.tsx";
-import { dateTime, translations } from "../text.ts";
+import { ago, dateTime, translations } from "../text.ts";
 import { SearchField } from "../ui/form/search-field.tsx";
 import { DataTable } from "../ui/list/data-table.tsx";
 import { Pager } from "../ui/list/pager.tsx";
@@ -145,6 +145,7 @@ function Table({ clinics, support }: { clinics: readonly HostedClinic[]; support
         t("state"),
         [t("pcs"), "number labelled"],
         [t("resultsToday"), "number labelled"],
+        [t("waiting"), "labelled"],
         [t("version"), "labelled"],
         t("actions"),
       ]}
@@ -159,6 +160,7 @@ function Table({ clinics, support }: { clinics: readonly HostedClinic[]; support
           </td>
           <td class="number">{t("of", { count: clinic.pcs.connected, all: clinic.pcs.total })}</td>
           <td class="number">{clinic.results_today}</td>
+          <td>{clinic.queue_oldest_at === null ? "–" : ago(clinic.queue_oldest_at)}</td>
           <td>{clinic.version ?? "–"}</td>
           <td>
             {clinic.suspended_at === null && (
@@ -196,6 +198,7 @@ const t = translations({
   clinic: ["Clinic", "Klinik"],
   state: ["State", "Durum"],
   pcs: ["PCs", "Bilgisayarlar"],
+  waiting: ["Oldest result that waits", "Bekleyen en eski sonuç"],
   version: ["Version", "Sürüm"],
   actions: ["Actions", "İşlemler"],
   support: ["Support…", "Destek…"],

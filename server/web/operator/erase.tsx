@@ -30,7 +30,9 @@ export function EraseDialog({ page, close }: { page: HostedClinicPage; close: ()
       <Dialog title={t("erased", { name: clinic.name })} close={leave} foot={done}>
         <p role="status">{t("report")}</p>
         <Counts of={erasure} />
-        <Backups oldest={page.oldest_backup_at} />
+        <p>
+          <Backups oldest={page.oldest_backup_at} />
+        </p>
       </Dialog>
     );
   }
@@ -79,7 +81,7 @@ const t = translations({
     "{animals} hayvan, sahipleri ve sonuçlarıyla birlikte; {users} kullanıcı, {keys} anahtar ve yalnızca bu kliniğin olan her şey silinir: muayene kayıtları, randevular, stok, kontroller, ayarlar, denetim kaydı ve kliniğin adı.",
   ],
   shared: [
-    "{count} {count|animal is|animals are} known to other clinics too. They stay there, with their owners, results and records. Users who belong to other clinics stay as well.",
+    "{count} {count|animal is|animals are} known to other clinics too, and {count|stays|stay} there with owners, results and records. Users who belong to other clinics stay as well.",
     "{count} hayvan başka kliniklerde de kayıtlı. Sahipleri, sonuçları ve muayene kayıtlarıyla birlikte orada kalır. Başka kliniklere bağlı kullanıcılar da kalır.",
   ],
   pcs: [

@@ -7,6 +7,7 @@ import { State, type Tone } from "../ui/status/status-card.tsx";
 const tones: Readonly<Record<ClinicState, Tone>> = {
   silent: "bad",
   errors: "bad",
+  waiting: "bad",
   behind: "warn",
   "no PC": "warn",
   well: "good",
@@ -14,7 +15,7 @@ const tones: Readonly<Record<ClinicState, Tone>> = {
 };
 
 /** States that need the operator. */
-export const needsOperator: readonly ClinicState[] = ["silent", "errors"];
+export const needsOperator: readonly ClinicState[] = ["silent", "errors", "waiting"];
 
 export function StateOf({ clinic: { state, pcs, last_seen_at } }: { clinic: HostedClinic }) {
   const silent = pcs.total - pcs.connected;
@@ -39,6 +40,7 @@ const t = translations({
   silentName: ["PC silent", "Bilgisayar sessiz"],
   never: ["no PC was heard yet", "henüz hiçbir bilgisayardan haber yok"],
   errors: ["a device has a fault", "bir cihazda arıza var"],
+  waiting: ["results wait on a PC", "sonuçlar bilgisayarda bekliyor"],
   behind: ["{count} {count|PC|PCs} on an older version", "{count} bilgisayarda eski sürüm"],
   behindName: ["Older version", "Eski sürüm"],
   "no PC": ["no PC yet", "henüz bilgisayar yok"],

@@ -94,12 +94,12 @@ describe("the store", () => {
       ...["webhook old_secret", "webhook old_secret_ends_at", "webhook failing_since"],
       ...["webhook pause_code", "webhook paused_at", "heartbeat news", "heartbeat changes"],
       ...["dashboard_user is_operator", "dashboard_session realm", "clinic studies_max", "clinic erasure"],
-      ...["heartbeat version", "heartbeat faulty_devices"],
+      ...["heartbeat version", "heartbeat faulty_devices", "heartbeat queue_oldest_at"],
       ...["dashboard_session oidc_issuer", "dashboard_session oidc_sid"],
     ];
     for (const index of [
       ...["study_of_order", "study_abnormal", "webhook_delivery_of_study", "webhook_delivery_of_record"],
-      ...["study_seen_of_study", "calendar_event_of_user"],
+      ...["study_seen_of_study", "calendar_event_of_user", "audit_of_clinic"],
     ])
       await other.run(`drop index ${index}`);
     for (const column of [...added, "patient_identifier type"]) {

@@ -5,7 +5,7 @@ import type { Query, Session } from "../../../server/database/query.ts";
 import { openStore } from "../../../server/database/open.ts";
 import type { Store } from "../../../server/database/store.ts";
 import { countCalls } from "../../../server/operator/api-calls.ts";
-import { readMeters } from "../../../server/records/hosting/meters.ts";
+import { readAllMeters, readMeters } from "../../../server/records/hosting/meters.ts";
 import { connectTo, noon, temporaryDatabase } from "../harness.ts";
 
 // The counts of requests with keys, on servers that share a database.
@@ -43,7 +43,7 @@ function startCounting(store: Store) {
 }
 
 async function callsOf(store: Store, clinicId: number): Promise<number | undefined> {
-  return (await readMeters(store, { now: noon, clinicId }))[0]?.api_calls_this_month;
+  return (await readMeters(store, { now: noon, clinicId }))?.api_calls_this_month;
 }
 
 test("two servers add their counts, each in the order of the clinics and some at a time", {
@@ -76,6 +76,9 @@ test("two servers add their counts, each in the order of the clinics and some at
   expect(stored.flat()).toEqual(stored.flat().toSorted((a, b) => a - b));
   expect(stored.map((ids) => ids.length)).toEqual([500, 500, 200]);
   expect([await callsOf(store, 7), await callsOf(store, 8), await callsOf(store, CLINICS)]).toEqual([3, 2, 2]);
+  const calls: number[] = [];
+  for await (const clinic of readAllMeters(store, noon)) calls.push(clinic.api_calls_this_month);
+  expect(calls).toEqual(Array.from({ length: CLINICS }, (_, index) => (index === 6 ? 3 : 2)));
 });
 
 test("counts that the database does not take wait, and no request fails meanwhile", async () => {

@@ -1,6 +1,11 @@
 import { Secret, TOTP } from "otpauth";
 import { expect, test } from "vitest";
-import type { HostedClinicPage, HostedClinics, NewClinicAnswer } from "../../../server/dashboard/types/operator.ts";
+import type {
+  HostedClinicPage,
+  HostedClinics,
+  NewClinicAnswer,
+  OperatorAudit,
+} from "../../../server/dashboard/types/operator.ts";
 import { givePassword, makeOperator, makeUser } from "../../dashboard/harness.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { clinic, connection, noon, patient, startServer, study } from "../harness.ts";
@@ -67,37 +72,39 @@ test("an operator switches a second factor on at the console, and signs in with 
 });
 
 test("the list counts PCs, versions and the results of the day, and has the clinics first that need the operator", async () => {
-  const well = newFp("clinic");
-  const server = await startServer(named(ours, "Çankaya"), named(theirs, "Moda"), named(well, "Well"));
+  const [waiting, well] = [newFp("clinic"), newFp("clinic")];
+  const [first, second] = [named(ours, "Çankaya"), named(theirs, "Moda")];
+  const server = await startServer(first, second, named(waiting, "A queue"), named(well, "Well"));
   const operator = await makeOperator(server);
-  const [silent, faulty, good] = [
-    await agentOf(server, ours),
-    await agentOf(server, theirs),
-    await agentOf(server, well),
-  ];
-  await beat(server, silent, heartbeat("0.1.0"));
+  const [silent, faulty] = [await agentOf(server, ours), await agentOf(server, theirs)];
+  const [queued, good] = [await agentOf(server, waiting), await agentOf(server, well)];
+  await beat(server, silent, heartbeat("0.1.0", { outbox: { depth: 1, oldest_at: "2026-11-21T08:00:00Z" } }));
   await server.push(silent, study(), study());
   server.clock.now += 3_600_000;
   const foreign = { id: "chem", foreign: { bytes: 3, protocol: null } };
   await beat(server, faulty, heartbeat("0.2.0", { devices: [foreign, { id: "hema" }] }));
-  await beat(server, good, heartbeat("0.2.0"));
+  const since = (minutes: number) => new Date(server.clock.now - minutes * 60_000).toISOString();
+  await beat(server, queued, heartbeat("0.2.0", { outbox: { depth: 1, oldest_at: since(30) } }));
+  await beat(server, good, heartbeat("0.2.0", { outbox: { depth: 1, oldest_at: since(29) } }));
   const list = async (query = "") => (await operator.call<HostedClinics>("GET", `/clinics${query}`)).body;
   const all = await list();
   expect(all.clinics.map(({ name, state }) => [name, state])).toEqual([
     ["Çankaya", "silent"],
     ["Moda", "errors"],
+    ["A queue", "waiting"],
     ["Well", "well"],
   ]);
   expect(all.clinics[0]).toMatchObject({
     pcs: { total: 1, connected: 0, behind: 0 },
     ...{ version: "0.1.0", results_today: 2, last_seen_at: new Date(noon).toISOString(), suspended_at: null },
+    queue_oldest_at: "2026-11-21T08:00:00.000Z",
   });
-  expect(all.sums).toMatchObject({ clinics: 3, pcs: 3, connected: 2, results_today: 2, updating: 0 });
-  expect(all.sums.states).toEqual({ silent: 1, errors: 1, behind: 0, "no PC": 0, well: 1, suspended: 0 });
+  expect(all.sums).toMatchObject({ clinics: 4, pcs: 4, connected: 3, results_today: 2, updating: 0 });
+  expect(all.sums.states).toEqual({ silent: 1, errors: 1, waiting: 1, behind: 0, "no PC": 0, well: 1, suspended: 0 });
   expect((await list("?search=nobody")).total).toBe(0);
   expect((await list("?search=cank")).clinics).toMatchObject([{ fp: ours }]);
   expect((await list("?state=errors")).clinics).toMatchObject([{ fp: theirs }]);
-  expect(await list("?page=2")).toMatchObject({ clinics: [], total: 3, has_more: false });
+  expect(await list("?page=2")).toMatchObject({ clinics: [], total: 4, has_more: false });
   const page = (await operator.call<HostedClinicPage>("GET", `/clinics/${theirs}`)).body;
   expect(page.pcs).toMatchObject([{ version: "0.2.0", is: "running", devices: 2, devices_with_faults: 1, queue: 0 }]);
 });
@@ -137,8 +144,9 @@ test("a suspended clinic keeps its data, its agent waits with its studies, and t
   expect((await operator.call("POST", `/clinics/${ours}/resume`, {})).status).toBe(200);
   expect(await server.push(key, during)).toMatchObject([{ outcome: "filed" }]);
   for (const { fp } of [before, during]) expect((await user.call("GET", `/results/${fp}`)).status).toBe(200);
-  const { entries } = (await user.call<{ entries: object[] }>("GET", "/audit?text=clinics")).body;
-  expect(entries).toMatchObject([
+  const { entries } = (await user.call<{ entries: { method: string }[] }>("GET", "/audit?text=clinics")).body;
+  // The requests of the user have the word too, once their rows are written.
+  expect(entries.filter(({ method }) => method === "COMMAND")).toMatchObject([
     { route: "clinics resume", user: operator.name },
     { route: "clinics suspend", user: operator.name },
   ]);
@@ -192,6 +200,25 @@ test("an operator reads a clinic for an hour and only with a reason, which the c
     .toContainEqual(expect.objectContaining({ method: "GET", user: operator.name, status: 200 }));
   const page = (await operator.call<HostedClinicPage>("GET", `/clinics/${ours}`)).body;
   expect(page.looks).toMatchObject([{ by: operator.name, reason: "ticket 7: results do not arrive" }]);
+  expect((await operator.call<OperatorAudit>("GET", "/audit")).body).toMatchObject({
+    commands: [{ command: reason, by: operator.name, clinic: ours, count: null }],
+    next: null,
+  });
   server.clock.now += 3_600_000;
   expect(await look("/results")).toBe(404);
+});
+
+test("the audit has fifty commands of operators a page, and none of a clinic's users", async () => {
+  const server = await startServer(clinic(ours));
+  const [operator, admin] = [await makeOperator(server), await makeUser(server, "admin", ours)];
+  for (let max = 1; max <= 51; max += 1) await operator.call("PUT", `/clinics/${ours}/quota`, { studies_max: max });
+  expect((await admin.call("POST", "/pairing-code", {})).status).toBe(200);
+  const list = async (query = "") => (await operator.call<OperatorAudit>("GET", `/audit${query}`)).body;
+  const { commands, next } = await list();
+  expect([commands.length, commands[0], commands[49]]).toMatchObject([
+    50,
+    { command: "clinics quota 51", by: operator.name, clinic: ours, name: "A clinic" },
+    { command: "clinics quota 2" },
+  ]);
+  expect(await list(`?before=${next}`)).toMatchObject({ commands: [{ command: "clinics quota 1" }], next: null });
 });

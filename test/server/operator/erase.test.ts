@@ -1,6 +1,11 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import type { ClinicErasure, HostedClinicPage, HostedClinics } from "../../../server/dashboard/types/operator.ts";
+import type {
+  ClinicErasure,
+  HostedClinicPage,
+  HostedClinics,
+  OperatorAudit,
+} from "../../../server/dashboard/types/operator.ts";
 import { query, uncachedWrite } from "../../../server/database/query.ts";
 import type { Store } from "../../../server/database/store.ts";
 import { insertRow } from "../../../server/records/audit/audit.ts";
@@ -85,6 +90,9 @@ test("an erased clinic leaves no text of it and no row but numbers, and the othe
   const list = (await operator.call<HostedClinics>("GET", "/clinics")).body;
   expect(list.clinics.map(({ fp }) => fp)).toEqual([theirs.fp]);
   expect((await operator.call("GET", `/clinics/${ours.fp}`)).status).toBe(404);
+  const { commands } = (await operator.call<OperatorAudit>("GET", "/audit")).body;
+  const report = { by: operator.name, clinic: ours.fp, name: null, count: counts.animals };
+  expect(commands).toContainEqual(expect.objectContaining({ ...report, command: "clinics erase: animals" }));
   expect((await pushAs(server, ours.agentKey, study())).statusCode).toBe(401);
   expect((await pushAs(server, theirs.agentKey, study())).statusCode).toBe(200);
 });

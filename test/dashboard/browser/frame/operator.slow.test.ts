@@ -16,11 +16,12 @@ import { givePassword, makeOperator, makeUser, openPage, startDashboard } from "
 const ours = newFp("clinic");
 const dog = patient({ name: "Karabaş" });
 
-async function start(browser: Browser) {
-  const dashboard = await startDashboard(clinic(ours), dog, connection(dog.fp, ours));
+async function start(browser: Browser, ...more: Parameters<typeof startDashboard>) {
+  const dashboard = await startDashboard(clinic(ours), dog, connection(dog.fp, ours), ...more);
   const key = await dashboard.makeFreshKey(ours, ["clinic.lab.ingest"], { type: "device", name: "Front desk" });
   const headers = { "x-api-key": key };
-  const payload = { version: "0.1.0", devices: [{ id: "chem-1" }] };
+  const outbox = { depth: 2, oldest_at: "2026-11-21T11:59:00Z" };
+  const payload = { version: "0.1.0", devices: [{ id: "chem-1" }], outbox };
   await dashboard.app.inject({ method: "POST", url: "/agent/v1/heartbeat", headers, payload });
   await dashboard.push(key, study({ patient_fp: dog.fp }));
   const [operator, admin] = [await makeOperator(dashboard), await makeUser(dashboard, "admin", ours)];
@@ -47,6 +48,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
   test("an operator makes a clinic, suspends another and serves it again", async () => {
     const { page, heading, press, url, push, key } = await start(browser);
     await page.getByText("1 of 1").first().waitFor();
+    await page.getByRole("cell", { name: / ago$/ }).waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);
     await press("New clinic");
@@ -78,6 +80,10 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await press("Serve again…");
     await press("Serve again");
     await page.getByText("This clinic is served.").waitFor();
+    await page.goto(`${url}/operator/audit`);
+    await page.getByText("clinics suspend").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
     await page.goto(`${url}/operator/account`);
     await page.getByRole("heading", { name: "Second factor" }).waitFor();
     await expectAccessible(page);
@@ -86,6 +92,49 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await chooseLanguage(page, "tr");
     await heading("Klinikler");
     await page.getByText("henüz bilgisayar yok").first().waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByRole("link", { name: "Denetim kaydı" }).click();
+    await heading("Denetim kaydı");
+    await page.getByText("clinics suspend").waitFor();
+  });
+
+  test("an operator erases a clinic that leaves, and reads what went", async () => {
+    const moda = { type: "clinic" as const, fp: newFp("clinic"), name: "Moda Cat" };
+    const shared = patient({ name: "Boncuk" });
+    const both = [ours, moda.fp].map((fp) => connection(shared.fp, fp));
+    const { page, heading, press, operator, url } = await start(browser, moda, shared, ...both);
+    await operator.call("POST", `/clinics/${ours}/suspend`, {});
+    await page.goto(`${url}/operator/clinics/${ours}`);
+    await heading("A clinic");
+    await press("Erase the clinic…");
+    await page.getByText("1 animal with owners and results, 1 user and 1 key go").waitFor();
+    await page.getByText("1 animal is known to other clinics too").waitFor();
+    await page.getByText("Results that wait on its PCs: 2.").waitFor();
+    await page.getByText("The server knows of no backup").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByLabel("Type the name of the clinic").fill("Moda Cat");
+    await press("Erase the clinic");
+    await page.getByRole("alert").waitFor();
+    await page.keyboard.press("Escape");
+    await chooseLanguage(page, "tr");
+    await press("Kliniği sil…");
+    await page.getByText("1 hayvan başka kliniklerde de kayıtlı").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByLabel("Kliniğin adını yazın").fill("A clinic");
+    await press("Kliniği sil");
+    await heading("A clinic silindi");
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await press("Tamam");
+    await heading("Klinikler");
+    await page.getByRole("link", { name: "Moda Cat" }).waitFor();
+    expect(await page.getByRole("link", { name: "A clinic" }).count()).toBe(0);
+    await page.getByRole("link", { name: "Denetim kaydı" }).click();
+    await page.getByText("clinics erase: animals").waitFor();
+    expect(await page.getByRole("rowheader", { name: ours }).count()).toBeGreaterThan(1);
     await expectAccessible(page);
     await expectFitsPhone(page);
   });

@@ -3,6 +3,7 @@ import type { Query, Session } from "../../../../server/database/query.ts";
 import { countHoldings } from "../../../../server/records/hosting/erase-clinic.ts";
 import { listHostedClinics } from "../../../../server/records/hosting/hosted-clinics.ts";
 import { readMeters } from "../../../../server/records/hosting/meters.ts";
+import { listCommands } from "../../../../server/records/hosting/operator-audit.ts";
 import { noon, onPostgres } from "../../harness.ts";
 import { planOf } from "../../query-plan.ts";
 import { fillOf } from "../../quiet-clinics.ts";
@@ -36,6 +37,11 @@ test.skipIf(onPostgres())("the meters of one clinic read no row of another", asy
   const plan = await plansOf((session) => readMeters(session, { now: noon, clinicId: 7 }));
   expect(plan).toMatch(/SEARCH study USING .*\(clinic_id>\? AND clinic_id<\?\)/);
   expect(plan).not.toMatch(/SCAN study/);
+});
+
+test.skipIf(onPostgres())("the commands of operators are found by their own index", async () => {
+  const plan = await plansOf((session) => listCommands(session, 1000));
+  expect(plan).toMatch(/SEARCH audit USING INDEX audit_of_clinic/);
 });
 
 test.skipIf(onPostgres())(
