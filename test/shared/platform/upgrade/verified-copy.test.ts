@@ -32,14 +32,14 @@ beforeEach((context) => {
 });
 
 /** Makes the archive of a release whose program is this script. */
-function archive(script: string): Buffer {
+function archive(script: string): Buffer<ArrayBuffer> {
   const top = releaseName("agent", VERSION);
   const staged = path.join(root, "staged", top);
   fs.mkdirSync(path.join(staged, "runtime"), { recursive: true });
   fs.mkdirSync(path.dirname(path.join(staged, MAIN)), { recursive: true });
   fs.writeFileSync(path.join(staged, NODE), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   fs.writeFileSync(path.join(staged, MAIN), "");
-  return execFileSync("tar", ["--format=ustar", "-C", path.dirname(staged), "-cz", top]);
+  return Buffer.from(execFileSync("tar", ["--format=ustar", "-C", path.dirname(staged), "-cz", top]));
 }
 
 /** Gives the versions folder to the user of the service, as far as this user may. */
