@@ -47,7 +47,8 @@ export async function prepareRelease(order: ReleaseOrder, keep = true): Promise<
     await checkVersion(draft, version);
     if (!keep) return;
     // Root runs no file that the service could have changed since, but unpacks the archive again: verified-copy.ts.
-    for (const file of [archive, `${archive}.minisig`]) fs.renameSync(file, path.join(draft, path.basename(file)));
+    for (const file of [archive, `${archive}.minisig`]) await keepIn(draft, file);
+    syncFolder(draft);
     fs.renameSync(draft, versionFolder(folder, version));
     syncFolder(folder);
   } catch (error) {
@@ -55,6 +56,12 @@ export async function prepareRelease(order: ReleaseOrder, keep = true): Promise<
   } finally {
     fs.rmSync(drafts, { recursive: true, force: true });
   }
+}
+
+async function keepIn(folder: string, file: string): Promise<void> {
+  const handle = await fs.promises.open(file, "r+");
+  await handle.sync().finally(() => handle.close());
+  fs.renameSync(file, path.join(folder, path.basename(file)));
 }
 
 /** Fetches archive and signature. */
