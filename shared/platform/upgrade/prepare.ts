@@ -60,7 +60,11 @@ export async function prepareRelease(order: ReleaseOrder, keep = true): Promise<
 
 async function keepIn(folder: string, file: string): Promise<void> {
   const handle = await fs.promises.open(file, "r+");
-  await handle.sync().finally(() => handle.close());
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
   fs.renameSync(file, path.join(folder, path.basename(file)));
 }
 
