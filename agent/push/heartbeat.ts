@@ -9,7 +9,7 @@ import {
   type UnknownCaller,
 } from "../../shared/api/study.ts";
 import type { UpgradeReport } from "../../shared/api/upgrade.ts";
-import { PLATFORM } from "../../shared/platform/upgrade/platform.ts";
+import { PLATFORM } from "../../shared/files/program-files.ts";
 import type { BackupState } from "../../shared/platform/care/backup-state.ts";
 import { type Config, type DeviceConfig, DICOM } from "../config/values/schema.ts";
 import { profileById } from "../devices/index.ts";

@@ -14,6 +14,14 @@ export const VERSION = (
   JSON.parse(fs.readFileSync(path.join(PROGRAM_FOLDER, "package.json"), "utf8")) as { version: string }
 ).version;
 
+/** The system and the processor, as the names of packages have them: linux-x64, win-x64. */
+export const PLATFORM = `${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
+
+/** Returns the folder in the archive of a release for this machine, and the name of the archive without its ending. */
+export function releaseName(program: "agent" | "server", version: string): string {
+  return `vetwire-${program}-${version}-${PLATFORM}`;
+}
+
 /** Returns the file of a module that a thread or a process starts with, such as "agent/spool/thread/worker". */
 export function moduleFile(name: string): string {
   return path.join(CODE_FOLDER, `${name}${path.extname(import.meta.filename)}`);

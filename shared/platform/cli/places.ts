@@ -45,6 +45,22 @@ export function platformPlaces(
   }
 }
 
+/** Returns the state folder of the service that a command line is about; null for the files of no service. */
+export function statePlace(program: "agent" | "server", words: readonly string[]): string | null {
+  if (program === "server") return path.resolve(valueOf(words, "--data") ?? defaultPlace("data"));
+  const config = path.resolve(valueOf(words, "--config") ?? defaultPlace("config"));
+  const places = platformPlaces(process.platform, process.env, process.getuid?.() === 0);
+  if (path.dirname(config) !== path.dirname(places.config)) return null;
+  // `vetwire service install` gives agent-lab.yaml the folder agent-lab.
+  return path.join(path.dirname(places.data), path.parse(config).name);
+}
+
+function valueOf(words: readonly string[], option: string): string | undefined {
+  const at = words.findIndex((word) => word === option || word.startsWith(`${option}=`));
+  const word = words[at];
+  return word === option ? words[at + 1] : word?.slice(option.length + 1);
+}
+
 /** The XDG specification ignores relative paths. */
 function absolute(folder: string | undefined): string | undefined {
   return folder !== undefined && path.posix.isAbsolute(folder) ? folder : undefined;

@@ -6,7 +6,7 @@ import { printableLines } from "../../runtime/printable.ts";
 import { moduleFile } from "../../files/program-files.ts";
 import { type FromLauncher, ToLauncher, ROLLED_BACK_VARIABLE, VERSIONS_VARIABLE } from "./launcher-messages.ts";
 import { LastWords } from "./last-words.ts";
-import { versionFolder } from "./version-store.ts";
+import { programOf, versionFolder } from "./version-store.ts";
 import type { Health } from "./versions.ts";
 
 // One process of the program, as the launcher's child.
@@ -133,9 +133,7 @@ function notStarted(startedAt: number, error: unknown): End {
 /** Returns Node and the words that start the command `vetwire` of a version. */
 function commandOf({ folder, version, isOwn }: ChildOrder): [string, ...string[]] {
   if (isOwn) return [process.execPath, ...process.execArgv, moduleFile("shared/main")];
-  const unpacked = versionFolder(folder, version);
-  const node = process.platform === "win32" ? "node.exe" : "node";
-  return [path.join(unpacked, "runtime", node), path.join(unpacked, "app/shared/main.js")];
+  return programOf(versionFolder(folder, version));
 }
 
 function environmentOf({ folder, rolledBack }: ChildOrder): NodeJS.ProcessEnv {

@@ -4,13 +4,12 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { storageAdvice } from "../care/storage-advice.ts";
 import { errorMessage } from "../../runtime/error-message.ts";
-import { PROGRAM_FOLDER } from "../../files/program-files.ts";
+import { PROGRAM_FOLDER, releaseName } from "../../files/program-files.ts";
 import { syncFolder } from "../../files/private-folder.ts";
 import { LastWords } from "./last-words.ts";
 import { SIGNATURE_BYTES_MAX, verifyFile } from "./minisign.ts";
-import { PLATFORM } from "./platform.ts";
 import { unpack } from "./unpack.ts";
-import { draftsFolder, unpackedVersions, versionFolder } from "./version-store.ts";
+import { draftsFolder, programOf, unpackedVersions, versionFolder } from "./version-store.ts";
 
 // Brings a release into the versions folder: fetched, verified, unpacked, and started once for its version.
 
@@ -26,7 +25,7 @@ export interface ReleaseOrder {
   readonly spareBytes: number;
 }
 
-const ARCHIVE_BYTES_MAX = 500 * 1024 ** 2;
+export const ARCHIVE_BYTES_MAX = 500 * 1024 ** 2;
 /** Room that a release needs, packed and unpacked: Node alone is 120 MB. */
 const RELEASE_BYTES = 400 * 1024 ** 2;
 const CHECK_MS = 60_000;
@@ -38,7 +37,7 @@ const CHECK_MS = 60_000;
 export async function prepareRelease(order: ReleaseOrder, keep = true): Promise<void> {
   const { folder, version } = order;
   if (keep && unpackedVersions(folder).includes(version)) return;
-  const name = `vetwire-${order.program}-${version}-${PLATFORM}`;
+  const name = releaseName(order.program, version);
   const drafts = draftsFolder(folder);
   requireRoom(folder, RELEASE_BYTES + order.spareBytes);
   const draft = path.join(drafts, version);
@@ -47,6 +46,9 @@ export async function prepareRelease(order: ReleaseOrder, keep = true): Promise<
     await unpack(archive, name, draft);
     await checkVersion(draft, version);
     if (!keep) return;
+    // Root runs no file that the service could have changed since, but unpacks the archive again: verified-copy.ts.
+    for (const file of [archive, `${archive}.minisig`]) await keepIn(draft, file);
+    syncFolder(draft);
     fs.renameSync(draft, versionFolder(folder, version));
     syncFolder(folder);
   } catch (error) {
@@ -54,6 +56,16 @@ export async function prepareRelease(order: ReleaseOrder, keep = true): Promise<
   } finally {
     fs.rmSync(drafts, { recursive: true, force: true });
   }
+}
+
+async function keepIn(folder: string, file: string): Promise<void> {
+  const handle = await fs.promises.open(file, "r+");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  fs.renameSync(file, path.join(folder, path.basename(file)));
 }
 
 /** Fetches archive and signature. */
@@ -67,7 +79,7 @@ async function fetchVerified({ fetch }: ReleaseOrder, drafts: string, name: stri
 }
 
 /** Returns the key that this version trusts. @throws Error for a program that was built without one */
-function releaseKey(): string {
+export function releaseKey(): string {
   const file = path.join(PROGRAM_FOLDER, "release.pub");
   if (fs.existsSync(file)) return fs.readFileSync(file, "utf8");
   throw new Error("this program was built without a release key: install the new package by hand");
@@ -75,9 +87,8 @@ function releaseKey(): string {
 
 /** Starts an unpacked version for its number alone. @throws Error for a damaged one, or one for another machine */
 export async function checkVersion(draft: string, version: string): Promise<void> {
-  const node = path.join(draft, "runtime", process.platform === "win32" ? "node.exe" : "node");
-  const words = [path.join(draft, "app/shared/main.js"), "--version"];
-  const found = await promisify(execFile)(node, words, { timeout: CHECK_MS, windowsHide: true }).then(
+  const [node, main] = programOf(draft);
+  const found = await promisify(execFile)(node, [main, "--version"], { timeout: CHECK_MS, windowsHide: true }).then(
     ({ stdout }) => stdout.trim(),
     (error: unknown) => {
       const lastWords = new LastWords();

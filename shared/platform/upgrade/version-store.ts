@@ -27,7 +27,7 @@ export interface RunningProgram {
 const STARTS_MAX = 10;
 const FILE_BYTES_MAX = 1024 ** 2;
 /** Follows no link, and waits for no writer of a pipe. Windows lacks both flags, and has neither danger. */
-const READ = fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK;
+export const READ = fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK;
 /** Drafts of the folder: incomplete archives and versions. */
 const DRAFTS = "drafts";
 const FILES = {
@@ -78,6 +78,12 @@ export function unpackedVersions(folder: string): string[] {
 
 export function versionFolder(folder: string, version: string): string {
   return path.join(folder, version);
+}
+
+/** Returns Node and the file of the command `vetwire` in a version's folder. */
+export function programOf(unpacked: string): [string, string] {
+  const node = process.platform === "win32" ? "node.exe" : "node";
+  return [path.join(unpacked, "runtime", node), path.join(unpacked, "app/shared/main.js")];
 }
 
 /** Returns an empty folder for drafts. What an earlier upgrade left is removed. */

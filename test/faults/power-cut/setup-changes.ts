@@ -5,7 +5,7 @@ import Database from "better-sqlite3";
 import { listReleases, RELEASES } from "../../../server/operations/release-folder.ts";
 import { openStore } from "../../../server/database/open.ts";
 import { archiveName } from "../../../shared/api/upgrade.ts";
-import { PLATFORM } from "../../../shared/platform/upgrade/platform.ts";
+import { PLATFORM } from "../../../shared/files/program-files.ts";
 import {
   readJson,
   readUpgrades,

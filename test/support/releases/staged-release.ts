@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { archiveName } from "../../../shared/api/upgrade.ts";
 import { stage } from "../../../shared/platform/package/stage.ts";
-import { PLATFORM } from "../../../shared/platform/upgrade/platform.ts";
+import { PLATFORM } from "../../../shared/files/program-files.ts";
 import { temporaryFolder } from "../machine/processes.ts";
 
 // Releases for the tests of upgrades: the program's folder, staged once, in patched copies with higher versions, signed by minisign.

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { defaultPlace, platformPlaces } from "../../../../shared/platform/cli/places.ts";
+import { defaultPlace, platformPlaces, statePlace } from "../../../../shared/platform/cli/places.ts";
 import { ROOT, temporaryFolder } from "../../../support/machine/processes.ts";
 
 describe("the places of a platform", () => {
@@ -74,3 +74,15 @@ describe("the default in force", () => {
     expect(defaultPlace("data")).toBe("./data/server");
   });
 });
+
+test.skipIf(process.platform === "win32" || process.getuid?.() !== 0)(
+  "the state folder of a command line is that of the service which has its files",
+  () => {
+    const state = (program: "agent" | "server", line: string) => statePlace(program, line.split(" "));
+    expect(state("server", "agents list --data /srv/clinic --json")).toBe("/srv/clinic");
+    expect(state("server", "agents list --data=/srv/clinic")).toBe("/srv/clinic");
+    expect(state("agent", "doctor --config /etc/vetwire/agent.yaml")).toBe("/var/lib/vetwire/agent");
+    expect(state("agent", "doctor --config=/etc/vetwire/agent-lab.yaml")).toBe("/var/lib/vetwire/agent-lab");
+    expect(state("agent", "doctor --config /srv/lab/agent.yaml")).toBe(null);
+  },
+);

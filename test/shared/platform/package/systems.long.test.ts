@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -12,6 +13,9 @@ import { ROOT, temporaryFolder, until } from "../../../support/machine/processes
 // are of this tree, under a lower number.
 
 const EARLIER = "0.0.9";
+/** The server comes to this version by `vetwire upgrade`, and to that of the next package by apt. */
+const BETWEEN = "0.1.5";
+const ARCHIVE = `vetwire-server-${BETWEEN}-linux-x64.tar.gz`;
 const SERVICES = ["server", "agent"].map((program) => `vetwire-${program}.service`).join(" ");
 /** The files that each start, use of apt and log makes. */
 const CHANGING = String.raw`^/(proc|sys|dev|run|tmp|var/(log|tmp|cache)|var/lib/(apt|systemd))/|-(old|$)|/etc/.*-$`;
@@ -20,9 +24,12 @@ let folder: string;
 
 beforeAll(() => {
   folder = temporaryFolder();
-  for (const version of [EARLIER, VERSION]) {
-    makePackages("deb", folder, "--platform", "linux-x64", "--release-version", version);
-  }
+  const [key, secret] = ["release.pub", "release.key"].map((name) => path.join(folder, name)) as [string, string];
+  execFileSync("minisign", ["-G", "-W", "-p", key, "-s", secret], { stdio: "ignore" });
+  const options = ["--platform", "linux-x64", "--public-key", key];
+  for (const version of [EARLIER, VERSION]) makePackages("deb", folder, ...options, "--release-version", version);
+  const between = ["--program", "server", "--release-version", BETWEEN, "--sign-key", secret];
+  makePackages("tar", folder, ...options, ...between);
 }, patiently(600_000));
 
 afterAll(() => fs.rmSync(folder, { recursive: true }));
@@ -54,7 +61,7 @@ describe.each(SYSTEMS)("$name", { timeout: patiently(300_000) }, (system) => {
       return;
     }
     booted = made;
-    for (const name of fs.readdirSync(folder).filter((each) => each.endsWith(".deb"))) {
+    for (const name of fs.readdirSync(folder).filter((each) => /\.(deb|gz|minisig)$/.test(each))) {
       fs.copyFileSync(path.join(folder, name), booted.at(`/root/${name}`));
     }
     before = files();
@@ -109,6 +116,18 @@ describe.each(SYSTEMS)("$name", { timeout: patiently(300_000) }, (system) => {
     expect(booted.run("dpkg --verify vetwire-agent vetwire-server")).toBe("");
   });
 
+  test("after `vetwire upgrade` the commands run the version in force, by a copy that the service cannot write", () => {
+    booted.run("echo VETWIRE_PROBATION_MS=10000 >> /etc/default/vetwire-server; systemctl restart vetwire-server");
+    expect(booted.run("vetwire server --version")).toBe(`${EARLIER}\n`);
+    expect(booted.run(`vetwire upgrade server --from /root/${ARCHIVE}`)).toContain(`version ${BETWEEN} runs\n`);
+    expect(booted.run("vetwire server --version")).toBe(`${BETWEEN}\n`);
+    expect(booted.run("vetwire server clinics list")).toContain("Moda");
+    expect(booted.run("vetwire server clinics list --wrong || echo code $?")).toMatch(/unknown option[^]*code 1\n$/);
+    expect(booted.run("vetwire --version; vetwire agent --version")).toBe(`${EARLIER}\n${EARLIER}\n`);
+    const foreign = "find /usr/lib/vetwire-server ! -user root -o ! -type l -perm /022";
+    expect(booted.run(foreign)).toBe("");
+  });
+
   test("an upgrade keeps data, configuration and code, and prints no code", async () => {
     booted.run("echo LOG_LEVEL=info >> /etc/default/vetwire-agent");
     const outputs = ["agent", "server"].map((name) =>
@@ -116,6 +135,8 @@ describe.each(SYSTEMS)("$name", { timeout: patiently(300_000) }, (system) => {
     );
     expect(outputs.flatMap(codesIn)).toEqual([]);
     await serves(VERSION);
+    expect(booted.run("vetwire server --version")).toBe(`${VERSION}\n`);
+    expect(booted.run("ls /usr/lib/vetwire-server/app")).not.toContain("later");
     expect(booted.run("vetwire server clinics list")).toContain("Moda");
     expect(booted.run("cat /var/lib/vetwire/server/setup-code").trim()).toBe(code);
     expect(booted.run("cat /etc/default/vetwire-agent")).toContain("LOG_LEVEL=info");
