@@ -186,7 +186,7 @@ server/records/changes: server/database server/records/destinations server/recor
 server/records/clinics: server/dashboard/types server/database shared
 server/records/codes: server/dashboard/types server/database server/records/audit server/records/studies shared
 server/records/comparison: server/dashboard/types server/database server/records/studies shared
-server/records/controls: server/dashboard/types server/database server/records/audit server/records/studies shared
+server/records/controls: server/dashboard/types server/database server/records/agents server/records/audit server/records/studies shared
 server/records/destinations: server/dashboard/types server/database shared
 server/records/destinations/csv: server/database server/records/destinations
 server/records/destinations/hl7: server/database server/records/destinations server/records/studies shared

@@ -53,6 +53,8 @@ export interface ControlQuestion {
 /** The response to `GET quality`. */
 export interface QualityBody {
   devices: ControlledDevice[];
+  /** The ids of the devices that were taken out of use. Their controls stay. */
+  out_of_use: string[];
   questions: ControlQuestion[];
 }
 

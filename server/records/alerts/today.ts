@@ -14,7 +14,7 @@ import {
   NEWEST_MAX,
   type TodayState,
 } from "../../dashboard/types/results/today.ts";
-import { endingKeys, type HeardAgent, type KeyEnd, silentSources, worstFlag } from "../agents/attention.ts";
+import { endingKeys, type KeyEnd, silentSources, worstFlag } from "../agents/attention.ts";
 import { leftOut } from "../../database/damaged-records.ts";
 import { query, type Session, shownSpecies } from "../../database/query.ts";
 import { openStudies } from "../studies/open-studies.ts";
@@ -73,7 +73,7 @@ export async function readToday(
   const moment = new Moment(now);
   const { agents } = await readHeardAgents(session, { clinicId, timeZone, moment });
   const quality = await readQuality(session, { clinicId, timeZone, now });
-  const devices = await devicesInUse(session, quality, { clinicId, ofAgents: devicesOf(agents), now });
+  const devices = await devicesInUse(session, quality, { clinicId, agents, now });
   return {
     first_steps: isAdmin ? await openFirstSteps(session, clinicId) : [],
     unmatched: { count: waiting?.count ?? 0, oldest_at: waiting?.oldest == null ? null : timestampOf(waiting.oldest) },
@@ -94,13 +94,6 @@ export async function readToday(
     // A damaged study may be in several lists.
     left_out: Math.max(leftOut(criticalRows), leftOut(newestRows), unseen.leftOut, yours.leftOut),
   };
-}
-
-/** Returns the ids of the devices that agents have; null without an agent, or if one does not report its devices. */
-function devicesOf(agents: readonly HeardAgent[]): Set<string> | null {
-  const lists = agents.flatMap(({ shown, heard }) => (shown.is_revoked ? [] : [heard.devices]));
-  if (agents.length === 0 || lists.includes(undefined)) return null;
-  return new Set(lists.flatMap((devices = []) => devices.map(({ id }) => id)));
 }
 
 /** Counts what waits for a person, for the menu of each page. */

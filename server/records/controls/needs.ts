@@ -1,20 +1,21 @@
 import type { ControlledDevice, QualityBody } from "../../dashboard/types/quality.ts";
 import type { ControlNeed } from "../../dashboard/types/results/today.ts";
 import type { Session } from "../../database/query.ts";
+import type { HeardAgent } from "../agents/attention.ts";
 import { IN_USE_MS } from "./judging.ts";
 import { lastLots, lastRun } from "./overview.ts";
 
 /**
  * Leaves out the devices that were taken out of use. A device that sends its controls was, once no agent has it: nothing that it
  * measures can arrive. One whose controls are typed has no agent; it was, if it has no schedule and no control of 90 days.
- * @param ofAgents ids of the devices that agents have; null if that is unknown
  * @param now milliseconds since 1970
  */
 export async function devicesInUse(
   session: Session,
   { devices }: Pick<QualityBody, "devices">,
-  { clinicId, ofAgents, now }: { clinicId: number; ofAgents: ReadonlySet<string> | null; now: number },
+  { clinicId, agents, now }: { clinicId: number; agents: readonly HeardAgent[]; now: number },
 ): Promise<ControlledDevice[]> {
+  const ofAgents = devicesOf(agents);
   const inUse: ControlledDevice[] = [];
   for (const device of devices) {
     const { device_id: deviceId, schedule } = device;
@@ -24,6 +25,13 @@ export async function devicesInUse(
     else if (schedule !== null || now - last.measured_at <= IN_USE_MS) inUse.push(device);
   }
   return inUse;
+}
+
+/** Returns the ids of the devices that agents have; null without an agent, or if one does not report its devices. */
+function devicesOf(agents: readonly HeardAgent[]): Set<string> | null {
+  const lists = agents.flatMap(({ shown, heard }) => (shown.is_revoked ? [] : [heard.devices]));
+  if (agents.length === 0 || lists.includes(undefined)) return null;
+  return new Set(lists.flatMap((devices = []) => devices.map(({ id }) => id)));
 }
 
 /**

@@ -21,7 +21,7 @@ interface Asked {
   readonly now: number;
 }
 
-export async function readQuality(session: Session, asked: Asked): Promise<QualityBody> {
+export async function readQuality(session: Session, asked: Asked): Promise<Omit<QualityBody, "out_of_use">> {
   const { clinicId, now } = asked;
   const { schedules, rules } = await readSettings(session, clinicId);
   const series = withTargets(await session.all(currentSeries, asked), await session.all(targetsOfClinic, asked));

@@ -1,5 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { readParameters, text } from "../../../http/query-parameters.ts";
+import { Moment } from "../../../operations/alerts/moment.ts";
+import { readHeardAgents } from "../../../records/agents/devices.ts";
+import { devicesInUse } from "../../../records/controls/needs.ts";
 import { readQuality } from "../../../records/controls/overview.ts";
 import { readSeries } from "../../../records/controls/series-page.ts";
 import { clinicOf } from "../../auth/guard.ts";
@@ -22,7 +25,12 @@ export function qualityRoutes(app: FastifyInstance, context: DashboardContext): 
   const { store, now } = context;
   app.get(URL, { config: { access: "reader" } }, async (request): Promise<QualityBody> => {
     const { id: clinicId, timeZone } = clinicOf(request);
-    return readQuality(store, { clinicId, timeZone, now: now() });
+    const clock = now();
+    const quality = await readQuality(store, { clinicId, timeZone, now: clock });
+    const { agents } = await readHeardAgents(store, { clinicId, timeZone, moment: new Moment(clock) });
+    const inUse = await devicesInUse(store, quality, { clinicId, agents, now: clock });
+    const outOfUse = quality.devices.filter((device) => !inUse.includes(device));
+    return { ...quality, out_of_use: outOfUse.map(({ device_id }) => device_id) };
   });
   app.get(
     `${URL}/series/:series`,

@@ -12,8 +12,10 @@ export interface Choice {
 }
 
 /** @returns null without a device */
-export function chosenOf({ devices }: QualityBody, query: Query): Choice | null {
-  const device = devices.find(({ device_id }) => device_id === query.device) ?? bestDevice(devices);
+export function chosenOf({ devices, out_of_use: outOfUse }: QualityBody, query: Query): Choice | null {
+  const inUse = devices.filter(({ device_id }) => !outOfUse.includes(device_id));
+  const device =
+    devices.find(({ device_id }) => device_id === query.device) ?? bestDevice(inUse) ?? bestDevice(devices);
   if (device === undefined) return null;
   const fits = device.series.filter(
     ({ analyte, level, lot }) =>

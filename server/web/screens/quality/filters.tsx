@@ -11,7 +11,7 @@ export type ShownDays = (typeof SHOWN_DAYS)[number];
 
 /** Chooses the shown device, analyte, level and lot, which the address names, and the time. */
 export function Filters({
-  of: { devices },
+  of: { devices, out_of_use: outOfUse },
   chosen: { device, series },
   names,
   show,
@@ -31,7 +31,7 @@ export function Filters({
         <select value={device.device_id} onChange={({ currentTarget }) => show({ device: currentTarget.value })}>
           {devices.map((each) => (
             <option key={each.device_id} value={each.device_id}>
-              {deviceTitle(each)}
+              {outOfUse.includes(each.device_id) ? t("outOfUse", { device: deviceTitle(each) }) : deviceTitle(each)}
             </option>
           ))}
         </select>

@@ -114,7 +114,7 @@ function Head({
     <div class="page-head">
       <div>
         <h1>{t("title")}</h1>
-        {device !== undefined && <p>{lastOf(device)}</p>}
+        {device !== undefined && <p>{lastOf(device, body.out_of_use)}</p>}
       </div>
       <p class="actions no-print">
         {device !== undefined && (
@@ -136,8 +136,9 @@ function Head({
   );
 }
 
-function lastOf(device: ControlledDevice): string {
-  const { last_at, state } = device;
+function lastOf(device: ControlledDevice, outOfUse: readonly string[]): string {
+  const { device_id, last_at, state } = device;
+  if (outOfUse.includes(device_id)) return t("outOfUse", { device: deviceTitle(device) });
   if (last_at === null) return t("neverOf", { device: deviceTitle(device) });
   return t("lastOf", { device: deviceTitle(device), state: t(`last-${state}`), ago: ago(last_at) });
 }

@@ -422,7 +422,11 @@ test("another clinic sees and changes nothing of a series, a value, a question o
   const other = await makeUser(server, "admin", theirs);
   const status = async (method: "GET" | "POST" | "DELETE", path: string, body?: object) =>
     (await other.call(method, `/quality/${path}`, body)).status;
-  expect((await other.call<QualityBody>("GET", "/quality")).body).toEqual({ devices: [], questions: [] });
+  expect((await other.call<QualityBody>("GET", "/quality")).body).toEqual({
+    devices: [],
+    out_of_use: [],
+    questions: [],
+  });
   expect(await status("GET", `series/${series?.id}`)).toBe(404);
   expect(await status("POST", `series/${series?.id}/accept`, { mean: 1, sd: 1 })).toBe(404);
   expect(await status("POST", `values/${points[0]?.id}/exclusion`, { reason: "x" })).toBe(404);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { newFp } from "../../../../shared/api/fp.ts";
+import type { QualityBody } from "../../../../server/dashboard/types/quality.ts";
 import type { TodayState } from "../../../../server/dashboard/types/results/today.ts";
 import {
   clinic,
@@ -45,12 +46,13 @@ test("staff and admins mark a study as seen, a reader does not", async () => {
   expect([await status("reader"), await status("staff"), await status("admin")]).toEqual([403, 200, 200]);
 });
 
-test("a failed control of a device that no agent has any more is not on Today, until an agent has it again", async () => {
+test("a failed control of a device that no agent has any more is out of use, and not on Today, until an agent has it again", async () => {
   const { server } = await clinics();
   const key = await server.makeKey(ours, keyPermissions);
   const admin = await makeUser(server, "admin", ours);
   const failedDevices = async () =>
     (await admin.call<TodayState>("GET", "/today")).body.controls.map(({ device_id, is }) => `${device_id} ${is}`);
+  const outOfUse = async () => (await admin.call<QualityBody>("GET", "/quality")).body.out_of_use;
   const beat = async (...ids: string[]) => {
     const devices = ids.map((id) => ({ id, profile: "generic-astm", connected: true, last_message_at: null }));
     const headers = { "x-api-key": key };
@@ -71,8 +73,10 @@ test("a failed control of a device that no agent has any more is not on Today, u
   expect(await beat("chem-1")).toEqual(["chem-1 failed", "meter failed"]);
   // A device whose controls are typed has no agent.
   expect(await beat("hema-1")).toEqual(["meter failed"]);
+  expect(await outOfUse()).toEqual(["chem-1"]);
   expect(await beat()).toEqual(["meter failed"]);
   expect(await beat("hema-1", "chem-1")).toEqual(["chem-1 failed", "meter failed"]);
+  expect(await outOfUse()).toEqual([]);
   server.clock.now += 91 * DAY_MS;
   const later = await makeUser(server, "admin", ours);
   const { controls } = (await later.call<TodayState>("GET", "/today")).body;

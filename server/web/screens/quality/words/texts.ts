@@ -5,6 +5,7 @@ export const t = translations({
   help: ["How quality control works here", "Kalite kontrol burada nasıl yapılır"],
   lastOf: ["{device} · the last control {state}, {ago}", "{device} · son kontrol {state}, {ago}"],
   neverOf: ["{device} · no control yet", "{device} · henüz kontrol yok"],
+  outOfUse: ["{device} (taken out of use)", "{device} (kullanımdan kaldırıldı)"],
   "last-ok": ["passed", "uygun çıktı"],
   "last-warning": ["was a little off", "biraz saptı"],
   "last-failed": ["failed", "uygun çıkmadı"],
