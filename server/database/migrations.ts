@@ -1252,7 +1252,7 @@ const singleSignOn = ({ orderedText }: Engine) => `
   alter table dashboard_session add column oidc_sid text;
 `;
 
-/** When an animal lost a number, so that a sample of before is not filed to the animal that has the number now. */
+/** The numbers that animals lost, with the time: a sample of before must not be filed to the animal that has the number now. */
 const formerNumbers = ({ orderedText }: Engine) => `
   create table former_number (
     identifier ${orderedText} not null,
@@ -1262,7 +1262,7 @@ const formerNumbers = ({ orderedText }: Engine) => `
   );
 `;
 
-// What the operator erased of a clinic that left, as JSON (ClinicErasure). Its signed records go too. The indexes find what refers to a
+// A clinic that left keeps the counts of its erased rows, as JSON (ClinicErasure). Its signed records go too. The indexes find what refers to a
 // record that is deleted.
 const clinicErasure = ({ refuse, allow }: Engine) => `
   alter table clinic add column erasure text;

@@ -72,7 +72,7 @@ export interface Tables {
     suspended_at: Generated<number | null>;
     /** Studies that it may store; null for the limit of the server. */
     studies_max: Generated<number | null>;
-    /** What was erased of a clinic that leaves, as JSON (ClinicErasure); null for one that stays. Its name is its fp in the end. */
+    /** Counts of the erased rows of a clinic that leaves, as JSON (ClinicErasure); null for one that stays. The last step makes its fp its name. */
     erasure: Generated<string | null>;
   };
   user: { id: Generated<number>; fp: string; name: string; clinic_id: number };
@@ -326,7 +326,7 @@ export interface Tables {
     version: Generated<string | null>;
     /** Devices with a fault, or whose bytes their profile does not understand. */
     faulty_devices: Generated<number>;
-    /** When the oldest of what waits to be sent was made; null for an empty queue. */
+    /** Time of the oldest result that waits to be sent; null for an empty queue. */
     queue_oldest_at: number | null;
   };
   soap: SoapColumns & { id: Generated<number> };
@@ -451,7 +451,7 @@ export interface Tables {
     viewer_template: string | null;
     /** The units in which results are read; null reads them as they were sent. */
     units: Json<UnitChoice> | null;
-    /** How long it keeps what has an end; null for the usual times. */
+    /** Months for which the clinic keeps things that have an end; null for the usual ones. */
     retention: Generated<Json<Partial<RetentionPolicy>> | null>;
   };
   /** The head of a clinic's reports for owners. */

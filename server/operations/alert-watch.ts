@@ -298,7 +298,7 @@ export class AlertWatch {
       batch = taken?.batch ?? null;
       return taken?.book ?? book;
     });
-    // What was noted meanwhile is of a later book.
+    // A note of meanwhile is of a later book.
     if (known !== undefined && this.#evaluated.get(id) === known) {
       this.#evaluated.set(id, { ...known, hasMessages: messages.length > 0 });
     }

@@ -37,7 +37,7 @@ export class ReceivedMessage {
   }
 
   /** Whether the frame may start a message: none is under way, and its text starts with an H record. */
-  startsWith({ text, length }: ReceivedFrame): boolean {
+  canStartWith({ text, length }: ReceivedFrame): boolean {
     const at = this.#digitBeforeRecords && length > 0 && isDigit(text[0]!) ? 1 : 0;
     return this.#length === 0 && isHeader(text, at, length);
   }

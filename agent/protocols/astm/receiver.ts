@@ -369,7 +369,9 @@ export class Receiver {
 
   /** Some devices count from 0, or from 1 again with each message: a frame that starts a message may have these numbers. */
   #expectedNumber(frame: ReceivedFrame): number {
-    return frame.number >= 0 && frame.number <= 1 && this.#message.startsWith(frame) ? frame.number : this.#nextNumber;
+    return frame.number >= 0 && frame.number <= 1 && this.#message.canStartWith(frame)
+      ? frame.number
+      : this.#nextNumber;
   }
 
   #endRefusedFrame(): void {

@@ -282,7 +282,7 @@ function patientHint(group: OrderGroup, profile: Hl7Profile): PatientHint {
   return { ...hint, ...otherField(otherTexts(patient, { name: "PID", first: 2, codes: IDS }, texts)) };
 }
 
-/** Returns the first text; both if they name different species, which is none: an animal must not be judged as another. */
+/** Returns the first text. Two texts of different species are returned as one that names no species, so that no wrong ranges apply. */
 function speciesOf([stated, row]: readonly [string, string]): string {
   const [one, other] = [stated, row].map(readSpecies);
   return one != null && other != null && one !== other ? `${stated} / ${row}` : stated || row;

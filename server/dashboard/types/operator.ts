@@ -133,7 +133,7 @@ export interface NewClinicAnswer {
 /** Characters of the reason of a look. */
 export const REASON_CHARS = { min: 10, max: 200 } as const;
 
-/** What the report of an erased clinic counts. `records` are SOAP records. */
+/** The kinds of rows that the report of an erased clinic counts. `records` are SOAP records. */
 export const CLINIC_ERASED_KINDS = [
   ...(["animals", "owners", "studies", "records", "events", "orders", "items", "controls", "users", "keys"] as const),
   "others",
@@ -148,7 +148,7 @@ export interface ClinicErasure {
   counts: Record<ClinicErasedKind, number>;
 }
 
-/** What goes and what stays when a clinic is erased. */
+/** The animals, users and keys of a clinic, which a person reads before an erasure. */
 export interface ClinicHoldings {
   /** Animals that only this clinic has. */
   animals: number;

@@ -12,7 +12,7 @@ export interface HeldOfAnimal {
   readonly uncertain: readonly string[];
 }
 
-/** What the receiver held, by the fp of the animal. */
+/** The results that the receiver held, by the fp of the animal. */
 export type HeldBefore = ReadonlyMap<string, HeldOfAnimal>;
 
 /** The part of the column `held` that each kind of destination has. */

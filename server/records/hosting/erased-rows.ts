@@ -22,7 +22,7 @@ export interface ErasedRows {
 /** Deletes some rows of a table, and returns one row for each. */
 function removal<P>(table: keyof Tables, key: string, which: (p: P) => RawBuilder<unknown>): Query<P, unknown> {
   const columns = sql.join(key.split(" ").map((name) => sql.ref(name)));
-  // Of rows that refer to earlier ones of their table, such as an undo to its movement, the last come first.
+  // Rows may refer to earlier ones of their table, such as an undo to its movement: the last go first.
   const order = key === "id" ? sql`order by id desc` : sql``;
   return uncachedWrite((db, p: P) => ({
     compile: () =>
@@ -52,7 +52,7 @@ function attempts(table: keyof Tables, delivery: keyof Tables, receiver: keyof T
   return { table, kind: "others", remove: removal(table, "delivery_id number", which) };
 }
 
-/** What the clinic has apart from its animals, owners and studies. */
+/** The rows of a clinic apart from its animals, owners and studies. */
 export const ownRows: readonly ErasedRows[] = [
   own("pairing_code", "clinic_id"),
   attempts("webhook_attempt", "webhook_delivery", "webhook"),
@@ -117,7 +117,7 @@ export const ownRows: readonly ErasedRows[] = [
   own("user", "id"),
 ];
 
-/** What is left once its animals are gone: its connections to those of other clinics. */
+/** The rows that are left once its animals are gone: its connections to those of other clinics. */
 export const lastRows: readonly ErasedRows[] = [
   own("connection_change", "id"),
   own("clinic_patient", "clinic_id patient_id"),

@@ -412,7 +412,7 @@ const insertIdentifier = query(
   ({ patientId }) => ({ patients: [patientId] }),
 );
 
-// What agents and clients read of an animal does not have them.
+// Agents and clients do not read former numbers, so no version changes.
 const noteFormerNumber = uncachedWrite((db, p: { patientId: number; identifier: string; at: number }) =>
   db
     .insertInto("former_number")

@@ -4,8 +4,8 @@ import type { ProviderSession } from "./sessions.ts";
 import { findUser, type StoredUser } from "./users.ts";
 
 // Users who sign in through a provider (OpenID Connect). A user is found by the issuer and the subject alone: whoever may choose a name
-// or an e-mail address at the provider would otherwise become the user who has it here. A subject has a user of its own in each realm, so
-// that no user is an operator and a user of a clinic at once.
+// or an e-mail address at the provider would otherwise become the user who has it here. A subject has a user of its own in each realm: an
+// operator is never a user of a clinic too.
 
 /** A person of a provider at the dashboard or at the operator's console. */
 export interface Identity {

@@ -10,7 +10,10 @@ const PATH = "/operator/audit";
 /** The commands of operators on clinics: looks with their reasons, suspensions, erasures with their counts. */
 export function Audit() {
   const before = useLocation().query["before"];
-  const page = useResource<OperatorAudit>(`/audit${before === undefined ? "" : `?before=${before}`}`, "");
+  const page = useResource<OperatorAudit>(
+    `/audit${before === undefined ? "" : `?before=${encodeURIComponent(before)}`}`,
+    "",
+  );
   return (
     <>
       <div class="page-head">

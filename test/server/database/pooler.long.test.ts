@@ -112,7 +112,7 @@ describe.each(versions)("pgbouncer by transactions in front of $name", ({ bin, l
       await leases[0]?.stop();
       await leases[1]?.look();
       expect(leases.map(({ isHeld }) => isHeld)).toEqual([false, true]);
-      // The statements of a connection are seen on it alone: as many transactions at once meet each connection of the pooler.
+      // Only the connection itself lists its statements. As many simultaneous transactions reach each connection of the pooler.
       const left = await Promise.all(
         Array.from({ length: CONNECTIONS }, () =>
           withClient(pooler.url(database), async (client) => {

@@ -105,9 +105,9 @@ test("the own id at the same routes is served, so that the refusals above are th
   const asked = ["confirm", "end", "refuse", "seen"].map(
     (answer) => `POST /clinic/v1/clinics/:clinic/patients/:fp/other-clinics/:other/${answer}`,
   );
-  // The secret of a link is nobody's id: test/dashboard/routes/settings/sharing.test.ts.
+  // The secret of a link is no id of a record: test/dashboard/routes/settings/sharing.test.ts.
   const links = ["GET /r/:secret", "GET /r/:secret/:ticket/report.pdf", "POST /r/:secret"];
-  // A script is nobody's.
+  // A script belongs to no clinic.
   // Nothing was delivered.
   const outcomes = "POST /agent/v1/destinations/:id/outcomes";
   const expected = [

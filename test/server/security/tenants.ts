@@ -46,7 +46,7 @@ export interface Hole {
 /** Runs the client until it finds a leak. With a hole it draws its route alone, since a draw of all routes rarely comes there. */
 export async function fuzzTenants(seed: number, requests: number, hole?: Hole): Promise<Findings> {
   const dice = diceOf(seed);
-  // The first request of a route tells its parameters, so that no new route is forgotten.
+  // The parameters of a route are read from its first request, so that a new route is covered.
   const parameters = new Map<string, readonly string[]>();
   const { server, ours, theirs } = await startTwoClinics((app) => {
     app.addHook("onRequest", (request, _reply, done) => {
