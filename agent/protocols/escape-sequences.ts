@@ -41,8 +41,10 @@ export function escapeText(text: string, mark: string | null, codes: ReadonlyMap
 
 /** Returns the bytes of a code such as `X0D0A`, null for an invalid code. */
 export function hexadecimal(code: string): Uint8Array | null {
-  if (!/^X(?:[0-9A-F]{2})+$/i.test(code)) return null;
-  return Uint8Array.from(code.slice(1).match(/../g)!, (digits) => Number.parseInt(digits, 16));
+  // A repeated group of a pattern may exhaust the stack over the millions of digits of a message.
+  const digits = code.slice(1);
+  if (!/^X/i.test(code) || digits === "" || digits.length % 2 !== 0 || /[^0-9A-F]/i.test(digits)) return null;
+  return new Uint8Array(Buffer.from(digits, "hex"));
 }
 
 /** Quotes the start of a text for an error message, without control characters. */

@@ -16,8 +16,10 @@ interface MeasurementIdentity {
   readonly modality: Modality;
 }
 
-/** Numbers of at most four digits, such as `12` or `12^1^5`: a counter, which many devices start again each day. */
-const COUNTERS = /^[^\p{L}\p{N}]*\d{1,4}(?:[^\p{L}\p{N}]+\d{1,4})*[^\p{L}\p{N}]*$/u;
+/** Whether a name has numbers of at most four digits alone, such as `12` or `12^1^5`: counters, which many devices start again each day. */
+function isCounter(name: string): boolean {
+  return /\d/.test(name) && !/\p{L}|\p{N}{5}/u.test(name);
+}
 
 /**
  * Builds the key from device, patient as sent, specimen or order, and time. A patient number alone would make next
@@ -25,7 +27,7 @@ const COUNTERS = /^[^\p{L}\p{N}]*\d{1,4}(?:[^\p{L}\p{N}]+\d{1,4})*[^\p{L}\p{N}]*
  * counter alone, would correct that of another animal.
  */
 export function dedupeKey(device: string, identity: MeasurementIdentity, rows: readonly Measurement[]): string {
-  const isNamed = !identity.isCounted && identity.specimen.some((part) => part !== "" && !COUNTERS.test(part));
+  const isNamed = !identity.isCounted && identity.specimen.some((part) => part !== "" && !isCounter(part));
   const isAnonymous = !identity.isExact && !isNamed;
   const results = isAnonymous ? identifyingRows(rows) : null;
   const parts = [identity.patient, identity.specimen, identity.time, identity.modality, results];
