@@ -85,8 +85,13 @@ async function* measured(world: World, seconds: number): AsyncGenerator<Figure> 
   for (const clinicOf of [one, all]) await load(world, { clinicOf, dice, seconds: Math.min(5, seconds) });
   for (let left = seconds; left > 0; left -= turn) {
     const share = { dice, seconds: Math.min(turn, left) };
-    for (const latency of await load(world, { clinicOf: one, ...share })) ofOne.push(latency);
-    for (const latency of await load(world, { clinicOf: all, ...share })) ofMany.push(latency);
+    const alone = await load(world, { clinicOf: one, ...share });
+    const together = await load(world, { clinicOf: all, ...share });
+    for (const latency of alone) ofOne.push(latency);
+    for (const latency of together) ofMany.push(latency);
+    // A stall of the machine shows as one bad turn, a slow server as many.
+    const turnOf = [alone, together].map((latencies) => `${percentile(latencies, 99).toFixed(1)} ms`);
+    process.stdout.write(`          ${new Date().toISOString()} p99 of one clinic and of all: ${turnOf.join(", ")}\n`);
   }
   const shown = (latencies: readonly number[]) =>
     `p50 ${percentile(latencies, 50).toFixed(1)} ms, p99 ${percentile(latencies, 99).toFixed(1)} ms`;
