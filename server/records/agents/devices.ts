@@ -4,7 +4,7 @@ import { agentState, deviceState, type StudyDays, studyDays, workingHours } from
 import { Moment } from "../../operations/alerts/moment.ts";
 import type { HeardAgent } from "./attention.ts";
 import { lastUpgrade } from "./rollout.ts";
-import { editableDevices } from "./agent-configuration.ts";
+import { editableDevices } from "./editable-devices.ts";
 import { query, type Session } from "../../database/query.ts";
 import { type Json, parseStored } from "../../database/schema.ts";
 
