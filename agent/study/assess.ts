@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import type { DeviceEvent } from "../../shared/api/quality.ts";
+import type { ControlRun, DeviceEvent } from "../../shared/api/quality.ts";
 import { IDENTIFIER_CHARS_MAX, type MatchedBy, type PushedStudy, type StudySource } from "../../shared/api/study.ts";
 import { newFp } from "../../shared/api/fp.ts";
-import type { ControlRun } from "../../shared/api/quality.ts";
 import { foldName } from "../../shared/clinical/analytes/analytes.ts";
 import { filingReasonText } from "../../shared/clinical/filing-reasons.ts";
 import { ownProfile } from "../devices/index.ts";

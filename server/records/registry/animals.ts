@@ -7,7 +7,7 @@ import { releaseStudies, restoreStudies } from "../unmatched/deleted-patients.ts
 import { type Image, isRecorded, record, type RecordedKind, type StoreContext, subjectOf } from "./batches.ts";
 import { ownerId } from "./owners.ts";
 
-// Stores animals. Every door ends here: the import of a file and practice software.
+// Stores animals. Every door ends here: the import of a file, practice software, and a user of the dashboard.
 
 export type Change = "new" | "changed" | "unchanged";
 
@@ -217,6 +217,8 @@ function rowOf(
   now: number,
 ): PatientRow {
   const deleted_at = animal.deleted_at === undefined ? (stored?.deleted_at ?? null) : animal.deleted_at;
+  // A merged animal is deleted: one that comes back is an animal of its own.
+  const merged_into_id = deleted_at === null ? null : (stored?.merged_into_id ?? null);
   return {
     ...animal,
     created_at: animal.created_at ?? stored?.created_at ?? now,
@@ -229,13 +231,7 @@ function rowOf(
     // A door without it, like the files of many systems, neither deletes nor restores.
     deleted_at,
     deceased_at: animal.deceased_at === undefined ? (stored?.deceased_at ?? null) : animal.deceased_at,
-    // A merged animal is deleted: one that comes back is an animal of its own.
-    merged_into_id:
-      animal.merged_into_id !== undefined
-        ? animal.merged_into_id
-        : deleted_at === null
-          ? null
-          : (stored?.merged_into_id ?? null),
+    merged_into_id: animal.merged_into_id === undefined ? merged_into_id : animal.merged_into_id,
   };
 }
 
