@@ -71,7 +71,7 @@ function columnOf(column: Exclude<Column, false>): NamedColumn {
   return "heading" in column ? column : { heading: column[0], class: column[1] };
 }
 
-/** Labels the cells, and keeps the roles of a table, which browsers drop when a row is no table row by its style. */
+/** Labels the cells, and keeps the roles of a table, which browsers drop when the style of a row is not that of a table. */
 function describeCards(table: HTMLTableElement, columns: readonly NamedColumn[]): void {
   table.setAttribute("role", "table");
   for (const group of [...(table.tHead === null ? [] : [table.tHead]), ...table.tBodies]) {
