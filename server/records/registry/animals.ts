@@ -346,7 +346,7 @@ const connectedClinics = query((db, p: { patientId: number }) =>
   db.selectFrom("clinic_patient").select("clinic_id").where("patient_id", "=", p.patientId).where("active", "=", 1),
 );
 
-// The rows that hang on it are gone, and its clinics were notified with them.
+// The rows that refer to it are gone, and its clinics were notified with them.
 const deletePatient = uncachedWrite((db, p: { id: number }) => db.deleteFrom("patient").where("id", "=", p.id));
 
 const deleteConnection = query(
@@ -371,7 +371,7 @@ const namesOf = query((db, p: { patientId: number }) =>
   db.selectFrom("patient_source").select(["clinic_id", "source", "external_id"]).where("patient_id", "=", p.patientId),
 );
 
-/** A record that hangs on the animal, apart from connections and names. */
+/** A record that refers to the animal, apart from connections and names. */
 const dependentOf = query((db, p: { id: number }) =>
   db
     .selectFrom("study")

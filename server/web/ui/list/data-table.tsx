@@ -5,7 +5,7 @@ import "./data-table.css";
 
 /**
  * The heading of a column, alone or with its class. On a card the cells of a `labelled` column have the heading before them,
- * since a date or a number alone tells nothing there. False leaves the column out.
+ * since a date or a number alone means nothing there. False leaves the column out.
  */
 type Column = string | readonly [heading: string, className: string] | SortedColumn | false;
 
