@@ -298,7 +298,6 @@ function createPush(
   );
 }
 
-/** `changed` is called when the server has stored a change. */
 function createRegistryPush({
   spool,
   server,

@@ -145,7 +145,7 @@ agent/report: shared
 agent/runtime: shared
 agent/setup: agent agent/config agent/connection agent/devices agent/page/types agent/protocols agent/push agent/spool agent/study agent/tools agent/transport shared
 agent/spool: agent/page/types agent/runtime agent/spool/queries agent/spool/thread shared
-agent/spool/queries: agent/page/types agent/protocols/dicom agent/report agent/runtime agent/states shared
+agent/spool/queries: agent/page/types agent/protocols/dicom agent/report agent/states shared
 agent/spool/thread: agent/spool/queries shared
 agent/states: shared
 agent/status: agent/spool agent/states agent/transport shared
@@ -184,7 +184,7 @@ server/records/audit: server/database shared
 server/records/calendar: server/dashboard/types server/database server/records/changes server/records/webhooks shared
 server/records/changes: server/database server/records/destinations server/records/webhooks shared
 server/records/clinics: server/dashboard/types server/database shared
-server/records/codes: server/dashboard/types server/database server/records/audit server/records/studies shared
+server/records/codes: server/dashboard/types server/database server/records/audit shared
 server/records/comparison: server/dashboard/types server/database server/records/studies shared
 server/records/controls: server/dashboard/types server/database server/records/agents server/records/audit server/records/studies shared
 server/records/destinations: server/dashboard/types server/database shared

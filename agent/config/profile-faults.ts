@@ -3,7 +3,7 @@ import { isOwn } from "../devices/own/reference.ts";
 import type { LocatedProblem } from "./line-numbers.ts";
 import type { DeviceConfig } from "./values/schema.ts";
 
-// A device whose own profile is missing or faulty does not start. The others of the file run, so that it is no problem of the file.
+// A device whose own profile is missing or faulty does not start. The others run, so the fault does not refuse the file.
 
 /** Finds the own profiles of the devices that cannot be used. */
 export function profileFaults(devices: readonly DeviceConfig[], own: OwnProfiles): LocatedProblem[] {

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import type Database from "better-sqlite3";
-import { isoOrNull } from "../runtime/iso-time.ts";
+import { timestampOrNull } from "../../shared/runtime/timestamp.ts";
 import { imageFile } from "./files/image-folder.ts";
 import type { Preview } from "./files/render-frame.ts";
 import { type ForwardCount, type ForwardState, forwardOperationsOn } from "../spool/queries/images/forwards.ts";
@@ -62,7 +62,7 @@ export function listImages(db: Database.Database, study: string | null): ImageSu
   return rows.map((row) => ({
     ...row,
     received_at: new Date(row.received_at).toISOString(),
-    removed_at: isoOrNull(row.removed_at),
+    removed_at: timestampOrNull(row.removed_at),
     forwards: (JSON.parse(row.forwards) as StoredForward[]).map(({ reason, code, ...forward }) => ({
       ...forward,
       ...shownReason({ reason, code }),

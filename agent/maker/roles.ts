@@ -182,7 +182,8 @@ function senderPattern(protocol: Protocol, place: string, text: string): string 
   return place.startsWith("MSH-4") ? String.raw`/\|${escaped(first)}/i` : `/^${escaped(first)}/i`;
 }
 
-function escaped(text: string): string {
+/** Returns a text as the part of a pattern that matches it alone. */
+export function escaped(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
 }
 

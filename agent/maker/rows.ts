@@ -299,18 +299,17 @@ function sampleNodes(tree: MakerNode, form: ProfileForm, sample: MakerSample): R
     time: form.sample?.time,
   };
   const texts: Readonly<Record<string, readonly (string | null)[]>> = { ...mapped(sample), sample: sample.sample };
+  const isRead = (role: string, text: string) => {
+    if (role === "time") return true;
+    if (role === "born") return sample.born !== null && readDate(text) === sample.born;
+    return (texts[role] ?? []).some((each) => each !== null && text.includes(each));
+  };
   return Object.entries(standard).flatMap(([role, places]) => {
     for (const place of candidates(own[role], places)) {
       const at = tree.children.findIndex((record) => record.place === place.split("-")[0]);
       const node = at < 0 ? null : nodeAt(tree.children[at]!, place);
       const text = node?.text.trim() ?? "";
-      const fits =
-        role === "time"
-          ? text !== ""
-          : role === "born"
-            ? sample.born !== null && readDate(text) === sample.born
-            : (texts[role] ?? []).some((each) => each !== null && text.includes(each));
-      if (node !== null && text !== "" && fits) return [roleNode(role, node, at)];
+      if (node !== null && text !== "" && isRead(role, text)) return [roleNode(role, node, at)];
     }
     return [];
   });

@@ -30,7 +30,7 @@ const TURKISH: readonly number[] = [...[0xc7, 0xd0, 0xdd, 0xd6, 0xde, 0xdc], ...
 
 /**
  * Returns whether bytes that declare no charset, and are not UTF-8, are Chinese text: all beyond ASCII are pairs of GB 2312, with a
- * sign or two characters in a row, and some are no Turkish letters. Other Western letters rarely come in pairs.
+ * sign or two characters in a row, and some are not Turkish letters. Other Western letters rarely come in pairs.
  */
 export function isChinese(bytes: Uint8Array): boolean {
   let isProven = false;

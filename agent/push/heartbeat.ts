@@ -15,9 +15,9 @@ import { type Config, type DeviceConfig, DICOM } from "../config/values/schema.t
 import { profileById } from "../devices/index.ts";
 import type { ServerClient } from "./server-client.ts";
 import { dayOf } from "../report/device-time.ts";
-import { isoOrNull } from "../runtime/iso-time.ts";
+import { timestampOrNull } from "../../shared/runtime/timestamp.ts";
 import { hurried } from "../runtime/periodic.ts";
-import type { MessageState } from "../spool/queries/messages/message-outcome.ts";
+import { dayCounts } from "../spool/queries/messages/message-outcome.ts";
 import type { QuarantinedMessages } from "../spool/queries/messages/messages.ts";
 import type { OfferedOrder } from "../spool/queries/orders/server-orders.ts";
 import { CLOCK_META } from "../spool/queries/status.ts";
@@ -120,7 +120,7 @@ async function sendHeartbeat(
     clock_offset_s: clock === null ? null : Number(clock),
     outbox: {
       depth,
-      oldest_at: isoOrNull(oldestAt),
+      oldest_at: timestampOrNull(oldestAt),
       reason: reason?.slice(0, REASON_CHARS_MAX) ?? null,
       ...(code != null && { code: code.slice(0, CODE_CHARS_MAX) }),
     },
@@ -189,25 +189,14 @@ function deviceInWords({
     reason: reason?.slice(0, REASON_CHARS_MAX) ?? null,
     ...(code !== undefined && { code, values: [...(values ?? [])] }),
     may_be_off: mayBeOff,
-    since: isoOrNull(since),
-    last_message_at: isoOrNull(lastMessageAt),
+    since: timestampOrNull(since),
+    last_message_at: timestampOrNull(lastMessageAt),
     foreign:
       noise !== undefined && isForeign(noise, lastMessageAt) ? { bytes: noise.bytes, protocol: noise.protocol } : null,
     last_warning: lastWarning && {
       at: new Date(lastWarning.at).toISOString(),
       reason: lastWarning.reason.slice(0, REASON_CHARS_MAX),
     },
-  };
-}
-
-function dayCounts(counts: readonly { readonly state: MessageState; readonly count: number }[]) {
-  const of = (wanted: MessageState) => counts.find(({ state }) => state === wanted)?.count ?? 0;
-  return {
-    received: counts.reduce((sum, { count }) => sum + count, 0),
-    filed: of("filed"),
-    unmatched: of("unmatched"),
-    quarantined: of("quarantined"),
-    not_for_patients: of("not-for-patients"),
   };
 }
 

@@ -112,8 +112,9 @@ function expiryOf(text = ""): string | null {
 }
 
 /**
- * Names the tests by the device's codes: a new mapping of the clinic must not make a resend another run. The values count too: one that
- * the device corrects is a second run beside the first, as that of a second control in the same minute, and a person excludes the wrong one.
+ * Names the tests by the device's codes: a new mapping of the clinic must not make a resend another run. The values count too,
+ * because a second control may run in the same minute. A value that the device corrects makes a second run, and a person excludes the
+ * wrong one.
  */
 function identityOf(found: readonly FoundRow[], identifying: string | null): unknown[] {
   return [identifying, found.map(({ row }) => row.device_code ?? row.code), found.map(({ row }) => row.text)];

@@ -43,14 +43,14 @@ export function readTime(text: string, timeZone: string): string | null {
   return time;
 }
 
+/** Returns the zone of an offset: `Z`, `+0300` or `+03:00`. */
+function zoneOf(offset: string): string {
+  return offset.toUpperCase() === "Z" ? "UTC" : `UTC${offset.slice(0, 3)}:${offset.slice(-2)}`;
+}
+
 function utc(match: RegExpExecArray, timeZone: string): string | null {
   const [, year, month, day, hour = "0", minute = "0", second = "0", offset] = match;
-  const zone =
-    offset === undefined
-      ? timeZone
-      : offset.toUpperCase() === "Z"
-        ? "UTC"
-        : `UTC${offset.slice(0, 3)}:${offset.slice(-2)}`;
+  const zone = offset === undefined ? timeZone : zoneOf(offset);
   const time = DateTime.fromObject(
     {
       year: Number(year),

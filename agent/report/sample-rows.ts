@@ -219,7 +219,6 @@ function fits(value: PrintedValue, { value_type }: Analyte): boolean {
     case "numeric":
       return value.is === "number";
     case "ordinal":
-      return value.is !== "number";
     case "word":
       return value.is !== "number";
   }

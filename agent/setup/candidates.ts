@@ -45,12 +45,17 @@ export function candidatesOf(heard: readonly HeardBytes[]): Candidate[] {
   return candidates;
 }
 
+/** 0 for the first profile and those before the general one, 1 for the general one, 2 for those after it. */
+function stepsBelow(index: number, general: number): number {
+  if (general < 0 || index === 0 || index < general) return 0;
+  return index > general ? 2 : 1;
+}
+
 function candidatesIn({ bytes, caller }: HeardBytes, suggestion: Suggestion): Candidate[] {
   const { line, protocol, score, reasons } = suggestion;
   const ranked = rankSuggested(suggestion, bytes);
   const general = ranked.findIndex(({ profile }) => isGeneral(profile));
   return ranked.map(({ profile, points, named, mark, reading }, index) => {
-    const below = general < 0 || index === 0 || index < general ? 0 : index > general ? 2 : 1;
     const rows = reading === null ? null : { read: reading.known, of: reading.rows.length + reading.leftOut };
     return {
       shown: {
@@ -58,7 +63,7 @@ function candidatesIn({ bytes, caller }: HeardBytes, suggestion: Suggestion): Ca
         protocol,
         setting: line === null ? null : lineText(line),
         caller,
-        score: score - GENERAL_POINTS * below,
+        score: score - GENERAL_POINTS * stepsBelow(index, general),
         reasons,
         named: profile === DICOM ? { text: aeTitlesIn(latin1(bytes)).calling, place: "AE" } : named,
         mark,
@@ -78,7 +83,7 @@ function latin1(bytes: Uint8Array): string {
 
 /**
  * Returns the first two candidates if something speaks for both alike, with the rows that they read in different ways. A clinic's own
- * profile was made for the device, and is no question.
+ * profile was made for the device, so it is never one of the two.
  */
 export function tieOf([first, second]: readonly Candidate[]): SetupTie | null {
   if (first === undefined || second === undefined || first.bytes !== second.bytes) return null;

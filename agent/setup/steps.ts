@@ -233,7 +233,8 @@ function firstNext({ device, since }: At<"first">, answer: Answer<"first">, { te
 
 /** Returns a name for a new device that no other one has. */
 export function freeId(profile: string, config: Config | null): string {
-  const stem = profile === DICOM ? "imaging" : profile.startsWith("generic-") ? "analyzer" : profile;
+  const analyzer = profile.startsWith("generic-") ? "analyzer" : profile;
+  const stem = profile === DICOM ? "imaging" : analyzer;
   const taken = new Set(config?.devices.map(({ id }) => id));
   for (let number = 1; ; number++) if (!taken.has(`${stem}-${number}`)) return `${stem}-${number}`;
 }

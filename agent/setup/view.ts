@@ -184,8 +184,13 @@ async function describeFirst({ device, since }: At<"first">, { config, host }: S
     isFolder: folder !== undefined,
     problem: status?.reason ?? foreign,
     message,
-    profiles: folder !== undefined ? fileProfiles() : configured.profile === DICOM ? [] : analyzerNames(),
+    profiles: folder === undefined ? profilesOfLine(configured.profile) : fileProfiles(),
   };
+}
+
+/** No other profile serves a device of DICOM. */
+function profilesOfLine(profile: string): readonly ProfileName[] {
+  return profile === DICOM ? [] : analyzerNames();
 }
 
 function fileProfiles(): ProfileName[] {

@@ -144,8 +144,8 @@ export class Directory {
   }
 
   /**
-   * Syncs before it reports texts as unknown, and waits at most `waitMs`. A sample with an accession of the server
-   * has an order there, which is newer than the last sync, so that it waits for no age. @returns true if a sync ended in time
+   * Syncs before texts count as unknown, if the last sync is older than `maxAgeMs`, and waits at most `waitMs`. The order of an accession
+   * of the server is newer than that sync, so ORDERED_AGE_MS replaces a longer age. @returns true if a sync ended in time
    */
   refreshFor(named: ReportIdentifiers, maxAgeMs: number, waitMs: number): Promise<boolean> {
     const isOrdered = serverAccessionsIn(named).length > 0;

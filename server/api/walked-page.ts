@@ -46,7 +46,8 @@ export async function linkPage(
 ): Promise<boolean> {
   const number = walk?.page ?? page;
   // A page of a higher number does not know the start of its walk.
-  const next = walk === null ? (page === 1 ? point.next : null) : walk.next;
+  const start = page === 1 ? point.next : null;
+  const next = walk === null ? start : walk.next;
   if (next !== null) setSyncCursor(reply, next);
   if (last !== null) linkNext(request, reply, list, { key: last, page: number + 1, next });
   if (last !== null || walk === null || next === null) return last !== null;

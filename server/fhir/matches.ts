@@ -232,7 +232,7 @@ const KINDS: Readonly<Record<Exclude<StudyType, "Observation">, StudyKind>> = {
   ImagingStudy: "imaging",
 };
 
-/** A page of resources of which a study makes one. */
+/** A page of resources with one for each study. */
 async function studies(
   reader: Reader,
   search: Search & { readonly type: Exclude<StudyType, "Observation"> },
@@ -290,7 +290,7 @@ async function observations(reader: Reader, search: Search, place: Place): Promi
   return { matches, next: last, leftOut };
 }
 
-/** The place before a study of which pages have some results, or after one of which they have all. */
+/** The place before a study whose results are on the pages in part, or after one whose results are all on them. */
 async function placeAround({ session }: Reader, { changedAt, fp, results: given }: Omit<Position, "cursor">) {
   const place = await placeOfStudy(session, changedAt, fp);
   return given >= RESULTS_MAX ? place : { ...place, studyId: Math.max(0, place.studyId - 1) };

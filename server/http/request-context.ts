@@ -64,7 +64,10 @@ declare module "fastify" {
   }
 }
 
-/** Gives each request its context, runs it in its trace, and gives the connection of each response its end during a drain. Register it before all other hooks. */
+/**
+ * Gives each request its context and runs it in its trace. During a drain each response ends its connection. Register it before all
+ * other hooks.
+ */
 export function startRequestContext(app: FastifyInstance, drain = new Drain()): void {
   app.decorateRequest("context");
   app.addHook("onRequest", (request, reply, done) => {

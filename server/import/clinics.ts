@@ -1,7 +1,8 @@
 import { query, type Session, uncachedWrite } from "../database/query.ts";
 import { customerByFp, ownerId, storeOwnerFacts } from "../records/registry/owners.ts";
 import { nameOwner } from "../records/registry/sources.ts";
-import { type Change, missing } from "./context.ts";
+import type { Change } from "../records/registry/animals.ts";
+import { missing } from "./context.ts";
 import type { ClinicLine, CustomerLine, CustomerSourceLine, UserLine } from "./lines.ts";
 
 // Stores clinics, users and customers.

@@ -1,7 +1,5 @@
 import type { StockHistory } from "../records/inventory/imported-movements.ts";
 
-export type { Change } from "../records/registry/animals.ts";
-
 /** State of one import. */
 export interface ImportContext {
   /** Start of the import. */

@@ -1,6 +1,6 @@
 import { importStudy } from "../records/filing/import.ts";
 import { clinicByFp, storeClinic, storeCustomer, storeCustomerSource, storeUser, userByFp } from "./clinics.ts";
-import { type Change, type ImportContext, missing } from "./context.ts";
+import { type ImportContext, missing } from "./context.ts";
 import type {
   CalendarEventLine,
   Entity,
@@ -18,7 +18,7 @@ import { markOutdatedFlags } from "../records/filing/outdated-flags.ts";
 import { importSoap, storedAmendmentProblem } from "../records/soap/soap.ts";
 import { importMovement } from "../records/inventory/imported-movements.ts";
 import { importBatch, importItem } from "../records/inventory/stock.ts";
-import { patientByFp } from "../records/registry/animals.ts";
+import { type Change, patientByFp } from "../records/registry/animals.ts";
 import { nameAppointment } from "../records/registry/appointments.ts";
 import { checkMerge, storeConnection, storeMerge, storePatient, storePatientSource } from "./patients.ts";
 

@@ -1,7 +1,8 @@
+import { timestampOf, timestampOrNull } from "../../shared/runtime/timestamp.ts";
 import type { Snapshot, Study, StudySource } from "../../shared/api/study.ts";
 import { type Kysely, type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { StudyColumns, OptionalStudyColumns, Tables } from "../database/schema.ts";
-import { inPublishedOrder, timestampOf, toStudy } from "../records/studies/study-content.ts";
+import { inPublishedOrder, toStudy } from "../records/studies/study-content.ts";
 import type { Entity, PatientLine, StockMovementLine, StudyLine } from "./lines.ts";
 import { toEvent } from "../records/calendar/calendar.ts";
 import { toPatient } from "../records/patients/patients.ts";
@@ -127,7 +128,7 @@ async function* patientsOf(session: Scoped): AsyncGenerator<Entity> {
       const numbers = numbersOf(identifiers.get(row.fp) ?? []);
       const deceased = row.deceased_at === null ? {} : { deceased_at: timestampOf(row.deceased_at) };
       const merged = row.merged_into === null ? {} : { merged_into: row.merged_into };
-      const deleted_at = row.deleted_at === null ? null : timestampOf(row.deleted_at);
+      const deleted_at = timestampOrNull(row.deleted_at);
       // The import reads the precise word, and finds the one that the API serves.
       const species = row.precise_species?.replaceAll("_", " ") ?? row.species;
       yield { type: "patient", ...toPatient(row), species, ...numbers, ...deceased, deleted_at, ...merged };
@@ -153,22 +154,24 @@ function numbersOf(
 async function* sourcesOf(session: Scoped): AsyncGenerator<Entity> {
   for await (const { merged_into, removed, ...row } of sourceRows(session, patientSources)) {
     const merged = merged_into === null ? {} : { merged_into };
-    yield { type: "patient_source", ...row, updated_at: instantOf(row.updated_at), removed: removed === 1, ...merged };
+    yield {
+      type: "patient_source",
+      ...row,
+      updated_at: timestampOrNull(row.updated_at),
+      removed: removed === 1,
+      ...merged,
+    };
   }
   for await (const row of sourceRows(session, customerSources)) {
-    yield { type: "customer_source", ...row, updated_at: instantOf(row.updated_at) };
+    yield { type: "customer_source", ...row, updated_at: timestampOrNull(row.updated_at) };
   }
 }
 
 /** Lists the names of appointments in practice software. */
 async function* eventSourcesOf(session: Scoped): AsyncGenerator<Entity> {
   for await (const { removed, ...row } of sourceRows(session, eventSources)) {
-    yield { type: "event_source", ...row, updated_at: instantOf(row.updated_at), removed: removed === 1 };
+    yield { type: "event_source", ...row, updated_at: timestampOrNull(row.updated_at), removed: removed === 1 };
   }
-}
-
-function instantOf(time: number | null): string | null {
-  return time === null ? null : timestampOf(time);
 }
 
 interface AfterSource {

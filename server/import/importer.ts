@@ -1,7 +1,8 @@
 import { stat } from "node:fs/promises";
 import { shown } from "../../shared/schema/problems.ts";
 import { ConcurrentLines } from "./concurrent-lines.ts";
-import type { Change, ImportContext } from "./context.ts";
+import type { Change } from "../records/registry/animals.ts";
+import type { ImportContext } from "./context.ts";
 import { lineProblems, parseLine } from "./line-checks.ts";
 import { LINE_TOO_LONG, readLines } from "./line-reader.ts";
 import { type Entity } from "./lines.ts";

@@ -2,11 +2,11 @@ import { query, type Session, uncachedWrite } from "../database/query.ts";
 import { relist, setConnection, stampAndRelist } from "../records/patients/connections.ts";
 import { survivorOf } from "../records/patients/patients.ts";
 import { storedWords } from "../records/registry/animal-checks.ts";
-import { patientByFp, storeAnimal } from "../records/registry/animals.ts";
+import { type Change, patientByFp, storeAnimal } from "../records/registry/animals.ts";
 import { ownerId } from "../records/registry/owners.ts";
 import { namePatient } from "../records/registry/sources.ts";
 import { clinicByFp } from "./clinics.ts";
-import { type Change, type ImportContext, missing } from "./context.ts";
+import { type ImportContext, missing } from "./context.ts";
 import type { ConnectionLine, PatientLine, PatientSourceLine } from "./lines.ts";
 
 // Stores patients and their connections to clinics.

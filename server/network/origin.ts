@@ -4,7 +4,7 @@ import type { Network } from "./network.ts";
 
 /**
  * Returns the start of the server's addresses: the one that Settings, Network or the command line names, else the one that the
- * request used. @throws ApiError 400 for a Host header that is no host
+ * request used. @throws ApiError 400 for a Host header that is not a host
  */
 export function originOf(
   { protocol, host }: Pick<FastifyRequest, "protocol" | "host">,

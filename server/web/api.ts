@@ -6,11 +6,12 @@ import { writeId, wasAnswered } from "./write-ids.ts";
 
 // Calls of the pages: below /dashboard and /operator to the server, elsewhere to the agent.
 
-const ROOT = location.pathname.startsWith("/dashboard")
-  ? "/clinic/v1"
-  : location.pathname.startsWith("/operator")
-    ? "/operator/v1"
-    : "/local/v1";
+const ROOT = rootOf(location.pathname);
+
+function rootOf(page: string): string {
+  if (page.startsWith("/dashboard")) return "/clinic/v1";
+  return page.startsWith("/operator") ? "/operator/v1" : "/local/v1";
+}
 
 interface ShownRefusal {
   readonly code: Refusal["code"];

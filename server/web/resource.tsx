@@ -127,7 +127,7 @@ export function Problem({ error, retry }: { error: RequestError; retry?: () => u
   const isForbidden = error.code === "SESSION.FORBIDDEN";
   return (
     <div class="problem" role="alert">
-      <strong>{isForbidden ? t("forbidden") : error.status === 0 ? t("offline") : t("failed")}</strong>
+      <strong>{t(titleOf(error))}</strong>
       <p>{sentenceOf(error)}</p>
       {error.requestId !== null && !isForbidden && (
         <p class="quiet">
@@ -141,6 +141,11 @@ export function Problem({ error, retry }: { error: RequestError; retry?: () => u
       )}
     </div>
   );
+}
+
+function titleOf({ code, status }: RequestError): "forbidden" | "offline" | "failed" {
+  if (code === "SESSION.FORBIDDEN") return "forbidden";
+  return status === 0 ? "offline" : "failed";
 }
 
 /** Returns the translated sentence of a refusal or an error code; without a translation the server's own sentence. */

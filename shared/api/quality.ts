@@ -107,6 +107,3 @@ export const QualityOutcome = Type.Object({
   reason: Nullable(Reason),
 });
 export type QualityOutcome = Static<typeof QualityOutcome>;
-
-// The state of studies is a part of them; see study.ts.
-export { Quality } from "./study.ts";

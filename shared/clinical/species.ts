@@ -88,7 +88,7 @@ const SERVED_AS_EXOTIC: readonly string[] = ["horse", "cow"];
 
 /**
  * Words and codes of practice software beside those of the devices: German, French, Spanish and Turkish words, SNOMED CT codes, and
- * animals without intervals. Each is the complete text of a field, and stands for a word that is read.
+ * animals without intervals. Each is the complete text of a field, and means a word that is read.
  */
 const PRACTICE_WORDS: readonly (readonly [string, string])[] = [
   ["dog", "hündin, rüde, canis lupus familiaris, canis familiaris, 448771007"],
@@ -167,7 +167,7 @@ export function intervalFacts<Facts extends { readonly species: string; readonly
 
 /**
  * Compares the animal that a device's words state with a patient's: its species and breed, and `precise`, the animal itself, if it is
- * known. A cow contradicts a horse, a guinea pig a ferret, and neither contradicts an animal of which no more than `exotic` is known.
+ * known. A cow contradicts a horse, a guinea pig a ferret, and neither contradicts an animal that is only known as `exotic`.
  * @returns the stated and the known animal, if they differ; null if they agree, or the words name no species
  */
 export function otherAnimal(
@@ -223,7 +223,7 @@ export function breedGroupOf(ofSpecies: string, breed: string): string | null {
   return subgroupsWith(rowOf(ofSpecies)?.groups, breed, (name) => name)[0] ?? null;
 }
 
-/** Whether a subgroup stands for several breeds. */
+/** Whether a subgroup has several breeds. */
 export function isBreedGroup(ofSpecies: string, subgroup: string): boolean {
   return Object.hasOwn(rowOf(ofSpecies)?.groups ?? {}, subgroup);
 }

@@ -226,8 +226,10 @@ function profilesOf(protocol: "astm" | "hl7", messages: readonly HeardMessage[])
   return found.toSorted((one, other) => weightOf(other) - weightOf(one)).map(({ profile }) => profile.id);
 }
 
+const WEIGHTS = { mark: { own: 2, shared: 1 }, sender: { model: 2, family: 1 } } as const;
+
 function weightOf({ sender, mark }: Claim): number {
-  return (mark === "own" ? 2 : mark === "shared" ? 1 : 0) + (sender === null ? 0 : sender === "family" ? 1 : 2);
+  return (mark === null ? 0 : WEIGHTS.mark[mark]) + (sender === null ? 0 : WEIGHTS.sender[sender]);
 }
 
 /** Returns the ids of the special profiles of a sender: H-5, or `MSH-3|MSH-4`. */

@@ -90,7 +90,7 @@ function tooDeepLine(text: string): number | null {
 const SCALAR = "\x1f";
 const INDENT_MAX = 120;
 
-/** Finds what makes a text other than it looks: anchors, aliases, tags, keys that are no texts, and what is nested too deep. */
+/** Finds what makes a text other than it looks: anchors, aliases, tags, keys that are not texts, and what is nested too deep. */
 function foreignPart(document: Document.Parsed): { readonly at: number; readonly words: string } | null {
   const open: { readonly node: unknown; readonly depth: number }[] = [{ node: document.contents, depth: 1 }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

@@ -61,7 +61,7 @@ function unreadable(reason: string): TextReading {
   return { is: "problem", reason };
 }
 
-/** @returns the position of the record's sum, which stands where a name would */
+/** @returns the position of the record's sum, which is in the place of a name */
 function endOfRows(fields: readonly string[]): number {
   let at = HEAD_FIELDS;
   while (NAME.test(fields[at] ?? "")) at += 3;

@@ -2,7 +2,7 @@ import type { FileProfileForm } from "../../devices/table/file.ts";
 import type { MakerNode } from "../../page/types/maker.ts";
 import { rolesAt } from "../../page/types/maker-roles.ts";
 import type { Patch } from "../draft.ts";
-import type { Click } from "../roles.ts";
+import { type Click, escaped } from "../roles.ts";
 import { fillerPattern, resultPattern, samplePattern } from "./line-patterns.ts";
 import { HEADER_LINES, headerOfCells } from "./open-file.ts";
 
@@ -105,7 +105,7 @@ function perRow({ results }: FileProfileForm, stated: Patch): Patch {
   return results.per === "row" ? stated : { per: "row", from: null, except: null, unit: null, ...stated };
 }
 
-/** Each column from here on is a test. The columns that mean something else are none. */
+/** Each column from here on is a test. A column with another meaning is not. */
 function testsFrom(form: FileProfileForm, place: string, tree: MakerNode): Patch | null {
   const header = tree.children.find((record) => record.place === "header");
   const at = header?.children.findIndex((column) => column.place === place) ?? -1;
@@ -194,8 +194,4 @@ function clearing(form: FileProfileForm, place: string): Patch | null {
   const left = rows.filter(({ when }) => when === undefined || Array.isArray(when) || !Object.hasOwn(when, place));
   if (left.length < rows.length) patch["rows"] = left;
   return Object.keys(patch).length === 0 ? null : patch;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
 }

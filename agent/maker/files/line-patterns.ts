@@ -1,3 +1,5 @@
+import { escaped } from "../roles.ts";
+
 // The pattern of a line of a report, from the line that a person chose. Its named groups are the places that get roles afterwards.
 
 const BETWEEN = /\s{2,}|\t+|\s*[;|]\s*/;
@@ -51,8 +53,4 @@ function groupName(label: string, taken: readonly string[]): string {
     const wanted = number === 1 ? name : `${name}_${number}`;
     if (!taken.includes(wanted)) return wanted;
   }
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
 }

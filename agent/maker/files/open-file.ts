@@ -21,7 +21,7 @@ export interface OpenedFile {
   readonly begin: Patch;
 }
 
-/** Returns the file that the bytes are: a message of a folder, or the content alone. @returns null for bytes that are no text */
+/** Returns the file that the bytes are: a message of a folder, or the content alone. @returns null for bytes that are not text */
 export async function openFile(bytes: Uint8Array): Promise<OpenedFile | null> {
   const stored = readFileMessage(bytes);
   const content = stored?.bytes ?? bytes;
@@ -53,7 +53,7 @@ function kindOf(bytes: Uint8Array): FileKind | null {
 /** Lines within which the header is looked for. */
 export const HEADER_LINES = 20;
 
-/** Returns the separator by which most of the first lines have the same number of cells; null for a text that is no table. */
+/** Returns the separator by which most of the first lines have the same number of cells; null for a text that is not a table. */
 function separatorOf(text: string): { readonly separator: Separator; readonly rows: readonly string[][] } | null {
   let best: { separator: Separator; rows: string[][]; fit: number } | null = null;
   for (const separator of SEPARATORS) {

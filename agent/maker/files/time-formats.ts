@@ -27,7 +27,7 @@ export function timeFormats(texts: readonly string[]): string[] {
   return [...found.values()];
 }
 
-/** Returns the times of all texts as one text. Most columns are none, so that the first other text ends it. @returns null for others */
+/** Returns the times of all texts as one text. Most columns hold other texts, and the first one ends the search. @returns null for them */
 function timesIn(texts: readonly string[], read: (text: string) => string | null): string | null {
   const times: string[] = [];
   for (const text of texts) {

@@ -7,7 +7,8 @@ import type { Reading, Report } from "../../report/report.ts";
 export function changesBetween(before: Reading, after: Reading): ChangeKind[] {
   if (before.is !== "reports" || after.is !== "reports") {
     if (before.is === after.is) return [];
-    return after.is === "reports" ? ["read"] : before.is === "reports" ? ["unreadable"] : ["other"];
+    if (after.is === "reports") return ["read"];
+    return [before.is === "reports" ? "unreadable" : "other"];
   }
   const [old, next] = [before.reports, after.reports];
   const kinds = new Set<ChangeKind>();

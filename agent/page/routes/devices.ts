@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { timestampOf, timestampOrNull } from "../../../shared/runtime/timestamp.ts";
 import { compareVersions } from "../../../shared/api/upgrade.ts";
 import type { LocalDevice, LocalOverview, LocalRunning } from "../types/overview.ts";
 import { type DeviceConfig, DICOM } from "../../config/values/schema.ts";
@@ -7,7 +8,7 @@ import type { Host } from "../../host.ts";
 import { dayOf } from "../../report/device-time.ts";
 import { readSpool } from "../../spool/access.ts";
 import { type DeviceTimes, readDeviceTimes } from "../../spool/queries/devices/device-times.ts";
-import type { MessageState } from "../../spool/queries/messages/message-outcome.ts";
+import { dayCounts, type MessageState } from "../../spool/queries/messages/message-outcome.ts";
 import { CLOCK_META } from "../../spool/queries/status.ts";
 import type { DeviceState } from "../../states/device-state.ts";
 import { gaveWayText } from "../../states/line-state.ts";
@@ -34,14 +35,16 @@ export function deviceRoutes(app: FastifyInstance, host: Host): void {
       version,
       file,
       upgrade: shownUpgrade(host),
-      started_at: iso(agent.startedAt),
+      started_at: timestampOf(agent.startedAt),
       ready: agent.ready(),
       server: { url: config.server.url, state: server.is, reason: server.reason },
       clock_offset_s: clock === null ? null : Number(clock),
-      outbox: { depth: outbox.depth, oldest_at: isoOrNull(outbox.oldestAt) },
+      outbox: { depth: outbox.depth, oldest_at: timestampOrNull(outbox.oldestAt) },
       quarantined: {
         count: quarantined.reduce((sum, { count }) => sum + count, 0),
-        last_at: isoOrNull(quarantined.length === 0 ? null : Math.max(...quarantined.map(({ lastAt }) => lastAt))),
+        last_at: timestampOrNull(
+          quarantined.length === 0 ? null : Math.max(...quarantined.map(({ lastAt }) => lastAt)),
+        ),
       },
       devices: agent.devices.flatMap((device) => {
         const state = device.state();
@@ -67,34 +70,27 @@ function describeDevice(
 ): LocalDevice {
   const { serial, listen, dial, folder } = connection;
   const lastMessageAt = state.lastMessageAt ?? stored?.lastMessageAt ?? null;
-  const of = (wanted: MessageState) => counts.find((one) => one.state === wanted)?.count ?? 0;
   return {
     id,
     profile,
     newer_profile: newerRevision(profile),
     protocol: profileById(profile)?.protocol ?? DICOM,
     line: serial?.path ?? listen ?? dial ?? folder ?? "",
-    way: serial !== undefined ? "serial" : listen !== undefined ? "listen" : dial !== undefined ? "dial" : "folder",
+    way: wayOf(connection),
     state: is,
     reason,
     ...(code !== undefined && { code, values }),
     may_be_off: mayBeOff,
-    since: iso(since),
-    last_bytes_at: isoOrNull(state.lastBytesAt ?? stored?.lastBytesAt ?? null),
-    last_message_at: isoOrNull(lastMessageAt),
-    last_warning: lastWarning === null ? null : { at: iso(lastWarning.at), reason: lastWarning.reason },
-    today: {
-      received: counts.reduce((sum, { count }) => sum + count, 0),
-      filed: of("filed"),
-      unmatched: of("unmatched"),
-      quarantined: of("quarantined"),
-      not_for_patients: of("not-for-patients"),
-    },
+    since: timestampOf(since),
+    last_bytes_at: timestampOrNull(state.lastBytesAt ?? stored?.lastBytesAt ?? null),
+    last_message_at: timestampOrNull(lastMessageAt),
+    last_warning: lastWarning === null ? null : { at: timestampOf(lastWarning.at), reason: lastWarning.reason },
+    today: dayCounts(counts),
     noise:
       noise === undefined || !isForeign(noise, lastMessageAt)
         ? null
         : { bytes: noise.bytes, protocol: noise.protocol, hex: hexLines(bytesOf(noise.sample)) },
-    refused: refused.map(({ address, count, at }) => ({ address, count, at: iso(at) })).toReversed(),
+    refused: refused.map(({ address, count, at }) => ({ address, count, at: timestampOf(at) })).toReversed(),
     gave_way: gaveWay === undefined ? null : gaveWayText(gaveWay),
   };
 }
@@ -103,10 +99,8 @@ function bytesOf(sample: string): Uint8Array {
   return Uint8Array.from(sample.split(" "), (byte) => Number.parseInt(byte, 16));
 }
 
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
-}
-
-function isoOrNull(ms: number | null): string | null {
-  return ms === null ? null : iso(ms);
+function wayOf({ serial, listen, dial }: DeviceConfig["connection"]): LocalDevice["way"] {
+  if (serial !== undefined) return "serial";
+  if (listen !== undefined) return "listen";
+  return dial === undefined ? "folder" : "dial";
 }

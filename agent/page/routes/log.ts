@@ -18,11 +18,17 @@ function readLine(line: string): LocalLogLine {
     const fields = Object.entries(rest).filter(([name]) => !LEFT_OUT.has(name));
     return {
       time: typeof time === "string" || typeof time === "number" ? new Date(time).toISOString() : "",
-      level: Number(level) >= 50 ? "error" : Number(level) >= 40 ? "warning" : "information",
+      level: levelOf(Number(level)),
       message: typeof msg === "string" ? msg : "",
       fields: fields.map(([name, value]) => `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`),
     };
   } catch {
     return { time: "", level: "information", message: line, fields: [] };
   }
+}
+
+/** Returns the word for a level of pino. */
+function levelOf(level: number): LocalLogLine["level"] {
+  if (level >= 50) return "error";
+  return level >= 40 ? "warning" : "information";
 }

@@ -167,7 +167,7 @@ export type MakerSource = Static<typeof MakerSource>;
 export interface LocalMakerOpened {
   /** `astm` and `hl7` have their trees here, `file` with a look. Null for other protocols, and if nothing was recognised. */
   readonly protocol: string | null;
-  /** The kind of a file, such as `csv`, and the patch with which a profile without a base begins. Null for what is no file. */
+  /** The kind of a file, such as `csv`, and the patch with which a profile without a base begins. Null if it is not a file. */
   readonly file: { readonly kind: string; readonly begin: Readonly<Record<string, unknown>> } | null;
   readonly found: { readonly name: string; readonly reasons: readonly string[] } | null;
   /** The profiles to begin with, the best first. */

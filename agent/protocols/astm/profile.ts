@@ -40,7 +40,7 @@ export interface AstmProfile extends ProfileBase {
   readonly alwaysNamesPatient?: true;
   /** The R record is of urine, though neither O-16 nor a name states it. */
   readonly urine?: (r: AstmRecord) => boolean;
-  /** Name and lot of the reagent of an order, from the order and its first result; an empty lot is none. */
+  /** Name and lot of the reagent of an order, from the order and its first result; an empty lot counts as absent. */
   readonly reagent?: (o: AstmRecord, r: AstmRecord | null) => { readonly name: string; readonly lot: string };
   /** R records about the run or the device. They are comments, not results. */
   readonly isRemark?: (r: AstmRecord) => boolean;

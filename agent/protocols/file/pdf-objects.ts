@@ -46,7 +46,7 @@ function streamOf(raw: Uint8Array, dictionary: string, unpack: (packed: Uint8Arr
   return /^\[?\s*\/(?:FlateDecode|Fl)\s*\]?$/.test(filter) ? unpack(raw) : null;
 }
 
-/** Returns the text of `value` after the first `key`; "" without one. A search for both at once takes hours where many keys have no end. */
+/** Returns the text of `value` after the first `key`; "" without one. One pattern for both takes hours if many keys have no end. */
 export function valueOf(dictionary: string, key: RegExp, value: RegExp): string {
   const at = key.exec(dictionary);
   return at === null ? "" : (value.exec(dictionary.slice(at.index + at[0].length))?.[0] ?? "");

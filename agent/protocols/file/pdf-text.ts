@@ -1,7 +1,7 @@
 import { Unzlib } from "fflate";
 import { pdfObjects, type PdfObject, valueOf } from "./pdf-objects.ts";
 
-// The text of a PDF, for a search. It is never read for values: where a number stands on a page does not say what it is.
+// The text of a PDF, for a search. It is never read for values: the place of a number on a page does not show what it is.
 
 /** Max characters of a document's text. */
 const TEXT_MAX = 200_000;

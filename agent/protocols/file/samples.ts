@@ -91,7 +91,7 @@ function headOf(record: FileRecord, { sample, patient, results }: ResultFiles): 
     identifier: hintText(identifier),
     // Two owners may each have a Pamuk on one day.
     patient: identifier !== "" ? [identifier] : name === "" || owner === "" ? [name] : [name, owner],
-    // Several runs of nobody within a minute stay apart, also if a later file has more of them.
+    // Several runs without a patient within a minute stay apart, also if a later file has more of them.
     specimen: run.length > 0 ? run : [number, ...(isNamed || results.per === "row" ? [] : [digestOf(record)])],
     patient_hint: {
       identifier: hintText(identifier),

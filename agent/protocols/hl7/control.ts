@@ -42,7 +42,7 @@ export interface NotForPatient {
   readonly isControl: boolean;
 }
 
-/** Returns whether a person only tries the device (MSH-11): its lots and faults are none of the clinic's. */
+/** Returns whether a person only tries the device (MSH-11): its lots and faults are not the clinic's. */
 export function isTraining(header: Segment, { patientProcessing }: Hl7Profile): boolean {
   const processing = given(header.component(11, 1));
   return /^[TD]$/i.test(processing) && patientProcessing?.test(processing) !== true;

@@ -23,7 +23,7 @@ export interface OrderGroup {
   readonly specimen: Segment | null;
   readonly container: Segment | null;
   readonly rows: ObservationRow[];
-  /** Results that stand in the OBR. */
+  /** Results in the OBR itself. */
   readonly inOrder: DeviceResult[];
   readonly comments: string[];
 }

@@ -1,4 +1,5 @@
 import type Database from "better-sqlite3";
+import { timestampOrNull } from "../../../shared/runtime/timestamp.ts";
 import type { DestinationState } from "../../states/destination-state.ts";
 
 // The destinations of results, and the outcome of the last delivery of each: it is stored before the server gets it, so that a killed
@@ -110,7 +111,7 @@ export function readDestinations(db: Database.Database, isRunning: boolean): Des
     return {
       ...{ id: row.id, kind, to },
       ...(isRunning ? { state: is, code, text } : { state: "not served", code: null, text: null }),
-      last_sent_at: row.acknowledged_at === null ? null : new Date(row.acknowledged_at).toISOString(),
+      last_sent_at: timestampOrNull(row.acknowledged_at),
       last:
         outcome === null || at === null
           ? null

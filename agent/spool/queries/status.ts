@@ -3,7 +3,7 @@ import path from "node:path";
 import fs from "node:fs";
 import { describeDamage } from "../../../shared/files/damaged-file.ts";
 import { trustedDatabase } from "../../../shared/files/folder-owner.ts";
-import { isoOrNull } from "../../runtime/iso-time.ts";
+import { timestampOrNull } from "../../../shared/runtime/timestamp.ts";
 import type { StoredDeviceState } from "../../states/device-state.ts";
 import type { NoiseState } from "../../states/noise-state.ts";
 import type { ServerState } from "../../states/server-state.ts";
@@ -129,17 +129,17 @@ export function readStatus(db: Database.Database, folder: string): SpoolStatus {
       const device = {
         id,
         connected: running && connected === 1,
-        last_message_at: isoOrNull(last_message_at),
+        last_message_at: timestampOrNull(last_message_at),
         counts,
         ...readDeviceState(running ? state : null),
-        last_bytes_at: isoOrNull(last_bytes_at),
+        last_bytes_at: timestampOrNull(last_bytes_at),
       };
       const instruments = readInstruments(db, id);
       return instruments.length === 0 ? device : { ...device, instruments };
     }),
     outbox: {
       depth: outbox.depth,
-      oldest_at: isoOrNull(outbox.oldest),
+      oldest_at: timestampOrNull(outbox.oldest),
       reason: outbox.reason,
       quality: waitingQuality(db).depth,
     },
@@ -185,7 +185,7 @@ function readDeviceState(
     state,
     reason,
     ...(code !== undefined && { code, values: values ?? [] }),
-    since: isoOrNull(since),
+    since: timestampOrNull(since),
     last_warning: lastWarning && { at: new Date(lastWarning.at).toISOString(), reason: lastWarning.reason },
     ...(gaveWay === undefined
       ? {}
@@ -204,7 +204,7 @@ function readDirectory(db: Database.Database): SpoolStatus["directory"] {
   const text = db.prepare("SELECT value FROM meta WHERE key = 'directory'").pluck().get() as string | undefined;
   const { fullSyncAt = null, syncedAt = null } = JSON.parse(text ?? "{}") as { fullSyncAt?: number; syncedAt?: number };
   const patients = db.prepare("SELECT COUNT(*) FROM patient").pluck().get() as number;
-  return { patients, fetched_at: isoOrNull(fullSyncAt), synced_at: isoOrNull(syncedAt) };
+  return { patients, fetched_at: timestampOrNull(fullSyncAt), synced_at: timestampOrNull(syncedAt) };
 }
 
 function readInstruments(db: Database.Database, device: string): Instrument[] {

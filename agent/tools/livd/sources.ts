@@ -26,7 +26,7 @@ export interface TestCode {
   readonly unit: string | null;
 }
 
-/** Returns the devices of the shipped profiles. A general profile stands for any device of its protocol. */
+/** Returns the devices of the shipped profiles. A general profile represents any device of its protocol. */
 export function devices(): Device[] {
   return profiles.filter(({ id }) => !id.startsWith("practice-")).map((profile) => deviceOf(profile));
 }

@@ -115,7 +115,8 @@ function settled<Each extends { readonly claim: Claim; readonly points: number }
 
 /** 2: something speaks for a special profile. 1: the general one. 0: a special one for which nothing speaks. */
 function tier({ profile, sender, mark }: Claim, general: string): number {
-  return profile.id === general ? 1 : sender !== null || mark !== null ? 2 : 0;
+  if (profile.id === general) return 1;
+  return sender !== null || mark !== null ? 2 : 0;
 }
 
 /** Returns the profiles whose sender it is: those that it names, else those of its family. */

@@ -16,7 +16,7 @@ import { agentOfKey, insertAgent } from "../../records/agents/agents.ts";
 import { findOfAgent, registerDestinations, type StoredDestination } from "../../records/destinations/destinations.ts";
 import { queuesOfAgent, sendAgain } from "../../records/destinations/parked.ts";
 import { endAttempt, nextDelivery } from "../../records/destinations/queue.ts";
-import { timestampOf } from "../../records/studies/study-content.ts";
+import { timestampOf } from "../../../shared/runtime/timestamp.ts";
 import type { RouteContext } from "../context.ts";
 import { FAULTS_MAX, faultList } from "./pushed-study.ts";
 

@@ -3,7 +3,7 @@ import type { Language } from "../../../shared/api/language.ts";
 import { analyteByCode } from "../../../shared/clinical/analytes/analytes.ts";
 import { statisticsOf } from "../../../shared/clinical/control/statistics.ts";
 import { ruleText, whyRulesText } from "../../../shared/clinical/control/words.ts";
-import type { SeriesBody, ShownPoint } from "../types/quality.ts";
+import type { SeriesBody, ShownPoint, ShownViolation } from "../types/quality.ts";
 import { controlChart } from "./control-chart.ts";
 import { type ControlWord, controlWord } from "./control-words.ts";
 import type { PdfContent, PdfDocument } from "./pdf.ts";
@@ -162,19 +162,24 @@ function rulesText({ rules: { choice, why, by } }: SeriesBody, word: Words, lang
 
 function brokenPart({ violations }: SeriesBody, month: ControlMonth, word: Words): PdfContent[] {
   if (violations.length === 0) return [];
-  const rows = violations.map(({ at, rule, verdict, points, patients, explained }) => [
-    timeText(Date.parse(at), month),
-    `${rule}: ${ruleText(rule, month.language)} (${word(verdict)})`,
-    points.join("; "),
-    String(patients),
-    explained === null
-      ? verdict === "reject"
-        ? word("notExplained")
-        : ""
-      : `${explained.text} (${explained.by}, ${timeText(Date.parse(explained.at), month)})`,
-  ]);
+  const rows = violations.map((violation) => {
+    const { at, rule, verdict, points, patients } = violation;
+    return [
+      timeText(Date.parse(at), month),
+      `${rule}: ${ruleText(rule, month.language)} (${word(verdict)})`,
+      points.join("; "),
+      String(patients),
+      doneText(violation, month, word),
+    ];
+  });
   const heads = (["time", "rule", "values", "patients", "done"] as const).map((head) => word(head));
   return [{ text: word("broken"), style: "label", margin: [0, 6, 0, 1] }, table(heads, rows, [78, "*", 80, 46, 150])];
+}
+
+/** Writes what was done about a broken rule, or that a rejection is not explained. */
+function doneText({ verdict, explained }: ShownViolation, month: ControlMonth, word: Words): string {
+  if (explained !== null) return `${explained.text} (${explained.by}, ${timeText(Date.parse(explained.at), month)})`;
+  return verdict === "reject" ? word("notExplained") : "";
 }
 
 function runsTable(points: readonly ShownPoint[], month: ControlMonth, word: Words): PdfContent {

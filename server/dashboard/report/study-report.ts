@@ -327,16 +327,13 @@ function whyOfRows(rows: readonly StudyRow[], { language }: ReportContext): stri
 
 function sourceText({ source }: StudyRow, word: Words): string | null {
   if (source === null) return null;
-  return source.kind === "device"
-    ? word("ofDevice")
-    : source.kind === "clinic"
-      ? word("ofClinic")
-      : (source.title ?? source.id);
+  if (source.kind === "device") return word("ofDevice");
+  return source.kind === "clinic" ? word("ofClinic") : (source.title ?? source.id);
 }
 
 function timeText(instant: string, { zone, language }: ReportQuery): string {
   const time = DateTime.fromISO(instant, { zone }).setLocale(language);
-  // The font of the paper has no narrow blank, which stands before PM.
+  // The font of the paper lacks the narrow blank that precedes PM.
   return `${time.toLocaleString({ dateStyle: "medium", timeStyle: "short" }).replaceAll("\u202f", "\u00a0")} (${zone})`;
 }
 

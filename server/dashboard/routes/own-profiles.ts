@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { PROFILE_CHARS_MAX } from "../../../shared/api/configuration.ts";
 import { listOwnProfiles, OWN_PROFILES_MAX, referenceIn, saveOwnProfile } from "../../records/agents/own-profiles.ts";
-import { timestampOf } from "../../records/studies/study-content.ts";
+import { timestampOf } from "../../../shared/runtime/timestamp.ts";
 import { auditCommand } from "../../records/audit/audit.ts";
 import { clinicOf, userOf } from "../auth/guard.ts";
 import { bodyReader } from "../body.ts";

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
+import { timestampOrNull } from "../../../shared/runtime/timestamp.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { SessionState } from "../types/settings/session.ts";
 import { ApiError } from "../../http/errors.ts";
@@ -48,7 +49,7 @@ async function sessionState(
     id: signedIn.userPublicId,
     name: signedIn.name,
     has_second_factor: signedIn.hasSecondFactor,
-    password_known_at: endedAt === null ? null : new Date(endedAt).toISOString(),
+    password_known_at: timestampOrNull(endedAt),
   };
   return {
     state: "signed in",

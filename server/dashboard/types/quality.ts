@@ -1,4 +1,5 @@
-import type { DeviceEventKind, Quality } from "../../../shared/api/quality.ts";
+import type { DeviceEventKind } from "../../../shared/api/quality.ts";
+import type { Quality } from "../../../shared/api/study.ts";
 import type { Rule, RuleChoice, Verdict, Violation } from "../../../shared/clinical/control/types.ts";
 import type { Change } from "../../../shared/clinical/control/words.ts";
 

@@ -12,7 +12,7 @@ const COUNT_MAX = 100;
 
 export interface Search {
   readonly type: SearchType;
-  /** Ids of which a match has one; null for any. */
+  /** A match has one of these ids; null for any. */
   readonly ids: readonly string[] | null;
   readonly identifiers: readonly Token[] | null;
   /** Null for any; an fp of no patient matches nothing. */
@@ -30,7 +30,7 @@ interface Token {
   readonly value: string;
 }
 
-/** Parameters of every response: its place in a walk, and its form, of which JSON is the only one. */
+/** Parameters of every response: its place in a walk, and its form, which is always JSON. */
 export const OF_RESPONSE = ["_after", "_format", "_pretty"];
 
 /** Reads the query of a search. @throws ApiError 400 for an unknown parameter or an invalid value */

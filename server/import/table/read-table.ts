@@ -39,7 +39,7 @@ export interface FileTable {
   readonly weightUnit: WeightUnit | null;
 }
 
-/** Reads the bytes of a file. @returns why it cannot be read if it is no table */
+/** Reads the bytes of a file. @returns why it cannot be read if it is not a table */
 export async function readTable(bytes: Uint8Array, choices: FileChoices): Promise<FileTable | { fault: FileFault }> {
   if (bytes.length > FILE_BYTES_MAX) return fileFault("too_large");
   const content = await (isZip(bytes) ? xlsxContent(bytes) : csvContent(bytes, choices));
@@ -58,7 +58,7 @@ export async function readTable(bytes: Uint8Array, choices: FileChoices): Promis
 type Source = Pick<FileReading, "format" | "encoding" | "separator" | "sheet">;
 type Content = (Source & { records: StoredRows }) | { fault: FileFault };
 
-/** First characters of a page or of data that are no table. */
+/** First characters of a page or of data instead of a table. */
 const OTHER_TEXT = /^\s*(?:<!doctype|<html|<\?xml|[{[])/i;
 
 async function csvContent(bytes: Uint8Array, choices: FileChoices): Promise<Content> {
@@ -198,7 +198,7 @@ const NEEDED: Readonly<Record<FileReading["kind"], readonly Meaning[]>> = {
   stock: ["item", "category"],
 };
 
-/** Decides the unit of the weights that name none. It is open if nobody says it: a number of pounds is no number of kilograms. */
+/** Decides the unit of the weights that name none. Without it the question stays open: pounds must not be read as kilograms. */
 function weightUnits(
   rows: StoredRows,
   columns: ReadonlyMap<Meaning, number>,

@@ -27,7 +27,7 @@ const WEIGHT = new RegExp(String.raw`^(${NUMBER})\s*(\p{L}+)?\.?$`, "u");
 const POUNDS_OUNCES = /^(\d+)\s*(?:lbs?|pounds?)\.?,?\s*(\d+(?:\.\d+)?)\s*(?:oz|ounces?)\.?$/i;
 const NO_WEIGHT = /^(?:0+(?:[.,]0+)?\s*\p{L}*|[-–?.]+|n\/?a)$/iu;
 
-/** Reads a weight in kilograms; 0 is none. `unit` counts if the text names none. */
+/** Reads a weight in kilograms; 0 counts as absent. `unit` is that of a text without one. */
 export function readWeight(
   text: string,
   { unit, decimalComma }: { unit: WeightUnit | null; decimalComma: boolean },

@@ -138,7 +138,7 @@ export function claim(
   return null;
 }
 
-/** Whether `other` opens the alert that `message` closes. */
+/** Whether `other` opens the alert that the message closes. */
 function isBeginOf({ event, channel, alert }: AlertMessage, other: AlertMessage): boolean {
   const isSame = other.channel === channel && other.alert.key === alert.key && other.alert.openedAt === alert.openedAt;
   return event === "closed" && other.event === "opened" && isSame;

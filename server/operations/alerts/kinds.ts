@@ -42,7 +42,7 @@ export const kinds = {
   "results-wait": { lastsMs: 0, goneMs: 0 },
   /** A device used reagents after their last day. */
   "reagent-expired": { lastsMs: 0, goneMs: 0 },
-  /** A device reports several faults in a day, or the same on several days. One fault is no alert. */
+  /** A device reports several faults in a day, or the same on several days. A single fault is not an alert. */
   "device-faults": { lastsMs: 0, goneMs: 0 },
 } as const satisfies Record<string, KindLimits>;
 

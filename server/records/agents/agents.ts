@@ -1,3 +1,4 @@
+import { timestampOrNull } from "../../../shared/runtime/timestamp.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { Heartbeat } from "../../../shared/api/study.ts";
 import type { UpgradeReport } from "../../../shared/api/upgrade.ts";
@@ -55,17 +56,13 @@ export async function listAgents(session: Session, clinicFp?: string): Promise<A
       const { version, upgrade }: Heartbeat = body === null ? {} : parseStored(body);
       return {
         ...agent,
-        paired_at: timestampOf(paired_at),
-        last_heartbeat_at: timestampOf(received_at),
+        paired_at: timestampOrNull(paired_at),
+        last_heartbeat_at: timestampOrNull(received_at),
         version: version ?? null,
         upgrade: upgrade ?? null,
-        revoked_at: timestampOf(revoked_at),
+        revoked_at: timestampOrNull(revoked_at),
       };
     });
-}
-
-function timestampOf(milliseconds: number | null): string | null {
-  return milliseconds === null ? null : new Date(milliseconds).toISOString();
 }
 
 const insert = uncachedWrite((db, p: AgentColumns) =>

@@ -1,5 +1,5 @@
 import type { Heartbeat } from "../../../shared/api/study.ts";
-import type { SavedDevices } from "./agent-configuration.ts";
+import type { SavedDevices } from "./editable-devices.ts";
 import { query, type Session } from "../../database/query.ts";
 import { parseStored } from "../../database/schema.ts";
 

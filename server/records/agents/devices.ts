@@ -1,10 +1,11 @@
+import { timestampOrNull } from "../../../shared/runtime/timestamp.ts";
 import type { Heartbeat } from "../../../shared/api/study.ts";
 import type { AgentShown, CallerShown, DeviceShown } from "../../dashboard/types/devices/devices.ts";
 import { agentState, deviceState, type StudyDays, studyDays, workingHours } from "./device-state.ts";
 import { Moment } from "../../operations/alerts/moment.ts";
 import type { HeardAgent } from "./attention.ts";
 import { lastUpgrade } from "./rollout.ts";
-import { editableDevices } from "./agent-configuration.ts";
+import { editableDevices } from "./editable-devices.ts";
 import { query, type Session } from "../../database/query.ts";
 import { type Json, parseStored } from "../../database/schema.ts";
 
@@ -98,10 +99,10 @@ function agentShown(
     key: { id, name },
     fp,
     configuration: editableDevices(saved, configuration).state,
-    paired_at: timestampOf(paired_at),
+    paired_at: timestampOrNull(paired_at),
     is_revoked: revoked_at !== null,
     is,
-    last_seen_at: timestampOf(received_at),
+    last_seen_at: timestampOrNull(received_at),
     version: version ?? null,
     platform: platform ?? null,
     upgrade: lastUpgrade(version ?? null, upgrade ?? null),
@@ -110,10 +111,6 @@ function agentShown(
     devices,
     callers: callers.map(callerShown),
   };
-}
-
-function timestampOf(milliseconds: number | null): string | null {
-  return milliseconds === null ? null : new Date(milliseconds).toISOString();
 }
 
 function deviceShown(

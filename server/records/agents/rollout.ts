@@ -161,8 +161,8 @@ export function showRollout(rollout: Rollout, by: string, agents: readonly Agent
   const end = endOf(rollout);
   const pcs = rollout.pcs.map((pc): RolloutPcShown => {
     const agent = agents.find(({ fp }) => fp === pc.agent);
-    const state =
-      pc === current ? turnOf(pc, rollout.version, agent) : isOpen(pc) && end !== "running" ? "kept" : pc.state;
+    const ended = isOpen(pc) && end !== "running" ? "kept" : pc.state;
+    const state = pc === current ? turnOf(pc, rollout.version, agent) : ended;
     const { agent: fp, name, from } = pc;
     const reason = state === "refused" ? (agent?.upgrade?.reason ?? null) : pc.reason;
     return { agent: fp, name, from, reason, state: state === "offered" ? "asked" : state };

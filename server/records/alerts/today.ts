@@ -31,7 +31,7 @@ import { connectionNews } from "../patients/connection-answers.ts";
 import { Moment } from "../../operations/alerts/moment.ts";
 import { readHeardAgents } from "../agents/devices.ts";
 import { parseStored, type StudyColumns, type Tables } from "../../database/schema.ts";
-import { timestampOf } from "../studies/study-content.ts";
+import { timestampOf } from "../../../shared/runtime/timestamp.ts";
 import { heardReason } from "../../dashboard/types/devices/heard-reason.ts";
 import { outsideOf } from "../results/study-rows.ts";
 

@@ -41,12 +41,7 @@ export async function readMarkedClinics(session: Session, now: number): Promise<
 }
 
 function byClinic<Row extends { readonly clinic_id: number }>(rows: readonly Row[]): (clinicId: number) => Row[] {
-  const groups = new Map<number, Row[]>();
-  for (const row of rows) {
-    const group = groups.get(row.clinic_id);
-    if (group === undefined) groups.set(row.clinic_id, [row]);
-    else group.push(row);
-  }
+  const groups = Map.groupBy(rows, ({ clinic_id }) => clinic_id);
   return (clinicId) => groups.get(clinicId) ?? [];
 }
 

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { timestampOrNull } from "../../../shared/runtime/timestamp.ts";
 import { type ClinicSettings, NOT_RUN_HOURS } from "../../dashboard/types/settings/clinic-settings.ts";
 import type { Language } from "../../../shared/api/language.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
@@ -52,7 +53,7 @@ export async function describeClinics(session: Session): Promise<ClinicDescripti
   const rows = await session.all(described, {});
   return rows.map(({ fp, name, patients, users, agents, suspended_at }) => ({
     ...{ fp, name, patients: patients ?? 0, users: users ?? 0, agents: agents ?? 0 },
-    suspended_at: suspended_at === null ? null : new Date(suspended_at).toISOString(),
+    suspended_at: timestampOrNull(suspended_at),
   }));
 }
 

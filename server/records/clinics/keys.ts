@@ -1,3 +1,4 @@
+import { timestampOrNull } from "../../../shared/runtime/timestamp.ts";
 import type { KeyEntry, KeyHolder } from "../../dashboard/types/settings/keys.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import { parseStored } from "../../database/schema.ts";
@@ -138,9 +139,9 @@ export async function listKeys(session: Session, clinicId: number): Promise<KeyD
     permissions: parseStored(row.permissions),
     key: `${row.prefix}...${row.last_four}`,
     created_at: new Date(row.created_at).toISOString(),
-    expires_at: timestampOf(row.expires_at),
-    revoked_at: timestampOf(row.revoked_at),
-    last_used_at: timestampOf(row.last_used_at),
+    expires_at: timestampOrNull(row.expires_at),
+    revoked_at: timestampOrNull(row.revoked_at),
+    last_used_at: timestampOrNull(row.last_used_at),
   }));
 }
 
@@ -150,10 +151,6 @@ export async function countKeys(session: Session): Promise<number> {
 
 export async function findClinic(session: Session, fp: string): Promise<{ id: number } | undefined> {
   return session.first(clinicByFp, { fp });
-}
-
-function timestampOf(milliseconds: number | null): string | null {
-  return milliseconds === null ? null : new Date(milliseconds).toISOString();
 }
 
 const insert = query(

@@ -1,7 +1,7 @@
 import type { DeviceCode, MappedCode } from "../../dashboard/types/results/codes.ts";
 import { type AuditActor, auditCommand } from "../audit/audit.ts";
 import { query, type Session } from "../../database/query.ts";
-import { timestampOf } from "../studies/study-content.ts";
+import { timestampOf } from "../../../shared/runtime/timestamp.ts";
 import { listUnknownCodes } from "./unknown-codes.ts";
 
 // The analytes that a clinic chose for codes of its devices. Agents fetch them, and apply them to later messages.

@@ -1,7 +1,7 @@
 import type { PushedStudy, Result } from "../../../shared/api/study.ts";
 import { codeNews, type UnknownCode } from "./unknown-code.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
-import { timestampOf } from "../studies/study-content.ts";
+import { timestampOf } from "../../../shared/runtime/timestamp.ts";
 
 // The codes of the clinics' devices that the catalogue does not know, for the clinic to map them.
 

@@ -81,7 +81,7 @@ export function placedStudy(stored: StoredResults, { animal, unitOf, rangesOf }:
   const results = study.results.map((result, index) => {
     const row = rowFor(result, rows[index]);
     const analyte = analyteOf({ modality: study.modality, result, row });
-    // Beside a range that is no interval the value stays as sent; see shownValue().
+    // A value with a range that is not an interval stays as sent; see shownValue().
     const { low, high } = boundsOf(result.reference_range);
     const isOdd = result.reference_range !== null && low === null && high === null;
     const unit = analyte === undefined ? null : isOdd ? result.unit : unitOf(analyte, result.unit);
@@ -128,14 +128,7 @@ export function shownPlaced({ study, result, row, ranges, analyte, unit }: Place
 
 /** Groups results of one substance; each group keeps the order. */
 export function bySubject(results: readonly PlacedResult[]): Map<string, PlacedResult[]> {
-  const groups = new Map<string, PlacedResult[]>();
-  for (const result of results) {
-    const { subject } = result;
-    const group = groups.get(subject);
-    if (group === undefined) groups.set(subject, [result]);
-    else group.push(result);
-  }
-  return groups;
+  return Map.groupBy(results, ({ subject }) => subject);
 }
 
 /** Whether two results belong in one history. A device's own code means the same on that device alone. */
@@ -149,7 +142,7 @@ function subjectText(study: Study, { analyte: code, code_source }: Result, analy
   return JSON.stringify([study.modality, code_source === "device", name]);
 }
 
-/** Returns null if one of the results is no number of the catalogue. */
+/** Returns null if one of the results is not a number of the catalogue. */
 export function changeBetween(before: PlacedResult, now: PlacedResult, animal: Animal): ResultChange | null {
   if (before.compared === null || now.compared === null) return null;
   return compareResults(before.compared, now.compared, animal.species);

@@ -60,7 +60,7 @@ export function describeResults(
     modality: study.modality,
     device_name: study.device_name,
     device: numberOf(placed[index]?.device ?? { name: study.device_name, id: null }, devices),
-    // Another clinic's id of its device is not told.
+    // Another clinic's id of its device is left out.
     device_id: study.clinic_id === clinicId ? deviceIdOf(study) : null,
     acquired_at: placed[index]?.study.acquired_at ?? "",
   }));

@@ -1,6 +1,6 @@
 import type { JudgedRun } from "../../../shared/clinical/control/types.ts";
 import { query, type Session } from "../../database/query.ts";
-import { grouped, type JudgedValue, judgeValues, levelNames, type TargetedSeries, type TargetRow } from "./judging.ts";
+import { type JudgedValue, judgeValues, levelNames, type TargetedSeries, type TargetRow } from "./judging.ts";
 import { type SeriesRow, seriesOfAnalyte } from "./series.ts";
 import { readSettings } from "./settings.ts";
 
@@ -57,7 +57,7 @@ export async function controlGroups(
   const { rules } = await readSettings(session, of.clinicId);
   const { time_zone: timeZone = null } = (await session.first(zoneOf, of)) ?? {};
   const groups: ControlGroup[] = [];
-  for (const [unit, rows] of grouped(all, (row) => row.unit)) {
+  for (const [unit, rows] of Map.groupBy(all, (row) => row.unit)) {
     const series = withTargets(rows, targets);
     const values: StoredValue[] = [];
     for (const row of neededSeries(series, time.from)) values.push(...(await valuesOf(session, row, time)));
@@ -70,7 +70,7 @@ export async function controlGroups(
 }
 
 export function withTargets(series: readonly SeriesRow[], targets: readonly TargetRow[]): TargetedSeries[] {
-  const bySeries = grouped(targets, ({ series_id }) => series_id);
+  const bySeries = Map.groupBy(targets, ({ series_id }) => series_id);
   return series.map((row) => ({ ...row, targets: bySeries.get(row.id) ?? [] }));
 }
 
@@ -88,7 +88,7 @@ export function byTime(one: JudgedValue, other: JudgedValue): number {
 function neededSeries(series: readonly TargetedSeries[], from: number): TargetedSeries[] {
   const since = series.filter(({ last_at: last }) => last !== null && last >= from);
   const before = series.filter(({ last_at: last }) => last !== null && last < from);
-  const latest = [...grouped(before, levelNames(series)).values()].flatMap(
+  const latest = [...Map.groupBy(before, levelNames(series)).values()].flatMap(
     (level) => level.toSorted((one, other) => (other.last_at ?? 0) - (one.last_at ?? 0))[0] ?? [],
   );
   return [...since, ...latest];

@@ -48,18 +48,6 @@ export interface JudgingFacts {
   readonly restarts: readonly number[];
 }
 
-/** Groups items by the key of each, in their order. */
-export function grouped<Key, Item>(items: readonly Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
-  const groups = new Map<Key, Item[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
-  }
-  return groups;
-}
-
 /** The target of a series at a time. */
 function targetAt(targets: readonly TargetRow[], at: number): TargetRow | undefined {
   return targets.findLast(({ from_at }) => from_at <= at);
@@ -116,7 +104,7 @@ export function levelNames(series: readonly Level[]): (of: Level) => string {
     return other === undefined ? key : nameOf(other);
   };
   const keyOf = ({ analyte, unit, material, level }: Level) => JSON.stringify([analyte, unit, level, material ?? ""]);
-  for (const lots of grouped(series, ({ analyte, unit, level, lot }) =>
+  for (const lots of Map.groupBy(series, ({ analyte, unit, level, lot }) =>
     JSON.stringify([analyte, unit, level, lot]),
   ).values()) {
     const names = new Set(lots.map((one) => nameOf(keyOf(one))));

@@ -1,11 +1,13 @@
-import type { Quality } from "../../../shared/api/quality.ts";
+import { timestampOrNull } from "../../../shared/runtime/timestamp.ts";
 import type { JudgedRun } from "../../../shared/clinical/control/types.ts";
+import { verdictOf } from "../../../shared/clinical/control/rules.ts";
 import { stateAt } from "../../../shared/clinical/control/state.ts";
+import { worstQuality } from "../../../shared/clinical/control/study-quality.ts";
 import type { ControlledDevice, QualityBody, ShownSeries } from "../../dashboard/types/quality.ts";
 import { query, type Session } from "../../database/query.ts";
 import { listQuestions } from "./answers.ts";
 import { byTime, restartsOfClinic, targetsOfClinic, withTargets } from "./history.ts";
-import { grouped, type JudgedValue, judgeValues, levelNames, type TargetedSeries } from "./judging.ts";
+import { type JudgedValue, judgeValues, levelNames, type TargetedSeries } from "./judging.ts";
 import { readExplanations, violationId } from "./remarks.ts";
 import { currentSeries, isCurrent, type SeriesRow } from "./series.ts";
 import { dueAt, maxAgeMs, readSettings } from "./settings.ts";
@@ -27,10 +29,10 @@ export async function readQuality(session: Session, asked: Asked): Promise<Omit<
   const series = withTargets(await session.all(currentSeries, asked), await session.all(targetsOfClinic, asked));
   const values = await session.all(recentValues, asked);
   const oldest = Math.min(now, ...series.flatMap(({ recent_at: at }) => at ?? []));
-  const restarts = grouped(await session.all(restartsOfClinic, { clinicId, from: oldest }), (row) => row.device_id);
+  const restarts = Map.groupBy(await session.all(restartsOfClinic, { clinicId, from: oldest }), (row) => row.device_id);
   const explained = await readExplanations(session, clinicId, oldest);
-  const valuesOf = grouped(values, ({ series_id }) => series_id);
-  const seriesOf = grouped(series, ({ device_id }) => device_id);
+  const valuesOf = Map.groupBy(values, ({ series_id }) => series_id);
+  const seriesOf = Map.groupBy(series, ({ device_id }) => device_id);
   const names = await deviceNames(session, clinicId);
   const ids = new Set([...seriesOf.keys(), ...schedules.keys()]);
   const devices = [...ids].toSorted().map((deviceId): ControlledDevice => {
@@ -39,7 +41,7 @@ export async function readQuality(session: Session, asked: Asked): Promise<Omit<
     const lastAt = latest(own);
     const maxAge = schedule === undefined || lastAt === null ? null : maxAgeMs(schedule.value, lastAt, asked.timeZone);
     const restartsAt = (restarts.get(deviceId) ?? []).map(({ at }) => at);
-    const groups = grouped(own, ({ analyte, unit }) => JSON.stringify([analyte, unit]));
+    const groups = Map.groupBy(own, ({ analyte, unit }) => JSON.stringify([analyte, unit]));
     const shown = [...groups.values()].flatMap((group) => {
       const inOrder = group.flatMap(({ id }) => valuesOf.get(id) ?? []).toSorted(byTime);
       const chosen = rules.get(group[0]?.analyte ?? "")?.value ?? null;
@@ -55,8 +57,8 @@ export async function readQuality(session: Session, asked: Asked): Promise<Omit<
     return {
       device_id: deviceId,
       name: names.get(deviceId) ?? deviceId,
-      last_at: timestamp(lastAt),
-      state: worst(lastLots(shown).map(({ state }) => state)),
+      last_at: timestampOrNull(lastAt),
+      state: shown.length === 0 ? "none" : worstQuality(lastLots(shown).map(({ state }) => state)),
       // One that never ran is due since its schedule was set.
       schedule:
         schedule === undefined || due === undefined
@@ -88,9 +90,9 @@ export function shownSeries(
   const state = stateAt(judged, now, { maxAgeMs: age });
   const rejected = judged.flatMap(({ violations }) => violations.filter(({ verdict }) => verdict === "reject"));
   return {
-    ...{ id: String(id), device_id, analyte, level, lot, expires, runs, last_at: timestamp(last_at) },
+    ...{ id: String(id), device_id, analyte, level, lot, expires, runs, last_at: timestampOrNull(last_at) },
     ...{ unit: unit === "" ? null : unit, material: material === "" ? null : material },
-    ...{ state: state.quality, since: timestamp(state.since) },
+    ...{ state: state.quality, since: timestampOrNull(state.since) },
     target: target === undefined ? null : { mean: target.mean, sd: target.sd },
     unexplained: new Set(rejected.map(violationId).filter((violation) => !explained.has(violation))).size,
   };
@@ -102,33 +104,21 @@ export function runsWith(judged: readonly JudgedRun[], ids: ReadonlySet<string>)
     const points = one.run.points.filter(({ id }) => ids.has(id));
     if (points.length === 0) return [];
     const violations = one.violations.filter((violation) => violation.points.some((id) => ids.has(id)));
-    const isRejected = violations.some(({ verdict }) => verdict === "reject");
-    const verdict = isRejected ? "reject" : violations.length > 0 ? "warn" : "accept";
-    return [{ run: { at: one.run.at, points }, verdict, violations }];
+    return [{ run: { at: one.run.at, points }, verdict: verdictOf(violations), violations }];
   });
 }
 
 /** Returns of each level the lot that was measured last. The state of the lot before it ended with its controls. */
 export function lastLots(series: readonly ShownSeries[]): ShownSeries[] {
-  const levels = grouped(series, levelNames(series));
+  const levels = Map.groupBy(series, levelNames(series));
   return [...levels.values()].flatMap(
     (lots) => lots.toSorted((one, other) => (other.last_at ?? "").localeCompare(one.last_at ?? ""))[0] ?? [],
   );
 }
 
-const ORDER: readonly Quality[] = ["failed", "warning", "none", "ok"];
-
-function worst(states: readonly Quality[]): Quality {
-  return ORDER.find((each) => states.includes(each)) ?? "none";
-}
-
 function latest(series: readonly SeriesRow[]): number | null {
   const times = series.flatMap(({ last_at }) => last_at ?? []);
   return times.length === 0 ? null : Math.max(...times);
-}
-
-export function timestamp(milliseconds: number | null): string | null {
-  return milliseconds === null ? null : new Date(milliseconds).toISOString();
 }
 
 /** The names of devices, as each was called at its last run. */

@@ -1,5 +1,7 @@
+import { timestampOrNull } from "../../../shared/runtime/timestamp.ts";
 import { analyteByCode } from "../../../shared/clinical/analytes/analytes.ts";
 import { changeBefore } from "../../../shared/clinical/control/words.ts";
+import { verdictOf } from "../../../shared/clinical/control/rules.ts";
 import { outliersOf } from "../../../shared/clinical/control/statistics.ts";
 import type { JudgedRun } from "../../../shared/clinical/control/types.ts";
 import type {
@@ -22,7 +24,7 @@ import {
   zOf,
 } from "./judging.ts";
 import { readResults } from "../studies/stored-results.ts";
-import { runsWith, shownSeries, timestamp } from "./overview.ts";
+import { runsWith, shownSeries } from "./overview.ts";
 import { readExplanations, violationId } from "./remarks.ts";
 import { firstAt, firstRuns, type SeriesRow } from "./series.ts";
 import { maxAgeMs, readSettings } from "./settings.ts";
@@ -71,7 +73,7 @@ export async function readSeries(session: Session, row: SeriesRow, asked: Asked)
     neighbours: neighboursOf(group, series, from),
     events,
     violations: await violationsOf(session, { group, judged, explained, deviceId, events }, asked),
-    rules: { ...inForce, by: chosen?.by ?? null, at: timestamp(chosen?.at ?? null) },
+    rules: { ...inForce, by: chosen?.by ?? null, at: timestampOrNull(chosen?.at ?? null) },
   };
 }
 
@@ -120,12 +122,11 @@ function pointOf(stored: StoredValue, { targets }: TargetedSeries, judged: reado
   const id = String(stored.id);
   const run = judged.find((each) => each.run.points.some((point) => point.id === id));
   const broken = run?.violations.filter(({ points }) => points.includes(id)) ?? [];
-  const isRejected = broken.some(({ verdict }) => verdict === "reject");
   const { excluded_at, excluded_by, excluded_reason } = stored;
   return {
     ...{ id, at: new Date(stored.measured_at).toISOString(), text: stored.text, value: stored.value },
     z: zOf(stored, targets),
-    verdict: run === undefined ? null : isRejected ? "reject" : broken.length > 0 ? "warn" : "accept",
+    verdict: run === undefined ? null : verdictOf(broken),
     rules: [...new Set(broken.map(({ rule }) => rule))],
     ...{ typed_by: stored.author, comment: stored.comment },
     excluded:

@@ -5,8 +5,8 @@ import { uncachedWrite } from "../../database/query.ts";
 // waits for its turn covers every later change of the study too, because the study is read when its turn comes.
 
 /**
- * Queues a study of the clinic that measured it, at each destination of the clinic. What of it a receiver lacks is decided when it is
- * sent: a study without an animal of which no receiver knows needs nothing.
+ * Queues a study of the clinic that measured it, at each destination of the clinic. It is decided at the sending what a receiver
+ * lacks of it: nothing, if the study has no animal and no receiver knows it.
  */
 export const queueStudy = uncachedWrite((db, p: { fp: string; now: number }) => {
   const at = sql`cast(${p.now} as bigint)`;

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from "kysely";
+import { timestampOf, timestampOrNull } from "../../../shared/runtime/timestamp.ts";
 import type {
   DestinationDelivery,
   DestinationRow,
@@ -35,8 +36,8 @@ export async function readQueue(
   const shown = async (rows: readonly DeliveryOfQueue[]): Promise<DestinationDelivery[]> =>
     Promise.all(
       rows.map(async ({ id, study_fp, state, changed_at, next_at }) => ({
-        ...{ id, study_fp, state, changed_at: timestamp(changed_at) },
-        next_at: state === "retrying" ? timestamp(next_at) : null,
+        ...{ id, study_fp, state, changed_at: timestampOf(changed_at) },
+        next_at: state === "retrying" ? timestampOf(next_at) : null,
         attempts: await readAttempts(session, id),
       })),
     );
@@ -93,8 +94,8 @@ function toRow(row: StoredDestination & CountsOfQueue): DestinationRow {
     ...{ id: row.public_id, name: row.slug, kind: row.kind, address: row.address, paused: row.paused === 1 },
     ...{ agent: row.agent, options: optionsOf(row), waiting: Number(row.waiting), parked: Number(row.parked) },
     removable: row.agent === null || row.paused === 1 || row.agent_revoked_at !== null,
-    oldest_at: row.oldest === null ? null : timestamp(row.oldest),
-    acknowledged_at: row.acknowledged_at === null ? null : timestamp(row.acknowledged_at),
+    oldest_at: timestampOrNull(row.oldest),
+    acknowledged_at: timestampOrNull(row.acknowledged_at),
   };
 }
 
@@ -106,10 +107,6 @@ interface CountsOfQueue {
   readonly parked: number | null;
   readonly parked_since: number | null;
   readonly acknowledged_at: number | null;
-}
-
-function timestamp(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }
 
 const OPEN = sql<boolean>`delivery.state in ('new', 'retrying', 'sending')`;

@@ -5,7 +5,7 @@ import { query, type Session } from "../../database/query.ts";
 import { parseStored } from "../../database/schema.ts";
 import { flagForPatient, intervalAnimal } from "../studies/flags.ts";
 import { findIntactStudy } from "../studies/studies.ts";
-import { timestampOf } from "../studies/study-content.ts";
+import { timestampOf } from "../../../shared/runtime/timestamp.ts";
 
 // Flags are stored, so that a correction of the patient leaves them as they were. Each such study is marked with the species of its
 // flags until a person has it flagged again: the day's doctor saw the old ones.

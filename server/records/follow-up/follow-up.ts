@@ -1,6 +1,6 @@
 import type { FollowUp, FollowUpEvent } from "../../dashboard/types/results/follow-up.ts";
 import { query, type Session } from "../../database/query.ts";
-import { timestampOf } from "../studies/study-content.ts";
+import { timestampOf } from "../../../shared/runtime/timestamp.ts";
 
 // The follow-up of a study in a clinic, as its page shows it.
 

@@ -8,7 +8,7 @@ import { query, type Session, shownSpecies } from "../../database/query.ts";
 import type { StudyColumns, Tables } from "../../database/schema.ts";
 import { type FlaggedStudy, rangesOfStudies, storedResults } from "../studies/stored-results.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
-import { timestampOf } from "../studies/study-content.ts";
+import { timestampOf } from "../../../shared/runtime/timestamp.ts";
 import { outsideOf } from "../results/study-rows.ts";
 
 // The studies on Today that a person should look at: those that nobody saw, and the user's own.

@@ -2,11 +2,6 @@
 export function byClinic<Row extends { readonly clinic_id: number | null }>(
   rows: readonly Row[],
 ): (clinicId: number) => readonly Row[] {
-  const groups = new Map<number | null, Row[]>();
-  for (const row of rows) {
-    const group = groups.get(row.clinic_id);
-    if (group === undefined) groups.set(row.clinic_id, [row]);
-    else group.push(row);
-  }
+  const groups = Map.groupBy(rows, ({ clinic_id }) => clinic_id);
   return (clinicId) => groups.get(clinicId) ?? [];
 }

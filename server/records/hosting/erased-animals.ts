@@ -119,7 +119,7 @@ const unmerge = uncachedWrite((db, p: Row) =>
   db.updateTable("patient").set({ merged_into_id: null }).where("merged_into_id", "=", p.id),
 );
 
-/** The animals of the clinic of which no other clinic has a connection or a record. It begins with the clinic. */
+/** The animals of the clinic to which no other clinic has a connection or a record. The condition begins with the clinic. */
 const isOwn = (clinicId: number) => sql<boolean>`
   patient.id in (select patient_id from clinic_patient where clinic_id = ${clinicId})
   ${sql.join(

@@ -8,6 +8,7 @@ import { endOf, type RolloutPc } from "../agents/rollout.ts";
 import { isThere } from "../clinics/clinics.ts";
 import { byClinic } from "./by-clinic.ts";
 import { folded } from "../studies/study-search.ts";
+import { timestampOrNull } from "../../../shared/runtime/timestamp.ts";
 
 // All clinics of the server with their states, for its operator. The number of queries does not depend on the number of clinics.
 
@@ -38,11 +39,11 @@ export async function listHostedClinics(session: Session, { now, newest }: Wante
     const shown = {
       ...clinic,
       state: suspended_at === null ? facts.state : "suspended",
-      suspended_at: timestampOf(suspended_at),
+      suspended_at: timestampOrNull(suspended_at),
       pcs: facts.pcs,
-      last_seen_at: timestampOf(facts.lastSeenAt),
+      last_seen_at: timestampOrNull(facts.lastSeenAt),
       version: facts.version,
-      queue_oldest_at: timestampOf(facts.queueOldestAt),
+      queue_oldest_at: timestampOrNull(facts.queueOldestAt),
       results_today: today(id)[0]?.studies ?? 0,
     };
     return { id, shown, isUpdating: updating.has(id) };
@@ -128,10 +129,6 @@ async function updatingClinics(session: Session): Promise<ReadonlySet<number>> {
     return endOf(rollout) === "running";
   });
   return new Set(running.map(({ clinic_id }) => clinic_id));
-}
-
-function timestampOf(milliseconds: number | null): string | null {
-  return milliseconds === null ? null : new Date(milliseconds).toISOString();
 }
 
 const all = query((db) =>

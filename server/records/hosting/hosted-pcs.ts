@@ -1,3 +1,4 @@
+import { timestampOrNull } from "../../../shared/runtime/timestamp.ts";
 import type { Heartbeat } from "../../../shared/api/study.ts";
 import type { HostedPc } from "../../dashboard/types/operator.ts";
 import { query, type Session } from "../../database/query.ts";
@@ -13,7 +14,7 @@ export async function listHostedPcs(session: Session, clinicId: number, now: num
     return {
       version: version ?? null,
       is: agentState(at, now),
-      last_seen_at: at === null ? null : new Date(at).toISOString(),
+      last_seen_at: timestampOrNull(at),
       devices: devices.length,
       devices_with_faults: devices.filter(hasFault).length,
       queue: outbox?.depth ?? 0,

@@ -15,7 +15,7 @@ interface NewLook {
   readonly now: number;
 }
 
-/** Lets an operator read a clinic for an hour, and tells the clinic's audit. Needs a transaction. */
+/** Lets an operator read a clinic for an hour, and notes it in the clinic's audit. Needs a transaction. */
 export async function beginLook(session: Session, { clinic, operator, reason, now }: NewLook): Promise<void> {
   const { userId, name } = operator;
   // One clinic at a time, so that the dashboard shows the one that was asked for.

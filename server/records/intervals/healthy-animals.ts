@@ -1,3 +1,4 @@
+import { timestampOf, timestampOrNull } from "../../../shared/runtime/timestamp.ts";
 import type { Modality, Result } from "../../../shared/api/study.ts";
 import type { Analyte } from "../../../shared/clinical/analytes/analytes.ts";
 import { convert } from "../../../shared/clinical/analytes/units.ts";
@@ -15,7 +16,7 @@ import type {
 import { leftOut } from "../../database/damaged-records.ts";
 import { query, type Session } from "../../database/query.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
-import { timestampOf, toStudy } from "../studies/study-content.ts";
+import { toStudy } from "../studies/study-content.ts";
 import { currentRanges } from "../clinics/ranges.ts";
 
 // The results that may make an interval of the clinic's own: the first sample of each animal on the clinic's analyzers. Whether an
@@ -76,7 +77,7 @@ export async function findCandidates(
     animals: animals.toSorted((a, b) => (a.acquired_at < b.acquired_at ? 1 : -1)),
     left,
     devices,
-    searched_from: searchedFrom === null ? null : timestampOf(searchedFrom),
+    searched_from: timestampOrNull(searchedFrom),
     now: unit === null ? null : intervalNow({ ranges, subject, analyte, unit, now }),
   };
 }
@@ -135,7 +136,7 @@ function signalmentOf({ species, precise_species, breed, sex, date_of_birth, acq
   return signalmentAt(facts, timestampOf(acquired_at));
 }
 
-/** A bound such as `<0.2` is not a value, and a value that the device doubts is none of ours. */
+/** Neither a bound such as `<0.2` nor a value that the device doubts counts. */
 function counts({ value, comparator, comment, value_text }: Result): boolean {
   return value !== null && value_text === undefined && comparator === undefined && comment === undefined;
 }

@@ -5,7 +5,7 @@ import { type ClinicRange, subjectOf } from "../../../shared/clinical/clinic-ran
 import { ownInterval } from "../../../shared/clinical/compare/own-interval.ts";
 import { type Refusal, refusal } from "../../dashboard/types/refusals.ts";
 import type { OwnCandidates, ProposalBody, ProposalContent } from "../../dashboard/types/settings/own-intervals.ts";
-import { timestampOf } from "../studies/study-content.ts";
+import { timestampOf } from "../../../shared/runtime/timestamp.ts";
 import { groupOf } from "./healthy-animals.ts";
 
 // Makes a proposal of an interval, and the row that an accepted one becomes.

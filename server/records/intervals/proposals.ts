@@ -4,7 +4,7 @@ import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import { parseStored } from "../../database/schema.ts";
 import { shownUnit } from "../clinics/shown-ranges.ts";
-import { timestampOf } from "../studies/study-content.ts";
+import { timestampOf } from "../../../shared/runtime/timestamp.ts";
 
 // Proposals of intervals from the clinic's own healthy animals. They stay readable after the decision.
 

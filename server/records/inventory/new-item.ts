@@ -38,7 +38,7 @@ export interface FirstDelivery {
 }
 
 /**
- * Adds an item with its first deliveries; those of quantity 0 are none. Run it in a transaction. @returns its fp; null if the clinic
+ * Adds an item with its first deliveries; those of quantity 0 are left out. Run it in a transaction. @returns its fp; null if the clinic
  * has an item of this name
  */
 export async function storeNewItem(

@@ -4,7 +4,7 @@ import type { Kysely } from "kysely";
 import { query, type Session, shownSpecies } from "../../database/query.ts";
 import { parseStored, type Tables } from "../../database/schema.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
-import { timestampOf } from "../studies/study-content.ts";
+import { timestampOf, timestampOrNull } from "../../../shared/runtime/timestamp.ts";
 import { readNotRunHours } from "../clinics/clinics.ts";
 import { notRunMs, orderState } from "./order-state.ts";
 import { missingTests } from "./order-tests.ts";
@@ -46,8 +46,8 @@ export async function listOrders(session: Session, clinicId: number, now: number
       placer_number: row.placer_number,
       ordered_at: timestampOf(row.ordered_at),
       by: row.by,
-      offered_at: row.offered_at === null ? null : timestampOf(row.offered_at),
-      cancelled_at: row.cancelled_at === null ? null : timestampOf(row.cancelled_at),
+      offered_at: timestampOrNull(row.offered_at),
+      cancelled_at: timestampOrNull(row.cancelled_at),
       studies: own.map(({ fp }) => fp),
       attached: own.find(({ cause }) => cause === "order attached")?.fp ?? null,
     };

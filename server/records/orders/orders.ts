@@ -24,7 +24,7 @@ export interface OrderToPlace {
   readonly by: OrderedBy;
 }
 
-/** Stores an order. Run it in a transaction. @returns its fp and its accession, which is no patient's number */
+/** Stores an order. Run it in a transaction. @returns its fp and its accession, which is never the number of a patient */
 export async function placeOrder(
   session: Session,
   { clinicId, patientId, device, panel, tests, placer, orderedAt, by }: OrderToPlace,

@@ -9,7 +9,7 @@ import type {
 import { sql, type SqlBool } from "kysely";
 import { auditCommand } from "../audit/audit.ts";
 import { query, type Session, shownSpecies } from "../../database/query.ts";
-import { timestampOf } from "../studies/study-content.ts";
+import { timestampOf, timestampOrNull } from "../../../shared/runtime/timestamp.ts";
 import { endRequest, type Request, setHost } from "./connection-requests.ts";
 import { type ConnectedPatient, type ConnectionActor, disconnect, REQUEST_MS, settle } from "./patient-connections.ts";
 import { type Refusal, refusal } from "../../dashboard/types/refusals.ts";
@@ -109,10 +109,6 @@ export async function listOwnRequests(session: Session, clinicId: number, now: n
     ended_at: timestampOrNull(ended_at),
     clinic,
   }));
-}
-
-function timestampOrNull(milliseconds: number | null): string | null {
-  return milliseconds === null ? null : timestampOf(milliseconds);
 }
 
 /** Whether a request waits or is open. An import may connect its clinic, and take the connection away, without the request. */

@@ -16,20 +16,20 @@ export function inOrder(patients: Patients, sort: PatientSort, language: Languag
   const key = `${language} ${sort}`;
   const known = orders.get(key);
   if (known !== undefined) return known;
-  const byName = () => inOrder(patients, "name", language);
-  const sorted =
-    sort === "name"
-      ? sortedByName(patients, language)
-      : sort === "-name"
-        ? byName().toReversed()
-        : sortedBy(byName(), sort, language);
-  orders.set(key, sorted);
-  return sorted;
+  const found = ordered(patients, sort, language);
+  orders.set(key, found);
+  return found;
+}
+
+function ordered(patients: Patients, sort: PatientSort, language: Language): Patients {
+  if (sort === "name") return sortedByName(patients, language);
+  const byName = inOrder(patients, "name", language);
+  return sort === "-name" ? byName.toReversed() : sortedBy(byName, sort, language);
 }
 
 function sortedByName(patients: Patients, language: Language): Patients {
   const { compare } = alphabetOf(language);
-  // Blanks before a name, from a file, are no part of it.
+  // Blanks before a name, from a file, do not count.
   return patients.toSorted((a, b) => compare(a.name.trimStart(), b.name.trimStart()) || (a.fp < b.fp ? -1 : 1));
 }
 

@@ -12,7 +12,7 @@ import { query, type Session } from "../../database/query.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { findPatient } from "./patients.ts";
 import { listOtherClinics } from "./connection-answers.ts";
-import { timestampOf } from "../studies/study-content.ts";
+import { timestampOf, timestampOrNull } from "../../../shared/runtime/timestamp.ts";
 
 // The page of one patient. A clinic sees what the read API shows it: the patients with an active connection.
 
@@ -39,7 +39,7 @@ export async function patientOverview(
   return {
     patient: found.patient,
     precise_species: found.precise_species,
-    deceased_at: found.deceased_at === null ? null : timestampOf(found.deceased_at),
+    deceased_at: timestampOrNull(found.deceased_at),
     identifiers: identifiers.map(({ identifier }) => identifier),
     connection_changes: changes.map(({ active, changed_at, by }) => {
       return { active: active === 1, changed_at: timestampOf(changed_at), by };
@@ -52,7 +52,7 @@ export async function patientOverview(
         status: row.status,
         is_own: row.clinic_id === clinicId,
         created_at: timestampOf(row.created_at),
-        signed_at: row.signed_at === null ? null : timestampOf(row.signed_at),
+        signed_at: timestampOrNull(row.signed_at),
         summary: (row.assessment ?? row.subjective)?.slice(0, SUMMARY_CHARS_MAX) ?? null,
       }),
     ),

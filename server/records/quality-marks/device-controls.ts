@@ -47,7 +47,7 @@ export class DeviceControls {
 
   /**
    * The time of the first control of the device, named or not; null if none is stored. A device's check of itself, such as the VetScan's with
-   * each rotor, has no analyte and is no control that a clinic keeps.
+   * each rotor, has no analyte and does not count.
    */
   async firstAt(): Promise<number | null> {
     this.#firstAt ??= this.#session.first(firstRun, this.#key()).then((row) => row?.at ?? null);

@@ -4,7 +4,6 @@ import { query, type Session } from "../../database/query.ts";
 import { type OptionalStudyColumns, parseStored, type StudyColumns } from "../../database/schema.ts";
 import { announceStudy } from "../changes/clinic-studies.ts";
 import type { ChangedControls } from "../controls/series.ts";
-import { grouped } from "../controls/judging.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { DeviceControls } from "./device-controls.ts";
 import { measuredValues, studyQuality } from "./marks.ts";
@@ -65,7 +64,7 @@ export async function remarkStudies(
   changed: readonly ChangedControls[],
   now: number,
 ): Promise<void> {
-  for (const [deviceId, changes] of grouped(changed, (change) => change.deviceId)) {
+  for (const [deviceId, changes] of Map.groupBy(changed, (change) => change.deviceId)) {
     const analytes = [...new Set(changes.flatMap((change) => change.analytes))];
     const [from, to] = [Math.min(...changes.map((each) => each.from)), Math.max(...changes.map((each) => each.to))];
     await remarkDevice(session, clinicId, { deviceId, analytes, from, to }, now);

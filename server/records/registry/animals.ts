@@ -7,7 +7,7 @@ import { releaseStudies, restoreStudies } from "../unmatched/deleted-patients.ts
 import { type Image, isRecorded, record, type RecordedKind, type StoreContext, subjectOf } from "./batches.ts";
 import { ownerId } from "./owners.ts";
 
-// Stores animals. Every door ends here: the import of a file and practice software.
+// Stores animals. Every door ends here: the import of a file, practice software, and a user of the dashboard.
 
 export type Change = "new" | "changed" | "unchanged";
 
@@ -217,6 +217,8 @@ function rowOf(
   now: number,
 ): PatientRow {
   const deleted_at = animal.deleted_at === undefined ? (stored?.deleted_at ?? null) : animal.deleted_at;
+  // A merged animal is deleted: one that comes back is an animal of its own.
+  const merged_into_id = deleted_at === null ? null : (stored?.merged_into_id ?? null);
   return {
     ...animal,
     created_at: animal.created_at ?? stored?.created_at ?? now,
@@ -229,13 +231,7 @@ function rowOf(
     // A door without it, like the files of many systems, neither deletes nor restores.
     deleted_at,
     deceased_at: animal.deceased_at === undefined ? (stored?.deceased_at ?? null) : animal.deceased_at,
-    // A merged animal is deleted: one that comes back is an animal of its own.
-    merged_into_id:
-      animal.merged_into_id !== undefined
-        ? animal.merged_into_id
-        : deleted_at === null
-          ? null
-          : (stored?.merged_into_id ?? null),
+    merged_into_id: animal.merged_into_id === undefined ? merged_into_id : animal.merged_into_id,
   };
 }
 
@@ -350,7 +346,7 @@ const connectedClinics = query((db, p: { patientId: number }) =>
   db.selectFrom("clinic_patient").select("clinic_id").where("patient_id", "=", p.patientId).where("active", "=", 1),
 );
 
-// The rows that hang on it are gone, and its clinics were notified with them.
+// The rows that refer to it are gone, and its clinics were notified with them.
 const deletePatient = uncachedWrite((db, p: { id: number }) => db.deleteFrom("patient").where("id", "=", p.id));
 
 const deleteConnection = query(
@@ -375,7 +371,7 @@ const namesOf = query((db, p: { patientId: number }) =>
   db.selectFrom("patient_source").select(["clinic_id", "source", "external_id"]).where("patient_id", "=", p.patientId),
 );
 
-/** A record that hangs on the animal, apart from connections and names. */
+/** A record that refers to the animal, apart from connections and names. */
 const dependentOf = query((db, p: { id: number }) =>
   db
     .selectFrom("study")

@@ -45,7 +45,7 @@ interface NameOfAppointment extends SourceName {
   readonly removed: boolean;
 }
 
-/** Keeps which event a name stands for. @returns what changed */
+/** Stores the event that a name means. @returns what changed */
 export async function nameAppointment(
   session: Session,
   { fp, ...entry }: NameOfAppointment,

@@ -49,7 +49,7 @@ export interface RecordedKind {
   readonly read: (session: Session, subject: string) => Promise<Image | null>;
   /** Writes a state that `read` returned. Null removes the record. */
   readonly restore: (session: Session, subject: string, image: Image | null, context: StoreContext) => Promise<void>;
-  /** Whether records of others than the batch hang on it, so that it cannot be removed. */
+  /** Whether records of others than the batch refer to it, so that it cannot be removed. */
   readonly isInUse?: (session: Session, subject: string, batchId: number) => Promise<boolean>;
 }
 

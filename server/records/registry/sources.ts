@@ -67,7 +67,7 @@ export async function listOwnNames(
   return session.all(ownNames, source);
 }
 
-/** Keeps which patient a name stands for. @returns what changed */
+/** Stores the patient that a name means. @returns what changed */
 export async function namePatient(
   session: Session,
   entry: NameOfAnimal,

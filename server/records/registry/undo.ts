@@ -17,7 +17,7 @@ export type UndoOutcome =
       readonly undone: false;
       /**
        * `unknown`: no such batch of the clinic within 24 hours. `undone`: it was undone before. `changed`: a record is not as the
-       * batch left it. `in_use`: records of others hang on one that the batch created, or another clinic sees an animal that it
+       * batch left it. `in_use`: records of others refer to one that the batch created, or another clinic sees an animal that it
        * restored.
        */
       readonly code: "unknown" | "undone" | "changed" | "in_use";

@@ -10,7 +10,7 @@ import { leftOut } from "../../database/damaged-records.ts";
 import { query, type Session, shownSpecies } from "../../database/query.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { type OptionalStudyColumns, parseStored, type StudyColumns, type Tables } from "../../database/schema.ts";
-import { timestampOf } from "../studies/study-content.ts";
+import { timestampOf } from "../../../shared/runtime/timestamp.ts";
 import { outsideOf } from "./study-rows.ts";
 
 // The list of a clinic's studies: those of its connected patients, and its own unmatched ones.

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from "kysely";
+import { timestampOf } from "../../../shared/runtime/timestamp.ts";
 import type { ListedStudy } from "../../../shared/api/study.ts";
 import { leftOut } from "../../database/damaged-records.ts";
 import { query, type Session } from "../../database/query.ts";
@@ -7,7 +8,7 @@ import type { WalkedPage } from "../patients/patients.ts";
 import type { VersionedCache } from "../patients/versioned-cache.ts";
 import { checked, STUDY_CONTENT } from "../studies/study-checksum.ts";
 import { readFacts } from "../studies/read-facts.ts";
-import { timestampOf, toReadStudy } from "../studies/study-content.ts";
+import { toReadStudy } from "../studies/study-content.ts";
 
 // The studies that a clinic reads, the last changed first; see changes/clinic-studies.ts for the order.
 

@@ -1,3 +1,4 @@
+import { timestampOf } from "../../../shared/runtime/timestamp.ts";
 import { openFailures } from "../../../shared/clinical/control/study-quality.ts";
 import type { UnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import type { StudyPage } from "../../dashboard/types/results/results.ts";
@@ -12,7 +13,7 @@ import { isTyped } from "../studies/history.ts";
 import { isMoved } from "../unmatched/commands.ts";
 import { openStudy } from "../studies/open-studies.ts";
 import { findStoredStudy, type StoredStudy } from "../studies/studies.ts";
-import { timestampOf, toStudy } from "../studies/study-content.ts";
+import { toStudy } from "../studies/study-content.ts";
 import { gapsIn } from "../trail/gaps.ts";
 import { studyEvents } from "../trail/study-events.ts";
 

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { timestampOf } from "../../../shared/runtime/timestamp.ts";
 import type { Language } from "../../../shared/api/language.ts";
 import { newUlid } from "../../../shared/api/fp.ts";
 import type { SharedLink } from "../../dashboard/types/results/sharing.ts";
@@ -50,12 +51,12 @@ export async function listLinks(
     const isOver = row.ends_at <= now;
     links.push({
       ...{ id: row.public_id, by: row.by, language: row.language },
-      ...{ made_at: timestamp(row.made_at), ends_at: timestamp(row.ends_at) },
-      ended: row.revoked_at !== null ? "revoked" : isOver ? "expired" : isMoved ? "moved" : null,
+      ...{ made_at: timestampOf(row.made_at), ends_at: timestampOf(row.ends_at) },
+      ended: row.revoked_at === null ? endOf(isOver, isMoved) : "revoked",
       opened:
         first === null || last === null
           ? null
-          : { first_at: timestamp(first), last_at: timestamp(last), times: row.opened },
+          : { first_at: timestampOf(first), last_at: timestampOf(last), times: row.opened },
     });
   }
   return links;
@@ -86,8 +87,8 @@ export interface OpenLink {
 }
 
 /**
- * Finds the link of a secret that opens. @returns undefined for a wrong, revoked or ended one, for a suspended clinic, and if the
- * study is not with the animal any more for which the link was made
+ * Finds the link that a secret opens. @returns undefined for a wrong, revoked or ended one, for a suspended clinic, and if the
+ * study has left the animal for which the link was made
  */
 export async function findOpenLink(session: Session, secret: string, now: number): Promise<OpenLink | undefined> {
   if (!SECRET.test(secret)) return undefined;
@@ -110,12 +111,13 @@ async function isOfPatient(session: Session, madeFor: string, now: string): Prom
   return madeFor === now || (await survivorOf(session, madeFor)) === now;
 }
 
-function digestOf(secret: string): string {
-  return createHash("sha256").update(secret).digest("hex");
+function endOf(isOver: boolean, isMoved: boolean): SharedLink["ended"] {
+  if (isOver) return "expired";
+  return isMoved ? "moved" : null;
 }
 
-function timestamp(ms: number): string {
-  return new Date(ms).toISOString();
+function digestOf(secret: string): string {
+  return createHash("sha256").update(secret).digest("hex");
 }
 
 const insert = uncachedWrite(

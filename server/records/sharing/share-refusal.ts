@@ -28,7 +28,7 @@ const WITH_CONTENT: readonly RevisionCause[] = ["pushed", "imported", "entered",
 
 /**
  * Returns why a study is not shared with its owner; null if it may be. This is the one place with the conditions. A control that
- * failed afterwards is none of them: the one before the measurement passed.
+ * failed afterwards is not one of them: the one before the measurement passed.
  */
 export function shareRefusal({ study, pendingTests }: ShareFacts): Refusal | null {
   const { place, conflicts, revisions, quality } = study;

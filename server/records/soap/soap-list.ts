@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { timestampOf, timestampOrNull } from "../../../shared/runtime/timestamp.ts";
 import type { SoapStatus } from "../../../shared/api/soap.ts";
 import { isOpen, type RecordDetail, type RecordSummary } from "../../dashboard/types/records.ts";
 import { nextSoapStatus } from "./soap-rules.ts";
@@ -47,7 +48,7 @@ export async function findRecord(session: Session, clinicId: number, fp: string)
     ...content,
     version: contentVersion(content),
     next_status: summary.is_own ? nextSoapStatus(row.status) : null,
-    amended_by: amendments.map(({ created_at, ...each }) => ({ ...each, created_at: isoTime(created_at) })),
+    amended_by: amendments.map(({ created_at, ...each }) => ({ ...each, created_at: timestampOf(created_at) })),
   };
 }
 
@@ -64,17 +65,13 @@ function toSummary(row: RecordRow, clinicId: number): RecordSummary {
     fp: row.fp,
     soap_type: row.soap_type,
     status: row.status,
-    signed_at: row.signed_at === null ? null : isoTime(row.signed_at),
-    created_at: isoTime(row.created_at),
+    signed_at: timestampOrNull(row.signed_at),
+    created_at: timestampOf(row.created_at),
     patient: { fp: row.patient_fp, name: row.patient_name, species: row.patient_species },
     clinic: { fp: row.clinic_fp, name: row.clinic_name },
     is_own: row.clinic_id === clinicId,
     amends_fp: row.amends_fp,
   };
-}
-
-function isoTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }
 
 const lists = {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { timestampOrNull } from "../../../shared/runtime/timestamp.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { Soap, SoapStatus } from "../../../shared/api/soap.ts";
 import { announceSoap } from "../changes/clinic-soap.ts";
@@ -205,7 +206,7 @@ export function toSoap(row: SoapRow): Soap {
     assessment: row.assessment,
     plan: row.plan,
     performed_by_clinic_fp: row.performed_by_clinic_fp,
-    signed_at: row.signed_at === null ? null : new Date(row.signed_at).toISOString(),
+    signed_at: timestampOrNull(row.signed_at),
     created_at: new Date(row.created_at).toISOString(),
   };
 }

@@ -1,8 +1,9 @@
+import { timestampOf } from "../../../shared/runtime/timestamp.ts";
 import type { Reason } from "../../../shared/api/reason.ts";
 import type { Study } from "../../../shared/api/study.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import { type ConflictColumns, parseStored } from "../../database/schema.ts";
-import { inPublishedOrder, timestampOf } from "./study-content.ts";
+import { inPublishedOrder } from "./study-content.ts";
 
 /**
  * A pushed study that contradicts a stored one. It is kept for a user and not filed, because a vet may have acted on the stored

@@ -49,7 +49,7 @@ export async function intervalAnimal(session: Session, patient: Patient): Promis
   return intervalFacts(patient, await preciseSpeciesOf(session, patient.fp));
 }
 
-/** Returns the animal that the API's word stands for, such as `ferret`; null if the API's word is all that is known. */
+/** Returns the animal that the API's word means, such as `ferret`; null if the API's word is all that is known. */
 export async function preciseSpeciesOf(session: Session, fp: string): Promise<string | null> {
   return (await session.first(preciseSpecies, { fp }))?.precise_species ?? null;
 }

@@ -1,9 +1,10 @@
+import { timestampOf } from "../../../shared/runtime/timestamp.ts";
 import type { Reason } from "../../../shared/api/reason.ts";
 import type { PatientHint, Snapshot, Study, StudySource } from "../../../shared/api/study.ts";
 import { query, type Session } from "../../database/query.ts";
 import { parseStored, type StoredSource, type StudyCause } from "../../database/schema.ts";
 import type { StoredStudy } from "./studies.ts";
-import { inPublishedOrder, timestampOf, toStudy, sampleIds } from "./study-content.ts";
+import { inPublishedOrder, toStudy, sampleIds } from "./study-content.ts";
 
 /** A stored study with its origin and state, whichever clinic may read it. */
 export interface StudyView {

@@ -46,7 +46,7 @@ export async function findStoredStudy(session: Session, fp: string): Promise<Sto
   return session.first(storedByFp, { fp });
 }
 
-/** Finds a stored study; undefined also for a damaged one, which `doctor` names. */
+/** Finds a stored study; undefined also for a damaged one, which the log and each backup name. */
 export async function findIntactStudy(session: Session, fp: string): Promise<StoredStudy | undefined> {
   const { stored, isDamaged } = await findForPush(session, fp);
   return isDamaged ? undefined : stored;

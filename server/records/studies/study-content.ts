@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { timestampOf } from "../../../shared/runtime/timestamp.ts";
 import { type ReadStudy, Result, type Study, type StudySource } from "../../../shared/api/study.ts";
 import { withAbnormalWords } from "../../../shared/clinical/results.ts";
 import { qualityOf, worstQuality } from "../../../shared/clinical/control/study-quality.ts";
@@ -144,11 +145,6 @@ export function inPublishedOrder({
 export function sampleIds(source: StudySource | null): { sample_ids?: string[] } {
   const ids = source?.sample_ids ?? [];
   return ids.length === 0 ? {} : { sample_ids: ids };
-}
-
-/** Formats milliseconds since 1970 as the API does. */
-export function timestampOf(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }
 
 /** @returns a key that is equal for rows with the same measurements */

@@ -1,5 +1,5 @@
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
-import { timestampOf } from "./study-content.ts";
+import { timestampOf } from "../../../shared/runtime/timestamp.ts";
 
 // The remark of a vet for the owner on a study. /api/v1 never has it.
 

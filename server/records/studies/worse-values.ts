@@ -2,7 +2,7 @@ import type { Flag, Result } from "../../../shared/api/study.ts";
 
 /**
  * Lists the analytes of a new revision with a worse value than before: abnormal now, critical now, or out on the other side. Each once.
- * The value of an analyte that stands in several rows is its worst one.
+ * The value of an analyte in several rows is its worst one.
  */
 export function worseAnalytes(before: readonly Result[], after: readonly Result[]): string[] {
   const analytes = new Set(after.map(({ analyte }) => analyte));

@@ -3,7 +3,7 @@ import { readWebhookReason } from "../../dashboard/types/webhook-reasons.ts";
 import type { TimeLineEvent } from "../../dashboard/types/results/results.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
-import { timestampOf } from "../studies/study-content.ts";
+import { timestampOf, timestampOrNull } from "../../../shared/runtime/timestamp.ts";
 
 // The people who were notified of a study, and the people who read it.
 
@@ -17,7 +17,7 @@ export async function deliveriesOf(session: Session, clinicId: number, fp: strin
     to: new URL(url).host,
     event: type,
     attempt: number,
-    ended_at: ended_at === null ? null : timestampOf(ended_at),
+    ended_at: timestampOrNull(ended_at),
     status,
     reason: readWebhookReason(reason).reason,
   }));
@@ -34,7 +34,7 @@ export async function handedOf(session: Session, clinicId: number, fp: string): 
     message: control_id,
     sha256,
     attempt: number,
-    ended_at: ended_at === null ? null : timestampOf(ended_at),
+    ended_at: timestampOrNull(ended_at),
     outcome,
     code,
   }));

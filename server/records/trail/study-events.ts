@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { timestampOf } from "../../../shared/runtime/timestamp.ts";
 import type { StudySource, Study } from "../../../shared/api/study.ts";
 import type { Place, Revision, StudyConflict, TimeLineEvent } from "../../dashboard/types/results/results.ts";
 import { query, type Session } from "../../database/query.ts";
@@ -8,7 +9,7 @@ import { findPatient } from "../patients/patients.ts";
 import { listConflicts } from "../studies/conflicts.ts";
 import { historyOf, type HistoryEntry } from "../studies/history.ts";
 import type { StoredStudy } from "../studies/studies.ts";
-import { timestampOf, toStudy } from "../studies/study-content.ts";
+import { toStudy } from "../studies/study-content.ts";
 import { auditOf, deliveriesOf, handedOf, linksOpenedOf, readsOf } from "./receivers.ts";
 
 // The way of a study, from the bytes of its device to those who read it.

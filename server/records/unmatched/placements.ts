@@ -1,6 +1,6 @@
 import type { PlacementList } from "../../../shared/api/agent/agent-lists.ts";
 import { query, type Session } from "../../database/query.ts";
-import { timestampOf } from "../studies/study-content.ts";
+import { timestampOf } from "../../../shared/runtime/timestamp.ts";
 
 const LISTED_MAX = 200;
 
@@ -21,12 +21,16 @@ export async function listPlacements(
   const rows = await session.all(changedHere, { clinicId, ...after, limit: LISTED_MAX + 1 });
   const items = rows.slice(0, LISTED_MAX).map(({ fp, patient_id, rejected_reason, received_at }) => ({
     fp,
-    place:
-      patient_id !== null ? ("patient" as const) : rejected_reason === null ? ("desk" as const) : ("rejected" as const),
+    place: placeOf(patient_id, rejected_reason !== null),
     updated_at: timestampOf(received_at),
   }));
   const last = rows[LISTED_MAX - 1];
   return { items, next: last === undefined || rows.length <= LISTED_MAX ? null : `${last.received_at}.${last.id}` };
+}
+
+function placeOf(patientId: number | null, isRejected: boolean): PlacementList["items"][number]["place"] {
+  if (patientId !== null) return "patient";
+  return isRejected ? "rejected" : "desk";
 }
 
 const changedHere = query((db, p: PlacementPosition & { clinicId: number; limit: number }) =>

@@ -32,7 +32,7 @@ import { candidatesFor } from "./candidates.ts";
 import { flagForPatient } from "../studies/flags.ts";
 import { historyOf } from "../studies/history.ts";
 import { findStoredStudy, type StoredStudy } from "../studies/studies.ts";
-import { timestampOf } from "../studies/study-content.ts";
+import { timestampOf } from "../../../shared/runtime/timestamp.ts";
 
 // Unmatched studies as the screen "To place" shows them. Each function sees the studies and patients of one clinic.
 

@@ -1,10 +1,11 @@
 import { sql } from "kysely";
+import { timestampOf } from "../../../shared/runtime/timestamp.ts";
 import type { Reason } from "../../../shared/api/reason.ts";
 import type { PatientHint } from "../../../shared/api/study.ts";
 import { query, type Session } from "../../database/query.ts";
 import { parseStored, type StudyColumns } from "../../database/schema.ts";
 import { checked } from "../studies/study-checksum.ts";
-import { timestampOf, sampleIds } from "../studies/study-content.ts";
+import { sampleIds } from "../studies/study-content.ts";
 
 /** An unmatched study in the list for a user. */
 export interface UnmatchedStudy {

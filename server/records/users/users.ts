@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { timestampOrNull } from "../../../shared/runtime/timestamp.ts";
 import { newUlid } from "../../../shared/api/fp.ts";
 import { readUnitChoice } from "../../../shared/clinical/units/unit-choice.ts";
 import { NOT_RUN_HOURS } from "../../dashboard/types/settings/clinic-settings.ts";
@@ -115,9 +116,9 @@ export async function describeUsers(session: Session): Promise<UserDescription[]
       clinics: (await clinicsOfUser(session, id)).map(({ fp, name: clinic, role }) => ({ fp, name: clinic, role })),
       second_factor: totp_secret !== null,
       recovery_codes: await countRecoveryCodes(session, id),
-      password_known_at: factors_ended_at === null ? null : new Date(factors_ended_at).toISOString(),
+      password_known_at: timestampOrNull(factors_ended_at),
       created_at: new Date(created_at).toISOString(),
-      disabled_at: disabled_at === null ? null : new Date(disabled_at).toISOString(),
+      disabled_at: timestampOrNull(disabled_at),
     })),
   );
 }

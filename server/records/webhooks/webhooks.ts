@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { timestampOrNull } from "../../../shared/runtime/timestamp.ts";
 import type {
   DeliveryState,
   PauseCode,
@@ -185,10 +186,6 @@ function toRow({ public_id, types, paused, waiting, given_up, ...row }: RowOfWeb
     given_up: given_up ?? 0,
     delivered_at: timestampOrNull(row.delivered_at),
   };
-}
-
-function timestampOrNull(milliseconds: number | null): string | null {
-  return milliseconds === null ? null : new Date(milliseconds).toISOString();
 }
 
 // An empty id means all webhooks of the clinic.

@@ -1,6 +1,6 @@
-import { useEffect } from "preact/hooks";
 import type { MenuCounts } from "../../dashboard/types/results/today.ts";
 import { useResource } from "../resource.tsx";
+import { useInterval } from "../use-interval.ts";
 import { chooseClinic, clinic, may, session, signOut } from "../session.ts";
 import { translations } from "../text.ts";
 import { Field } from "../ui/form/field.tsx";
@@ -16,10 +16,7 @@ import { UserUnits } from "./user-units.tsx";
 export function Menu() {
   const state = session.value;
   const counts = useResource<MenuCounts>(clinic.value === undefined ? null : "/menu");
-  useEffect(() => {
-    const timer = setInterval(() => void counts.reload(), REFRESH_MS);
-    return () => clearInterval(timer);
-  }, [clinic.value?.fp]);
+  useInterval(counts.reload, REFRESH_MS, true, clinic.value?.fp);
   if (state?.state !== "signed in") return null;
   const shown = screens
     .filter(({ role }) => may(role ?? "reader"))

@@ -53,7 +53,7 @@ export const NextDelivery = Type.Object({
 });
 export type NextDelivery = Static<typeof NextDelivery>;
 
-/** A number of a row. A larger one is no integer in PostgreSQL. */
+/** A number of a row. A larger one is not an integer in PostgreSQL. */
 export const RowNumber = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
 /**

@@ -225,14 +225,10 @@ function namesOf(rows: readonly Analyte[]): Map<string, Analyte[]> {
 function urineLoincOf(rows: readonly Static<typeof UrineLoinc>[]): ReadonlySet<string> {
   const codes = new Set<string>();
   for (const { loinc, of } of rows) {
-    const problem = codes.has(loinc)
-      ? "is duplicate"
-      : byLoinc.has(loinc) || byName.has(foldName(loinc))
-        ? "names an analyte"
-        : byCode.has(of)
-          ? null
-          : `is of ${of}, an unknown analyte`;
-    if (problem !== null) throw new Error(`shared/data/urine-loinc.json: ${loinc} ${problem}`);
+    const isAnalytes = byLoinc.has(loinc) || byName.has(foldName(loinc));
+    if (codes.has(loinc)) throw new Error(`shared/data/urine-loinc.json: ${loinc} is duplicate`);
+    if (isAnalytes) throw new Error(`shared/data/urine-loinc.json: ${loinc} names an analyte`);
+    if (!byCode.has(of)) throw new Error(`shared/data/urine-loinc.json: ${loinc} is of ${of}, an unknown analyte`);
     codes.add(loinc);
   }
   return codes;

@@ -87,7 +87,7 @@ function isYoung({ ageDays }: ComparedResult): boolean {
   return ageDays !== null && ageDays < ADULT_DAYS;
 }
 
-// A published value stands for the study's own device, as long as the clinic's controls give no variation of its own.
+// A published value is used as long as the clinic's controls give no variation of its own device.
 function rcvOf(
   { absolute, percent }: Pick<Change, "absolute" | "percent">,
   before: ComparedResult,

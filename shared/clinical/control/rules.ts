@@ -1,4 +1,4 @@
-import type { ControlPoint, JudgedRun, Rule, RuleChoice, Run, Violation } from "./types.ts";
+import type { ControlPoint, JudgedRun, Rule, RuleChoice, Run, Verdict, Violation } from "./types.ts";
 
 type Side = "high" | "low";
 type Found = Omit<Violation, "verdict">;
@@ -68,8 +68,13 @@ function judged(run: Run, found: readonly Found[], choice: RuleChoice): JudgedRu
     const verdict = choice[violation.rule];
     return verdict === undefined ? [] : [{ ...violation, verdict }];
   });
-  const isRejected = violations.some(({ verdict }) => verdict === "reject");
-  return { run, verdict: isRejected ? "reject" : violations.length > 0 ? "warn" : "accept", violations };
+  return { run, verdict: verdictOf(violations), violations };
+}
+
+/** Returns the verdict on a run or a value that broke these rules in force. */
+export function verdictOf(violations: readonly Violation[]): Verdict {
+  if (violations.some(({ verdict }) => verdict === "reject")) return "reject";
+  return violations.length > 0 ? "warn" : "accept";
 }
 
 function ofValues({ points }: Run): Found[] {

@@ -1,4 +1,4 @@
-import type { Quality } from "../../api/quality.ts";
+import type { Quality } from "../../api/study.ts";
 import type { JudgedRun, Rule } from "./types.ts";
 
 /** The state of an analyte's controls on a device at a moment. Times are milliseconds since 1970. */

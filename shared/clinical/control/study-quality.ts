@@ -92,7 +92,7 @@ const NAMES_MAX = 8;
 
 function namesText(analytes: readonly string[], language: Language): string {
   const others = analytes.length - NAMES_MAX;
-  // A rest of one is no shorter than its name.
+  // "and 1 other" would not be shorter than the name.
   if (others < 2) return analytes.join(", ");
   const rest = language === "tr" ? `ve ${others} diğer` : `and ${others} others`;
   return `${analytes.slice(0, NAMES_MAX).join(", ")} ${rest}`;

@@ -185,15 +185,19 @@ export function violationText(
  */
 export function stateText(state: QualityState, when: (ms: number) => string, language: Language): string | null {
   const { afterwards } = state;
-  const parts = [
-    nowText(state, when, language),
-    afterwards === undefined
-      ? null
-      : language === "tr"
-        ? `daha sonra bir kontrol başarısız oldu (${when(afterwards.at)}, ${afterwards.rule})`
-        : `a control failed afterwards, at ${when(afterwards.at)} (${afterwards.rule})`,
-  ].filter((part) => part !== null);
+  const later = afterwards === undefined ? null : afterwardsText(afterwards, when, language);
+  const parts = [nowText(state, when, language), later].filter((part) => part !== null);
   return parts.length === 0 ? null : parts.join("; ");
+}
+
+function afterwardsText(
+  { at, rule }: NonNullable<QualityState["afterwards"]>,
+  when: (ms: number) => string,
+  language: Language,
+): string {
+  return language === "tr"
+    ? `daha sonra bir kontrol başarısız oldu (${when(at)}, ${rule})`
+    : `a control failed afterwards, at ${when(at)} (${rule})`;
 }
 
 function nowText({ quality, since, rule }: QualityState, when: (ms: number) => string, language: Language) {

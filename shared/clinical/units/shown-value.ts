@@ -55,7 +55,7 @@ export function shownValue(
   const factor = convert(analyte, 1, result.unit, unit);
   if (factor === null || value === null || value_text !== undefined) return asSent;
   if (Math.abs(factor - 1) < 1e-9) return { ...asSent, unit: unitText(unit) || null };
-  // A range that is no interval stays beside the value that was sent.
+  // A value with a range that is not an interval stays as sent.
   if (reference_range !== null && bounds.low === null && bounds.high === null) return asSent;
   const own = source !== null && intervalText(analyte, source, result.unit) === reference_range ? source : null;
   return converted(analyte, result, { value, bounds: own ?? { ...bounds, unit: result.unit }, own, unit });
@@ -90,7 +90,7 @@ function converted(analyte: Analyte, result: SentResult, { value, bounds, own, u
   for (let more = 0; more <= MORE_DIGITS_MAX; more += 1) {
     for (let digits = more === 0 ? decimals : most + more - 1; digits <= most + more; digits += 1) {
       const shown = print(digits, more);
-      // A narrow interval needs digits too: 1.01-1.01 is none.
+      // A narrow interval needs digits too: 1.01-1.01 is not an interval.
       const hasBounds = (low === null) === (shown.low === null) && (high === null) === (shown.high === null);
       if (hasBounds && isOn(side, shown, result.comparator)) return shown;
     }

@@ -23,7 +23,7 @@ export type Hl7Code =
   | "ACK.FOREIGN"
   /** Bytes came, and no acknowledgement in MLLP. */
   | "ACK.UNREADABLE"
-  /** MSA-1 is none of the codes of table 0008. */
+  /** MSA-1 is not a code of table 0008. */
   | "ACK.UNKNOWN_CODE"
   | "ACK.TOO_LONG"
   /** The message has no MSH-10. */

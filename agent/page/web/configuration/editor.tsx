@@ -69,7 +69,7 @@ export function Editor({
 }
 
 function countWord(count: number): string {
-  return count === 0 ? t("good") : count === 1 ? t("fault") : t("faults", { count });
+  return count === 0 ? t("good") : t("faults", { count });
 }
 
 /** Faults with their lines. The agent writes them in English. */

@@ -12,7 +12,6 @@ export const t = translations({
   checking: ["Checking", "Denetleniyor"],
   good: ["No fault", "Hata yok"],
   faults: ["{count} {count|fault|faults}", "{count} hata"],
-  fault: ["1 fault", "1 hata"],
   line: ["Line {line}", "{line}. satır"],
   difference: ["Your change", "Değişikliğiniz"],
   noDifference: ["The text is the running one.", "Bu metin şu anda çalışan metin."],

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
 import type { LocalOverview, LocalRunning } from "../../types/overview.ts";
 import { Empty, Loaded, useLocal } from "../../../../server/web/resource.tsx";
+import { useInterval } from "../../../../server/web/use-interval.ts";
 import { ago } from "../../../../server/web/text.ts";
 import { Need, NeedList } from "../../../../server/web/ui/list/needs.tsx";
 import { Facts } from "../../../../server/web/ui/status/facts.tsx";
@@ -24,10 +24,7 @@ export function Devices() {
   const overview = useLocal<LocalOverview>("/overview");
   // The cards go while the agent starts with the newer profile; the dialog says how it ended.
   const adopting = useSignal<string | null>(null);
-  useEffect(() => {
-    const timer = setInterval(() => void overview.reload(), RELOAD_MS);
-    return () => clearInterval(timer);
-  }, []);
+  useInterval(overview.reload, RELOAD_MS);
   return (
     <>
       {adopting.value !== null && (

@@ -124,7 +124,8 @@ export function messageStates(): readonly string[] {
 /** Red needs a person here; a message of an unknown patient waits for the desk at the dashboard. */
 export function stateTone(state: string): "good" | "bad" | "warn" | "plain" {
   if (state === "quarantined" || state === "conflict" || state === "rejected") return "bad";
-  return state === "unmatched" ? "warn" : state === "filed" || state === "stored" ? "good" : "plain";
+  if (state === "unmatched") return "warn";
+  return state === "filed" || state === "stored" ? "good" : "plain";
 }
 
 /** Returns the word for the state of a message, a study or a record of a control. */

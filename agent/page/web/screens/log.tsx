@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
 import type { LocalLogLine } from "../../types/queue.ts";
 import { Empty, Loaded, useLocal } from "../../../../server/web/resource.tsx";
+import { useInterval } from "../../../../server/web/use-interval.ts";
 import { translations } from "../../../../server/web/text.ts";
 import { Badge } from "../../../../server/web/ui/status/badge.tsx";
 import "./log.css";
@@ -13,10 +13,7 @@ const RELOAD_MS = 2_000;
 export function Log() {
   const log = useLocal<readonly LocalLogLine[]>("/log");
   const areFaultsOnly = useSignal(false);
-  useEffect(() => {
-    const timer = setInterval(() => void log.reload(), RELOAD_MS);
-    return () => clearInterval(timer);
-  }, []);
+  useInterval(log.reload, RELOAD_MS);
   return (
     <>
       <h1>{t("log")}</h1>

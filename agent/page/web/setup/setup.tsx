@@ -3,6 +3,7 @@ import { useLocation } from "preact-iso";
 import type { SetupStep, SetupView } from "../../types/setup.ts";
 import { call } from "../../../../server/web/api.ts";
 import { Loaded, Problem, useLocal } from "../../../../server/web/resource.tsx";
+import { useInterval } from "../../../../server/web/use-interval.ts";
 import { useAction } from "../../../../server/web/ui/form/use-action.ts";
 import { ChooseLine } from "./choose-line.tsx";
 import { FirstResult } from "./first-result.tsx";
@@ -28,11 +29,7 @@ export function SetUp() {
   const { route } = useLocation();
   const { data, reload } = resource;
   const isLive = data !== undefined && (data.isBusy || LIVE.includes(data.step.at));
-  useEffect(() => {
-    if (!isLive) return;
-    const timer = setInterval(() => void reload(), LOOK_MS);
-    return () => clearInterval(timer);
-  }, [isLive, data?.turn]);
+  useInterval(reload, LOOK_MS, isLive, data?.turn);
   const say: Say = (answer) =>
     run(async () => {
       await call("POST", "/setup", { turn: data?.turn ?? 0, answer });

@@ -117,7 +117,7 @@ function lastLineStart(text: string): number {
 
 /** Reads the rows that cellsOf() took from a spreadsheet. */
 function sheetRows(bytes: Uint8Array): Rows | Unreadable {
-  // A spreadsheet itself is no JSON.
+  // A spreadsheet itself is not JSON.
   if (bytes[0] !== 0x7b) return { problem: "the cells of the spreadsheet are not there" };
   const read = JSON.parse(Buffer.from(bytes).toString()) as { rows: TableRow[] } | { problem: string };
   return "problem" in read ? read : { rows: read.rows, notes: [], separator: "cell" };

@@ -69,13 +69,13 @@ export function parseMessage(
 function linesOf(text: string, bytes: number): { readonly lines: string[]; readonly limit: string | null } {
   // SEGMENTS_MAX, one for the empty piece after the last line end, and one to detect more.
   const lines = text.split(/[\r\n]+/, SEGMENTS_MAX + 2);
-  const limit =
-    lines.length > SEGMENTS_MAX + 1
-      ? `${SEGMENTS_MAX} segments`
-      : bytes >= MESSAGE_BYTES_MAX
-        ? `${MESSAGE_BYTES_MAX} bytes`
-        : null;
+  const limit = limitOf(lines.length, bytes);
   return { lines: limit === null ? lines : lines.slice(0, -1), limit };
+}
+
+function limitOf(lines: number, bytes: number): string | null {
+  if (lines > SEGMENTS_MAX + 1) return `${SEGMENTS_MAX} segments`;
+  return bytes >= MESSAGE_BYTES_MAX ? `${MESSAGE_BYTES_MAX} bytes` : null;
 }
 
 /** Splits a frame into its messages: each MSH at the start of a line starts one. */

@@ -51,6 +51,7 @@ function replyTo(
 function controlReply(orc: Segment, { delimiters }: Hl7Message, isTaken: boolean): string[] {
   const isCancellation = orc.component(1, 1).trim().toUpperCase() === "CA";
   if (isCancellation && isTaken) return [];
-  const code = isTaken ? "OK" : isCancellation ? "UC" : "UA";
+  const refusal = isCancellation ? "UC" : "UA";
+  const code = isTaken ? "OK" : refusal;
   return [encodeSegment("ORC", [code, [orc.components(2)]], delimiters)];
 }

@@ -41,7 +41,7 @@ export function ownerOf(
   return Object.keys(owner).length === 0 ? {} : { owner };
 }
 
-/** NK1-33 has the number of the person, PID-18 that of the account. A name is no id: owners marry. */
+/** NK1-33 has the number of the person, PID-18 that of the account. A name is not an id: owners marry. */
 function idOf(pid: Segment, kin: Segment | undefined): Pick<RegistryOwner, "external_id"> {
   const [number] = [...(kin === undefined ? [] : numbersIn(kin, 33)), ...numbersIn(pid, 18)].filter(
     ({ id, isNull }) => !isNull && id.length <= EXTERNAL_ID_CHARS_MAX,
@@ -54,7 +54,8 @@ const NAME_CHARS_MAX = 200;
 function nameOf(pid: Segment, kin: Segment | undefined, { nameOrder }: PracticeSettings): Pick<RegistryOwner, "name"> {
   const [first = "", second = ""] = (pid.repetitions(5)[0] ?? []).map((part) => part.trim());
   // A single component is the animal's name.
-  const last = first === "" || second === "" ? "" : nameOrder === "owner-first" ? first : second;
+  const owners = nameOrder === "owner-first" ? first : second;
+  const last = first === "" || second === "" ? "" : owners;
   const names = [
     kin === undefined ? "" : personIn(kin, 2),
     kin === undefined ? "" : kin.component(13, 1).trim(),

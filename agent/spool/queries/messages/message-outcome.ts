@@ -7,6 +7,18 @@ import type { MessageCode } from "../../../page/types/message-codes.ts";
 export const MESSAGE_STATES = ["pending", "filed", "unmatched", "not-for-patients", "quarantined"] as const;
 export type MessageState = (typeof MESSAGE_STATES)[number];
 
+/** Returns the counts of a day's messages as JSON has them. */
+export function dayCounts(counts: readonly { readonly state: MessageState; readonly count: number }[]) {
+  const of = (wanted: MessageState) => counts.find(({ state }) => state === wanted)?.count ?? 0;
+  return {
+    received: counts.reduce((sum, { count }) => sum + count, 0),
+    filed: of("filed"),
+    unmatched: of("unmatched"),
+    quarantined: of("quarantined"),
+    not_for_patients: of("not-for-patients"),
+  };
+}
+
 export interface MessageOutcome {
   readonly message: string;
   readonly state: Exclude<MessageState, "filed">;

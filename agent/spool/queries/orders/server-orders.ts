@@ -49,7 +49,7 @@ export function serverOrderOperationsOn(
       identifiersChanged(changed.map(({ accession }) => accession));
     },
 
-    /** The orders that devices got and the server was not told of yet, the earliest first. */
+    /** The orders that devices got and the agent has not reported yet, the earliest first. */
     unreportedOffers(limit: number): OfferedOrder[] {
       return sql.unreported.all(limit) as OfferedOrder[];
     },

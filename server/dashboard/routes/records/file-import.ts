@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
+import { timestampOrNull } from "../../../../shared/runtime/timestamp.ts";
 import {
   type FileChoices,
   type ImportState,
@@ -207,7 +208,7 @@ function stateOf(found: FileImport, now: number): ImportState {
     phase,
     by: found.by,
     started_at: new Date(startedAt).toISOString(),
-    finished_at: finishedAt === null ? null : new Date(finishedAt).toISOString(),
+    finished_at: timestampOrNull(finishedAt),
     reading: found.reading,
     fault: found.fault,
     choices: found.choices,

@@ -37,6 +37,9 @@ import { studyCsvHeads, studyCsvRows } from "../../report/study-report.ts";
 /** Studies that a CSV file reads in one query. */
 const CSV_PAGE = 500;
 
+/** The least severity of a study with such a flag. */
+const SEVERITIES = { outside: 1, critical: 2 } as const;
+
 const zone: Parameter<string> = {
   schema: Type.String({ description: "IANA time zone of days and printed times." }),
   read: (given, name) => {
@@ -174,13 +177,14 @@ async function readFilter(
   const start = (date: string | null, days: number) =>
     date === null ? null : DateTime.fromISO(date, { zone: given.zone }).plus({ days }).toMillis();
   const search = given.q?.trim() ?? "";
+  const anybody = given.follow === null ? null : "anybody";
   const filter: ListFilter = {
     clinicId,
     patientId: found?.id ?? null,
     device: given.device,
     modality: given.modality,
-    severity: given.flag === null ? 0 : given.flag === "outside" ? 1 : 2,
-    followed: given.follow === null ? null : given.follow === "mine" ? userOf(request).userId : "anybody",
+    severity: given.flag === null ? 0 : SEVERITIES[given.flag],
+    followed: given.follow === "mine" ? userOf(request).userId : anybody,
     from: start(given.from, 0),
     to: start(given.to, 1),
     search: search === "" ? null : search.slice(0, 200),

@@ -21,7 +21,7 @@ import { pageParameters, readParameters, text, yesOrNo } from "../../../http/que
 import { auditCommand } from "../../../records/audit/audit.ts";
 import { countStock, undoMovement } from "../../../records/inventory/corrections.ts";
 import { listMovements } from "../../../records/inventory/movement-list.ts";
-import { listCategories } from "../../../records/inventory/stock-list.ts";
+import { listCategories } from "../../../records/inventory/item-categories.ts";
 import type { Session } from "../../../database/query.ts";
 import { deliveryFields, firstDeliveryFields, itemFields, storeNewItem } from "../../../records/inventory/new-item.ts";
 import { consumeStock, findStock, listItems, receiveStock } from "../../../records/inventory/stock.ts";

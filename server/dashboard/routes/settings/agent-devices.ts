@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { DEVICES_CHARS_MAX } from "../../../../shared/api/configuration.ts";
 import { isFp } from "../../../../shared/api/fp.ts";
 import type { AgentDevices } from "../../types/devices/devices.ts";
-import { editableDevices, nextVersion } from "../../../records/agents/agent-configuration.ts";
+import { editableDevices, nextVersion } from "../../../records/agents/editable-devices.ts";
 import { ApiError } from "../../../http/errors.ts";
 import { type AgentFound, findConfigured, saveDevices } from "../../../records/agents/configuration.ts";
 import { auditCommand } from "../../../records/audit/audit.ts";

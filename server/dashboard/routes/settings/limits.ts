@@ -8,7 +8,7 @@ import type { Session } from "../../../database/query.ts";
 import { limitsAfter } from "../../../records/clinics/limits.ts";
 import { shownLimit } from "../../../records/clinics/shown-ranges.ts";
 import { currentRanges, replaceLimits } from "../../../records/clinics/ranges.ts";
-import { timestampOf } from "../../../records/studies/study-content.ts";
+import { timestampOf } from "../../../../shared/runtime/timestamp.ts";
 import { clinicOf } from "../../auth/guard.ts";
 import { bodyReader, Name } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
+import { timestampOrNull } from "../../../../shared/runtime/timestamp.ts";
 import { ClosedObject } from "../../../../shared/schema/schema.ts";
 import type { Receiver } from "../../../operations/alerts/deliver.ts";
 import { textForm } from "../../../../shared/schema/text-form.ts";
@@ -119,7 +120,7 @@ async function readState(session: Session, clinicId: number, sendsMail: boolean)
       const { sentAt = null, fault = null } = health[id] ?? {};
       return {
         ...{ id, type, target },
-        sent_at: sentAt === null ? null : new Date(sentAt).toISOString(),
+        sent_at: timestampOrNull(sentAt),
         fault: fault && { ...fault, at: new Date(fault.at).toISOString() },
         waiting: messages.filter(({ channel }) => channel === id).length,
       };

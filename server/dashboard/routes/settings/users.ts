@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
+import { timestampOrNull } from "../../../../shared/runtime/timestamp.ts";
 import type { GivenPassword, UserList } from "../../types/settings/users.ts";
 import { accountProblem } from "../../../records/users/member-rules.ts";
 import { ApiError } from "../../../http/errors.ts";
@@ -66,7 +67,7 @@ function listRoute(app: FastifyInstance, { store, now }: DashboardContext): void
         has_second_factor: member.totp_secret !== null,
         is_password_known: member.factors_ended_at !== null,
         sessions: member.sessions,
-        last_used_at: member.last_used_at === null ? null : new Date(member.last_used_at).toISOString(),
+        last_used_at: timestampOrNull(member.last_used_at),
         is_you: member.id === admin.userId,
         is_manageable: accountProblem(admin, { userId: member.id, clinics }) === null,
         is_last_admin: admins.length === 1 && admins[0] === member.id,

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
+import { timestampOf, timestampOrNull } from "../../../../shared/runtime/timestamp.ts";
 import { newUlid } from "../../../../shared/api/fp.ts";
 import {
   type DeliveryPage,
@@ -142,7 +143,7 @@ function answeringRoutes(app: FastifyInstance, { store, now }: DashboardContext)
       if (!(await rotateSecret(session, { ...of, ...made }))) throw missing();
       await auditCommand(session, "webhooks rotate", [of.id], actor);
     });
-    return { secret: made.secret, old_secret_ends_at: made.oldEndsAt === null ? null : timestamp(made.oldEndsAt) };
+    return { secret: made.secret, old_secret_ends_at: timestampOrNull(made.oldEndsAt) };
   });
   app.post(`${URL}/:id/resend-all`, { config: { access } }, async (request): Promise<ResentMessages> => {
     const { hours } = resendAllBody(request.body);
@@ -167,10 +168,6 @@ function missing(): ApiError {
   return new ApiError("RECORD.NOT_FOUND", "This webhook or message");
 }
 
-function timestamp(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
-}
-
 function rowOf(webhookId: string, { id, type, fp, state, changed_at, next_at, attempts }: StoredDelivery): DeliveryRow {
   const isWaiting = state === "new" || state === "retrying";
   return {
@@ -178,12 +175,12 @@ function rowOf(webhookId: string, { id, type, fp, state, changed_at, next_at, at
     type,
     fp,
     state,
-    changed_at: timestamp(changed_at),
-    next_at: isWaiting ? timestamp(next_at) : null,
+    changed_at: timestampOf(changed_at),
+    next_at: isWaiting ? timestampOf(next_at) : null,
     attempts: attempts.map(({ number, started_at, ended_at, status, reason, why }) => ({
       number,
-      started_at: timestamp(started_at),
-      ended_at: ended_at === null ? null : timestamp(ended_at),
+      started_at: timestampOf(started_at),
+      ended_at: timestampOrNull(ended_at),
       status,
       reason,
       why,

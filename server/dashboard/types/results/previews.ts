@@ -6,6 +6,6 @@ export interface StudyPreview {
   position: number;
   width: number;
   height: number;
-  /** Frames of a clip, at `previews/<position>?frame=<number from 1>`; 0 for an image that is no clip. */
+  /** Frames of a clip, at `previews/<position>?frame=<number from 1>`; 0 for an image that is not a clip. */
   frames: number;
 }

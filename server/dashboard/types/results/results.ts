@@ -289,7 +289,7 @@ export type TimeLineEvent =
   | { at: string; kind: "read"; by: string; is_key: boolean; times: number; last_at: string };
 
 /**
- * A part of the way that nothing shows: the agent did not tell of the bytes, a revision is not stored, the agent's clock was ahead,
+ * A part of the way that nothing shows: the agent did not report the bytes, a revision is not stored, the agent's clock was ahead,
  * an attempt has no end.
  */
 export type TrailGap =

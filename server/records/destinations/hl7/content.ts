@@ -1,12 +1,13 @@
 import { sql } from "kysely";
 import { DateTime } from "luxon";
+import { timestampOf } from "../../../../shared/runtime/timestamp.ts";
 import type { Language } from "../../../../shared/api/language.ts";
 import { isFailure, studyQualityText } from "../../../../shared/clinical/control/study-quality.ts";
 import { readNeutered, readSex } from "../../../../shared/clinical/sex.ts";
 import { query, type Session } from "../../../database/query.ts";
 import { parseStored } from "../../../database/schema.ts";
 import { findIntactStudy, type StoredStudy } from "../../studies/studies.ts";
-import { timestampOf, toStudy } from "../../studies/study-content.ts";
+import { toStudy } from "../../studies/study-content.ts";
 import type { Coded, OruPatient, OruStudy } from "./oru.ts";
 import { observationsOfStudy } from "./results.ts";
 import { panelName, speciesName } from "./words.ts";
@@ -26,7 +27,7 @@ export interface DestinationStudy {
 
 /**
  * Loads a study of a clinic.
- * @returns undefined for a damaged or missing one, which `doctor` names, and for one whose animal was deleted: its results are as true
+ * @returns undefined for a missing one, a damaged one, which the log names, and one whose animal was deleted: its results are as true
  * as before, and nothing is taken back
  */
 export async function loadForDestination(
@@ -80,8 +81,8 @@ async function describe(
 }
 
 /**
- * A comment of the order for a control that failed, one for the study: no field of HL7 has the state of a control. It is no comment of
- * a result, because a changed one would make the result a correction of its value.
+ * A comment of the order for a control that failed, one for the study: no field of HL7 has the state of a control. It is not a comment
+ * of a result, because a changed one would make the result a correction of its value.
  */
 function controlComments({ quality, acquired_at }: StoredStudy, language: Language, zone: string): string[] {
   const marks = parseStored(quality)?.marks.filter(isFailure) ?? [];

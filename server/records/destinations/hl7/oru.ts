@@ -286,7 +286,7 @@ function rowOf(held: Held | null, row: HeldObservation): HeldObservation | undef
   return held?.observations.find((each) => isSame(each, row));
 }
 
-/** Whether a row has no value: not obtained, or pending. What follows it is no correction. */
+/** Whether a row has no value: not obtained, or pending. A value after it is not a correction. */
 function isMissing({ fields }: HeldObservation): boolean {
   return fields[11] !== undefined;
 }

@@ -25,8 +25,8 @@ export function printTimes({ start, end }: Span, zone: string | undefined): Time
 }
 
 /**
- * Reads the fields. Clocks show the last hour of summer time twice: a time that stands as it was opened keeps its instant, another
- * start is the one next to it, and an end the first one after the start.
+ * Reads the fields. Clocks show the last hour of summer time twice: an unchanged time keeps its instant, a changed start is the
+ * nearest one, and a changed end the first one after the start.
  * @returns null in place of a time that clocks skip
  */
 export function readTimes(

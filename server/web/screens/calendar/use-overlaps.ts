@@ -5,7 +5,7 @@ import { clinicPath } from "../../session.ts";
 
 const CHOOSING_MS = 200;
 
-/** Other events at the time of a planned one. Null is no time yet. */
+/** Other events at the time of a planned one. Null if it has no time yet. */
 export function useOverlaps(planned: PlannedEvent | null): {
   readonly shown: readonly ListedEvent[];
   /** Asks, unless the shown ones are those of the plan. @returns whether one appeared that the user has not seen */

@@ -1,7 +1,7 @@
-import { useEffect } from "preact/hooks";
 import type { DevicesBody } from "../../../dashboard/types/devices/devices.ts";
 import type { RolloutBody } from "../../../dashboard/types/devices/rollout.ts";
 import { Loaded, useResource } from "../../resource.tsx";
+import { useInterval } from "../../use-interval.ts";
 import { may } from "../../session.ts";
 import { AddPc } from "./add-pc.tsx";
 import { Agent } from "./agent.tsx";
@@ -17,10 +17,7 @@ const RELOAD_MS = 30_000;
 export function Devices() {
   const resource = useResource<DevicesBody>("/devices");
   const update = useResource<RolloutBody>("/rollout");
-  useEffect(() => {
-    const timer = setInterval(() => void Promise.all([resource.reload(), update.reload()]), RELOAD_MS);
-    return () => clearInterval(timer);
-  }, []);
+  useInterval(async () => Promise.all([resource.reload(), update.reload()]), RELOAD_MS);
   return (
     <>
       <h1>{t("devices")}</h1>

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from "preact";
 import { useLocation } from "preact-iso";
-import { useEffect } from "preact/hooks";
 import { faultWords } from "../../../dashboard/types/file-faults.ts";
 import type { ImportState, LastImport } from "../../../dashboard/types/file-import.ts";
 import { call, sendFile } from "../../api.ts";
 import { Loaded, Problem, useResource } from "../../resource.tsx";
+import { useInterval } from "../../use-interval.ts";
 import { clinicPath } from "../../session.ts";
 import { language } from "../../text.ts";
 import { Icon } from "../../ui/status/icon.tsx";
@@ -27,11 +27,7 @@ export function FileImport() {
   const isBusy = [last.data?.last, ...(last.data?.folder ?? [])].some(
     (state) => state?.phase === "previewing" || state?.phase === "running",
   );
-  useEffect(() => {
-    if (!isBusy) return undefined;
-    const timer = setInterval(() => void last.reload(), PROGRESS_MS);
-    return () => clearInterval(timer);
-  }, [isBusy]);
+  useInterval(last.reload, PROGRESS_MS, isBusy);
   return (
     <div class="file-import">
       <div class="page-head">

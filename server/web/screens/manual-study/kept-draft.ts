@@ -24,7 +24,7 @@ export function useKeptDraft(empty: () => Draft) {
   const { current: key } = useRef(`${user} ${clinicPath()}`);
   const [draft, setDraft] = useState(() => kept.get(key)?.draft ?? empty());
   const { current: entryId } = useRef(kept.get(key)?.entryId ?? newId());
-  // Before the next event: a click that leaves the screen may follow the last letter at once.
+  // Before the next event: a click that leaves the screen may directly follow the last letter.
   useLayoutEffect(() => {
     const isTyped = Object.values(draft.rows).some((rows) => filledRows(rows).length > 0);
     if (isTyped) kept.set(key, { draft, entryId });

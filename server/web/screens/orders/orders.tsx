@@ -10,6 +10,7 @@ import type {
 } from "../../../dashboard/types/orders.ts";
 import { call } from "../../api.ts";
 import { Empty, Loaded, Problem, useResource } from "../../resource.tsx";
+import { useInterval } from "../../use-interval.ts";
 import { clinicPath, may } from "../../session.ts";
 import { dateTime } from "../../text.ts";
 import { useAction } from "../../ui/form/use-action.ts";
@@ -35,6 +36,10 @@ const TABS = {
 } as const satisfies Record<string, readonly OrderState[]>;
 type Tab = keyof typeof TABS;
 
+function isIn(tab: Tab, state: OrderState): boolean {
+  return (TABS[tab] as readonly OrderState[]).includes(state);
+}
+
 /** An order that nobody ran counts as such after a time, without a change of data. */
 const RELOAD_MS = 60_000;
 
@@ -43,10 +48,7 @@ export function Orders() {
   const list = useResource<OrdersBody>("/orders");
   const { query, route } = useLocation();
   const show = (search: string) => route(`/dashboard/orders${search}`, true);
-  useEffect(() => {
-    const timer = setInterval(() => void list.reload(), RELOAD_MS);
-    return () => clearInterval(timer);
-  }, []);
+  useInterval(list.reload, RELOAD_MS);
   return (
     <>
       <div class="page-head">
@@ -83,7 +85,7 @@ function OrderList({
   reload: () => Promise<void>;
 }) {
   const [tab, setTab] = useState<Tab>("open");
-  const ofTab = (wanted: Tab) => orders.filter(({ state }) => (TABS[wanted] as readonly OrderState[]).includes(state));
+  const ofTab = (wanted: Tab) => orders.filter(({ state }) => isIn(wanted, state));
   const shown = ofTab(tab);
   return (
     <>
@@ -118,7 +120,7 @@ function OrderRow({ order, hours, reload }: { order: ListedOrder; hours: number;
   const [opened, open] = useState<"label" | "cancel" | "detach" | null>(null);
   const { accession, state, patient, panel, tests, missing, device, by, studies, attached } = order;
   const [study] = studies;
-  const isOpen = (TABS.open as readonly OrderState[]).includes(state);
+  const isOpen = isIn("open", state);
   return (
     <tr>
       <td class="quiet">{shortTime(order.ordered_at)}</td>
@@ -314,7 +316,7 @@ function Charge({ of: { fp, patient, charged }, reload }: { of: UnorderedStudy; 
 
 /** The list in one line, with what needs a person. */
 function sumOf({ orders, without_order, not_run_hours: hours }: OrdersBody): string {
-  const open = orders.filter(({ state }) => (TABS.open as readonly OrderState[]).includes(state)).length;
+  const open = orders.filter(({ state }) => isIn("open", state)).length;
   const notRun = orders.filter(({ state }) => state === "not run").length;
   const due = without_order.filter(({ charged }) => charged === null).length;
   const parts = [

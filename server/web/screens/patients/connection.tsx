@@ -9,7 +9,7 @@ import { LIST, notice } from "./animal/undo.tsx";
 
 /**
  * Asks for the fp of a patient of another clinic, and for the connection to it. There is no search: the owner or that clinic gives the
- * fp. While it waits the answer does not tell whether somebody has the fp.
+ * fp. While it waits the response does not show whether a patient has the fp.
  */
 export function OpenConnection({ close }: { close: () => void }) {
   const { route } = useLocation();

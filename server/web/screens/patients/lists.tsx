@@ -11,7 +11,7 @@ import { Timeline } from "../../ui/status/timeline.tsx";
 
 // The lists below the results of a patient.
 
-/** Studies with images. Their measurements stand in the matrix. */
+/** Studies with images. Their measurements are in the matrix. */
 export function ImagingStudies({ studies }: { studies: readonly PatientStudy[] }) {
   const imaging = studies.filter(({ modality }) => isOfImages(modality));
   if (imaging.length === 0) return null;

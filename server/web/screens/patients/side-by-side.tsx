@@ -64,7 +64,7 @@ function Row({ row }: { row: SideBySideRow }) {
   );
 }
 
-/** Prints a value; the other name of the substance stands before it. */
+/** Prints a value, after the other name of the substance if it has one. */
 function textOf(value: DeviceValue, analyte: string): string {
   return [value.analyte === analyte ? null : value.analyte, value.text, value.unit].filter(Boolean).join(" ");
 }

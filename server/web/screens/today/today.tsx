@@ -1,7 +1,7 @@
-import { useEffect } from "preact/hooks";
 import type { TodayState } from "../../../dashboard/types/results/today.ts";
 import { lazy } from "../../lazy.tsx";
 import { Loaded, useResource } from "../../resource.tsx";
+import { useInterval } from "../../use-interval.ts";
 import { todayText } from "../../text.ts";
 import { LeftOut } from "../../ui/list/left-out.tsx";
 import { countNeeds, Later, Needs } from "./needs.tsx";
@@ -19,10 +19,7 @@ const FirstSteps = lazy(async () => (await import("./first-steps.tsx")).FirstSte
 /** Shows the work that waits for a person, and the newest results. */
 export function Today() {
   const today = useResource<TodayState>("/today");
-  useEffect(() => {
-    const timer = setInterval(() => void today.reload(), REFRESH_MS);
-    return () => clearInterval(timer);
-  }, []);
+  useInterval(today.reload, REFRESH_MS);
   return (
     <Loaded of={today}>
       {(state) => (

@@ -24,15 +24,14 @@ export const axis: uPlot.Axis = {
 
 /** Prints months, days or times. */
 export function timeLabels(_: uPlot, seconds: number[], _axis: number, _space: number, step: number): string[] {
-  const style: Intl.DateTimeFormatOptions =
-    step >= MONTH_S
-      ? { month: "short", year: "numeric" }
-      : step >= DAY_S
-        ? { day: "numeric", month: "short" }
-        : { hour: "2-digit", minute: "2-digit" };
   const zone = timeZone.value === undefined ? {} : { timeZone: timeZone.value };
-  const format = new Intl.DateTimeFormat(locale(), { ...style, ...zone });
+  const format = new Intl.DateTimeFormat(locale(), { ...styleOf(step), ...zone });
   return seconds.map((each) => format.format(new Date(each * 1000)));
+}
+
+function styleOf(step: number): Intl.DateTimeFormatOptions {
+  if (step >= MONTH_S) return { month: "short", year: "numeric" };
+  return step >= DAY_S ? { day: "numeric", month: "short" } : { hour: "2-digit", minute: "2-digit" };
 }
 
 /** Prints the numbers of the axis like values of results: the same in each language. */

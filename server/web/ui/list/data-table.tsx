@@ -5,7 +5,7 @@ import "./data-table.css";
 
 /**
  * The heading of a column, alone or with its class. On a card the cells of a `labelled` column have the heading before them,
- * since a date or a number alone tells nothing there. False leaves the column out.
+ * since a date or a number alone means nothing there. False leaves the column out.
  */
 type Column = string | readonly [heading: string, className: string] | SortedColumn | false;
 
@@ -71,7 +71,7 @@ function columnOf(column: Exclude<Column, false>): NamedColumn {
   return "heading" in column ? column : { heading: column[0], class: column[1] };
 }
 
-/** Labels the cells, and keeps the roles of a table, which browsers drop when a row is no table row by its style. */
+/** Labels the cells, and keeps the roles of a table, which browsers drop when the style of a row is not that of a table. */
 function describeCards(table: HTMLTableElement, columns: readonly NamedColumn[]): void {
   table.setAttribute("role", "table");
   for (const group of [...(table.tHead === null ? [] : [table.tHead]), ...table.tBodies]) {

@@ -4,7 +4,7 @@ import type { SortedColumn } from "./data-table.tsx";
 import { type Direction, type SortValue, sortedRows } from "./sort.ts";
 
 /**
- * Sorts the rows of a list that the page has complete. A list of which the server sends pages is sorted there or not at all.
+ * Sorts the rows of a list that the page has completely. A list that comes in pages is sorted by the server, or not at all.
  * `column` makes the heading of a column by its key; the rows keep their order until the user chooses one.
  */
 export function useSorted<Row, Key extends string>(

@@ -17,15 +17,23 @@ export function Flag({
   abnormal?: boolean | undefined;
 }) {
   if (flag === null) return abnormal ? <span class="flag flag-abnormal">{t("abnormal")}</span> : null;
-  const direction = flag === "low" || flag === "high" ? flag : flag === "critical" ? (side ?? null) : null;
-  const arrow = direction === null ? "" : direction === "low" ? "↓" : "↑";
-  const word = flag !== "critical" || direction === null ? flag : direction === "low" ? "criticalLow" : "criticalHigh";
+  const direction = directionOf(flag, side ?? null);
+  const arrow = direction === null ? "" : ARROWS[direction];
+  const word = flag === "critical" && direction !== null ? CRITICAL[direction] : flag;
   return (
     <span class={`flag flag-${flag}`}>
       {arrow !== "" && <span aria-hidden="true">{flag === "critical" ? arrow.repeat(2) : arrow}</span>}
       {t(word)}
     </span>
   );
+}
+
+const ARROWS = { low: "↓", high: "↑" } as const;
+const CRITICAL = { low: "criticalLow", high: "criticalHigh" } as const;
+
+function directionOf(flag: FlagValue, side: Side | null): Side | null {
+  if (flag === "critical") return side;
+  return flag === "normal" ? null : flag;
 }
 
 /** The word for a flag without its direction, or for an abnormal word. */

@@ -4,7 +4,7 @@ import { openStore } from "../../../../server/database/open.ts";
 import { query } from "../../../../server/database/query.ts";
 import { findRecord, listRecords } from "../../../../server/records/soap/soap-list.ts";
 import { listNamedEvents } from "../../../../server/records/calendar/calendar-list.ts";
-import { listCategories } from "../../../../server/records/inventory/stock-list.ts";
+import { listCategories } from "../../../../server/records/inventory/item-categories.ts";
 import { addEvent } from "../../../../server/records/calendar/calendar.ts";
 import { findClinic } from "../../../../server/records/clinics/keys.ts";
 import { amendSoap, editSoap, moveSoap, writeSoap } from "../../../../server/records/soap/soap.ts";

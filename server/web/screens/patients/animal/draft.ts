@@ -7,7 +7,7 @@ import {
   type TypedNumber,
 } from "../../../../dashboard/types/animals.ts";
 
-// An animal as its form has it: texts, of which a blank one is unknown.
+// An animal as its form has it: texts. A blank one is unknown.
 
 export interface AnimalDraft {
   readonly name: string;

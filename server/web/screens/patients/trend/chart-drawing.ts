@@ -18,8 +18,8 @@ export function lineOf({ curve }: RowValue): number | null {
 
 /**
  * Draws the interval by which each value was judged, the oldest value first. The band of the newest value's device reaches to the
- * middle between two values, so that a change of the interval is a step. The interval of another device stands behind its value
- * alone.
+ * middle between two values, so that a change of the interval is a step. The interval of another device is drawn behind
+ * its value alone.
  */
 export function drawIntervals(chart: uPlot, values: readonly RowValue[]): void {
   const device = values.at(-1)?.study.device;

@@ -15,7 +15,7 @@ export function DeviceChoice({
   devices: readonly ControlledDevice[];
   chosen: string;
   choose: (id: string) => void;
-  /** The words of a choice that is no device yet; its value is empty. */
+  /** The words of the choice that names no device; its value is empty. */
   other: string;
 }) {
   const connected = useResource<DevicesBody>("/devices").data?.agents.flatMap((agent) => agent.devices) ?? [];

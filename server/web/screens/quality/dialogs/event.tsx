@@ -11,7 +11,7 @@ import { instantText, nowText, TimeField } from "./when.tsx";
 
 const KINDS = ["reagent", "calibration", "maintenance"] as const;
 
-/** Adds a change of a device that it does not send itself. It is a line in the charts, and each rule starts anew after a repair. */
+/** Adds a change of a device that it does not send itself. It is a line in the charts, and each rule starts again after a repair. */
 export function AddEvent({
   device,
   close,

@@ -6,9 +6,9 @@ import type { Frames } from "../../../ui/picture/shown-picture.ts";
 import { t } from "./preview-texts.ts";
 
 interface ShownClip {
-  /** Null for an image that is no clip. */
+  /** Null for an image that is not a clip. */
   readonly frames: Frames | null;
-  /** The picture of the frame; null until one is loaded, or for an image that is no clip. */
+  /** The picture of the frame; null until one is loaded, or for an image that is not a clip. */
   readonly src: string | null;
 }
 

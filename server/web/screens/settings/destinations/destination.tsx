@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import type {
   DestinationAttempt,
@@ -11,6 +11,7 @@ import { outcomeText } from "../../../../../shared/network/hl7-sender/outcome-wo
 import { isRefusal, refusalText } from "../../../../dashboard/types/refusals.ts";
 import { call } from "../../../api.ts";
 import { Loaded, Problem, useResource } from "../../../resource.tsx";
+import { useInterval } from "../../../use-interval.ts";
 import { clinicPath } from "../../../session.ts";
 import { dateTime, language } from "../../../text.ts";
 import { formValues } from "../../../ui/form/form.ts";
@@ -39,11 +40,7 @@ function DestinationOfClinic() {
   const page = useResource<DestinationPage>(`/destinations/${id}`);
   const reload = () => void page.reload();
   const isMoving = page.data !== undefined && page.data.waiting.length > 0;
-  useEffect(() => {
-    if (!isMoving) return undefined;
-    const timer = setInterval(reload, LOOK_AGAIN_MS);
-    return () => clearInterval(timer);
-  }, [isMoving, id]);
+  useInterval(reload, LOOK_AGAIN_MS, isMoving, id);
   return (
     <>
       <p>

@@ -53,13 +53,7 @@ function Choice({ inUse, done }: { inUse: LimitsInUse; done: () => Promise<void>
   const mayDecide = may("admin");
   return (
     <form onSubmit={submit}>
-      <p role="status">
-        {inUse.is_decided
-          ? accepted.length === 0
-            ? t("noneInUse")
-            : t("inUse", { count: accepted.length })
-          : t("undecided")}
-      </p>
+      <p role="status">{inUse.is_decided ? countText(accepted.length) : t("undecided")}</p>
       <DataTable
         label={t("offered")}
         class="cards"
@@ -101,6 +95,10 @@ function Choice({ inUse, done }: { inUse: LimitsInUse; done: () => Promise<void>
       )}
     </form>
   );
+}
+
+function countText(count: number): string {
+  return count === 0 ? t("noneInUse") : t("inUse", { count });
 }
 
 interface RowProps {

@@ -82,22 +82,24 @@ function originOf({ source, n, method, accepted_by, note }: ClinicRange): string
 
 /** The animals and the device to which a row applies, such as `dog, Whippet, adults, neutered`. */
 function animalsOf(row: ClinicRange): string {
-  const { age_min_days: from, age_max_days: to } = row;
   return [
     animalWord(row.species, language.value),
     row.subgroup !== undefined && animalWord(row.subgroup, language.value),
     row.life_stage !== undefined && t(row.life_stage),
-    from !== undefined && to !== undefined
-      ? t("ages", { from, to })
-      : from !== undefined
-        ? t("agesFrom", { from })
-        : to !== undefined && t("agesTo", { to }),
+    agesOf(row),
     row.sex !== undefined && t(row.sex),
     row.neutered !== undefined && t(row.neutered ? "neutered" : "intact"),
     row.device !== undefined && t("device", { name: row.device }),
   ]
     .filter(Boolean)
     .join(", ");
+}
+
+/** Writes the ages of the animals; "" for any age. */
+function agesOf({ age_min_days: from, age_max_days: to }: ClinicRange): string {
+  if (from !== undefined && to !== undefined) return t("ages", { from, to });
+  if (from !== undefined) return t("agesFrom", { from });
+  return to === undefined ? "" : t("agesTo", { to });
 }
 
 export function rangeWords(row: ClinicRange): string {

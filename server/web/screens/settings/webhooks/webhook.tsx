@@ -6,10 +6,11 @@ import type {
   WebhookType,
 } from "../../../../dashboard/types/settings/webhooks.ts";
 import { webhookText } from "../../../../dashboard/types/webhook-reasons.ts";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import { call } from "../../../api.ts";
 import { Empty, Loaded, Problem, useResource } from "../../../resource.tsx";
+import { useInterval } from "../../../use-interval.ts";
 import { clinicPath } from "../../../session.ts";
 import { dateTime, language } from "../../../text.ts";
 import { Badge } from "../../../ui/status/badge.tsx";
@@ -42,11 +43,7 @@ function WebhookOfClinic() {
   const log = useResource<DeliveryPage>(`/webhooks/${id}/deliveries?page=${page}&page_size=${PAGE_SIZE}`);
   const reload = () => void log.reload();
   const isMoving = log.data?.deliveries.some(isUnderWay) === true;
-  useEffect(() => {
-    if (!isMoving) return undefined;
-    const timer = setInterval(reload, LOOK_AGAIN_MS);
-    return () => clearInterval(timer);
-  }, [isMoving, page]);
+  useInterval(reload, LOOK_AGAIN_MS, isMoving, page);
   return (
     <>
       <p>

@@ -207,14 +207,15 @@ function writerOf({ interval: { low, high } }: ListedProposal) {
 }
 
 function subjectText({ animal, device, age_from: from, age_to: to, from: first, to: last }: OwnSubject): string {
-  const ages =
-    from !== null && to !== null
-      ? t("years", { from: years(from), to: years(to) })
-      : from !== null
-        ? t("yearsFrom", { from: years(from) })
-        : to !== null && t("yearsTo", { to: years(to) });
   const time = `${plainDate(first)} – ${plainDate(last)}`;
-  return [studyWord(animal), ages, device, time].filter(Boolean).join(", ");
+  return [studyWord(animal), agesText(from, to), device, time].filter(Boolean).join(", ");
+}
+
+/** Writes the ages of animals; "" for any age. */
+function agesText(from: number | null, to: number | null): string {
+  if (from !== null && to !== null) return t("years", { from: years(from), to: years(to) });
+  if (from !== null) return t("yearsFrom", { from: years(from) });
+  return to === null ? "" : t("yearsTo", { to: years(to) });
 }
 
 function years(days: number): string {
