@@ -231,7 +231,9 @@ function bodyOf(response: ServerResponse): unknown {
   try {
     return JSON.parse(body);
   } catch (error) {
-    const message = `invalid JSON in the response: ${errorMessage(error)}`;
+    // V8 quotes a part of the body, which may name a patient, and the reason is logged.
+    const [fault = ""] = errorMessage(error).split(/, (?:\.\.\.)?"/);
+    const message = `invalid JSON in the response: ${fault}`;
     throw new SendError("uncertain", message, { status, fault: "NOT_JSON" });
   }
 }

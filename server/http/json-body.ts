@@ -6,7 +6,7 @@ import { printable } from "../../shared/runtime/printable.ts";
 import { ApiError } from "./errors.ts";
 import { errorCode } from "../../shared/runtime/error-message.ts";
 
-/** Max size of a body, both as sent and unpacked. */
+/** Max size of a body, both as sent and unpacked, at a route without a bound of its own. */
 export const BODY_BYTES_MAX = 5 * 1024 * 1024;
 
 /**
@@ -15,15 +15,22 @@ export const BODY_BYTES_MAX = 5 * 1024 * 1024;
  */
 const VALUES_MAX = 500_000;
 
-/** Replaces the body parsers of a scope by one for JSON, plain or gzip. */
+/** Max size of a body that nobody answers for, such as that of a sign-in: 5 kB of gzip would unpack to 5 MB. */
+const STRANGER_BYTES_MAX = 64 * 1024;
+
+/** Replaces the body parsers of a scope by one for JSON, plain or gzip. Register it before the routes, whose bounds it sets. */
 export function parseJsonBodies(scope: FastifyInstance): void {
+  scope.addHook("onRoute", (route) => {
+    if (route.config?.access === "anyone") route.bodyLimit ??= STRANGER_BYTES_MAX;
+  });
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser("application/json", { parseAs: "buffer" }, parseJson);
 }
 
 async function parseJson(request: FastifyRequest, body: Buffer): Promise<unknown> {
   const isAscii = isAsciiOnly(request.headers["content-type"]);
-  const text = decode(await unpack(request.headers["content-encoding"], body), isAscii);
+  const { bodyLimit: bytesMax } = request.routeOptions;
+  const text = decode(await unpack(request.headers["content-encoding"], body, bytesMax), isAscii);
   if (text.startsWith("\uFEFF")) {
     throw new ApiError("REQUEST.INVALID_BODY", "The body begins with a byte order mark, expected JSON without one.");
   }
@@ -69,7 +76,7 @@ function decode(body: Buffer, isAscii: boolean): string {
   }
 }
 
-async function unpack(encoding: string | undefined, body: Buffer): Promise<Buffer> {
+async function unpack(encoding: string | undefined, body: Buffer, bytesMax: number): Promise<Buffer> {
   switch (encoding?.toLowerCase()) {
     case undefined:
     case "identity":
@@ -78,10 +85,10 @@ async function unpack(encoding: string | undefined, body: Buffer): Promise<Buffe
     case "x-gzip":
       try {
         // The bound applies while it unpacks, since a small body can unpack to gigabytes.
-        return await promisify(gunzip)(body, { maxOutputLength: BODY_BYTES_MAX });
+        return await promisify(gunzip)(body, { maxOutputLength: bytesMax });
       } catch (error) {
         if (errorCode(error) === "ERR_BUFFER_TOO_LARGE") {
-          throw new ApiError("REQUEST.TOO_LARGE", `The body unpacks to more than ${BODY_BYTES_MAX} bytes.`);
+          throw new ApiError("REQUEST.TOO_LARGE", `The body unpacks to more than ${bytesMax} bytes.`);
         }
         throw new ApiError("REQUEST.INVALID_BODY", "The body is not gzip, as its content-encoding says.");
       }

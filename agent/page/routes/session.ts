@@ -5,6 +5,8 @@ import { PageError } from "./page-error.ts";
 
 const PAGE_DATA = "/local/v1/";
 const SESSION = `${PAGE_DATA}session`;
+/** The PIN is short, and anyone in the network may send one. */
+const PIN_BYTES_MAX = 1024;
 
 /** Lets another machine in with the PIN alone. The scripts and styles of the page hold nothing of the clinic. */
 export function sessionRoutes(app: FastifyInstance, host: Host, sessions: Sessions): void {
@@ -20,6 +22,7 @@ export function sessionRoutes(app: FastifyInstance, host: Host, sessions: Sessio
   app.post<{ Body: { pin: string } }>(
     SESSION,
     {
+      bodyLimit: PIN_BYTES_MAX,
       schema: {
         body: { type: "object", required: ["pin"], properties: { pin: { type: "string", maxLength: 64 } } },
       },

@@ -122,7 +122,7 @@ class FolderWatch {
     const { path: folder, bytesMax, whenTooLarge, leave } = this.#folder;
     if (seen.bytes > bytesMax) {
       this.#settled.set(seen.name, seen);
-      this.#context.problem(`${seen.name} has ${seen.bytes} bytes, at most ${bytesMax}: ${whenTooLarge}`);
+      this.#context.problem(`${fileOf(seen)} has ${seen.bytes} bytes, at most ${bytesMax}: ${whenTooLarge}`);
       return;
     }
     const read = await readSeen(folder, seen);
@@ -157,11 +157,12 @@ class FolderWatch {
   }
 
   /** Reports once that a file cannot be used. The next looks try again. */
-  #noteBusy({ name }: Sighting, how: "opened" | "moved", code: string): void {
+  #noteBusy(seen: Sighting, how: "opened" | "moved", code: string): void {
+    const { name } = seen;
     const account = how === "opened" ? "read it" : "write to the folder, or set leave: true";
     if (!this.#busy.has(name)) {
       this.#context.problem(
-        `${name} cannot be ${how} (${code}): close it in the other program, or let the agent's account ${account}`,
+        `${fileOf(seen)} cannot be ${how} (${code}): close it in the other program, or let the agent's account ${account}`,
       );
     }
     this.#busy.add(name);
@@ -227,6 +228,11 @@ class FolderWatch {
     this.#context.stateChanged(state);
     this.#context.problem(state.reason);
   }
+}
+
+/** Names a file for the log by its kind and time: programs often give it the name of a patient or an owner. */
+function fileOf({ name, modifiedMs }: Sighting): string {
+  return `a ${path.extname(name).toLowerCase()} file of ${new Date(modifiedMs).toISOString()}`;
 }
 
 function isSame(one: Sighting | undefined, other: Sighting): boolean {

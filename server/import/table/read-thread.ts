@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { moduleFile } from "../../../shared/files/program-files.ts";
+import { StoreUnavailable } from "../../database/query.ts";
 import type { FileChoices, FileFault, FileReading } from "../../dashboard/types/file-import.ts";
 import type { CsvRecord } from "../../../shared/files/table/csv-records.ts";
 import { isZip } from "./read-table.ts";
@@ -14,6 +15,11 @@ const CSV_MEMORY_TIMES = 6;
 /** Space of new objects. A larger one keeps more garbage. */
 const YOUNG_MB = 8;
 const TIME_MS_MAX = 60_000;
+/** Files that are open at a time, and that wait, of all clinics: one of 200 kB may take all the memory of its thread. */
+const [OPEN_MAX, WAITING_MAX] = [2, 20];
+
+let open = 0;
+const waiting: (() => void)[] = [];
 
 export interface FileRequest {
   readonly from: number;
@@ -38,17 +44,20 @@ export interface OpenFile {
   close(): Promise<void>;
 }
 
-/** Reads a file. @returns why it cannot be read. `now` is in ms since 1970 and bounds the dates. */
+/** Reads a file. @returns why it cannot be read. `now` is in ms since 1970 and bounds the dates. @throws StoreUnavailable if many wait */
 export async function openFile(
   bytes: Uint8Array,
   choices: FileChoices,
   now: number,
 ): Promise<OpenFile | { fault: FileFault }> {
+  if (open < OPEN_MAX) open += 1;
+  else await turn();
   const worker = new Worker(moduleFile("server/import/table/read-worker"), {
     workerData: { bytes, choices, now },
     resourceLimits: { maxOldGenerationSizeMb: memoryOf(bytes), maxYoungGenerationSizeMb: YOUNG_MB },
   });
   worker.on("error", () => undefined); // the answer under way receives it too
+  worker.once("exit", leave);
   const close = async () => void (await worker.terminate());
   const first = await answerOf(worker).catch(
     (): FileAnswer => ({ fault: { code: "too_complex", line: null, value: "" } }),
@@ -73,6 +82,19 @@ export async function openFile(
     },
     close,
   };
+}
+
+/** Waits for the place of another file. @throws StoreUnavailable if many wait: an import goes on later */
+async function turn(): Promise<void> {
+  if (waiting.length >= WAITING_MAX) throw new StoreUnavailable("many files are read at the moment");
+  await new Promise<void>((resolve) => void waiting.push(resolve));
+}
+
+/** Passes the place on to the next one in line. */
+function leave(): void {
+  const next = waiting.shift();
+  if (next === undefined) open -= 1;
+  else next();
 }
 
 /** @returns MB. A bound close to what a file needs keeps V8 from letting garbage grow. */

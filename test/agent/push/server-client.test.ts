@@ -154,6 +154,17 @@ test("a 404 of another program is an error", async () => {
   );
 });
 
+test("the fault of a response that is not JSON quotes none of it, since it is logged", async () => {
+  for (const body of ['{"name":"Pamuk"Ada}', "Pamuk", '{"name":"Pamuk']) {
+    const url = await serving((_, response) => void response.end(body));
+    const fault: unknown = await createServerClient(url, () => "key")
+      .get("/some")
+      .catch((error: unknown) => error);
+    expect(String(fault)).toMatch(/invalid JSON in the response: /);
+    expect(String(fault)).not.toMatch(/amuk|Ad/);
+  }
+});
+
 test("an endless response is aborted", async () => {
   let closed = false;
   const url = await serving((_, response) => {

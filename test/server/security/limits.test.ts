@@ -1,11 +1,14 @@
 import { createHash, randomBytes } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import { permissions } from "../../../server/http/auth/api-keys.ts";
 import { defaultLimits } from "../../../server/http/rate-limit/rate-limiter.ts";
 import { insertSession, listSessionsOf } from "../../../server/records/users/sessions.ts";
 import { newFp } from "../../../shared/api/fp.ts";
+import { newKey } from "../../../shared/runtime/api-key.ts";
 import { makeUser } from "../../dashboard/harness.ts";
 import { clinic, startLimitedServer, startServer } from "../harness.ts";
+import { routesOf } from "./two-clinics.ts";
 import { ask, listen } from "./wire.ts";
 
 // Bounds of what one caller takes of the server: requests, sessions, streams, bytes and pages. The budgets of keys and addresses are
@@ -94,6 +97,23 @@ test("URL, headers, parameters, pages and names have bounds, each with a clear r
   const many = Array.from({ length: 1000 }, (_, index) => `p${index}=1`).join("&");
   const { status, headers: answered } = await ask(port, { path: `/api/v1/patients?${many}`, headers });
   expect([status, String(answered["x-ignored-parameters"]).split(", ").length]).toEqual([200, 20]);
+});
+
+test("without credentials no route reads a long body, also one that is short until it is unpacked", async () => {
+  const { app } = await startServer(clinic(ours));
+  await app.ready();
+  const payload = gzipSync(JSON.stringify({ name: " ".repeat(3_000_000) }));
+  expect(payload.length).toBeLessThan(4000);
+  const packed = { "content-type": "application/json", "content-encoding": "gzip" };
+  const headers = { "x-api-key": newKey(), ...packed };
+  const read: string[] = [];
+  for (const { method, url } of routesOf(app)) {
+    if (method === "GET" || method === "HEAD") continue;
+    const { statusCode: status } = await app.inject({ method, url: url.replaceAll(/:\w+/g, "x"), headers, payload });
+    // The key is unknown, the session is missing, or the body is too long.
+    if (![401, 413].includes(status)) read.push(`${method} ${url} ${status}`);
+  }
+  expect(read).toEqual([]);
 });
 
 /** Starts a further session of a user. @returns its cookie */

@@ -39,7 +39,9 @@ export function parseMessage(
   const first = lines.findIndex((line) => line.trimStart() !== "" && !/^\s*[FB]HS/i.test(line));
   const header = lines[first]?.trimStart();
   if (header === undefined) return { problem: "the message is empty" };
-  if (!/^MSH/i.test(header)) return { problem: `the first segment is ${printable(header)}, expected MSH` };
+  // The problem is logged, and what follows the name of a segment may name a patient.
+  const name = header.slice(0, 5).replace(/\W.*/s, "");
+  if (!/^MSH/i.test(header)) return { problem: `the first segment is ${printable(name)}, expected MSH` };
   const delimiters = readDelimiters(header);
   if ("problem" in delimiters) return delimiters;
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { Sessions } from "../../../../agent/page/routes/sessions.ts";
+import { TestAgent } from "../../../support/peers/running-agent.ts";
 
 // Goal: beyond this machine only the PIN opens the page, nobody can try all PINs, and no stranger shuts the page to others.
 
@@ -99,4 +100,16 @@ test.each([3, -3])("a clock that is set %i years ahead ends no session and no wa
   const browser = request("192.0.2.6", { cookie: `${outcome.cookie.split(";")[0]}` });
   expect(sessions.enter(request("192.0.2.6"), PIN, PIN).is).toBe("too many");
   expect(sessions.mayEnter(browser, PIN)).toBe(true);
+});
+
+test("the route that takes a PIN reads no long body, which anyone in the network could send", async () => {
+  const agent = new TestAgent();
+  onTestFinished(() => agent.close());
+  await agent.run([]);
+  const send = async (pin: string) => {
+    const url = `http://127.0.0.1:${agent.host.port}/local/v1/session`;
+    const headers = { "content-type": "application/json" };
+    return (await fetch(url, { method: "POST", headers, body: JSON.stringify({ pin }) })).status;
+  };
+  expect([await send(WRONG), await send("A".repeat(2000))]).toEqual([403, 413]);
 });

@@ -98,6 +98,7 @@ async function looks(count = 3): Promise<void> {
 }
 
 const put = (name: string, content: string | Buffer) => fs.writeFileSync(path.join(folder, name), content);
+const timeOf = (name: string) => new Date(fs.statSync(path.join(folder, name)).mtimeMs).toISOString();
 const inFolder = (name = ".") => fs.readdirSync(path.join(folder, name)).toSorted();
 
 test("a complete file is taken once with its name, and then moves", async () => {
@@ -179,14 +180,14 @@ test("a link, a folder, a file in a folder and other kinds of files are not read
   expect(inFolder()).toEqual(["a.pdf", "folder.csv", "link.csv", "~$open.csv"]);
 });
 
-test("a file that is too large is refused once with its remedy, and stays", async () => {
+test("a file that is too large is refused once with its remedy and without its name, and stays", async () => {
   await watch({ bytesMax: 4 });
-  put("a.csv", "12345");
+  put("Pamuk Örnek.csv", "12345");
   await looks(6);
-  expect(problems).toEqual(["a.csv has 5 bytes, at most 4: export fewer lines"]);
-  put("a.csv", "1234");
+  expect(problems).toEqual([`a .csv file of ${timeOf("Pamuk Örnek.csv")} has 5 bytes, at most 4: export fewer lines`]);
+  put("Pamuk Örnek.csv", "1234");
   await looks(4);
-  expect(taken).toEqual(["a.csv 1234"]);
+  expect(taken).toEqual(["Pamuk Örnek.csv 1234"]);
 });
 
 test("a file whose bytes are not durable stays, and is taken by a later look", async () => {
@@ -204,10 +205,11 @@ test("a file that cannot move is reported once, is not taken again, and moves la
   await watch();
   put("done", "a file in place of the folder");
   put("a.csv", "first");
+  const time = timeOf("a.csv");
   await looks(6);
   expect(taken).toEqual(["a.csv first"]);
   expect(problems).toEqual([
-    "a.csv cannot be moved (EEXIST): close it in the other program, or let the agent's account write to the folder, or set leave: true",
+    `a .csv file of ${time} cannot be moved (EEXIST): close it in the other program, or let the agent's account write to the folder, or set leave: true`,
   ]);
   fs.rmSync(path.join(folder, "done"));
   await looks(1);

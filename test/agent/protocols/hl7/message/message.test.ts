@@ -140,7 +140,7 @@ describe("segments", () => {
   test.each([
     ["", "the message is empty"],
     ["<CR><LF><CR>", "the message is empty"],
-    ["PID|1<CR>", 'the first segment is "PID|1", expected MSH'],
+    ["PID|||1||Ada^Pamuk<CR>", 'the first segment is "PID", expected MSH'],
     [textOf(header(), "PID|1", header()), "segment 3 is a second MSH"],
   ])("an invalid message is reported with its problem (case %#)", (text, problem) => {
     expect(parseMessage(bytes(text))).toEqual({ problem });
