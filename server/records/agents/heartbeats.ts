@@ -21,7 +21,7 @@ export async function storeHeartbeat(
   now: number,
 ): Promise<string> {
   const known = await agentOfKey(session, keyId);
-  const agent = known?.fp ?? (await insertAgent(session, { clinic_id: clinicId, api_key_id: keyId, paired_at: null }));
+  const agent = known?.fp ?? (await registerAgent(session, { clinicId, keyId, now }));
   const { version = null, devices = [], outbox } = heartbeat;
   const faulty = devices.filter(hasFault).length;
   const oldest = Date.parse(outbox?.oldest_at ?? "");
@@ -37,6 +37,15 @@ export async function storeHeartbeat(
     news: newsOf(heartbeat),
   };
   await session.all(upsert, row);
+  return agent;
+}
+
+async function registerAgent(
+  session: Session,
+  { clinicId, keyId, now }: { readonly clinicId: number; readonly keyId: number; readonly now: number },
+): Promise<string> {
+  const agent = await insertAgent(session, { clinic_id: clinicId, api_key_id: keyId, paired_at: null });
+  await auditCommand(session, "agents add by its first heartbeat", [agent], { by: "agent", now, clinicId });
   return agent;
 }
 

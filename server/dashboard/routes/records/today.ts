@@ -20,7 +20,7 @@ export function todayRoutes(app: FastifyInstance, { store, now }: DashboardConte
     const { userId } = userOf(request);
     return readToday(store, { clinicId, userId, timeZone, isAdmin: role === "admin", units, now: now() });
   });
-  app.get("/clinic/v1/clinics/:clinic/menu", { config: { access: "reader" } }, (request) => {
+  app.get("/clinic/v1/clinics/:clinic/menu", { config: { access: "reader", isRoutine: true } }, (request) => {
     const { id: clinicId, timeZone } = clinicOf(request);
     return countForMenu(store, { clinicId, timeZone, now: now() });
   });
