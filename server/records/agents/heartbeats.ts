@@ -33,6 +33,7 @@ export async function storeHeartbeat(
     now,
     version,
     faulty,
+    devices: devices.length,
     body: JSON.stringify(heartbeat),
     news: newsOf(heartbeat),
   };
@@ -99,6 +100,7 @@ interface HeartbeatRow {
   now: number;
   version: string | null;
   faulty: number;
+  devices: number;
   queueOldestAt: number | null;
   body: string;
   news: string;
@@ -110,12 +112,12 @@ const upsert = uncachedWrite((db, p: HeartbeatRow) =>
     .values({
       ...{ clinic_id: p.clinicId, api_key_id: p.keyId, received_at: p.now },
       ...{ body: p.body, news: p.news, changes: 1, version: p.version, faulty_devices: p.faulty },
-      queue_oldest_at: p.queueOldestAt,
+      ...{ queue_oldest_at: p.queueOldestAt, devices: p.devices },
     })
     .onConflict((conflict) =>
       conflict.columns(["clinic_id", "api_key_id"]).doUpdateSet({
         ...{ received_at: p.now, body: p.body, news: p.news, version: p.version, faulty_devices: p.faulty },
-        queue_oldest_at: p.queueOldestAt,
+        ...{ queue_oldest_at: p.queueOldestAt, devices: p.devices },
         changes: sql`case when heartbeat.news = ${p.news} then heartbeat.changes else heartbeat.changes + 1 end`,
       }),
     ),

@@ -13,6 +13,7 @@ import { SearchField } from "../ui/form/search-field.tsx";
 import { DataTable } from "../ui/list/data-table.tsx";
 import { Pager } from "../ui/list/pager.tsx";
 import { Icon } from "../ui/status/icon.tsx";
+import { AnnounceDialog, Announced } from "./announce.tsx";
 import { NewClinicDialog } from "./new-clinic.tsx";
 import { needsOperator, StateOf, stateName } from "./state.tsx";
 import { Rollout } from "./rollout.tsx";
@@ -27,6 +28,7 @@ export function Clinics() {
   const { query, route } = useLocation();
   const { search = "", state = "", page = "1" } = query;
   const [isNew, setNew] = useState(false);
+  const [isAnnouncing, setAnnouncing] = useState(false);
   const [supported, setSupported] = useState<HostedClinic | null>(null);
   const asked = new URLSearchParams({ search, page, ...(state !== "" && { state }) });
   const list = useKept(useResource<HostedClinics>(`/clinics?${asked}`, ""));
@@ -50,14 +52,18 @@ export function Clinics() {
           <a class="button" href="/operator/v1/meters.csv" download>
             {t("meters")}
           </a>
+          <button type="button" onClick={() => setAnnouncing(true)}>
+            {t("announce")}
+          </button>
           <button type="button" class="primary" onClick={() => setNew(true)}>
             <Icon of="add" /> {t("newClinic")}
           </button>
         </p>
       </div>
       <Loaded of={list}>
-        {({ clinics, sums, total, page: shown, page_size, has_more }) => (
+        {({ announcement, clinics, sums, total, page: shown, page_size, has_more }) => (
           <>
+            {announcement !== null && <Announced of={announcement} changed={() => void list.reload()} />}
             <Sums of={sums} />
             <Filters search={search} state={state} sums={sums} show={show} />
             {total === 0 ? (
@@ -75,6 +81,13 @@ export function Clinics() {
           </>
         )}
       </Loaded>
+      {isAnnouncing && (
+        <AnnounceDialog
+          of={list.data?.announcement ?? null}
+          close={() => setAnnouncing(false)}
+          changed={() => void list.reload()}
+        />
+      )}
       {isNew && <NewClinicDialog close={() => setNew(false)} made={list.reload} />}
       {supported !== null && <SupportDialog clinic={supported} close={() => setSupported(null)} />}
     </>
@@ -182,6 +195,7 @@ const t = translations({
     "Burada durumları ve sayıları görürsünüz, sonuçları asla.",
   ],
   meters: ["Usage as CSV", "Kullanım (CSV)"],
+  announce: ["Announce…", "Duyur…"],
   newClinic: ["New clinic", "Yeni klinik"],
   sums: ["All clinics", "Tüm klinikler"],
   of: ["{count} of {all}", "{count} / {all}"],
