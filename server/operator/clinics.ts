@@ -49,7 +49,7 @@ const newClinic = bodyReader({ name: Name, admin: Name });
 const access = "signed in";
 
 export function clinicRoutes(app: FastifyInstance, context: OperatorContext): void {
-  const { store, now, releaseFolder, lastBackup, oldestBackup } = context;
+  const { store, now, releaseFolder, backups, oldestBackup } = context;
   app.get("/operator/v1/clinics", { config: { access, parameters } }, async (request): Promise<HostedClinics> => {
     const { search, state, page } = readParameters(request, parameters);
     const newest = newestVersion(releaseFolder);
@@ -61,7 +61,7 @@ export function clinicRoutes(app: FastifyInstance, context: OperatorContext): vo
       announcement: await readAnnouncement(store, now()),
       ...{ clinics, page, page_size: PAGE_SIZE, total: selected.length },
       has_more: selected.length > from + PAGE_SIZE,
-      sums: sumClinics(all, { newest, lastBackup: lastBackup() }),
+      sums: sumClinics(all, { newest, backups: backups() }),
     };
   });
   app.get(

@@ -54,7 +54,9 @@ export interface HostedSums {
   /** Clinics with a roll-out that is not over. */
   updating: number;
   /** The last backup of the server, which has all clinics; null if it knows of none. */
-  last_backup_at: string | null;
+  last_backup: { at: string; bytes: number | null } | null;
+  /** When the last try made no backup; null if it made one. */
+  backup_failed_at: string | null;
 }
 
 /** The clinic of a command on all of them. */

@@ -1,4 +1,5 @@
 import { compareVersions } from "../../../shared/api/upgrade.ts";
+import type { BackupState } from "../../../shared/platform/care/backup-state.ts";
 import {
   CLINIC_STATES,
   type ClinicState,
@@ -62,10 +63,10 @@ export async function listHostedClinics(session: Session, { now, newest }: Wante
   return listed.toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** Sums the clinics. The time of the last backup is that of the server, which has them all. */
+/** Sums the clinics. The backups are those of the server, which has them all. */
 export function sumClinics(
   clinics: readonly ListedClinic[],
-  { newest, lastBackup }: Pick<Wanted, "newest"> & { readonly lastBackup: string | null },
+  { newest, backups }: Pick<Wanted, "newest"> & { readonly backups: BackupState | null },
 ): HostedSums {
   const states = Object.fromEntries(CLINIC_STATES.map((state) => [state, 0])) as Record<ClinicState, number>;
   const sums = { pcs: 0, connected: 0, behind: 0, results_today: 0, updating: 0 };
@@ -77,7 +78,12 @@ export function sumClinics(
     sums.results_today += shown.results_today;
     sums.updating += isUpdating ? 1 : 0;
   }
-  return { clinics: clinics.length, states, ...sums, newest_version: newest, last_backup_at: lastBackup };
+  const { last = null, succeeded = null } = backups ?? {};
+  return {
+    ...{ clinics: clinics.length, states, ...sums, newest_version: newest },
+    last_backup: succeeded && { at: succeeded.at, bytes: succeeded.bytes },
+    backup_failed_at: last !== null && last.bytes === null ? last.at : null,
+  };
 }
 
 /** Selects the clinics of a state whose name has the words; null and an empty text select all. */

@@ -17,6 +17,7 @@ import { State } from "../ui/status/status-card.tsx";
 import { ClinicCommand, type Command } from "./commands.tsx";
 import { EraseDialog } from "./erase.tsx";
 import { ExportDialog } from "./export.tsx";
+import { megabytes } from "./megabytes.ts";
 import { overWords } from "./state.tsx";
 import { SupportDialog } from "./support.tsx";
 import "./operator.css";
@@ -93,7 +94,8 @@ export function Clinic({ fp }: { fp: string }) {
 /** A meter with its limit, and a mark where it is over it. */
 function Meter({ of: meter, meters, quotas }: { of: QuotaMeter; meters: Meters; quotas: Quotas }) {
   const [used, max] = [meters[meter], quotas[meter]];
-  const shown = (count: number) => (meter === "storage_bytes" ? megabytes(count) : String(count));
+  const shown = (count: number) =>
+    meter === "storage_bytes" ? megabytes(count) : new Intl.NumberFormat(locale()).format(count);
   const words =
     used === null
       ? max === null
@@ -212,11 +214,6 @@ function Looks({ of: looks }: { of: HostedClinicPage["looks"] }) {
   );
 }
 
-function megabytes(bytes: number): string {
-  const format = new Intl.NumberFormat(locale(), { maximumFractionDigits: 1 });
-  return `${format.format(bytes / 1e6)} MB`;
-}
-
 const t = translations({
   served: ["This clinic is served.", "Bu kliniğe hizmet veriliyor."],
   suspended: [
@@ -242,8 +239,8 @@ const t = translations({
   leaving: ["When the clinic leaves", "Klinik ayrıldığında"],
   export: ["Export…", "Dışa aktar…"],
   exporting: [
-    "The export has all that the clinic stored, in a file that another server imports.",
-    "Dışa aktarım, kliniğin sakladığı her şeyi başka bir sunucunun içe aktarabileceği bir dosyada verir.",
+    "The export has the clinic's animals, owners, results and records, in a file that another server imports.",
+    "Dışa aktarım, kliniğin hayvanlarını, sahiplerini, sonuçlarını ve muayene kayıtlarını başka bir sunucunun içe aktarabileceği bir dosyada verir.",
   ],
   erasing: [
     "Once the clinic is suspended you can erase it: all that only this clinic has, with its users, keys and name.",

@@ -13,7 +13,9 @@ import { SearchField } from "../ui/form/search-field.tsx";
 import { DataTable } from "../ui/list/data-table.tsx";
 import { Pager } from "../ui/list/pager.tsx";
 import { Icon } from "../ui/status/icon.tsx";
+import { State } from "../ui/status/status-card.tsx";
 import { AnnounceDialog, Announced } from "./announce.tsx";
+import { megabytes } from "./megabytes.ts";
 import { NewClinicDialog } from "./new-clinic.tsx";
 import { needsOperator, StateOf, stateName } from "./state.tsx";
 import { Rollout } from "./rollout.tsx";
@@ -106,7 +108,7 @@ function Sums({ of: sums }: { of: HostedSums }) {
         ...(sums.newest_version === null
           ? []
           : [[t("onVersion", { version: sums.newest_version }), t("of", { count: current, all: sums.pcs })]]),
-        [t("backup"), sums.last_backup_at === null ? t("noBackup") : dateTime(sums.last_backup_at)],
+        [t("backup"), <Backup key="backup" of={sums} />],
       ].map(([name, value]) => (
         <div class="card" key={name}>
           <dt>{name}</dt>
@@ -114,6 +116,21 @@ function Sums({ of: sums }: { of: HostedSums }) {
         </div>
       ))}
     </dl>
+  );
+}
+
+/** The time and the size of the last backup, and a later try that failed. */
+function Backup({ of: { last_backup: last, backup_failed_at: failedAt } }: { of: HostedSums }) {
+  const size = last === null || last.bytes === null ? "" : `, ${megabytes(last.bytes)}`;
+  return (
+    <>
+      {last === null ? t("noBackup") : `${dateTime(last.at)}${size}`}
+      {failedAt !== null && (
+        <div>
+          <State tone="bad">{t("backupFailed", { time: dateTime(failedAt) })}</State>
+        </div>
+      )}
+    </>
   );
 }
 
@@ -205,6 +222,7 @@ const t = translations({
   onVersion: ["PCs on version {version}", "{version} sürümündeki bilgisayarlar"],
   backup: ["Last backup of the server", "Sunucunun son yedeği"],
   noBackup: ["none", "yok"],
+  backupFailed: ["failed at {time}", "{time} denemesi başarısız"],
   find: ["Find a clinic", "Klinik bul"],
   none: ["There is no clinic yet", "Henüz klinik yok"],
   noneNext: ["Make one with New clinic.", "Yeni klinik düğmesiyle bir tane oluşturun."],

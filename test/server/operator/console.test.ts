@@ -106,6 +106,10 @@ test("the list counts PCs, versions and the results of the day, and has the clin
   expect(all.sums).toMatchObject({ clinics: 4, pcs: 4, connected: 3, results_today: 2, updating: 0 });
   const none = { "over quota": 0, behind: 0, "no PC": 0, suspended: 0 };
   expect(all.sums.states).toEqual({ silent: 1, errors: 1, waiting: 1, well: 1, ...none });
+  expect(all.sums).toMatchObject({
+    last_backup: { at: "2026-11-20T03:00:00.000Z", bytes: 5_000_000 },
+    backup_failed_at: "2026-11-21T03:00:00.000Z",
+  });
   expect((await list("?search=nobody")).total).toBe(0);
   expect((await list("?search=cank")).clinics).toMatchObject([{ fp: ours }]);
   expect((await list("?state=errors")).clinics).toMatchObject([{ fp: theirs }]);
