@@ -14,6 +14,7 @@ import type { Certificate } from "./http/certificate.ts";
 import { Drain } from "./http/drain.ts";
 import { countCalls } from "./operator/api-calls.ts";
 import type { Hosting } from "./operator/context.ts";
+import { measureStorage } from "./operator/measuring.ts";
 import { operatorRoutes } from "./operator/routes.ts";
 import { ImportRunner } from "./import/jobs/import-runner.ts";
 import { handleErrors } from "./http/error-handler.ts";
@@ -201,6 +202,7 @@ function serveConsole(
   served: Parameters<typeof operatorRoutes>[1] & { context: { logger: Logger } },
 ) {
   countCalls(app, served.context);
+  measureStorage(app, served.context);
   app.register(operatorRoutes, served);
 }
 

@@ -232,7 +232,7 @@ async function compose(
     clinicStudiesMax: settings.clinicStudiesMax,
     releaseFolder: join(data, RELEASES),
     oldestBackup: () => oldestBackup(data),
-    hosting: settings.hasConsole ? { lastBackup: () => readBackupState(data)?.succeeded?.at ?? null } : null,
+    hosting: settings.hasConsole ? { backups: () => readBackupState(data) } : null,
   });
   if (certificate !== undefined && readCertificate !== null) {
     watchCertificate(readCertificate, certificate, app, logger, (renewed) => {

@@ -177,7 +177,7 @@ server/operations/alerts: server/dashboard/types server/operations/mail server/o
 server/operations/destinations: server/dashboard/types server/database server/operations/webhooks server/records/destinations shared
 server/operations/mail: server/dashboard/types server/database server/records/audit shared
 server/operations/webhooks: server/dashboard/types server/database server/records/webhooks shared
-server/operator: server/dashboard server/database server/http server/operations server/records shared
+server/operator: server/dashboard server/database server/http server/import server/operations server/records shared
 server/records/agents: server/dashboard/types server/database server/operations/alerts server/records/audit shared
 server/records/alerts: server/dashboard/types server/database server/operations/alerts server/records/agents server/records/codes server/records/controls server/records/destinations server/records/follow-up server/records/orders server/records/patients server/records/results server/records/studies server/records/users server/records/webhooks shared
 server/records/audit: server/database shared

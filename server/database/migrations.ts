@@ -1289,6 +1289,25 @@ const queueAges = () => `
   create index audit_of_clinic on audit (id) where method = 'COMMAND' and substr(fp, 1, 7) = 'clinic_';
 `;
 
+// Soft limits of the operator for a clinic, and what its meters read in place of heartbeats and studies. The notice of the operator, of
+// which there is at most one.
+const quotas = () => `
+  alter table clinic add column quotas text;
+  alter table heartbeat add column devices bigint;
+  create table clinic_storage (
+    clinic_id bigint primary key references clinic (id),
+    bytes bigint not null,
+    measured_at bigint not null
+  );
+  create table announcement (
+    made_at bigint primary key,
+    english text not null,
+    turkish text not null,
+    from_at bigint not null,
+    until_at bigint not null
+  );
+`;
+
 /**
  * The baseline, then what each later version changes. Released entries stay as they are, because databases of clinics have run
  * them.
@@ -1327,6 +1346,7 @@ const versions: readonly ((engine: Engine) => string)[] = [
   formerNumbers,
   clinicErasure,
   queueAges,
+  quotas,
 ];
 
 /** Version of the schema that this program knows. */

@@ -74,6 +74,8 @@ export interface Tables {
     studies_max: Generated<number | null>;
     /** Counts of the erased rows of a clinic that leaves, as JSON (ClinicErasure); null for one that stays. The last step makes its fp its name. */
     erasure: Generated<string | null>;
+    /** Soft limits by meter, as JSON (Quotas); null without one. */
+    quotas: Generated<string | null>;
   };
   user: { id: Generated<number>; fp: string; name: string; clinic_id: number };
   /** Owners. Name, phone and e-mail are for people of the clinic: neither /api/v1 nor a log has them. */
@@ -326,6 +328,8 @@ export interface Tables {
     version: Generated<string | null>;
     /** Devices with a fault, or whose bytes their profile does not understand. */
     faulty_devices: Generated<number>;
+    /** Null for a heartbeat of before. */
+    devices: Generated<number | null>;
     /** Time of the oldest result that waits to be sent; null for an empty queue. */
     queue_oldest_at: number | null;
   };
@@ -433,6 +437,10 @@ export interface Tables {
   };
   /** Requests with keys of a clinic, by month such as 2026-11. */
   api_calls: { clinic_id: number; month: string; calls: number };
+  /** Bytes of results and pictures, as last measured. */
+  clinic_storage: { clinic_id: number; bytes: number; measured_at: number };
+  /** The notice of the operator for the users of all clinics. The time at which it was made identifies it. */
+  announcement: { made_at: number; english: string; turkish: string; from_at: number; until_at: number };
   /** The user of a subject of a provider. */
   oidc_identity: { issuer: string; subject: string; realm: Realm; user_id: number };
   /** Digests of sign-ins that ended and of logout tokens that were obeyed, until these expire by themselves. */

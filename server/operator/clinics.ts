@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { compareVersions } from "../../shared/api/upgrade.ts";
 import { newFp } from "../../shared/api/fp.ts";
+import { timestampOrNull } from "../../shared/runtime/timestamp.ts";
 import { hashPassword, randomPassword } from "../dashboard/auth/password.ts";
 import { bodyReader, Name } from "../dashboard/body.ts";
 import { refuse } from "../dashboard/refuse.ts";
@@ -16,6 +17,7 @@ import { choice, positiveInteger, readParameters, text } from "../http/query-par
 import { listReleases } from "../operations/release-folder.ts";
 import { auditCommand } from "../records/audit/audit.ts";
 import { insertClinic } from "../records/clinics/clinics.ts";
+import { readAnnouncement } from "../records/hosting/announcement.ts";
 import { countHoldings, erasureIn } from "../records/hosting/erase-clinic.ts";
 import { listHostedClinics, selectClinics, sumClinics } from "../records/hosting/hosted-clinics.ts";
 import { listHostedPcs } from "../records/hosting/hosted-pcs.ts";
@@ -48,7 +50,7 @@ const newClinic = bodyReader({ name: Name, admin: Name });
 const access = "signed in";
 
 export function clinicRoutes(app: FastifyInstance, context: OperatorContext): void {
-  const { store, now, releaseFolder, lastBackup, oldestBackup } = context;
+  const { store, now, releaseFolder, backups, oldestBackup } = context;
   app.get("/operator/v1/clinics", { config: { access, parameters } }, async (request): Promise<HostedClinics> => {
     const { search, state, page } = readParameters(request, parameters);
     const newest = newestVersion(releaseFolder);
@@ -57,9 +59,10 @@ export function clinicRoutes(app: FastifyInstance, context: OperatorContext): vo
     const from = (page - 1) * PAGE_SIZE;
     const clinics = selected.slice(from, from + PAGE_SIZE).map(({ shown }) => shown);
     return {
+      announcement: await readAnnouncement(store, now()),
       ...{ clinics, page, page_size: PAGE_SIZE, total: selected.length },
       has_more: selected.length > from + PAGE_SIZE,
-      sums: sumClinics(all, { newest, lastBackup: lastBackup() }),
+      sums: sumClinics(all, { newest, backups: backups() }),
     };
   });
   app.get(
@@ -70,11 +73,11 @@ export function clinicRoutes(app: FastifyInstance, context: OperatorContext): vo
         const { id, fp, name, suspended_at: at, studies_max, erasure } = await clinicIn(session, request);
         const metered = await readMeters(session, { now: now(), clinicId: id });
         if (metered === undefined) throw new Error("expected the meters of a clinic, got none");
-        const { fp: _fp, name: _name, ...meters } = metered;
+        const { quotas, studies, studies_this_month, devices, api_calls_this_month, storage_bytes } = metered;
         return {
-          clinic: { fp, name, suspended_at: at === null ? null : new Date(at).toISOString(), studies_max },
+          clinic: { fp, name, suspended_at: timestampOrNull(at), studies_max, quotas },
           pcs: await listHostedPcs(session, id, now()),
-          meters,
+          meters: { studies, studies_this_month, devices, api_calls_this_month, storage_bytes },
           looks: await listLooks(session, id),
           holdings: await countHoldings(session, id),
           erasure: erasureIn({ erasure }),

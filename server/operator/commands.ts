@@ -1,33 +1,34 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
-import { textForm } from "../../shared/schema/text-form.ts";
-import { Nullable } from "../../shared/schema/schema.ts";
+import { ClosedObject, Nullable } from "../../shared/schema/schema.ts";
 import { userOf } from "../dashboard/auth/guard.ts";
 import { startSession } from "../dashboard/auth/session-cookie.ts";
 import { bodyReader } from "../dashboard/body.ts";
 import { refuse } from "../dashboard/refuse.ts";
-import { type ClinicErasure, REASON_CHARS } from "../dashboard/types/operator.ts";
+import { type ClinicErasure, QUOTA_METERS } from "../dashboard/types/operator.ts";
 import { refusal } from "../dashboard/types/refusals.ts";
 import { auditCommand } from "../records/audit/audit.ts";
 import { setStudiesMax, setSuspended } from "../records/clinics/clinics.ts";
 import { eraseClinic } from "../records/hosting/erase-clinic.ts";
+import { setQuotas } from "../records/hosting/quotas.ts";
 import { beginLook } from "../records/hosting/support.ts";
 import { findProviderSession } from "../records/users/oidc.ts";
 import { findUser } from "../records/users/users.ts";
-import type { OperatorContext } from "./context.ts";
+import { type OperatorContext, Reason } from "./context.ts";
 import { clinicIn, operatorOf } from "./guard.ts";
 
 // The commands of the operator on one clinic. The audit of the clinic has each.
 
-const quotaBody = bodyReader({ studies_max: Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })) });
-
-const supportBody = bodyReader({
-  reason: Type.String({
-    minLength: REASON_CHARS.min,
-    maxLength: REASON_CHARS.max,
-    pattern: textForm("\\S", "text that is not blank"),
-  }),
+const Limit = (maximum: number) => Nullable(Type.Integer({ minimum: 1, maximum }));
+const quotaBody = bodyReader({
+  studies_max: Limit(1_000_000_000),
+  /** Those of now stay if they are left out. */
+  quotas: Type.Optional(
+    ClosedObject({ devices: Limit(1e6), api_calls_this_month: Limit(1e12), storage_bytes: Limit(1e15) }),
+  ),
 });
+
+const supportBody = bodyReader({ reason: Reason });
 
 const eraseBody = bodyReader({ name: Type.String({ maxLength: 200 }) });
 
@@ -56,11 +57,14 @@ function stateRoutes(app: FastifyInstance, { store, now }: OperatorContext): voi
     });
   }
   app.put(`${CLINIC}/quota`, { config: { access } }, async (request) => {
-    const { studies_max: max } = quotaBody(request.body);
+    const { studies_max: max, quotas } = quotaBody(request.body);
+    const soft = quotas === undefined ? [] : QUOTA_METERS.map((meter) => `${meter} ${quotas[meter] ?? "none"}`);
+    const words = [max ?? "none", ...soft].join(", ");
     await store.transaction(async (session) => {
       const { id, fp } = await clinicIn(session, request);
       await setStudiesMax(session, id, max);
-      await auditCommand(session, `clinics quota ${max ?? "none"}`, [fp], operatorOf(request, now(), id));
+      if (quotas !== undefined) await setQuotas(session, id, quotas);
+      await auditCommand(session, `clinics quota ${words}`, [fp], operatorOf(request, now(), id));
     });
     return {};
   });

@@ -4,9 +4,11 @@ import { oidcRoutes } from "../dashboard/oidc/routes.ts";
 import { accountRoutes } from "../dashboard/routes/settings/account.ts";
 import { type AuditTrail, auditRequests } from "../http/audit-trail.ts";
 import { parseJsonBodies } from "../http/json-body.ts";
+import { announcementRoutes } from "./announcement.ts";
 import { clinicRoutes } from "./clinics.ts";
 import { commandRoutes } from "./commands.ts";
 import type { OperatorContext } from "./context.ts";
+import { exportRoute } from "./export.ts";
 import { guardConsole } from "./guard.ts";
 import { meterRoutes } from "./meters.ts";
 import { rolloutRoutes } from "./rollout.ts";
@@ -31,5 +33,7 @@ export async function operatorRoutes(
   clinicRoutes(scope, context);
   commandRoutes(scope, context);
   meterRoutes(scope, context);
+  exportRoute(scope, context);
+  announcementRoutes(scope, context);
   rolloutRoutes(scope, context);
 }

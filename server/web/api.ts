@@ -80,6 +80,16 @@ export function loadFile(path: string, end: AbortSignal): Promise<Response> {
   return send("GET", path, undefined, end);
 }
 
+/** Sends a command and returns the file of the response, of which the browser keeps a large one on its disk. @throws RequestError */
+export async function commandFile(path: string, body: unknown): Promise<Blob> {
+  const response = await send("POST", path, body);
+  try {
+    return await response.blob();
+  } catch {
+    throw new RequestError("The file ended before its last line.", 0, "OFFLINE", null);
+  }
+}
+
 async function send(method: Method, path: string, body: unknown, end?: AbortSignal): Promise<Response> {
   let response: Response;
   const file = body instanceof Blob ? body : undefined;

@@ -37,6 +37,17 @@ const writeWaitMs = 200;
 
 export const noon = Date.parse("2026-11-21T12:00:00.000Z");
 
+/** The last backup of the server failed, the one before was made. */
+const made = {
+  at: "2026-11-20T03:00:00.000Z",
+  file: "/backups/server.backup",
+  seconds: 3,
+  bytes: 5_000_000,
+  error: null,
+};
+const failed = { ...made, at: "2026-11-21T03:00:00.000Z", bytes: null, error: "the disk is full" };
+const backups = { last: failed, succeeded: made };
+
 /** Any body of a response. A test reads the fields that it expects. */
 export interface Body {
   success: boolean;
@@ -186,7 +197,7 @@ export async function startLimitedServer(limits: Limits, ...entities: (Entity | 
     mail,
     releaseFolder,
     network,
-    hosting: { lastBackup: () => "2026-11-21T03:00:00.000Z" },
+    hosting: { backups: () => backups },
   });
   holdToContract(app);
   onTestFinished(async () => {

@@ -119,7 +119,7 @@ function noteDeferred(
 }
 
 function heartbeatRoute(app: FastifyInstance, { store, now }: RouteContext): void {
-  app.post("/agent/v1/heartbeat", { config: ingest }, async (request) => {
+  app.post("/agent/v1/heartbeat", { config: { ...ingest, isRoutine: true } }, async (request) => {
     const overlong = overlongList(Heartbeat, request.body);
     if (overlong !== null) throw new ApiError("REQUEST.INVALID_BODY", `${overlong}.`);
     // Unknown fields of another version are discarded, so that a heartbeat has a bounded size.

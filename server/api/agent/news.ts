@@ -28,6 +28,7 @@ const config = {
   permissions: ["clinic.lab.ingest"],
   budget: "news",
   isStream: true,
+  isRoutine: true,
   parameters,
 } as const;
 

@@ -2,8 +2,9 @@ import { createWriteStream, renameSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { Command, Option } from "commander";
 import { printError } from "../../../shared/platform/cli/output.ts";
-import { countControls, countUnmatched, exportEntities } from "../../import/export.ts";
-import { selectEntities, type Selection } from "../../import/select-entities.ts";
+import { countControls, countUnmatched } from "../../import/export.ts";
+import { exportLines } from "../../import/export-lines.ts";
+import type { Selection } from "../../import/select-entities.ts";
 import { findOwner } from "../../records/erasure/erase-owner.ts";
 import type { Session } from "../../database/query.ts";
 import { type ClinicOption, clinicOption, type DataOption, dataOption, fpParser } from "../common/options.ts";
@@ -36,7 +37,7 @@ async function exportToFile(path: string | undefined, { data, clinic, owner }: E
       const clinicId = selection === null ? null : await knownClinic(session, selection);
       // It has the names, phones and e-mails of owners.
       const file = path === undefined ? process.stdout : createWriteStream(draft, { mode: 0o600 });
-      await pipeline(textChunks(entityLines(session, clinicId, selection)), file);
+      await pipeline(textChunks(exportLines(session, clinicId, selection)), file);
       if (path !== undefined) renameSync(draft, path);
       const unmatched = await countUnmatched(session, clinicId);
       if (unmatched > 0) printError(`${unmatched} unmatched studies stay here, an import file has no line for them`);
@@ -53,14 +54,4 @@ async function knownClinic(session: Session, { clinicFp, ownerFp }: Selection): 
   const clinicId = await clinicIdOf(session, clinicFp);
   if (ownerFp === null || (await findOwner(session, clinicId, ownerFp)) !== undefined) return clinicId;
   throw new Error(`owner ${ownerFp} does not exist in ${clinicFp}, expected an owner of its animals`);
-}
-
-async function* entityLines(
-  session: Session,
-  clinicId: number | null,
-  selection: Selection | null,
-): AsyncGenerator<string> {
-  const all = exportEntities(session, clinicId);
-  const entities = selection === null ? all : selectEntities(session, all, selection);
-  for await (const entity of entities) yield `${JSON.stringify(entity)}\n`;
 }

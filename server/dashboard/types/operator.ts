@@ -1,8 +1,22 @@
 // The operator's console: states and counts of the clinics, never a record of one.
 
 /** The states of a clinic, the one that needs the operator most first. */
-export const CLINIC_STATES = ["silent", "errors", "waiting", "behind", "no PC", "well", "suspended"] as const;
+export const CLINIC_STATES = [
+  ...(["silent", "errors", "waiting", "over quota", "behind", "no PC", "well", "suspended"] as const),
+] as const;
 export type ClinicState = (typeof CLINIC_STATES)[number];
+
+/** Meters with a soft limit. Beyond it the clinic needs the operator, and nothing is refused. */
+export const QUOTA_METERS = ["devices", "api_calls_this_month", "storage_bytes"] as const;
+export type QuotaMeter = (typeof QUOTA_METERS)[number];
+
+/** The soft limits of a clinic; null for none. */
+export type Quotas = Record<QuotaMeter, number | null>;
+
+/** Returns the meters that are over their limit. */
+export function overQuota(used: Readonly<Record<QuotaMeter, number | null>>, quotas: Quotas): QuotaMeter[] {
+  return QUOTA_METERS.filter((meter) => quotas[meter] !== null && (used[meter] ?? 0) > quotas[meter]);
+}
 
 /** A clinic in the list. */
 export interface HostedClinic {
@@ -21,6 +35,8 @@ export interface HostedClinic {
   results_today: number;
   /** Studies that it may store; null for the limit of the server. */
   studies_max: number | null;
+  /** The meters that are over their soft limit. */
+  over_quota: QuotaMeter[];
 }
 
 /** Sums of all clinics. */
@@ -38,11 +54,29 @@ export interface HostedSums {
   /** Clinics with a roll-out that is not over. */
   updating: number;
   /** The last backup of the server, which has all clinics; null if it knows of none. */
-  last_backup_at: string | null;
+  last_backup: { at: string; bytes: number | null } | null;
+  /** When the last try made no backup; null if it made one. */
+  backup_failed_at: string | null;
+}
+
+/** The clinic of a command on all of them. */
+export const ALL_CLINICS = "clinic_all";
+
+/** Characters of each text of a notice. */
+export const ANNOUNCEMENT_CHARS_MAX = 300;
+
+/** The notice of the operator for the users of all clinics. */
+export interface Announcement {
+  english: string;
+  turkish: string;
+  from: string;
+  until: string;
 }
 
 /** The response to `GET /operator/v1/clinics`. */
 export interface HostedClinics {
+  /** What is shown at the dashboards now or will be; null for nothing. */
+  announcement: Announcement | null;
   clinics: HostedClinic[];
   page: number;
   page_size: number;
@@ -67,7 +101,7 @@ export interface HostedPc {
 
 /** The response to `GET /operator/v1/clinics/:clinic`. */
 export interface HostedClinicPage {
-  clinic: Pick<HostedClinic, "fp" | "name" | "suspended_at" | "studies_max">;
+  clinic: Pick<HostedClinic, "fp" | "name" | "suspended_at" | "studies_max"> & { quotas: Quotas };
   pcs: HostedPc[];
   meters: Meters;
   looks: SupportLook[];
@@ -84,8 +118,8 @@ export interface Meters {
   studies_this_month: number;
   devices: number;
   api_calls_this_month: number;
-  /** Bytes of results and pictures. */
-  storage_bytes: number;
+  /** Bytes of results and pictures, as measured once a day; null before the first time. */
+  storage_bytes: number | null;
 }
 
 /** A look of an operator into the clinic. */
@@ -130,7 +164,7 @@ export interface NewClinicAnswer {
   password: string;
 }
 
-/** Characters of the reason of a look. */
+/** Characters of the reason of a look or an export. */
 export const REASON_CHARS = { min: 10, max: 200 } as const;
 
 /** The kinds of rows that the report of an erased clinic counts. `records` are SOAP records. */

@@ -21,7 +21,7 @@ export async function storeHeartbeat(
   now: number,
 ): Promise<string> {
   const known = await agentOfKey(session, keyId);
-  const agent = known?.fp ?? (await insertAgent(session, { clinic_id: clinicId, api_key_id: keyId, paired_at: null }));
+  const agent = known?.fp ?? (await registerAgent(session, { clinicId, keyId, now }));
   const { version = null, devices = [], outbox } = heartbeat;
   const faulty = devices.filter(hasFault).length;
   const oldest = Date.parse(outbox?.oldest_at ?? "");
@@ -33,10 +33,20 @@ export async function storeHeartbeat(
     now,
     version,
     faulty,
+    devices: devices.length,
     body: JSON.stringify(heartbeat),
     news: newsOf(heartbeat),
   };
   await session.all(upsert, row);
+  return agent;
+}
+
+async function registerAgent(
+  session: Session,
+  { clinicId, keyId, now }: { readonly clinicId: number; readonly keyId: number; readonly now: number },
+): Promise<string> {
+  const agent = await insertAgent(session, { clinic_id: clinicId, api_key_id: keyId, paired_at: null });
+  await auditCommand(session, "agents add by its first heartbeat", [agent], { by: "agent", now, clinicId });
   return agent;
 }
 
@@ -90,6 +100,7 @@ interface HeartbeatRow {
   now: number;
   version: string | null;
   faulty: number;
+  devices: number;
   queueOldestAt: number | null;
   body: string;
   news: string;
@@ -101,12 +112,12 @@ const upsert = uncachedWrite((db, p: HeartbeatRow) =>
     .values({
       ...{ clinic_id: p.clinicId, api_key_id: p.keyId, received_at: p.now },
       ...{ body: p.body, news: p.news, changes: 1, version: p.version, faulty_devices: p.faulty },
-      queue_oldest_at: p.queueOldestAt,
+      ...{ queue_oldest_at: p.queueOldestAt, devices: p.devices },
     })
     .onConflict((conflict) =>
       conflict.columns(["clinic_id", "api_key_id"]).doUpdateSet({
         ...{ received_at: p.now, body: p.body, news: p.news, version: p.version, faulty_devices: p.faulty },
-        queue_oldest_at: p.queueOldestAt,
+        ...{ queue_oldest_at: p.queueOldestAt, devices: p.devices },
         changes: sql`case when heartbeat.news = ${p.news} then heartbeat.changes else heartbeat.changes + 1 end`,
       }),
     ),

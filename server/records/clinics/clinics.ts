@@ -19,6 +19,8 @@ export interface ClinicState extends Clinic {
   studies_max: number | null;
   /** As JSON (ClinicErasure); null unless an erasure began. */
   erasure: string | null;
+  /** As JSON (Quotas); null without a soft limit. */
+  quotas: string | null;
 }
 
 /** A clinic in the output of `clinics list`. */
@@ -133,7 +135,7 @@ const described = query((db) =>
 const byFp = query((db, p: { fp: string }) =>
   db
     .selectFrom("clinic")
-    .select(["id", "fp", "name", "suspended_at", "studies_max", "erasure"])
+    .select(["id", "fp", "name", "suspended_at", "studies_max", "erasure", "quotas"])
     .where("fp", "=", p.fp)
     .where(isThere),
 );

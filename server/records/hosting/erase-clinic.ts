@@ -137,7 +137,7 @@ const forgetName = query(
   (db, p: { id: number }) =>
     db
       .updateTable("clinic")
-      .set((column) => ({ name: column.ref("fp"), studies_max: null }))
+      .set((column) => ({ name: column.ref("fp"), studies_max: null, quotas: null }))
       .where("id", "=", p.id),
   ({ id }) => ({ clinics: [id] }),
 );

@@ -110,6 +110,7 @@ export const ownRows: readonly ErasedRows[] = [
   own("clinic_settings", "clinic_id"),
   own("support_access", "id"),
   own("api_calls", "clinic_id month"),
+  own("clinic_storage", "clinic_id"),
   own("clinic_removal", "clinic_id fp"),
   own("clinic_event", "id"),
   own("clinic_event_floor", "clinic_id"),

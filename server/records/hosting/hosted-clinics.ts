@@ -1,12 +1,22 @@
-import { sql } from "kysely";
 import { compareVersions } from "../../../shared/api/upgrade.ts";
-import { CLINIC_STATES, type ClinicState, type HostedClinic, type HostedSums } from "../../dashboard/types/operator.ts";
+import type { BackupState } from "../../../shared/platform/care/backup-state.ts";
+import {
+  CLINIC_STATES,
+  type ClinicState,
+  type HostedClinic,
+  type HostedSums,
+  overQuota,
+  type QuotaMeter,
+} from "../../dashboard/types/operator.ts";
 import { query, type Session } from "../../database/query.ts";
 import { limits } from "../../operations/alerts/kinds.ts";
 import { agentState } from "../agents/device-state.ts";
 import { endOf, type RolloutPc } from "../agents/rollout.ts";
 import { isThere } from "../clinics/clinics.ts";
+import { arrivedIn } from "./arrived.ts";
 import { byClinic } from "./by-clinic.ts";
+import { monthOf } from "./meters.ts";
+import { readQuotas } from "./quotas.ts";
 import { folded } from "../studies/study-search.ts";
 import { timestampOrNull } from "../../../shared/runtime/timestamp.ts";
 
@@ -32,12 +42,14 @@ const DAY_MS = 86_400_000;
 export async function listHostedClinics(session: Session, { now, newest }: Wanted): Promise<ListedClinic[]> {
   const clinics = await session.all(all, {});
   const pcsOf = byClinic(await session.all(pcsOfAll, {}));
-  const today = byClinic(await session.all(arrivedOfAll, { since: now - (now % DAY_MS) }));
+  const today = byClinic(await session.all(arrivedIn, { since: now - (now % DAY_MS), until: Number.MAX_SAFE_INTEGER }));
+  const usage = byClinic(await session.all(usageOfLimited, { month: monthOf(now) }));
   const updating = await updatingClinics(session);
   const listed = clinics.map(({ id, suspended_at, ...clinic }): ListedClinic => {
-    const facts = pcFacts(pcsOf(id), { now, newest });
+    const over_quota = usage(id).flatMap((used) => overIn(used, pcsOf(id)));
+    const facts = pcFacts(pcsOf(id), { now, newest, isOver: over_quota.length > 0 });
     const shown = {
-      ...clinic,
+      ...{ ...clinic, over_quota },
       state: suspended_at === null ? facts.state : "suspended",
       suspended_at: timestampOrNull(suspended_at),
       pcs: facts.pcs,
@@ -52,10 +64,10 @@ export async function listHostedClinics(session: Session, { now, newest }: Wante
   return listed.toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** Sums the clinics. The time of the last backup is that of the server, which has them all. */
+/** Sums the clinics. The backups are those of the server, which has them all. */
 export function sumClinics(
   clinics: readonly ListedClinic[],
-  { newest, lastBackup }: Pick<Wanted, "newest"> & { readonly lastBackup: string | null },
+  { newest, backups }: Pick<Wanted, "newest"> & { readonly backups: BackupState | null },
 ): HostedSums {
   const states = Object.fromEntries(CLINIC_STATES.map((state) => [state, 0])) as Record<ClinicState, number>;
   const sums = { pcs: 0, connected: 0, behind: 0, results_today: 0, updating: 0 };
@@ -67,7 +79,12 @@ export function sumClinics(
     sums.results_today += shown.results_today;
     sums.updating += isUpdating ? 1 : 0;
   }
-  return { clinics: clinics.length, states, ...sums, newest_version: newest, last_backup_at: lastBackup };
+  const { last = null, succeeded = null } = backups ?? {};
+  return {
+    ...{ clinics: clinics.length, states, ...sums, newest_version: newest },
+    last_backup: succeeded && { at: succeeded.at, bytes: succeeded.bytes },
+    backup_failed_at: last !== null && last.bytes === null ? last.at : null,
+  };
 }
 
 /** Selects the clinics of a state whose name has the words; null and an empty text select all. */
@@ -86,9 +103,21 @@ interface PcRow {
   readonly version: string | null;
   readonly faulty_devices: number | null;
   readonly queue_oldest_at: number | null;
+  readonly devices: number | null;
 }
 
-function pcFacts(rows: readonly PcRow[], { now, newest }: Wanted) {
+interface UsageRow {
+  readonly quotas: string | null;
+  readonly calls: number | null;
+  readonly bytes: number | null;
+}
+
+function overIn({ quotas, calls, bytes }: UsageRow, pcs: readonly PcRow[]): QuotaMeter[] {
+  const devices = pcs.reduce((sum, pc) => sum + (pc.devices ?? 0), 0);
+  return overQuota({ devices, api_calls_this_month: calls, storage_bytes: bytes }, readQuotas(quotas));
+}
+
+function pcFacts(rows: readonly PcRow[], { now, newest, isOver }: Wanted & { readonly isOver: boolean }) {
   const versions = rows.flatMap(({ version }) => version ?? []).toSorted(compareVersions);
   const pcs = {
     total: rows.length,
@@ -106,19 +135,27 @@ function pcFacts(rows: readonly PcRow[], { now, newest }: Wanted) {
     ),
     version: versions[0] ?? null,
     queueOldestAt,
-    state: stateOf(pcs, isFaulty, queueOldestAt !== null && queueOldestAt <= now - limits.outboxMs),
+    state: stateOf(pcs, {
+      isFaulty,
+      isWaiting: queueOldestAt !== null && queueOldestAt <= now - limits.outboxMs,
+      isOver,
+    }),
   };
 }
 
 function stateOf(
   { total, connected, behind }: HostedClinic["pcs"],
-  isFaulty: boolean,
-  isWaiting: boolean,
+  {
+    isFaulty,
+    isWaiting,
+    isOver,
+  }: { readonly isFaulty: boolean; readonly isWaiting: boolean; readonly isOver: boolean },
 ): ClinicState {
-  if (total === 0) return "no PC";
   if (connected < total) return "silent";
   if (isFaulty) return "errors";
   if (isWaiting) return "waiting";
+  if (isOver) return "over quota";
+  if (total === 0) return "no PC";
   return behind > 0 ? "behind" : "well";
 }
 
@@ -148,17 +185,20 @@ const pcsOfAll = query((db) =>
       join.onRef("heartbeat.api_key_id", "=", "agent.api_key_id").onRef("heartbeat.clinic_id", "=", "agent.clinic_id"),
     )
     .select(["agent.clinic_id", "heartbeat.received_at", "heartbeat.version", "heartbeat.faulty_devices"])
-    .select("heartbeat.queue_oldest_at")
+    .select(["heartbeat.queue_oldest_at", "heartbeat.devices"])
     .where("api_key.revoked_at", "is", null),
 );
 
-// An expression, since SQLite groups by a column in the order of its index, for which it reads all studies ever stored.
-const arrivedOfAll = query((db, p: { since: number }) =>
+// Only clinics with a soft limit.
+const usageOfLimited = query((db, p: { month: string }) =>
   db
-    .selectFrom("study")
-    .select([sql<number>`+clinic_id`.as("clinic_id"), sql<number>`count(*)`.as("studies")])
-    .where("received_at", ">=", p.since)
-    .groupBy(sql`+clinic_id`),
+    .selectFrom("clinic")
+    .leftJoin("api_calls", (join) =>
+      join.onRef("api_calls.clinic_id", "=", "clinic.id").on("api_calls.month", "=", p.month),
+    )
+    .leftJoin("clinic_storage", "clinic_storage.clinic_id", "clinic.id")
+    .select(["clinic.id as clinic_id", "clinic.quotas", "api_calls.calls", "clinic_storage.bytes"])
+    .where("clinic.quotas", "is not", null),
 );
 
 const rollouts = query((db) =>

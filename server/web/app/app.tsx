@@ -1,11 +1,12 @@
-import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from "preact-iso";
 import { isOffline, otherUser, type RequestError } from "../api.ts";
 import { RETURN_PATHS } from "../../dashboard/types/settings/session.ts";
 import { lazy } from "../lazy.tsx";
 import { isLiveLost, RETRY_MS } from "../live.ts";
+import { Banner } from "./banner.tsx";
 import { Menu } from "./menu.tsx";
+import { OperatorNotice } from "./operator-notice.tsx";
 import { userUnits } from "./user-units.tsx";
 import { usePageTitle } from "./page-title.ts";
 import { useScreenStart } from "./screen-start.ts";
@@ -113,16 +114,9 @@ function Banners() {
     <>
       {knownAt !== null && <Banner>{t("passwordKnown", { time: dateTime(knownAt) })}</Banner>}
       {isPlain && <Banner>{t("unencrypted")}</Banner>}
+      <OperatorNotice />
       {(isOffline.value || isLiveLost.value) && <Banner>{t("offline")}</Banner>}
     </>
-  );
-}
-
-function Banner({ children }: { children: ComponentChildren }) {
-  return (
-    <p class="banner" role="status">
-      {children}
-    </p>
   );
 }
 

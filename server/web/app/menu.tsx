@@ -1,4 +1,5 @@
-import type { MenuCounts } from "../../dashboard/types/results/today.ts";
+import { useEffect } from "preact/hooks";
+import type { MenuCounts, MenuNews } from "../../dashboard/types/results/today.ts";
 import { useResource } from "../resource.tsx";
 import { useInterval } from "../use-interval.ts";
 import { chooseClinic, clinic, may, session, signOut } from "../session.ts";
@@ -6,17 +7,25 @@ import { translations } from "../text.ts";
 import { Field } from "../ui/form/field.tsx";
 import { Header, type HeaderScreen } from "../ui/header/header.tsx";
 import { Icon } from "../ui/status/icon.tsx";
+import { operatorNotice } from "./operator-notice.tsx";
 import { FindPatient } from "./find-patient.tsx";
+import { UserUnits } from "./user-units.tsx";
 
 /** Interval of reloads: an order that nobody ran and a device that becomes silent change no data. */
 const REFRESH_MS = 60_000;
-import { UserUnits } from "./user-units.tsx";
 
 /** The header of every screen. The menu of the user has the clinic, the account and the sign-out. */
 export function Menu() {
   const state = session.value;
-  const counts = useResource<MenuCounts>(clinic.value === undefined ? null : "/menu");
+  const counts = useResource<MenuNews>(clinic.value === undefined ? null : "/menu");
   useInterval(counts.reload, REFRESH_MS, true, clinic.value?.fp);
+  const notice = counts.data?.notice ?? null;
+  useEffect(() => {
+    operatorNotice.value = notice;
+    return () => {
+      operatorNotice.value = null;
+    };
+  }, [notice?.id]);
   if (state?.state !== "signed in") return null;
   const shown = screens
     .filter(({ role }) => may(role ?? "reader"))

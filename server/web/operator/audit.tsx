@@ -1,5 +1,5 @@
 import { useLocation } from "preact-iso";
-import type { OperatorAudit, OperatorCommand } from "../../dashboard/types/operator.ts";
+import { ALL_CLINICS, type OperatorAudit, type OperatorCommand } from "../../dashboard/types/operator.ts";
 import { Empty, Loaded, useResource } from "../resource.tsx";
 import { dateTime, translations } from "../text.ts";
 import { DataTable } from "../ui/list/data-table.tsx";
@@ -47,7 +47,15 @@ function Commands({ of: commands }: { of: readonly OperatorCommand[] }) {
       >
         {commands.map(({ at, by, command, clinic, name, count }, index) => (
           <tr key={index}>
-            <th scope="row">{name === null ? clinic : <a href={`/operator/clinics/${clinic}`}>{name}</a>}</th>
+            <th scope="row">
+              {clinic === ALL_CLINICS ? (
+                t("allClinics")
+              ) : name === null ? (
+                clinic
+              ) : (
+                <a href={`/operator/clinics/${clinic}`}>{name}</a>
+              )}
+            </th>
             <td>
               <code>{command}</code>
             </td>
@@ -68,6 +76,7 @@ const t = translations({
     "İşleticilerin kliniklerle ilgili yaptıkları, en yenisi önce. Silinen bir kliniğin burada yalnızca numarası kalır.",
   ],
   none: ["No operator has done anything yet", "Henüz hiçbir işletici bir işlem yapmadı"],
+  allClinics: ["All clinics", "Tüm klinikler"],
   clinic: ["Clinic", "Klinik"],
   command: ["Command", "Komut"],
   count: ["Count", "Sayı"],

@@ -1,5 +1,14 @@
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { HostedClinicPage, HostedPc } from "../../dashboard/types/operator.ts";
+import {
+  type HostedClinicPage,
+  type HostedPc,
+  type Meters,
+  overQuota,
+  QUOTA_METERS,
+  type QuotaMeter,
+  type Quotas,
+} from "../../dashboard/types/operator.ts";
 import { Loaded, useResource } from "../resource.tsx";
 import { ago, dateTime, locale, translations } from "../text.ts";
 import { DataTable } from "../ui/list/data-table.tsx";
@@ -7,13 +16,18 @@ import { Facts } from "../ui/status/facts.tsx";
 import { State } from "../ui/status/status-card.tsx";
 import { ClinicCommand, type Command } from "./commands.tsx";
 import { EraseDialog } from "./erase.tsx";
+import { ExportDialog } from "./export.tsx";
+import { megabytes } from "./megabytes.ts";
+import { overWords } from "./state.tsx";
 import { SupportDialog } from "./support.tsx";
 import "./operator.css";
+
+type Dialog = "support" | "export" | "erase";
 
 /** One clinic: its PCs, what it uses, who looked into it, and what the operator can do. */
 export function Clinic({ fp }: { fp: string }) {
   const page = useResource<HostedClinicPage>(`/clinics/${fp}`, "");
-  const [command, setCommand] = useState<Command | "support" | "erase" | null>(null);
+  const [command, setCommand] = useState<Command | Dialog | null>(null);
   const close = () => {
     setCommand(null);
     void page.reload();
@@ -52,10 +66,11 @@ export function Clinic({ fp }: { fp: string }) {
             <Facts
               of={[
                 [t("studies"), t("studiesOf", { all: meters.studies, month: meters.studies_this_month })],
-                [t("quota"), clinic.studies_max ?? t("noQuota")],
-                [t("devices"), meters.devices],
-                [t("calls"), meters.api_calls_this_month],
-                [t("storage"), megabytes(meters.storage_bytes)],
+                [t("studiesMax"), clinic.studies_max ?? t("noQuota")],
+                ...QUOTA_METERS.map((meter): [string, ComponentChildren] => [
+                  t(meter),
+                  <Meter key={meter} of={meter} meters={meters} quotas={clinic.quotas} />,
+                ]),
               ]}
             />
             <p class="actions">
@@ -63,10 +78,11 @@ export function Clinic({ fp }: { fp: string }) {
             </p>
           </div>
           <Looks of={looks} />
-          <Leaving clinic={clinic} isErasing={rest.erasure !== null} erase={() => setCommand("erase")} />
+          <Leaving clinic={clinic} isErasing={rest.erasure !== null} choose={setCommand} />
           {command === "support" && <SupportDialog clinic={clinic} close={close} />}
           {command === "erase" && <EraseDialog page={{ clinic, pcs, meters, looks, ...rest }} close={close} />}
-          {command !== null && command !== "support" && command !== "erase" && (
+          {command === "export" && <ExportDialog clinic={clinic} close={close} />}
+          {command !== null && command !== "support" && command !== "erase" && command !== "export" && (
             <ClinicCommand of={command} clinic={clinic} close={close} />
           )}
         </>
@@ -75,29 +91,51 @@ export function Clinic({ fp }: { fp: string }) {
   );
 }
 
+/** A meter with its limit, and a mark where it is over it. */
+function Meter({ of: meter, meters, quotas }: { of: QuotaMeter; meters: Meters; quotas: Quotas }) {
+  const [used, max] = [meters[meter], quotas[meter]];
+  const shown = (count: number) =>
+    meter === "storage_bytes" ? megabytes(count) : new Intl.NumberFormat(locale()).format(count);
+  const words =
+    used === null
+      ? max === null
+        ? t("notMeasured")
+        : t("notMeasuredOf", { max: shown(max) })
+      : max === null
+        ? shown(used)
+        : t("of", { count: shown(used), max: shown(max) });
+  return (
+    <>
+      {words} {overQuota(meters, quotas).includes(meter) && <State tone="warn">{overWords(meter)}</State>}
+    </>
+  );
+}
+
 function Leaving({
   clinic,
   isErasing,
-  erase,
+  choose,
 }: {
   clinic: HostedClinicPage["clinic"];
   isErasing: boolean;
-  erase: () => void;
+  choose: (dialog: Dialog) => void;
 }) {
   return (
     <>
       <h2>{t("leaving")}</h2>
       <div class="card">
-        <p>{t("export")}</p>
-        <p class="operator-command">
-          <code>{`vetwire server export clinic.ndjson --clinic ${clinic.fp}`}</code>
-        </p>
+        <p>{t("exporting")}</p>
         <p>{t(isErasing ? "unfinished" : "erasing")}</p>
-        {clinic.suspended_at !== null && (
-          <button type="button" class="danger" onClick={erase}>
-            {t("erase")}
+        <p class="actions">
+          <button type="button" onClick={() => choose("export")}>
+            {t("export")}
           </button>
-        )}
+          {clinic.suspended_at !== null && (
+            <button type="button" class="danger" onClick={() => choose("erase")}>
+              {t("erase")}
+            </button>
+          )}
+        </p>
       </div>
     </>
   );
@@ -176,11 +214,6 @@ function Looks({ of: looks }: { of: HostedClinicPage["looks"] }) {
   );
 }
 
-function megabytes(bytes: number): string {
-  const format = new Intl.NumberFormat(locale(), { maximumFractionDigits: 1 });
-  return `${format.format(bytes / 1e6)} MB`;
-}
-
 const t = translations({
   served: ["This clinic is served.", "Bu kliniğe hizmet veriliyor."],
   suspended: [
@@ -190,19 +223,24 @@ const t = translations({
   suspend: ["Suspend…", "Askıya al…"],
   resume: ["Serve again…", "Yeniden aç…"],
   support: ["Support…", "Destek…"],
-  quota: ["Limit of studies", "Çalışma sınırı"],
+  quota: ["Limits…", "Sınırlar…"],
+  studiesMax: ["Limit of studies", "Çalışma sınırı"],
   erase: ["Erase the clinic…", "Kliniği sil…"],
   usage: ["Usage", "Kullanım"],
   studies: ["Studies", "Çalışmalar"],
   studiesOf: ["{all}, {month} this month", "{all}, bu ay {month}"],
   noQuota: ["that of the server", "sunucunun sınırı"],
   devices: ["Devices", "Cihazlar"],
-  calls: ["API calls this month", "Bu ayki API çağrıları"],
-  storage: ["Results and pictures", "Sonuçlar ve görüntüler"],
+  api_calls_this_month: ["API calls this month", "Bu ayki API çağrıları"],
+  storage_bytes: ["Results and pictures", "Sonuçlar ve görüntüler"],
+  of: ["{count} of {max}", "{count} / {max}"],
+  notMeasured: ["not measured yet", "henüz ölçülmedi"],
+  notMeasuredOf: ["not measured yet, limit {max}", "henüz ölçülmedi, sınır {max}"],
   leaving: ["When the clinic leaves", "Klinik ayrıldığında"],
-  export: [
-    "The export has all of the clinic, so it is made on the server's machine and not by this page:",
-    "Dışa aktarımda kliniğin her şeyi bulunur; bu yüzden bu sayfada değil, sunucunun makinesinde yapılır:",
+  export: ["Export…", "Dışa aktar…"],
+  exporting: [
+    "The export has the clinic's animals, owners, results and records, in a file that another server imports.",
+    "Dışa aktarım, kliniğin hayvanlarını, sahiplerini, sonuçlarını ve muayene kayıtlarını başka bir sunucunun içe aktarabileceği bir dosyada verir.",
   ],
   erasing: [
     "Once the clinic is suspended you can erase it: all that only this clinic has, with its users, keys and name.",

@@ -1,5 +1,5 @@
 import { useLocation } from "preact-iso";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import {
   CLINIC_STATES,
   type ClinicState,
@@ -9,10 +9,14 @@ import {
 } from "../../dashboard/types/operator.ts";
 import { Empty, Loaded, useKept, useResource } from "../resource.tsx";
 import { ago, dateTime, translations } from "../text.ts";
+import { useInterval } from "../use-interval.ts";
 import { SearchField } from "../ui/form/search-field.tsx";
 import { DataTable } from "../ui/list/data-table.tsx";
 import { Pager } from "../ui/list/pager.tsx";
 import { Icon } from "../ui/status/icon.tsx";
+import { State } from "../ui/status/status-card.tsx";
+import { AnnounceDialog, Announced } from "./announce.tsx";
+import { megabytes } from "./megabytes.ts";
 import { NewClinicDialog } from "./new-clinic.tsx";
 import { needsOperator, StateOf, stateName } from "./state.tsx";
 import { Rollout } from "./rollout.tsx";
@@ -27,13 +31,11 @@ export function Clinics() {
   const { query, route } = useLocation();
   const { search = "", state = "", page = "1" } = query;
   const [isNew, setNew] = useState(false);
+  const [isAnnouncing, setAnnouncing] = useState(false);
   const [supported, setSupported] = useState<HostedClinic | null>(null);
   const asked = new URLSearchParams({ search, page, ...(state !== "" && { state }) });
   const list = useKept(useResource<HostedClinics>(`/clinics?${asked}`, ""));
-  useEffect(() => {
-    const timer = setInterval(() => void list.reload(), REFRESH_MS);
-    return () => clearInterval(timer);
-  }, [search, state, page]);
+  useInterval(list.reload, REFRESH_MS, true, `${asked}`);
   const show = (changes: Partial<Record<"search" | "state" | "page", string>>) => {
     const next = { search, state, page: "1", ...changes };
     const kept = Object.entries(next).filter(([key, value]) => value !== "" && !(key === "page" && value === "1"));
@@ -50,14 +52,18 @@ export function Clinics() {
           <a class="button" href="/operator/v1/meters.csv" download>
             {t("meters")}
           </a>
+          <button type="button" onClick={() => setAnnouncing(true)}>
+            {t("announce")}
+          </button>
           <button type="button" class="primary" onClick={() => setNew(true)}>
             <Icon of="add" /> {t("newClinic")}
           </button>
         </p>
       </div>
       <Loaded of={list}>
-        {({ clinics, sums, total, page: shown, page_size, has_more }) => (
+        {({ announcement, clinics, sums, total, page: shown, page_size, has_more }) => (
           <>
+            {announcement !== null && <Announced of={announcement} changed={() => void list.reload()} />}
             <Sums of={sums} />
             <Filters search={search} state={state} sums={sums} show={show} />
             {total === 0 ? (
@@ -75,6 +81,13 @@ export function Clinics() {
           </>
         )}
       </Loaded>
+      {isAnnouncing && (
+        <AnnounceDialog
+          of={list.data?.announcement ?? null}
+          close={() => setAnnouncing(false)}
+          changed={() => void list.reload()}
+        />
+      )}
       {isNew && <NewClinicDialog close={() => setNew(false)} made={list.reload} />}
       {supported !== null && <SupportDialog clinic={supported} close={() => setSupported(null)} />}
     </>
@@ -93,7 +106,7 @@ function Sums({ of: sums }: { of: HostedSums }) {
         ...(sums.newest_version === null
           ? []
           : [[t("onVersion", { version: sums.newest_version }), t("of", { count: current, all: sums.pcs })]]),
-        [t("backup"), sums.last_backup_at === null ? t("noBackup") : dateTime(sums.last_backup_at)],
+        [t("backup"), <Backup key="backup" of={sums} />],
       ].map(([name, value]) => (
         <div class="card" key={name}>
           <dt>{name}</dt>
@@ -101,6 +114,21 @@ function Sums({ of: sums }: { of: HostedSums }) {
         </div>
       ))}
     </dl>
+  );
+}
+
+/** The time and the size of the last backup, and a later try that failed. */
+function Backup({ of: { last_backup: last, backup_failed_at: failedAt } }: { of: HostedSums }) {
+  const size = last === null || last.bytes === null ? "" : `, ${megabytes(last.bytes)}`;
+  return (
+    <>
+      {last === null ? t("noBackup") : `${dateTime(last.at)}${size}`}
+      {failedAt !== null && (
+        <div>
+          <State tone="bad">{t("backupFailed", { time: dateTime(failedAt) })}</State>
+        </div>
+      )}
+    </>
   );
 }
 
@@ -182,6 +210,7 @@ const t = translations({
     "Burada durumları ve sayıları görürsünüz, sonuçları asla.",
   ],
   meters: ["Usage as CSV", "Kullanım (CSV)"],
+  announce: ["Announce…", "Duyur…"],
   newClinic: ["New clinic", "Yeni klinik"],
   sums: ["All clinics", "Tüm klinikler"],
   of: ["{count} of {all}", "{count} / {all}"],
@@ -191,6 +220,7 @@ const t = translations({
   onVersion: ["PCs on version {version}", "{version} sürümündeki bilgisayarlar"],
   backup: ["Last backup of the server", "Sunucunun son yedeği"],
   noBackup: ["none", "yok"],
+  backupFailed: ["failed at {time}", "{time} denemesi başarısız"],
   find: ["Find a clinic", "Klinik bul"],
   none: ["There is no clinic yet", "Henüz klinik yok"],
   noneNext: ["Make one with New clinic.", "Yeni klinik düğmesiyle bir tane oluşturun."],

@@ -1,4 +1,4 @@
-import type { HostedClinicPage } from "../../dashboard/types/operator.ts";
+import { type HostedClinicPage, QUOTA_METERS, type QuotaMeter } from "../../dashboard/types/operator.ts";
 import { call } from "../api.ts";
 import { translations } from "../text.ts";
 import { Field } from "../ui/form/field.tsx";
@@ -16,10 +16,8 @@ interface CommandProps {
 
 export function ClinicCommand({ of: command, clinic, close }: CommandProps) {
   const path = `/clinics/${clinic.fp}`;
-  const act = async ({ max = "" }: Record<string, string>) =>
-    command === "quota"
-      ? call("PUT", `${path}/quota`, { studies_max: max === "" ? null : Number(max) })
-      : call("POST", `${path}/${command}`, {});
+  const act = async (fields: Record<string, string>) =>
+    command === "quota" ? call("PUT", `${path}/quota`, limitsIn(fields)) : call("POST", `${path}/${command}`, {});
   return (
     <FormDialog
       title={t(`${command} title`, { name: clinic.name })}
@@ -30,12 +28,43 @@ export function ClinicCommand({ of: command, clinic, close }: CommandProps) {
     >
       <p>{t(`${command} why`)}</p>
       {command === "quota" && (
-        <Field label={t("max")} hint={t("maxHint")}>
-          <input type="number" name="max" min={1} max={1_000_000_000} defaultValue={String(clinic.studies_max ?? "")} />
-        </Field>
+        <>
+          <Field label={t("max")} hint={t("maxHint")}>
+            <input type="number" name="max" min={1} max={1_000_000_000} defaultValue={text(clinic.studies_max)} />
+          </Field>
+          <p>{t("quotas why")}</p>
+          {QUOTA_METERS.map((meter) => (
+            <Field key={meter} label={t(meter)} hint={t("quotaHint")}>
+              <input
+                type="number"
+                name={meter}
+                min={1}
+                max={meter === "devices" ? 1e6 : 1e9}
+                defaultValue={text(perUnit(clinic.quotas[meter], meter))}
+              />
+            </Field>
+          ))}
+        </>
       )}
     </FormDialog>
   );
+}
+
+/** Storage is typed in megabytes. */
+const UNITS: Readonly<Record<QuotaMeter, number>> = { devices: 1, api_calls_this_month: 1, storage_bytes: 1e6 };
+
+function perUnit(limit: number | null, meter: QuotaMeter): number | null {
+  return limit === null ? null : Math.round(limit / UNITS[meter]);
+}
+
+function limitsIn(fields: Record<string, string>) {
+  const limit = (field: string, unit = 1) => ((fields[field] ?? "") === "" ? null : Number(fields[field]) * unit);
+  const quotas = Object.fromEntries(QUOTA_METERS.map((meter) => [meter, limit(meter, UNITS[meter])]));
+  return { studies_max: limit("max"), quotas };
+}
+
+function text(limit: number | null): string {
+  return limit === null ? "" : String(limit);
 }
 
 const t = translations({
@@ -44,7 +73,7 @@ const t = translations({
   quota: ["Save", "Kaydet"],
   "suspend title": ["Suspend {name}", "{name} askıya alınsın mı?"],
   "resume title": ["Serve {name} again", "{name} yeniden açılsın mı?"],
-  "quota title": ["Limit of {name}", "{name} için sınır"],
+  "quota title": ["Limits of {name}", "{name} için sınırlar"],
   "suspend why": [
     "Its users and integrations are refused. Its data stays, and its PCs keep new results until you serve it again.",
     "Kullanıcıları ve entegrasyonları reddedilir. Verileri kalır; bilgisayarları yeni sonuçları siz yeniden açana kadar saklar.",
@@ -59,4 +88,12 @@ const t = translations({
   ],
   max: ["Studies that it may store", "Saklayabileceği çalışma sayısı"],
   maxHint: ["Empty: the limit of the server", "Boş: sunucunun sınırı"],
+  "quotas why": [
+    "Beyond these the clinic needs you in the list, and nothing is refused.",
+    "Bunların ötesinde klinik listede sizi bekler; hiçbir şey reddedilmez.",
+  ],
+  devices: ["Devices", "Cihazlar"],
+  api_calls_this_month: ["API calls a month", "Aylık API çağrısı"],
+  storage_bytes: ["Megabytes of results and pictures", "Sonuçlar ve görüntüler (megabayt)"],
+  quotaHint: ["Empty: no limit", "Boş: sınır yok"],
 });

@@ -1,4 +1,4 @@
-import type { ClinicState, HostedClinic } from "../../dashboard/types/operator.ts";
+import type { ClinicState, HostedClinic, QuotaMeter } from "../../dashboard/types/operator.ts";
 import { ago, translations } from "../text.ts";
 import { State, type Tone } from "../ui/status/status-card.tsx";
 
@@ -8,6 +8,7 @@ const tones: Readonly<Record<ClinicState, Tone>> = {
   silent: "bad",
   errors: "bad",
   waiting: "bad",
+  "over quota": "warn",
   behind: "warn",
   "no PC": "warn",
   well: "good",
@@ -15,9 +16,16 @@ const tones: Readonly<Record<ClinicState, Tone>> = {
 };
 
 /** States that need the operator. */
-export const needsOperator: readonly ClinicState[] = ["silent", "errors", "waiting"];
+export const needsOperator: readonly ClinicState[] = ["silent", "errors", "waiting", "over quota"];
 
-export function StateOf({ clinic: { state, pcs, last_seen_at } }: { clinic: HostedClinic }) {
+/** The words for a meter that is over its limit. */
+export function overWords(meter: QuotaMeter): string {
+  return t(
+    ({ devices: "overDevices", api_calls_this_month: "overCalls", storage_bytes: "overStorage" } as const)[meter],
+  );
+}
+
+export function StateOf({ clinic: { state, pcs, last_seen_at, over_quota: over } }: { clinic: HostedClinic }) {
   const silent = pcs.total - pcs.connected;
   const words =
     state === "silent"
@@ -26,7 +34,9 @@ export function StateOf({ clinic: { state, pcs, last_seen_at } }: { clinic: Host
         : t("silent", { count: silent, time: ago(last_seen_at) })
       : state === "behind"
         ? t("behind", { count: pcs.behind })
-        : t(state);
+        : state === "over quota"
+          ? over.map(overWords).join(", ")
+          : t(state);
   return <State tone={tones[state]}>{words}</State>;
 }
 
@@ -41,6 +51,10 @@ const t = translations({
   never: ["no PC was heard yet", "henüz hiçbir bilgisayardan haber yok"],
   errors: ["a device has a fault", "bir cihazda arıza var"],
   waiting: ["results wait on a PC", "sonuçlar bilgisayarda bekliyor"],
+  "over quota": ["over its quota", "kotasını aştı"],
+  overDevices: ["over its quota of devices", "cihaz kotasını aştı"],
+  overCalls: ["over its quota of API calls", "API çağrısı kotasını aştı"],
+  overStorage: ["over its quota of storage", "depolama kotasını aştı"],
   behind: ["{count} {count|PC|PCs} on an older version", "{count} bilgisayarda eski sürüm"],
   behindName: ["Older version", "Eski sürüm"],
   "no PC": ["no PC yet", "henüz bilgisayar yok"],

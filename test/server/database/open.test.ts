@@ -42,7 +42,7 @@ describe("the store", () => {
     await (await openStore(database)).close();
     const other = await connectTo(database);
     const tables = [
-      ...["oidc_identity", "oidc_spent", "former_number"],
+      ...["oidc_identity", "oidc_spent", "former_number", "clinic_storage", "announcement"],
       ...["control_explanation", "control_target", "control_value", "control_run", "control_series"],
       ...["control_name", "control_setting", "device_event"],
       ...["support_access", "api_calls", "lease", "destination_attempt", "destination_delivery", "destination"],
@@ -94,6 +94,7 @@ describe("the store", () => {
       ...["webhook old_secret", "webhook old_secret_ends_at", "webhook failing_since"],
       ...["webhook pause_code", "webhook paused_at", "heartbeat news", "heartbeat changes"],
       ...["dashboard_user is_operator", "dashboard_session realm", "clinic studies_max", "clinic erasure"],
+      ...["clinic quotas", "heartbeat devices"],
       ...["heartbeat version", "heartbeat faulty_devices", "heartbeat queue_oldest_at"],
       ...["dashboard_session oidc_issuer", "dashboard_session oidc_sid"],
     ];

@@ -17,6 +17,7 @@ import { listKeys } from "../../../server/records/clinics/keys.ts";
 import { openStore } from "../../../server/database/open.ts";
 import type { Store } from "../../../server/database/store.ts";
 import { newFp } from "../../../shared/api/fp.ts";
+import { makeUser } from "../../dashboard/harness.ts";
 import {
   clinic,
   connection,
@@ -98,7 +99,6 @@ describe("the audit trail of requests", () => {
       [all, `GET ${identifiers}`, identifiers, 200, null, 1],
       [none, `GET ${identifiers}`, identifiers, 403, null],
       [none, `POST ${studies}`, studies, 403, null],
-      [all, `POST ${heartbeat}`, heartbeat, 200, null],
       [none, `POST ${heartbeat}`, heartbeat, 403, null],
       [none, `GET ${news}`, news, 403, null],
     ];
@@ -131,9 +131,27 @@ describe("the audit trail of requests", () => {
         user: null,
       });
     }
-    // Without a row: an agent waits for news all day.
+    // Without a row: an agent waits for news all day, and sends a heartbeat each minute.
     expect((await server.get(all, news)).status).toBe(200);
-    expect(await rowsOf(server)).toEqual(expected);
+    for (let beats = 0; beats < 2; beats += 1) {
+      const beat = { method: "POST", url: heartbeat, headers: { "x-api-key": all }, payload: {} } as const;
+      expect((await server.app.inject(beat)).statusCode).toBe(200);
+    }
+    const rows = await rowsOf(server);
+    expect(rows.filter(({ method }) => method !== "COMMAND")).toEqual(expected);
+    // The first heartbeat of a key registers its agent, which is a change.
+    expect(rows.filter(({ method }) => method === "COMMAND")).toMatchObject([
+      { route: "agents add by its first heartbeat", clinic_fp: ours },
+    ]);
+  });
+
+  test("an open page writes no row for the counts of its menu, and one for each list that its user reads", async () => {
+    const server = await startServer(clinic(ours));
+    const reader = await makeUser(server, "reader", ours);
+    for (const path of ["/menu", "/results", "/menu"]) expect((await reader.call("GET", path)).status).toBe(200);
+    expect((await rowsOf(server)).map(({ route, user }) => [route, user])).toEqual([
+      ["/clinic/v1/clinics/:clinic/results", reader.name],
+    ]);
   });
 
   test("no response waits for its row: requests are served while the audit cannot be written", async () => {
@@ -200,14 +218,14 @@ describe("the audit trail of requests", () => {
     reader.write("\r\n");
     await once(reader, "data");
     reader.resetAndDestroy();
-    const pusher = ask("POST /agent/v1/heartbeat");
+    const pusher = ask("POST /agent/v1/studies");
     pusher.write("Content-Type: application/json\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n");
     await once(pusher, "data");
     pusher.destroy();
 
     expect((await rowsOf(server)).map(({ route, count, status, address }) => [route, count, status, address])).toEqual([
       ["/api/v1/calendar/events", 12_000, 200, "127.0.0.1"],
-      ["/agent/v1/heartbeat", null, null, "127.0.0.1"],
+      ["/agent/v1/studies", null, null, "127.0.0.1"],
     ]);
   });
 });

@@ -89,7 +89,7 @@ export async function startClinics() {
       ...{ pepper: server.pepper, now: () => server.clock.now, logger },
       ...{
         singleSignOn: { provider: oidc, readRoles: () => rows },
-        hosting: hasConsole ? { lastBackup: () => null } : null,
+        hosting: hasConsole ? { backups: () => null } : null,
       },
     });
     onTestFinished(() => app.close());

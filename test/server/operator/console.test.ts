@@ -7,7 +7,11 @@ import type {
   OperatorAudit,
 } from "../../../server/dashboard/types/operator.ts";
 import { givePassword, makeOperator, makeUser } from "../../dashboard/harness.ts";
+import { readMeters } from "../../../server/records/hosting/meters.ts";
+import { measureNext } from "../../../server/records/hosting/storage.ts";
+import { previewPath } from "../../../shared/api/agent/preview.ts";
 import { newFp } from "../../../shared/api/fp.ts";
+import { encodePng } from "../../../agent/imaging/files/png.ts";
 import { clinic, connection, noon, patient, startServer, study } from "../harness.ts";
 
 // The operator's console over its own API: who comes in, what is counted, and what each command does to a clinic.
@@ -100,7 +104,12 @@ test("the list counts PCs, versions and the results of the day, and has the clin
     queue_oldest_at: "2026-11-21T08:00:00.000Z",
   });
   expect(all.sums).toMatchObject({ clinics: 4, pcs: 4, connected: 3, results_today: 2, updating: 0 });
-  expect(all.sums.states).toEqual({ silent: 1, errors: 1, waiting: 1, behind: 0, "no PC": 0, well: 1, suspended: 0 });
+  const none = { "over quota": 0, behind: 0, "no PC": 0, suspended: 0 };
+  expect(all.sums.states).toEqual({ silent: 1, errors: 1, waiting: 1, well: 1, ...none });
+  expect(all.sums).toMatchObject({
+    last_backup: { at: "2026-11-20T03:00:00.000Z", bytes: 5_000_000 },
+    backup_failed_at: "2026-11-21T03:00:00.000Z",
+  });
   expect((await list("?search=nobody")).total).toBe(0);
   expect((await list("?search=cank")).clinics).toMatchObject([{ fp: ours }]);
   expect((await list("?state=errors")).clinics).toMatchObject([{ fp: theirs }]);
@@ -164,12 +173,76 @@ test("a quota keeps studies beyond it with the agent, and the meters count studi
   expect((await operator.call("PUT", `/clinics/${ours}/quota`, { studies_max: null })).status).toBe(200);
   expect(await server.push(key, second)).toMatchObject([{ outcome: "unmatched" }]);
   expect((await operator.call("PUT", `/clinics/${ours}/quota`, { studies_max: 0 })).status).toBe(400);
+  const measured = async () => {
+    while (await measureNext(server.store, server.clock.now));
+  };
+  await measured();
   const { text, headers } = await operator.call("GET", "/meters.csv");
   expect(headers["content-disposition"]).toBe('attachment; filename="meters-2026-11.csv"');
   const [head, row, other] = text.split("\r\n");
-  expect(head).toBe("fp,name,studies,studies_this_month,devices,api_calls_this_month,storage_bytes");
-  expect(row).toMatch(new RegExp(`^${ours},'=Ours,2,2,2,\\d+,[1-9]\\d*$`));
-  expect(other).toBe(`${theirs},Theirs,0,0,0,0,0`);
+  expect(head).toBe(
+    "fp,name,studies,studies_this_month,devices,api_calls_this_month,storage_bytes,studies_max," +
+      "devices_quota,api_calls_this_month_quota,storage_bytes_quota,over_quota",
+  );
+  expect(row).toMatch(new RegExp(`^${ours},'=Ours,2,2,2,\\d+,[1-9]\\d*,,,,,$`));
+  expect(other).toBe(`${theirs},Theirs,0,0,0,0,0,,,,,`);
+});
+
+test("a clinic over its quota needs the operator, its page and the CSV name the meter, and no result is refused", async () => {
+  const server = await startServer(named(ours, "Ours"), named(theirs, "Theirs"));
+  const [operator, key] = [await makeOperator(server), await agentOf(server, ours)];
+  await beat(server, key, heartbeat("0.1.0", { devices: [{ id: "chem" }, { id: "hema" }] }));
+  const set = (quotas: object) => operator.call("PUT", `/clinics/${ours}/quota`, { studies_max: null, quotas });
+  const quotas = { devices: 1, api_calls_this_month: null, storage_bytes: 1 };
+  expect((await set({ devices: 1 })).status).toBe(400);
+  expect((await set({ ...quotas, devices: 0 })).status).toBe(400);
+  expect((await set(quotas)).status).toBe(200);
+  const listed = async () => (await operator.call<HostedClinics>("GET", "/clinics")).body.clinics;
+  expect(await listed()).toMatchObject([
+    { fp: ours, state: "over quota", over_quota: ["devices"] },
+    { fp: theirs, state: "no PC", over_quota: [] },
+  ]);
+  expect(await server.push(key, study())).toMatchObject([{ outcome: "unmatched" }]);
+  expect(await measureNext(server.store, server.clock.now)).toBe(true);
+  expect(await listed()).toMatchObject([{ over_quota: ["devices", "storage_bytes"] }, {}]);
+  const { clinic: shown, meters } = (await operator.call<HostedClinicPage>("GET", `/clinics/${ours}`)).body;
+  expect([shown.quotas, meters.devices]).toEqual([quotas, 2]);
+  const { text } = await operator.call("GET", "/meters.csv");
+  expect(text.split("\r\n")[1]).toMatch(/,,1,,1,devices storage_bytes$/);
+  // A limit of studies alone leaves the others.
+  expect((await operator.call("PUT", `/clinics/${ours}/quota`, { studies_max: 9 })).status).toBe(200);
+  expect(await listed()).toMatchObject([{ studies_max: 9, over_quota: ["devices", "storage_bytes"] }, {}]);
+  expect((await set({ devices: 2, api_calls_this_month: null, storage_bytes: null })).status).toBe(200);
+  expect(await listed()).toMatchObject([{ state: "no PC" }, { fp: ours, state: "well", over_quota: [] }]);
+  expect((await operator.call<OperatorAudit>("GET", "/audit")).body.commands.at(-1)).toMatchObject({
+    command: "clinics quota none, devices 1, api_calls_this_month none, storage_bytes 1",
+  });
+});
+
+test("each clinic is measured once a day, in steps, results and pictures", async () => {
+  const server = await startServer(named(ours, "Ours"), named(theirs, "Theirs"));
+  const key = await agentOf(server, ours);
+  const studies = Array.from({ length: 1001 }, () => study({ results: [] }));
+  for (let from = 0; from < studies.length; from += 100) await server.push(key, ...studies.slice(from, from + 100));
+  const next = () => measureNext(server.store, server.clock.now);
+  expect([await next(), await next(), await next()]).toEqual([true, true, false]);
+  const bytes = async () => {
+    const read = readMeters(server.store, { now: server.clock.now, clinicId: 1 });
+    return (await read)?.storage_bytes;
+  };
+  // An empty list of results is two bytes.
+  expect(await bytes()).toBe(2002);
+  const png = encodePng({ width: 2, height: 2, channels: 1, pixels: new Uint8Array(4) });
+  const pictured = study({ modality: "RADIOLOGY", results: [] });
+  await server.push(key, pictured);
+  const headers = { "x-api-key": key, "content-type": "image/png" };
+  const url = previewPath(pictured.fp, 1);
+  expect((await server.app.inject({ method: "PUT", url, headers, payload: Buffer.from(png) })).statusCode).toBe(200);
+  expect([await next(), await bytes()]).toEqual([false, 2002]);
+  server.clock.now += 86_400_001;
+  expect(await next()).toBe(true);
+  // Base64 fills up to three bytes.
+  expect(Math.abs(((await bytes()) ?? 0) - 2004 - png.length)).toBeLessThan(3);
 });
 
 test("an operator reads a clinic for an hour and only with a reason, which the clinic's audit has", async () => {

@@ -6,11 +6,14 @@ import { asKey, asPage, type Route, routesOf, rowOf, send, startTwoClinics } fro
 import { clinic, startServer } from "../harness.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 
-// No record of a clinic reaches the operator's console: each text of two clinics has a marker, and no answer has one.
+// No record of a clinic reaches the operator's console: each text of two clinics has a marker, and no answer has one. The export of a
+// clinic has all of its data; export.test.ts says of which clinic, and what it takes.
 
 /** The commands of the own account end its session; they are those of the dashboard, and have no clinic. */
 const isConsole = ({ method, url }: Route) =>
-  url.startsWith("/operator/v1/") && (method === "GET" || !url.startsWith("/operator/v1/account"));
+  url.startsWith("/operator/v1/") &&
+  !url.endsWith("/export") &&
+  (method === "GET" || !url.startsWith("/operator/v1/account"));
 
 /** The routes in an order in which each is served: support before the suspension, the erasure in it and after all else, the sign-out last. */
 const inOrder = ({ url }: Route) =>

@@ -53,8 +53,16 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
     },
     "POST /agent/v1/heartbeat": { version: "0.1.0" },
     "POST /operator/v1/clinics": { name: "New clinic", admin: "New admin" },
-    "PUT /operator/v1/clinics/:clinic/quota": { studies_max: 5 },
+    "PUT /operator/v1/clinics/:clinic/quota": {
+      studies_max: 5,
+      quotas: { devices: 1, api_calls_this_month: 1, storage_bytes: 1 },
+    },
+    "PUT /operator/v1/announcement": {
+      ...{ english: "Closed tonight", turkish: "Bu gece kapalı" },
+      ...{ from: "2026-11-21T12:00:00.000Z", until: "2026-11-22T12:00:00.000Z" },
+    },
     "POST /operator/v1/clinics/:clinic/support": { reason: "ticket 7: nothing arrives" },
+    "POST /operator/v1/clinics/:clinic/export": { reason: "ticket 8: the clinic leaves" },
     "POST /operator/v1/clinics/:clinic/erase": { name: `${marker} clinic` },
     "POST /operator/v1/rollout": { version: "0.2.0", clinics: 1 },
     "POST /operator/v1/account/password": { old_password: "wrong words", new_password: "other words" },

@@ -119,7 +119,10 @@ const table: Readonly<Record<string, Demand>> = {
   "POST /operator/v1/oidc/finish": "nothing",
   "POST /operator/v1/sign-out": "operator",
   ...ofOperator(["GET clinics", "POST clinics", "GET clinics/:clinic", "GET meters.csv", "GET audit"]),
-  ...ofOperator(["suspend", "resume", "support", "erase"].map((command) => `POST clinics/:clinic/${command}`)),
+  ...ofOperator(
+    ["suspend", "resume", "support", "export", "erase"].map((command) => `POST clinics/:clinic/${command}`),
+  ),
+  ...ofOperator(["PUT announcement", "DELETE announcement"]),
   ...ofOperator(["PUT clinics/:clinic/quota", "POST rollout", "POST rollout/stop"]),
   ...ofOperator(["GET account", "DELETE account/sessions/:session", "POST account/sign-out-everywhere"]),
   ...ofOperator(["POST account/password", "POST account/second-factor/secret", "POST account/second-factor/on"]),

@@ -15,8 +15,11 @@ import { asKey, type MarkedClinic, type Route, routesOf, rowOf, send, startTwoCl
 const BY_CONSENT = /\/connection$/;
 /** A response that never ends, and work of a second for a password. */
 const LEFT_OUT = /\/(events|set-up|sign-in|sign-out|sign-out-everywhere|docs.*|assets.*|users\/:user\/reset)$/;
-/** Commands that end what the client reads of a clinic, or make a password. no-data.test.ts has their responses. */
-const COMMANDS = /^\/operator\/v1\/clinics(\/:clinic\/(suspend|erase|quota))?$/;
+/**
+ * Commands that end what the client reads of a clinic, or make a password; no-data.test.ts has their responses. The export of a clinic
+ * has its data; export.test.ts searches it for those of the other.
+ */
+const COMMANDS = /^\/operator\/v1\/clinics(\/:clinic\/(suspend|erase|quota|export))?$/;
 const AT_ONCE = 16;
 
 interface Request {

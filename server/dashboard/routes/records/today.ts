@@ -4,7 +4,8 @@ import { ApiError } from "../../../http/errors.ts";
 import { markSeen } from "../../../records/results/seen-studies.ts";
 import { skipFirstStep } from "../../../records/alerts/first-steps.ts";
 import { countForMenu, readToday } from "../../../records/alerts/today.ts";
-import { DECIDED_STEP, firstSteps } from "../../types/results/today.ts";
+import { noticeAt } from "../../../records/hosting/announcement.ts";
+import { DECIDED_STEP, firstSteps, type MenuNews } from "../../types/results/today.ts";
 import { clinicOf, userOf } from "../../auth/guard.ts";
 import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
@@ -20,10 +21,15 @@ export function todayRoutes(app: FastifyInstance, { store, now }: DashboardConte
     const { userId } = userOf(request);
     return readToday(store, { clinicId, userId, timeZone, isAdmin: role === "admin", units, now: now() });
   });
-  app.get("/clinic/v1/clinics/:clinic/menu", { config: { access: "reader" } }, (request) => {
-    const { id: clinicId, timeZone } = clinicOf(request);
-    return countForMenu(store, { clinicId, timeZone, now: now() });
-  });
+  app.get(
+    "/clinic/v1/clinics/:clinic/menu",
+    { config: { access: "reader", isRoutine: true } },
+    async (request): Promise<MenuNews> => {
+      const { id: clinicId, timeZone } = clinicOf(request);
+      const counts = await countForMenu(store, { clinicId, timeZone, now: now() });
+      return { ...counts, notice: await noticeAt(store, now()) };
+    },
+  );
   app.post(
     "/clinic/v1/clinics/:clinic/today/skipped-steps",
     { config: { access: "admin", repeats: "a step that was skipped stays skipped" } },

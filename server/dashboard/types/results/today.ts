@@ -1,3 +1,4 @@
+import type { Language } from "../../../../shared/api/language.ts";
 import type { Reason } from "../../../../shared/api/reason.ts";
 import type { AlertKind } from "../../../operations/alerts/kinds.ts";
 import type { Flag } from "../../../../shared/api/study.ts";
@@ -57,7 +58,7 @@ export interface TodayState {
   left_out: number;
 }
 
-/** The response to `GET menu`: what waits for a person, for the entries of the menu. */
+/** What waits for a person, for the entries of the menu. */
 export interface MenuCounts {
   /** Studies without a patient. */
   to_place: number;
@@ -65,6 +66,17 @@ export interface MenuCounts {
   not_run: number;
   /** Silent agents, and devices that need a person. */
   devices: number;
+}
+
+/** The response to `GET menu`, which the frame of each page reads each minute. */
+export interface MenuNews extends MenuCounts {
+  /** What the operator of the server announces to all clinics; null for nothing. */
+  notice: Notice | null;
+}
+
+/** A notice in both languages. A user closes it by its id. */
+export interface Notice extends Record<Language, string> {
+  id: string;
 }
 
 /** An open alert. Its words are those of server/operations/alerts/texts.ts. */

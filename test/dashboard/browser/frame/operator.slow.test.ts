@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { newFp } from "../../../../shared/api/fp.ts";
@@ -21,8 +22,11 @@ async function start(browser: Browser, ...more: Parameters<typeof startDashboard
   const key = await dashboard.makeFreshKey(ours, ["clinic.lab.ingest"], { type: "device", name: "Front desk" });
   const headers = { "x-api-key": key };
   const outbox = { depth: 2, oldest_at: "2026-11-21T11:59:00Z" };
-  const payload = { version: "0.1.0", devices: [{ id: "chem-1" }], outbox };
-  await dashboard.app.inject({ method: "POST", url: "/agent/v1/heartbeat", headers, payload });
+  const beat = (devices: readonly string[]) => {
+    const payload = { version: "0.1.0", devices: devices.map((id) => ({ id })), outbox };
+    return dashboard.app.inject({ method: "POST", url: "/agent/v1/heartbeat", headers, payload });
+  };
+  await beat(["chem-1"]);
   await dashboard.push(key, study({ patient_fp: dog.fp }));
   const [operator, admin] = [await makeOperator(dashboard), await makeUser(dashboard, "admin", ours)];
   await givePassword(dashboard, operator.id, "ten letters");
@@ -36,7 +40,7 @@ async function start(browser: Browser, ...more: Parameters<typeof startDashboard
   await page.getByLabel("Password").fill("ten letters");
   await press("Sign in");
   await heading("Clinics");
-  return { ...dashboard, page, heading, press, operator, admin, key };
+  return { ...dashboard, page, heading, press, operator, admin, key, beat };
 }
 
 describe.skipIf(browserProblem() !== null)("in a browser", () => {
@@ -97,6 +101,89 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByRole("link", { name: "Denetim kaydı" }).click();
     await heading("Denetim kaydı");
     await page.getByText("clinics suspend").waitFor();
+  });
+
+  test("an operator exports a clinic after a reason, and the browser saves the file", async () => {
+    const { page, heading, press, operator, url, admin } = await start(browser);
+    await page.goto(`${url}/operator/clinics/${ours}`);
+    await heading("A clinic");
+    await press("Export…");
+    await page.getByText("its owners with names, phones and e-mails").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByLabel("Reason").fill("ticket 8: the clinic leaves");
+    const [download] = await Promise.all([page.waitForEvent("download"), press("Download the export")]);
+    expect(download.suggestedFilename()).toBe(`${ours}.ndjson`);
+    expect(readFileSync(await download.path(), "utf8")).toContain("Karabaş");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    const { entries } = (await admin.call<{ entries: object[] }>("GET", "/audit?text=export")).body;
+    expect(entries).toMatchObject([{ route: "clinics export: ticket 8: the clinic leaves", user: operator.name }]);
+    await chooseLanguage(page, "tr");
+    await press("Dışa aktar…");
+    await heading("A clinic dışa aktarılsın mı?");
+    await expectFitsPhone(page);
+  });
+
+  test("an operator limits devices, and the list and the page name the clinic that is over its quota", async () => {
+    const { page, heading, press, url, beat } = await start(browser);
+    await page.goto(`${url}/operator/clinics/${ours}`);
+    await heading("A clinic");
+    await press("Limits…");
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByLabel("Devices").fill("1");
+    await page.getByLabel("Megabytes of results and pictures").fill("2");
+    await press("Save");
+    await page.getByText("1 of 1").waitFor();
+    await page.getByText("not measured yet, limit 2 MB").waitFor();
+    await press("Limits…");
+    expect(await page.getByLabel("Megabytes of results and pictures").inputValue()).toBe("2");
+    await page.keyboard.press("Escape");
+    await page.goto(`${url}/operator`);
+    await page.getByText("all well").first().waitFor();
+    await beat(["chem-1", "hema-1"]);
+    await page.reload();
+    await page.getByText("over its quota of devices").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByRole("link", { name: "A clinic" }).click();
+    await page.getByText("over its quota of devices").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+  });
+
+  test("an announcement is above each page of the dashboards until the user closes it", async () => {
+    const { page, heading, press, url, openAs } = await start(browser);
+    await press("Announce…");
+    await heading("Announce to all clinics");
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByLabel("English text").fill("Closed tonight from ten to eleven");
+    await page.getByLabel("Turkish text").fill("Bu gece ondan on bire kadar kapalı");
+    await page.getByLabel("From").fill("2026-11-21T00:00");
+    await page.getByLabel("Until").fill("2026-11-23T00:00");
+    await press("Announce");
+    await page.getByText("Announced from").waitFor();
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    const staff = await openAs(browser, "staff", ours);
+    const notice = staff.getByText("Closed tonight from ten to eleven");
+    await notice.waitFor();
+    await expectAccessible(staff);
+    await expectFitsPhone(staff);
+    await chooseLanguage(staff, "tr");
+    await staff.getByText("Bu gece ondan on bire kadar kapalı").waitFor();
+    await staff.getByRole("button", { name: "Duyuruyu kapat" }).click();
+    await staff.goto(`${url}/dashboard/results`);
+    await staff.getByRole("heading", { name: "Sonuçlar", exact: true }).waitFor();
+    await staff.getByText("Karabaş").first().waitFor();
+    expect(await staff.getByText("Bu gece ondan").count()).toBe(0);
+    await press("End the announcement…");
+    await press("End it");
+    await page.getByText("Announced from").waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "Audit" }).click();
+    await page.getByText("clinics announce: ended").waitFor();
+    await page.getByRole("rowheader", { name: "All clinics" }).first().waitFor();
   });
 
   test("an operator erases a clinic that leaves, and reads what went", async () => {
