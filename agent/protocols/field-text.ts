@@ -16,7 +16,7 @@ const MAKER =
   /^(?:abaxis|abbott|abx|arkray|beckman(?: coulter)?|bionote|biosystems|boule|cepheid|diatron|dirui|dymind|edan|epoc|erba|fujifilm|genrui|getein|heska|horiba|idexx|mindray|mnchip|nihon kohden|norma|nova|ortho|radiometer|randox|rayto|roche|samsung|seamaty|siemens|stago|sysmex|transasia|urit|wondfo|woodley|zoetis|zybio|.*\b(?:inc|ltd|gmbh|corp)\.?)$/i;
 
 /** Returns the name of a device in the texts that it writes for itself: the model after its maker, or else the first. */
-export function deviceName(texts: readonly string[]): string {
+export function nameOfDevice(texts: readonly string[]): string {
   const parts = texts.map((part) => part.trim());
   const maker = parts.slice(0, 2).findIndex((part) => MAKER.test(part));
   const model = parts[maker + 1] ?? "";

@@ -1,6 +1,6 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
 import type { Sample } from "../../report/sample.ts";
-import { deviceName, given, identifier, isControlName, sampleId, sent } from "../field-text.ts";
+import { given, identifier, isControlName, nameOfDevice, sampleId, sent } from "../field-text.ts";
 import { collectGroups, type OrderGroup, orderTimes } from "./order-groups.ts";
 import type { AstmProfile, FieldNumbers } from "./profile.ts";
 import { type AstmMessage, type AstmRecord, parseRecords } from "./records.ts";
@@ -152,7 +152,7 @@ function controlNumbers(order: AstmRecord | null): string[] {
 
 /** Reads H-5: the instrument and its software and serial number, with the maker before the model, or none. */
 function senderName(header: AstmRecord): string {
-  return deviceName(header.components(5)) || "ASTM analyzer";
+  return nameOfDevice(header.components(5)) || "ASTM analyzer";
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
 import type { Sample } from "../../report/sample.ts";
-import { deviceName, given, identifier, sampleId, sent } from "../field-text.ts";
+import { given, identifier, nameOfDevice, sampleId, sent } from "../field-text.ts";
 import { refusalOf } from "./message/acknowledgement.ts";
 import { isControlNote, isTraining, purposeOf } from "./control.ts";
 import { materialOf, verdictOf } from "./control-material.ts";
@@ -190,7 +190,7 @@ function controlResult(
 
 /** Reads MSH-3, sending application: the first component is the name. Where it is the maker's, MSH-4 is the model. */
 function senderName(header: Segment, { defaultName = "HL7 analyzer" }: Hl7Profile): string {
-  return deviceName([given(header.component(3, 1)), given(header.component(4, 1))]) || defaultName;
+  return nameOfDevice([given(header.component(3, 1)), given(header.component(4, 1))]) || defaultName;
 }
 
 /**

@@ -171,8 +171,10 @@ export function isUrineOnly(name: string): boolean {
   const trimmed = name.trim();
   const loinc = byLoinc.get(trimmed);
   const candidates = loinc === undefined ? candidatesOf(trimmed) : [loinc];
-  const isOfUrine = ({ modality, beside_blood }: Analyte) => modality === "URINALYSIS" && beside_blood !== true;
-  return candidates.length > 0 && candidates.every(isOfUrine);
+  return (
+    candidates.length > 0 &&
+    candidates.every(({ modality, beside_blood }) => modality === "URINALYSIS" && beside_blood !== true)
+  );
 }
 
 /** Replaces the analyte by what the name means in the unit sent. */

@@ -134,7 +134,7 @@ test("Samsung PT10V, Skyla HB1 and Nova (unverified): calculated rows with a mar
     "HCT(%) | | 41 | % |",
     "BE-ECF | | -2.1 | mmol/L |",
   ];
-  expect(rowsOf(readModel("generic-hl7", "PT10V|SAMSUNG", [PATIENT, "OBR|1||7001"], rows)).sort()).toEqual(
+  expect(rowsOf(readModel("generic-hl7", "PT10V|SAMSUNG", [PATIENT, "OBR|1||7001"], rows)).toSorted()).toEqual(
     [
       "GLOB 3.1 g/dL N",
       "BUNCR 16 {ratio}",
@@ -144,7 +144,7 @@ test("Samsung PT10V, Skyla HB1 and Nova (unverified): calculated rows with a mar
       "GGT 5 U/L",
       "HCT 41 %",
       "BEECF -2.1 mmol/L",
-    ].sort(),
+    ].toSorted(),
   );
 });
 
