@@ -1,4 +1,4 @@
-import { saysControl } from "./remarks.ts";
+import { isBackground, saysControl } from "./remarks.ts";
 
 // Field texts of LIS02-A2 records and HL7 segments. Both write `""` to delete an earlier value (LIS02-A2 §5.4.9; HL7's null).
 
@@ -9,6 +9,18 @@ const NAMING = /[\p{L}1-9]/u;
 export function sent(record: { raw(field: number): string } | null, field: number): string {
   const raw = record?.raw(field) ?? "";
   return NAMING.test(raw) ? raw : "";
+}
+
+/** Makers whose name precedes the model. */
+const MAKER =
+  /^(?:abaxis|abbott|abx|arkray|beckman(?: coulter)?|bionote|biosystems|boule|cepheid|diatron|dirui|dymind|edan|epoc|erba|fujifilm|genrui|getein|heska|horiba|idexx|mindray|mnchip|nihon kohden|norma|nova|ortho|radiometer|randox|rayto|roche|samsung|seamaty|siemens|stago|sysmex|transasia|urit|wondfo|woodley|zoetis|zybio|.*\b(?:inc|ltd|gmbh|corp)\.?)$/i;
+
+/** Returns the name of a device in the texts that it writes for itself: the model after its maker, or else the first. */
+export function nameOfDevice(texts: readonly string[]): string {
+  const parts = texts.map((part) => part.trim());
+  const maker = parts.slice(0, 2).findIndex((part) => MAKER.test(part));
+  const model = parts[maker + 1] ?? "";
+  return ((maker >= 0 && /\p{L}/u.test(model) ? model : parts[0]) ?? "").slice(0, 200);
 }
 
 /** Trims an identifier. @returns "" if it names nobody */
@@ -26,7 +38,7 @@ const CONTROL = new RegExp(
 
 /** Returns whether a sample's number or description names control material. */
 export function isControlName(text: string): boolean {
-  return CONTROL.test(text.trim()) || saysControl(text);
+  return CONTROL.test(text.trim()) || isBackground(text) || saysControl(text);
 }
 
 /**

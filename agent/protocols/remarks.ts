@@ -14,12 +14,26 @@ const RUN_ROW = new RegExp(
     String.raw`(?:ref\.?|reference|age|patient|population)-?(?:group|set|type)|(?:sample|sampling|specimen|tube)-type`,
     String.raw`(?:patient-|animal-|pet-)?(?:age|sex|gender|species|breed)(?:-?\(.*\)|-unit|-years?|-months?)?`,
     String.raw`(?:body-|patient-|animal-)?weight(?:-?\(.*\))?`,
-    String.raw`(?:operator|user)(?:-(?:id|name))?|department(?:-name)?|rack|position|(?:card-|reagent-)?lot(?:-(?:no|number))?`,
-    String.raw`serial-number|software-version|test-duration|ambient-temperature`,
+    String.raw`(?:operator|user)(?:-(?:id|name))?|department(?:-name)?|(?:rack|position|tube|shelf)(?:-no\.?)?|(?:card-|reagent-)?lot(?:-(?:no|number))?`,
+    String.raw`serial-number|sn|analyzer|software-version|test-duration|ambient-temperature`,
+    String.raw`(?:charge|project|patient)-type|audit-?result`, // Mindray BC-700
   ]
     .map((pattern) => `^(?:${pattern})$`)
     .join("|"),
 );
+
+/** Names of pictures, whatever their type: `WBC Histogram. BMP`, `WBCHIST`, `SCAT_WDF.PNG`. */
+const PICTURE = /histogram|scatter[\s_-]?(?:gram|plot)|hist$|[\s_.-](?:bmp|png|jpe?g|bitmap)$/i;
+
+/** Returns whether a row is a picture or a curve, which stays in the message. */
+export function isPicture(names: readonly string[]): boolean {
+  return names.some((name) => name.length <= NAME_MAX && PICTURE.test(name)) && !names.some(isAnalyteName);
+}
+
+/** Names of the row with the patient's species. `General` stands in it on a human model. */
+export function isSpeciesRow(names: readonly string[]): boolean {
+  return names.some((name) => /^(?:ref\.?-?group|species|animal(?:-type)?)$/.test(foldName(name)));
+}
 
 /** Age and weight in LOINC, and Mindray's settings and histogram lines: `08001^Take Mode^99MRC`, `15001^...^99MRC`. */
 const RUN_CODES = /^(?:3[01]525-0|21612-7|29553-5|3141-9|29463-7)(?:\^|$)|^(?:0\d{4}|15\d{3})\^[^^]*\^99MRC/;
@@ -50,9 +64,14 @@ const CONTROL_WORDS = new RegExp(
   "iu",
 );
 
-/** Returns whether a text means a calibration, whose values are no control's. */
+/** Returns whether a text means a calibration or a count without a sample, whose values are no control's. */
 export function saysCalibration(text: string): boolean {
-  return text.length <= NAME_MAX && /(?<!\p{L})calibrat(?:ion|or)s?(?!\p{L})/iu.test(text);
+  return text.length <= NAME_MAX && (/(?<!\p{L})calibrat(?:ion|or)s?(?!\p{L})/iu.test(text) || isBackground(text));
+}
+
+/** Returns whether the name of a sample means a count without a sample: `Background`, `Background 2`. */
+export function isBackground(name: string): boolean {
+  return /^\s*back[\s_-]?ground(?:[\s_-]*(?:test|check|count|run))?[\s_-]*\d{0,6}\s*$/i.test(name);
 }
 
 /** A control's result in words: `LEVEL 1: IQC 1`. */

@@ -14,6 +14,7 @@ import { isSameUnit, isUnitSpelling } from "../../shared/clinical/analytes/unit-
 import { readUnit } from "../../shared/clinical/analytes/units.ts";
 import { readRange, readValue, type ReadValue, WORDS_MAX } from "../../shared/clinical/analytes/value.ts";
 import type { DeviceResult, ReadContext } from "./report.ts";
+import { meaningOf } from "../../shared/clinical/result-words.ts";
 import { labelOf, NO_CODE, type Sample, type SampleProfile } from "./sample.ts";
 
 // The rows of a sample: each result becomes a row under an analyte of the catalogue or under the device's own code, or a reason.
@@ -80,8 +81,8 @@ export function readRows(
 
 /** A number or a range with text after it, which may be its unit: `71.5fL`, `8.1 10^9/L`. */
 const WITH_TEXT = [/^(.*\d)\s*(\D+)$/su, /^(.*?\d)\s+(\S+)$/su] as const;
-/** Flags next to a number: `12.3 H`, `↑ 612`. `L2` may be a grade or a place. */
-const FLAG_AFTER = /^(.*[\d\s])(HH?|LL?|N|[↑↓]{1,2})$/su;
+/** Flags next to a number: `12.3 H`, `12.3 (H)`, `↑ 612`. `L2` may be a grade or a place. */
+const FLAG_AFTER = /^(.*[\d\s*])[([]?(HH?|LL?|N|[↑↓]{1,2})[)\]]?$/su;
 const FLAG_BEFORE = /^((?:HH?|LL?|N)(?=\s)|[↑↓]{1,2})\s*([\d<>≤≥.].*)$/su;
 
 /**
@@ -172,6 +173,10 @@ function valueFor(
   { value: sent, flag, isWord }: DeviceResult,
   analyte: Analyte | undefined,
 ): ReadValue {
+  // A strip reader writes `-` for negative, or a word for it in the language of its screen.
+  const isPad = analyte?.value_type === "ordinal";
+  if (isPad && /^[-\u2212\uff0d]$/.test(sent.trim())) return { is: "ordinal", rank: 0, text: sent.trim() };
+  if (isPad && value.is === "word" && meaningOf(value.text) === "absent") return { ...value, is: "ordinal", rank: 0 };
   if (value.is !== "number") return value;
   if (isWord === true || ((analyte?.decimals ?? 0) < 3 && THOUSANDS.test(sent)))
     return { is: "word", text: value.text };

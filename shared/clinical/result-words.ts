@@ -8,13 +8,14 @@ import { fold } from "./species.ts";
 const ABSENT = new Set([
   ...["negative", "neg", "negativ", "negatif", "negativo", "negativa", "normal", "norm", "nil", "absent", "ausente"],
   ...["undetected", "nonreactive", "nachweislos", "yok", "saptanmadi", "bulunmadi", "rilevato non"],
+  ...["阴性", "陰性", "正常", "未检出"],
 ]);
 
 /** Words for a finding that is present, folded. */
 const PRESENT = new Set([
   ...["positive", "pos", "positiv", "positif", "pozitif", "positivo", "positiva", "present", "presente", "detected"],
   ...["reactive", "reaktiv", "reaktif", "nachweisbar", "nachgewiesen", "detecte", "detectado", "rilevato", "var"],
-  ...["saptandi", "bulundu"],
+  ...["saptandi", "bulundu", "阳性", "陽性", "弱阳性", "检出"],
 ]);
 
 /** Words before a finding that deny it: "not detected", "non reactive", "nicht nachweisbar", "tespit edilmedi". */

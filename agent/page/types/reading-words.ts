@@ -161,6 +161,9 @@ const pairs: readonly SentencePair[] = [
   ["the connection closed before the end of the text", "bağlantı metnin sonundan önce kapandı"],
   ["the connection closed before the end of the body", "bağlantı içeriğin sonundan önce kapandı"],
   ["a new frame began before its end", "bitmeden yeni bir çerçeve başladı"],
+  ["the connection closed within a segment", "bağlantı bir bölümün ortasında kapandı"],
+  ["a new frame began within a segment", "bir bölümün ortasında yeni bir çerçeve başladı"],
+  ["the device fell silent for {count} s within a segment", "cihaz bir bölümün ortasında {count} s sustu"],
   ["a new text began before its end", "bitmeden yeni bir metin başladı"],
   ["cut short by the next document", "sonraki belge onu yarıda kesti"],
   [

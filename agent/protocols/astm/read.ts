@@ -1,12 +1,12 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
 import type { Sample } from "../../report/sample.ts";
-import { given, identifier, isControlName, sampleId, sent } from "../field-text.ts";
+import { given, identifier, isControlName, nameOfDevice, sampleId, sent } from "../field-text.ts";
 import { collectGroups, type OrderGroup, orderTimes } from "./order-groups.ts";
 import type { AstmProfile, FieldNumbers } from "./profile.ts";
 import { type AstmMessage, type AstmRecord, parseRecords } from "./records.ts";
 import { eventsOf, peopleOf } from "./events.ts";
 import { otherField, otherTexts } from "../other-texts.ts";
-import { deviceResult, kindOf, remarkOf } from "./result.ts";
+import { deviceResult, kindOf, remarkOf, resultTitle, speciesIn } from "./result.ts";
 import type { ReadContext, Reading } from "../../report/report.ts";
 import { withEvents } from "../../report/device-event.ts";
 import { hintText, readSamples } from "../../report/specimen.ts";
@@ -17,8 +17,11 @@ import { readDate } from "../../report/device-time.ts";
 /** Field numbers of LIS02-A2, for fields that some devices move. */
 const STANDARD_FIELDS: FieldNumbers = { processing: 12, sentAt: 14, weight: 18, resultStatus: 9 };
 
-/** H-12 (LIS02-A2 §6.12): only production messages become studies. */
-const NOT_PRODUCTION: Readonly<Record<string, string>> = { T: "training", D: "demo or debug", Q: "quality control" };
+/** H-12 (LIS02-A2 §6.12): only production messages become studies. QR and CR are Mindray's, whose patients' results have PR. */
+const NOT_PRODUCTION: Readonly<Record<string, string>> = {
+  ...{ T: "training", D: "demo or debug", Q: "quality control" },
+  ...{ QR: "quality control", CR: "calibration" },
+};
 /** L-3 (LIS02-A2 §13.3): the sender did not finish. */
 const NOT_FINISHED: Readonly<Record<string, string>> = {
   T: "sender aborted",
@@ -76,7 +79,8 @@ function purposeOf(
   const code = records[0]!.field(processing);
   const letter = code.trim().toUpperCase();
   const purpose = NOT_PRODUCTION[letter];
-  if (purpose !== undefined) return { reason: `${purpose} (H-${processing} is ${code})`, isControl: letter === "Q" };
+  if (purpose !== undefined)
+    return { reason: `${purpose} (H-${processing} is ${code})`, isControl: letter === "Q" || letter === "QR" };
   const isQuery = records.some(({ type }) => type === "Q") && records.every(({ type }) => type !== "R");
   return isQuery ? { reason: "host query", isControl: false } : null;
 }
@@ -108,13 +112,14 @@ function sampleOf(group: OrderGroup, header: AstmRecord, profile: AstmProfile, n
   const { patient, order, comments, manufacturerRecords, isControl } = group;
   const kinds = new Map(group.results.map((result) => [result, kindOf(result, profile, isControl)]));
   const results = group.results.filter((result) => kinds.get(result) === "result");
+  const pictures = group.results.filter((result) => kinds.get(result) === "data").map((r) => resultTitle(r, profile));
   const typed = [3, 4, 5].map((field) => sent(patient, field));
   return {
     device_name: profile.device_name ?? senderName(header),
     ...identifiers(patient, order),
     // O-4 is the number or the rack of the instrument, unless it names a control.
     sampleIds: [sampleId(order?.components(3)), ...(isControl ? controlNumbers(order) : [])],
-    patient_hint: patientHint(patient, order, profile, numbers),
+    patient_hint: patientHint(group, profile, numbers),
     patient: typed.some((number) => number !== "") ? typed : [sent(patient, 6)],
     specimen: [sent(order, 3), sent(order, 4)],
     times: {
@@ -126,11 +131,14 @@ function sampleOf(group: OrderGroup, header: AstmRecord, profile: AstmProfile, n
     urine: URINE.test(order?.component(16, 1).trim() ?? "") || results.some((result) => profile.urine?.(result)),
     results: results.map((result) => deviceResult(result, profile, numbers, group.notes.get(result))),
     settings: group.results.filter((result) => kinds.get(result) === "run").map((result) => remarkOf(result, profile)),
-    notes: manufacturerRecords === 0 ? [] : [`${manufacturerRecords} manufacturer records (M) are not read`],
+    notes: [
+      ...(manufacturerRecords === 0 ? [] : [`${manufacturerRecords} manufacturer records (M) are not read`]),
+      ...(pictures.length === 0 ? [] : [`kept in the message, not read: ${pictures.join(", ")}`]),
+    ],
     comments: [
       ...comments,
       ...group.results
-        .filter((result) => kinds.get(result) !== "run")
+        .filter((result) => kinds.get(result) === "result" || kinds.get(result) === "remark")
         .map((result) => remarkOf(result, profile, isControl))
         .filter(Boolean),
     ],
@@ -142,17 +150,9 @@ function controlNumbers(order: AstmRecord | null): string[] {
   return order?.components(4).filter(isControlName) ?? [];
 }
 
-/** Makers that precede the model in H-5. */
-const MAKER =
-  /^(?:abaxis|abbott|abx|arkray|beckman(?: coulter)?|biosystems|cepheid|dirui|dymind|edan|epoc|erba|horiba|idexx|mindray|nova|ortho|radiometer|roche|siemens|stago|sysmex|transasia|urit|.*\b(?:inc|ltd|gmbh|corp)\.?)$/i;
-
 /** Reads H-5: the instrument and its software and serial number, with the maker before the model, or none. */
 function senderName(header: AstmRecord): string {
-  const parts = header.components(5).map((part) => part.trim());
-  const maker = parts.slice(0, 2).findIndex((part) => MAKER.test(part));
-  const model = parts[maker + 1] ?? "";
-  const name = maker >= 0 && /\p{L}/u.test(model) ? model : parts[0];
-  return name?.slice(0, 200) || "ASTM analyzer";
+  return nameOfDevice(header.components(5)) || "ASTM analyzer";
 }
 
 /**
@@ -165,8 +165,7 @@ function identifiers(patient: AstmRecord | null, order: AstmRecord | null) {
 }
 
 function patientHint(
-  patient: AstmRecord | null,
-  order: AstmRecord | null,
+  { patient, order, results }: OrderGroup,
   profile: AstmProfile,
   { weight: weightField }: FieldNumbers,
 ): PatientHint {
@@ -177,15 +176,15 @@ function patientHint(
   const weights = [weightField, STANDARD_FIELDS.weight].map((field) => patient?.components(field) ?? []);
   const [weight = "", unit = ""] = weights.find(([amount = ""]) => amount.trim() !== "") ?? [];
   const kilograms = /^kg$/i.test(unit.trim()) && /^\d{1,4}(\.\d+)?$/.test(weight.trim()) ? Number(weight) : null;
-  const species = patient === null ? "" : (profile.species?.(patient) ?? "");
+  const species = (patient === null ? "" : given(profile.species?.(patient) ?? "")) || speciesIn(patient, results);
   const hint = {
     identifier: hintText(identifiers(patient, null).identifier ?? ""),
     name: hintText((two ? second : first) || (order === null ? "" : given(profile.nameOnSample?.(order) ?? ""))),
-    species: hintText(given(species)),
+    species: hintText(species),
     breed: null,
     sex: hintText(given(patient?.field(9) ?? "")),
     owner: hintText(given(patient === null ? "" : (profile.owner?.(patient) ?? "")) || (two ? first : "")),
-    date_of_birth: patient === null ? null : readDate(patient.field(8)),
+    date_of_birth: patient === null ? null : readDate(patient.component(8, 1)),
     weight_kg: kilograms,
   };
   const { identifier: number, otherIdentifiers } = identifiers(patient, order);

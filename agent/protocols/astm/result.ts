@@ -1,6 +1,7 @@
 import { labelOf } from "../../report/sample.ts";
 import { filled, flagsOf, given } from "../field-text.ts";
-import { doubtsIn, isControlRow, isRunRow } from "../remarks.ts";
+import { readSpecies } from "../../../shared/clinical/species.ts";
+import { doubtsIn, isControlRow, isPicture, isRunRow, isSpeciesRow } from "../remarks.ts";
 import type { AstmProfile, FieldNumbers, ResultStatus } from "./profile.ts";
 import type { AstmRecord } from "./records.ts";
 import type { DeviceResult } from "../../report/report.ts";
@@ -54,10 +55,21 @@ export function deviceResult(
 /** Units of a cut-off index. */
 const INDEX_UNIT = /^(?:COI|S\/?CO|INDEX)$/i;
 
-/** Returns the grade before a cut-off index, `-1^0.282`; "" for other values. */
+/** Returns the grade before a cut-off index, `-1^0.282`; "" for other values. Mindray writes the index first: `1.2^Positive(+)`. */
 function gradeOf(result: AstmRecord): string {
-  const [grade = "", index = ""] = result.components(4).map(given);
-  return index !== "" && INDEX_UNIT.test(result.field(5).trim()) ? grade : "";
+  const [first, second] = indexParts(result);
+  return second === "" ? "" : isIndexFirst(result) ? second : first;
+}
+
+/** Returns the first two components of the value of a cut-off index; without a second one they are empty. */
+function indexParts(result: AstmRecord): readonly [string, string] {
+  const [first = "", second = ""] = result.components(4).map(given);
+  return second !== "" && INDEX_UNIT.test(result.field(5).trim()) ? [first, second] : ["", ""];
+}
+
+function isIndexFirst(result: AstmRecord): boolean {
+  const [first, second] = indexParts(result);
+  return /\d/.test(first) && /\p{L}/u.test(second);
 }
 
 /**
@@ -65,7 +77,7 @@ function gradeOf(result: AstmRecord): string {
  * number into the second. Two values stay as sent, which is not a number.
  */
 function valueOf(result: AstmRecord, { doubtMarks = {} }: AstmProfile): string {
-  if (gradeOf(result) !== "") return given(result.component(4, 2));
+  if (gradeOf(result) !== "") return given(result.component(4, isIndexFirst(result) ? 1 : 2));
   const repeats = filled(result.repeats(4), "^");
   const value = repeats.length > 1 ? given(result.field(4)) : (repeats[0] ?? "");
   const mark = Object.keys(doubtMarks).find((each) => value.length > each.length && value.startsWith(each));
@@ -95,11 +107,26 @@ export function resultTitle(result: AstmRecord, profile: AstmProfile): string {
  * Returns the kind of a record. A remark describes the sample, a run row the run or the patient. `isControl`: all records of the
  * order are a control's.
  */
-export function kindOf(result: AstmRecord, profile: AstmProfile, isControl = false): "result" | "remark" | "run" {
+export function kindOf(
+  result: AstmRecord,
+  profile: AstmProfile,
+  isControl = false,
+): "result" | "remark" | "run" | "data" {
   const names = [...namesOf(result, profile), ...ownCodes(result)];
   if (isRunRow("", names)) return "run";
+  if (isPicture(names)) return "data";
   const isOfControl = !isControl && isControlRow(names, result.field(4));
   return profile.isRemark?.(result) === true || isOfControl ? "remark" : "result";
+}
+
+/** P-10, race, and the special fields P-15 and P-16 (LIS02-A2 §7): a veterinary device has its species in one of them. */
+const SPECIES_FIELDS = [10, 15, 16];
+
+/** Returns the word for a species where no profile says its place: in the patient's record, or in a row of its own; "" without any. */
+export function speciesIn(patient: AstmRecord | null, results: readonly AstmRecord[]): string {
+  const fields = SPECIES_FIELDS.flatMap((field) => patient?.components(field) ?? []);
+  const rows = results.filter((result) => isSpeciesRow(ownCodes(result))).map((result) => result.field(4));
+  return [...fields, ...rows].map(given).find((text) => text !== "" && readSpecies(text) !== null) ?? "";
 }
 
 /** Returns the text that a record adds to the comments: a complete remark, or the grade before an index. */
@@ -112,9 +139,16 @@ export function remarkOf(result: AstmRecord, profile: AstmProfile, isControl = f
   return text === "" ? title : `${title}: ${text}`;
 }
 
-/** Returns the filled components of R-3 without LOINC codes, or else those. Roche ends its codes with a slash. */
+/**
+ * Returns the filled components of R-3 without LOINC codes, or else those. Roche ends its codes with a slash. A letter beside number and
+ * name is the kind of the result, such as Mindray's F and I: `501^Test X^^F`.
+ */
 function ownCodes(result: AstmRecord): string[] {
-  const codes = OWN_CODES.map((part) => given(result.component(3, part)).replace(/\/$/, "")).filter(Boolean);
+  const [number, name, kind] = [1, 2, 4].map((part) => given(result.component(3, part)));
+  const isKind = number !== "" && name !== "" && /^[A-Z]$/.test(kind ?? "");
+  const codes = OWN_CODES.filter((part) => part !== 4 || !isKind)
+    .map((part) => given(result.component(3, part)).replace(/\/$/, ""))
+    .filter(Boolean);
   const own = codes.filter((code) => !LOINC.test(code));
   return own.length > 0 ? [...new Set(own)] : codes;
 }

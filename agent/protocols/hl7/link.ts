@@ -1,5 +1,5 @@
 import { ActionQueue } from "../action-queue.ts";
-import { FS, STX, VT, withCapacity } from "../bytes.ts";
+import { CR, ETX, FS, LF, NUL, STX, VT, withCapacity } from "../bytes.ts";
 import type { Link, LinkAction } from "../link.ts";
 import { Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
 import { encodeMllp } from "../mllp.ts";
@@ -9,20 +9,26 @@ import { MESSAGE_BYTES_MAX, splitMessages } from "./message/message.ts";
 import { Sender, type SenderOptions } from "./sender.ts";
 
 // MLLP link: VT, a message, FS CR. Received bytes are stored already, so a complete message is acknowledged immediately.
-// Framing is found in bytes: VT, FS and CR are part of no character in any charset but UTF-16 and UTF-32.
+// Framing is found in bytes: VT, FS and CR are part of no character in any charset but UTF-16 and UTF-32. A text without a frame is a
+// message, too, if a line begins with MSH: some devices send it on a serial line. Only its silence shows that it has ended.
 
 /** Max silence within a frame; then the frame is dropped. Between frames a device may be silent for days. */
 export const FRAME_TIMEOUT_MS = 30_000;
 /** Silence after an FS without CR that ends the frame. */
 export const FRAME_END_TIMEOUT_MS = 200;
+/** Silence that ends a message without a frame. A device may write it a segment at a time. */
+export const BARE_END_TIMEOUT_MS = 5_000;
 /** Max wait for the device's acknowledgement of a message. */
 export const ANSWER_TIMEOUT_MS = 10_000;
 
 export type LinkOptions = AckOptions & SenderOptions;
 
 type FrameState =
-  /** Everything but VT is ignored. */
+  /** Everything but VT and a header at the start of a line is ignored. */
   | "between-frames"
+  /** The first letters of a header without a frame were received. */
+  | "bare-header"
+  | "in-bare"
   | "in-frame"
   /** FS was received; a CR may follow. */
   | "frame-end";
@@ -47,6 +53,10 @@ export class Hl7Link implements Link {
   #received = 0;
   #frameFrom = 0;
   readonly #outside = new Noise("outside frames");
+  /** The message has no frame, and its acknowledgement has none either. */
+  #isBare = false;
+  /** The next byte outside frames begins a line. */
+  #beginsLine = true;
   /** Incomplete frames in a row. */
   #fragments = 0;
   /** One of these frames was delivered. */
@@ -66,6 +76,7 @@ export class Hl7Link implements Link {
 
   get between(): string | null {
     if (this.#state === "between-frames") return this.#state;
+    if (this.#state === "bare-header") return null;
     return this.#outcome === "stored" ? null : "in a refused frame";
   }
 
@@ -73,9 +84,15 @@ export class Hl7Link implements Link {
     return this.#state === "between-frames" ? 0 : this.#frame.length;
   }
 
-  /** Whether the chunk may complete a frame: only complete frames are acknowledged. */
+  /** Whether the chunk may complete a message: only complete ones are acknowledged, and any bytes may be the last without a frame. */
   mayAccept(chunk: Uint8Array): boolean {
-    return this.#state === "frame-end" || chunk.includes(FS);
+    if (this.#state === "in-frame" || chunk.includes(FS)) return chunk.includes(FS);
+    if (this.#state !== "between-frames") return true;
+    const frame = chunk.indexOf(VT);
+    const outside = frame < 0 ? chunk : chunk.subarray(0, frame);
+    return outside.some(
+      (byte, at) => byte === HEADER[0] && (at === 0 ? this.#beginsLine : isBeforeLine(outside[at - 1]!)),
+    );
   }
 
   receive(chunk: Uint8Array): LinkAction[] {
@@ -114,6 +131,13 @@ export class Hl7Link implements Link {
         this.#dropFrame(`the device fell silent for ${FRAME_TIMEOUT_MS / 1000} s within a frame`);
         this.#reportPending();
         break;
+      case "bare-header":
+        this.#leaveHeader();
+        this.#reportPending();
+        break;
+      case "in-bare":
+        this.#endBare(`the device fell silent for ${BARE_END_TIMEOUT_MS / 1000} s within a segment`);
+        break;
       case "frame-end":
         this.#endFrame();
         break;
@@ -124,6 +148,8 @@ export class Hl7Link implements Link {
   close(): LinkAction[] {
     if (this.#state === "in-frame") this.#dropFrame("the connection closed within a frame");
     if (this.#state === "frame-end") this.#endFrame();
+    if (this.#state === "in-bare") this.#endBare("the connection closed within a segment");
+    if (this.#state === "bare-header") this.#leaveHeader();
     this.#reportPending();
     this.#sender.giveUp("the connection closed before the device acknowledged it");
     return this.#drainActions();
@@ -148,10 +174,13 @@ export class Hl7Link implements Link {
     if (outcome === "stored") this.#received += chunk.length;
     const begins = new ByteOffsets(chunk, VT);
     const ends = new ByteOffsets(chunk, FS);
+    const textEnds = new ByteOffsets(chunk, ETX);
     let at = 0;
     while (at < chunk.length) {
       if (this.#state === "in-frame") {
         at = this.#readFrame(chunk, at, Math.min(begins.next(at), ends.next(at)), outcome);
+      } else if (this.#state === "in-bare") {
+        at = this.#readFrame(chunk, at, Math.min(begins.next(at), ends.next(at), textEnds.next(at)), outcome);
       } else {
         at += 1;
         this.#step(chunk[at - 1]!, outcome, chunk.length - at);
@@ -162,19 +191,60 @@ export class Hl7Link implements Link {
   /** @param left bytes of the chunk after this one */
   #step(byte: number, outcome: Outcome, left: number): void {
     if (this.#state === "frame-end") this.#endFrame();
+    if (this.#isHeader(byte, outcome, left)) return;
+    this.#leaveHeader();
+    this.#beginsLine = byte === CR || byte === LF || (this.#beginsLine && isBeforeLine(byte));
     if (byte === VT) this.#beginFrame(outcome, left);
     else if (byte === STX) this.#actions.push(this.#outside.addStx());
     else this.#actions.push(this.#outside.add(byte));
   }
 
-  /** Reads up to and including the VT or FS at `at`, or the end of the chunk. @returns the offset after it */
+  /** Takes a byte that begins a message without a frame: the letters MSH at the start of a line, and a separator. */
+  #isHeader(byte: number, outcome: Outcome, left: number): boolean {
+    const at = this.#state === "bare-header" ? this.#frameLength : 0;
+    if (at === HEADER.length) {
+      if (!SEPARATOR.test(String.fromCharCode(byte)) || outcome !== this.#outcome) return false;
+      this.#actions.push(this.#outside.end());
+      this.#state = "in-bare";
+      this.#isBare = true;
+    } else if (byte !== HEADER[at] || (at === 0 && !this.#beginsLine)) {
+      return false;
+    } else if (at === 0) {
+      this.#state = "bare-header";
+      this.#frameFrom = this.#received - left - 1;
+      this.#outcome = outcome;
+    }
+    this.#append(Uint8Array.of(byte));
+    return true;
+  }
+
+  /** Counts letters that began no header as noise. */
+  #leaveHeader(): void {
+    if (this.#state !== "bare-header") return;
+    const letters = this.#frame.slice(0, this.#frameLength);
+    this.#leaveFrame();
+    this.#beginsLine = false;
+    for (const letter of letters) this.#actions.push(this.#outside.add(letter));
+  }
+
+  /** Ends a message without a frame. One that ends within a segment is cut. */
+  #endBare(cut: string): void {
+    const last = this.#frame[this.#frameLength - 1];
+    if (last === CR || last === LF) this.#endFrame();
+    else this.#dropFrame(cut);
+    this.#reportPending();
+  }
+
+  /** Reads up to and including the VT, FS or ETX at `at`, or the end of the chunk. @returns the offset after it */
   #readFrame(chunk: Uint8Array, from: number, at: number, outcome: Outcome): number {
     this.#append(chunk.subarray(from, at));
     if (at === chunk.length) return at;
-    if (chunk[at] === FS) {
+    if (chunk[at] !== VT) {
+      this.#isBare = chunk[at] === ETX;
       this.#state = "frame-end";
     } else {
-      this.#dropFrame("a new frame began before its end");
+      if (this.#state === "in-bare") this.#endBare("a new frame began within a segment");
+      else this.#dropFrame("a new frame began before its end");
       this.#beginFrame(outcome, chunk.length - at - 1);
     }
     return at + 1;
@@ -183,6 +253,7 @@ export class Hl7Link implements Link {
   #beginFrame(outcome: Outcome, left: number): void {
     this.#actions.push(this.#outside.end());
     this.#state = "in-frame";
+    this.#isBare = false;
     this.#frameFrom = this.#received - left;
     this.#frameLength = 0;
     this.#outcome = outcome;
@@ -216,6 +287,7 @@ export class Hl7Link implements Link {
 
   /** Marks the frame as refused. The rest is read only for its acknowledgement. */
   #refuseFrame(incomplete: string): void {
+    this.#leaveHeader();
     if (this.#state === "between-frames" || this.#outcome !== "stored") return;
     this.#countFragment(incomplete);
     this.#endFragments();
@@ -269,10 +341,11 @@ export class Hl7Link implements Link {
     }
   }
 
+  /** A message without a frame is answered without one. */
   #acknowledge(payload: Uint8Array, outcome: Outcome): AcknowledgedMessage[] {
     return splitMessages(payload).map((message) => {
       const { messages, refusal } = acknowledge(message, outcome, this.#options, this.#stamp);
-      return { message, replies: messages.map(encodeMllp), refusal };
+      return { message, replies: this.#isBare ? messages : messages.map(encodeMllp), refusal };
     });
   }
 
@@ -284,6 +357,7 @@ export class Hl7Link implements Link {
 
   #leaveFrame(): void {
     this.#state = "between-frames";
+    this.#beginsLine = true;
     this.#frameLength = 0;
     // Releases the memory of a long message.
     if (this.#frame.length > FRAME_BYTES_KEPT) this.#frame = new Uint8Array(FRAME_BYTES_INITIAL);
@@ -308,10 +382,19 @@ export class Hl7Link implements Link {
         return this.#sender.isAwaiting ? ANSWER_TIMEOUT_MS : null;
       case "in-frame":
         return FRAME_TIMEOUT_MS;
+      case "bare-header":
+        return NOISE_TIMEOUT_MS;
+      case "in-bare":
+        return BARE_END_TIMEOUT_MS;
       case "frame-end":
         return FRAME_END_TIMEOUT_MS;
     }
   }
+}
+
+/** Whether a line may begin after a byte outside frames. */
+function isBeforeLine(byte: number): boolean {
+  return byte === CR || byte === LF || byte === NUL || byte === STX;
 }
 
 /** Offsets of a byte in a chunk. Each part of the chunk is searched once. */
@@ -334,6 +417,10 @@ class ByteOffsets {
     return this.#next;
   }
 }
+
+/** A header without a frame: these letters, and a separator. */
+const HEADER = Buffer.from("MSH");
+const SEPARATOR = /[!-/:-@[-`{-~]/;
 
 const FRAME_BYTES_INITIAL = 1024;
 const FRAME_BYTES_KEPT = 256 * 1024;

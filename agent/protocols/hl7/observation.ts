@@ -1,6 +1,6 @@
 import type { DeviceResult } from "../../report/report.ts";
 import { flagsOf, given } from "../field-text.ts";
-import { doubtsIn, isControlRow, isRunRow } from "../remarks.ts";
+import { doubtsIn, isControlRow, isPicture, isRunRow } from "../remarks.ts";
 import type { Hl7Profile } from "./profile.ts";
 import type { Segment } from "./message/segment.ts";
 
@@ -50,6 +50,7 @@ export function kindOf(obx: Segment, { remarks, speciesRow }: Hl7Profile, isCont
   const code = obx.field(3);
   const names = [...obx.components(3), ...obx.components(4)].map(given);
   if (isRunRow(code, names)) return "run";
+  if (isPicture(names)) return "data";
   const isKnown = remarks?.test(code) === true || speciesRow?.test(code) === true;
   const isAlarm = valueType(obx) === "IS" && /^[TF]$/i.test(valueOf(obx));
   return isKnown || isAlarm || (!isControl && isControlRow(names, valueOf(obx))) ? "remark" : "result";

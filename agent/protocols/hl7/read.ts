@@ -1,6 +1,6 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
 import type { Sample } from "../../report/sample.ts";
-import { given, identifier, sampleId, sent } from "../field-text.ts";
+import { given, identifier, nameOfDevice, sampleId, sent } from "../field-text.ts";
 import { refusalOf } from "./message/acknowledgement.ts";
 import { isControlNote, isTraining, purposeOf } from "./control.ts";
 import { materialOf, verdictOf } from "./control-material.ts";
@@ -188,9 +188,9 @@ function controlResult(
   };
 }
 
-/** Reads MSH-3, sending application: the first component is the name. */
+/** Reads MSH-3, sending application: the first component is the name. Where it is the maker's, MSH-4 is the model. */
 function senderName(header: Segment, { defaultName = "HL7 analyzer" }: Hl7Profile): string {
-  return given(header.component(3, 1)).slice(0, 200) || defaultName;
+  return nameOfDevice([given(header.component(3, 1)), given(header.component(4, 1))]) || defaultName;
 }
 
 /**
@@ -248,7 +248,7 @@ function fieldsOf({ patient, visit, order }: OrderGroup, profile: Hl7Profile): P
 const IDS = [2, 3, 4];
 
 function patientHint(group: OrderGroup, profile: Hl7Profile): PatientHint {
-  const { patient, rows } = group;
+  const { patient, visit, rows } = group;
   const text = (field: number) => given(patient?.component(field, 1) ?? "");
   const own = fieldsOf(group, profile);
   // PID-5: two components are owner and patient, a single one is the patient.
@@ -266,7 +266,7 @@ function patientHint(group: OrderGroup, profile: Hl7Profile): PatientHint {
     name: hintText(name === number ? "" : name), // some devices repeat the identifier as a name
     species: hintText(
       speciesOf([
-        either(own.species, words || code),
+        either(own.species, words || code || (own.species === null ? "" : speciesIn(patient, visit))),
         valueOfRow(rows, (obx) => profile.speciesRow?.test(obx.field(3)) === true),
       ]),
     ),
@@ -280,6 +280,12 @@ function patientHint(group: OrderGroup, profile: Hl7Profile): PatientHint {
   const known = [...taken, ...codes, ...Object.values(hint), ...IDS.flatMap((field) => firsts(patient, field))];
   const texts = known.map((value) => (typeof value === "string" ? value : null));
   return { ...hint, ...otherField(otherTexts(patient, { name: "PID", first: 2, codes: IDS }, texts)) };
+}
+
+/** Returns the word for a species at PID-10, race, or PV1-2, class: veterinary devices without PID-35 have it there. "" without any. */
+function speciesIn(patient: Segment | null, visit: Segment | null): string {
+  const texts = [...(patient?.components(10) ?? []), ...(visit?.components(2) ?? [])].map(given);
+  return texts.find((text) => text !== "" && readSpecies(text) !== null) ?? "";
 }
 
 /** Returns the first text. Two texts of different species are returned as one that names no species, so that no wrong ranges apply. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { Modality } from "../../api/study.ts";
 import { readData } from "./data.ts";
-import { unitsSpelled } from "./unit-spellings.ts";
+import { isUnitSpelling, unitsSpelled } from "./unit-spellings.ts";
 
 // The analyte catalogue: codes, names and mnemonics of devices, and the units of each analyte.
 
@@ -124,8 +124,42 @@ export function isAnalyteName(name: string): boolean {
   return byLoinc.has(name.trim()) || candidatesOf(name).length > 0;
 }
 
+/** Max characters of a name with marks around it. */
+const NAME_MAX = 64;
+
+/** Methods that chemistry analyzers write after the name: `ALAT IIGEN`, `CREA ENZ`, `GLU-HK`. */
+const METHOD = /-(?:ii-?gen|enz|liq|ars|jaffe|hk|god|nac|ifcc|bcg|kin|uv)$/;
+
 function candidatesOf(name: string): readonly Analyte[] {
-  return byName.get(foldName(name)) ?? [];
+  const folded = foldName(name);
+  const exact = byName.get(folded);
+  if (exact !== undefined || folded.length > NAME_MAX) return exact ?? [];
+  return (
+    writingsOf(folded)
+      .map((writing) => byName.get(writing))
+      .find((found) => found !== undefined) ?? []
+  );
+}
+
+/**
+ * Returns other writings of a name, the nearest first: without marks and points (`*GLOB`, `Alb.`, `T.Bil`), with its sign last (`%LYM`,
+ * `LYM (%)`), without its method or its unit (`HCT (%)`), and one of two names of one analyte (`ALT (GPT)`).
+ */
+function writingsOf(folded: string): string[] {
+  const bare = folded
+    .replace(/^[*?!~]+-?/, "")
+    .replace(/[.:*]+$/, "")
+    .replaceAll(/(\p{L})\.(?=\p{L})/gu, "$1-");
+  const [, sign = "", rest = bare] = /^([%#])-?(.+)$/.exec(bare) ?? [];
+  const [, name = bare, inBrackets = ""] = /^(.+?)-?\(([^()]+)\)$/.exec(bare) ?? [];
+  const [first = "", ...others] = bare.split(/-?[(/)]-?/).filter(Boolean);
+  const isOne = others.length > 0 && others.every((other) => byName.get(other)?.[0] === byName.get(first)?.[0]);
+  return [
+    rest.replace(/-?\(([%#])\)$/, "$1") + sign,
+    bare.replace(METHOD, ""),
+    ...(isUnitSpelling(inBrackets) ? [name] : []),
+    ...(isOne ? [first] : []),
+  ];
 }
 
 function isOfBlood({ modality }: Analyte): boolean {
@@ -136,8 +170,11 @@ function isOfBlood({ modality }: Analyte): boolean {
 export function isUrineOnly(name: string): boolean {
   const trimmed = name.trim();
   const loinc = byLoinc.get(trimmed);
-  const candidates = loinc === undefined ? byName.get(foldName(trimmed)) : [loinc];
-  return candidates?.every((analyte) => analyte.modality === "URINALYSIS" && analyte.beside_blood !== true) ?? false;
+  const candidates = loinc === undefined ? candidatesOf(trimmed) : [loinc];
+  return (
+    candidates.length > 0 &&
+    candidates.every(({ modality, beside_blood }) => modality === "URINALYSIS" && beside_blood !== true)
+  );
 }
 
 /** Replaces the analyte by what the name means in the unit sent. */

@@ -85,7 +85,7 @@ function fold(spelling: string): string {
     .replace(/[\u00b5\u03bc]/g, "u")
     .replace(/[.·*\s]+(d?l|kg|h)\^?-1$/, "/$1")
     .replace(/[\s.]+/g, "")
-    .replace(/^[x×*]?10(?:[x×*]?\^|\*\*|\*|e\+?|x|×)?0*([1-9]\d?)(?=\/)/, "10^$1")
+    .replace(/^[x×*]?10(?:[x×*]?\^|\*\*|\*|e\+?|x|×|\()?0*([1-9]\d?)\)?(?=\/)/, "10^$1")
     .replace(/m\^3/g, "m3")
     .replace(/(^|\/)mc(?=g|l|mol|kat|iu)/g, "$1u")
     .replace(/\/100ml$/, "/dl")

@@ -24,14 +24,35 @@ const TEXT_MAX = 64;
 export const WORDS_MAX = 200;
 /** Words in place of a value. VetScan prints HEM, LIP or ICT if hemolysis, lipemia or icterus suppresses the value. */
 const NO_VALUE =
-  /^([-+]?inf(inity)?|invalid|err(or)?|no (result|value|data|sample)|n\/?a|null|nan|not (measured|tested|available|done)|hem|lip|ict)\b/i;
+  /^([-+]?inf(inity)?|invalid|err(or)?|no (result|value|data|sample)|n[./]?a|null|nan|not (measured|tested|available|done)|hem|lip|ict)\b/i;
 
 /** Ranks of urine pads. "Positive" has none, since it names no amount. */
 const ORDINALS: ReadonlyMap<string, number> = new Map([
   ...["neg", "negative", "norm", "normal"].map((word) => [word, 0] as const),
-  ...["trace", "tr", "+-", "+/-", "±"].map((word) => [word, 0.5] as const),
+  ...["trace", "tr", "trace-lysed", "trace-intact", "eser", "spur", "+-", "+/-", "±"].map(
+    (word) => [word, 0.5] as const,
+  ),
+  ...["small", "moderate", "large"].map((word, index) => [word, index + 1] as const), // Clinitek in the words of its strips
   ...[1, 2, 3, 4].flatMap((rank) => [`${rank}+`, `+${rank}`, "+".repeat(rank)].map((word) => [word, rank] as const)),
 ]);
+
+/** The amount that a strip reader prints beside the grade: `100`, `ca. 50`, `>=1000`, and its unit. */
+const AMOUNT = /^(?:ca\.? ?)?(?:[<>]=?|[≤≥])?\d{1,6}(?:[.,]\d{1,4})?(?: ?[\p{L}%/µμ][^\s+]{0,15})?$/u;
+
+/**
+ * Returns the rank of a pad's grade, alone or with its amount or a second writing of it: `2+ 100 mg/dL`, `1+ (25)`, `NEG(-)`, `- 0`.
+ * A grade in brackets alone stays a word.
+ */
+function rankOf(text: string): number | undefined {
+  const written = text.toLowerCase();
+  const [first = "", ...others] = written.split(/[\s()]+/).filter(Boolean);
+  const rank = ORDINALS.get(first.replace(/\.$/, ""));
+  if (others.length === 0) return written === first ? rank : undefined;
+  const ofDash = first === "-" ? 0 : rank;
+  if (ofDash === undefined) return undefined;
+  const isSame = others.every((other) => other !== first && (other === "-" ? 0 : ORDINALS.get(other)) === ofDash);
+  return isSame || AMOUNT.test(others.join(" ")) ? ofDash : undefined;
+}
 
 /** Marks that a device writes before or after a number. VetScan and piccolo: `*` outside the range, `@` above the linear range. */
 const MARKED = /^([*?!@#$]*)\s*(.*?)\s*([*?!@#$\s]*)$/su;
@@ -49,7 +70,7 @@ export function readValue(text: string, options: { decimalComma: boolean; suffix
   if (components.some((component) => component.trim() !== "")) return words(written);
   const [, before = "", bare = "", after = ""] = MARKED.exec(first) ?? [];
   const marks = before + after.replace(/\s+/g, "");
-  const rank = before === "" ? ORDINALS.get(bare.toLowerCase()) : undefined;
+  const rank = before === "" ? rankOf(bare) : undefined;
   if (rank !== undefined) return { is: "ordinal", rank, text: written };
   const [, sign = "", digits = ""] = /^(<=|>=|<|>|≤|≥)?\s*(.*)$/su.exec(bare) ?? [];
   const value = number(withoutSuffix(digits, options.suffix), options);

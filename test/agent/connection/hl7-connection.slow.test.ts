@@ -95,6 +95,21 @@ test("a message is stored as a range of its chunks until they are pruned", async
   expect(await onDisk()).toEqual(asDelivered);
 });
 
+test("a message without a frame is one message after its silence, and one that the connection cuts is incomplete", async () => {
+  await listen();
+  const whole = frameOf(count("A0")).subarray(1, -2);
+  (await connect()).send(whole);
+  await until("it is stored", () => messages.length === 1);
+  expect(messages[0]).toMatchObject({ incomplete: null });
+  expect(Buffer.from(messages[0]!.bytes).toString()).toBe(Buffer.from(whole).toString());
+  const cut = await connect();
+  cut.send(frameOf(count("A1")).subarray(1, -9));
+  await until("its bytes are stored", () => chunksOnDisk().some((chunk) => chunk.includes("A1")));
+  cut.close();
+  await until("the cut one is stored", () => messages.length === 2);
+  expect(messages[1]).toMatchObject({ incomplete: "the connection closed within a segment" });
+});
+
 describe("sessions of an HL7 connection", () => {
   const sessions = () =>
     readSpool(folder, (db) =>

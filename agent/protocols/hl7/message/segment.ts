@@ -186,7 +186,8 @@ function decodeEscape(code: string, delimiters: Delimiters, charset: Charset): s
 
 /** Reads MSH-1 and MSH-2 by position. MSH-2 may be the component separator alone, `MSH|^|`. Results do not use a fifth character (truncation, v2.7). */
 export function readDelimiters(header: string): Delimiters | { readonly problem: string } {
-  const [field = "", ...rest] = header.slice(3, 8);
+  // A maker's program may escape the escape mark itself: MSH|^~\\\\&|
+  const [field = "", ...rest] = header.slice(3, 9).replace("\\\\", "\\").slice(0, 5);
   const end = rest.indexOf(field);
   const [component, repetition = STANDARD_DELIMITERS.repetition, escapeMark, subcomponent] =
     end < 0 ? rest : rest.slice(0, end);

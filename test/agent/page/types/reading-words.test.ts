@@ -20,6 +20,8 @@ test.each([
   ["no unit for WBC, expected 10*9/L or 10*3/uL", "WBC için birim yok, beklenen ×10⁹/L veya ×10³/µL"],
   ["patient_fp is null, expected the patient's fp", "gönderen hasta belirtmedi"],
   ["incomplete: the session ended before the L record", "eksik: oturum L kaydından önce bitti"],
+  ["incomplete: the connection closed within a segment", "eksik: bağlantı bir bölümün ortasında kapandı"],
+  ["incomplete: the device fell silent for 5 s within a segment", "eksik: cihaz bir bölümün ortasında 5 s sustu"],
 ])("%s", (stored, turkish) => {
   expect(readingText(stored, "tr")).toBe(turkish);
 });

@@ -1,6 +1,11 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { FRAME_END_TIMEOUT_MS, FRAME_TIMEOUT_MS, type Hl7Link } from "../../../../agent/protocols/hl7/link.ts";
+import {
+  BARE_END_TIMEOUT_MS,
+  FRAME_END_TIMEOUT_MS,
+  FRAME_TIMEOUT_MS,
+  type Hl7Link,
+} from "../../../../agent/protocols/hl7/link.ts";
 import { MESSAGE_BYTES_MAX, parseMessage } from "../../../../agent/protocols/hl7/message/message.ts";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
 import { NOISE_TIMEOUT_MS } from "../../../../agent/protocols/noise.ts";
@@ -30,7 +35,10 @@ const MESSAGES = [
 ];
 /** Checks that CR ends each segment and no other control character occurs. */
 const ANSWER = /^MSH[ -\xff]+\rMSA[ -\xff]+\r(?:(?:ERR|QAK|QPD)[ -\xff]*\r)*$/;
-const TIMERS: readonly (number | null)[] = [null, FRAME_END_TIMEOUT_MS, FRAME_TIMEOUT_MS, NOISE_TIMEOUT_MS];
+const TIMERS: readonly (number | null)[] = [
+  ...[null, FRAME_END_TIMEOUT_MS, FRAME_TIMEOUT_MS],
+  ...[NOISE_TIMEOUT_MS, BARE_END_TIMEOUT_MS],
+];
 
 /** Returns the fault of actions; null for valid ones. */
 function fault(actions: readonly LinkAction[]): string | null {
@@ -61,7 +69,8 @@ function fault(actions: readonly LinkAction[]): string | null {
 }
 
 function isAnswer(wire: string): boolean {
-  return wire.startsWith("\v") && wire.endsWith("\x1c\r") && ANSWER.test(wire.slice(1, -2));
+  const isFramed = wire.startsWith("\v") && wire.endsWith("\x1c\r");
+  return ANSWER.test(isFramed ? wire.slice(1, -2) : wire); // a message without a frame is answered without one
 }
 
 /** Reads every leaf; none may throw. */

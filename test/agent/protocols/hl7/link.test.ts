@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
-import { FRAME_END_TIMEOUT_MS, FRAME_TIMEOUT_MS } from "../../../../agent/protocols/hl7/link.ts";
+import { BARE_END_TIMEOUT_MS, FRAME_END_TIMEOUT_MS, FRAME_TIMEOUT_MS } from "../../../../agent/protocols/hl7/link.ts";
 import { MESSAGE_BYTES_MAX } from "../../../../agent/protocols/hl7/message/message.ts";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
 import { NOISE_BYTES_MAX, NOISE_TIMEOUT_MS } from "../../../../agent/protocols/noise.ts";
@@ -77,6 +77,54 @@ describe("end of a frame", () => {
       deliveries: [{ message: `${header()}<CR>OBX|1|ED|a`, incomplete: null }],
       warnings: ["2 bytes outside frames: ignored"],
     });
+  });
+});
+
+describe("a message without a frame", () => {
+  const bare = result();
+
+  test("is delivered after a silence, and acknowledged without a frame", () => {
+    const link = newLink();
+    expect(play(link, bare)).toMatchObject({ deliveries: [], replies: "", timer: BARE_END_TIMEOUT_MS });
+    expect([link.isIdle, link.between]).toEqual([false, null]);
+    const { deliveries, replies, timer } = play(link, "timeout()");
+    expect([deliveries, timer, link.isIdle]).toEqual([[{ message: bare, incomplete: null }], null, true]);
+    expect(replies).toMatch(/^MSH.*MSA\|AA\|4711/);
+  });
+
+  test("may end with ETX, as a text after STX, or with the end of the connection", () => {
+    for (const wire of [[`<STX>${bare}<ETX><CR>`], [`<STX>${bare}<ETX>`, "timeout()"], [bare, "close()"]]) {
+      expect(play(newLink(), ...wire)).toMatchObject({
+        deliveries: [{ message: bare, incomplete: null }],
+        warnings: [],
+      });
+    }
+  });
+
+  test("that ends within a segment is incomplete, and gets no reply", () => {
+    const cut = bare.slice(0, -6);
+    expect(play(newLink(), cut, "timeout()")).toMatchObject({
+      replies: "",
+      deliveries: [
+        { message: cut, incomplete: `the device fell silent for ${BARE_END_TIMEOUT_MS / 1000} s within a segment` },
+      ],
+    });
+  });
+
+  test("begins at the start of a line alone, and letters that begin no header are noise", () => {
+    expect(play(newLink(), "xMSH|", "timeout()").warnings).toEqual(["5 bytes outside frames: ignored"]);
+    expect(play(newLink(), "MS", "HX", GOOD)).toMatchObject({
+      warnings: ["4 bytes outside frames: ignored"],
+      deliveries: [{ message: result() }],
+    });
+    expect(play(newLink(), "MS", "timeout()").warnings).toEqual(["2 bytes outside frames: ignored"]);
+  });
+
+  test("whose bytes were not stored is not acknowledged", () => {
+    const link = newLink();
+    const { replies, deliveries } = play(link, bare, { refused: "OBX|9<CR>" }, "timeout()");
+    expect(replies).not.toMatch(/MSA\|AA/);
+    expect(deliveries.every(({ incomplete }) => incomplete !== null)).toBe(true);
   });
 });
 
@@ -201,6 +249,8 @@ describe("segmentation", () => {
     expect([link.mayAccept(bytes("PID|1")), link.mayAccept(bytes("x<FS>"))]).toEqual([false, true]);
     link.receive(bytes("<FS>"));
     expect(link.mayAccept(bytes("<CR>"))).toBe(true);
+    const outside = ["MSH", "x<CR><LF>MS", "xMSH", "noise<VT>MSH"].map((text) => newLink().mayAccept(bytes(text)));
+    expect(outside).toEqual([true, true, false, false]);
   });
 });
 
