@@ -140,6 +140,15 @@ export async function execute(client: ClientBase, statement: string | QueryConfi
   }
 }
 
+/** Runs a statement outside of any transaction. After a pooler it has one of its own, which brings the settings along. */
+export async function executeAlone(client: ClientBase, statement: QueryConfig): Promise<QueryResult> {
+  if (!pooled.has(client)) return execute(client, statement);
+  // Both are sent together.
+  const [, result] = await Promise.all([begin(client, "begin"), execute(client, statement)]);
+  await commit(client);
+  return result;
+}
+
 /** Whether PostgreSQL aborted the transaction because of a concurrent one: serialization failure or deadlock. */
 export function isSerializationFailure(error: unknown): boolean {
   return error instanceof DatabaseError && /^(40001|40P01)$/.test(error.code ?? "");

@@ -9,6 +9,7 @@ import {
   commitLogged,
   CONNECT_WAIT_MS,
   execute,
+  executeAlone,
   isConnectionLost,
   isSerializationFailure,
   isTakenKey,
@@ -73,7 +74,7 @@ export async function openPostgres(url: string, writeWaitMs = 5000, clock?: () =
 
   const reads = asSession((statement, isRead) =>
     connected(
-      () => withPoolClient(readers, (client) => execute(client, statement)),
+      () => withPoolClient(readers, (client) => executeAlone(client, statement)),
       () => isRead,
     ),
   );
@@ -113,9 +114,10 @@ function noteCommitsBy(asSession: AsSession, now: () => number, note: typeof not
   return async (client, { clinicIds, stamp }) => {
     const session = asSession((statement) => execute(client, statement));
     const at = Math.max(now(), stamp);
-    // Does not wait for the disk, nor for a standby: a note that is lost is written again after the next read. All three are sent together.
+    // Does not wait for the disk, nor for a standby: a note that is lost is written again after the next read. All are sent together.
     const steps = [
-      execute(client, "begin; set local synchronous_commit = off"),
+      begin(client, "begin"),
+      execute(client, "set local synchronous_commit = off"),
       session.each(
         note,
         clinicIds.map((clinicId) => ({ clinicId, now: at })),

@@ -76,9 +76,9 @@ export const LatestRelease = Type.Object({
       name: Type.String({
         pattern: textForm("^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$", "the name of a file without a folder"),
       }),
-      /** `archive`, `deb`, `msi`, `image` or `sbom`. */
+      /** `archive`, `deb`, `msi`, `image`, `sbom` or `docs`. */
       kind: Type.String({ maxLength: RELEASE_WORD_CHARS_MAX }),
-      /** `agent`, `server`, or `both` for a list of what both carry. */
+      /** `agent`, `server`, or `both` for what is of both. */
       program: Type.String({ maxLength: RELEASE_WORD_CHARS_MAX }),
       platform: Type.String({ maxLength: RELEASE_WORD_CHARS_MAX }),
       /** The size in bytes. */

@@ -150,6 +150,21 @@ describe("a link", () => {
   });
 });
 
+test("each released version leads to its own documentation, once the owner's address is set", () => {
+  const log =
+    "# Changelog\n\n## [Unreleased]\n\n## [0.3.0] - 2027-01-01\n\n- B.\n\n## [0.2.0] - 2026-12-01\n\n- A.\n\n## [0.1.0]\n";
+  const linksOf = (homepage: string) => {
+    const html = make(changed({ "CHANGELOG.md": log }, { homepage })).pages.get("/docs/changelog") ?? "";
+    return [...html.matchAll(/href="(https:[^"]*)"/g)].map(([, address]) => address);
+  };
+  const base = "https://git.example.com/vetwire/releases/download";
+  expect(linksOf("https://git.example.com/vetwire")).toEqual([
+    `${base}/v0.3.0/vetwire-docs-0.3.0.tar.gz`,
+    `${base}/v0.2.0/vetwire-docs-0.2.0.tar.gz`,
+  ]);
+  expect(linksOf("https://vetwire.example")).toEqual([]);
+});
+
 test("text of a page is never HTML", () => {
   const html = make(
     changed({ "agent/README.md": '# A `<b>`\n\n`<img>` "&" <https://a.example/?x="y">\n\n```\n<x>\n```\n' }),

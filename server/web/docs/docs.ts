@@ -30,11 +30,13 @@ const input = element("input[type=search]", HTMLInputElement);
 const results = element(".docs-found", HTMLElement);
 const status = element(".docs-found [role=status]", HTMLElement);
 const list = element(".docs-found ol", HTMLOListElement);
+// On a static host the addresses in the index are relative to it.
+const indexUrl = new URL(form.dataset["index"] ?? "", location.href);
 let loading: Promise<SearchIndex> | undefined;
 
 /** Loads the index once. The next call tries again after a failure. */
 function loadIndex(): Promise<SearchIndex> {
-  return (loading ??= fetch(form.dataset["index"] ?? "")
+  return (loading ??= fetch(indexUrl)
     .then((response) => {
       if (!response.ok) throw new Error(`expected the index of the search, got ${response.status}`);
       return response.json() as Promise<SearchIndex>;
@@ -56,7 +58,7 @@ async function showResults(): Promise<void> {
   list.replaceChildren(
     ...shown.map(({ url, page, section, language: written }) => {
       const link = document.createElement("a");
-      link.href = url;
+      link.href = new URL(url, indexUrl).href;
       link.textContent = section === "" ? page : `${page} › ${section}`;
       if (written !== language) link.lang = written;
       const item = document.createElement("li");

@@ -40,9 +40,11 @@ function newTables({ service }: WindowsProgram): Table[] {
 }
 
 function queries(program: WindowsProgram): string[] {
+  // Between RemoveFiles (3500) and RemoveFolders (3600), which then finds the folders empty. An upgrade removes the old package so too.
+  const removal = 'cmd.exe /c rd /s /q "app\\later"';
   // Between InstallServices (5800) and StartServices (5900).
   const recovery = recoveryLines(program).flatMap((line, index) => [
-    `INSERT INTO \`CustomAction\` (\`Action\`, \`Type\`, \`Source\`, \`Target\`) VALUES ('Recovery${index}', ${COMMAND_AS_SYSTEM}, '${PROGRAM_DIRECTORY}', '${line}')`,
+    commandAction(`Recovery${index}`, line),
     action(`Recovery${index}`, "NOT REMOVE", 5850 + index),
   ]);
   return [
@@ -55,8 +57,15 @@ function queries(program: WindowsProgram): string[] {
     "UPDATE `InstallExecuteSequence` SET `Sequence` = 1501 WHERE `Action` = 'RemoveExistingProducts'",
     action("RemoveEnvironmentStrings", "", 3300),
     action("WriteEnvironmentStrings", "", 5200),
+    commandAction("RemoveLater", `[System64Folder]${removal}`),
+    action("RemoveLater", 'REMOVE="ALL"', 3550),
     ...recovery,
   ];
+}
+
+/** Runs a command line in the folder of the program. */
+function commandAction(name: string, line: string): string {
+  return `INSERT INTO \`CustomAction\` (\`Action\`, \`Type\`, \`Source\`, \`Target\`) VALUES ('${name}', ${COMMAND_AS_SYSTEM}, '${PROGRAM_DIRECTORY}', '${line}')`;
 }
 
 function action(name: string, condition: string, sequence: number): string {

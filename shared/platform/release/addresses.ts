@@ -20,6 +20,11 @@ export function fileAddress(base: string, version: string, name: string): string
   return `${base}/releases/download/v${version}/${name}`;
 }
 
+/** The file of a release with its documentation. */
+export function docsFile(version: string): string {
+  return `vetwire-docs-${version}.tar.gz`;
+}
+
 /** The address of a file of the newest release, such as latest.json. */
 export function newestAddress(base: string, name: string): string {
   return `${base}/releases/latest/download/${name}`;

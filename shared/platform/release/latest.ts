@@ -21,6 +21,7 @@ const NAMES: readonly (readonly [kind: string, name: RegExp])[] = [
   ["msi", new RegExp(`^vetwire-${OF}-${VERSION}-${PLATFORM}\\.msi$`)],
   ["image", new RegExp(`^vetwire-${OF}-${VERSION}-${PLATFORM}-image\\.tar$`)],
   ["sbom", new RegExp(`^vetwire-${VERSION}-${PLATFORM}\\.cdx\\.json$`)],
+  ["docs", new RegExp(`^vetwire-docs-${VERSION}\\.tar\\.gz$`)],
 ];
 
 /** Lists the packages of a folder. @throws Error for one of another version, and for a folder without any */
@@ -29,7 +30,8 @@ export function listLatest(folder: string, version: string, day: string, base: s
     .readdirSync(folder)
     .toSorted()
     .flatMap((name) => fileOf(folder, name, version, base));
-  if (files.length === 0) throw new Error(`${folder} has no package of ${version}: run npm run release first`);
+  if (files.every(({ kind }) => kind === "docs"))
+    throw new Error(`${folder} has no package of ${version}: run npm run release first`);
   return { version, released_on: day, files };
 }
 
@@ -37,7 +39,7 @@ function fileOf(folder: string, name: string, version: string, base: string): Fi
   for (const [kind, pattern] of NAMES) {
     const found = pattern.exec(name)?.groups;
     if (found === undefined) continue;
-    const { program = "both", platform = "" } = found;
+    const { program = "both", platform = "any" } = found;
     if (found["version"] !== version) throw new Error(`${name} is of another version than ${version}: remove it`);
     const bytes = fs.readFileSync(path.join(folder, name));
     const sha256 = crypto.createHash("sha256").update(bytes).digest("hex");

@@ -11,6 +11,7 @@ import { homepage } from "./addresses.ts";
 import { addToApt } from "./apt.ts";
 import { sectionOf, UNRELEASED, withSection } from "./changelog.ts";
 import { readCheckout, releaseProblems } from "./checks.ts";
+import { packDocs } from "./docs.ts";
 import { withDownloads } from "./downloads.ts";
 import { listLatest } from "./latest.ts";
 import { linkProblems, releaseLinks } from "./links.ts";
@@ -21,6 +22,8 @@ import { writeWinget } from "./winget.ts";
 // draft. A person signs.
 
 const OUT = "release";
+/** The pages that npm run build makes. */
+const WEB = "dist/server/web";
 /** The public half of the owner's key. The secret half is never in the repository, nor in CI. */
 const PUBLIC_KEY = path.join(import.meta.dirname, "release.pub");
 /** The list of the last release, whose table README.md has. */
@@ -39,13 +42,13 @@ program
   .action(raise);
 program
   .command("make", { isDefault: true })
-  .description("check, then make packages, notes, latest.json and SHA256SUMS in release/v<version>")
+  .description("check, then make packages, documentation, notes, latest.json and SHA256SUMS in release/v<version>")
   .option("--public-key <file>", "minisign key that the programs trust for upgrades", PUBLIC_KEY)
   .option("--rehearse <version>", "make this version whatever the checks find; it is not for users")
   .action(make);
 program
   .command("finish")
-  .description("write notes, latest.json and SHA256SUMS for the packages that release/v<version> has")
+  .description("write documentation, notes, latest.json and SHA256SUMS for the packages that release/v<version> has")
   .option("--rehearse <version>", "the version of make --rehearse")
   .action(({ rehearse }: { rehearse?: string }) => finish(rehearse ?? null));
 program
@@ -143,6 +146,7 @@ function finish(rehearsed: string | null): void {
   const day = section?.day ?? (rehearsed === null ? null : "1970-01-01");
   if (section === null || day === null) throw new Error(`CHANGELOG.md has no dated section of ${version}`);
   fs.writeFileSync(path.join(out, NOTES), section.notes);
+  packDocs(WEB, out, version, Date.parse(day) / 1000);
   const latest = listLatest(out, version, day, homepage());
   fs.writeFileSync(path.join(out, LATEST), `${JSON.stringify(latest, null, 2)}\n`);
   fs.rmSync(path.join(out, `${LATEST}.minisig`), { force: true });

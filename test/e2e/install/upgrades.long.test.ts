@@ -1,10 +1,23 @@
 import fs from "node:fs";
 import path from "node:path";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
+import Database from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { SCHEMA_VERSION } from "../../../server/database/migrations.ts";
+import { storedSchema } from "../../../shared/platform/care/sqlite-schema.ts";
 import { readRunning, readUpgrades } from "../../../shared/platform/upgrade/version-store.ts";
 import { Load, studiesOf } from "../../support/machine/crash.ts";
-import { type Running, startProgram, temporaryFolder, until, World } from "../../support/machine/processes.ts";
+import {
+  AGENT_KEY_OPTIONS,
+  CLINIC,
+  clinicFile,
+  type Running,
+  startProgram,
+  temporaryFolder,
+  testPatients,
+  until,
+  World,
+} from "../../support/machine/processes.ts";
 import { canMount, mountDisk } from "../../support/machine/small-disk.ts";
 import { type Patch, releaseProblem, Releases } from "../../support/releases/staged-release.ts";
 
@@ -165,6 +178,104 @@ test.skipIf(problem !== null)(
     }
   },
 );
+
+test.skipIf(problem !== null)(
+  "after an upgrade over a migration, commands of the package run the later version's signed copy, and nothing else",
+  { timeout: 300_000 },
+  async () => {
+    const folder = temporaryFolder();
+    const data = path.join(folder, "server");
+    const versions = path.join(data, "versions");
+    const copies = path.join(releases.program, "app/later");
+    const file = path.join(folder, "clinic.ndjson");
+    fs.writeFileSync(file, clinicFile(testPatients(1)));
+    expect(vetwire("server", "import", file, "--data", data).code).toBe(0);
+    const server = launch("server", versions, "--data", data, "--port", "0");
+    try {
+      await until("the server listens", () => server.output().includes("listening on"));
+      const patch = {
+        code: 'process.stderr.write("planted: version 0.2.0\\n");',
+        migration: "alter table clinic add column planted text not null default 'here'",
+      };
+      const archive = releases.make(folder, "0.2.0", patch, "server");
+      expect((await order(versions, "server", "--from", archive)).output).toContain("version 0.2.0 runs\n");
+      const schema = SCHEMA_VERSION + 1;
+      expect(schemaOf(path.join(data, "vetwire.db"))).toBe(schema);
+
+      // The program of the package by its own entry, without the hand-over.
+      const own = path.join(releases.program, "app/server/main.js");
+      const refusal = `has schema ${schema} of version 0.2.0, this version 0.1.0 knows schemas up to ${SCHEMA_VERSION}`;
+      expect(ended(releases.node, own, "users", "list", "--data", data)).toMatchObject({
+        ...{ code: 1, stderr: expect.stringContaining(refusal) },
+      });
+
+      // What the service's user unpacked and may have changed does not run.
+      const unpacked = path.join(versions, "0.2.0/app/server/main.js");
+      fs.appendFileSync(unpacked, '\nprocess.stderr.write("tampered\\n");');
+      const backup = path.join(folder, "one.backup");
+      for (const [words, printed] of [
+        [["clinics", "list"], CLINIC],
+        [["users", "list", "--json"], "[]"],
+        [["keys", "create", ...AGENT_KEY_OPTIONS], "sk_"],
+        [["keys", "list", "--clinic", CLINIC], "agent"],
+        [["audit", "--since", "24h"], ""],
+        [["export"], CLINIC],
+        [["backup", backup], ""],
+      ] as const) {
+        expect(vetwire("server", ...words, "--data", data)).toMatchObject({
+          ...{ code: 0, stdout: expect.stringContaining(printed) },
+          stderr: expect.stringMatching(/^planted: version 0\.2\.0\n(?![^]*(tampered|note:))/),
+        });
+      }
+      expect(fs.readdirSync(copies)).toEqual(["server"]);
+      const restored = path.join(folder, "restored");
+      const words = ["restore", backup, "--data"] as const;
+      // The new folder has no version of its own, so the package's program reads it, and names the version it needs.
+      expect(vetwire("server", ...words, restored)).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/0\.2\.0/),
+      });
+
+      // Without its archive, and with one that is changed, nothing of the version runs.
+      const kept = path.join(versions, "0.2.0", path.basename(archive));
+      for (const [change, reason] of [
+        [() => flip(kept), "does not match its signature"],
+        [() => fs.rmSync(kept), `${path.basename(kept)} is missing in ${versions}: install the package of 0.2.0`],
+      ] as const) {
+        fs.rmSync(copies, { recursive: true });
+        change();
+        const { code, stdout, stderr } = vetwire("server", "users", "list", "--data", data);
+        expect([code, stdout]).toEqual([1, ""]);
+        const [note, ...rest] = stderr.split("\n");
+        expect(note).toMatch(/^note: the upgraded version of the service does not run this command: /);
+        expect(note).toContain(reason);
+        expect(rest.join("\n")).toContain(refusal);
+        expect(stderr).not.toMatch(/planted|tampered/);
+      }
+      expect(await server.end()).toBe(0);
+    } finally {
+      await server.end("SIGKILL");
+      fs.rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
+
+/** Runs `vetwire` of the package. */
+function vetwire(...words: readonly string[]) {
+  return ended(releases.node, releases.main, ...words);
+}
+
+function ended(file: string, ...words: readonly string[]) {
+  const { status, stdout, stderr } = spawnSync(file, words, { encoding: "utf8", cwd: releases.folder });
+  return { code: status, stdout, stderr };
+}
+
+function schemaOf(file: string): number {
+  const db = new Database(file, { readonly: true });
+  const { version } = storedSchema(db);
+  db.close();
+  return version;
+}
 
 /** Starts the staged program under its launcher. */
 function launch(program: "agent" | "server", versions: string, ...options: readonly string[]): Running {

@@ -2,7 +2,7 @@ import net from "node:net";
 import { gzipSync } from "node:zlib";
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { buildApp } from "../../../server/app.ts";
 import { createKey } from "../../../server/http/auth/api-keys.ts";
 import { openServedStore } from "../../../server/operations/served-store.ts";
@@ -13,17 +13,21 @@ import { findClinic } from "../../../server/records/clinics/keys.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import type { Outcome } from "../../../shared/api/study.ts";
 import { createDatabase, Postgres, postgresProblem } from "../../support/machine/postgres.ts";
+import { postgresVersions } from "../../support/machine/postgres-versions.ts";
 import { until } from "../../support/machine/processes.ts";
 import { clinic, connection, importEntities, keyPermissions, noon, patient, study } from "../harness.ts";
 
 // Connections that a failover cuts, and nodes that take no writes. `test/faults/cluster` kills the primaries of a cluster.
 
 const problem = postgresProblem();
-if (problem !== null) process.stderr.write(`the tests of failover do not run: ${problem}\n`);
+if (problem !== null) process.stderr.write(`the tests of standbys do not run: ${problem}\n`);
 
 /** Starts PostgreSQL with an empty database. It ends after the test, and after the servers that use it. */
-async function startPrimary(settings: readonly string[] = []): Promise<{ primary: Postgres; database: string }> {
-  const primary = endLater(await Postgres.start(settings));
+async function startPrimary(
+  settings: readonly string[] = [],
+  bin?: string,
+): Promise<{ primary: Postgres; database: string }> {
+  const primary = endLater(await Postgres.start(settings, bin));
   return { primary, database: (await createDatabase(primary.url())).replace(/.*\//, "") };
 }
 
@@ -189,9 +193,11 @@ describe.skipIf(problem !== null)("a server on a primary with a standby", () => 
   });
 });
 
-describe.skipIf(problem !== null)("a server on one node", () => {
+describe.each(postgresVersions())("a server on one node of $name", ({ bin }) => {
+  beforeEach((context) => context.skip(bin === undefined));
+
   test("a push whose commit was cut off is filed once and acknowledged; other work is not run again", async () => {
-    const { primary, database } = await startPrimary();
+    const { primary, database } = await startPrimary([], bin);
     const proxy = await startProxy(primary);
     const server = await startServer(primary.url(database).replace(primary.host, proxy.host));
     const key = await fill(server);
@@ -214,7 +220,7 @@ describe.skipIf(problem !== null)("a server on one node", () => {
   });
 
   test("reads and transactions that lose their connection run again; a write of its own does not", async () => {
-    const { primary, database } = await startPrimary();
+    const { primary, database } = await startPrimary([], bin);
     const { store } = await startServer(primary.url(database));
     const cut = (name: string) =>
       primary.run(`select pg_terminate_backend(pid) from pg_stat_activity
@@ -242,7 +248,7 @@ describe.skipIf(problem !== null)("a server on one node", () => {
   });
 
   test("a server whose database becomes read-only responds 503 with the reason, and goes on when it takes writes", async () => {
-    const { primary, database } = await startPrimary();
+    const { primary, database } = await startPrimary([], bin);
     const server = await startServer(primary.url(database));
     const key = await fill(server);
     const setting = async (statement: string) => {

@@ -1,16 +1,16 @@
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
-import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { buildApp } from "../../../server/app.ts";
 import { openPostgres } from "../../../server/database/postgres.ts";
-import { query, type Session } from "../../../server/database/query.ts";
+import { query, type Session, uncachedWrite } from "../../../server/database/query.ts";
 import type { Store } from "../../../server/database/store.ts";
 import { createKey } from "../../../server/http/auth/api-keys.ts";
 import { Lease } from "../../../server/operations/lease.ts";
 import { findClinic } from "../../../server/records/clinics/keys.ts";
 import { newFp } from "../../../shared/api/fp.ts";
-import { createDatabase, Postgres, postgresProblem, withClient } from "../../support/machine/postgres.ts";
-import { fetchPostgres18 } from "../../support/machine/postgres-18.ts";
+import { createDatabase, Postgres, withClient } from "../../support/machine/postgres.ts";
+import { postgresVersions } from "../../support/machine/postgres-versions.ts";
 import { Pgbouncer, pgbouncerProblem } from "../../support/machine/pgbouncer.ts";
 import { patiently } from "../../support/runner/patience.ts";
 import { until } from "../../support/machine/processes.ts";
@@ -21,25 +21,16 @@ import { dispatcherOn, startReceiver } from "../operations/webhooks/world.ts";
 // Method: two servers reach PostgreSQL through pgbouncer alone, which gives each transaction any of three connections. What a server
 // left on a connection (a prepared statement, a setting) another server finds there.
 
-const newest = fetchPostgres18();
-afterAll(() => void ("remove" in newest && newest.remove()));
-
 const problem = pgbouncerProblem();
 if (problem !== null) process.stderr.write(`the tests of the pooler do not run: ${problem}\n`);
-const noMachine = problem ?? postgresProblem();
-const noNewest = problem ?? ("problem" in newest ? newest.problem : null);
-if ("problem" in newest) process.stderr.write(`the tests on PostgreSQL 18 do not run: ${newest.problem}\n`);
 
 const CONNECTIONS = 3;
 const ROUNDS = 40;
+/** A wait for a lock in vain. */
+const LOCK_WAIT_MS = 300;
 
-const versions = [
-  { name: "PostgreSQL of this machine", bin: undefined, lack: noMachine },
-  { name: "PostgreSQL 18", bin: "bin" in newest ? newest.bin : undefined, lack: noNewest },
-];
-
-async function startPooled(bin: string | undefined, settings: readonly string[] = []) {
-  const postgres = bin === undefined ? await Postgres.start(settings) : await Postgres.start(settings, bin);
+async function startPooled(bin: string | undefined) {
+  const postgres = await Postgres.start([], bin);
   const database = (await createDatabase(postgres.url())).replace(/.*\//, "");
   const pooler = await Pgbouncer.start(postgres.url(), CONNECTIONS);
   onTestFinished(async () => {
@@ -47,8 +38,8 @@ async function startPooled(bin: string | undefined, settings: readonly string[] 
     await postgres.end();
   });
   const stores: Store[] = [];
-  const open = async () => {
-    const store = await openPostgres(pooler.url(database));
+  const open = async (writeWaitMs?: number) => {
+    const store = await openPostgres(pooler.url(database), writeWaitMs);
     stores.push(store);
     return store;
   };
@@ -56,8 +47,8 @@ async function startPooled(bin: string | undefined, settings: readonly string[] 
   return { postgres, pooler, database, open };
 }
 
-describe.each(versions)("pgbouncer by transactions in front of $name", ({ bin, lack }) => {
-  test.skipIf(lack !== null)(
+describe.skipIf(problem !== null).each(postgresVersions())("pgbouncer by transactions in front of $name", ({ bin }) => {
+  test.skipIf(bin === undefined)(
     "two servers migrate, import, file, read and send webhooks, and none hinders the other",
     async () => {
       const { pooler, database, open } = await startPooled(bin);
@@ -129,7 +120,7 @@ describe.each(versions)("pgbouncer by transactions in front of $name", ({ bin, l
     patiently(120_000),
   );
 
-  test.skipIf(lack !== null)(
+  test.skipIf(bin === undefined)(
     "a commit waits for the disk and its lock for a bounded time, whatever the connection had before",
     async () => {
       const { postgres, database, open } = await startPooled(bin);
@@ -145,23 +136,58 @@ describe.each(versions)("pgbouncer by transactions in front of $name", ({ bin, l
     },
   );
 
-  test.skipIf(lack !== null)("after a restart of PostgreSQL the servers work on without a restart", async () => {
-    const { postgres, pooler, open } = await startPooled(bin);
-    const store = await open();
-    await store.ping();
-    await postgres.stop();
-    await expect(store.ping()).rejects.toThrow("the database cannot be used now");
-    await postgres.start();
-    await until("the server works again", () =>
-      store.ping().then(
-        () => true,
-        () => false,
-      ),
-    );
-    await store.transaction((session) => session.all(current, {}));
-    expect(pooler.log).not.toContain("prepared statement");
-  });
+  test.skipIf(bin === undefined)(
+    "a statement of its own waits for the disk and its lock as a transaction does, and leaves nothing on the connection",
+    async () => {
+      const { postgres, database, open } = await startPooled(bin);
+      await postgres.run("alter role vetwire set synchronous_commit = off");
+      const store = await open();
+      const wanted = [{ commit: "on", messages: "notice", statement: "0", lock: "5s" }];
+      expect(await Promise.all(Array.from({ length: 12 }, () => store.all(current, {})))).toEqual(
+        Array.from({ length: 12 }, () => wanted),
+      );
+      expect(await store.snapshot((session) => session.all(current, {}))).toEqual(wanted);
+      const fp = newFp("customer");
+      await store.all(addCustomer, { fp });
+      await expect(store.all(addCustomer, { fp })).rejects.toThrow("duplicate key");
+      expect(await store.all(customers, {})).toEqual([{ fp }]);
+      expect(await postgres.run("select current_setting('lock_timeout') as lock", database)).toEqual([{ lock: "0" }]);
+
+      const impatient = await open(LOCK_WAIT_MS);
+      await withClient(postgres.url(database), async (holder) => {
+        await holder.query("begin; lock table customer in access exclusive mode");
+        await expect(impatient.all(customers, {})).rejects.toThrow("lock timeout");
+        await expect(impatient.all(addCustomer, { fp: newFp("customer") })).rejects.toThrow("lock timeout");
+        expect(await postgres.run("select pid from pg_locks where not granted")).toEqual([]);
+      });
+      expect(await impatient.all(customers, {})).toEqual([{ fp }]);
+    },
+  );
+
+  test.skipIf(bin === undefined)(
+    "after a restart of PostgreSQL the servers work on without a restart",
+    async () => {
+      const { postgres, pooler, open } = await startPooled(bin);
+      const store = await open();
+      await store.ping();
+      await postgres.stop();
+      await expect(store.ping()).rejects.toThrow("the database cannot be used now");
+      await postgres.start();
+      await until("the server works again", () =>
+        store.ping().then(
+          () => true,
+          () => false,
+        ),
+      );
+      await store.transaction((session) => session.all(current, {}));
+      expect(pooler.log).not.toContain("prepared statement");
+    },
+    patiently(60_000),
+  );
 });
+
+const customers = query((db) => db.selectFrom("customer").select("fp"));
+const addCustomer = uncachedWrite((db, p: { fp: string }) => db.insertInto("customer").values({ fp: p.fp }));
 
 const current = query((db) =>
   db.selectNoFrom((say) => {

@@ -25,6 +25,7 @@ export class Pgbouncer {
   readonly #port: number;
   readonly #process: ChildProcess;
   readonly #url: string;
+  readonly #kill = () => void this.#process.kill("SIGKILL");
 
   /** Starts a pooler that gives each transaction one of `size` connections to the database server of the URL. */
   static async start(to: string, size: number): Promise<Pgbouncer> {
@@ -63,7 +64,7 @@ export class Pgbouncer {
     this.#port = port;
     this.#process = child;
     this.#url = url;
-    process.once("exit", () => child.kill("SIGKILL"));
+    process.once("exit", this.#kill);
   }
 
   /** The value of DATABASE_URL for a server. */
@@ -88,6 +89,7 @@ export class Pgbouncer {
       this.#process.kill("SIGKILL");
       await ended;
     }
+    process.off("exit", this.#kill);
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }

@@ -51,7 +51,10 @@ export class StaticHost {
     if (from > 0 && from >= bytes.length) return void response.writeHead(416).end();
     const rest = bytes.subarray(from);
     const range = from > 0 ? { "content-range": `bytes ${from}-${bytes.length - 1}/${bytes.length}` } : {};
-    response.writeHead(from > 0 ? 206 : 200, { "content-length": rest.length, ...range });
+    // A browser runs no script of another type.
+    const type = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" }[path.extname(file)];
+    const typed = type === undefined ? {} : { "content-type": type };
+    response.writeHead(from > 0 ? 206 : 200, { "content-length": rest.length, ...range, ...typed });
     if (this.cutAfter === null || rest.length <= this.cutAfter) return void response.end(rest);
     response.write(rest.subarray(0, this.cutAfter), () => response.destroy());
   }

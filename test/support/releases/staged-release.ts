@@ -24,6 +24,8 @@ export interface Patch {
   readonly code?: string;
   /** Replaces the program that starts as Node. */
   readonly node?: string;
+  /** A statement that the server's schema has as its last version. */
+  readonly migration?: string;
   /** Bytes of zeros that the release carries in addition. */
   readonly ballast?: number;
 }
@@ -63,6 +65,7 @@ export class Releases {
     const main = `app/${program}/main.js`;
     const entry = fs.readFileSync(path.join(copy, main), "utf8");
     this.#replace(copy, main, `${patch.code ?? ""}\n${entry}`);
+    if (patch.migration !== undefined) this.#addMigration(copy, patch.migration);
     if (patch.ballast !== undefined) fs.writeFileSync(path.join(copy, "ballast"), Buffer.alloc(patch.ballast));
     const words = ["-C", this.folder, "--format=ustar", "--use-compress-program=gzip -1", "-cf", file, name];
     execFileSync("tar", words);
@@ -88,6 +91,17 @@ export class Releases {
 
   #makeKey(keys: string): void {
     execFileSync("minisign", ["-G", "-f", "-W", "-p", `${keys}.pub`, "-s", `${keys}.sec`], { stdio: "ignore" });
+  }
+
+  #addMigration(copy: string, statement: string): void {
+    const end = /\n\];\nvar SCHEMA_VERSION = versions\d*\.length;/;
+    for (const chunk of fs.readdirSync(path.join(copy, "app/chunks"))) {
+      const text = fs.readFileSync(path.join(copy, "app/chunks", chunk), "utf8");
+      if (!text.includes("function migrationsFor(") || !end.test(text)) continue;
+      const added = text.replace(end, (found) => `,\n  () => ${JSON.stringify(statement)}${found}`);
+      return this.#replace(copy, `app/chunks/${chunk}`, added);
+    }
+    throw new Error("expected the migrations of the server in a chunk of the bundle");
   }
 
   /** Writes a file of a copy whose files are links to the program's. */

@@ -1,4 +1,4 @@
-import { isExample } from "../../../../shared/platform/release/addresses.ts";
+import { docsFile, fileAddress, isExample } from "../../../../shared/platform/release/addresses.ts";
 import type { SearchIndex } from "../search.ts";
 import { word } from "../words.ts";
 import { bodyOf, type Frame } from "./frame.ts";
@@ -27,7 +27,10 @@ interface Store {
 /** Makes the files below `docs/`, by their names. `template` is the page that vite made. @throws Error that lists every broken link */
 export function makeSite(sources: Sources, template: string, store: Store): Map<string, string> {
   const files = [...sources.texts.keys()].toSorted();
-  const pages = new Map([...sources.texts].map(([file, text]) => [file, readPage(file, text)]));
+  const repository = isExample(sources.homepage) ? null : sources.homepage;
+  const textOf = (file: string, text: string) =>
+    file === VERSIONS && repository !== null ? withDocuments(text, repository) : text;
+  const pages = new Map([...sources.texts].map(([file, text]) => [file, readPage(file, textOf(file, text))]));
   const menus = { en: menuOf(files, "en"), tr: menuOf(files, "tr") };
   const inOrder = [...new Set([HOME, ...filesOf(menus.en), ...filesOf(menus.tr), VERSIONS])].map((file) =>
     pageOf(file, pages),
@@ -39,7 +42,7 @@ export function makeSite(sources: Sources, template: string, store: Store): Map<
     exists: sources.exists,
     image: store.image,
     version: sources.version,
-    repository: isExample(sources.homepage) ? null : sources.homepage,
+    repository,
   };
   const shared = {
     ...{ pages, home: pageOf(HOME, pages), versions: pageOf(VERSIONS, pages), version: sources.version },
@@ -53,6 +56,14 @@ export function makeSite(sources: Sources, template: string, store: Store): Map<
   });
   if (broken.length > 0) throw new Error(`broken links:\n${broken.join("\n")}`);
   return new Map(made);
+}
+
+/** Gives each released version a link to its own documentation, which is a file of its release. */
+function withDocuments(changelog: string, homepage: string): string {
+  return changelog.replaceAll(/^## \[(\d+\.\d+\.\d+)\] - .*$/gm, (heading, version: string) => {
+    const address = fileAddress(homepage.replace(/\/$/, ""), version, docsFile(version));
+    return `${heading}\n\n[Documentation of ${version} (tar.gz)](${address})`;
+  });
 }
 
 function filesOf(menu: ReturnType<typeof menuOf>): string[] {

@@ -1,8 +1,15 @@
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { SearchIndex } from "../../../../server/web/docs/search.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { browserProblem, expectAccessible, expectFitsPhone, useBrowser } from "../../../support/peers/browser.ts";
-import { clinic } from "../../../server/harness.ts";
+import { packDocs } from "../../../../shared/platform/release/docs.ts";
+import { ROOT } from "../../../support/machine/processes.ts";
+import { StaticHost } from "../../../support/peers/static-host.ts";
+import { clinic, temporaryFolder } from "../../../server/harness.ts";
 import { openPage, startDashboard } from "../../harness.ts";
 
 /** The addresses in the menu of a page. */
@@ -35,10 +42,45 @@ test("each page and each file of it answers without a key, with the policy of th
     expect([file, response.status]).toEqual([file, 200]);
     expect(response.headers.get("cache-control")).toContain("immutable");
   }
-  const other = async (path: string) => (await fetch(new URL(path, url), { redirect: "manual" })).status;
+  const other = async (address: string) => (await fetch(new URL(address, url), { redirect: "manual" })).status;
   expect(
     await Promise.all(["/docs/", "/docs/none", "/docs/index.html", "/docs/..%2findex", "/docs/agent/"].map(other)),
   ).toEqual([302, 404, 404, 404, 404]);
+});
+
+/** Serves the documentation of a release below a path of a static host. @returns the address of its first page */
+async function onStaticHost(): Promise<string> {
+  const folder = temporaryFolder();
+  const below = path.join(folder, "vetwire/docs");
+  fs.mkdirSync(below, { recursive: true });
+  packDocs(path.join(ROOT, "dist/server/web"), folder, "1.2.3", 1_790_000_000);
+  execFileSync("tar", ["-xzf", path.join(folder, "vetwire-docs-1.2.3.tar.gz"), "-C", below]);
+  const host = await StaticHost.start(folder);
+  onTestFinished(() => host.end());
+  return `${host.url}/vetwire/docs/vetwire-docs-1.2.3/`;
+}
+
+test("the pages of a release lead to each other below a path of a static host, and nowhere else", async () => {
+  const home = await onStaticHost();
+  const seen = new Set<string>();
+  const waiting = [`${home}index.html`];
+  for (let address = waiting.pop(); address !== undefined; address = waiting.pop()) {
+    if (seen.has(address)) continue;
+    seen.add(address);
+    const response = await fetch(address);
+    expect([address, response.status, address.startsWith(home)]).toEqual([address, 200, true]);
+    if (!address.endsWith(".html")) continue;
+    const html = await response.text();
+    expect(html).toContain('aria-label="');
+    for (const [, to = ""] of html.matchAll(/<[^>]* (?:href|src|data-index)="([^"]*)"/g)) {
+      if (!/^(https?|mailto):/.test(to)) waiting.push(new URL(to, address).href.replace(/#.*/, ""));
+    }
+  }
+  const pages = [...seen].filter((address) => address.endsWith(".html"));
+  expect(pages.length).toBe(fs.globSync("**/*.html", { cwd: path.join(ROOT, "dist/server/web/docs") }).length);
+  const index = [...seen].find((address) => address.endsWith(".json")) ?? "";
+  const found = (await (await fetch(index)).json()) as SearchIndex;
+  expect(found.pages.map(([url]) => new URL(url, index).href).toSorted()).toEqual(pages.toSorted());
 });
 
 describe.skipIf(browserProblem() !== null)("in a browser", () => {
@@ -83,6 +125,17 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByRole("searchbox").fill("postgresql");
     await expect.poll(() => link.getAttribute("lang")).toBe("en");
     await expectAccessible(page);
+  });
+
+  test("the search of a release's pages works below a path of a static host", async () => {
+    const home = await onStaticHost();
+    const page = await openPage(browser, new URL(home).origin);
+    await page.goto(`${home}clinic/first-steps.html`);
+    await page.getByRole("searchbox").fill("restore BACKUP");
+    const results = page.getByRole("region", { name: "Search results" });
+    await results.getByRole("link", { name: "Care: backup and restore", exact: true }).click();
+    await page.getByRole("heading", { name: "Care: backup and restore", level: 1 }).waitFor();
+    expect(page.url()).toBe(`${home}shared/platform/care.html`);
   });
 
   test("a page is accessible in light and dark, fits a phone and prints its text alone", async () => {

@@ -174,6 +174,9 @@ describe.skipIf(!wine || !wixl)("the agent as a Windows service", { timeout: STE
   });
 
   test("the uninstallation takes program and service, and leaves configuration and data", async () => {
+    // As a command makes it after an upgrade from the server.
+    fs.mkdirSync(programFolder("app/later/agent/9.0.0"), { recursive: true });
+    fs.writeFileSync(programFolder("app/later/agent/9.0.0/LICENSE"), "");
     expect(await install("/x", "0.2.0")).toBe(0);
     expect(await serviceState()).toBe("missing");
     await until("its processes end", () => nodes().length === 0, STEP_MS, 200);

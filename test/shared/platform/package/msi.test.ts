@@ -105,9 +105,25 @@ describe.skipIf(!wixl)("a Windows package", () => {
       /^run --name vetwire-agent --restart-if-not 78 .* -- "\[INSTALLDIR\]runtime\\node\.exe" /,
     );
     expect(service!["Arguments"]).toMatch(/ -- --set-up --config "\[CommonAppDataFolder\]Vetwire\\agent\.yaml"$/);
-    expect(rows(file, "CustomAction").map(({ Target }) => Target)).toEqual([
+    const actions = rows(file, "CustomAction").filter(({ Action }) => Action?.startsWith("Recovery"));
+    expect(actions.map(({ Target }) => Target)).toEqual([
       "[System64Folder]sc.exe failure vetwire-agent reset= 86400 actions= restart/5000/restart/30000/restart/300000",
       "[System64Folder]sc.exe failureflag vetwire-agent 1",
+    ]);
+  });
+
+  test("an uninstallation removes the copies of later versions, before the folders that must be empty", async () => {
+    const file = await pack();
+    expect(rows(file, "CustomAction").find(({ Action }) => Action === "RemoveLater")).toMatchObject({
+      ...{ Source: "INSTALLDIR", Target: '[System64Folder]cmd.exe /c rd /s /q "app\\later"' },
+    });
+    const steps = rows(file, "InstallExecuteSequence")
+      .filter(({ Action = "" }) => ["RemoveFiles", "RemoveLater", "RemoveFolders"].includes(Action))
+      .toSorted((one, other) => Number(one["Sequence"]) - Number(other["Sequence"]));
+    expect(steps.map(({ Action, Condition }) => [Action, Condition])).toEqual([
+      ["RemoveFiles", ""],
+      ["RemoveLater", 'REMOVE="ALL"'],
+      ["RemoveFolders", ""],
     ]);
   });
 

@@ -29,6 +29,7 @@ const PACKAGES = {
   "vetwire-server_0.2.0_arm64.deb": ["deb", "server", "linux-arm64"],
   "vetwire-server-0.2.0-linux-x64-image.tar": ["image", "server", "linux-x64"],
   "vetwire-0.2.0-linux-x64.cdx.json": ["sbom", "both", "linux-x64"],
+  "vetwire-docs-0.2.0.tar.gz": ["docs", "both", "any"],
 } as const;
 
 let folder: string;
@@ -124,6 +125,9 @@ describe("latest.json", () => {
   test("is refused for a package of another version and for an empty folder", () => {
     fs.writeFileSync(at("vetwire-agent_0.1.9_amd64.deb"), "");
     expect(list).toThrow("vetwire-agent_0.1.9_amd64.deb is of another version than 0.2.0");
+    for (const name of Object.keys(PACKAGES).filter((each) => !each.includes("docs"))) fs.rmSync(at(name));
+    fs.rmSync(at("vetwire-agent_0.1.9_amd64.deb"));
+    expect(list).toThrow("has no package of 0.2.0: run npm run release first");
     expect(() => listLatest(path.dirname(README), "0.2.0", "2026-12-01", BASE)).toThrow("run npm run release first");
   });
 });

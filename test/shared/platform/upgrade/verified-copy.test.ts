@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
@@ -70,6 +70,20 @@ test("the copy is made of the signed archive, not of the unpacked files, and is 
   expect(await copy()).toBe(made);
 });
 
+test("the drafts of killed commands are removed, and that of a running one stays", async () => {
+  const killed = spawnSync("true");
+  const [left, older, own] = [`draft-${killed.pid}-abc`, "draft-AbCdEf", `draft-${process.pid}-abc`];
+  for (const name of [left, older, own]) fs.mkdirSync(path.join(copies(), name, "9.0.0"), { recursive: true });
+  await copy();
+  expect(fs.readdirSync(copies())).toEqual(["agent", own]);
+});
+
+test("simultaneous commands use one copy, and none replaces that of another", async () => {
+  const folders = await Promise.all([1, 2, 3].map(async () => fs.statSync(await copy()).ino));
+  expect(new Set(folders).size).toBe(1);
+  expect(fs.readdirSync(copies())).toEqual(["agent"]);
+});
+
 /** Changes of the service's user, and the reason why no copy is made. */
 const CHANGES: Readonly<Record<string, { readonly change: (file: string) => void; readonly reason: RegExp }>> = {
   "another archive": {
@@ -102,7 +116,10 @@ const CHANGES: Readonly<Record<string, { readonly change: (file: string) => void
     },
     reason: /is not the file of a release/,
   },
-  "no file, as a version without it left": { change: (file) => fs.rmSync(file), reason: /ENOENT/ },
+  "no file, as a version without it left": {
+    change: (file) => fs.rmSync(file),
+    reason: /\.tar\.gz is missing in .*: install the package of 9\.0\.0$/,
+  },
   "a signed program that does not start": {
     change: () => key.write(unpacked, { version: VERSION, platform: PLATFORM }, archive("exit 1")),
     reason: /does not start on this machine/,
