@@ -166,7 +166,7 @@ function specimensOf(patient: Element, hello: Hello): readonly (readonly Element
 
 function sampleOf(service: Element, patient: Element, observations: readonly Element[], hello: Hello): Sample {
   const [typed, sequence] = [textOf(patient, "PT.patient_id"), textOf(service, "SVC.sequence_nbr")];
-  const specimen = [textOf(service, "SPC.specimen_id"), textOf(service, "ORD.order_id")];
+  const specimen = ["SPC.specimen_id", "ORD.order_id"].map((field) => sampleNumber(service, patient, field));
   const times = [
     textOf(service, "SVC.observation_dttm"),
     ...observations.map((observation) => textOf(observation, "OBS.observation_dttm")),
@@ -195,6 +195,12 @@ function sampleOf(service: Element, patient: Element, observations: readonly Ele
     ],
     comments: comments(service),
   };
+}
+
+/** Returns the patient's own number, or that of the service if it has one patient: it may be the order of another animal. */
+function sampleNumber(service: Element, patient: Element, field: string): string {
+  const isShared = children(service, "PT").length > 1;
+  return textOf(patient, field) || (isShared ? "" : textOf(service, field));
 }
 
 function statusNotes(service: Element): string[] {
