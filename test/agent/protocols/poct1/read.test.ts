@@ -339,6 +339,17 @@ describe("device ranges and flags", () => {
   });
 });
 
+test("a result whose name is cut within a character of UTF-8 is read, with a note", () => {
+  const name = field("PT.name", "Pa\xc5");
+  const document = service({ subject: patient("4711", potassium("4.1"), name) });
+  const made = read(Buffer.from(hello() + said("OBS.R01", 3, document), "latin1"), genericPoct1a, context);
+  expect(made).toMatchObject({
+    is: "reports",
+    reports: [{ identifier: "4711", rows: [{ code: "K", value: 4.1 }] }],
+    notes: ["texts are windows-1252, which the document does not declare"],
+  });
+});
+
 test("patient data become hints without a species", () => {
   const more =
     `<PT.name V="Luna Yilmaz"><FAM V="Yilmaz"/><GIV V="Luna"/></PT.name>` +
