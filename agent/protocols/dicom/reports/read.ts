@@ -149,7 +149,7 @@ function imageReport(
       modality,
       dedupe_key: `${study} ${modality}`,
       // Images of several animals get no identifier, because a user has to separate them.
-      identifier: animals > 1 || identifiers.size === 0 ? null : header.patientId,
+      identifier: animals > 1 ? null : ([...identifiers][0] ?? null),
       otherIdentifiers: animals > 1 ? [] : [...otherIds].filter(Boolean),
       ...(animals > 1 ? { animals } : {}),
       patient_hint: patientHint(header),

@@ -199,6 +199,11 @@ describe("identity", () => {
     });
   });
 
+  test("the identifier of a report is that of the images without one", () => {
+    const { reports } = read(instance({ patientId: "" }), instance({ modality: "SR", patientId: "4711" }));
+    expect(reports[0]!.report.identifier).toBe("4711");
+  });
+
   test("the accessions of all images are identifiers, because a later one may be of another animal's order", () => {
     const { reports } = read(
       instance({ patientId: "", accession: "V1" }),
