@@ -16,6 +16,8 @@ export interface Report {
   readonly otherIdentifiers: readonly string[];
   /** Numbers of the sample: of its order, specimen and container. Absent without any. */
   readonly sampleIds?: readonly string[];
+  /** Number of animals that the images of one study name, which then has no patient. Absent for one. */
+  readonly animals?: number;
   readonly patient_hint: PatientHint;
   /** API species of the device's species; null for a missing or unknown one. */
   readonly species: string | null;

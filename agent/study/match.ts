@@ -43,6 +43,7 @@ export function match(report: Report, { patients, orders, namesakes, isFetched, 
   if (orphaned !== undefined) {
     return { patient: null, reason: reasonOf("MATCH.ACCESSION_OF_REMOVED", orphaned.accession), candidates };
   }
+  if (report.animals !== undefined) return unmatched("MATCH.SEVERAL_PATIENTS", String(report.animals));
   if (patient === undefined) {
     const { identifier } = report;
     const isTyped = identifier !== null || sampleNumbers.length > 0;

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import { inflateRawSync } from "node:zlib";
 import { data, log } from "dcmjs";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
-import { encodingOf } from "../../protocols/dicom/dataset.ts";
+import { DatasetWalker, encodingOf } from "../../protocols/dicom/dataset.ts";
 import type { Elements } from "../../protocols/dicom/reports/elements.ts";
 import { encodeFileHead } from "../../protocols/dicom/part10.ts";
 import { withTexts } from "./header-texts.ts";
@@ -30,7 +30,7 @@ export function parseHeader<Result>(
   read: (elements: Elements, cutShort: string | null, utf8Under: string | null) => Result,
 ): Result {
   if (headerBytes > HEADER_BYTES_MAX) throw new Error(`a header of ${headerBytes} bytes, at most ${HEADER_BYTES_MAX}`);
-  const bytes = inflated(readStart(file, headerBytes), transferSyntax);
+  const bytes = withKnownVrs(inflated(readStart(file, headerBytes), transferSyntax), transferSyntax);
   const { elements, cutShort } = parsed(bytes);
   const texts = withTexts(bytes, transferSyntax, elements, (blanked) => elementsOf(blanked, true));
   return read(texts.elements, cutShort, texts.utf8Under);
@@ -59,14 +59,29 @@ function readStart(file: string, length: number): Uint8Array {
   }
 }
 
-/** Inflates a deflated dataset within a bound, because the parser has none. */
-function inflated(bytes: Uint8Array, transferSyntax: string): Uint8Array {
-  if (encodingOf(transferSyntax) !== null) return bytes;
+/** Names LT in place of each VR that a device made up: the parser takes the length of an unknown VR to have 32 bits. */
+function withKnownVrs(bytes: Uint8Array, transferSyntax: string): Uint8Array {
+  const from = datasetStart(bytes);
+  const walker = new DatasetWalker(encodingOf(transferSyntax) ?? encodingOf(EXPLICIT_LITTLE_ENDIAN)!);
+  walker.receive(bytes.subarray(from));
+  for (const offset of walker.end().oddVrs) bytes.set(LT, from + offset);
+  return bytes;
+}
+
+const LT = [0x4c, 0x54];
+
+/** Returns the offset of the dataset, after the File Meta Information. */
+function datasetStart(bytes: Uint8Array): number {
   const PREAMBLE_BYTES = 132;
   const GROUP_LENGTH_BYTES = 12;
   const metaStart = PREAMBLE_BYTES + GROUP_LENGTH_BYTES;
-  const metaLength = new DataView(bytes.buffer, bytes.byteOffset).getUint32(metaStart - 4, true);
-  const dataset = inflateRawSync(bytes.subarray(metaStart + metaLength), { maxOutputLength: INFLATED_BYTES_MAX });
+  return metaStart + new DataView(bytes.buffer, bytes.byteOffset).getUint32(metaStart - 4, true);
+}
+
+/** Inflates a deflated dataset within a bound, because the parser has none. */
+function inflated(bytes: Uint8Array, transferSyntax: string): Uint8Array {
+  if (encodingOf(transferSyntax) !== null) return bytes;
+  const dataset = inflateRawSync(bytes.subarray(datasetStart(bytes)), { maxOutputLength: INFLATED_BYTES_MAX });
   const meta = { sopClass: "1", sopInstance: "1", transferSyntax: EXPLICIT_LITTLE_ENDIAN, sourceAe: "" };
   return Buffer.concat([encodeFileHead(meta), dataset]);
 }

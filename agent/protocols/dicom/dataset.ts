@@ -36,6 +36,8 @@ export interface DatasetSummary {
   readonly headerBytes: number;
   /** Reason why the dataset cannot be complete; null if it is, or if that is undecidable. */
   readonly problem: string | null;
+  /** Offsets of VRs that the standard lacks and whose length was taken to have 16 bits. */
+  readonly oddVrs: readonly number[];
 }
 
 /** Max depth, two per sequence of undefined length; deeper datasets are refused. Reports nest six or seven sequences. */
@@ -54,6 +56,10 @@ const PIXELS = 0x7fe0_0000;
 /** VRs with a reserved half and a length of 32 bits (PS3.5 table 7.1-1); the others have 16 bits. */
 export const LONG_VRS = new Set(["OB", "OD", "OF", "OL", "OV", "OW", "SQ", "SV", "UC", "UN", "UR", "UT", "UV"]);
 const SHORT_VRS = new Set("AE AS AT CS DA DS DT FL FD IS LO LT PN SH SL SS ST TM UI UL US".split(" "));
+/** A VR of a later edition of the standard: each will have a length of 32 bits (PS3.5 §6.2). */
+const LATER_VR = /^[A-Z]{2}$/;
+/** A VR that devices write where they know none: `??`, blanks, NUL. */
+const DEVICE_VR = /^(?:[ -~]{2}|\0\0)$/;
 
 type WalkerState =
   | { readonly at: "element" }
@@ -76,6 +82,9 @@ export class DatasetWalker {
   #deepest = 0;
   #offset = 0;
   #headerBytes: number | null = null;
+  /** False after an unknown VR, the length of whose element is a guess. */
+  #isCertain = true;
+  readonly #oddVrs: number[] = [];
   readonly #found = new Map<number, number[]>();
 
   constructor(encoding: Encoding) {
@@ -114,21 +123,29 @@ export class DatasetWalker {
       study: text(STUDY),
       headerBytes: this.#headerBytes ?? this.#offset,
       problem: this.#problem(),
+      oddVrs: this.#oddVrs,
     };
   }
 
   #problem(): string | null {
     const state = this.#state;
     if (this.#deepest > DEPTH_MAX) return `sequences nested deeper than ${DEPTH_MAX / 2} levels`;
-    if (state.at === "lost") return null;
+    if (state.at === "lost" || !this.#isCertain) return null;
     if (state.at === "value") return `the dataset ends ${state.left} bytes before the end of ${tagText(state.tag)}`;
-    if (this.#headerLength > 0 || state.at === "long-length") return "the dataset ends within an element";
+    if (state.at === "long-length" || (this.#headerLength > 0 && !this.#isPadding))
+      return "the dataset ends within an element";
     return this.#depth > 0 ? "the dataset ends within a sequence" : null;
+  }
+
+  /** Devices pad a dataset to a length with zeros after its pixels. */
+  get #isPadding(): boolean {
+    return this.#headerBytes !== null && this.#header.subarray(0, this.#headerLength).every((byte) => byte === 0);
   }
 
   #readElement(offset: number): void {
     const tag = this.#uint16(0) * 0x1_0000 + this.#uint16(2);
-    if (this.#depth === 0 && tag >= PIXELS) this.#headerBytes ??= offset;
+    const isPixels = tag >= PIXELS && (this.#isCertain || tag >>> 16 === PIXELS >>> 16);
+    if (this.#depth === 0 && isPixels) this.#headerBytes ??= offset;
     const betweenItems = this.#depth % 2 === 1;
     if (tag === ITEM && betweenItems) return this.#beginItem(this.#uint32(4));
     if (tag === SEQUENCE_END && betweenItems) return this.#leave();
@@ -140,7 +157,18 @@ export class DatasetWalker {
     const vr = String.fromCharCode(this.#header[4]!, this.#header[5]!);
     if (LONG_VRS.has(vr)) this.#state = { at: "long-length", tag, vr };
     else if (SHORT_VRS.has(vr)) this.#beginValue(tag, vr, this.#uint16(6));
+    else if (DEVICE_VR.test(vr)) this.#beginUnknown(tag, vr, offset + 4);
     else this.#lose();
+  }
+
+  #beginUnknown(tag: number, vr: string, offset: number): void {
+    this.#isCertain = false;
+    if (LATER_VR.test(vr) && this.#uint16(6) === 0) {
+      this.#state = { at: "long-length", tag, vr };
+    } else {
+      this.#oddVrs.push(offset);
+      this.#beginValue(tag, vr, this.#uint16(6));
+    }
   }
 
   #beginValue(tag: number, vr: string, length: number): void {

@@ -13,7 +13,7 @@ import type { ReadContext, Reading } from "../../report/report.ts";
 import { withEvents } from "../../report/device-event.ts";
 import { hintText, readSamples } from "../../report/specimen.ts";
 import { readDate } from "../../report/device-time.ts";
-import { all, attribute, child, children, type Element, textOf, values } from "./xml/xml.ts";
+import { all, attribute, child, children, type Element, guessedCharset, textOf, values } from "./xml/xml.ts";
 import { short } from "../file/layouts/xml-tree.ts";
 
 // Reads POCT1-A observations into samples of patients and of control material. Other observations are left out.
@@ -34,7 +34,9 @@ export function readPoct1(bytes: Uint8Array, profile: Poct1Profile, context: Rea
   if (message.is === "unreadable") return { is: "quarantined", reason: message.problem };
   if (message.is === "query") return { is: "not-for-patients", reason: "the device asks for a patient" };
   if (message.is !== "observations") return { is: "not-for-patients", reason: short(message.root.name) };
-  const reading = readObservations(message, hello.hello, profile, context);
+  const charset = guessedCharset(document);
+  const charsetNotes = charset === null ? [] : [`texts are ${charset}, which the document does not declare`];
+  const reading = readObservations(message, hello.hello, profile, context, charsetNotes);
   const origin = { deviceName: deviceName(hello.hello), people: peopleOf(message.root) };
   return withEvents(reading, origin, eventsOf(message.root, hello.hello), context);
 }
@@ -84,7 +86,13 @@ function deviceOf(message: Uint8Array): string | null {
   return hello?.is === "hello" ? hello.hello.name : null;
 }
 
-function readObservations(message: Message, hello: Hello, profile: Poct1Profile, context: ReadContext): Reading {
+function readObservations(
+  message: Message,
+  hello: Hello,
+  profile: Poct1Profile,
+  context: ReadContext,
+  documentNotes: readonly string[],
+): Reading {
   const services = children(message.root, "SVC");
   if (services.length === 0) return { is: "quarantined", reason: "no SVC: unknown measurement" };
   const controls = services.map((service) => controlReason(message.root, service));
@@ -103,7 +111,7 @@ function readObservations(message: Message, hello: Hello, profile: Poct1Profile,
     }
     return control.isMaterial ? [controlSampleOf(service, hello)] : [];
   });
-  const notes = [...new Set(controls.flatMap((control) => control?.reason ?? []))];
+  const notes = [...documentNotes, ...new Set(controls.flatMap((control) => control?.reason ?? []))];
   return readSamples(samples, notes, { ...profile, decimalComma: false }, context, (_, found) => {
     return { is: "not-for-patients", reason: found.length > 0 ? found.join("; ") : "no results" };
   });
@@ -166,7 +174,7 @@ function specimensOf(patient: Element, hello: Hello): readonly (readonly Element
 
 function sampleOf(service: Element, patient: Element, observations: readonly Element[], hello: Hello): Sample {
   const [typed, sequence] = [textOf(patient, "PT.patient_id"), textOf(service, "SVC.sequence_nbr")];
-  const specimen = [textOf(service, "SPC.specimen_id"), textOf(service, "ORD.order_id")];
+  const specimen = ["SPC.specimen_id", "ORD.order_id"].map((field) => sampleNumber(service, patient, field));
   const times = [
     textOf(service, "SVC.observation_dttm"),
     ...observations.map((observation) => textOf(observation, "OBS.observation_dttm")),
@@ -195,6 +203,12 @@ function sampleOf(service: Element, patient: Element, observations: readonly Ele
     ],
     comments: comments(service),
   };
+}
+
+/** Returns the patient's own number, or that of the service if it has one patient: it may be the order of another animal. */
+function sampleNumber(service: Element, patient: Element, field: string): string {
+  const isShared = children(service, "PT").length > 1;
+  return textOf(patient, field) || (isShared ? "" : textOf(service, field));
 }
 
 function statusNotes(service: Element): string[] {

@@ -197,6 +197,7 @@ function filingInput({ clinicId, pushed, left }: Push, records: Records): Filing
       contentHash: hashOf(pushed),
       measurementKey: measurementKey(pushed.results),
       patientFp: namedFp,
+      severalAnimals: severalAnimals(pushed),
     },
     stored: stored
       ? {
@@ -225,6 +226,13 @@ function filingInput({ clinicId, pushed, left }: Push, records: Records): Filing
         ? reasonOf("PATIENT.LEFT_OPEN", filingReasonText(parseStored(stored.unmatched_reason)))
         : (withoutPatient(patientFp, patient) ?? moved),
   };
+}
+
+const OF_SEVERAL: readonly string[] = ["MATCH.SEVERAL_PATIENTS", "MATCH.ACCESSION_OF_OTHER"] satisfies FilingCode[];
+
+function severalAnimals({ snapshot, unmatched }: PushedStudy): Reason | null {
+  const isOfImages = snapshot?.images !== undefined;
+  return isOfImages && unmatched !== undefined && OF_SEVERAL.includes(unmatched.code) ? unmatched : null;
 }
 
 function withoutPatient(patientFp: string | null, patient: { connected: boolean } | undefined): Unmatched | null {

@@ -14,6 +14,8 @@ export interface FilingInput {
     /** Equal for equal measurements, whatever their ranges and flags. */
     measurementKey: string;
     patientFp: string | null;
+    /** Why its images are of several animals; null if the agent did not say so. */
+    severalAnimals: Reason | null;
   };
   /** The stored study with the same fp; null if there is none. */
   stored: {
@@ -96,6 +98,8 @@ export function decideFiling({ pushed, stored, replacedHash, twin, unmatched, ha
       const code = stored.isPlacedByUser ? "STUDY.PLACED_ELSEWHERE" : "STUDY.FILED_ELSEWHERE";
       return nothing("conflict", reasonOf(code, stored.patientFp ?? "", pushed.patientFp ?? ""));
     }
+    // Images join their study by its UID alone. Those of another animal must not come to this one's record.
+    if (!stored.isUnmatched && pushed.severalAnimals !== null) return nothing("conflict", pushed.severalAnimals);
   }
   if (twin !== null) {
     // An agent that lost its spool reads the device again and mints new fps for stored results.

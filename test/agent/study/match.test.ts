@@ -58,6 +58,13 @@ test("identifiers of two patients match neither, and both are candidates", () =>
   });
 });
 
+test("images of several animals match none, with a known identifier or without", () => {
+  const reason = { code: "MATCH.SEVERAL_PATIENTS", values: ["2"] };
+  for (const patients of [[], [dog]]) {
+    expect(matched({ ...report, animals: 2 }, patients)).toEqual({ patient: null, reason, candidates: [] });
+  }
+});
+
 test("another species than the patient's is a contradiction with the patient as first candidate", () => {
   const ofCat = vetscanReport("Cat", resultRecord("1742-6", "52", "U/L"));
   expect(matched(ofCat, [dog])).toEqual({

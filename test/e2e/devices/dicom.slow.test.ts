@@ -136,6 +136,23 @@ describe.skipIf(!dcmtk)("DCMTK as modality", () => {
     expect(fs.readdirSync(path.join(world.agentData, "images"))).toHaveLength(count);
   });
 
+  test("an image of another animal under the UID of a filed study does not come into its record", async () => {
+    const [dog, cat] = [world.patients[0]!, world.patients[1]!];
+    const rex = study(20, { id: dog.externalId, name: "Rex", species: "Canine" });
+    const [filed] = await stored(generateInstance("us", rex, 1));
+    const [fp] = filed!.study_fps;
+    const before = await world.getStudy(fp!);
+    const mia = { ...rex, patient: { id: cat.externalId, name: "Mia", species: "Canine" } };
+    const [late] = await stored(generateInstance("us", mia, 2));
+    expect(late).toMatchObject({ state: "quarantined", study_fps: [fp] });
+    expect(late!.reason).toContain("the identifiers name 2 patients");
+    expect(await world.getStudy(fp!)).toEqual(before);
+    const pictures = readSpool(world.agentData, (db) =>
+      db.prepare("SELECT COUNT(*) FROM preview WHERE message = ?").pluck().get(late!.id),
+    );
+    expect(pictures).toBe(0);
+  });
+
   test("datasets of every transfer syntax of DCMTK are kept unchanged", async () => {
     const dog = world.patients[2]!;
     const plain = fileOf(generateInstance("cr", study(6, { id: dog.externalId, name: "Rex", species: "dog" }), 1));

@@ -180,6 +180,31 @@ describe("POST /agent/v1/studies", () => {
     }
   });
 
+  test("images of a second animal contradict a filed study, and join one without a patient", async () => {
+    const { push, read, one } = await ingestServer();
+    const snapshot = (images: string) => ({
+      ...{ catalogue: "1", ranges: null, instrument: null, rows: [], notes: [], images },
+    });
+    const several = { code: "MATCH.SEVERAL_PATIENTS", values: ["2"] };
+    const filed = study({ patient_fp: one.fp, results: [], snapshot: snapshot("00") });
+    await push(filed);
+    const mixed = { ...filed, patient_fp: null, revision: 2, unmatched: several, snapshot: snapshot("01") };
+    expect(await push(mixed)).toEqual([
+      { fp: filed.fp, outcome: "conflict", ...several, reason: "the identifiers name 2 patients" },
+    ]);
+    expect(await read(filed.fp)).toMatchObject({ patient_fp: one.fp });
+    const open = study({ results: [], snapshot: snapshot("00") });
+    await push(open);
+    expect(await push({ ...mixed, fp: open.fp, dedupe_key: open.dedupe_key })).toMatchObject([
+      { fp: open.fp, outcome: "unmatched" },
+    ]);
+    // The identity of a sample has its patient's number, so that its correction is of the same animal.
+    const sample = study({ patient_fp: one.fp });
+    await push(sample);
+    const corrected = { ...sample, ...higher(9), patient_fp: null, revision: 2, unmatched: several };
+    expect(await push(corrected)).toMatchObject([{ outcome: "filed" }]);
+  });
+
   test("a known dedupe key with a new fp creates no second study", async () => {
     const { push, read, one } = await ingestServer();
     const first = study({ patient_fp: one.fp });

@@ -115,11 +115,14 @@ function imageReport(
   const all = [...images, ...companions];
   const { header, timeZone } = images.find((image) => image.header.patientId !== "") ?? images[0]!;
   const identifiers = new Set(all.map((instance) => instance.header.patientId).filter((id) => id !== ""));
+  const otherIds = new Set(all.flatMap(({ header: { otherPatientIds: ids, accession: number } }) => [...ids, number]));
   const isUnidentified =
     identifiers.size === 0 && all.every((instance) => instance.header.otherPatientIds.length === 0);
   const received = Math.min(...images.map(({ receivedAt }) => receivedAt));
   const times = images.map(acquired).filter((time) => time !== null);
   const possible = times.filter((time) => !isImpossible(time, received));
+  const species = new Set(all.map((instance) => speciesOf(instance.header)).filter((name) => name !== null));
+  const animals = Math.max(identifiers.size, species.size);
   const suspect = times.find((time) => isSuspect(time, received));
   const cutShort = new Set(all.map((instance) => instance.header.cutShort).filter((reason) => reason !== null));
   const utf8Under = new Set(all.flatMap((instance) => instance.header.utf8Under ?? []));
@@ -133,6 +136,7 @@ function imageReport(
       ? ["the modality's time is impossible: the time of receipt is used"]
       : []),
     ...(identifiers.size > 1 ? [`the instances of the study name ${identifiers.size} patients`] : []),
+    ...(species.size > 1 ? [`the instances of the study name ${species.size} species`] : []),
     ...[...cutShort].map((reason) => `a header was read in part: ${reason}`),
     ...[...utf8Under].map(
       (charset) => `texts are UTF-8, though their header declares ${charset || "no character set"}`,
@@ -144,11 +148,12 @@ function imageReport(
       device_name: deviceName(header),
       modality,
       dedupe_key: `${study} ${modality}`,
-      // Images with different identifiers get none, because a user has to separate the patients.
-      identifier: identifiers.size === 1 ? header.patientId : null,
-      otherIdentifiers: identifiers.size > 1 ? [] : [...header.otherPatientIds, header.accession].filter(Boolean),
+      // Images of several animals get no identifier, because a user has to separate them.
+      identifier: animals > 1 ? null : ([...identifiers][0] ?? null),
+      otherIdentifiers: animals > 1 ? [] : [...otherIds].filter(Boolean),
+      ...(animals > 1 ? { animals } : {}),
       patient_hint: patientHint(header),
-      species: speciesOf(header),
+      species: [...species][0] ?? null,
       acquired_at: possible.toSorted()[0] ?? new Date(received).toISOString(),
       rows: [],
       unmapped: [],

@@ -1,4 +1,5 @@
 import iconv from "iconv-lite";
+import { isChinese, utf8Text } from "../../utf8.ts";
 import { declaredEncoding, type Element, parseTree } from "../../file/layouts/xml-tree.ts";
 import { DEPTH_MAX } from "./document-splitter.ts";
 
@@ -91,22 +92,33 @@ function escaped(text: string): string {
 
 const utf8Decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** Charsets with one byte per character that contain ASCII, so documents can be split before decoding. */
-const SINGLE_BYTE = /^(?:us-ascii|iso-8859-\d\d?|windows-125\d)$/i;
+/**
+ * Charsets that contain ASCII and have no byte of a tag within a character, so that documents can be split before decoding: those
+ * of one byte, and the Chinese ones, whose second bytes are digits or follow `?`.
+ */
+const SPLIT_BEFORE_DECODING = /^(?:us-ascii|iso-8859-\d\d?|windows-125\d|gb2312|gbk|gb18030)$/i;
 
-/** Decodes as UTF-8 without a declaration. With a problem, the text serves only for the control id. */
-function decode(document: Uint8Array): { readonly text: string; readonly problem: string | null } {
-  const encoding = declaredEncoding(document) ?? "utf-8";
-  if (SINGLE_BYTE.test(encoding) && iconv.encodingExists(encoding)) {
-    return { text: iconv.decode(document, encoding), problem: null };
+/** Decodes a document. With a problem, the text serves only for the control id. `guessed`: see guessedCharset(). */
+function decode(document: Uint8Array): { text: string; problem: string | null; guessed: string | null } {
+  const declared = declaredEncoding(document) ?? "utf-8";
+  const isUtf8 = /^utf-?8$/i.test(declared);
+  if (!isUtf8 && !(SPLIT_BEFORE_DECODING.test(declared) && iconv.encodingExists(declared))) {
+    const problem = `encoding ${declared}, expected UTF-8, ISO-8859, GB 18030 or a Windows code page`;
+    return { text: iconv.decode(document, "iso-8859-1"), problem, guessed: null };
   }
-  const asLatin1 = () => iconv.decode(document, "iso-8859-1");
-  if (!/^utf-?8$/i.test(encoding)) {
-    return { text: asLatin1(), problem: `encoding ${encoding}, expected UTF-8, ISO-8859 or a Windows code page` };
+  if (!isUtf8) {
+    const text = utf8Text(document, /^gb/i.test(declared));
+    return { text: text ?? iconv.decode(document, declared), problem: null, guessed: text === null ? null : "utf-8" };
   }
   try {
-    return { text: utf8Decoder.decode(document), problem: null };
+    return { text: utf8Decoder.decode(document), problem: null, guessed: null };
   } catch {
-    return { text: asLatin1(), problem: "invalid UTF-8" };
+    const guessed = isChinese(document) ? "gb18030" : "windows-1252";
+    return { text: iconv.decode(document, guessed), problem: null, guessed };
   }
+}
+
+/** Returns the charset of a document that is in another one than it declares; without a declaration it declares UTF-8. Null otherwise. */
+export function guessedCharset(document: Uint8Array): string | null {
+  return decode(document).guessed;
 }

@@ -45,6 +45,15 @@ test("headers are read one after the other", async () => {
   );
 });
 
+test("the patient is read behind a VR that the device made up, in a header of its own length", async () => {
+  const odd = Buffer.from("090001103f3f040041424344", "hex");
+  const start = encodeDataset([[0x0008_0060, "CS", "DX"]]);
+  const rest = encodeDataset([[0x0010_0020, "LO", "4711"]]);
+  expect(await read(Buffer.concat([start, odd, rest]))).toMatchObject({
+    header: { modality: "DX", patientId: "4711", cutShort: null },
+  });
+});
+
 test("text is decoded in the header's character set", async () => {
   const bytes = encodeDataset([
     [0x0008_0005, "CS", "ISO_IR 100"],

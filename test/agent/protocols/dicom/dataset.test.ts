@@ -39,6 +39,7 @@ describe("identity and pixel offset of a complete dataset", () => {
             ...identity,
             headerBytes: header.length,
             problem: null,
+            oddVrs: [],
           });
         }),
       );
@@ -47,7 +48,7 @@ describe("identity and pixel offset of a complete dataset", () => {
 
   test("a dataset without pixels is all header", () => {
     const whole = dataset();
-    expect(walk(whole)).toEqual({ ...identity, headerBytes: whole.length, problem: null });
+    expect(walk(whole)).toEqual({ ...identity, headerBytes: whole.length, problem: null, oddVrs: [] });
   });
 
   test("encapsulated pixels are skipped by fragments", () => {
@@ -64,12 +65,35 @@ describe("identity and pixel offset of a complete dataset", () => {
     );
     const header = joined(dataset(), unknown);
     const whole = joined(header, encodeDataset(pixels));
-    expect(walk(whole)).toEqual({ ...identity, headerBytes: header.length, problem: null });
+    expect(walk(whole)).toEqual({ ...identity, headerBytes: header.length, problem: null, oddVrs: [] });
   });
 
   test("an unknown VR ends the check, not the instance", () => {
     const odd = hex("0900 0110 5a5a 0400 41424344");
     expect(walk(joined(dataset(), odd))).toMatchObject({ ...identity, problem: null });
+  });
+
+  test.each([
+    ["question marks", "3f3f 0400", true],
+    ["blanks", "2020 0400", true],
+    ["NUL", "0000 0400", true],
+    ["letters with a length of 16 bits", "4f58 0400", true],
+    ["letters with a length of 32 bits", "5a5a 0000 04000000", false],
+  ])("identity and pixels are found behind a VR of %s", (_, vr, isOdd) => {
+    const odd = hex(`0300 0110 ${vr} 41424344`);
+    const header = joined(odd, dataset());
+    expect(walk(joined(header, encodeDataset(pixels)))).toEqual({
+      ...identity,
+      headerBytes: header.length,
+      problem: null,
+      oddVrs: isOdd ? [4] : [],
+    });
+  });
+
+  test("zeros after the pixels are padding, whatever their number", () => {
+    const whole = joined(dataset(), encodeDataset(pixels));
+    for (let zeros = 1; zeros <= 17; zeros++) expect(walk(joined(whole, new Uint8Array(zeros))).problem).toBeNull();
+    expect(walk(joined(dataset(), new Uint8Array(1))).problem).toBe("the dataset ends within an element");
   });
 });
 

@@ -1,3 +1,4 @@
+import iconv from "iconv-lite";
 import { describe, expect, test } from "vitest";
 import { dialectOf, GENERIC } from "../../../../agent/protocols/poct1/dialect.ts";
 import { DEPTH_MAX } from "../../../../agent/protocols/poct1/xml/document-splitter.ts";
@@ -101,6 +102,9 @@ describe("messages of a device", () => {
     ["UTF-8", XML, "utf8"],
     ["ISO-8859-1", '<?xml version="1.0" encoding="ISO-8859-1"?>', "latin1"],
     ["windows-1252", "<?xml version='1.0' encoding='windows-1252'?>", "latin1"],
+    ["Windows-1252 without a declaration", "", "latin1"],
+    ["Windows-1252 though UTF-8 is declared", XML, "latin1"],
+    ["UTF-8 though ISO-8859-9 is declared", "<?xml version='1.0' encoding='ISO-8859-9'?>", "utf8"],
   ] as const)("text is read in %s", (_, declaration, encoding) => {
     const message = readMessage(
       Buffer.from(`${declaration}<NTE.R01><NTE.text V="10 µmol">µ</NTE.text></NTE.R01>`, encoding),
@@ -109,6 +113,16 @@ describe("messages of a device", () => {
     const note = message.is === "unreadable" ? null : find(message.root, "NTE.text");
     expect([note?.attributes["V"], note?.text]).toEqual(["10 µmol", "µ"]);
   });
+});
+
+test.each([
+  ["declared", '<?xml version="1.0" encoding="GB2312"?>'],
+  ["undeclared", ""],
+])("Chinese text is read if it is %s", (_, declaration) => {
+  const document = iconv.encode(`${declaration}<NTE.R01><NTE.text V="贝贝 5 μmol"/></NTE.R01>`, "gb18030");
+  const message = readMessage(document);
+  const note = message.is === "unreadable" ? null : find(message.root, "NTE.text");
+  expect(note?.attributes["V"]).toBe("贝贝 5 μmol");
 });
 
 describe("unreadable documents", () => {
@@ -153,12 +167,10 @@ describe("unreadable documents", () => {
     expect(read(deep(100_000))).toMatchObject({ problem: `elements nested more than ${DEPTH_MAX} deep` });
   });
 
-  test("invalid UTF-8 and multi-byte encodings are unreadable", () => {
-    const latin1 = Buffer.from(`${begin}<A V="\u00b5"/></OBS.R01>`, "latin1");
-    expect(read(latin1)).toEqual({ is: "unreadable", problem: "invalid UTF-8", controlId: "7" });
+  test("encodings whose tags are not ASCII are unreadable", () => {
     expect(read(`<?xml version="1.0" encoding="UTF-16"?>${begin}</OBS.R01>`)).toEqual({
       is: "unreadable",
-      problem: "encoding UTF-16, expected UTF-8, ISO-8859 or a Windows code page",
+      problem: "encoding UTF-16, expected UTF-8, ISO-8859, GB 18030 or a Windows code page",
       controlId: "7",
     });
   });

@@ -131,6 +131,19 @@ describe("identity", () => {
     expect(reports(service() + second).map(({ identifier }) => identifier)).toEqual(["4711", "4712"]);
   });
 
+  test("the order of a service with two patients names neither, a patient's own order names its patient", () => {
+    const order = (id: string) => `<ORD>${field("ORD.order_id", id)}</ORD>`;
+    const numbers = (subject: string, more = "") =>
+      reports(service({ subject, more })).map(({ otherIdentifiers }) => otherIdentifiers);
+    const two = patient("4711") + patient("", potassium("5.1"));
+    expect(numbers(two, order("V1"))).toEqual([[], []]);
+    expect(numbers(patient("4711", potassium("4.1") + order("V1")) + patient("", potassium("5.1")))).toEqual([
+      ["V1"],
+      [],
+    ]);
+    expect(numbers(patient("4711"), order("V1"))).toEqual([["V1"]]);
+  });
+
   test("a resend in another session keeps the study, and so does another value", () => {
     const [first] = reports(service());
     const [again] = reports(service(), { id: 77, device: hello({ id: 70 }) });
@@ -323,6 +336,17 @@ describe("device ranges and flags", () => {
 
   test("a HemoScreen's one-character note is a flag", () => {
     expect(flagged(`<NTE>${field("NTE.text", "*")}</NTE>`).rows[0]!.device_flag).toBe("*");
+  });
+});
+
+test("a result whose name is cut within a character of UTF-8 is read, with a note", () => {
+  const name = field("PT.name", "Pa\xc5");
+  const document = service({ subject: patient("4711", potassium("4.1"), name) });
+  const made = read(Buffer.from(hello() + said("OBS.R01", 3, document), "latin1"), genericPoct1a, context);
+  expect(made).toMatchObject({
+    is: "reports",
+    reports: [{ identifier: "4711", rows: [{ code: "K", value: 4.1 }] }],
+    notes: ["texts are windows-1252, which the document does not declare"],
   });
 });
 

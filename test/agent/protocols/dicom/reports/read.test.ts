@@ -166,15 +166,28 @@ describe("modality", () => {
 
 describe("identity", () => {
   test("instances of two patients have no identifier", () => {
-    const { identifier, otherIdentifiers, notes } = read(
+    const { identifier, otherIdentifiers, animals, notes } = read(
       instance({ accession: "V123" }),
       instance({ patientId: "4712" }),
     ).reports[0]!.report;
-    expect({ identifier, otherIdentifiers, notes }).toEqual({
+    expect({ identifier, otherIdentifiers, animals, notes }).toEqual({
       identifier: null,
       otherIdentifiers: [],
+      animals: 2,
       notes: ["the instances of the study name 2 patients"],
     });
+  });
+
+  test("instances of two species have no identifier, and a species in one of them is that of all", () => {
+    const mixed = read(instance({ species: "Canine" }), instance({ species: "Feline" })).reports[0]!.report;
+    expect(mixed).toMatchObject({
+      identifier: null,
+      animals: 2,
+      notes: ["the instances of the study name 2 species"],
+    });
+    const late = read(instance(), instance({ species: "Feline" })).reports[0]!.report;
+    expect(late).toMatchObject({ identifier: "4711", species: "cat" });
+    expect(late.animals).toBeUndefined();
   });
 
   test("other ids and the accession are identifiers, also of a later image", () => {
@@ -184,6 +197,19 @@ describe("identity", () => {
       identifier: "4711",
       otherIdentifiers: ["276098100000001", "V34679A"],
     });
+  });
+
+  test("the identifier of a report is that of the images without one", () => {
+    const { reports } = read(instance({ patientId: "" }), instance({ modality: "SR", patientId: "4711" }));
+    expect(reports[0]!.report.identifier).toBe("4711");
+  });
+
+  test("the accessions of all images are identifiers, because a later one may be of another animal's order", () => {
+    const { reports } = read(
+      instance({ patientId: "", accession: "V1" }),
+      instance({ patientId: "", accession: "V2" }),
+    );
+    expect(reports[0]!.report.otherIdentifiers).toEqual(["V1", "V2"]);
   });
 
   const coded = (value: string, scheme: string, meaning = "") => ({ speciesCodes: [{ value, scheme, meaning }] });
