@@ -126,6 +126,13 @@ describe.skipIf(!poppler)(
         expect(text).not.toContain(part);
     });
 
+    test("has the letters of a name whose accents are characters of their own", async () => {
+      const file = join(temporaryFolder(), "report.pdf");
+      const patient = { ...study.patient!, name: "Şeker Çığ".normalize("NFD") };
+      writeFileSync(file, await renderPdf(studyReport({ ...study, patient }, context)));
+      expect(execFileSync("pdftotext", ["-layout", file, "-"], { encoding: "utf8" })).toContain("Şeker Çığ");
+    });
+
     test("names a previous value of another name of the substance, and leaves out one that does not compare", async () => {
       const change = { absolute: 1, percent: 8, direction: "up", rcv: null } as const;
       const rows = [

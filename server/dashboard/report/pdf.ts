@@ -119,7 +119,8 @@ export async function renderPdf(document: PdfDocument): Promise<Buffer> {
   pdfmake.setUrlAccessPolicy(() => false);
   return pdfmake
     .createPdf({
-      ...document,
+      ...composed(document),
+      footer: (page: number, pages: number) => composed(document.footer(page, pages)),
       version: "1.7",
       tagged: true,
       displayTitle: true,
@@ -140,4 +141,12 @@ export async function renderPdf(document: PdfDocument): Promise<Buffer> {
       },
     })
     .getBuffer();
+}
+
+/** The fonts have no combining marks: `Ş` in two characters, as macOS and some programs write it, would be printed as an S and a box. */
+function composed<Part>(part: Part): Part {
+  if (typeof part === "string") return part.normalize("NFC") as Part;
+  if (Array.isArray(part)) return part.map((each: unknown) => composed(each)) as Part;
+  if (typeof part !== "object" || part === null) return part;
+  return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, composed(value as unknown)])) as Part;
 }

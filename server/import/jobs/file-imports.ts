@@ -172,12 +172,16 @@ export async function refusalsOf(
   return rows.map((row) => ({ ...row, faults: parseStored(row.faults) }));
 }
 
+/** A lease that ends this much later than a new one comes from a clock that was set back since. It must not hold the import for years. */
+const AHEAD_MS = 3_600_000;
+
 /** Takes an import that no server works on. @returns undefined if there is none */
 export async function claimImport(store: Store, now: number, leaseUntil: number): Promise<FileImport | undefined> {
   // Most looks find none, and need no transaction.
-  const free = await store.first(firstFree, { now });
+  const times = { now, farAhead: leaseUntil + AHEAD_MS };
+  const free = await store.first(firstFree, times);
   if (free === undefined) return undefined;
-  const taken = await store.transaction((session) => session.first(take, { id: free.id, now, leaseUntil }));
+  const taken = await store.transaction((session) => session.first(take, { id: free.id, ...times, leaseUntil }));
   return taken === undefined ? undefined : { ...toImport(free), leaseUntil };
 }
 
@@ -250,22 +254,22 @@ const oldOnes = query((db, p: { before: number; waitsBefore: number }) =>
     ),
 );
 
-const firstFree = query((db, p: { now: number }) =>
+const firstFree = query((db, p: { now: number; farAhead: number }) =>
   withNames(db)
     .where("file_import.phase", "in", BUSY)
-    .where("file_import.lease_until", "<=", p.now)
+    .where((where) => where.or([where("lease_until", "<=", p.now), where("lease_until", ">", p.farAhead)]))
     .orderBy("file_import.id")
     .limit(1),
 );
 
 const BUSY: ImportPhase[] = ["previewing", "running"];
 
-const take = uncachedWrite((db, p: { id: number; now: number; leaseUntil: number }) =>
+const take = uncachedWrite((db, p: { id: number; now: number; farAhead: number; leaseUntil: number }) =>
   db
     .updateTable("file_import")
     .set({ lease_until: p.leaseUntil })
     .where("id", "=", p.id)
-    .where("lease_until", "<=", p.now)
+    .where((where) => where.or([where("lease_until", "<=", p.now), where("lease_until", ">", p.farAhead)]))
     .returning("id"),
 );
 

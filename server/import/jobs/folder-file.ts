@@ -21,16 +21,19 @@ export interface FolderFile {
 export type TakenFile =
   /** It is imported in the background. */
   | { readonly is: "imported" }
-  /** The same content under the same name came before. */
+  /** The last file of its name had the same content. */
   | { readonly is: "known" }
   | { readonly is: "question"; readonly questions: readonly FileQuestion[]; readonly missing: FileReading["missing"] }
   | { readonly is: "fault"; readonly fault: FileFault };
 
-/** Takes a file once. The same request again has the same answer while the file waits for a person. */
+/**
+ * Takes a file once. The same request again has the same answer while the file waits for a person. A program that exports under one
+ * name may come back to an earlier content, which is newer than what came between.
+ */
 export async function takeFolderFile(store: Store, file: FolderFile): Promise<TakenFile> {
   const { clinicId, keyId, name, bytes, now } = file;
-  const digest = createHash("sha256").update(`${name}\0`).update(bytes).digest("hex");
-  const before = await store.first(known, { clinicId, digest });
+  const asked = remembered(file);
+  const before = await findKnown(store, asked);
   if (before !== undefined) return before.phase === "read" ? answerOf(before) : { is: "known" };
   const parts = await toParts(bytes);
   const opened = await openFile(bytes, {}, now);
@@ -38,7 +41,7 @@ export async function takeFolderFile(store: Store, file: FolderFile): Promise<Ta
   if (!("fault" in opened)) await opened.close();
   const isOpen = reading === null || reading.questions.length > 0;
   const keep = async (session: Session) => {
-    if ((await session.first(known, { clinicId, digest })) !== undefined) return false;
+    if ((await findKnown(session, asked)) !== undefined) return false;
     const { id } = await insertImport(session, {
       clinicId,
       keyId,
@@ -48,7 +51,8 @@ export async function takeFolderFile(store: Store, file: FolderFile): Promise<Ta
       now,
     });
     await session.all(forgetOld, { before: now - REMEMBERED_MS });
-    await session.all(insertKnown, { clinicId, digest, id, now });
+    await session.all(forgetName, asked);
+    await session.all(insertKnown, { ...asked, id, now });
     await keepReading(session, id, { choices: {}, reading, fault, userId: null });
     if (!isOpen) await beginPhase(session, id, "running", now);
     return true;
@@ -69,17 +73,48 @@ function outcomeOf(reading: FileReading | null, fault: FileFault | null): TakenF
 /** Time for which the same file is known again. */
 const REMEMBERED_MS = 400 * 24 * 3_600_000;
 
-const known = query((db, p: { clinicId: number; digest: string }) =>
+/** How a file is remembered. */
+interface Remembered {
+  readonly clinicId: number;
+  /** Its name and its content. The last file of a name is the only one of these that begins with the digest of the name. */
+  readonly digest: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+function remembered({ clinicId, name, bytes }: FolderFile): Remembered {
+  const ofName = createHash("sha256").update(name).digest("hex");
+  const ofContent = createHash("sha256").update(bytes).digest("hex");
+  return { clinicId, digest: `${ofName}.${ofContent}`, from: `${ofName}.`, to: `${ofName}/` };
+}
+
+/** Finds the file if it is the last one of its name. */
+async function findKnown(session: Session, file: Remembered) {
+  const last = await session.first(lastOfName, file);
+  return last?.digest === file.digest ? last : undefined;
+}
+
+const lastOfName = query((db, p: Remembered) =>
   db
     .selectFrom("imported_file")
     .leftJoin("file_import", "file_import.id", "imported_file.import_id")
-    .select(["file_import.phase", "file_import.reading", "file_import.fault"])
+    .select(["imported_file.digest", "file_import.phase", "file_import.reading", "file_import.fault"])
     .where("imported_file.clinic_id", "=", p.clinicId)
-    .where("imported_file.digest", "=", p.digest),
+    .where("digest", ">", p.from)
+    .where("digest", "<", p.to)
+    .limit(1),
 );
 
-const insertKnown = uncachedWrite((db, p: { clinicId: number; digest: string; id: number; now: number }) =>
+const insertKnown = uncachedWrite((db, p: Remembered & { id: number; now: number }) =>
   db.insertInto("imported_file").values({ clinic_id: p.clinicId, digest: p.digest, import_id: p.id, at: p.now }),
+);
+
+const forgetName = uncachedWrite((db, p: Remembered) =>
+  db
+    .deleteFrom("imported_file")
+    .where("clinic_id", "=", p.clinicId)
+    .where("digest", ">", p.from)
+    .where("digest", "<", p.to),
 );
 
 const forgetOld = uncachedWrite((db, p: { before: number }) =>

@@ -149,5 +149,5 @@ export class WebhookDispatcher {
 /** Makes the message of an attempt. Every attempt of a delivery makes the same one. */
 function messageOf({ deliveryId, webhookPublicId, type, fp, changedAt }: ClaimedAttempt): { id: string; body: string } {
   const body = JSON.stringify({ type, timestamp: new Date(changedAt).toISOString(), data: { fp } });
-  return { id: messageId(webhookPublicId, deliveryId), body };
+  return { id: messageId(webhookPublicId, { id: deliveryId, changedAt }), body };
 }

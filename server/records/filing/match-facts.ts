@@ -1,7 +1,7 @@
 import type { PushedStudy } from "../../../shared/api/study.ts";
 import { isNearName } from "../../../shared/clinical/candidates.ts";
 import { type MatchFacts, matchOf } from "./moved-match.ts";
-import type { FoundPatient } from "../patients/patients.ts";
+import { type FoundPatient, survivorOf } from "../patients/patients.ts";
 import { preciseSpeciesOf } from "../studies/flags.ts";
 import type { OrderOfSample } from "../orders/orders.ts";
 import { query, type Session } from "../../database/query.ts";
@@ -23,7 +23,10 @@ export async function findMatchFacts(
   const formerly = new Set<string>();
   const at = Date.parse(pushed.acquired_at);
   for (const identifier of by === "identifier" ? identifiers : []) {
-    for (const { patient_fp } of await session.all(namedThen, { clinicId, identifier, at })) formerly.add(patient_fp);
+    for (const { patient_fp: fp } of await session.all(namedThen, { clinicId, identifier, at })) {
+      // An animal that was merged into this one is this one.
+      if (!named.has(fp) && (await survivorOf(session, fp)) !== patient.fp) formerly.add(fp);
+    }
   }
   const precise = await preciseSpeciesOf(session, patient.fp);
   const facts = { named: [...named], formerly: [...formerly], deceasedAt, order, precise };
@@ -48,19 +51,36 @@ const namedBy = query((db, p: { clinicId: number; identifier: string }) =>
     .limit(3),
 );
 
-/** The animals of the clinic that had a number at a time, and have lost it since. */
+/**
+ * The animals that had a number at a time and were on the clinic's list then. One that has lost it since may be removed as well, and
+ * one that is removed keeps its numbers, which another animal may have got.
+ */
 const namedThen = query((db, p: { clinicId: number; identifier: string; at: number }) =>
   db
-    .selectFrom("former_number")
-    .innerJoin("clinic_patient", "clinic_patient.patient_id", "former_number.patient_id")
+    .selectFrom(
+      db
+        .selectFrom("former_number")
+        .select("patient_id")
+        .where("identifier", "=", p.identifier)
+        .where("left_at", ">", p.at)
+        .union(db.selectFrom("patient_identifier").select("patient_id").where("identifier", "=", p.identifier))
+        .as("holder"),
+    )
+    .innerJoin("clinic_patient", "clinic_patient.patient_id", "holder.patient_id")
+    .leftJoin("clinic_removal", (join) =>
+      join
+        .onRef("clinic_removal.clinic_id", "=", "clinic_patient.clinic_id")
+        .onRef("clinic_removal.fp", "=", "clinic_patient.patient_fp"),
+    )
     .select("clinic_patient.patient_fp")
-    .where("former_number.identifier", "=", p.identifier)
-    .where("former_number.left_at", ">", p.at)
     .where("clinic_patient.clinic_id", "=", p.clinicId)
-    .where("clinic_patient.listed", "=", 1)
+    .where((where) => where.or([where("clinic_patient.listed", "=", 1), where("clinic_removal.removed_at", ">", p.at)]))
     .orderBy("clinic_patient.patient_fp")
-    .limit(3),
+    .limit(HOLDERS_MAX),
 );
+
+/** Animals of one number that are looked at. Two decide. */
+const HOLDERS_MAX = 10;
 
 const ofSpecies = query((db, p: { clinicId: number; species: string }) =>
   db

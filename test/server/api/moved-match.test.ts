@@ -82,6 +82,44 @@ test("a sample that was measured before its number moved waits for a person, and
   );
 });
 
+test.each(["removed", "disconnected"])(
+  "a sample that was measured before its number's animal was %s waits for a person, and a later one is filed",
+  async (how) => {
+    const { push, change, server, old, other } = await movedServer();
+    const left = server.clock.now;
+    await change(
+      how === "removed" ? { ...old, deleted_at: new Date(left).toISOString() } : connection(old.fp, ours, false),
+    );
+    await change({ ...other, external_ids: ["9102", "9101"] });
+    const at = (ms: number) => ({ patient_fp: other.fp, acquired_at: new Date(ms).toISOString() });
+    expect(await push(byNumber, at(left - 60_000))).toMatchObject({
+      code: "MATCH.IDENTIFIER_EARLIER",
+      reason: `the number "9101" named ${old.fp} when the sample was measured, the agent took it for ${other.fp}`,
+      isRead: false,
+    });
+    expect(await push(byNumber, at(left + 60_000))).toEqual(FILED);
+  },
+);
+
+test("a sample that was measured before its animal lost its number and was removed waits for a person", async () => {
+  const { push, change, server, old, other } = await movedServer();
+  const left = server.clock.now;
+  await change({ ...old, external_ids: [] });
+  await change({ ...old, external_ids: [], deleted_at: new Date(left).toISOString() });
+  await change({ ...other, external_ids: ["9102", "9101"] });
+  const early = { patient_fp: other.fp, acquired_at: new Date(left - 60_000).toISOString() };
+  expect(await push(byNumber, early)).toMatchObject({ code: "MATCH.IDENTIFIER_EARLIER", isRead: false });
+});
+
+test("a sample that was measured before its animal was merged is filed to the survivor", async () => {
+  const { push, change, server, old, other } = await movedServer();
+  const merged = server.clock.now;
+  await change({ ...old, deleted_at: new Date(merged).toISOString(), merged_into: other.fp });
+  await change({ ...other, external_ids: ["9102", "9101"] });
+  const early = { patient_fp: other.fp, acquired_at: new Date(merged - 60_000).toISOString() };
+  expect(await push(byNumber, early)).toEqual(FILED);
+});
+
 test("a sample that was measured days after the death of its patient waits for a person, unless an order names it", async () => {
   const { push, change, old } = await movedServer();
   await change({ ...old, deceased_at: "2026-11-10T00:00:00.000Z" });

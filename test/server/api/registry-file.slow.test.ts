@@ -77,6 +77,20 @@ test(
 );
 
 test(
+  "a file that returns to an earlier content after another one is imported again",
+  async () => {
+    const { send, phase, animals } = await start();
+    for (const name of ["Pamuk", "Paşa", "Pamuk"]) {
+      expect((await send(`${HEAD}1;${name};Kedi;;Ada\n`)).outcome).toMatchObject({ outcome: "created" });
+      await phase("hastalar.csv", "done");
+      expect(await animals()).toEqual([name]);
+      expect((await send(`${HEAD}1;${name};Kedi;;Ada\n`)).outcome).toMatchObject({ code: "REGISTRY.FILE_KNOWN" });
+    }
+  },
+  patiently(60_000),
+);
+
+test(
   "a file with an open question waits for a person, who answers and imports it",
   async () => {
     const { server, staff, send, folder, phase, animals } = await start();

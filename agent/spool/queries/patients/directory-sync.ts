@@ -35,12 +35,15 @@ function statementsOn(db: Database.Database) {
     insertIdentifier: db.prepare(
       "INSERT INTO identifier (identifier, patient_fp, sync_generation) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
     ),
-    outdatedPatients: db.prepare("SELECT fp FROM patient WHERE sync_generation < ?").pluck(),
-    deleteOutdatedIdentifiers: db.prepare("DELETE FROM identifier WHERE sync_generation < ?"),
+    outdatedPatients: db.prepare("SELECT fp FROM patient WHERE sync_generation <> ?").pluck(),
+    deleteOutdatedIdentifiers: db.prepare("DELETE FROM identifier WHERE sync_generation <> ?"),
   };
 }
 
-/** Part of operationsOn(). A sync generation is the start of a full sync, in ms since 1970; null for an incremental sync. */
+/**
+ * Part of operationsOn(). A sync generation is the start of a full sync, in ms since 1970; null for an incremental sync. A later one may
+ * be less, after a clock was set back.
+ */
 export function directorySyncOperationsOn(
   db: Database.Database,
   pendingMatches: PendingMatches,

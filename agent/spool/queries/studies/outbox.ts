@@ -82,6 +82,14 @@ function statementsOn(db: Database.Database) {
     queueQualityAgain: db.prepare(
       "UPDATE quality_record SET state = 'queued', reason = NULL, settled_at = NULL WHERE settled_at >= ?",
     ),
+    // The server knows by key and time what it has.
+    queueChangesAgain: db
+      .prepare(
+        `UPDATE registry_change SET state = 'queued', reason = NULL, code = NULL, settled_at = NULL
+         WHERE state = 'done' AND settled_at >= ? RETURNING message`,
+      )
+      .pluck(),
+    awaitChanges: db.prepare("UPDATE message SET state = 'pending', reason = NULL, code = NULL WHERE id = ?"),
     // A server whose clock was behind refused them. Only the latest revision counts, and only a time that is past.
     queueRefusedTimes: db.prepare(
       `UPDATE study AS s SET state = 'queued', reason = NULL, settled_at = NULL
@@ -119,8 +127,13 @@ export function outboxOperationsOn(
       return studies.length;
     },
 
-    /** Queues the studies and quality records again whose outcome came since a time. @returns the number of studies */
+    /**
+     * Queues the studies, quality records and changes of practice software again whose outcome came since a time.
+     * @returns the number of studies
+     */
     resendSince(at: number): number {
+      // Retention leaves a pending message its changes.
+      for (const message of sql.queueChangesAgain.all(at) as string[]) sql.awaitChanges.run(message);
       sql.forgetPreviews.run(at);
       sql.queueQualityAgain.run(at);
       return sql.queueAgain.run(at).changes;

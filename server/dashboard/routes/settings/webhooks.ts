@@ -6,6 +6,7 @@ import {
   type DeliveryPage,
   type DeliveryRow,
   GRACE_HOURS_MAX,
+  deliveryIdIn,
   messageId,
   type NewWebhook,
   RESEND_HOURS_MAX,
@@ -126,7 +127,7 @@ export function webhookRoutes(app: FastifyInstance, context: DashboardContext): 
   command("test", "webhooks test", (request) => async (session) => addTestEvent(session, webhookOf(request), now()));
   command("resend", "webhooks resend", (request) => {
     const of = webhookOf(request);
-    const deliveryId = Number(resendBody(request.body).id.slice(messageId(of.id, 0).length - 1));
+    const deliveryId = deliveryIdIn(of.id, resendBody(request.body).id);
     if (!Number.isSafeInteger(deliveryId)) throw missing();
     return async (session) => resendDelivery(session, { ...of, deliveryId, now: now() });
   });
@@ -171,7 +172,7 @@ function missing(): ApiError {
 function rowOf(webhookId: string, { id, type, fp, state, changed_at, next_at, attempts }: StoredDelivery): DeliveryRow {
   const isWaiting = state === "new" || state === "retrying";
   return {
-    id: messageId(webhookId, id),
+    id: messageId(webhookId, { id, changedAt: changed_at }),
     type,
     fp,
     state,

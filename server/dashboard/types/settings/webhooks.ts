@@ -125,7 +125,19 @@ export interface DeliveryPage {
   total: number;
 }
 
-/** The `webhook-id` of a delivery's messages. It is unique over all webhooks. */
-export function messageId(webhookId: string, deliveryId: number): string {
-  return `msg_${webhookId}_${deliveryId}`;
+/**
+ * The `webhook-id` of a delivery's messages. It is unique over all webhooks, and has the time of the change, since a number comes again
+ * after the removal of old deliveries and after the restore of a backup: a receiver would drop the message as a repeat.
+ */
+export function messageId(
+  webhookId: string,
+  { id, changedAt }: { readonly id: number; readonly changedAt: number },
+): string {
+  return `msg_${webhookId}_${id}_${changedAt}`;
+}
+
+/** @returns the number of the delivery in a `webhook-id`; NaN for another text */
+export function deliveryIdIn(webhookId: string, text: string): number {
+  const [, id] = text.split(`msg_${webhookId}_`);
+  return Number(/^(\d+)_\d+$/.exec(id ?? "")?.[1]);
 }

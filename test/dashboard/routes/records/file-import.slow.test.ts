@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { ImportState, LastImport, UndoAnswer } from "../../../../server/dashboard/types/file-import.ts";
 import type { ItemDetail, ItemList, MovementList } from "../../../../server/dashboard/types/stock.ts";
 import { exportEntities } from "../../../../server/import/export.ts";
+import { claimImport } from "../../../../server/import/jobs/file-imports.ts";
 import { ImportRunner } from "../../../../server/import/jobs/import-runner.ts";
 import { query } from "../../../../server/database/query.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
@@ -261,6 +262,25 @@ test(
     expect(undone.body.refusal).toBeNull();
   },
   patiently(90_000),
+);
+
+test(
+  "an import that a killed server took while its clock was years ahead goes on after the clock was set right",
+  async () => {
+    const { server, staff, ours } = await start();
+    const { store, clock } = server;
+    const { id } = (await upload(server, staff, ours, `${HEAD}1;Pamuk;Kedi;;Ada;`)).body;
+    await staff.call("POST", `/imports/${id}/preview`, {});
+    await phase(staff, "previewed");
+    await store.transaction((session) => session.all(setRunning, {}));
+    const ahead = clock.now + 3 * 365 * 86_400_000;
+    expect(await claimImport(store, ahead, ahead + 60_000)).toMatchObject({ publicId: id });
+    // One of a clock that differs a little is under way.
+    expect(await claimImport(store, ahead - 60_000, ahead)).toBeUndefined();
+    await new ImportRunner({ store, now: () => clock.now, logger: pino({ level: "silent" }) }).check();
+    expect(await last(staff)).toMatchObject({ phase: "done", result: { counts: { new: 1 } } });
+  },
+  patiently(30_000),
 );
 
 test(

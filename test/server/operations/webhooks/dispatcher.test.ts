@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { STEADY_MS, SteadyTime } from "../../../../server/database/steady-time.ts";
 import { openStore } from "../../../../server/database/open.ts";
 import type { Store } from "../../../../server/database/store.ts";
+import { pruneDeliveries } from "../../../../server/records/webhooks/deliveries.ts";
 import { pauseWebhook, resendDelivery, resumeWebhook } from "../../../../server/records/webhooks/webhooks.ts";
 import { WebhookDispatcher } from "../../../../server/operations/webhooks/dispatcher.ts";
 import { messageId } from "../../../../server/dashboard/types/settings/webhooks.ts";
@@ -83,6 +84,19 @@ test("a clock that is three years ahead for a few hours removes no ended deliver
   expect(await left()).toBe(0);
 });
 
+test("a message after the removal of all earlier ones is no repeat of one of them", async () => {
+  const { server, store, receiver, push, drain, clock } = await world();
+  for (const day of [0, 31]) {
+    server.clock.now += day * 24 * HOUR_MS;
+    clock.now = server.clock.now;
+    // A restored backup begins with earlier numbers, too.
+    await pruneDeliveries(store, { before: clock.now, now: clock.now });
+    await push(1);
+    await drain();
+  }
+  expect(new Set(receiver.got.map(({ id }) => id)).size).toBe(2);
+});
+
 test("a receiver that is down gets every event when it is back, each once, after the retries of its log", async () => {
   const { receiver, push, drain, clock, log } = await world();
   receiver.answer = (request) => void request.socket.destroy();
@@ -131,7 +145,9 @@ test("after ten attempts in three days an event is given up and shown, and a res
   expect(await store.transaction((session) => resendDelivery(session, again))).toBe(true);
   await drain();
   expect(await log()).toMatchObject([{ state: "delivered" }]);
-  expect(new Set(receiver.got.map(({ id }) => id))).toEqual(new Set([messageId(webhook.id, again.deliveryId)]));
+  expect(new Set(receiver.got.map(({ id }) => id))).toEqual(
+    new Set([messageId(webhook.id, { id: again.deliveryId, changedAt: given?.changed_at ?? 0 })]),
+  );
   expect(await store.transaction((session) => resendDelivery(session, { ...again, clinicId: 99 }))).toBe(false);
 });
 

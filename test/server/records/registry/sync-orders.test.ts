@@ -88,6 +88,17 @@ test("an order is cancelled, a cancelled one stays so, and one with results is n
   ]);
 });
 
+test("an order whose patient was removed meanwhile is cancelled, and is the same order when it is sent again", async () => {
+  const { server, post, send } = await pims();
+  await send(profile);
+  await post("patients", [{ external_id: "00417", deleted: true }]);
+  expect(await send(profile)).toMatchObject([{ outcome: "unchanged", errors: [] }]);
+  expect(await send({ ...profile, patient: "00418", cancelled: true })).toMatchObject([{ outcome: "rejected" }]);
+  expect(await send({ ...profile, cancelled: true })).toMatchObject([{ outcome: "updated", errors: [] }]);
+  expect(await send({ ...profile, external_id: "10232" })).toMatchObject([{ errors: [{ code: "unknown_patient" }] }]);
+  expect(await server.store.all(stored, {})).toMatchObject([{ cancelled_at: expect.any(Number) as number }]);
+});
+
 test("each wrong order is rejected with its field and code, and its neighbour is stored", async () => {
   const { send } = await pims();
   const wrong: [object, string, string][] = [

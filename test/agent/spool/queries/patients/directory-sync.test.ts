@@ -29,6 +29,26 @@ test("a full sync removes the patients and identifiers that it did not find, and
   expect(spool.getMeta("directory")).toBe("progress");
 });
 
+test("a full sync after the clock was set back removes what the one before found and it did not", () => {
+  const { spool } = openOperations();
+  for (const [generation, fps] of [
+    [9000, ["p1", "p2"]],
+    [5000, ["p1"]],
+  ] as const) {
+    spool.upsertPatients(
+      fps.map((fp) => patient(fp)),
+      generation,
+    );
+    spool.setIdentifiers(
+      fps.map((fp) => ({ patientFp: fp, identifiers: [`number of ${fp}`] })),
+      generation,
+    );
+    spool.endFullSync(generation, "{}", false);
+  }
+  expect(stored(spool)).toEqual(["p1"]);
+  expect(["p1", "p2"].map((fp) => withIdentifier(spool, `number of ${fp}`))).toEqual([1, 0]);
+});
+
 test("an incremental sync marks no patient as found", () => {
   const { spool } = openOperations();
   spool.upsertPatients([patient("p1")], 1);

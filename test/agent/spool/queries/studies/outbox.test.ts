@@ -77,3 +77,24 @@ test("the studies with an outcome since a time are queued again, for a server th
   expect(taken(spool).map(({ body }) => (JSON.parse(body) as { dedupe_key: string }).dedupe_key)).toEqual(["M2"]);
   expect(spool.resendSince(5001)).toBe(0);
 });
+
+test("the changes that the server took since a time are queued again, in their order, and refused ones wait for a person", () => {
+  const { folder, spool } = openOperations();
+  for (const [ordinal, id] of ["M1", "M2", "M3", "M4"].entries()) {
+    addMessage(spool, id, ordinal);
+    spool.settle({ ...settlement(id), changes: [{ source: "PIMS", kind: "patient", body: "{}" }] });
+    const [queued] = spool.queuedChanges("PIMS", 10, 1000).batch;
+    const state = id === "M2" ? "refused" : "done";
+    spool.settleChanges([{ id: queued!.id, state, reason: null, code: null }], 5000 + ordinal);
+  }
+  spool.resendSince(5001);
+  const queued = spool.queuedChanges("PIMS", 10, 1000).batch;
+  expect(queued.map(({ message }) => message)).toEqual(["M3", "M4"]);
+  const states = () => Object.fromEntries(readSpool(folder, listMessages).map(({ id, state }) => [id, state]));
+  expect(states()).toEqual({ M1: "filed", M2: "quarantined", M3: "pending", M4: "pending" });
+  spool.settleChanges(
+    queued.map(({ id }) => ({ id, state: "done" as const, reason: null, code: null })),
+    6000,
+  );
+  expect(states()).toEqual({ M1: "filed", M2: "quarantined", M3: "filed", M4: "filed" });
+});
