@@ -223,7 +223,7 @@ shared/platform/cli: shared/api shared/clinical shared/files shared/log shared/p
 shared/platform/package: shared/files shared/platform/service
 shared/platform/release: shared/api shared/files shared/platform/package shared/platform/upgrade shared/runtime shared/schema
 shared/platform/service: shared/runtime
-shared/platform/upgrade: shared/api shared/files shared/platform/care shared/runtime
+shared/platform/upgrade: shared/api shared/files shared/platform/care shared/runtime shared/schema
 shared/runtime:
 shared/schema: shared/runtime
 `;

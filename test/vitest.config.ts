@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { WAIT_MS } from "./support/runner/patience.ts";
@@ -27,11 +27,11 @@ const WITH_COMPILED_PROGRAMS = {
 /** Tests that stop no process keep their files in memory: they wait for nothing when a disk would. Slow tests use the disk. */
 const IN_MEMORY = memoryFolder("/dev/shm");
 
-function memoryFolder(folder: string): { TMPDIR?: string } {
+/** Makes a folder in memory, which ends with the run: not every test removes its files. */
+function memoryFolder(memory: string): { TMPDIR?: string } {
   try {
-    accessSync(folder, constants.W_OK);
-    const own = `${folder}/vetwire-tests`;
-    mkdirSync(own, { recursive: true, mode: 0o700 });
+    const own = mkdtempSync(`${memory}/vetwire-tests-`);
+    process.once("exit", () => rmSync(own, { recursive: true, force: true }));
     return { TMPDIR: own };
   } catch {
     return {};

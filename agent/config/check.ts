@@ -1,8 +1,8 @@
 import path from "node:path";
 import type { Static, TSchema } from "typebox";
-import { Compile } from "typebox/compile";
 import { type Document, isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument, visit } from "yaml";
 import { OwnProfiles } from "../devices/own/own-profiles.ts";
+import { compileLater } from "../../shared/schema/compile-later.ts";
 import { faults, shown } from "../../shared/schema/problems.ts";
 import { DEFAULT_KEEP, DEFAULT_TIME } from "../../shared/platform/care/schedule.ts";
 import type { Encryption, ObjectTarget } from "../imaging/archive/s3/object-target.ts";
@@ -37,7 +37,7 @@ export interface ConfigProblem extends LocatedProblem {
 /** The configuration, or all its problems in the order of their lines. */
 export type ConfigResult = { readonly config: Config } | { readonly problems: readonly ConfigProblem[] };
 
-const validator = Compile(ConfigSchema);
+const validator = compileLater(ConfigSchema);
 
 /** Checks the text of a configuration. Relative paths in it start at `folder`. */
 export function checkConfig(text: string, folder: string): ConfigResult {

@@ -1,12 +1,12 @@
 import { parse } from "yaml";
 import { type Static } from "typebox";
-import { Compile } from "typebox/compile";
 import { X509Certificate } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { type Network, useNetwork } from "../../shared/network/client.ts";
 import { environmentProxies, readProxyUrl } from "../../shared/network/proxy.ts";
 import { readTextFile } from "../../shared/files/text-file.ts";
+import { compileLater } from "../../shared/schema/compile-later.ts";
 import { asObject, contentProblem, type ReportProblem } from "./values/problem-report.ts";
 import { NetworkSchema } from "./values/schema.ts";
 import { sentFileProblem } from "./values/sent-file.ts";
@@ -16,7 +16,7 @@ import { readSecret } from "./values/secret-file.ts";
 
 type NetworkKeys = Static<typeof NetworkSchema>;
 
-const validator = Compile(NetworkSchema);
+const validator = compileLater(NetworkSchema);
 
 const SOURCE = "proxy of agent.yaml";
 

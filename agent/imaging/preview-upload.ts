@@ -1,7 +1,7 @@
 import { isPictureFault } from "../page/types/images.ts";
 import { PREVIEW_BYTES_MAX, PREVIEW_SIDE_MAX, PreviewOutcome, previewPath } from "../../shared/api/agent/preview.ts";
-import { Compile } from "typebox/compile";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { compileLater } from "../../shared/schema/compile-later.ts";
 import { DeliveryLoop, type DeliveryEvents, type DeliveryTiming } from "../runtime/delivery-loop.ts";
 import { SendError } from "../runtime/send-error.ts";
 import type { QueuedPreview } from "../spool/queries/images/previews.ts";
@@ -25,7 +25,7 @@ const SIDES = [PREVIEW_SIDE_MAX, PREVIEW_SIDE_MAX / 2, PREVIEW_SIDE_MAX / 4];
 /** Sends a PNG to a path of the server. @returns the response; null if the server lacks the route @throws SendError */
 type PutPicture = (path: string, png: Uint8Array) => Promise<unknown>;
 
-const outcome = Compile(PreviewOutcome);
+const outcome = compileLater(PreviewOutcome);
 
 export class PreviewUpload {
   readonly #data: string;

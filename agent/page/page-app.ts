@@ -1,7 +1,7 @@
 import fastify, { type FastifyError, type FastifyInstance } from "fastify";
 import type { TSchema } from "typebox";
-import { Compile } from "typebox/compile";
 import { Convert, Default } from "typebox/value";
+import { compileLater } from "../../shared/schema/compile-later.ts";
 import { jsonFault } from "../../shared/schema/json-scan.ts";
 import { problems } from "../../shared/schema/problems.ts";
 import { builtPages, PAGE_HEADERS, pageFiles } from "../../shared/network/page-files.ts";
@@ -79,7 +79,7 @@ export async function createPageApp(host: Host): Promise<FastifyInstance> {
 
 /** Makes a check of one part of a request. It reports problems in the words of the server's API. */
 function inWords(schema: TSchema) {
-  const compiled = Compile(schema);
+  const compiled = compileLater(schema);
   return (part: unknown) => {
     // A query has texts alone.
     const value = Convert(schema, Default(schema, part));

@@ -1,5 +1,4 @@
 import { statfs } from "node:fs/promises";
-import { Compile } from "typebox/compile";
 import { type ConfigurationReport, HeartbeatAnswer } from "../../shared/api/configuration.ts";
 import {
   CALLERS_MAX,
@@ -11,6 +10,7 @@ import {
 import type { UpgradeReport } from "../../shared/api/upgrade.ts";
 import { PLATFORM } from "../../shared/files/program-files.ts";
 import type { BackupState } from "../../shared/platform/care/backup-state.ts";
+import { compileLater } from "../../shared/schema/compile-later.ts";
 import { type Config, type DeviceConfig, DICOM } from "../config/values/schema.ts";
 import { profileById } from "../devices/index.ts";
 import type { ServerClient } from "./server-client.ts";
@@ -27,7 +27,7 @@ import { isForeign } from "../states/noise-state.ts";
 
 // The heartbeat: what the server's dashboard shows of this agent.
 
-const answer = Compile(HeartbeatAnswer);
+const answer = compileLater(HeartbeatAnswer);
 
 /** The server refuses longer texts. */
 const REASON_CHARS_MAX = 1_000;

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
-import { Compile } from "typebox/compile";
 import { News, NEWS_WAIT_S_MAX, type NewsList } from "../../shared/api/agent/agent-lists.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { compileLater } from "../../shared/schema/compile-later.ts";
 import { hurried } from "../runtime/periodic.ts";
 import { SendError } from "../runtime/send-error.ts";
 import { realTimer, type SetTimer } from "../runtime/timer.ts";
@@ -31,7 +31,7 @@ const WAITED_PART_MIN = 0.8;
 /** Pause after a failed request, at most. */
 const RETRY_MS = 15_000;
 
-const response = Compile(Type.Object({ data: Type.Union([News, Type.Null()]) }));
+const response = compileLater(Type.Object({ data: Type.Union([News, Type.Null()]) }));
 
 /** Reads lists of the server. */
 export interface ListReader {

@@ -1,9 +1,9 @@
-import { Compile } from "typebox/compile";
 import { CODE_CHARS, Paired, type PairBody, PC_NAME_CHARS_MAX, readCode } from "../../shared/api/agent/pairing.ts";
 import { isProof, proofKey, proofOf } from "../../shared/network/pairing-proof.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { storedText } from "../../shared/runtime/stored-text.ts";
 import { advisedText } from "../../shared/runtime/advised.ts";
+import { compileLater } from "../../shared/schema/compile-later.ts";
 import { readableServer } from "../config/exposures.ts";
 import { clockSentence, ClockWatch } from "./clock-watch.ts";
 import { lookAt, pinOfServer } from "./pinned-server.ts";
@@ -13,7 +13,7 @@ import { notVetwire, PairingError, pairingFault, unproven } from "./faults.ts";
 import { commitKey, draftKey } from "./key-draft.ts";
 import { readServerUrl } from "./server-address.ts";
 
-const answer = Compile(Paired);
+const answer = compileLater(Paired);
 
 interface PairingWish {
   /** The server's address as a person types it. */

@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
-import { Compile } from "typebox/compile";
 import { Outcome, STUDIES_PER_PUSH_MAX } from "../../shared/api/study.ts";
 import type { OutcomeCode } from "../../shared/api/filing-code.ts";
 import { beginTrace, inTrace, type Trace } from "../../shared/network/trace.ts";
+import { compileLater } from "../../shared/schema/compile-later.ts";
 import { DeliveryLoop, type DeliveryEvents, type DeliveryTiming } from "../runtime/delivery-loop.ts";
 import { gathered } from "../runtime/gathered.ts";
 import { SendError } from "../runtime/send-error.ts";
@@ -26,7 +26,7 @@ const FAULTS_IN_A_ROW_MAX = 3;
 /** Interval between two looks for studies that the server refused because of their time. A look reads all studies. */
 const REFUSED_TIMES_EVERY_MS = 60 * 60_000;
 
-const Outcomes = Compile(Type.Object({ outcomes: Type.Array(Outcome) }));
+const Outcomes = compileLater(Type.Object({ outcomes: Type.Array(Outcome) }));
 
 export class Push {
   readonly #spool: Spool;

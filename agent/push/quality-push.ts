@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import { Compile } from "typebox/compile";
 import { QUALITY_PER_PUSH_MAX, QualityOutcome, type QualityRecord } from "../../shared/api/quality.ts";
+import { compileLater } from "../../shared/schema/compile-later.ts";
 import { type DeliveryEvents, DeliveryLoop, type DeliveryTiming } from "../runtime/delivery-loop.ts";
 import { gathered } from "../runtime/gathered.ts";
 import { SendError } from "../runtime/send-error.ts";
@@ -21,7 +21,7 @@ const NEXT_MS = 2_000;
 /** Wait before the next request to a server without the route. It may have been upgraded. */
 const OLD_SERVER_MS = 60 * 60_000;
 
-const Response = Compile(Type.Object({ outcomes: Type.Array(QualityOutcome) }));
+const Response = compileLater(Type.Object({ outcomes: Type.Array(QualityOutcome) }));
 
 export class QualityPush {
   readonly #spool: SpoolCalls;

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import { Compile } from "typebox/compile";
 import { REGISTRY_CHANGES_MAX, type RegistryChange, RegistryOutcome } from "../../shared/api/agent/registry.ts";
+import { compileLater } from "../../shared/schema/compile-later.ts";
 import { type DeliveryEvents, DeliveryLoop, type DeliveryTiming } from "../runtime/delivery-loop.ts";
 import { gathered } from "../runtime/gathered.ts";
 import { SendError } from "../runtime/send-error.ts";
@@ -26,7 +26,7 @@ const STUCK_MS = 30_000;
 /** Characters of the changes in one request. */
 const BATCH_CHARS_MAX = 1024 * 1024;
 
-const Response = Compile(Type.Object({ outcomes: Type.Array(RegistryOutcome) }));
+const Response = compileLater(Type.Object({ outcomes: Type.Array(RegistryOutcome) }));
 
 export class RegistryPush {
   readonly #spool: SpoolCalls;

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { Compile } from "typebox/compile";
 import { type DeliveryReport, NextDelivery, RECEIVER_TEXT_CHARS_MAX } from "../../shared/api/agent/destinations.ts";
 import type { Hl7LineState } from "../../shared/network/hl7-sender/connection.ts";
 import type { Outcome } from "../../shared/network/hl7-sender/outcome-words.ts";
+import { compileLater } from "../../shared/schema/compile-later.ts";
 import type { ResultDestination } from "../config/values/result-destination.ts";
 import type { ServerClient } from "../push/server-client.ts";
 import { type DeliveryEvents, DeliveryLoop, type DeliveryTiming } from "../runtime/delivery-loop.ts";
@@ -29,7 +29,7 @@ const LOOK_MS = 15_000;
 /** Time that a delivery under way gets when the agent stops. */
 const STOP_MS = 3_000;
 
-const Next = Compile(NextDelivery);
+const Next = compileLater(NextDelivery);
 
 type Delivery = NonNullable<NextDelivery["delivery"]>;
 type Line = Pick<DestinationState, "is" | "code" | "text">;

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import { Compile } from "typebox/compile";
 import { type AgentDestinations, DestinationQueues } from "../../shared/api/agent/destinations.ts";
+import { compileLater } from "../../shared/schema/compile-later.ts";
 import type { ResultDestination } from "../config/values/result-destination.ts";
 import type { ServerClient } from "../push/server-client.ts";
 import { runPeriodically } from "../runtime/periodic.ts";
@@ -16,7 +16,7 @@ const REGISTER_RETRY_MS = 15_000;
 /** Time for which the queues are shown without another request. The page asks after each event. */
 const QUEUES_FRESH_MS = 3_000;
 
-const Queues = Compile(DestinationQueues);
+const Queues = compileLater(DestinationQueues);
 
 export interface Relays {
   /** Looks for deliveries now, since the server has stored a result of this agent. */

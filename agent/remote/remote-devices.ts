@@ -1,4 +1,3 @@
-import { Compile } from "typebox/compile";
 import {
   type ConfigurationReport,
   DEVICES_CHARS_MAX,
@@ -6,6 +5,7 @@ import {
   WantedDevices,
 } from "../../shared/api/configuration.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { compileLater } from "../../shared/schema/compile-later.ts";
 import { readableOrigin } from "../config/exposures.ts";
 import { lineIn } from "../runtime/yaml-lines.ts";
 import { folderOf, markOf } from "../config/config-file.ts";
@@ -29,7 +29,7 @@ interface Tried {
 
 const TRIED_META = "configuration";
 
-const wanted = Compile(WantedDevices);
+const wanted = compileLater(WantedDevices);
 
 /** Makes the link of a host. */
 export function remoteDevices(host: Host): ConfigurationLink {

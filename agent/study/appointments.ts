@@ -1,11 +1,11 @@
 import { Type } from "typebox";
-import { Compile } from "typebox/compile";
 import type { ServerClient } from "../push/server-client.ts";
 import { dayOf } from "../report/device-time.ts";
 import type { Spool } from "../spool/spool.ts";
+import { compileLater } from "../../shared/schema/compile-later.ts";
 
 /** The fields of calendar events that worklists and host queries need. */
-const Events = Compile(
+const Events = compileLater(
   Type.Array(
     Type.Object({
       fp: Type.String(),

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { Compile } from "typebox/compile";
+import { compileLater } from "../../shared/schema/compile-later.ts";
 import { knownPart } from "../../shared/schema/known.ts";
 import { CLINIC_CODES, type ClinicCode, parseClinicCodes } from "../spool/queries/clinic-codes.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
@@ -10,8 +10,8 @@ const Mapping = Type.Object(
   { additionalProperties: false },
 );
 const CodesResponse = Type.Object({ data: Type.Array(Mapping) });
-const codesResponse = Compile(CodesResponse);
-const mapping = Compile(Mapping);
+const codesResponse = compileLater(CodesResponse);
+const mapping = compileLater(Mapping);
 
 /** The clinic's analytes of its devices' codes, as users chose them in the dashboard. The spool keeps them. */
 export class ClinicCodes {

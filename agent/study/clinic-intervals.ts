@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { Compile } from "typebox/compile";
+import { compileLater } from "../../shared/schema/compile-later.ts";
 import { knownPart } from "../../shared/schema/known.ts";
 import { ClinicRange, ClinicRanges } from "../../shared/clinical/clinic-ranges.ts";
 import { AcceptedLimit } from "../../shared/clinical/critical-limits.ts";
@@ -7,9 +7,9 @@ import type { SpoolCalls } from "../spool/spool.ts";
 import type { ServerPages } from "./server-pages.ts";
 
 const RangesResponse = Type.Object({ data: Type.Union([ClinicRanges, Type.Null()]) });
-const rangesResponse = Compile(RangesResponse);
-const clinicRange = Compile(ClinicRange);
-const acceptedLimit = Compile(AcceptedLimit);
+const rangesResponse = compileLater(RangesResponse);
+const clinicRange = compileLater(ClinicRange);
+const acceptedLimit = compileLater(AcceptedLimit);
 
 /** The clinic's own reference intervals in the spool. */
 export class ClinicIntervals {

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import { Compile } from "typebox/compile";
 import { Patient } from "../../shared/api/patient.ts";
+import { compileLater } from "../../shared/schema/compile-later.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
 import type { ServerPages } from "./server-pages.ts";
 
@@ -12,9 +12,11 @@ const KnownPatient = Type.Object({ ...Patient.properties });
 const KnownIdentifiers = Type.Object({ patient_fp: Type.String(), identifiers: Type.Array(Type.String()) });
 const RemovedPatient = Type.Object({ patient_fp: Type.String(), updated_at: Patient.properties.updated_at });
 const page = { total: Type.Integer(), has_more: Type.Boolean() };
-const PatientPage = Compile(Type.Object({ data: Type.Object({ items: Type.Array(KnownPatient), ...page }) }));
-const IdentifierPage = Compile(Type.Object({ data: Type.Object({ items: Type.Array(KnownIdentifiers), ...page }) }));
-const RemovedPage = Compile(Type.Object({ data: Type.Object({ items: Type.Array(RemovedPatient), ...page }) }));
+const PatientPage = compileLater(Type.Object({ data: Type.Object({ items: Type.Array(KnownPatient), ...page }) }));
+const IdentifierPage = compileLater(
+  Type.Object({ data: Type.Object({ items: Type.Array(KnownIdentifiers), ...page }) }),
+);
+const RemovedPage = compileLater(Type.Object({ data: Type.Object({ items: Type.Array(RemovedPatient), ...page }) }));
 
 /** Interval of full syncs, which find changes that incremental syncs missed. */
 const FULL_SYNC_MS = 24 * 60 * 60 * 1000;

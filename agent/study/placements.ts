@@ -1,13 +1,13 @@
 import { Type } from "typebox";
-import { Compile } from "typebox/compile";
 import { PlacementList } from "../../shared/api/agent/agent-lists.ts";
+import { compileLater } from "../../shared/schema/compile-later.ts";
 import type { ServerClient } from "../push/server-client.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
 
 // Fetches what people did to pushed studies at the server: placed, took back, removed. The agent's counts and messages then agree
 // with the dashboard.
 
-const Placements = Compile(Type.Object({ data: PlacementList }));
+const Placements = compileLater(Type.Object({ data: PlacementList }));
 
 /** The key of the meta table for the last change that was seen, in ms since 1970 by the server's clock. */
 const SEEN_META = "placements";

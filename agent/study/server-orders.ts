@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import { Compile } from "typebox/compile";
 import { AgentOrder, OrderList } from "../../shared/api/agent/agent-lists.ts";
+import { compileLater } from "../../shared/schema/compile-later.ts";
 import type { ServerOrder } from "../spool/queries/orders/server-orders.ts";
 import type { SpoolCalls } from "../spool/spool.ts";
 import type { ServerPages } from "./server-pages.ts";
@@ -8,8 +8,10 @@ import type { ServerPages } from "./server-pages.ts";
 // Pulls the orders that users of the dashboard and practice software placed.
 
 const { changed_at, next } = OrderList.properties;
-const response = Compile(Type.Object({ data: Type.Object({ items: Type.Array(Type.Unknown()), changed_at, next }) }));
-const order = Compile(AgentOrder);
+const response = compileLater(
+  Type.Object({ data: Type.Object({ items: Type.Array(Type.Unknown()), changed_at, next }) }),
+);
+const order = compileLater(AgentOrder);
 
 /** The key of the meta table for the last change that was seen, in ms since 1970 by the server's clock. */
 const SEEN_META = "orders";

@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TProperties, Type } from "typebox";
-import { Compile } from "typebox/compile";
+import { compileLater } from "../../shared/schema/compile-later.ts";
 import { ClosedObject } from "../../shared/schema/schema.ts";
 import { textProblems, problems } from "../../shared/schema/problems.ts";
 import { ApiError } from "../http/errors.ts";
@@ -19,7 +19,7 @@ const FAULTS_MAX = 5;
  * another body.
  */
 export function bodyReader<T extends TProperties>(properties: T): (body: unknown) => Static<TObject<T>> {
-  const compiled = Compile(ClosedObject(properties));
+  const compiled = compileLater(ClosedObject(properties));
   return (body) => {
     const faults = compiled.Check(body) ? textProblems(body) : problems(compiled, body, FAULTS_MAX);
     if (faults.length === 0) return body as Static<TObject<T>>;

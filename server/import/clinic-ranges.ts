@@ -1,12 +1,12 @@
-import { Compile } from "typebox/compile";
 import { ClinicRange, subjectOf, clinicRangeProblem } from "../../shared/clinical/clinic-ranges.ts";
 import { readCsv } from "../../shared/files/table/csv-records.ts";
+import { compileLater } from "../../shared/schema/compile-later.ts";
 import { textProblems, problems } from "../../shared/schema/problems.ts";
 
 // Reads the file of a clinic's reference intervals: one JSON object a line, or CSV with the names of the fields in its first
 // line. A file replaces all intervals of the clinic.
 
-const clinicRange = Compile(ClinicRange);
+const clinicRange = compileLater(ClinicRange);
 
 /** Max rows of a file: every analyte for every species, with several ages and devices. */
 const RANGES_MAX = 5000;

@@ -1,5 +1,5 @@
 import { IANAZone } from "luxon";
-import { Compile } from "typebox/compile";
+import { compileLater } from "../../shared/schema/compile-later.ts";
 import { textProblems, problems, shown } from "../../shared/schema/problems.ts";
 import { isRealDate, isRealInstant, timestampProblem } from "../../shared/schema/timestamp.ts";
 import { studyProblems } from "../../shared/clinical/study-checks.ts";
@@ -26,20 +26,20 @@ import {
 // Checks one line of an import file.
 
 const checks = {
-  clinic: Compile(ClinicLine),
-  user: Compile(UserLine),
-  customer: Compile(CustomerLine),
-  patient: Compile(PatientLine),
-  patient_source: Compile(PatientSourceLine),
-  customer_source: Compile(CustomerSourceLine),
-  event_source: Compile(EventSourceLine),
-  connection: Compile(ConnectionLine),
-  study: Compile(StudyLine),
-  soap: Compile(SoapLine),
-  calendar_event: Compile(CalendarEventLine),
-  inventory_item: Compile(InventoryItemLine),
-  inventory_batch: Compile(InventoryBatchLine),
-  stock_movement: Compile(StockMovementLine),
+  clinic: compileLater(ClinicLine),
+  user: compileLater(UserLine),
+  customer: compileLater(CustomerLine),
+  patient: compileLater(PatientLine),
+  patient_source: compileLater(PatientSourceLine),
+  customer_source: compileLater(CustomerSourceLine),
+  event_source: compileLater(EventSourceLine),
+  connection: compileLater(ConnectionLine),
+  study: compileLater(StudyLine),
+  soap: compileLater(SoapLine),
+  calendar_event: compileLater(CalendarEventLine),
+  inventory_item: compileLater(InventoryItemLine),
+  inventory_batch: compileLater(InventoryBatchLine),
+  stock_movement: compileLater(StockMovementLine),
 };
 
 /** @throws if the line is not JSON in UTF-8 */

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { createReadStream, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { Compile } from "typebox/compile";
 import { archiveName, compareVersions, LATEST, LatestRelease, type Release } from "../../shared/api/upgrade.ts";
 import { verifyFile, SIGNATURE_BYTES_MAX } from "../../shared/platform/upgrade/minisign.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
+import { compileLater } from "../../shared/schema/compile-later.ts";
 import { problems } from "../../shared/schema/problems.ts";
 import { download, FeedRefusal } from "./release-download.ts";
 import { addRelease, ARCHIVE_BYTES_MAX, listReleases, makeFolder } from "./release-folder.ts";
@@ -38,7 +38,7 @@ const LATEST_BYTES_MAX = 256 * 1024;
 /** A folder in the folder of releases for incomplete files. */
 const SCRATCH = "fetch";
 
-const latestForm = Compile(LatestRelease);
+const latestForm = compileLater(LatestRelease);
 
 /** Fetches what is missing. An archive is in the folder completely or not at all. @throws FeedRefusal */
 export async function fetchReleases(feed: Feed, signal: AbortSignal): Promise<Fetched> {

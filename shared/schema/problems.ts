@@ -1,8 +1,8 @@
-import type { Validator } from "typebox/compile";
 import type { TLocalizedValidationError } from "typebox/error";
 import { Settings } from "typebox/system";
 import { storedText, wellFormed } from "../runtime/stored-text.ts";
 import { formOf } from "./text-form.ts";
+import type { Check } from "./compile-later.ts";
 
 // Turns a failed validation into sentences: "expected X, got Y".
 
@@ -23,12 +23,12 @@ export interface Fault {
 }
 
 /** Returns one sentence for each fault, such as `results/0/value is "7,1", expected a number`. */
-export function problems(validator: Validator, value: unknown, faultsMax = FAULTS_MAX): string[] {
+export function problems(validator: Check, value: unknown, faultsMax = FAULTS_MAX): string[] {
   return faults(validator, value, faultsMax).map(({ place, words }) => `${place} ${words}`);
 }
 
 /** After `faultsMax` faults the check ends, with `CUT` as the last one. */
-export function faults(validator: Validator, value: unknown, faultsMax = FAULTS_MAX): Fault[] {
+export function faults(validator: Check, value: unknown, faultsMax = FAULTS_MAX): Fault[] {
   Settings.Set({ maxErrors: faultsMax });
   const all = validator.Errors(value);
   const byPath = new Map<string, TLocalizedValidationError[]>();
@@ -57,7 +57,7 @@ export interface RuleFault {
 }
 
 /** Returns the faults of a value, one for each path: the rule of its type only if no other one is broken. */
-export function ruleFaults(validator: Validator, value: unknown, faultsMax = FAULTS_MAX): RuleFault[] {
+export function ruleFaults(validator: Check, value: unknown, faultsMax = FAULTS_MAX): RuleFault[] {
   Settings.Set({ maxErrors: faultsMax });
   const found = new Map<string, RuleFault>();
   const note = (steps: readonly string[], rule: string, expected: string) => {

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import { Type } from "typebox";
-import { Compile } from "typebox/compile";
 import { LineCounter, parseDocument } from "yaml";
+import { compileLater } from "../../../shared/schema/compile-later.ts";
 import { problems } from "../../../shared/schema/problems.ts";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
 import { readTextFile } from "../../../shared/files/text-file.ts";
@@ -9,7 +9,7 @@ import type { Operator, OperatorBook } from "../../protocols/poct1/topics.ts";
 
 // The operators of a point-of-care device: a YAML file, which is read again after a change, and the list on each device.
 
-const List = Compile(
+const List = compileLater(
   Type.Array(
     Type.Object(
       {

@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
-import { Compile } from "typebox/compile";
 import { errorMessage } from "../../../shared/runtime/error-message.ts";
+import { compileLater } from "../../../shared/schema/compile-later.ts";
 import { type Fault, faults } from "../../../shared/schema/problems.ts";
 import type { AstmProfile } from "../../protocols/astm/profile.ts";
 import type { ResultFiles } from "../../protocols/file/profile.ts";
@@ -31,8 +31,8 @@ export interface ProfileProblems {
   readonly problems: readonly ProfileProblem[];
 }
 
-const validator = Compile(ProfileForm);
-const fileValidator = Compile(FileProfileForm);
+const validator = compileLater(ProfileForm);
+const fileValidator = compileLater(FileProfileForm);
 
 /** Reads the text of a profile. `where`: its file, for the sentences. `captures`: see formProblems. Never throws. */
 export function readProfile(

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { Compile } from "typebox/compile";
 import { Type } from "typebox";
 import { PICTURE_FAULTS, type PictureFault } from "../../page/types/images.ts";
 import { moduleFile } from "../../../shared/files/program-files.ts";
+import { compileLater } from "../../../shared/schema/compile-later.ts";
 import type { FileRequest } from "./file-process.ts";
 
 // Reads untrusted files in a process of its own, one at a time. If a codec or a lack of memory ends that process, one file is at
@@ -43,7 +43,7 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
-const Fault = Compile(Type.Object({ fault: Type.Enum(PICTURE_FAULTS) }));
+const Fault = compileLater(Type.Object({ fault: Type.Enum(PICTURE_FAULTS) }));
 
 export class ConfinedFiles {
   readonly #timeMs: number;

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
-import { Compile } from "typebox/compile";
 import { SetupAnswer, type SetupView } from "../types/setup.ts";
 import type { Host } from "../../host.ts";
 import { pairWith } from "../../setup/pairing.ts";
 import { Setup } from "../../setup/setup.ts";
 import { PageError } from "./page-error.ts";
+import { compileLater } from "../../../shared/schema/compile-later.ts";
 
-const body = Compile(Type.Object({ turn: Type.Integer(), answer: SetupAnswer }, { additionalProperties: false }));
+const body = compileLater(Type.Object({ turn: Type.Integer(), answer: SetupAnswer }, { additionalProperties: false }));
 
 /** Adds the set-up: the step that is shown, and the answers to it. All pages of this agent show one set-up. */
 export function setupRoutes(app: FastifyInstance, host: Host): void {

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "typebox";
-import { Compile } from "typebox/compile";
 import { parse } from "yaml";
 import { CODE_FOLDER } from "../../../shared/files/program-files.ts";
+import { compileLater } from "../../../shared/schema/compile-later.ts";
 import { profiles } from "../../devices/index.ts";
 import { shippedForm } from "../../devices/table/load.ts";
 
@@ -57,7 +57,7 @@ const Rows = Type.Record(
   Type.String(),
   Type.Array(Type.Tuple([Type.String(), Type.String(), Type.Union([Type.String(), Type.Null()])])),
 );
-const validator = Compile(Rows);
+const validator = compileLater(Rows);
 
 /** Returns the codes of agent/devices/test-codes.yaml, which are those in the fixtures. */
 export function testCodes(): TestCode[] {

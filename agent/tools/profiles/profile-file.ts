@@ -1,8 +1,8 @@
 import { strFromU8, strToU8, unzipSync, zipSync } from "fflate";
 import { type Static, Type } from "typebox";
-import { Compile } from "typebox/compile";
 import { parse, stringify } from "yaml";
 import { plural } from "../../../shared/platform/cli/output.ts";
+import { compileLater } from "../../../shared/schema/compile-later.ts";
 import { problems } from "../../../shared/schema/problems.ts";
 import { ClosedObject } from "../../../shared/schema/schema.ts";
 import { printProfile } from "../../devices/table/document.ts";
@@ -30,7 +30,7 @@ const About = ClosedObject({
 });
 export type About = Static<typeof About>;
 
-const aboutValidator = Compile(About);
+const aboutValidator = compileLater(About);
 
 export interface ProfileFile {
   readonly form: AnyProfileForm;

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { Compile } from "typebox/compile";
 import {
   AgentDestinations,
   DeliveriesAgain,
@@ -8,6 +7,7 @@ import {
   type NextDelivery as NextAnswer,
 } from "../../../shared/api/agent/destinations.ts";
 import { wellFormed } from "../../../shared/runtime/stored-text.ts";
+import { compileLater } from "../../../shared/schema/compile-later.ts";
 import { problems } from "../../../shared/schema/problems.ts";
 import type { Session } from "../../database/query.ts";
 import { ApiError } from "../../http/errors.ts";
@@ -25,9 +25,9 @@ import { FAULTS_MAX, faultList } from "./pushed-study.ts";
 
 const access = { header: "x-api-key", permissions: ["clinic.lab.ingest"], budget: "ingest" } as const;
 
-const named = Compile(AgentDestinations);
-const report = Compile(DeliveryReport);
-const again = Compile(DeliveriesAgain);
+const named = compileLater(AgentDestinations);
+const report = compileLater(DeliveryReport);
+const again = compileLater(DeliveriesAgain);
 
 /** Time after which a delivery without an outcome is due again. The agent itself gets it again whenever it asks. */
 const LEASE_MS = 120_000;

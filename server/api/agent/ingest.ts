@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
-import { Compile } from "typebox/compile";
 import { type HeartbeatAnswer, ProfileOutcome, WantedProfile } from "../../../shared/api/configuration.ts";
+import { compileLater } from "../../../shared/schema/compile-later.ts";
 import { knownPart, overlongList } from "../../../shared/schema/known.ts";
 import { problems, textProblems } from "../../../shared/schema/problems.ts";
 import { reasonOf } from "../../../shared/api/reason.ts";
@@ -46,8 +46,8 @@ import { instant, invalid, pageParameters, type Parameter, readParameters } from
 
 // The endpoints of the agent. They are not public.
 
-const heartbeat = Compile(Heartbeat);
-const wantedProfile = Compile(WantedProfile);
+const heartbeat = compileLater(Heartbeat);
+const wantedProfile = compileLater(WantedProfile);
 const directoryParameters = { ...pageParameters, updated_since: instant("only patients updated at or after it") };
 const Outcomes = Type.Object({ outcomes: Type.Array(Outcome) });
 

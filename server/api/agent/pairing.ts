@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
-import { Compile } from "typebox/compile";
 import { reasonOf } from "../../../shared/api/reason.ts";
 import { Paired, PairBody, readCode } from "../../../shared/api/agent/pairing.ts";
+import { compileLater } from "../../../shared/schema/compile-later.ts";
 import { textProblems, problems } from "../../../shared/schema/problems.ts";
 import { isWellFormedKey } from "../../../shared/runtime/api-key.ts";
 import { ACTIVE_KEYS_MAX, KeyRefused } from "../../http/auth/api-keys.ts";
@@ -16,7 +16,7 @@ import type { RouteContext } from "../context.ts";
 
 // POST /agent/v1/pair: the one route of agents that takes a code in place of a known key.
 
-const body = Compile(PairBody);
+const body = compileLater(PairBody);
 
 /** Longest body: a code and a name. */
 const BODY_BYTES_MAX = 4096;

@@ -1,4 +1,4 @@
-import { Compile } from "typebox/compile";
+import { compileLater } from "../../../shared/schema/compile-later.ts";
 import { knownPart, overlongList } from "../../../shared/schema/known.ts";
 import { textProblems, problems, shown } from "../../../shared/schema/problems.ts";
 import { type Outcome, PatientHint, PushedStudy, STUDIES_PER_PUSH_MAX } from "../../../shared/api/study.ts";
@@ -13,7 +13,7 @@ import { ApiError } from "../../http/errors.ts";
 /** Max faults that the check of a body reports. A longer search would block other requests. */
 export const FAULTS_MAX = 20;
 
-const pushedStudy = Compile(PushedStudy);
+const pushedStudy = compileLater(PushedStudy);
 
 /** Returns the studies of a push, unchecked. */
 export function studyList(body: unknown): unknown[] {

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
-import { Compile } from "typebox/compile";
 import {
   ControlRun,
   DeviceEvent,
@@ -10,6 +9,7 @@ import {
 } from "../../../shared/api/quality.ts";
 import { reasonOf } from "../../../shared/api/reason.ts";
 import { wellFormed } from "../../../shared/runtime/stored-text.ts";
+import { compileLater } from "../../../shared/schema/compile-later.ts";
 import { knownPart, overlongList } from "../../../shared/schema/known.ts";
 import { problems, shown, textProblems } from "../../../shared/schema/problems.ts";
 import { isAfterClock, isRealDate, isRealInstant } from "../../../shared/schema/timestamp.ts";
@@ -28,8 +28,8 @@ const access = { header: "x-api-key", permissions: ["clinic.lab.ingest"], budget
 const Outcomes = Type.Object({ outcomes: Type.Array(QualityOutcome) });
 
 const kinds = {
-  control: { schema: ControlRun, check: Compile(ControlRun) },
-  event: { schema: DeviceEvent, check: Compile(DeviceEvent) },
+  control: { schema: ControlRun, check: compileLater(ControlRun) },
+  event: { schema: DeviceEvent, check: compileLater(DeviceEvent) },
 } as const;
 
 export function qualityRoute(app: FastifyInstance, { store, now }: Pick<RouteContext, "store" | "now">): void {

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
-import { Compile } from "typebox/compile";
 import {
   REGISTRY_CHANGES_MAX,
   REGISTRY_FILE_BYTES_MAX,
   RegistryKey,
   RegistryOutcome,
 } from "../../../shared/api/agent/registry.ts";
+import { compileLater } from "../../../shared/schema/compile-later.ts";
 import { problems } from "../../../shared/schema/problems.ts";
 import { textForm } from "../../../shared/schema/text-form.ts";
 import { faultWords, fieldWord } from "../../dashboard/types/file-faults.ts";
@@ -23,7 +23,7 @@ import { FAULTS_MAX, faultList } from "./pushed-study.ts";
 // the files of a watched folder.
 
 /** The parts around the changes, which are checked one by one. */
-const body = Compile(
+const body = compileLater(
   Type.Object({
     source: Type.String({ pattern: textForm("^[\\w.-]{1,64}$", "1 to 64 letters, digits, dots, - or _") }),
     changes: Type.Array(Type.Object({ id: Type.Integer({ minimum: 0 }), key: RegistryKey }), {

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { Compile, type Validator } from "typebox/compile";
 import { printable } from "../../../shared/runtime/printable.ts";
+import { type Check, compileLater } from "../../../shared/schema/compile-later.ts";
 import { ruleFaults } from "../../../shared/schema/problems.ts";
 import { ApiError } from "../../http/errors.ts";
 import { readParameters, text, yesOrNo } from "../../http/query-parameters.ts";
@@ -33,7 +33,7 @@ export const syncParameters = {
 /** How the items of a route are read and stored. */
 interface Door<Item> {
   /** Checks the parts around the items. */
-  readonly body: Validator;
+  readonly body: Check;
   readonly read: (items: readonly unknown[], now: number) => Item[];
   readonly store: (session: Session, request: SyncRequest<Item>) => Promise<SyncResult>;
 }
@@ -82,7 +82,7 @@ function readRequest(request: FastifyRequest, { body }: Pick<Door<never>, "body"
 /** The parts around the items, which are checked one by one. */
 export function bodyAround(body: { readonly properties: Type.TProperties }) {
   const around = { ...body.properties, items: Type.Array(Type.Unknown()) };
-  return Compile(Type.Object(around, { additionalProperties: false }));
+  return compileLater(Type.Object(around, { additionalProperties: false }));
 }
 
 interface Body {
@@ -92,7 +92,7 @@ interface Body {
   readonly all?: readonly string[];
 }
 
-function readBody(sent: unknown, body: Validator): Body {
+function readBody(sent: unknown, body: Check): Body {
   const given = sent as { items?: unknown } | null;
   const length = Array.isArray(given?.items) ? given.items.length : 0;
   if (length > SYNC_ITEMS_MAX) throw new ApiError("SYNC.TOO_MANY_ITEMS", String(length));
@@ -101,7 +101,7 @@ function readBody(sent: unknown, body: Validator): Body {
 }
 
 /** @throws ApiError with the faults of a body */
-export function checkBody(body: Validator, sent: unknown): void {
+export function checkBody(body: Check, sent: unknown): void {
   if (body.Check(sent)) return;
   refuseBody(
     ruleFaults(body, sent, FAULTS_MAX).map(({ path, rule, expected, got }) => ({

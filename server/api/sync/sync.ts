@@ -3,7 +3,6 @@ import { ApiError } from "../../http/errors.ts";
 import { parseJsonBodies } from "../../http/json-body.ts";
 import { readParameters } from "../../http/query-parameters.ts";
 import { keyOf } from "../../http/request-context.ts";
-import { Compile } from "typebox/compile";
 import {
   readAppointments,
   SyncAppointments,
@@ -26,6 +25,7 @@ import { syncOwners } from "../../records/registry/sync/owners.ts";
 import { syncPatients } from "../../records/registry/sync/patients.ts";
 import { appointments, merge, orders, owners, patients } from "./operations.ts";
 import { bodyAround, checkBody, handler, type SyncContext } from "./request.ts";
+import { compileLater } from "../../../shared/schema/compile-later.ts";
 
 // /sync/v1: practice software sends the clinic's patients, their owners, orders and appointments. A request is stored completely or not at all; an item
 // with a fault is left out and named.
@@ -63,7 +63,7 @@ const patientsBody = bodyAround(SyncPatients);
 const ownersBody = bodyAround(SyncOwners);
 const ordersBody = bodyAround(SyncOrders);
 const appointmentsBody = bodyAround(SyncAppointments);
-const mergeBody = Compile(SyncMerge);
+const mergeBody = compileLater(SyncMerge);
 
 async function mergePatients(request: FastifyRequest, { store, now }: SyncContext): Promise<SyncMergeAnswer> {
   readParameters(request, {});

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
-import { Compile } from "typebox/compile";
 import { fpForm, isFp } from "../../../shared/api/fp.ts";
 import { readTextFile } from "../../../shared/files/text-file.ts";
+import { compileLater } from "../../../shared/schema/compile-later.ts";
 import { problems } from "../../../shared/schema/problems.ts";
 import { ClosedObject } from "../../../shared/schema/schema.ts";
 import type { GroupRole } from "../context.ts";
@@ -14,7 +14,7 @@ const Row = ClosedObject({
   clinic: Type.Optional(Type.String()),
   role: Type.Union([...roles, "operator" as const].map((role) => Type.Literal(role))),
 });
-const compiled = Compile(Row);
+const compiled = compileLater(Row);
 
 /** @throws Error with the line and the remedy */
 export function readGroupRoles(file: string): GroupRole[] {

@@ -1,5 +1,5 @@
-import { Compile } from "typebox/compile";
 import { fold } from "../../../shared/clinical/species.ts";
+import { compileLater } from "../../../shared/schema/compile-later.ts";
 import { ClosedObject } from "../../../shared/schema/schema.ts";
 import { ruleFaults, textProblems } from "../../../shared/schema/problems.ts";
 import type { LineFault, Meaning } from "../../dashboard/types/file-import.ts";
@@ -42,7 +42,7 @@ const VALUE_CHARS_MAX = 60;
 /** An expiry date with two digits is of this many years at most after the present one. */
 const YEARS_AHEAD = 50;
 
-const checked = Compile(ClosedObject({ ...itemFields, ...firstDeliveryFields }));
+const checked = compileLater(ClosedObject({ ...itemFields, ...firstDeliveryFields }));
 
 export class StockRowReader {
   readonly #table: FileTable;

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { Compile } from "typebox/compile";
+import { compileLater } from "../../../shared/schema/compile-later.ts";
 import { textProblems, problems, shown } from "../../../shared/schema/problems.ts";
 import { ClosedObject, Nullable, TIMESTAMP_PATTERN } from "../../../shared/schema/schema.ts";
 import { reasonOf } from "../../../shared/api/reason.ts";
@@ -33,7 +33,7 @@ export const ManualStudy = ClosedObject({
 });
 export type ManualStudy = Static<typeof ManualStudy>;
 
-const manualStudy = Compile(ManualStudy);
+const manualStudy = compileLater(ManualStudy);
 
 export interface ManualEntry extends Pick<ManualStudy, "modality" | "acquired_at"> {
   device_name: string;

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Static, Type } from "typebox";
-import { Compile } from "typebox/compile";
 import { CODE_FOLDER } from "../../files/program-files.ts";
+import { compileLater } from "../../schema/compile-later.ts";
 
 // Reads the files of shared/data.
 
@@ -15,7 +15,7 @@ export function dataFile(name: string): Buffer {
 export function readData<T extends Type.TSchema>(name: string, schema: T): Static<T> {
   const data: unknown = JSON.parse(dataFile(name).toString("utf8"));
   // A compiled check takes a quarter of the time, and every command waits for it.
-  const validator = Compile(schema);
+  const validator = compileLater(schema);
   if (validator.Check(data)) return data;
   const [error] = validator.Errors(data);
   const row = Number(error?.instancePath.split("/")[1]);

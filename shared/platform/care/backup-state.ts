@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { type Static, Type } from "typebox";
-import { Compile } from "typebox/compile";
+import { compileLater } from "../../schema/compile-later.ts";
 import { Nullable } from "../../schema/schema.ts";
 import { writePrivateFile } from "../../files/private-folder.ts";
 
@@ -27,7 +27,7 @@ export interface BackupState {
   readonly succeeded: BackupAttempt | null;
 }
 
-const compiled = Compile(State);
+const compiled = compileLater(State);
 
 const FILE = "backup.json";
 

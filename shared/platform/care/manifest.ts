@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { Compile } from "typebox/compile";
+import { compileLater } from "../../schema/compile-later.ts";
 import { jsonFault } from "../../schema/json-scan.ts";
 import { problems, shown } from "../../schema/problems.ts";
 import { SHA256_PATTERN, TIMESTAMP_PATTERN } from "../../schema/schema.ts";
@@ -41,7 +41,7 @@ const Manifest = Type.Object({
 });
 export type Manifest = Readonly<Omit<Static<typeof Manifest>, "members">> & { readonly members: readonly Member[] };
 
-const compiled = Compile(Manifest);
+const compiled = compileLater(Manifest);
 
 /** Reads a list of contents. `bytes` are those before it in the file. @throws Error with its first faults */
 export function parseManifest(text: string, bytes: number): Manifest {

@@ -1,11 +1,11 @@
 import fs from "node:fs";
 import path from "node:path";
 import { type Static, Type } from "typebox";
-import { Compile } from "typebox/compile";
 import { lockFolder } from "../../files/folder-lock.ts";
 import { asOwner } from "../../files/folder-owner.ts";
 import { makePrivateFolder, syncFolder } from "../../files/private-folder.ts";
 import { storageAdvice } from "./storage-advice.ts";
+import { compileLater } from "../../schema/compile-later.ts";
 
 // The last steps of a restore: renames that replace the files of a data folder. A plan on the disk makes them one step. A kill
 // before the plan leaves the old state; after it, the next start or restore repeats the renames to the end.
@@ -36,7 +36,7 @@ export type RestorePlan = Readonly<Omit<Plan, "files" | "later">> & {
   readonly later: readonly Readonly<Plan["later"][number]>[];
 };
 
-const compiled = Compile(Plan);
+const compiled = compileLater(Plan);
 
 /** Decides the restore: from here on it is done, even after a kill. */
 export function commitPlan(folder: string, plan: RestorePlan): void {

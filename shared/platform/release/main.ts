@@ -2,9 +2,9 @@ import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { Command } from "commander";
-import { Compile } from "typebox/compile";
 import { LATEST, LatestRelease } from "../../api/upgrade.ts";
 import { VERSION } from "../../files/program-files.ts";
+import { compileLater } from "../../schema/compile-later.ts";
 import { problems } from "../../schema/problems.ts";
 import { seal } from "../package/seal.ts";
 import { homepage } from "./addresses.ts";
@@ -29,7 +29,7 @@ const PUBLIC_KEY = path.join(import.meta.dirname, "release.pub");
 /** The list of the last release, whose table README.md has. */
 const COMMITTED = path.join(import.meta.dirname, LATEST);
 
-const latestForm = Compile(LatestRelease);
+const latestForm = compileLater(LatestRelease);
 
 const program = new Command("release").description("makes the files of a release of this checkout");
 program.command("check").description("print what this checkout lacks for a release").action(check);

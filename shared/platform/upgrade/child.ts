@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import path from "node:path";
-import { Compile } from "typebox/compile";
 import { errorMessage } from "../../runtime/error-message.ts";
 import { printableLines } from "../../runtime/printable.ts";
 import { moduleFile } from "../../files/program-files.ts";
@@ -8,6 +7,7 @@ import { type FromLauncher, ToLauncher, ROLLED_BACK_VARIABLE, VERSIONS_VARIABLE 
 import { LastWords } from "./last-words.ts";
 import { programOf, versionFolder } from "./version-store.ts";
 import type { Health } from "./versions.ts";
+import { compileLater } from "../../schema/compile-later.ts";
 
 // One process of the program, as the launcher's child.
 
@@ -36,7 +36,7 @@ export interface End {
 /** Time for an ordered end, after which the process is killed. Service managers give as much. */
 const END_MS = 30_000;
 
-const toLauncher = Compile(ToLauncher);
+const toLauncher = compileLater(ToLauncher);
 
 export class Child {
   readonly ended: Promise<End>;

@@ -1,13 +1,13 @@
-import { Compile } from "typebox/compile";
 import { cut, FromLauncher, type ToLauncher, VERSIONS_VARIABLE } from "./launcher-messages.ts";
 import type { Expectation, Health } from "./versions.ts";
+import { compileLater } from "../../schema/compile-later.ts";
 
 // The launcher, as the program that it started sees it.
 
 /** Time in which a launcher responds. Without a bound its silence would block every later upgrade. */
 const ANSWER_MS = 30_000;
 
-const fromLauncher = Compile(FromLauncher);
+const fromLauncher = compileLater(FromLauncher);
 
 export interface Parent {
   readonly folder: string;

@@ -2,13 +2,13 @@ import fs from "node:fs";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import { type Static, Type } from "typebox";
-import { Compile } from "typebox/compile";
 import { compareVersions, RELEASE_WORD_CHARS_MAX } from "../../api/upgrade.ts";
 import { errorMessage } from "../../runtime/error-message.ts";
 import { asOwner } from "../../files/folder-owner.ts";
 import type { FetchFile } from "./prepare.ts";
 import type { UpgradeOrder, Upgrader } from "./upgrader.ts";
 import { readJson } from "./version-store.ts";
+import { compileLater } from "../../schema/compile-later.ts";
 
 // `vetwire upgrade` and the running service exchange files in the versions folder: only users who may write there can request an
 // upgrade.
@@ -24,7 +24,7 @@ const UpgradeRequest = Type.Object({
 });
 type UpgradeRequest = Static<typeof UpgradeRequest>;
 
-const upgradeRequest = Compile(UpgradeRequest);
+const upgradeRequest = compileLater(UpgradeRequest);
 
 /** The response so far, in answer.json. */
 export interface UpgradeAnswer {

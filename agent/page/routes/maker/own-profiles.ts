@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
-import { Compile } from "typebox/compile";
 import { ProfileOutcome } from "../../../../shared/api/configuration.ts";
 import { errorMessage } from "../../../../shared/runtime/error-message.ts";
+import { compileLater } from "../../../../shared/schema/compile-later.ts";
 import { analyzersOf } from "../../../analyzers.ts";
 import { checkConfig } from "../../../config/check.ts";
 import { folderOf, markOf } from "../../../config/config-file.ts";
@@ -24,9 +24,9 @@ import { PageError } from "../page-error.ts";
 import { runningAgent } from "../running-agent.ts";
 
 const text = Type.String({ maxLength: 200 });
-const sentBody = Compile(Type.Object({ profile: text }, { additionalProperties: false }));
-const outcome = Compile(ProfileOutcome);
-const body = Compile(Type.Object({ to: text, seen: text, mark: text }, { additionalProperties: false }));
+const sentBody = compileLater(Type.Object({ profile: text }, { additionalProperties: false }));
+const outcome = compileLater(ProfileOutcome);
+const body = compileLater(Type.Object({ to: text, seen: text, mark: text }, { additionalProperties: false }));
 
 interface Named {
   Params: { id: string };

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from "fastify";
 import type { TSchema } from "typebox";
-import { Compile } from "typebox/compile";
 import { analyzersOf } from "../../../analyzers.ts";
 import { markOf } from "../../../config/config-file.ts";
 import { ownReferences, profileById, profiles } from "../../../devices/index.ts";
@@ -33,6 +32,7 @@ import {
 } from "../../types/maker.ts";
 import { PageError } from "../page-error.ts";
 import { runningAgent } from "../running-agent.ts";
+import { compileLater } from "../../../../shared/schema/compile-later.ts";
 
 /** Adds the maker of profiles. The page keeps the draft; the routes read messages with it, and store it. */
 export function makerRoutes(app: FastifyInstance, host: Host): void {
@@ -96,7 +96,7 @@ export function makerRoutes(app: FastifyInstance, host: Host): void {
 
 /** @throws PageError for another body */
 function checked<Schema extends TSchema>(schema: Schema, body: unknown) {
-  const validator = Compile(schema);
+  const validator = compileLater(schema);
   if (!validator.Check(body)) throw new PageError(400, "the request is not complete: load the page again");
   return body;
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
-import { Compile } from "typebox/compile";
+import { compileLater } from "../../../../shared/schema/compile-later.ts";
 import { problems } from "../../../../shared/schema/problems.ts";
 import { ClosedObject } from "../../../../shared/schema/schema.ts";
 import type { NetworkBody, NetworkChange, NetworkSetting } from "../../types/settings/network.ts";
@@ -21,7 +21,7 @@ import { refusal } from "../../types/refusals.ts";
 const Port = Type.Integer({ minimum: 1, maximum: 65_535 });
 const Pem = Type.String({ maxLength: 50_000 });
 
-const setting = Compile(
+const setting = compileLater(
   Type.Union([
     ClosedObject({ way: Type.Literal("this machine") }),
     ClosedObject({ way: Type.Literal("own authority"), port: Port }),

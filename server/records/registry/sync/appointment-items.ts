@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
-import { Compile } from "typebox/compile";
 import { EXTERNAL_ID_CHARS_MAX } from "../../../../shared/api/agent/registry.ts";
 import { EventType } from "../../../../shared/api/calendar.ts";
+import { compileLater } from "../../../../shared/schema/compile-later.ts";
 import { Nullable } from "../../../../shared/schema/schema.ts";
 import { readInstant } from "../../../../shared/schema/timestamp.ts";
 import { externalIdOf, formFaults, readEach, readTime, type RefusedItem } from "./items.ts";
@@ -116,8 +116,8 @@ export interface ReadAppointment {
   readonly appointment: SyncedAppointment | null;
 }
 
-const appointmentItem = Compile(SyncAppointment);
-const cancelledItem = Compile(CancelledAppointment);
+const appointmentItem = compileLater(SyncAppointment);
+const cancelledItem = compileLater(CancelledAppointment);
 
 export function readAppointments(items: readonly unknown[], now: number): (ReadAppointment | RefusedItem)[] {
   return readEach(items, (item) => readAppointmentItem(item, now));

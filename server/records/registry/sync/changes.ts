@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { Compile } from "typebox/compile";
 import {
   EXTERNAL_ID_CHARS_MAX,
   RegistryChange,
@@ -11,6 +10,7 @@ import {
 import { newFp } from "../../../../shared/api/fp.ts";
 import { foldName } from "../../../../shared/clinical/analytes/analytes.ts";
 import { fold } from "../../../../shared/clinical/species.ts";
+import { compileLater } from "../../../../shared/schema/compile-later.ts";
 import { query, type Session } from "../../../database/query.ts";
 import { parseStored } from "../../../database/schema.ts";
 import { listPanels } from "../../orders/order-list.ts";
@@ -43,7 +43,7 @@ export type ChangesRequest = Omit<SyncRequest<Numbered>, "full" | "batch">;
 
 type Context = Omit<SyncRequest<unknown>, "items" | "full">;
 
-const form = Compile(RegistryChange);
+const form = compileLater(RegistryChange);
 
 /**
  * Stores the changes in their order. Run it in a transaction. Each merge has a batch of its own, so that it can be undone alone. A

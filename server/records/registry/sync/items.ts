@@ -1,7 +1,7 @@
-import { type Validator, Compile } from "typebox/compile";
 import { RemovedSyncPatient, SyncOwner, SyncPatient, type SyncFault } from "./messages.ts";
 import { EXTERNAL_ID_CHARS_MAX } from "../../../../shared/api/agent/registry.ts";
 import { storedText } from "../../../../shared/runtime/stored-text.ts";
+import { type Check, compileLater } from "../../../../shared/schema/compile-later.ts";
 import { ruleFaults } from "../../../../shared/schema/problems.ts";
 import { readInstant, timestampProblem } from "../../../../shared/schema/timestamp.ts";
 import { animalFaults } from "../animal-checks.ts";
@@ -59,9 +59,9 @@ export interface RefusedItem {
   readonly faults: readonly SyncFault[];
 }
 
-const patientItem = Compile(SyncPatient);
-const removedItem = Compile(RemovedSyncPatient);
-const ownerItem = Compile(SyncOwner);
+const patientItem = compileLater(SyncPatient);
+const removedItem = compileLater(RemovedSyncPatient);
+const ownerItem = compileLater(SyncOwner);
 
 export function readPatients(items: readonly unknown[], now: number): (ReadPatient | RefusedItem)[] {
   return readEach(items, (item) => readPatientItem(item, now));
@@ -134,7 +134,7 @@ const CODES: Readonly<Record<string, string>> = {
  * Returns the faults of the form. The values of an owner stay out of the sentences, because answers are kept: `isConcealed` says
  * which fields have them.
  */
-export function formFaults(validator: Validator, item: unknown, isConcealed: (field: string) => boolean): SyncFault[] {
+export function formFaults(validator: Check, item: unknown, isConcealed: (field: string) => boolean): SyncFault[] {
   const faults = ruleFaults(validator, item, FAULTS_MAX).map(({ path, rule, expected, got }) => {
     const state = rule === "required" ? "missing" : isConcealed(path) ? "invalid" : got;
     return { field: shortened(path), code: CODES[rule] ?? "invalid", message: sentence(path, state, expected) };

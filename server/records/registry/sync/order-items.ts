@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
-import { Compile } from "typebox/compile";
 import { ORDER_TESTS_MAX, OrderDevice, TestName } from "../../../../shared/api/agent/agent-lists.ts";
 import { EXTERNAL_ID_CHARS_MAX } from "../../../../shared/api/agent/registry.ts";
+import { compileLater } from "../../../../shared/schema/compile-later.ts";
 import { ClosedObject, Nullable } from "../../../../shared/schema/schema.ts";
 import { externalIdOf, formFaults, readEach, readTime, type RefusedItem } from "./items.ts";
 import { answerOf, bodyOf, ExternalId, type SyncFault, ZONED_TIME } from "./messages.ts";
@@ -81,7 +81,7 @@ export interface ReadOrder {
   readonly isCancelled: boolean;
 }
 
-const orderItem = Compile(SyncOrder);
+const orderItem = compileLater(SyncOrder);
 
 export function readOrders(given: readonly unknown[], now: number): (ReadOrder | RefusedItem)[] {
   return readEach(given, (item) => readOrderItem(item, now));

@@ -1,10 +1,10 @@
 import { Command } from "commander";
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { agentProgram } from "../../../../agent/cli/program.ts";
 import { serverProgram } from "../../../../server/cli/program.ts";
 
-// The examples are parsed by commands without their work. Test files of a worker share modules, so the next file loads its own.
-afterAll(() => void vi.resetModules());
+/** Thrown before the work of a command, which an example must not do. */
+const STOP = new Error("the command would begin");
 
 describe.each([agentProgram, serverProgram])(
   "the command line of the $name",
@@ -35,8 +35,17 @@ describe.each([agentProgram, serverProgram])(
       expect(command).toBeDefined();
       const problems: string[] = [];
       const reached: string[] = [];
-      const whole = new Command(program).addCommand(withoutWork(command!, problems, reached));
-      await whole.parseAsync(wordsOf(line), { from: "user" }).catch((error: Error) => problems.push(error.message));
+      const whole = new Command(program)
+        .addCommand(withoutExit(command!, problems))
+        .hook("preAction", (_whole, parsed) => {
+          reached.push(parsed.name());
+          throw STOP;
+        });
+      // Test files of a worker share the commands.
+      onTestFinished(() => void (command!.parent = null));
+      await whole.parseAsync(wordsOf(line), { from: "user" }).catch((error: Error) => {
+        if (error !== STOP) problems.push(error.message);
+      });
       expect([problems, reached.length]).toEqual([[], 1]);
     });
   },
@@ -47,11 +56,11 @@ function pathsOf(command: Command | undefined, path: string): string[] {
   return [path, ...(command?.commands ?? []).flatMap((each) => pathsOf(each, `${path} ${each.name()}`))];
 }
 
-/** Makes a command report how far the parser comes, in place of doing its work. */
-function withoutWork(command: Command, problems: string[], reached: string[]): Command {
+/** Makes a command report its faults, in place of ending the process. */
+function withoutExit(command: Command, problems: string[]): Command {
   command.exitOverride().configureOutput({ writeErr: (text) => void problems.push(text) });
-  for (const each of command.commands) withoutWork(each, problems, reached);
-  return command.commands.length > 0 ? command : command.action(() => void reached.push(command.name()));
+  for (const each of command.commands) withoutExit(each, problems);
+  return command;
 }
 
 /** Splits a command line as a shell does, with double quotes. */
