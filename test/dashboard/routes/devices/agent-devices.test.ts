@@ -56,7 +56,8 @@ test("saved devices wait for the agent, which fetches them and reports that it a
   expect(next).toBeGreaterThan(version ?? Infinity);
   await beat(report({ version: next ?? 0, devices: "- id: chem-3\n  profile: x\n" }));
   expect(await read()).toEqual({ state: "applied", devices: "- id: chem-3\n  profile: x\n", problems: [] });
-  expect((await listRowsOf(store, fp)).map(({ route }) => route)).toEqual(["agents configure", "agents configure"]);
+  const commands = ["agents add by its first heartbeat", "agents configure", "agents configure"];
+  expect((await listRowsOf(store, fp)).map(({ route }) => route)).toEqual(commands);
   expect(next).toBeGreaterThanOrEqual(clock.now);
 });
 

@@ -78,6 +78,7 @@ describe("the roll-out to the clinic PCs", () => {
     expect((await read()).rollout).toBeNull();
     const rows = await listRowsOf(store, await fpOf("A"));
     expect(rows.map(({ route, user }) => [route, user === null])).toEqual([
+      ["agents add by its first heartbeat", true],
       ["agents update to 0.2.0", false],
       ["agents update: offered", true],
       ["agents update: done", true],
