@@ -232,7 +232,7 @@ async function compose(
     clinicStudiesMax: settings.clinicStudiesMax,
     releaseFolder: join(data, RELEASES),
     oldestBackup: () => oldestBackup(data),
-    hosting: settings.hasConsole ? { backups: () => readBackupState(data) } : null,
+    hosting: settings.hasConsole ? { backups: () => readBackupState(data), isLeader: () => lease.isHeld } : null,
   });
   if (certificate !== undefined && readCertificate !== null) {
     watchCertificate(readCertificate, certificate, app, logger, (renewed) => {

@@ -15,6 +15,8 @@ export const Reason = Type.String({
 export interface Hosting {
   /** Returns the outcome of the server's backups; null if it knows of none. */
   readonly backups: () => BackupState | null;
+  /** Whether this server does the periodic work of all on its database now. */
+  readonly isLeader: () => boolean;
 }
 
 /** Dependencies of the console's routes. */

@@ -1,20 +1,19 @@
 import type { FastifyInstance } from "fastify";
-import type { Logger } from "pino";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
-import type { Store } from "../database/store.ts";
 import { measureNext } from "../records/hosting/storage.ts";
+import type { OperatorContext } from "./context.ts";
 
 const CHECK_MS = 60_000;
 
-/** Measures the storage of the clinics that are due, one after the other, until the app closes. */
+/** Measures the storage of the clinics that are due, one after the other, until the app closes. Of several servers one does it. */
 export function measureStorage(
   app: FastifyInstance,
-  { store, now, logger }: { readonly store: Store; readonly now: () => number; readonly logger: Logger },
+  { store, now, logger, isLeader }: Pick<OperatorContext, "store" | "now" | "logger" | "isLeader">,
 ): void {
   let isOpen = true;
   const measure = async (): Promise<void> => {
     try {
-      while (isOpen && (await measureNext(store, now())));
+      while (isOpen && isLeader() && (await measureNext(store, now())));
     } catch (error) {
       logger.warn(
         { reason: errorMessage(error) },

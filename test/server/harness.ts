@@ -197,7 +197,7 @@ export async function startLimitedServer(limits: Limits, ...entities: (Entity | 
     mail,
     releaseFolder,
     network,
-    hosting: { backups: () => backups },
+    hosting: { backups: () => backups, isLeader: () => true },
   });
   holdToContract(app);
   onTestFinished(async () => {

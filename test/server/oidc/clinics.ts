@@ -89,7 +89,7 @@ export async function startClinics() {
       ...{ pepper: server.pepper, now: () => server.clock.now, logger },
       ...{
         singleSignOn: { provider: oidc, readRoles: () => rows },
-        hosting: hasConsole ? { backups: () => null } : null,
+        hosting: hasConsole ? { backups: () => null, isLeader: () => true } : null,
       },
     });
     onTestFinished(() => app.close());

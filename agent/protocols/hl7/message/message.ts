@@ -40,8 +40,8 @@ export function parseMessage(
   const header = lines[first]?.trimStart();
   if (header === undefined) return { problem: "the message is empty" };
   // The problem is logged, and what follows the name of a segment may name a patient.
-  const name = header.slice(0, 5).replace(/\W.*/s, "");
-  if (!/^MSH/i.test(header)) return { problem: `the first segment is ${printable(name)}, expected MSH` };
+  const firstName = header.slice(0, 5).replace(/\W.*/s, "");
+  if (!/^MSH/i.test(header)) return { problem: `the first segment is ${printable(firstName)}, expected MSH` };
   const delimiters = readDelimiters(header);
   if ("problem" in delimiters) return delimiters;
 

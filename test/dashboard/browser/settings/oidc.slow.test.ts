@@ -28,7 +28,7 @@ async function startWithProvider() {
     { group: "hosts", role: "operator" },
   ];
   const singleSignOn = { readRoles: () => roles } as unknown as SingleSignOn;
-  const app = buildApp(store, { pepper, singleSignOn, hosting: { backups: () => null } });
+  const app = buildApp(store, { pepper, singleSignOn, hosting: { backups: () => null, isLeader: () => true } });
   onTestFinished(() => app.close());
   await app.listen({ port: 0, host: "127.0.0.1" });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
