@@ -107,6 +107,21 @@ test("Diatron Abacus Junior Vet and Nihon Kohden Celltac (unverified): two lette
   expect(only(reportsOf(reading))).toMatchObject({ device_name: "Abacus Junior Vet", species: "dog" });
 });
 
+const SENDERS = { "abaxis-vetscan-vs2": "ABAXIS, INC.^VetScan VS2", skyla: "skyla VB1", "generic-astm": "Analyzer^1" };
+
+test.each([
+  ["the owner of a VetScan without a label", "abaxis-vetscan-vs2", { 15: "Can Demir^5^" }, null],
+  ["the owner before the label", "generic-astm", { 15: "Can Demir^5^", 16: "Cat" }, "cat"],
+  ["an owner in P-16", "generic-astm", { 16: "Can Demir" }, null],
+  ["an owner of the profile", "skyla", { 16: "Can" }, null],
+  ["a race with its breed", "generic-astm", { 10: "Canine^Poodle" }, "dog"],
+  ["two species", "generic-astm", { 10: "Dog", 16: "Cat" }, null],
+] as const)("species: %s", (_, profile, fields, species) => {
+  const patient = record("P", { 2: "1", 3: "7001", ...fields });
+  const reading = read(profile, header(SENDERS[profile]), patient, "O|1|7001", resultRecord("^^^ALT", "48", "U/L"));
+  expect(only(reportsOf(reading)).species).toBe(species);
+});
+
 test("Radiometer ABL80 and ABL90 (names of the maker's manual): concentrations with a c before the ion", () => {
   const names = ["cNa+", "cK+", "cCl-", "cCa++", "cCa2+", "cGlu", "cLac", "ctHb", "cHCO3-(P)", "sO2", "cBase(Ecf)"];
   const records = names.map((name) => resultRecord(`^^^${name}^M`, "4.1", ""));
