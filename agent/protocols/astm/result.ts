@@ -142,12 +142,12 @@ export function remarkOf(result: AstmRecord, profile: AstmProfile, isControl = f
 }
 
 /**
- * Returns the filled components of R-3 without LOINC codes, or else those. Roche ends its codes with a slash. A letter beside number and
- * name is the kind of the result, such as Mindray's F and I: `501^Test X^^F`.
+ * Returns the filled components of R-3 without LOINC codes, or else those. Roche ends its codes with a slash. Mindray's F or I beside
+ * number and name is the kind of the result, `501^Test X^^F`; another letter may be the code, as K.
  */
 function ownCodes(result: AstmRecord): string[] {
   const [number, name, kind] = [1, 2, 4].map((part) => given(result.component(3, part)));
-  const isKind = number !== "" && name !== "" && /^[A-Z]$/.test(kind ?? "");
+  const isKind = number !== "" && name !== "" && /^[FI]$/.test(kind ?? "");
   const codes = OWN_CODES.filter((part) => part !== 4 || !isKind)
     .map((part) => given(result.component(3, part)).replace(/\/$/, ""))
     .filter(Boolean);

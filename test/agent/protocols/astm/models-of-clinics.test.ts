@@ -47,6 +47,17 @@ describe("Mindray BS-240Vet (host interface manual of the family)", () => {
     });
   });
 
+  test("a letter after number and name may be the code itself", () => {
+    const reading = read(
+      "generic-astm",
+      header("Analyzer^1"),
+      P,
+      "O|1|7001",
+      resultRecord("12^Serum K+^^K", "4.1", "mmol/L"),
+    );
+    expect(rowsOf(reading)).toEqual([["K", "K", 4.1, "mmol/L"]]);
+  });
+
   test("QR in the header is a control, and CR a calibration", () => {
     const control = read("generic-astm", header("Mindray^BS-240Vet", "QR"), "P|1", "O|1|Level 1", ...results);
     expect(control).toMatchObject({ is: "not-for-patients", reason: "quality control (H-12 is QR)" });
