@@ -7,6 +7,7 @@ import {
   foldName,
   isUrineOnly,
   type NameContext,
+  unitInName,
 } from "../../shared/clinical/analytes/analytes.ts";
 import { impossibleValue } from "./possible.ts";
 import type { Measurement } from "../../shared/clinical/results.ts";
@@ -14,7 +15,7 @@ import { isSameUnit, isUnitSpelling } from "../../shared/clinical/analytes/unit-
 import { readUnit } from "../../shared/clinical/analytes/units.ts";
 import { readRange, readValue, type ReadValue, WORDS_MAX } from "../../shared/clinical/analytes/value.ts";
 import type { DeviceResult, ReadContext } from "./report.ts";
-import { meaningOf } from "../../shared/clinical/result-words.ts";
+import { isAbsentAlone } from "../../shared/clinical/result-words.ts";
 import { labelOf, NO_CODE, type Sample, type SampleProfile } from "./sample.ts";
 
 // The rows of a sample: each result becomes a row under an analyte of the catalogue or under the device's own code, or a reason.
@@ -104,6 +105,13 @@ function apart(result: DeviceResult): DeviceResult {
   return { ...result, value: text, unit, flag: [result.flag, ...marks].filter(Boolean).join(" ") };
 }
 
+/** Returns the result with the unit that its name has, `HGB (g/L)`, if the field of the unit is empty. */
+function withUnitOfName(result: DeviceResult): DeviceResult {
+  if (result.unit.trim() !== "") return result;
+  const unit = result.names.map(unitInName).find((found) => found !== "");
+  return unit === undefined ? result : { ...result, unit };
+}
+
 /** Splits the unit from a number or a range: the unit of its field, or a known one if the field is empty. */
 function withoutUnit(written: string, field: string): { readonly text: string; readonly unit: string } {
   for (const pattern of WITH_TEXT) {
@@ -120,7 +128,7 @@ function readResult(
   { profile, declared, urine, species, context }: SampleFacts,
   rows: SampleRows,
 ): void {
-  const result = apart(sent);
+  const result = withUnitOfName(apart(sent));
   const printed = readValue(result.value, {
     decimalComma: profile.decimalComma ?? true,
     ...(profile.valueSuffix === undefined ? {} : { suffix: profile.valueSuffix }),
@@ -176,7 +184,7 @@ function valueFor(
   // A strip reader writes `-` for negative, or a word for it in the language of its screen.
   const isPad = analyte?.value_type === "ordinal";
   if (isPad && /^[-\u2212\uff0d]$/.test(sent.trim())) return { is: "ordinal", rank: 0, text: sent.trim() };
-  if (isPad && value.is === "word" && meaningOf(value.text) === "absent") return { ...value, is: "ordinal", rank: 0 };
+  if (isPad && value.is === "word" && isAbsentAlone(value.text)) return { ...value, is: "ordinal", rank: 0 };
   if (value.is !== "number") return value;
   if (isWord === true || ((analyte?.decimals ?? 0) < 3 && THOUSANDS.test(sent)))
     return { is: "word", text: value.text };

@@ -21,6 +21,8 @@ const PRESENT = new Set([
 /** Words before a finding that deny it: "not detected", "non reactive", "nicht nachweisbar", "tespit edilmedi". */
 const DENIALS = new Set(["no", "not", "non", "none", "nicht", "kein", "keine", "edilmedi"]);
 
+const OF_FINDINGS: readonly ReadonlySet<string>[] = [ABSENT, PRESENT, DENIALS, new Set(["tespit"])];
+
 /**
  * Returns the meaning of a result in words: "absent", "present", or the folded words themselves. Signs are words: `-` and `+`. A
  * number after the word, such as the cut-off index of `Negative (0.12)`, does not change it.
@@ -36,6 +38,14 @@ export function meaningOf(text: string): string {
   const isAbsent = words.some((word) => ABSENT.has(word));
   if (isAbsent !== isPresent) return isAbsent ? "absent" : "present";
   return words.join(" ");
+}
+
+/** Whether a text says no more than that a finding is absent: `nicht nachweisbar`, but not `Sonuç yok`, which is no result. */
+export function isAbsentAlone(text: string): boolean {
+  const words = fold(text)
+    .split(" ")
+    .filter((word) => !/^\d*$/.test(word));
+  return meaningOf(text) === "absent" && words.every((word) => OF_FINDINGS.some((known) => known.has(word)));
 }
 
 /** Whether words are not the expected ones of the analyte. False for an analyte without an expected word. */

@@ -76,6 +76,12 @@ export function readSpecies(words: string): string | null {
   return onlyOne((animals.length > 0 ? animals : found).map((one) => one.species));
 }
 
+/** Returns whether a text is words of species and breeds alone: `Canine`, not `Can Demir`. */
+export function isSpeciesAlone(text: string): boolean {
+  const rest = named(text).reduce((left, phrase) => left.replaceAll(phrase.text, " "), fold(text));
+  return rest.trim() === "";
+}
+
 /** The species of a patient: the word that the API serves, and the animal itself where that word names a group. */
 export interface AnimalSpecies {
   readonly served: ApiSpecies;

@@ -164,6 +164,10 @@ const pairs: readonly SentencePair[] = [
   ["the connection closed within a segment", "bağlantı bir bölümün ortasında kapandı"],
   ["a new frame began within a segment", "bir bölümün ortasında yeni bir çerçeve başladı"],
   ["the device fell silent for {count} s within a segment", "cihaz bir bölümün ortasında {count} s sustu"],
+  [
+    "segments without their header: the device may have paused within a message",
+    "başlığı olmayan bölümler: cihaz bir mesajın ortasında durmuş olabilir",
+  ],
   ["a new text began before its end", "bitmeden yeni bir metin başladı"],
   ["cut short by the next document", "sonraki belge onu yarıda kesti"],
   [

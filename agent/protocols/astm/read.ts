@@ -176,14 +176,15 @@ function patientHint(
   const weights = [weightField, STANDARD_FIELDS.weight].map((field) => patient?.components(field) ?? []);
   const [weight = "", unit = ""] = weights.find(([amount = ""]) => amount.trim() !== "") ?? [];
   const kilograms = /^kg$/i.test(unit.trim()) && /^\d{1,4}(\.\d+)?$/.test(weight.trim()) ? Number(weight) : null;
-  const species = (patient === null ? "" : given(profile.species?.(patient) ?? "")) || speciesIn(patient, results);
+  const owner = patient === null ? "" : given(profile.owner?.(patient) ?? "");
+  const stated = patient === null ? "" : given(profile.species?.(patient) ?? "");
   const hint = {
     identifier: hintText(identifiers(patient, null).identifier ?? ""),
     name: hintText((two ? second : first) || (order === null ? "" : given(profile.nameOnSample?.(order) ?? ""))),
-    species: hintText(species),
+    species: hintText(stated || speciesIn(patient, results, owner)),
     breed: null,
     sex: hintText(given(patient?.field(9) ?? "")),
-    owner: hintText(given(patient === null ? "" : (profile.owner?.(patient) ?? "")) || (two ? first : "")),
+    owner: hintText(owner || (two ? first : "")),
     date_of_birth: patient === null ? null : readDate(patient.component(8, 1)),
     weight_kg: kilograms,
   };

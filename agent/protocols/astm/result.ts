@@ -1,6 +1,6 @@
 import { labelOf } from "../../report/sample.ts";
 import { filled, flagsOf, given } from "../field-text.ts";
-import { readSpecies } from "../../../shared/clinical/species.ts";
+import { isSpeciesAlone, readSpecies } from "../../../shared/clinical/species.ts";
 import { doubtsIn, isControlRow, isPicture, isRunRow, isSpeciesRow } from "../remarks.ts";
 import type { AstmProfile, FieldNumbers, ResultStatus } from "./profile.ts";
 import type { AstmRecord } from "./records.ts";
@@ -119,14 +119,16 @@ export function kindOf(
   return profile.isRemark?.(result) === true || isOfControl ? "remark" : "result";
 }
 
-/** P-10, race, and the special fields P-15 and P-16 (LIS02-A2 §7): a veterinary device has its species in one of them. */
-const SPECIES_FIELDS = [10, 15, 16];
-
-/** Returns the word for a species where no profile says its place: in the patient's record, or in a row of its own; "" without any. */
-export function speciesIn(patient: AstmRecord | null, results: readonly AstmRecord[]): string {
-  const fields = SPECIES_FIELDS.flatMap((field) => patient?.components(field) ?? []);
-  const rows = results.filter((result) => isSpeciesRow(ownCodes(result))).map((result) => result.field(4));
-  return [...fields, ...rows].map(given).find((text) => text !== "" && readSpecies(text) !== null) ?? "";
+/**
+ * Returns the word for a species where no profile says its place: in P-10, race, in the special field P-16 (LIS02-A2 §7), or in a row of
+ * its own; "" without any, and if they name several. P-16 may be an owner instead, whom P-15 names on a VetScan: Can Demir is not a dog.
+ */
+export function speciesIn(patient: AstmRecord | null, results: readonly AstmRecord[], owner: string): string {
+  const text = (field: number) => given(patient?.field(field).replaceAll("^", " ").trim() ?? "");
+  const special = [text(16)].filter((words) => words !== owner && isSpeciesAlone(words));
+  const rows = results.filter((result) => isSpeciesRow(ownCodes(result))).map((result) => given(result.field(4)));
+  const found = [text(10), ...special, ...rows].filter((words) => readSpecies(words) !== null);
+  return new Set(found.map(readSpecies)).size === 1 ? (found[0] ?? "") : "";
 }
 
 /** Returns the text that a record adds to the comments: a complete remark, or the grade before an index. */
@@ -140,12 +142,12 @@ export function remarkOf(result: AstmRecord, profile: AstmProfile, isControl = f
 }
 
 /**
- * Returns the filled components of R-3 without LOINC codes, or else those. Roche ends its codes with a slash. A letter beside number and
- * name is the kind of the result, such as Mindray's F and I: `501^Test X^^F`.
+ * Returns the filled components of R-3 without LOINC codes, or else those. Roche ends its codes with a slash. Mindray's F or I beside
+ * number and name is the kind of the result, `501^Test X^^F`; another letter may be the code, as K.
  */
 function ownCodes(result: AstmRecord): string[] {
   const [number, name, kind] = [1, 2, 4].map((part) => given(result.component(3, part)));
-  const isKind = number !== "" && name !== "" && /^[A-Z]$/.test(kind ?? "");
+  const isKind = number !== "" && name !== "" && /^[FI]$/.test(kind ?? "");
   const codes = OWN_CODES.filter((part) => part !== 4 || !isKind)
     .map((part) => given(result.component(3, part)).replace(/\/$/, ""))
     .filter(Boolean);

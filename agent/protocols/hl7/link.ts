@@ -5,12 +5,13 @@ import { Noise, NOISE_TIMEOUT_MS } from "../noise.ts";
 import { encodeMllp } from "../mllp.ts";
 import { acknowledge, type AckOptions, HEAD_BYTES_MAX, type Outcome } from "./message/acknowledgement.ts";
 import type { Stamp } from "./message/acknowledgement-message.ts";
-import { MESSAGE_BYTES_MAX, splitMessages } from "./message/message.ts";
+import { fromHeader, MESSAGE_BYTES_MAX, splitMessages } from "./message/message.ts";
 import { Sender, type SenderOptions } from "./sender.ts";
 
 // MLLP link: VT, a message, FS CR. Received bytes are stored already, so a complete message is acknowledged immediately.
 // Framing is found in bytes: VT, FS and CR are part of no character in any charset but UTF-16 and UTF-32. A text without a frame is a
-// message, too, if a line begins with MSH: some devices send it on a serial line. Only its silence shows that it has ended.
+// message, too, if a line begins with MSH: some devices send it on a serial line. Only its silence shows that it has ended. Segments
+// that come after it are delivered as incomplete, so that a person sees them.
 
 /** Max silence within a frame; then the frame is dropped. Between frames a device may be silent for days. */
 export const FRAME_TIMEOUT_MS = 30_000;
@@ -55,6 +56,8 @@ export class Hl7Link implements Link {
   readonly #outside = new Noise("outside frames");
   /** The message has no frame, and its acknowledgement has none either. */
   #isBare = false;
+  /** The text without a frame does not begin with a header. */
+  #isRest = false;
   /** The next byte outside frames begins a line. */
   #beginsLine = true;
   /** Incomplete frames in a row. */
@@ -91,7 +94,7 @@ export class Hl7Link implements Link {
     const frame = chunk.indexOf(VT);
     const outside = frame < 0 ? chunk : chunk.subarray(0, frame);
     return outside.some(
-      (byte, at) => byte === HEADER[0] && (at === 0 ? this.#beginsLine : isBeforeLine(outside[at - 1]!)),
+      (byte, at) => byte === HEADER.charCodeAt(0) && (at === 0 ? this.#beginsLine : isBeforeLine(outside[at - 1]!)),
     );
   }
 
@@ -199,15 +202,17 @@ export class Hl7Link implements Link {
     else this.#actions.push(this.#outside.add(byte));
   }
 
-  /** Takes a byte that begins a message without a frame: the letters MSH at the start of a line, and a separator. */
+  /** Takes a byte that begins a text without a frame: the letters of a segment at the start of a line, and a separator. */
   #isHeader(byte: number, outcome: Outcome, left: number): boolean {
     const at = this.#state === "bare-header" ? this.#frameLength : 0;
+    const letters = String.fromCharCode(...this.#frame.subarray(0, at), byte);
     if (at === HEADER.length) {
-      if (!SEPARATOR.test(String.fromCharCode(byte)) || outcome !== this.#outcome) return false;
+      if (!SEPARATOR.test(letters.slice(at)) || outcome !== this.#outcome) return false;
       this.#actions.push(this.#outside.end());
       this.#state = "in-bare";
       this.#isBare = true;
-    } else if (byte !== HEADER[at] || (at === 0 && !this.#beginsLine)) {
+      this.#isRest = !letters.startsWith(HEADER);
+    } else if (!BEGINNINGS.some((name) => name.startsWith(letters)) || (at === 0 && !this.#beginsLine)) {
       return false;
     } else if (at === 0) {
       this.#state = "bare-header";
@@ -254,6 +259,7 @@ export class Hl7Link implements Link {
     this.#actions.push(this.#outside.end());
     this.#state = "in-frame";
     this.#isBare = false;
+    this.#isRest = false;
     this.#frameFrom = this.#received - left;
     this.#frameLength = 0;
     this.#outcome = outcome;
@@ -309,11 +315,11 @@ export class Hl7Link implements Link {
     this.#leaveFrame();
   }
 
-  #countFragment(reason: string): void {
+  #countFragment(reason: string, length = this.#frameLength): void {
     this.#fragments += 1;
-    if (this.#hasFragment || this.#frameLength === 0) return;
+    if (this.#hasFragment || length === 0) return;
     this.#hasFragment = true;
-    this.#deliver(this.#frame.slice(0, this.#frameLength), 0, reason);
+    this.#deliver(this.#frame.slice(0, length), 0, reason);
   }
 
   /** Reports the fragments after the first one in one warning. A peer may send a fragment every 2 bytes. */
@@ -326,15 +332,22 @@ export class Hl7Link implements Link {
 
   #endFrame(): void {
     const outcome = this.#outcome;
-    const payload = this.#frameContent();
+    const content = this.#frameContent();
+    const rest = this.#isRest ? content.length - fromHeader(content).length : 0;
+    if (rest > 0 && outcome === "stored") {
+      if (this.#fragments === 0) this.#actions.warn(REST);
+      this.#countFragment(REST, rest);
+    }
+    const payload = content.subarray(rest);
     this.#leaveFrame();
+    if (payload.length === 0 && rest > 0) return;
     if (payload.length === 0) {
       this.#actions.warn("a frame without a message: no reply");
       return;
     }
     if (outcome === "stored") this.#endFragments();
     for (const { message, replies, refusal } of this.#acknowledge(payload, outcome)) {
-      if (outcome === "stored") this.#deliver(message, message.byteOffset - payload.byteOffset, null);
+      if (outcome === "stored") this.#deliver(message, message.byteOffset - content.byteOffset, null);
       if (refusal !== null) this.#actions.warn(refusal);
       for (const bytes of replies) this.#actions.reply(bytes);
       if (outcome === "stored") this.#sender.receive(message);
@@ -419,7 +432,10 @@ class ByteOffsets {
 }
 
 /** A header without a frame: these letters, and a separator. */
-const HEADER = Buffer.from("MSH");
+const HEADER = "MSH";
+/** A device may pause for longer within a message: the segments that follow are the rest of one that was acknowledged. */
+const BEGINNINGS = [HEADER, "PID", "PV1", "ORC", "OBR", "OBX", "NTE", "SPM"];
+const REST = "segments without their header: the device may have paused within a message";
 const SEPARATOR = /[!-/:-@[-`{-~]/;
 
 const FRAME_BYTES_INITIAL = 1024;

@@ -137,13 +137,32 @@ function candidatesOf(name: string): readonly Analyte[] {
   return (
     writingsOf(folded)
       .map((writing) => byName.get(writing))
-      .find((found) => found !== undefined) ?? []
+      .find((found) => found !== undefined) ?? ofNameWithUnit(folded)
   );
+}
+
+/** A name with its unit: `HCT (%)`. */
+const WITH_UNIT = /^(.+?)[\s-]*\(([^()]+)\)$/;
+
+/** Returns the unit after a name, `%` of `HCT (%)`; "" without one. */
+export function unitInName(name: string): string {
+  const [, , unit = ""] = WITH_UNIT.exec(name.trim().slice(0, NAME_MAX)) ?? [];
+  return isUnitSpelling(unit) ? unit : "";
+}
+
+/** Returns the analytes of a name without its unit, which is one of theirs: PT (INR) is not PT, which has seconds. */
+function ofNameWithUnit(folded: string): readonly Analyte[] {
+  const [, name = "", unit = ""] = WITH_UNIT.exec(folded) ?? [];
+  if (!isUnitSpelling(unit)) return [];
+  return (byName.get(name) ?? []).filter(({ value_type, units, unconverted_units = [], in_unit = {} }) => {
+    const own = [...units.map((allowed) => allowed.unit), ...unconverted_units, ...Object.keys(in_unit)];
+    return value_type !== "numeric" || unitsSpelled(own, unit).length > 0;
+  });
 }
 
 /**
  * Returns other writings of a name, the nearest first: without marks and points (`*GLOB`, `Alb.`, `T.Bil`), with its sign last (`%LYM`,
- * `LYM (%)`), without its method or its unit (`HCT (%)`), and one of two names of one analyte (`ALT (GPT)`).
+ * `LYM (%)`), without its method, and one of two names of one analyte (`ALT (GPT)`).
  */
 function writingsOf(folded: string): string[] {
   const bare = folded
@@ -151,15 +170,9 @@ function writingsOf(folded: string): string[] {
     .replace(/[.:*]+$/, "")
     .replaceAll(/(\p{L})\.(?=\p{L})/gu, "$1-");
   const [, sign = "", rest = bare] = /^([%#])-?(.+)$/.exec(bare) ?? [];
-  const [, name = bare, inBrackets = ""] = /^(.+?)-?\(([^()]+)\)$/.exec(bare) ?? [];
   const [first = "", ...others] = bare.split(/-?[(/)]-?/).filter(Boolean);
   const isOne = others.length > 0 && others.every((other) => byName.get(other)?.[0] === byName.get(first)?.[0]);
-  return [
-    rest.replace(/-?\(([%#])\)$/, "$1") + sign,
-    bare.replace(METHOD, ""),
-    ...(isUnitSpelling(inBrackets) ? [name] : []),
-    ...(isOne ? [first] : []),
-  ];
+  return [rest.replace(/-?\(([%#])\)$/, "$1") + sign, bare.replace(METHOD, ""), ...(isOne ? [first] : [])];
 }
 
 function isOfBlood({ modality }: Analyte): boolean {

@@ -40,8 +40,8 @@ export function parseMessage(
   const header = lines[first]?.trimStart();
   if (header === undefined) return { problem: "the message is empty" };
   // The problem is logged, and what follows the name of a segment may name a patient.
-  const firstName = header.slice(0, 5).replace(/\W.*/s, "");
-  if (!/^MSH/i.test(header)) return { problem: `the first segment is ${printable(firstName)}, expected MSH` };
+  const letters = header.slice(0, 5).replace(/\W.*/s, "");
+  if (!/^MSH/i.test(header)) return { problem: `the first segment is ${printable(letters)}, expected MSH` };
   const delimiters = readDelimiters(header);
   if ("problem" in delimiters) return delimiters;
 
@@ -92,6 +92,13 @@ export function splitMessages(payload: Uint8Array): Uint8Array[] {
     begun = true;
   }
   return starts.map((start, index) => payload.subarray(start, starts[index + 1]));
+}
+
+/** Returns the bytes from the first MSH at the start of a line; none without one. */
+export function fromHeader(payload: Uint8Array): Uint8Array {
+  let at = payload.indexOf(LETTER_M);
+  while (at >= 0 && !beginsHeader(payload, at)) at = payload.indexOf(LETTER_M, at + 1);
+  return at < 0 ? payload.subarray(payload.length) : payload.subarray(at);
 }
 
 /** A message without MSH-7 and MSH-10, which differ in a resend. One character per byte. */

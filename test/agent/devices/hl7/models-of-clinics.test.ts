@@ -199,6 +199,40 @@ describe("urine strips: URIT-50Vet, Urisys 1100, Clinitek (printed forms of thei
   });
 });
 
+test("a name's unit is that of the value, and only a unit of the analyte makes it that analyte", () => {
+  const rows = [
+    "HGB (g/L) | | 158 | |",
+    "PDW (%) | | 36.1 | |",
+    "HCT (%) | | 0.41 | L/L |",
+    "PT (INR) | | 1.1 | |",
+    "PCT (ng/mL) | | 0.2 | |",
+  ];
+  const reading = readModel("generic-hl7", "PT10V|SAMSUNG", [PATIENT, "OBR|1||7001"], rows);
+  expect(rowsOf(reading).toSorted()).toEqual(
+    ["HGB 158 g/L", "HCT 0.41 L/L", "PCT (ng/mL) 0.2 ng/mL", "PDWCV 36.1 %", "PT (INR) 1.1 INR"].toSorted(),
+  );
+});
+
+test("a chemistry analyzer's index of turbidity makes no urine of its sample", () => {
+  const rows = ["AST | | 48 | U/L |", "Turbidity | | 12 | |"];
+  const { rows: found } = only(reportsOf(readModel("generic-hl7", "SK300|SK", [PATIENT, "OBR|1||7001"], rows)));
+  expect(found.map(({ code, codeSource }) => [code, codeSource])).toEqual([
+    ["AST", undefined],
+    ["Turbidity", "device"],
+  ]);
+});
+
+test("calcium by its ion alone may be the total", () => {
+  const rows = ["Ca2+ | | 2.5 | mmol/L |"];
+  expect(rowsOf(readModel("generic-hl7", "SK300|SK", [PATIENT, "OBR|1||7001"], rows))).toEqual(["Ca2+ 2.5 mmol/L"]);
+});
+
+test.each(["Sonuç yok", "Not read", "nicht messbar", "No strip"])("%s is not a negative pad", (text) => {
+  const strip = [PATIENT, "OBR|1||7001|||||||||||Urine"];
+  const reading = readModel("generic-hl7", "URIT-50Vet|URIT", strip, [`KET | | ${text} | |`]);
+  expect(only(only(reportsOf(reading)).rows)).toMatchObject({ code: "UKET", value: null, text });
+});
+
 test("pictures are kept, whatever their type, and are neither a value nor a comment", () => {
   const picture = "iVBORw0KGgo".repeat(30);
   const rows = ["WBC | | 12.3 | 10^9/L |", `WBCHistogram | | ${picture} | |`, "WBCHIST | | 000102 | |"];

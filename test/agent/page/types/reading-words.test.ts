@@ -22,6 +22,10 @@ test.each([
   ["incomplete: the session ended before the L record", "eksik: oturum L kaydından önce bitti"],
   ["incomplete: the connection closed within a segment", "eksik: bağlantı bir bölümün ortasında kapandı"],
   ["incomplete: the device fell silent for 5 s within a segment", "eksik: cihaz bir bölümün ortasında 5 s sustu"],
+  [
+    "incomplete: segments without their header: the device may have paused within a message",
+    "eksik: başlığı olmayan bölümler: cihaz bir mesajın ortasında durmuş olabilir",
+  ],
 ])("%s", (stored, turkish) => {
   expect(readingText(stored, "tr")).toBe(turkish);
 });

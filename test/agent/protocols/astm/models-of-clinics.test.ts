@@ -47,6 +47,17 @@ describe("Mindray BS-240Vet (host interface manual of the family)", () => {
     });
   });
 
+  test("a letter after number and name may be the code itself", () => {
+    const reading = read(
+      "generic-astm",
+      header("Analyzer^1"),
+      P,
+      "O|1|7001",
+      resultRecord("12^Serum K+^^K", "4.1", "mmol/L"),
+    );
+    expect(rowsOf(reading)).toEqual([["K", "K", 4.1, "mmol/L"]]);
+  });
+
   test("QR in the header is a control, and CR a calibration", () => {
     const control = read("generic-astm", header("Mindray^BS-240Vet", "QR"), "P|1", "O|1|Level 1", ...results);
     expect(control).toMatchObject({ is: "not-for-patients", reason: "quality control (H-12 is QR)" });
@@ -105,6 +116,21 @@ test("Diatron Abacus Junior Vet and Nihon Kohden Celltac (unverified): two lette
     ["RETIC", 0.0451, "10*6/uL"],
   ]);
   expect(only(reportsOf(reading))).toMatchObject({ device_name: "Abacus Junior Vet", species: "dog" });
+});
+
+const SENDERS = { "abaxis-vetscan-vs2": "ABAXIS, INC.^VetScan VS2", skyla: "skyla VB1", "generic-astm": "Analyzer^1" };
+
+test.each([
+  ["the owner of a VetScan without a label", "abaxis-vetscan-vs2", { 15: "Can Demir^5^" }, null],
+  ["the owner before the label", "generic-astm", { 15: "Can Demir^5^", 16: "Cat" }, "cat"],
+  ["an owner in P-16", "generic-astm", { 16: "Can Demir" }, null],
+  ["an owner of the profile", "skyla", { 16: "Can" }, null],
+  ["a race with its breed", "generic-astm", { 10: "Canine^Poodle" }, "dog"],
+  ["two species", "generic-astm", { 10: "Dog", 16: "Cat" }, null],
+] as const)("species: %s", (_, profile, fields, species) => {
+  const patient = record("P", { 2: "1", 3: "7001", ...fields });
+  const reading = read(profile, header(SENDERS[profile]), patient, "O|1|7001", resultRecord("^^^ALT", "48", "U/L"));
+  expect(only(reportsOf(reading)).species).toBe(species);
 });
 
 test("Radiometer ABL80 and ABL90 (names of the maker's manual): concentrations with a c before the ion", () => {

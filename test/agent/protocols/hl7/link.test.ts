@@ -111,6 +111,29 @@ describe("a message without a frame", () => {
     });
   });
 
+  test("after a pause within it: the first part is a message, and the rest is incomplete and gets no reply", () => {
+    const rest = "OBX|9|NM|PLT||300<CR>NTE|1||late<CR>";
+    const incomplete = "segments without their header: the device may have paused within a message";
+    const link = newLink();
+    play(link, bare, "timeout()");
+    expect(play(link, rest, "timeout()")).toMatchObject({
+      replies: "",
+      deliveries: [{ message: rest, incomplete }],
+      warnings: [incomplete],
+      timer: null,
+    });
+    const { deliveries, replies } = play(link, "OBX|9|N", "M|PLT||300<CR>", bare, "timeout()");
+    expect(deliveries).toEqual([
+      { message: "OBX|9|NM|PLT||300<CR>", incomplete },
+      { message: bare, incomplete: null },
+    ]);
+    expect(replies).toMatch(/^MSH.*MSA\|AA\|4711/);
+    expect(replies.match(/MSA/g)).toHaveLength(1);
+    expect(play(link, "OBXYZ<CR>", "timeout()")).toMatchObject({ deliveries: [], replies: "" });
+    const repeated = play(link, ...Array.from({ length: 5 }, () => "OBX|9<CR><ETX><CR>"), "timeout()");
+    expect(repeated.deliveries).toHaveLength(1);
+  });
+
   test("begins at the start of a line alone, and letters that begin no header are noise", () => {
     expect(play(newLink(), "xMSH|", "timeout()").warnings).toEqual(["5 bytes outside frames: ignored"]);
     expect(play(newLink(), "MS", "HX", GOOD)).toMatchObject({
