@@ -1,3 +1,4 @@
+import { Refusals } from "../protocols/poct1/replies.ts";
 import { realTimer, type SetTimer } from "../runtime/timer.ts";
 import type { Spool } from "../spool/spool.ts";
 import type { Transport, Wire, WireHandler } from "../transport/transport.ts";
@@ -42,7 +43,8 @@ export class Connection {
     this.#transport = transport;
     const unfiled = new DeviceBound(UNFILED_MAX);
     const [share, pending] = [new CommitShare(), new DeviceBound(DEVICE_PENDING_BYTES_MAX)];
-    this.#context = { spool, events, messages, setTimer, now, memory, unfiled, share, pending };
+    const bounds = { memory, unfiled, share, pending };
+    this.#context = { spool, events, messages, setTimer, now, ...bounds, refusals: new Refusals() };
   }
 
   get connected(): boolean {

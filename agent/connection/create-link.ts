@@ -15,11 +15,22 @@ import { Hl7Link } from "../protocols/hl7/link.ts";
 import { registryJudge } from "../protocols/hl7/registry/answer.ts";
 import type { Link, LinkAction, LinkContext } from "../protocols/link.ts";
 import { Poct1Link } from "../protocols/poct1/link.ts";
+import type { Refusals } from "../protocols/poct1/replies.ts";
 import type { OperatorBook } from "../protocols/poct1/topics.ts";
 import type { EventKind } from "../spool/queries/events/event-log.ts";
 
+/** Knowledge of a device that POCT1-A shares between its wires. A replay needs none: its replies are discarded. */
+interface SharedKnowledge {
+  readonly operators?: OperatorBook;
+  readonly refusals?: Refusals;
+}
+
 /** @returns a fresh link for one wire of a device, or for a replay of one of its sessions */
-export function createLink(profile: Profile, context: LinkContext, operators?: OperatorBook): Link {
+export function createLink(
+  profile: Profile,
+  context: LinkContext,
+  { operators, refusals }: SharedKnowledge = {},
+): Link {
   const { link } = profile;
   switch (link.kind) {
     case "lis01":
@@ -47,7 +58,7 @@ export function createLink(profile: Profile, context: LinkContext, operators?: O
     case "file":
       return new FileLink(REGISTRY_FILE_BYTES_MAX);
     case "poct1a":
-      return new Poct1Link(context, operators);
+      return new Poct1Link(context, operators, refusals);
   }
 }
 

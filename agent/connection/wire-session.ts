@@ -1,5 +1,6 @@
 import { newUlid } from "../../shared/api/fp.ts";
 import type { Link, LinkAction } from "../protocols/link.ts";
+import type { Refusals } from "../protocols/poct1/replies.ts";
 import type { SetTimer } from "../runtime/timer.ts";
 import type { EventKind } from "../spool/queries/events/event-log.ts";
 import type { StoredMessage } from "../spool/queries/messages/message-row.ts";
@@ -38,6 +39,7 @@ export interface WireContext {
   readonly unfiled: DeviceBound;
   readonly share: CommitShare;
   readonly pending: DeviceBound;
+  readonly refusals: Refusals;
 }
 
 type WireState =
@@ -75,12 +77,12 @@ export class WireSession {
 
   /** `identified` is called whenever the device names itself. */
   constructor(device: ConnectedDevice, wire: Wire, context: WireContext, identified: (name: string) => void) {
-    const { spool, events, setTimer, memory } = context;
+    const { spool, events, setTimer, memory, refusals } = context;
     this.#device = device;
     this.#wire = wire;
     this.#context = context;
     this.#identified = identified;
-    this.#link = createLink(device.profile, linkContext(device.timeZone), device.operators);
+    this.#link = createLink(device.profile, linkContext(device.timeZone), { ...device, refusals });
     this.#recorder = new SessionRecorder(device, spool);
     // A stored event like a chunk, so that a replay takes the same path.
     const offer = (bytes: Uint8Array) => this.#record("send", bytes);

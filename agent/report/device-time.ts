@@ -9,17 +9,28 @@ import { ACQUIRED_FROM } from "../../shared/clinical/study-checks.ts";
 const DEVICE_TIME =
   /^((?:19|20)\d\d)-?(\d\d)-?(\d\d)(?:[ T]?(\d\d):?(\d\d)(?::?(\d\d))?)?(?:\.\d+)?(Z|[+-](?:0\d|1[0-4]):?[0-5]\d)?$/i;
 
-/** A date with its year first, such as `2026/11/2 9:05`. Points alone put the day first in every country: `21.11.2026 09:05`. */
+/**
+ * A date with its year first, such as `2026/11/2 9:05`, or last. Points alone put the day first in every country: `21.11.2026 09:05`.
+ */
 const SEPARATED =
-  /^(?:(?<year>\d{4})(?<mark>[-/.])(?<month>\d\d?)\k<mark>(?<day>\d\d?)|(?<dayFirst>\d\d?)\.(?<monthThen>\d\d?)\.(?<yearLast>\d{4}))(?:(?: +|T)(?<hour>\d\d?)(?<rest>:.+))?$/;
+  /^(?:(?<year>\d{4})(?<mark>[-/.])(?<month>\d\d?)\k<mark>(?<day>\d\d?)|(?<first>\d\d?)(?<lastMark>[-/.])(?<second>\d\d?)\k<lastMark>(?<yearLast>\d{4}))(?:(?: +|T)(?<hour>\d\d?)(?<rest>:.+))?$/;
 
-/** Returns a time with separators in the order and the width of DEVICE_TIME; other text as it is. 21/11/2026 may have its month first. */
+/** Returns a time with separators in the order and the width of DEVICE_TIME; other text as it is. */
 function ordered(text: string): string {
   const parts = SEPARATED.exec(text.trim())?.groups;
   if (parts === undefined) return text.trim();
-  const { year, month, day, yearLast, monthThen, dayFirst, hour, rest = "" } = parts;
-  const date = [year ?? yearLast, month ?? monthThen, day ?? dayFirst].map((part = "") => part.padStart(2, "0"));
+  const { year, month, day, yearLast, first = "", lastMark = "", second = "", hour, rest = "" } = parts;
+  const monthAndDay = year === undefined ? orderedDay(first, second, lastMark) : [month, day];
+  if (monthAndDay === null) return text.trim();
+  const date = [year ?? yearLast, ...monthAndDay].map((part = "") => part.padStart(2, "0"));
   return date.join("-") + (hour === undefined ? "" : ` ${hour.padStart(2, "0")}${rest}`);
+}
+
+/** Returns month and day of a date with its year last; null if either may be the day: 5/11/2026. No month is beyond 12. */
+function orderedDay(first: string, second: string, mark: string): readonly [month: string, day: string] | null {
+  if (mark === ".") return [second, first];
+  if (Number(first) > 12 === Number(second) > 12) return null;
+  return Number(first) > 12 ? [second, first] : [first, second];
 }
 
 /** Converted times. The rows of a message repeat a few times, and luxon's zone lookup dominates the reading time. */

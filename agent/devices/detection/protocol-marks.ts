@@ -91,7 +91,11 @@ function bc2800(text: string): ProtocolMatch[] {
 }
 
 function rawRecords(text: string): ProtocolMatch[] {
-  const lines = text.split(/[\r\n]+/).map((line) => line.replace(/^[0-7](?=[A-Z]\W)/, ""));
+  const lines = text
+    .replaceAll("\x05", "")
+    .split(/[\r\n]+/)
+    .map((line) => line.replace(/^[0-7](?=[A-Z]\W)/, ""))
+    .map((line) => (line.startsWith("\x02") ? line.slice(1) : line));
   const header = lines.findIndex((line) => /^H[^A-Za-z\d\s]{3}/.test(line));
   if (header < 0) return [];
   const ended = lines.slice(header).some((line) => /^L\W\d/.test(line));

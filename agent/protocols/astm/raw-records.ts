@@ -1,10 +1,15 @@
-import { CR, DIGIT_0, isAlphanumeric, LF } from "../bytes.ts";
+import { CR, DIGIT_0, ENQ, EOT, ETX, hexDigit, isAlphanumeric, LF, STX } from "../bytes.ts";
 import type { Link, LinkAction } from "../link.ts";
+import { NOISE_TIMEOUT_MS } from "../noise.ts";
 import { OneWayMessage } from "../one-way-message.ts";
 
 // LIS02 records sent as plain lines, without the frames of E1381. A message starts with an H record and ends with an L record.
-// There is neither checksum nor acknowledgement.
+// There is no acknowledgement. Some devices keep control characters of E1381: ENQ and STX before a record, and ETX with the two digits
+// of a checksum, or EOT, after its CR or after the L record. They are left out. ETX within another record stays in it, because the
+// record may continue after it.
 
+/** ENQ and STX. */
+const MARKS_MAX = 2;
 /** Max bytes of a message; a longer one is delivered as incomplete. */
 export const MESSAGE_BYTES_MAX = 1024 * 1024;
 /** Max silence within a message; then it is delivered as incomplete. */
@@ -22,6 +27,10 @@ export class RawRecordsLink implements Link {
   #skipping = false;
   /** The digit before this record was skipped. */
   #digitSeen = false;
+  /** ENQ and STX before this line: noise, unless an H record follows. */
+  #marks: number[] = [];
+  /** Digits of a checksum after ETX; null after another byte. */
+  #checksum: number[] | null = null;
 
   /** @param digitPrefixed frame numbers are left before the records */
   constructor(digitPrefixed: boolean) {
@@ -29,11 +38,16 @@ export class RawRecordsLink implements Link {
   }
 
   get isIdle(): boolean {
-    return this.#message.bytes.length === 0 && !this.#message.hasNoise;
+    return this.#message.bytes.length === 0 && !this.#message.hasNoise && !this.#isWithinMarks;
+  }
+
+  /** Control characters were received, whose meaning the next byte decides. */
+  get #isWithinMarks(): boolean {
+    return this.#marks.length > 0 || this.#checksum !== null;
   }
 
   get between(): string | null {
-    if (this.#message.bytes.length > 0 || this.#digitSeen) return null;
+    if (this.#message.bytes.length > 0 || this.#digitSeen || this.#isWithinMarks) return null;
     return this.#skipping ? "in a line" : "between lines";
   }
 
@@ -52,27 +66,30 @@ export class RawRecordsLink implements Link {
   }
 
   timeout(): LinkAction[] {
+    this.#endMarks();
     this.#message.reportNoise();
     this.#finish("the device fell silent before the L record");
     return this.#drainActions();
   }
 
   close(): LinkAction[] {
+    this.#endMarks();
     this.#message.reportNoise();
     this.#finish("the connection closed before the L record");
     return this.#drainActions();
   }
 
   #step(byte: number): void {
-    if (byte === CR || byte === LF) {
-      this.#endLine();
-      if (this.#message.hasNoise) this.#message.ignore(byte);
-      return;
-    }
+    if (this.#checksum !== null && this.#isChecksum(byte, this.#checksum)) return;
+    if (byte === CR || byte === LF) return this.#endLine(byte);
     if (this.#skipping) return this.#message.ignore(byte);
     const { bytes } = this.#message;
     const position = bytes.length - this.#recordStart;
-    if (position === 0 && this.#digitPrefixed && !this.#digitSeen && isFrameNumber(byte)) {
+    const endsRecord = position === 0 ? !this.#message.hasNoise : this.#recordIs("L");
+    if (isTextEnd(byte) && endsRecord) return this.#endText(byte);
+    if (position === 0 && isMark(byte)) return this.#addMark(byte);
+    // STX before the digit makes it a frame of a device that waits for ACK.
+    if (position === 0 && this.#digitPrefixed && !this.#digitSeen && this.#marks.length === 0 && isFrameNumber(byte)) {
       this.#digitSeen = true;
       return;
     }
@@ -87,7 +104,33 @@ export class RawRecordsLink implements Link {
     }
   }
 
+  /** Takes a digit of a checksum. Digits that begin a line are read as its text. @returns whether the byte is read */
+  #isChecksum(byte: number, digits: number[]): boolean {
+    if (digits.length < 2 && !Number.isNaN(hexDigit(byte))) {
+      digits.push(byte);
+      return true;
+    }
+    this.#checksum = null;
+    const isWhole = digits.length === 2 && (byte === CR || byte === LF || isTextEnd(byte) || isMark(byte));
+    if (!isWhole) for (const digit of digits) this.#step(digit);
+    return false;
+  }
+
+  #addMark(byte: number): void {
+    if (this.#message.bytes.length > 0) return; // before a later record of the message
+    if (this.#marks.length === MARKS_MAX) this.#endMarks();
+    this.#marks.push(byte);
+  }
+
+  /** Counts control characters that began no message as noise. */
+  #endMarks(): void {
+    for (const mark of this.#marks) this.#message.ignore(mark);
+    this.#marks = [];
+    this.#checksum = null;
+  }
+
   #beginMessage(): void {
+    this.#marks = [];
     const header = this.#message.bytes.splice(this.#recordStart);
     this.#message.reportNoise();
     this.#giveUp("a new H record came before the L record");
@@ -95,18 +138,25 @@ export class RawRecordsLink implements Link {
   }
 
   #skipLine(): void {
+    this.#endMarks();
     for (const byte of this.#message.bytes) this.#message.ignore(byte);
     this.#message.bytes = [];
     this.#skipping = true;
   }
 
-  #endLine(): void {
+  #endText(byte: number): void {
+    this.#endLine(byte);
+    if (byte === ETX) this.#checksum = [];
+  }
+
+  #endLine(byte: number): void {
     const length = this.#message.bytes.length - this.#recordStart;
     // An H alone on its line is noise: a header has delimiters.
     if (this.#recordStart === 0 && length === 1) this.#skipLine();
     else if (length > 0) this.#endRecord();
     this.#skipping = false;
     this.#digitSeen = false;
+    if (this.#message.hasNoise) this.#message.ignore(byte);
   }
 
   #endRecord(): void {
@@ -139,9 +189,21 @@ export class RawRecordsLink implements Link {
   }
 
   #drainActions(): LinkAction[] {
-    if (this.#message.bytes.length === 0) return this.#message.drainActions(null);
+    if (this.#message.bytes.length === 0) {
+      return this.#message.drainActions(this.#isWithinMarks ? NOISE_TIMEOUT_MS : null);
+    }
     return this.#message.drainActions(this.#recordIs("L") ? LAST_LINE_MS : SILENCE_MS);
   }
+}
+
+/** Returns whether the byte ends a text or a session. */
+function isTextEnd(byte: number): boolean {
+  return byte === ETX || byte === EOT;
+}
+
+/** Returns whether the byte may precede a record. */
+function isMark(byte: number): boolean {
+  return byte === ENQ || byte === STX;
 }
 
 /** Returns whether the byte is a digit from 0 to 7. */

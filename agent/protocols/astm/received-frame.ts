@@ -1,10 +1,25 @@
-import { CR, DIGIT_0, ENQ, EOT, ETB, ETX, hexByte, hexDigit, NUL, withCapacity } from "../bytes.ts";
+import {
+  CR,
+  DIGIT_0,
+  ENQ,
+  EOT,
+  ETB,
+  ETX,
+  hexByte,
+  hexDigit,
+  isAlphanumeric,
+  NUL,
+  upper,
+  withCapacity,
+} from "../bytes.ts";
 
 /**
  * Max bytes of a frame's text; a longer frame gets NAK. Analyzers exceed the standard's 240 and 64 000 bytes: some send a complete
  * message with histograms in one frame.
  */
 export const FRAME_BYTES_MAX = 1024 * 1024;
+
+const LETTER_H = 0x48;
 
 /** Frame while it is received: `STX FN text ETX C1 C2 CR LF` (LIS01-A2 §6.3.1). */
 export class ReceivedFrame {
@@ -62,6 +77,20 @@ export class ReceivedFrame {
     this.#sum = sum;
     if (length >= FRAME_BYTES_MAX) this.textEnd = "too long";
     return at;
+  }
+
+  /** Whether the frame has an H record in place of its number: the device counts no frames. */
+  get isUncountedHeader(): boolean {
+    return this.length > 0 && upper(this.number + DIGIT_0) === LETTER_H && !isAlphanumeric(this.text[0]!);
+  }
+
+  /** Makes the byte in place of the number the first one of the text. */
+  takeNumberAsText(): void {
+    this.text = withCapacity(this.text, this.length + 2); // a CR may follow the text
+    this.text.copyWithin(1, 0, this.length);
+    this.text[0] = this.number + DIGIT_0;
+    this.length += 1;
+    this.number = 0;
   }
 
   readChecksumHigh(byte: number): void {

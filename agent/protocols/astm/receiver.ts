@@ -67,6 +67,8 @@ export class Receiver {
   #lastFrame = new ReceivedFrame();
   #acceptedFrames = 0;
   #nextNumber = 1;
+  /** The frames of the session have no numbers. */
+  #isUncounted = false;
   /** The last byte is an ENQ that may start a new session. */
   #isEnquired = false;
   #sessions = 0;
@@ -341,12 +343,15 @@ export class Receiver {
   /** Accepts the frame, acknowledges it as a repetition, or rejects it (§6.5.1.1). */
   #endFrame(): void {
     const frame = this.#frame;
-    const { number } = frame;
     const problem = this.#checksumPolicy === "none" ? null : frame.checksumProblem();
     if (problem !== null) {
       if (this.#checksumPolicy === "strict" || Number.isNaN(frame.checksum)) return this.#rejectFrame(problem);
       this.#actions.warn(`${problem}: accepted by the profile`);
     }
+    // A damaged number would have another checksum.
+    if (this.#acceptedFrames === 0) this.#isUncounted = problem === null && frame.isUncountedHeader;
+    if (this.#isUncounted) frame.takeNumberAsText();
+    const { number } = frame;
     if (this.#acceptedFrames > 0 && frame.equals(this.#lastFrame)) {
       // The device missed the ACK and sent the frame again (§6.3.2).
       this.#actions.warn(`frame ${number} was repeated: acknowledged, not counted again`);
@@ -369,6 +374,7 @@ export class Receiver {
 
   /** Some devices count from 0, or from 1 again with each message: a frame that starts a message may have these numbers. */
   #expectedNumber(frame: ReceivedFrame): number {
+    if (this.#isUncounted) return frame.number;
     return frame.number >= 0 && frame.number <= 1 && this.#message.canStartWith(frame)
       ? frame.number
       : this.#nextNumber;

@@ -23,7 +23,14 @@ import {
   type UnreadableDocument,
 } from "./message.ts";
 import { messageOf, OutgoingTopics, type PendingTopic, type TopicOutcome } from "./outgoing-topics.ts";
-import { CANNOT_STORE, DocumentReplies, type DocumentReply, expectsReply, unsupported } from "./replies.ts";
+import {
+  CANNOT_STORE,
+  DocumentReplies,
+  type DocumentReply,
+  expectsReply,
+  type Refusals,
+  unsupported,
+} from "./replies.ts";
 import { DIRECTIVE, type OperatorBook } from "./topics.ts";
 import { short } from "../file/layouts/xml-tree.ts";
 
@@ -38,7 +45,7 @@ export class Dialogue {
   /** Encodes and sends a message. @returns its control id */
   readonly #send: (message: ManagerMessage) => number;
   readonly #topics = new OutgoingTopics();
-  readonly #replies = new DocumentReplies();
+  readonly #replies: DocumentReplies;
   #state: DialogueState = "new";
   #introduction: Introduction | null = null;
   /** The last data restarts the timer, even if the reason of the timer stays. */
@@ -49,11 +56,13 @@ export class Dialogue {
     operators: OperatorBook,
     actions: ActionQueue,
     send: (message: ManagerMessage) => number,
+    refusals: Refusals,
   ) {
     this.#context = context;
     this.#operators = operators;
     this.#actions = actions;
     this.#send = send;
+    this.#replies = new DocumentReplies(refusals);
   }
 
   get state(): DialogueState {
@@ -236,14 +245,13 @@ export class Dialogue {
       default:
         this.#actions.warn(unsupported(message));
     }
-    this.reply(message.controlId, this.#replies.replyTo(message, this.dialect));
+    this.reply(message.controlId, this.#replies.replyTo(message, this.dialect, introduction.hello.name));
   }
 
   #begin(hello: Hello, document: Uint8Array): void {
     this.#dropTopics("the device sent HELLO again");
     if (this.isOpen) this.#state = "await-status";
     this.#introduce(hello, document);
-    this.#replies.reset();
     if (hello.name !== "") this.#actions.push({ do: "identify", name: hello.name });
   }
 

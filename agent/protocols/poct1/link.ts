@@ -5,7 +5,7 @@ import { Dialogue } from "./dialogue.ts";
 import { type DialogueState, HELLO_TIMEOUT_MS, type PendingReply } from "./dialogue-state.ts";
 import { DocumentSplitter, type SplitterEvent } from "./xml/document-splitter.ts";
 import { controlIdOf, decodeParts, encodeMessage, type ManagerMessage, readMessage } from "./message.ts";
-import { CANNOT_STORE } from "./replies.ts";
+import { CANNOT_STORE, Refusals } from "./replies.ts";
 import type { OperatorBook } from "./topics.ts";
 
 // Link of a POCT1-A device, one connection long: bytes in, actions out. The dialogue decides what is sent and delivered.
@@ -32,9 +32,10 @@ export class Poct1Link implements Link {
   /** Reason of the running timer; null without a timer. */
   #pending: PendingReply | null = null;
 
-  constructor(context: LinkContext, operators: OperatorBook = NO_OPERATORS) {
+  /** @param refusals shared by the connections of a device; default of this connection alone */
+  constructor(context: LinkContext, operators: OperatorBook = NO_OPERATORS, refusals = new Refusals()) {
     this.#context = context;
-    this.#dialogue = new Dialogue(context, operators, this.#actions, (message) => this.#send(message));
+    this.#dialogue = new Dialogue(context, operators, this.#actions, (message) => this.#send(message), refusals);
   }
 
   get state(): DialogueState {

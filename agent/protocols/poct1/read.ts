@@ -21,6 +21,8 @@ import { short } from "../file/layouts/xml-tree.ts";
 /** PT.patient_id of a device on which no identifier was typed. */
 const NOBODY = /^unknown$/i;
 
+const NOBODYS = "results without a patient (PT) and a control (CTC): whose are they?";
+
 /** SVC.role_cd of liquid and electronic controls. The others are of calibrations and of schemes between laboratories. */
 const MATERIAL_ROLES = ["LQC", "EQC"];
 
@@ -96,12 +98,12 @@ function readObservations(
   const services = children(message.root, "SVC");
   if (services.length === 0) return { is: "quarantined", reason: "no SVC: unknown measurement" };
   const controls = services.map((service) => controlReason(message.root, service));
+  // The other services of the document name their patients themselves.
   const isNobodys = services.some(
     (service, index) =>
       controls[index] === null && children(service, "PT").length === 0 && all(service, "OBS").length > 0,
   );
-  if (isNobodys)
-    return { is: "quarantined", reason: "results without a patient (PT) and a control (CTC): whose are they?" };
+  const nobodys = isNobodys ? [NOBODYS] : [];
   const samples = services.flatMap((service, index) => {
     const control = controls[index];
     if (control === null || control === undefined) {
@@ -111,8 +113,9 @@ function readObservations(
     }
     return control.isMaterial ? [controlSampleOf(service, hello)] : [];
   });
-  const notes = [...documentNotes, ...new Set(controls.flatMap((control) => control?.reason ?? []))];
+  const notes = [...documentNotes, ...nobodys, ...new Set(controls.flatMap((control) => control?.reason ?? []))];
   return readSamples(samples, notes, { ...profile, decimalComma: false }, context, (_, found) => {
+    if (isNobodys) return { is: "quarantined", reason: NOBODYS };
     return { is: "not-for-patients", reason: found.length > 0 ? found.join("; ") : "no results" };
   });
 }

@@ -22,14 +22,37 @@ export function expectsReply(message: Message | UnreadableDocument, dialect: Dia
   return message.is !== "end of topic" || dialect.ackEndOfTopic;
 }
 
+/** Devices whose refusals are counted. One port may serve several, and a peer chooses its name. */
+const DEVICES_MAX = 100;
+
+/**
+ * Refusals of each device since its last observations, by the name in its HELLO. They outlive a connection, because a device may
+ * end it after each refusal, and would never send what follows the unreadable document.
+ */
+export class Refusals {
+  readonly #counts = new Map<string, number>();
+
+  /** Counts an unreadable document. @returns whether it is refused */
+  refuses(device: string): boolean {
+    const count = this.#counts.get(device) ?? 0;
+    if (count === REFUSALS_MAX) return false;
+    if (this.#counts.size === DEVICES_MAX) this.#counts.clear();
+    this.#counts.set(device, count + 1);
+    return true;
+  }
+
+  restart(device: string): void {
+    this.#counts.delete(device);
+  }
+}
+
 export class DocumentReplies {
-  #refusals = 0;
+  readonly #refusals: Refusals;
   /** The last delivered document: a resend of it is acknowledged, but not delivered. */
   #lastDelivered: Uint8Array | null = null;
 
-  /** Restarts the count of refusals. */
-  reset(): void {
-    this.#refusals = 0;
+  constructor(refusals: Refusals) {
+    this.#refusals = refusals;
   }
 
   forgetDelivered(): void {
@@ -43,15 +66,17 @@ export class DocumentReplies {
     return isSame;
   }
 
-  /** Returns the reply to a message, null for a message that is never acknowledged. */
-  replyTo(message: Message | UnreadableDocument, dialect: Dialect): DocumentReply | null {
+  /**
+   * Returns the reply to a message, null for a message that is never acknowledged.
+   * @param device name of the device
+   */
+  replyTo(message: Message | UnreadableDocument, dialect: Dialect, device: string): DocumentReply | null {
     if (!expectsReply(message, dialect)) return null;
     switch (message.is) {
       case "unreadable":
-        this.#refusals += 1;
-        return { accepted: this.#refusals > REFUSALS_MAX, note: message.problem };
+        return { accepted: !this.#refusals.refuses(device), note: message.problem };
       case "observations":
-        this.#refusals = 0;
+        this.#refusals.restart(device);
         return ACCEPT;
       case "other":
         return { accepted: false, note: unsupported(message) };

@@ -244,13 +244,17 @@ rows: [{ as: remark, when: { OBX-3: ^CREA } }] # one point less
 
 test.each([
   ["own frame marks", "<SB>MSH|^~\\&|X1||||20261121||ORU^R01|1|P|2.3.1\rOBX|1|NM|ALT||61\r<EB>"],
-  ["own frame marks, records", "\x02H|\\^&|||X1\rP|1\rO|1|S-1\rR|1|^^^ALT|61\rL|1|N\r\x03"],
   ["SOH and EOT of another maker", "\x01H|\\^&|||X1\rP|1\rO|1|S-1\rR|1|^^^ALT|61\rL|1|N\r\x04"],
   ["UTF-16", Buffer.from("\vMSH|^~\\&|BC-5380||||20261121||ORU^R01|1|P|2.3.1\r\x1c\r", "utf16le").toString("latin1")],
   ["a binary head", "\0\0\x01\x2cMSH|^~\\&|BC-5380||||20261121||ORU^R01|1|P|2.3.1\rOBX|1|NM|ALT||61\r"],
   ["values in a text of its own", "#R;X1;4711;Zeytin\n#V;ALT;61;U/L\n#V;CREA;1.1;mg/dL\n#E\n"],
 ])("no profile is proposed for %s", (_kind, text) => {
   expect(ranked(Buffer.from(text, "latin1"))).toEqual([]);
+});
+
+test("records between STX and ETX without frame numbers propose the profile without frames", () => {
+  const sent = Buffer.from("\x02H|\\^&|||X1\rP|1\rO|1|S-1\rR|1|^^^ALT|61\rL|1|N\r\x03", "latin1");
+  expect(ranked(sent).map(({ shown }) => shown.profile)).toEqual(["generic-astm-raw"]);
 });
 
 /** A recording without its sender, which is MSH-3 and MSH-4. */

@@ -88,6 +88,7 @@ interface RequestInProgress {
 export class Scp {
   readonly #association: Association;
   #agreement: Agreement | null = null;
+  #isAborted = false;
   #command: { readonly context: number; readonly parts: Uint8Array[]; length: number } | null = null;
   #instance: InstanceInProgress | null = null;
   #request: RequestInProgress | null = null;
@@ -125,6 +126,7 @@ export class Scp {
   }
 
   abort(reason: string): ScpAction[] {
+    this.#isAborted = true;
     return this.#apply(this.#association.abort(reason));
   }
 
@@ -173,7 +175,8 @@ export class Scp {
   }
 
   #receiveFragment({ context, part, bytes, last }: DataFragment): ScpAction[] {
-    if (!this.#association.isOpen) return []; // an earlier PDU of the same chunk ended it
+    // An earlier PDU of the same chunk was a fault. A later one may be a release: what came before it counts.
+    if (this.#isAborted) return [];
     if (part === "dataset") return this.#receiveDataset(context, bytes, last);
     if (this.#instance !== null || this.#request !== null) return this.abort("a command came within a dataset");
     this.#command ??= { context, parts: [], length: 0 };

@@ -50,6 +50,14 @@ describe("the marks of a protocol", () => {
     expect(best(recording(`generic-astm-raw/${name}.astm`))).toEqual({ profiles: ["generic-astm-raw"], sure: false });
   });
 
+  test("records between STX and ETX without frame numbers are records without frames", () => {
+    const text = "<ENQ><STX>H|\\^&|||Analyzer<CR>R|1|^^^GLU|95<CR>L|1|N<CR><ETX>";
+    expect(suggest([{ line: null, bytes: bytes(text) }])[0]).toMatchObject({
+      profiles: ["generic-astm-raw"],
+      score: 85,
+    });
+  });
+
   test("HL7 suggests the profiles that match its sender, and the generic one", () => {
     expect(suggest([{ line: null, bytes: bytes("\vMSH|^~\\&|BC-5380<CR>\x1c<CR>") }])[0]).toMatchObject({
       protocol: "HL7 over MLLP",

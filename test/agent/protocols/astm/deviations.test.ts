@@ -75,6 +75,37 @@ describe("checksums", () => {
   });
 });
 
+describe("frames without numbers", () => {
+  const plain = (text: string, end = "ETX") => `<STX>${text}<${end}>${checksumOf(`${text}<${end}>`)}<CR><LF>`;
+  const header = plain(`${H}<CR>`);
+  const last = plain(`${L}<CR>`);
+
+  test("they are read if the first one begins with a header", () => {
+    const record = plain(`${R}<CR>`);
+    const split = plain("R|2|^^^BUN|1", "ETB") + plain("5|mg/dL<CR>");
+    expect(received(`<ENQ>${header}${record}${record}${split}${last}<EOT>`)).toEqual({
+      replies: "<ACK>".repeat(7),
+      deliveries: [complete(H, R, "R|2|^^^BUN|15|mg/dL", L)],
+      warnings: ["frame 0 was repeated: acknowledged, not counted again"],
+    });
+    expect(received(`<ENQ>${header}${last}<EOT>${sessionOf(H, R, L)}`).deliveries).toEqual([
+      complete(H, L),
+      complete(H, R, L),
+    ]);
+  });
+
+  test("another first record and a wrong checksum get NAK", () => {
+    expect(received(`<ENQ>${plain(`${R}<CR>`)}`)).toMatchObject({ replies: "<ACK><NAK>", deliveries: [] });
+    for (const checksum of ["strict", "warn"] as const) {
+      const wrong = header.replace(/<ETX>../, "<ETX>00");
+      expect(received(`<ENQ>${wrong}${last}`, { checksum })).toMatchObject({
+        replies: "<ACK><NAK><NAK>",
+        deliveries: [],
+      });
+    }
+  });
+});
+
 describe("a digit before each record", () => {
   const wire = frame(1, `${H}<CR>2P|1<CR>3${R}<CR>4${L}<CR>`);
 

@@ -47,6 +47,49 @@ test("frame numbers before records are removed if the profile declares them", ()
   expect(play(link(), digits, "close()").deliveries).toEqual([]);
 });
 
+describe("control characters of E1381 without frame numbers", () => {
+  const frames = (end: string) => [H, R, L].map((record) => `<STX>${record}<CR><ETX>${end}`).join("");
+  test.each([
+    ["ENQ, STX, ETX and EOT around a message", `<ENQ><STX>${[H, R, L].join("<CR>")}<CR><ETX><CR><LF><EOT>`],
+    ["ETX after the L record", `<STX>${[H, R, L].join("<CR>")}<ETX>`],
+    ["EOT after the L record", `<ENQ>${[H, R, L].join("<CR>")}<EOT>`],
+    ["a frame and a checksum for each record", `<ENQ>${frames("4F<CR><LF>")}<EOT>`],
+    ["a frame for each record, and no line end after it", frames("")],
+    ["a checksum and no line end after it", frames("c1")],
+  ])("%s give a message without noise", (_, text) => {
+    const device = link();
+    for (let times = 0; times < 2; times++)
+      expect(play(device, text, "timeout()")).toMatchObject({ deliveries: [complete(H, R, L)], warnings: [] });
+    expect(device.isIdle).toBe(true);
+  });
+
+  test("they are noise unless a header follows", () => {
+    const device = link();
+    expect(play(device, "<ENQ>").timer).toBe(NOISE_TIMEOUT_MS);
+    expect(play(device, "timeout()").warnings).toEqual(["1 byte outside a message: ignored"]);
+    expect(play(device, "<ENQ><STX>R|1<CR>", "timeout()").warnings).toEqual(["5 bytes outside a message: ignored"]);
+    expect(play(device, "<STX>1H|\\^&<CR>", "timeout()").warnings).toEqual(["7 bytes outside a message: ignored"]);
+  });
+
+  test("a comment after ETX is not a checksum", () => {
+    const comment = "C|1|I|few cells";
+    expect(play(link(), `${H}<CR><ETX>${comment}<CR>${L}<CR>`).deliveries).toEqual([complete(H, comment, L)]);
+    expect(play(new RawRecordsLink(true), `1${H}<CR><ETX>2${comment}<CR>3${L}<CR>`).deliveries).toEqual([
+      complete(H, comment, L),
+    ]);
+  });
+
+  test("a record that ETX or ETB cuts gives no part of it as a value", () => {
+    for (const cut of ["<ETX>", "<ETB>"]) {
+      const [{ message } = { message: "" }] = play(
+        link(),
+        `${H}<CR>R|1|^^^GLU|9${cut}4F<CR><LF><STX>5|mg<CR>${L}<CR>`,
+      ).deliveries;
+      expect(message).toContain(`|9${cut}4F<CR>`);
+    }
+  });
+});
+
 test("record types in lower case are recognized", () => {
   expect(play(link(), "h|\\^&<CR>l|1|n<CR>").deliveries).toEqual([complete("h|\\^&", "l|1|n")]);
 });
@@ -102,7 +145,25 @@ test("a message with unstored bytes is incomplete; the next one is complete", ()
   }
 });
 
-const PIECES = [H, R, L, "<CR>", "<LF>", "<CR><LF>", "1", "x", "H", `${H}<CR>`, `<CR>${L}<CR>`, `3${R}<CR>`];
+const PIECES = [
+  "<ENQ>",
+  "<STX>",
+  "<ETX>",
+  "<EOT>",
+  "<ETX>4F<CR>",
+  H,
+  R,
+  L,
+  "<CR>",
+  "<LF>",
+  "<CR><LF>",
+  "1",
+  "x",
+  "H",
+  `${H}<CR>`,
+  `<CR>${L}<CR>`,
+  `3${R}<CR>`,
+];
 
 test("any segmentation of the stream gives the same actions", () => {
   expect(segmentationCounterexample(link, PIECES)).toBeNull();

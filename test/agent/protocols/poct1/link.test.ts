@@ -7,7 +7,7 @@ import {
 } from "../../../../agent/protocols/poct1/dialogue-state.ts";
 import { Poct1Link, IDLE_AFTER_DOCUMENTS } from "../../../../agent/protocols/poct1/link.ts";
 import { BUSY_TRIES_MAX } from "../../../../agent/protocols/poct1/outgoing-topics.ts";
-import { REFUSALS_MAX } from "../../../../agent/protocols/poct1/replies.ts";
+import { Refusals, REFUSALS_MAX } from "../../../../agent/protocols/poct1/replies.ts";
 import type { Operator } from "../../../../agent/protocols/poct1/topics.ts";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
 import { fixedContext } from "../../../support/protocols/wire.ts";
@@ -180,6 +180,17 @@ describe("an unreadable document", () => {
     expect(verdicts).toEqual(["ACK AE 4", "ACK AE 5", "ACK AE 6", "ACK AA 7"]);
     expect(talk.delivered).toHaveLength(4);
     expect(talk.hears(observation(8), poison(9))[1]).toMatch(/^ACK AE 9/);
+  });
+
+  test("it is accepted at last although the device reconnects after each refusal, and later results arrive", () => {
+    const refusals = new Refusals();
+    const verdicts = Array.from({ length: REFUSALS_MAX + 1 }, () => {
+      const talk = new DialogueHarness(undefined, refusals);
+      talk.hears(hello(), status(2, 2));
+      const [first = ""] = talk.hears(poison(4));
+      return first.startsWith("ACK AA") ? talk.hears(observation(5))[0] : first.slice(0, "ACK AE 4".length);
+    });
+    expect(verdicts).toEqual(["ACK AE 4", "ACK AE 4", "ACK AE 4", "ACK AA 5"]);
   });
 
   test("an unchanged resend is delivered once", () => {

@@ -104,6 +104,18 @@ describe("only observations with root, subject and role of a patient become a st
     expect(reading(service({ subject: "" }))).toEqual({ is: "not-for-patients", reason: "no results" });
   });
 
+  test("results without a patient stay in their message, and those of the other patients are read", () => {
+    const made = reading(service({ subject: potassium("4.1") }) + service({ subject: patient("4711") }));
+    expect(made).toMatchObject({
+      is: "reports",
+      reports: [{ identifier: "4711" }],
+      notes: ["results without a patient (PT) and a control (CTC): whose are they?"],
+    });
+    expect(reading(service({ subject: potassium("4.1") }) + service({ subject: control("L-1") })).is).toBe(
+      "quarantined",
+    );
+  });
+
   test("two roles, or control material at any depth, make a control", () => {
     expect(reading(service({ more: field("SVC.role_cd", "LQC") })).is).toBe("not-for-patients");
     expect(reading(service({ subject: patient("4711", potassium("4.1") + control("L-1")) })).is).toBe(

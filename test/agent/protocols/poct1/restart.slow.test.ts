@@ -37,6 +37,8 @@ function measured(id: number, value: string): string {
   return said("OBS.R01", id, `<SVC>${at}<PT><PT.patient_id V="4711"/>${obs}</PT></SVC>`);
 }
 
+const poison = (id: number) => measured(id, "9.9").replace("</PT>", "</TP>");
+
 function words(wire: TestWire): string[] {
   const found = new DocumentSplitter().receive(Uint8Array.from(wire.replies));
   return found.flatMap((one) => (one.is === "document" ? [wordOf(one.bytes).text] : []));
@@ -49,6 +51,8 @@ async function says(wire: TestWire, text: string, answer: string): Promise<void>
 
 interface Agent {
   readonly wire: TestWire;
+  /** Connects the device again, in continuous mode. */
+  reconnect(): Promise<TestWire>;
   /** Files all messages. @returns the studies, the latest revision last */
   studies(): Promise<{ fp: string; revision: number; value: number }[]>;
   end(): Promise<void>;
@@ -78,12 +82,17 @@ async function start(at: string): Promise<Agent> {
   const transport = new TestTransport();
   const connected = { id: "poc-1", profile: genericPoct1a, timeZone: "UTC" };
   new Connection(connected, transport, { spool, events: NO_EVENTS, messages }).open();
-  const wire = transport.connect();
-  await says(wire, hello(), "ACK AA 1");
-  await says(wire, status(2, 0), "DTV START_CONTINUOUS");
-  wire.send(bytes(acknowledgement(3, 3)));
+  const connect = async () => {
+    const fresh = transport.connect();
+    await says(fresh, hello(), "ACK AA 1");
+    await says(fresh, status(2, 0), "DTV START_CONTINUOUS");
+    fresh.send(bytes(acknowledgement(3, 3)));
+    return fresh;
+  };
+  const wire = await connect();
   return {
     wire,
+    reconnect: connect,
     async studies() {
       const answers = words(wire).filter((word) => /^ACK A[AE] \d/.test(word)).length - 2;
       await until("the messages are stored", () => accepted === answers);
@@ -148,12 +157,28 @@ test("a changed value after a kill between store and ACK becomes revision 2", as
 test("an unreadable document is refused, then quarantined, and the next ones are filed", async () => {
   const at = folder();
   const agent = await start(at);
-  const poison = (id: number) => measured(id, "9.9").replace("</PT>", "</TP>");
   for (const id of [4, 5, 6]) await says(agent.wire, poison(id), `ACK AE ${id}`);
   await says(agent.wire, poison(7), "ACK AA 7");
   await says(agent.wire, measured(8, "3.2"), "ACK AA 8");
   expect(await agent.studies()).toMatchObject([{ revision: 1, value: 3.2 }]);
   const states = readSpool(at, listMessages).map(({ state }) => state);
   expect(states).toEqual([...Array.from({ length: 4 }, () => "quarantined"), "pending"]);
+  await agent.end();
+});
+
+test("later results of a device that reconnects after each refusal are stored", async () => {
+  const at = folder();
+  const agent = await start(at);
+  await says(agent.wire, poison(4), "ACK AE 4");
+  for (const verdict of ["AE", "AE", "AA"]) {
+    const wire = await agent.reconnect();
+    await says(wire, poison(4), `ACK ${verdict} 4`);
+    if (verdict === "AA") await says(wire, measured(5, "3.2"), "ACK AA 5");
+  }
+  const states = await until("the messages are filed", () => {
+    const found = readSpool(at, listMessages).map(({ state, study_fps }) => [state, study_fps.length]);
+    return found.length === 5 && found.every(([state, studies]) => state === "quarantined" || studies === 1) && found;
+  });
+  expect(states).toEqual([...Array.from({ length: 4 }, () => ["quarantined", 0]), ["pending", 1]]);
   await agent.end();
 });

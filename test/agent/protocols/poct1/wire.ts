@@ -2,6 +2,7 @@ import { type Element, find } from "../../../../agent/protocols/poct1/xml/xml.ts
 import type { DeviceReport } from "../../../../agent/report/device-report.ts";
 import type { LinkAction } from "../../../../agent/protocols/link.ts";
 import { Poct1Link } from "../../../../agent/protocols/poct1/link.ts";
+import type { Refusals } from "../../../../agent/protocols/poct1/replies.ts";
 import type { OperatorBook } from "../../../../agent/protocols/poct1/topics.ts";
 import { readMessage } from "../../../../agent/protocols/poct1/message.ts";
 import { fixedContext } from "../../../support/protocols/wire.ts";
@@ -100,8 +101,8 @@ export class DialogueHarness {
   /** Replies since the last call of replies(). */
   #said: string[] = [];
 
-  constructor(operators?: OperatorBook) {
-    this.link = new Poct1Link(fixedContext, operators);
+  constructor(operators?: OperatorBook, refusals?: Refusals) {
+    this.link = new Poct1Link(fixedContext, operators, refusals);
   }
 
   /** Feeds documents to the link. @returns the replies */

@@ -116,6 +116,32 @@ describe("services", () => {
     );
   });
 
+  test("an instance is stored although its release, or an abort, comes in the same chunk", () => {
+    for (const end of [encodeReleaseRequest(), encodeAbort(0, 0)]) {
+      const actions = connected().receive(Buffer.concat([stored(), end]));
+      expect(actionsOf(actions).filter((word) => word !== "write" && word !== "close")).toEqual([
+        "begin",
+        "bytes",
+        "store",
+        "over",
+      ]);
+    }
+  });
+
+  test("a fault before a release in the same chunk discards the instance", () => {
+    const begun = encodeData(
+      { context: STORE, part: "dataset", bytes: dataset().subarray(0, 20), last: false },
+      16_384,
+    );
+    const start = [command(STORE, encodeStoreRequest(1, CR_STORAGE, "1.2.3.1")), begun];
+    const fault = command(ECHO, encodeEchoRequest(2));
+    const actions = connected().receive(
+      Buffer.concat([...start, fault, data(STORE, dataset()), encodeReleaseRequest()]),
+    );
+    expect(actionsOf(actions)).not.toContain("store");
+    expect(actionsOf(actions)).toContain("discard");
+  });
+
   test.each([
     ["more than 64 digits", `1.2.${"3".repeat(80)}`],
     ["letters", "1.2.840.US-1.A"],
