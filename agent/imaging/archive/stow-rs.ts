@@ -3,6 +3,7 @@ import fs from "node:fs";
 import type http from "node:http";
 import { isUnsent, sendRequest } from "../../../shared/network/client.ts";
 import { connectionFault } from "../../../shared/network/connection-fault.ts";
+import { readRetryAfter } from "../../../shared/network/retry-after.ts";
 import type { StowTarget } from "../../config/values/destination.ts";
 import { readSecret } from "../../config/values/secret-file.ts";
 import { STATUS } from "../../protocols/dicom/dimse.ts";
@@ -94,11 +95,10 @@ async function post(
     }
     // A server may refuse before it has read the complete instance.
     response.destroy();
-    const seconds = Number(response.headers["retry-after"] ?? "");
     return {
       status: response.statusCode ?? 0,
       location: response.headers.location ?? "",
-      retryAfterMs: seconds > 0 ? seconds * 1000 : null,
+      retryAfterMs: readRetryAfter(response.headers),
       text: text.replace(/\s+/g, " ").trim(),
     };
   } catch (error) {

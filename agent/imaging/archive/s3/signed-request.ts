@@ -4,6 +4,7 @@ import type http from "node:http";
 import { AwsV4Signer } from "aws4fetch";
 import { sendRequest } from "../../../../shared/network/client.ts";
 import { connectionFault } from "../../../../shared/network/connection-fault.ts";
+import { readRetryAfter } from "../../../../shared/network/retry-after.ts";
 import { printable } from "../../../../shared/runtime/printable.ts";
 import { type Element, readXml, textOf } from "./answer-xml.ts";
 import { ObjectError } from "./object-error.ts";
@@ -146,11 +147,10 @@ function refusal(status: number, headers: http.IncomingHttpHeaders, text: string
   const words = code === "" ? summary(text) : `${code}: ${textOf(error, "Message")}`;
   const place = status >= 300 && status < 400 ? ` to ${hostOf(headers.location)}, which is not followed` : "";
   const said = summary(words);
-  const seconds = Number(headers["retry-after"] ?? "");
   return new ObjectError(`the store responded with ${status}${place}${said === "" ? "" : ` ${said}`}${advice(code)}`, {
     status,
     code: code.replaceAll(/[^A-Za-z0-9]/g, ""),
-    retryAfterMs: seconds > 0 ? seconds * 1000 : null,
+    retryAfterMs: readRetryAfter(headers),
   });
 }
 
