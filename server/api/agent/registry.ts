@@ -38,7 +38,12 @@ interface Body {
 }
 
 const Outcomes = Type.Object({ outcomes: Type.Array(RegistryOutcome) });
-const access = { header: "x-api-key", permissions: ["clinic.lab.ingest"], budget: "ingest" } as const;
+const access = {
+  header: "x-api-key",
+  permissions: ["clinic.lab.ingest"],
+  budget: "ingest",
+  isOfPractice: true,
+} as const;
 
 /** One outcome for each change, in order. A change whose key came before is not stored again, and its outcome is the same. */
 export function registryRoute(app: FastifyInstance, { store, now }: Pick<RouteContext, "store" | "now">): void {

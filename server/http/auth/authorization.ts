@@ -5,6 +5,13 @@ import { ApiError } from "../errors.ts";
 // Plugin: refuses requests without an active key (401), keys without a permission of the route, and readers of a suspended clinic
 // (403).
 
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Whether the route writes what practice software sends. A suspended clinic takes none of it: its agents keep it and send it later. */
+    isOfPractice?: boolean;
+  }
+}
+
 /** The WWW-Authenticate header of a 401. */
 export const CHALLENGES: Record<KeyHeader, string> = {
   "x-api-key": 'X-API-Key realm="vetwire"',
@@ -22,13 +29,13 @@ export function authorizeRequests(scope: FastifyInstance): void {
     throw new Error(`route ${url}: expected a key header and permissions in its config`);
   });
   scope.addHook("onRequest", (request, _reply, done) => {
-    const { header = "x-api-key", permissions = [] } = request.context.route;
+    const { header = "x-api-key", permissions = [], isOfPractice = false } = request.context.route;
     if (request.context.key === null) throw unauthorized(header);
     if (!isPermitted(request)) {
       throw new ApiError("AUTH.FORBIDDEN", "", { details: { required: permissions } });
     }
     // Agents of a suspended clinic go on: their studies wait with them, so that none is lost.
-    if (request.context.isClinicSuspended && request.context.key.type !== "device") {
+    if (request.context.isClinicSuspended && (isOfPractice || request.context.key.type !== "device")) {
       throw new ApiError("CLINIC.SUSPENDED");
     }
     done();

@@ -50,6 +50,31 @@ test("nobody reads a suspended clinic until it is served again, and its agents k
   expect((await user.call("GET", `/results/${sent.fp}`)).status).toBe(200);
 });
 
+test("a suspended clinic takes nothing of practice software, also from its agents, which send it later", async () => {
+  const server = await startServer(clinic(ours));
+  const key = await server.makeFreshKey(ours, ["clinic.lab.ingest", "clinic.sync.write"], { type: "device" });
+  const item = { external_id: "1", name: "Boncuk", species: "dog", owner: { external_id: "2", name: "Ada" } };
+  const change = { id: 1, key: "M1/1", kind: "patient", item };
+  const send = async (url: string, payload: object | string, type = "application/json") => {
+    const headers = { "x-api-key": key, "content-type": type };
+    const response = await server.app.inject({ method: "POST", url, headers, payload });
+    return [response.statusCode, response.json<{ error?: { code: string } }>().error?.code];
+  };
+  const sendAll = async () => [
+    await send("/sync/v1/patients", { source: "pims", mode: "partial", items: [item] }),
+    await send("/sync/v1/patients/merge", { source: "pims", survivor: "1", merged: "3" }),
+    await send("/agent/v1/registry", { source: "pims", changes: [change] }),
+    await send("/agent/v1/registry/file?name=a.csv", "name,species\nTekir,cat\n", "application/octet-stream"),
+  ];
+  const suspend = async (at: number | null) => server.store.transaction((session) => setSuspended(session, ours, at));
+  await suspend(server.clock.now);
+  expect(await sendAll()).toEqual(Array.from({ length: 4 }, () => [403, "CLINIC.SUSPENDED"]));
+  const [shown] = await describeClinics(server.store);
+  expect(shown).toMatchObject({ patients: 0 });
+  await suspend(null);
+  expect((await sendAll()).map(([status]) => status)).toEqual([200, 200, 200, 200]);
+});
+
 test("a repeated suspension keeps the first time, and an unknown clinic is reported", async () => {
   const { store } = await startServer(clinic(ours));
   const suspend = (fp: string, at: number) => store.transaction((session) => setSuspended(session, fp, at));
