@@ -9,12 +9,11 @@ import { readSecret } from "../../config/values/secret-file.ts";
 import { STATUS } from "../../protocols/dicom/dimse.ts";
 import { type FailureKind, SendError } from "../../runtime/send-error.ts";
 import type { InstanceFile } from "../../spool/queries/images/instance-file.ts";
+import { PATIENCE, type Patience, startDeadline } from "./s3/signed-request.ts";
 import { readStowResponse } from "./stow-response.ts";
 
 // STOW-RS (PS3.18 §10.5): sends one instance per request and streams its file unchanged.
 
-/** Max time without any transfer. */
-const TIMEOUT_MS = 60_000;
 /** Max bytes of a response body that are read. A server writes some hundred bytes per instance. */
 const RESPONSE_BYTES_MAX = 65_536;
 /** Max characters of a redirect's target in an error. */
@@ -28,6 +27,7 @@ export async function stow(
   { url, authorizationFile }: StowTarget,
   file: string,
   { sopInstance, transferSyntax }: Pick<InstanceFile, "sopInstance" | "transferSyntax">,
+  patience: Patience = PATIENCE,
 ): Promise<void> {
   const type = `application/dicom; transfer-syntax=${transferSyntax}`;
   // Unpredictable, so that no image holds the delimiter (RFC 2046 §5.1.1).
@@ -48,6 +48,7 @@ export async function stow(
       yield* fs.createReadStream(file) as AsyncIterable<Buffer>;
       yield after;
     },
+    { patience, bytes: size },
   );
   // Never followed, because image and credentials belong to this server. A user has to correct the URL, so the image stays queued.
   if (status >= 300 && status < 400) {
@@ -85,9 +86,13 @@ async function post(
   url: URL,
   headers: http.OutgoingHttpHeaders,
   body: () => AsyncGenerator<Buffer>,
+  { patience, bytes }: { readonly patience: Patience; readonly bytes: number },
 ): Promise<StowResponse> {
+  const { idleMs } = patience;
+  // An archive that sends a byte now and then is never idle, and would hold up all images.
+  const { signal, end } = startDeadline(patience, bytes);
   try {
-    const response = await sendRequest(url, { method: "POST", headers, body, idleMs: TIMEOUT_MS });
+    const response = await sendRequest(url, { method: "POST", headers, body, idleMs, signal });
     let text = "";
     for await (const chunk of response as AsyncIterable<Buffer>) {
       text += chunk.toString();
@@ -103,5 +108,7 @@ async function post(
     };
   } catch (error) {
     throw new SendError(isUnsent(error) ? "transient" : "uncertain", connectionFault(error as Error));
+  } finally {
+    end();
   }
 }
