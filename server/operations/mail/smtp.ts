@@ -19,7 +19,7 @@ export interface SmtpSettings extends SmtpServer {
   readonly from: string;
   /** Reads the password for each e-mail, so that a changed one needs no restart. @throws Error if its file cannot be read */
   readonly password: () => string;
-  /** Time for a complete e-mail. */
+  /** Time for a complete e-mail. A limit of silence would never end one with a server that sends a byte now and then. */
   readonly deadlineMs?: number;
 }
 
@@ -41,8 +41,10 @@ export type MailOutcome =
 export type SendMail = (mail: Mail) => Promise<MailOutcome>;
 
 const CONNECT_MS = 10_000;
-const ANSWER_MS = 15_000;
-/** A server that sends a byte now and then is never silent. Less than the claim of a message (alerts/book.ts). */
+/**
+ * Many servers check an e-mail for half a minute before they take it, and one that was given up then arrives twice. Less than the claim of a
+ * message (alerts/book.ts).
+ */
 const MAIL_MS = 45_000;
 const SAID_CHARS_MAX = 200;
 
@@ -83,7 +85,6 @@ export function createMailer(settings: SmtpSettings): SendMail {
         ...{ host, port, secure: isTls, requireTLS: !isTls && !isLoopback(host) },
         ...(user !== null && { auth: { user, pass: password() } }),
         ...{ connectionTimeout: CONNECT_MS, dnsTimeout: CONNECT_MS, greetingTimeout: CONNECT_MS },
-        socketTimeout: ANSWER_MS,
         ...{ disableFileAccess: true, disableUrlAccess: true },
       });
       const { response } = await transport.sendMail({
